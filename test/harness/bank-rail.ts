@@ -1,6 +1,8 @@
+import { reverseJournal } from '@svc/core/cards/reverse-posting'
 import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
 import { paise } from '@svc/kernel/money'
 import { expect } from 'vitest'
+import { journalIdOf } from './approvals.ts'
 import { type ApiResponse, type Client, type Json, payloadOf } from './client.ts'
 import type { TestPartner } from './partner.ts'
 import { asPartner } from './partner.ts'
@@ -64,6 +66,15 @@ export const withdraw = (
       { partnerId, cardAccountId, amountPaise: paise(amountPaise), reference, reason: 'contract ended' },
       { actor: 'asha', action: 'card_account.withdrawn', target: cardAccountId, tenantId: partnerId },
     )
+
+/** An operator takes back what was entered under this reference. */
+export async function reverseEntry(on: TestService, partner: TestPartner, reference: string) {
+  const { partnerId: tenantId } = partner
+  const journalId = await journalIdOf(on, partner, reference)
+  return on.app.services.commands
+    .open(reverseJournal)
+    .run({ tenantId, journalId, reason: 'typed wrongly' }, { actor: 'asha', target: journalId })
+}
 
 /** Why a notice went to quarantine. */
 export const quarantined = ({ status, json }: ApiResponse): string => {

@@ -1,5 +1,5 @@
 import { fundAccount } from '@svc/core/cards/fund-account'
-import { reverseJournal } from '@svc/core/ledger/reverse-journal'
+import { reverseJournal } from '@svc/core/cards/reverse-posting'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {

@@ -195,6 +195,28 @@ test('what contradicts an earlier notice of its reference, or names no account, 
   expect(await fundsOf(service, stranger)).toEqual({ balance: '0', entries: 0 })
 })
 
+test.each(['RETURNED', ' refunded '])(
+  'a notice that a transfer was %s credits nothing and waits for an operator, also where the transfer was credited before',
+  async (status) => {
+    const partner = await empty()
+    const credited = transferTo(await numberOf(service, partner))
+    payloadOf(await notifyTransfer(service.client, credited))
+    const operator = await signedIn(service, 'admin')
+    for (const utr of [credited.utr, newTransferUtr()]) {
+      expect(quarantined(await notifyTransfer(service.client, { ...credited, utr, status }))).toBe(
+        'wrong_route',
+      )
+      const listed = await operator.get(`/rail-notices?status=QUARANTINED&q=${utr}`)
+      expect(listed.json.data).toMatchObject([{ utr, reason: 'wrong_route' }])
+    }
+    expect(await fundsOf(service, partner)).toEqual({ balance: '100000', entries: 1 })
+    payloadOf(
+      await notifyTransfer(service.client, { ...transferTo(credited.virtualAccount), status: 'SUCCESS' }),
+    )
+    expect(await fundsOf(service, partner)).toEqual({ balance: '200000', entries: 2 })
+  },
+)
+
 test('one reference for two partners at once is credited to one of them; the other notice is in quarantine', async () => {
   const [one, two] = [await empty(), await empty()]
   const numbers = [await numberOf(service, one), await numberOf(service, two)]

@@ -15,7 +15,14 @@ import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { notifyTransfer, numberOf, transferTo, withdraw } from '../harness/bank-rail.ts'
+import {
+  newTransferUtr,
+  notifyTransfer,
+  numberOf,
+  reverseEntry,
+  transferTo,
+  withdraw,
+} from '../harness/bank-rail.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS, newConfig, newUsers, voidConfirmedCoins } from '../harness/coins.ts'
@@ -124,12 +131,15 @@ async function partnerEvents(): Promise<Json[]> {
   await endOfCards(partner)
   await lowAccount(partner)
   await voidConfirmedCoins(service, partner)
-  payloadOf(await notifyTransfer(service.client, transferTo(await numberOf(service, partner))))
-  await withdraw(service, partner, 1_00n)
+  const transfer = transferTo(await numberOf(service, partner))
+  payloadOf(await notifyTransfer(service.client, transfer))
+  const paidBack = newTransferUtr()
+  await withdraw(service, partner, 1_00n, paidBack)
+  for (const reference of [paidBack, transfer.utr]) await reverseEntry(service, partner, reference)
   const [leaving] = await newUsers(service, partner, 1)
   const later = await asPartner(service.client, partner)
   payloadOf(await later.post(`/api/v0/partner/users/${leaving}/erase`, {}))
-  return feedOf(later, 41)
+  return feedOf(later, 43)
 }
 
 /** A load that brings the card account below its threshold. */

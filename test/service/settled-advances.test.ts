@@ -1,9 +1,12 @@
+import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newReference, openApprovers } from '../harness/approvals.ts'
+import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
-import type { Browser } from '../harness/console.ts'
+import { type Browser, newOperator, PASSWORD } from '../harness/console.ts'
+import { closeAs } from '../harness/disputes.ts'
 import { balancesOf, brokenIn } from '../harness/refunds.ts'
-import type { TestService } from '../harness/service.ts'
+import { MASTER_KEY, type TestService } from '../harness/service.ts'
 import {
   advancesOf,
   balanceOn,
@@ -93,4 +96,35 @@ test('what is written off goes to the account of what was given up, not to the b
   }
   await payOn(service, shop, 100)
   expect(await payOut(service, shop)).toMatchObject({ amountPaise: 100_00n, advancePaise: 0n })
+})
+
+test('a payout run pays a merchant whose money is only an advance in its favour, and what is open names the run', async () => {
+  const { name } = await newOperator(service, 'finance')
+  const env = {
+    DATABASE_URL: service.db.url,
+    SVC_MASTER_KEY: MASTER_KEY,
+    SVC_OPERATOR: name,
+    SVC_OPERATOR_PASSWORD: PASSWORD,
+  }
+  const cli = (...args: string[]) => runHere(['admin', ...args], env)
+  const shop = await indebted(60)
+  await payOn(service, shop, 100)
+  expect(await payOut(service, shop)).toMatchObject({ amountPaise: 40_00n })
+  await closeAs(service, shop.disputeId, 'WON')
+  expect(await balancesOf(service, shop.merchantId)).toMatchObject({ merchant_advances: '6000' })
+  expect(await balancesOf(service, shop.merchantId)).not.toHaveProperty('payable')
+  await cli('tenant', 'close', shop.merchantId, '--reason', 'contract ended')
+  const open = await cli('tenant', 'closing', shop.merchantId)
+  expect(open.stdout).toMatch(/advances_in_credit +60\.00 +svc admin payout run/)
+  expect(open.stdout).not.toContain('books settle')
+  const yesterday = calendarDay(new Date(Date.now() - 86_400_000), 'Asia/Kolkata')
+  const run = await cli('payout', 'run', '--date', yesterday, '--json')
+  expect(run.code, run.stderr).toBe(0)
+  expect(JSON.parse(run.stdout)).toContainEqual({
+    merchantId: shop.merchantId,
+    payoutId: expect.stringMatching(/^pyo_/),
+    amount: '60.00',
+    result: 'prepared',
+  })
+  expect(await balancesOf(service, shop.merchantId)).not.toHaveProperty('merchant_advances')
 })

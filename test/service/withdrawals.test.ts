@@ -1,6 +1,16 @@
-import { reverseJournal } from '@svc/core/ledger/reverse-journal'
+import { fundAccount } from '@svc/core/cards/fund-account'
+import { reverseJournal } from '@svc/core/cards/reverse-posting'
+import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fundsOf, newTransferUtr, withdraw } from '../harness/bank-rail.ts'
+import {
+  fundsOf,
+  newTransferUtr,
+  notifyTransfer,
+  numberOf,
+  reverseEntry,
+  transferTo,
+  withdraw,
+} from '../harness/bank-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'
@@ -147,6 +157,56 @@ test('a withdrawal that was entered wrongly is reversed, and its reference may b
   expect((await fundsOf(service, partner)).balance).toBe('5000')
   await withdraw(service, partner, 40_00n, reference)
   expect((await fundsOf(service, partner)).balance).toBe('1000')
+})
+
+test('the reversal of a funding and of a withdrawal is an event with the balance after it and what it takes back', async () => {
+  const partner = await withFunds(50_00n)
+  const [funding, withdrawal] = [newTransferUtr(), newTransferUtr()]
+  const { partnerId, cardAccountId } = partner
+  const { transfer: funded } = await service.app.services.commands
+    .open(fundAccount)
+    .run(
+      { partnerId, cardAccountId, amountPaise: paise(20_00n), reference: funding, reason: 'float' },
+      { actor: 'asha', target: cardAccountId },
+    )
+  const { transfer: withdrawn } = await withdraw(service, partner, 30_00n, withdrawal)
+  for (let times = 0; times < 2; times++)
+    for (const reference of [withdrawal, funding]) await reverseEntry(service, partner, reference)
+  const events = await sql<Json>(
+    `select type, payload from outbox where tenant_id = $1 and type like 'card_account.%_reversed' order by created_at`,
+    [partnerId],
+  )
+  const common = { cardAccountId, companyId: partner.companyId, createdOn: expect.any(String) }
+  expect(events).toEqual([
+    {
+      type: 'card_account.withdrawal_reversed',
+      payload: {
+        ...common,
+        amount: 30,
+        balance: 70,
+        reference: withdrawal,
+        transactionId: withdrawn.transferId,
+      },
+    },
+    {
+      type: 'card_account.funding_reversed',
+      payload: { ...common, amount: 20, balance: 50, reference: funding, transactionId: funded.transferId },
+    },
+  ])
+})
+
+test('reversals of two fundings of one card account at once have the balance after each', async () => {
+  const partner = await withFunds(0n)
+  const references = Array.from({ length: 6 }, newTransferUtr)
+  const notice = transferTo(await numberOf(service, partner), { amount: 10 })
+  for (const utr of references) payloadOf(await notifyTransfer(service.client, { ...notice, utr }))
+  await Promise.all(references.map((reference) => reverseEntry(service, partner, reference)))
+  const events = await sql<{ balance: string }>(
+    `select payload ->> 'balance' as balance from outbox
+     where tenant_id = $1 and type = 'card_account.funding_reversed' order by 1 desc`,
+    [partner.partnerId],
+  )
+  expect(events.map(({ balance }) => balance)).toEqual(['50', '40', '30', '20', '10', '0'])
 })
 
 test('a partner that leaves with money on a card account is closed after the withdrawal that the command names', async () => {

@@ -8,6 +8,7 @@ import {
   trialBalance,
 } from '@svc/core/ledger/books'
 import { kindOf, type Unit } from '@svc/core/ledger/chart-of-accounts'
+import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { formatRupees } from '@svc/kernel/money'
 import { parseRfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
@@ -132,7 +133,8 @@ const PAGE = 50_000
 const BEGINNING = new Date(0)
 
 async function printStatement(tx: Tx, accountId: string, { from, to, ...printed }: Period): Promise<void> {
-  const period = { accountId, from: from ?? BEGINNING, to: to ?? new Date(), limit: PAGE }
+  const aheadMs = await furthestAhead(tx)
+  const period = { accountId, from: from ?? BEGINNING, to: to ?? new Date(), limit: PAGE, aheadMs }
   const lines: StatementLine[] = []
   let page: Statement | undefined
   do {

@@ -1,10 +1,6 @@
 import { askApproval, reversalPosting } from '@svc/console-api/postings'
-import {
-  findJournal,
-  type JournalWithLegs,
-  requireReversible,
-  reverseJournal,
-} from '@svc/core/ledger/reverse-journal'
+import { reverseJournal } from '@svc/core/cards/reverse-posting'
+import { findJournal, type JournalWithLegs, requireReversible } from '@svc/core/ledger/reverse-journal'
 import { formatRupees } from '@svc/kernel/money'
 import type { Command } from 'commander'
 import { printWaiting } from './approval-commands.ts'

@@ -1,3 +1,4 @@
+import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { findPayout, listAllPayouts, payableMerchants } from '@svc/core/qr-codes/find-payouts'
 import { PAYOUT_STATUSES, type PayoutStatus } from '@svc/core/qr-codes/payout'
 import {
@@ -145,7 +146,10 @@ interface StatementOptions extends Printed {
 async function printStatement(merchantId: string, { date, ...printed }: StatementOptions): Promise<void> {
   await withInstallation(async ({ config, database, keyMaker }) => {
     const day = businessDay(date, config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE)
-    const found = await database.report((tx) => dailyStatement(tx, merchantId, day), 'repeatable read')
+    const found = await database.report(
+      async (tx) => dailyStatement(tx, merchantId, day, await furthestAhead(tx)),
+      'repeatable read',
+    )
     if (!found)
       throw new UsageError(`There is no merchant ${merchantId}. See them with: svc admin merchant list`)
     const shown = statementToWire(found)

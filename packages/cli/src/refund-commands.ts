@@ -41,6 +41,7 @@ const shown = (refund: MerchantRefund) => ({
   runId: refund.runId,
   createdAt: refund.createdAt,
   completedAt: refund.completedAt,
+  refundedLateAt: refund.refundedLateAt,
 })
 
 function readStatus(text: string): string {
@@ -81,7 +82,9 @@ export function addRefundCommands(program: Command): void {
   addRefundFileCommands(refund)
   refund
     .command('confirm <refundId>')
-    .description('record that the bank has made a refund, where no notice says so')
+    .description(
+      'record that the bank has made a refund, also one that it reported as failed, where no notice says so',
+    )
     .option('--utr <reference>', 'the bank’s own reference of the refund')
     .option('--notice <noticeId>', 'the notice in quarantine that says so')
     .option('--json', 'print JSON')

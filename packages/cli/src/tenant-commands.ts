@@ -12,6 +12,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   suspense: 'svc admin suspense assign, svc admin suspense return',
   disputes: 'svc admin dispute close',
   advances: 'svc admin books settle merchant_advances:<merchantId>',
+  advances_in_credit: 'svc admin payout run',
   card_accounts: 'svc admin card-account withdraw',
   card_exceptions: 'svc admin books settle card_exceptions:<partnerId>',
 }

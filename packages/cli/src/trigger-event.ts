@@ -18,6 +18,10 @@ const byTheBank = async (): Promise<string> => {
   throw new UsageError('A signed notice of the bank causes it: see “Disputes” in docs/guides/upi-rail.md')
 }
 
+const byReversal = async (): Promise<string> => {
+  throw new UsageError('An operator causes it: svc admin journal reverse')
+}
+
 const TRIGGERS: Record<EventType, Trigger> = {
   'qr_code.created': async (sandbox) => `made ${(await newCode(sandbox)).qrCodeId}`,
   async 'qr_code.credited'(sandbox) {
@@ -129,6 +133,8 @@ const TRIGGERS: Record<EventType, Trigger> = {
   'card_account.withdrawn': async () => {
     throw new UsageError('An operator causes it: svc admin card-account withdraw')
   },
+  'card_account.funding_reversed': byReversal,
+  'card_account.withdrawal_reversed': byReversal,
   async 'card_account.low'(sandbox) {
     const { cardAccountId } = sandbox.incentivePartner
     const path: ApiPath = `/api/v0/partner/card-accounts/${cardAccountId}`

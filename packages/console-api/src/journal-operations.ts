@@ -1,10 +1,6 @@
 import { fail } from '@svc/contract/errors'
-import {
-  findJournal,
-  type JournalWithLegs,
-  requireReversible,
-  reverseJournal,
-} from '@svc/core/ledger/reverse-journal'
+import { reverseJournal } from '@svc/core/cards/reverse-posting'
+import { findJournal, type JournalWithLegs, requireReversible } from '@svc/core/ledger/reverse-journal'
 import { rfc3339 } from '@svc/kernel/time'
 import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'

@@ -130,18 +130,21 @@ function noticeHappenings(notice: RailNotice): Happening[] {
 export function refundHappenings(refund: MerchantRefund): Happening[] {
   const { amountPaise, completedAt, createdAt, failureReason, reason, refundId, runId, sentAt, status, utr } =
     refund
+  const { failedAt, refundedLateAt } = refund
   const fact = { source: 'refund', id: refundId, amount: formatRupees(amountPaise) } as const
   const of = (at: Date | null, what: string, ...detail: readonly (string | null)[]): Happening[] =>
     at ? [{ ...fact, at, what, detail: detail.filter(Boolean).join(', ') || undefined }] : []
   return [
     ...of(createdAt, 'refund_requested', `reference ${refund.referenceNumber}`, reason),
     ...of(sentAt, 'refund_sent', runId && `run ${runId}`),
+    ...of(failedAt, 'refund_failed'),
     ...of(
       completedAt,
       status === 'FAILED' ? 'refund_failed' : 'refund_completed',
-      utr && `UTR ${utr}`,
+      refundedLateAt ? null : utr && `UTR ${utr}`,
       failureReason,
     ),
+    ...of(refundedLateAt, 'refund_made_late', `UTR ${utr}; its money was spent or refunded again`),
   ]
 }
 

@@ -164,7 +164,7 @@ export const completeRefundByOperator = query({
   tag: TAG,
   summary: 'Record the bank’s outcome of a refund',
   description:
-    'Where no notice says so, or one in quarantine that an operator has read. A failed refund is payable to the merchant again: above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person (202), unless the notice itself states that it failed, with its amount.',
+    'Where no notice says so, or one in quarantine that an operator has read. A failed refund is payable to the merchant again: above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person (202), unless the notice itself states that it failed, with its amount. A failed one that the bank has made after all, with its `utr`, is refunded if its amount is left of the payment and payable; else it stays failed, and what the bank paid is on the account `refund_exceptions`.',
   permission: 'finance',
   params: idParam('refundId'),
   body: closed({

@@ -80,7 +80,7 @@ export const showCardAccountStatement = streamingQuery({
         const { partnerId: tenantId } = owner ?? fail('card_account_not_found')
         const now = new Date(clock.of(tenantId).now())
         const period = readPeriod(input.query, now, timeZone)
-        const found = await readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone })
+        const found = await readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone, clock })
         recordExport(tx, cardAccountId)
         return { found, now, period }
       })

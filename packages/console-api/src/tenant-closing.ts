@@ -33,6 +33,8 @@ const count = (from: string) => `select count(*)::bigint from ${from}`
 const balances = (...kinds: string[]) =>
   `select coalesce(sum(abs(a.balance)), 0)::bigint from ledger_accounts a
    where a.tenant_id = $1 and a.kind in (${kinds.map((kind) => `'${kind}'`).join(', ')})`
+// Advances that are in the merchant's favour end by another way than those that it owes.
+const ADVANCES_IN_CREDIT = `a.kind = 'merchant_advances' and a.balance > 0`
 
 /** Everything that keeps a tenant from being closed, with the words of the console and the remedy that the guide names. */
 export const OPEN = [
@@ -46,7 +48,16 @@ export const OPEN = [
   { what: 'refunds', unit: 'paise', sql: balances('upi_refunds') },
   { what: 'suspense', unit: 'paise', sql: balances('suspense') },
   { what: 'disputes', unit: 'paise', sql: balances('disputes') },
-  { what: 'advances', unit: 'paise', sql: balances('merchant_advances', 'payout_exceptions') },
+  {
+    what: 'advances',
+    unit: 'paise',
+    sql: `${balances('merchant_advances', 'payout_exceptions', 'refund_exceptions')} and not (${ADVANCES_IN_CREDIT})`,
+  },
+  {
+    what: 'advances_in_credit',
+    unit: 'paise',
+    sql: `${balances('merchant_advances')} and ${ADVANCES_IN_CREDIT}`,
+  },
   { what: 'card_accounts', unit: 'paise', sql: balances('card_funding') },
   { what: 'cards', unit: 'paise', sql: balances('card') },
   { what: 'unclaimed', unit: 'paise', sql: balances('unclaimed') },

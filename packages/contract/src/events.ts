@@ -137,6 +137,16 @@ export const EVENTS = {
     description: 'What was left on a card account, or a part of it, was paid back to you',
     payload: '`FundedCardAccount`',
   },
+  'card_account.funding_reversed': {
+    description:
+      'An operator took back a funding that was entered wrongly; what it had credited has left the card account',
+    payload: '`FundedCardAccount`',
+  },
+  'card_account.withdrawal_reversed': {
+    description:
+      'An operator took back a withdrawal that was entered wrongly; its money is on the card account again',
+    payload: '`FundedCardAccount`',
+  },
   'card_account.low': {
     description: 'A load brought the balance of a card account below its threshold',
     payload: '`LowCardAccount`',

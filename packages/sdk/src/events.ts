@@ -43,6 +43,8 @@ export interface EventData {
   'card.return_reversed': Schemas['CardReturn']
   'card_account.funded': Schemas['FundedCardAccount']
   'card_account.withdrawn': Schemas['FundedCardAccount']
+  'card_account.funding_reversed': Schemas['FundedCardAccount']
+  'card_account.withdrawal_reversed': Schemas['FundedCardAccount']
   'card_account.low': Schemas['LowCardAccount']
   'user.erased': Schemas['ErasedUser']
   'coins.allocated': Schemas['CoinAllocation']

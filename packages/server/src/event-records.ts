@@ -101,6 +101,8 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'card.return_reversed': CardReturnRecord,
   'card_account.funded': FundedCardAccount,
   'card_account.withdrawn': FundedCardAccount,
+  'card_account.funding_reversed': FundedCardAccount,
+  'card_account.withdrawal_reversed': FundedCardAccount,
   'card_account.low': LowCardAccount,
   'user.erased': ErasedUser,
   'coins.allocated': AllocationRecord,

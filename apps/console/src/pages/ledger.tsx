@@ -23,6 +23,7 @@ const KINDS: Readonly<Record<Account['kind'], string>> = {
   inter_tenant: 'Between tenants',
   payouts_in_transit: 'Payouts in transit',
   payout_exceptions: 'Payout exceptions',
+  refund_exceptions: 'Refund exceptions',
   fee_income: 'Fee income',
   tax_payable: 'Tax payable',
   write_offs: 'Written off',

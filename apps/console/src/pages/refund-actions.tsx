@@ -11,15 +11,15 @@ interface OfRefund {
   readonly refund: Schemas['RefundRow']['refund']
 }
 
-/** What the bank says of a refund that it has not confirmed, recorded by those who may move money. */
+/** What the bank says of a refund that it has not confirmed, or had reported as failed; recorded by those who may move money. */
 export function RefundActions({ refund }: OfRefund) {
   const { can } = useSession()
   const isOpen = refund.status === 'PENDING' || refund.status === 'SENT'
-  if (!isOpen || !can('finance')) return undefined
+  if (!can('finance') || refund.status === 'REFUNDED') return undefined
   return (
     <>
       <MarkPaid refund={refund} />
-      <MarkFailed refund={refund} />
+      {isOpen && <MarkFailed refund={refund} />}
     </>
   )
 }

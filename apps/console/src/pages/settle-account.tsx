@@ -15,6 +15,7 @@ type Values = Funding & { readonly outcome: Outcome | null }
 const SETTLED: Readonly<Record<string, string>> = {
   card_exceptions: 'The network settled it',
   payout_exceptions: 'The money came back to our bank',
+  refund_exceptions: 'The money came back to our bank',
   merchant_advances: 'The merchant repaid it to our bank',
 }
 

@@ -20,6 +20,7 @@ const WORDS: Record<Left['what'], readonly [what: string, remedy: string]> = {
   suspense: ['Suspense', 'assign or return it'],
   disputes: ['Disputed payments', 'until they are decided'],
   advances: ['Advances to the merchant', 'repaid by the merchant, or written off: Settle on their account'],
+  advances_in_credit: ['Advances in the merchant’s favour', 'the next payout run pays them out'],
   card_accounts: ['Card accounts', 'pay it back: Withdraw on each card account'],
   cards: ['Money on cards', 'holders spend it, or it returns'],
   unclaimed: ['Unclaimed', 'returns to the card accounts'],

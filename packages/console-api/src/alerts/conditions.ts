@@ -110,6 +110,14 @@ const STORED = {
     detail: ({ about }) =>
       `The bank paid a payout to ${about} that it had reported as failed, and its money was paid again or spent. Get it back, then settle the payout exceptions of the merchant.`,
   },
+  refund_made_late: {
+    severity: 'critical',
+    sql: `select r.refund_id as object, r.refund_id as page, 1 as value, r.merchant_id as about from merchant_refunds r
+      where r.refunded_late_at is not null and exists (
+        select from ledger_accounts a where a.tenant_id = r.merchant_id and a.kind = 'refund_exceptions' and a.balance < 0)`,
+    detail: ({ about }) =>
+      `The bank made a refund of ${about} that it had reported as failed, and its money was spent or refunded again. Get it back, then settle the refund exceptions of the merchant.`,
+  },
   webhook_endpoint_disabled: {
     severity: 'warning',
     sql: `select e.endpoint_id as object, e.endpoint_id as page, 1 as value, e.tenant_id as about from webhook_endpoints e

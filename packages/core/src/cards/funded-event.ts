@@ -3,7 +3,7 @@ import { rfc3339 } from '@svc/kernel/time'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 
-/** What the events of money that a partner pays in, or is paid back, contain. */
+/** What the events of money that a partner pays in, or is paid back, contain, and those of their reversals. */
 export const FundedCardAccount = Type.Object(
   {
     cardAccountId: Type.String(),
@@ -11,11 +11,19 @@ export const FundedCardAccount = Type.Object(
     amount: Type.Number({ description: 'Rupees' }),
     balance: Type.Number({ description: 'Rupees after it' }),
     reference: Type.String({ description: 'The bank’s reference of the transfer' }),
-    transactionId: Type.String({ description: 'As in the statement of the card account' }),
+    transactionId: Type.String({
+      description: 'As in the statement of the card account; of a reversal, that of what it takes back',
+    }),
     createdOn: Type.String({ description: 'RFC 3339' }),
   },
   { title: 'FundedCardAccount', additionalProperties: false },
 )
+
+export type FundsEvent =
+  | 'card_account.funded'
+  | 'card_account.withdrawn'
+  | 'card_account.funding_reversed'
+  | 'card_account.withdrawal_reversed'
 
 interface Funded {
   readonly eventId: string
@@ -31,7 +39,7 @@ interface Funded {
 }
 
 export const fundedEvent = (
-  type: 'card_account.funded' | 'card_account.withdrawn',
+  type: FundsEvent,
   { eventId, partnerId, cardAccountId, companyId, createdAt, ...of }: Funded,
 ): OutboxEvent => ({
   eventId,

@@ -1,10 +1,7 @@
-import { idFloor } from '@svc/contract/id-kinds'
 import type { Clock } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-
-/** So much earlier than its transfer was stored an id may have been drawn. */
-const ID_LEAD_MS = 600_000
+import { aheadOf, transfersSince } from './transfers-since.ts'
 
 const sumSince = (side: 'credit' | 'debit') =>
   `coalesce((select sum(t.amount) from ledger_transfers t
@@ -31,9 +28,7 @@ export async function balanceAsOf(
   { tenantId, accountId, at }: BalanceQuery,
   clock: Clock,
 ): Promise<bigint> {
-  // Ids are of the real time, which the tenant's clock may be ahead of.
-  const aheadMs = clock.of(tenantId).offsetMs() - clock.offsetMs()
-  const since = idFloor('trf', new Date(at.getTime() - aheadMs - ID_LEAD_MS))
+  const since = transfersSince(at, aheadOf(clock, tenantId))
   const [row] = await tx.query(BALANCE, [tenantId, accountId, at, since])
   return row?.balance ?? 0n
 }

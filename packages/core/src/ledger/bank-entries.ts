@@ -126,6 +126,9 @@ export function nextEntry(reference: string, { times }: Entered): string | undef
   return times === 0 ? reference : `${reference}~${times + 1}`
 }
 
+/** The bank's reference of an entry. */
+export const referenceOf = (entry: string): string => entry.replace(/~\d$/, '')
+
 /**
  * For operators: whether something was entered under a bank's reference, by hand or by the bank's own notice, and was not
  * reversed. The command then posts nothing: it returns what stands, or refuses what differs from it.

@@ -1,6 +1,7 @@
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { ACCOUNT_KINDS, type AccountKind, kindOf, type Unit } from './chart-of-accounts.ts'
+import { transfersSince } from './transfers-since.ts'
 
 /** An amount on one side of the books, in paise or coins; never negative. */
 export interface Sided {
@@ -93,6 +94,8 @@ export interface StatementQuery {
   readonly from: Date
   readonly to: Date
   readonly limit: number
+  /** By how many milliseconds the tenant's clock is ahead of that of ids; by default it has no test clock. */
+  readonly aheadMs?: number | undefined
   /** The last line of the page before. */
   readonly after?: Pick<StatementLine, 'at' | 'transferId' | 'balance'> | undefined
 }
@@ -124,9 +127,13 @@ export interface Statement {
   readonly hasMore: boolean
 }
 
-const sumSince = (instant: string) =>
-  `coalesce((select sum(amount) from ledger_transfers where credit_account_id = $1 and created_at >= ${instant}), 0)
-   - coalesce((select sum(amount) from ledger_transfers where debit_account_id = $1 and created_at >= ${instant}), 0)`
+const sumSince = (instant: string, floor: string) =>
+  (['credit', 'debit'] as const)
+    .map(
+      (side) => `coalesce((select sum(amount) from ledger_transfers
+         where ${side}_account_id = $1 and transfer_id > ${floor} and created_at >= ${instant}), 0)`,
+    )
+    .join(' - ')
 interface PeriodRow {
   account_kind: AccountKind
   unit: Unit
@@ -149,14 +156,15 @@ const side = (own: string, other: string, sign: string) =>
   `select t.tenant_id, t.transfer_id, t.journal_id, t.kind, t.${other} as other, t.object_id, ${sign}t.amount as amount,
      t.created_at
    from ledger_transfers t
-   where t.${own} = $1 and t.created_at >= $2 and t.created_at < $3 and (t.created_at, t.transfer_id) > ($4, $5)
+   where t.${own} = $1 and t.transfer_id > $7 and t.created_at >= $2 and t.created_at < $3
+     and (t.created_at, t.transfer_id) > ($4, $5)
    order by t.created_at, t.transfer_id limit $6`
 // One statement, so that balances and lines are of one snapshot, whatever transaction it runs in.
 const STATEMENT = statement<LineRow | (PeriodRow & { transfer_id: null })>(
   'books_statement',
   `select p.*, l.* from (
-     select a.kind as account_kind, a.unit, (a.balance - (${sumSince('$2')}))::bigint as opening,
-       (a.balance - (${sumSince('$3')}))::bigint as closing
+     select a.kind as account_kind, a.unit, (a.balance - (${sumSince('$2', '$8')}))::bigint as opening,
+       (a.balance - (${sumSince('$3', '$9')}))::bigint as closing
      from ledger_accounts a where a.account_id = $1) p
    left join (
      select s.transfer_id, s.created_at, j.effective_date::text, s.journal_id, s.kind, j.reference, s.other, s.object_id,
@@ -168,14 +176,25 @@ const STATEMENT = statement<LineRow | (PeriodRow & { transfer_id: null })>(
    order by l.created_at, l.transfer_id`,
 )
 
+const floorOf = ({ accountId, aheadMs = 0 }: StatementQuery, at: Date): string =>
+  accountId.startsWith('coins') ? '' : transfersSince(at, aheadMs)
+
 /**
  * An account with its opening balance, what moved in the period, the balance after each line, and its closing balance.
  * `undefined`: there is no such account. For one snapshot of several pages call it under repeatable read.
  */
 export async function accountStatement(tx: Tx, query: StatementQuery): Promise<Statement | undefined> {
   const { accountId, from, to, limit, after } = query
-  const place = [after?.at ?? from, after?.transferId ?? '']
-  const found = await tx.query(STATEMENT, [accountId, from, to, ...place, limit + 1])
+  const begin = after?.at ?? from
+  const found = await tx.query(STATEMENT, [
+    accountId,
+    from,
+    to,
+    begin,
+    after?.transferId ?? '',
+    limit + 1,
+    ...[begin, from, to].map((at) => floorOf(query, at)),
+  ])
   const [first] = found
   if (!first) return undefined
   const { account_kind: kind, unit, opening, closing } = first

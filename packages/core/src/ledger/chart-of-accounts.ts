@@ -77,6 +77,12 @@ export const CHART_OF_ACCOUNTS = {
     meaning:
       'Payouts that the bank reported as failed and paid after all, where their money had been paid again or spent, until the merchant or the bank returns it',
   },
+  refund_exceptions: {
+    ...asset,
+    title: 'Refund exceptions',
+    meaning:
+      'Refunds that the bank reported as failed and made after all, where their money was spent or not left of the payment, until the merchant or the bank returns it',
+  },
   fee_income: {
     ...liability,
     group: 'income',

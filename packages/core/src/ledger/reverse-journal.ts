@@ -6,6 +6,7 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import type { RowOf } from '@svc/platform/db/table'
+import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { type Account, lockAccounts } from './accounts.ts'
 import { useApprovals } from './approvals.ts'
 import { kindOf } from './chart-of-accounts.ts'
@@ -73,15 +74,17 @@ export interface ReverseJournal {
   readonly approvalId?: string | undefined
 }
 
-interface Prepared extends ReverseJournal, PreparedCommand {
+export interface PreparedReversal extends ReverseJournal, PreparedCommand {
   readonly transferIds: readonly string[]
+  readonly eventId: string
   readonly timeZone: string
 }
 
-interface State {
+export interface ReversalState<Facts> {
   /** By journal. */
   readonly known: Map<string, JournalWithLegs>
   readonly balances: Map<string, bigint>
+  readonly facts: Facts
 }
 
 export interface Reversed {
@@ -89,7 +92,9 @@ export interface Reversed {
   readonly reversalId: string
   /** Absent when it was reversed before. */
   readonly made: Journal | undefined
-  readonly command: Prepared
+  /** Of money that a partner paid in or was paid back. */
+  readonly event: OutboxEvent | undefined
+  readonly command: PreparedReversal
 }
 
 type JournalKey = Pick<ReverseJournal, 'tenantId' | 'journalId'>
@@ -144,59 +149,86 @@ export function requireReversible({
   })
 }
 
+/** Who is notified of a reversal, by events of a slice. */
+export interface Notifier<Facts> {
+  /** Reads what the events need, by tenant. */
+  readonly facts: (tx: BatchTx, found: readonly JournalWithLegs[]) => Promise<ByTenant<Facts>>
+  /** `balances`: of ledger accounts, before the reversal. */
+  readonly eventOf: (
+    reversed: JournalWithLegs,
+    facts: Facts,
+    balances: ReadonlyMap<string, bigint>,
+    made: { readonly eventId: string; readonly createdAt: Date; readonly timeZone: string },
+  ) => OutboxEvent | undefined
+}
+
 /** Takes a journal back by a mirrored one, once (decision R3). A repeat returns the first reversal. */
-export const reverseJournal = command({
-  name: 'reverseJournal',
+export const reversing = <Facts>({ facts, eventOf }: Notifier<Facts>) =>
+  command({
+    name: 'reverseJournal',
 
-  prepare:
-    ({ config, newId }) =>
-    (ask: ReverseJournal): Prepared => ({
-      ...ask,
-      transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf')),
-      timeZone: config.BUSINESS_TIME_ZONE,
-    }),
+    prepare:
+      ({ config, newId }) =>
+      (ask: ReverseJournal): PreparedReversal => ({
+        ...ask,
+        transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf')),
+        eventId: newId('evt'),
+        timeZone: config.BUSINESS_TIME_ZONE,
+      }),
 
-  lock,
-  decide,
+    lock: (tx: BatchTx, asked: readonly PreparedReversal[]) => lock(tx, asked, facts),
+    decide: (state: ReversalState<Facts>, ask: PreparedReversal, now: Date) =>
+      decide(state, ask, now, eventOf),
 
-  apply({ known }, { reversed, reversalId }) {
-    known.set(reversed.journal.journalId, { ...reversed, reversedBy: reversalId })
-  },
+    apply({ known, balances }, { reversed, reversalId, made }) {
+      known.set(reversed.journal.journalId, { ...reversed, reversedBy: reversalId })
+      for (const { debitAccountId, creditAccountId, amount } of made ? reversed.legs : []) {
+        balances.set(debitAccountId, (balances.get(debitAccountId) ?? 0n) + amount)
+        balances.set(creditAccountId, (balances.get(creditAccountId) ?? 0n) - amount)
+      }
+    },
 
-  save(tx, decisions) {
-    const made = decisions.flatMap(({ made: journal, command: { approvalId } }) =>
-      journal ? [{ journal, approvalId }] : [],
-    )
-    useApprovals(
-      tx,
-      made.map(({ journal, approvalId }) => ({ ...journal, approvalId })),
-    )
-    saveJournals(
-      tx,
-      decisions[0]!.command.timeZone,
-      made.map(({ journal }) => journal),
-    )
-    reverseOpeningBalances(
-      tx,
-      made.map(({ journal }) => journal),
-    )
-  },
-})
+    save(tx, decisions) {
+      const made = decisions.flatMap(({ made: journal, command: { approvalId } }) =>
+        journal ? [{ journal, approvalId }] : [],
+      )
+      useApprovals(
+        tx,
+        made.map(({ journal, approvalId }) => ({ ...journal, approvalId })),
+      )
+      const reversals = made.map(({ journal }) => journal)
+      saveJournals(tx, decisions[0]!.command.timeZone, reversals)
+      reverseOpeningBalances(tx, reversals)
+      saveEvents(
+        tx,
+        decisions.flatMap(({ event }) => event ?? []),
+      )
+    },
+  })
 
-async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+async function lock<Facts>(
+  tx: BatchTx,
+  asked: readonly PreparedReversal[],
+  facts: Notifier<Facts>['facts'],
+): Promise<ByTenant<ReversalState<Facts>>> {
   // Journals never change: their legs say which accounts to lock, and what reversed them is read behind the locks.
   const before = await findJournals(tx, asked)
   const balances = await lockAccounts(
     tx,
     before.flatMap(({ legs }) => legs.flatMap(accountsOf)),
   )
+  const [found, factsOf] = await Promise.all([findJournals(tx, asked), facts(tx, before)])
   const known = byTenant(
-    await findJournals(tx, asked),
+    found,
     ({ journal }) => journal.tenantId,
     ({ journal }) => journal.journalId,
     (found) => found,
   )
-  return new ByTenant((tenantId) => ({ known: known.of(tenantId), balances: balances.of(tenantId) }))
+  return new ByTenant((tenantId) => ({
+    known: known.of(tenantId),
+    balances: balances.of(tenantId),
+    facts: factsOf.of(tenantId),
+  }))
 }
 
 const accountsOf = ({ tenantId, debitAccountId, creditAccountId, unit }: Leg): Account[] =>
@@ -208,11 +240,17 @@ const accountsOf = ({ tenantId, debitAccountId, creditAccountId, unit }: Leg): A
     floor: null,
   }))
 
-function decide({ known, balances }: State, command: Prepared, now: Date): Reversed {
-  const { journalId, reason, tenantId, transferIds } = command
+function decide<Facts>(
+  { known, balances, facts }: ReversalState<Facts>,
+  command: PreparedReversal,
+  now: Date,
+  eventOf: Notifier<Facts>['eventOf'],
+): Reversed {
+  const { eventId, journalId, reason, tenantId, timeZone, transferIds } = command
   const reversed = known.get(journalId) ?? fail('journal_not_found')
   const { legs, reversedBy } = reversed
-  if (reversedBy !== null) return { reversed, reversalId: reversedBy, made: undefined, command }
+  if (reversedBy !== null)
+    return { reversed, reversalId: reversedBy, made: undefined, event: undefined, command }
   requireReversible(reversed)
   for (const { creditAccountId, amount, floor } of legs)
     requireCovered(creditAccountId, amount, floor, balances)
@@ -237,7 +275,8 @@ function decide({ known, balances }: State, command: Prepared, now: Date): Rever
     at: now,
     transfers,
   }
-  return { reversed, reversalId, made, command }
+  const event = eventOf(reversed, facts, balances, { eventId, timeZone, createdAt: now })
+  return { reversed, reversalId, made, event, command }
 }
 
 /** What the journal credited is taken out again: it must still be there. */

@@ -15,6 +15,10 @@ export const SETTLEMENTS = {
     against: 'bank',
     kinds: { SETTLED: 'exception_settled', WRITTEN_OFF: 'exception_written_off' },
   },
+  refund_exceptions: {
+    against: 'bank',
+    kinds: { SETTLED: 'exception_settled', WRITTEN_OFF: 'exception_written_off' },
+  },
   merchant_advances: {
     against: 'bank',
     kinds: { SETTLED: 'advance_repaid', WRITTEN_OFF: 'advance_written_off' },

@@ -21,7 +21,8 @@ import {
   type PaymentAdjustment,
   paymentAdjustments,
 } from './payment-adjustment.ts'
-import { settledEvent, settlementJournal } from './record-settlement.ts'
+import { settledEvent } from './record-settlement.ts'
+import { settlementJournal } from './settlement-journals.ts'
 import { type SettlementLine, settlementLines } from './settlement-line.ts'
 
 export interface AdjustPayment {

@@ -32,6 +32,8 @@ export async function qrCodeAsOf(tx: Tx, code: QrCode, at: Date): Promise<QrCode
 export function refundAsOf(refund: MerchantRefund, at: Date): MerchantRefund | undefined {
   if (refund.createdAt > at) return undefined
   if (isUntil(at, refund.completedAt)) return refund
+  if (isUntil(at, refund.failedAt))
+    return { ...refund, status: 'FAILED', completedAt: refund.failedAt, utr: null }
   const isSent = isUntil(at, refund.sentAt)
   return {
     ...refund,
@@ -47,7 +49,8 @@ const REFUNDED = statement<{ amountPaise: bigint }>(
   'payment_refunds_as_of',
   `select coalesce(sum(r.amount_paise), 0)::bigint as "amountPaise" from merchant_refunds r
    where r.merchant_id = $1 and r.payment_id = $2 and r.created_at <= $3
-     and (r.status <> 'FAILED' or r.completed_at > $3)`,
+     and (r.status <> 'FAILED' or r.completed_at > $3)
+     and (r.failed_at is null or r.failed_at > $3 or r.completed_at <= $3)`,
 )
 
 const DISPUTED = statement<{ amountPaise: bigint }>(

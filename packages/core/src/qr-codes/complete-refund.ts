@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { ByTenant, idsByTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
@@ -7,9 +7,9 @@ import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
-import { lockAccounts } from '../ledger/accounts.ts'
+import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
-import { type Journal, saveJournals } from '../ledger/journals.ts'
+import { saveJournals } from '../ledger/journals.ts'
 import type { FollowedNotice } from '../rails/find-notice.ts'
 import { assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason, UnreadableNotice } from '../rails/read-notice.ts'
@@ -27,6 +27,17 @@ import {
 import { statingFailed, storeFailedNotices } from './outcome-notice.ts'
 import { payments } from './payment.ts'
 import type { RefundOutcome } from './refund-notice.ts'
+import {
+  type Changed,
+  changesPayment,
+  contradicts,
+  type Funds,
+  givenBack,
+  isMadeAfterFailure,
+  isNotified,
+  madeAfterFailure,
+  refundExceptions,
+} from './refunded-after-failure.ts'
 
 interface CompleteRefundAsk {
   readonly read: { readonly outcome: RefundOutcome } | UnreadableNotice
@@ -41,23 +52,21 @@ interface CompleteRefundAsk {
 interface CompleteRefund extends PreparedCommand, CompleteRefundAsk {
   readonly outcome: RefundOutcome | undefined
   readonly paymentId: string | undefined
-  readonly ids: { readonly legs: LegIds; readonly event: string }
+  readonly ids: { readonly legs: LegIds; readonly third: string; readonly event: string }
   readonly timeZone: string
 }
 
-interface State {
+interface State extends Funds {
   readonly payments: Map<string, Refundable>
   readonly refunds: Map<string, MerchantRefund>
   /** By the bank's reference, the refund that has it, of any merchant. */
   readonly taken: Map<string, string>
 }
 
-type Completed = MerchantRefund & { readonly status: 'REFUNDED' | 'FAILED' }
-
 interface Outcome {
   /** Absent when the notice went to quarantine. */
   readonly refund: MerchantRefund | undefined
-  readonly changed: { readonly refund: Completed; readonly payment: Refundable } | undefined
+  readonly changed: Changed | undefined
   readonly kept: RailNotice | undefined
   readonly at: Date
   readonly command: CompleteRefund
@@ -74,11 +83,14 @@ const DIRECTORY = statement<DirectoryRow>(
   'select * from directory_merchant_refunds($1, $2)',
 )
 const LOCK = merchantRefunds.lock('to_complete')
-const saveCompleted = merchantRefunds.updates(['status', 'failureReason', 'utr', 'completedAt'], 'complete')
+const saveCompleted = merchantRefunds.updates(
+  ['status', 'failureReason', 'utr', 'completedAt', 'failedAt', 'refundedLateAt'],
+  'complete',
+)
 
 /**
- * Records that the bank has made a refund of a merchant, or could not (decision Q14). A repeat changes nothing; a notice
- * that contradicts what is recorded goes to quarantine.
+ * Records that the bank has made a refund of a merchant, or could not (decision Q14); one that it has made after all is
+ * refunded, or an exception. A repeat changes nothing; a notice that contradicts what is recorded goes to quarantine.
  */
 export const completeRefund = command({
   name: 'completeRefund',
@@ -97,7 +109,7 @@ export const completeRefund = command({
         tenantId: row?.merchant_id ?? PLATFORM_TENANT,
         otherTenantId: ask.assigns?.noticeTenantId,
         paymentId: row?.payment_id,
-        ids: { legs: [newId('trf'), newId('trf')], event: newId('evt') },
+        ids: { legs: [newId('trf'), newId('trf')], third: newId('trf'), event: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     }
@@ -106,9 +118,16 @@ export const completeRefund = command({
   lock,
   decide,
 
-  apply({ payments, refunds, taken }, { changed }) {
+  apply({ payments, refunds, taken, balances }, { changed }) {
     if (!changed) return
-    const { refund, payment } = changed
+    const { refund, payment, opens } = changed
+    if (changesPayment(changed)) {
+      const payable = accountId('payable', refund.merchantId)
+      const taken = refund.amountPaise - refund.advancedPaise
+      const moved = refund.status === 'FAILED' ? taken : -taken
+      balances.set(payable, (balances.get(payable) ?? 0n) + moved)
+    }
+    for (const { accountId } of opens) balances.set(accountId, 0n)
     payments.set(payment.paymentId, payment)
     refunds.set(refund.refundId, refund)
     if (refund.utr !== null) taken.set(refund.utr, refund.refundId)
@@ -116,25 +135,30 @@ export const completeRefund = command({
 
   save(tx, decisions) {
     const done = decisions.flatMap(({ changed, command }) => (changed ? [{ ...changed, command }] : []))
-    const failed = done.filter(({ refund }) => refund.status === 'FAILED')
     saveRefunding(
       tx,
       lastOfEach(
-        failed.map(({ payment }) => payment),
+        done.filter(changesPayment).map(({ payment }) => payment),
         (payment) => payment.merchantId,
         (payment) => payment.paymentId,
       ),
     )
     saveCompleted(
       tx,
-      done.map(({ refund }) => refund),
+      lastOfEach(
+        done.map(({ refund }) => refund),
+        ({ merchantId }) => merchantId,
+        ({ refundId }) => refundId,
+      ),
     )
     saveOutcomes(tx, decisions[0]!.command.timeZone, done)
     saveEvents(
       tx,
-      done.map(({ refund, payment, command: { ids, timeZone } }) =>
-        refundEvent(payment, refund, ids.event, timeZone),
-      ),
+      done
+        .filter(isNotified)
+        .map(({ refund, payment, command: { ids, timeZone } }) =>
+          refundEvent(payment, refund, ids.event, timeZone),
+        ),
     )
     keepNotices(
       tx,
@@ -147,13 +171,10 @@ export const completeRefund = command({
   },
 })
 
-interface Done {
-  readonly refund: Completed
-  readonly command: CompleteRefund
-}
+type Done = Changed & { readonly command: CompleteRefund }
 
 function saveOutcomes(tx: Writes, timeZone: string, done: readonly Done[]): void {
-  const failed = done.filter(({ refund }) => refund.status === 'FAILED')
+  const failed = done.filter((each) => each.refund.status === 'FAILED' && isNotified(each))
   storeFailedNotices(
     tx,
     failed.map(({ refund, command: { assigns, notice } }) => ({
@@ -162,33 +183,53 @@ function saveOutcomes(tx: Writes, timeZone: string, done: readonly Done[]): void
       notice: notice ?? statingFailed(assigns, refund),
     })),
   )
-  const journalOf = ({ refund, command: { ids } }: Done): Journal =>
-    (refund.status === 'FAILED' ? failedJournal : paidJournal)(refund, ids.legs, refund.completedAt!)
   useApprovals(
     tx,
-    failed.map((each) => ({ ...journalOf(each), approvalId: each.command.approvalId })),
+    failed.flatMap(({ journals, command: { approvalId } }) =>
+      journals.map((journal) => ({ ...journal, approvalId })),
+    ),
   )
-  saveJournals(tx, timeZone, done.map(journalOf))
+  saveJournals(
+    tx,
+    timeZone,
+    done.flatMap(({ journals }) => journals),
+    done.flatMap(({ opens }) => opens),
+  )
 }
 
 async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTenant<State>> {
   const known = asked.flatMap(({ tenantId: merchantId, paymentId, outcome }) =>
-    outcome && paymentId !== undefined ? [{ merchantId, paymentId, refundId: outcome.refundId }] : [],
+    outcome && paymentId !== undefined
+      ? [{ merchantId, paymentId, refundId: outcome.refundId, outcome }]
+      : [],
   )
   const utrs = asked.flatMap(({ outcome }) => outcome?.utr ?? [])
+  const late = known.filter(({ outcome }) => outcome.failureReason === null)
   // They travel together; the server takes them in this order, payments before refunds before accounts.
-  const [ofPayments, ofRefunds, rows] = await Promise.all([
+  const [ofPayments, ofRefunds, rows, balances, back] = await Promise.all([
     payments.lockRows(tx, LOCK_PAYMENT, known),
     merchantRefunds.lockRows(tx, LOCK, known),
     tx.query(DIRECTORY, [[], utrs]),
     lockAccounts(
       tx,
-      known.flatMap(({ merchantId }) => refundAccounts(merchantId)),
+      known.flatMap(({ merchantId }) => [...refundAccounts(merchantId), refundExceptions(merchantId)]),
     ),
+    late.length > 0 ? givenBack(tx, late) : [],
   ])
   const taken = new Map(rows.map(({ utr, refund_id }) => [utr!, refund_id]))
+  const backOf = idsByTenant(
+    back,
+    ({ merchantId }) => merchantId,
+    ({ refundId }) => refundId,
+  )
   return new ByTenant(
-    (tenantId): State => ({ payments: ofPayments.of(tenantId), refunds: ofRefunds.of(tenantId), taken }),
+    (tenantId): State => ({
+      payments: ofPayments.of(tenantId),
+      refunds: ofRefunds.of(tenantId),
+      taken,
+      givenBack: backOf.of(tenantId),
+      balances: balances.of(tenantId),
+    }),
   )
 }
 
@@ -205,10 +246,14 @@ function decide(state: State, command: CompleteRefund, now: Date): Outcome {
     if (!command.notice) fail('refund_closed')
     return { ...nothing, kept: keptAs(command, 'contradicts_earlier_notice', now) }
   }
-  if (refund.completedAt) return { ...nothing, refund }
   const payment = state.payments.get(refund.paymentId)!
+  if (isMadeAfterFailure(refund, outcome)) {
+    const changed = madeAfterFailure(refund, payment, state, { ...command.ids, utr: outcome.utr, now })
+    return { ...nothing, refund: changed.refund, changed }
+  }
+  if (refund.completedAt) return { ...nothing, refund }
   const isFailed = outcome.failureReason !== null
-  const completed: Completed = {
+  const completed: Changed['refund'] = {
     ...refund,
     status: isFailed ? 'FAILED' : 'REFUNDED',
     failureReason: outcome.failureReason,
@@ -216,23 +261,17 @@ function decide(state: State, command: CompleteRefund, now: Date): Outcome {
     completedAt: now,
   }
   const refundPaise = isFailed ? paise(payment.refundPaise - refund.amountPaise) : payment.refundPaise
+  const journal = (isFailed ? failedJournal : paidJournal)(completed, command.ids.legs, now)
   return {
+    ...nothing,
     refund: completed,
-    changed: { refund: completed, payment: { ...payment, refundPaise } },
-    kept: undefined,
-    at: now,
-    command,
+    changed: {
+      refund: completed,
+      payment: { ...payment, refundPaise },
+      journals: [journal],
+      opens: [],
+    },
   }
-}
-
-/** Whether a report contradicts what is recorded of a refund. */
-function contradicts(refund: MerchantRefund, outcome: RefundOutcome, taken: State['taken']): boolean {
-  const { utr, amountPaise, failureReason } = outcome
-  if (amountPaise !== undefined && amountPaise !== refund.amountPaise) return true
-  if (utr !== null && (taken.get(utr) ?? refund.refundId) !== refund.refundId) return true
-  if (!refund.completedAt) return false
-  const isOther = utr !== null && refund.utr !== null && utr !== refund.utr
-  return isOther || (failureReason === null) !== (refund.status === 'REFUNDED')
 }
 
 /** A signed notice that is no outcome of a refund, for an operator to read. */

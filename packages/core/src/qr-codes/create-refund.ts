@@ -196,6 +196,8 @@ function decide(state: State, command: CreateRefund, now: Date): Created {
     createdAt: now,
     sentAt: null,
     completedAt: null,
+    failedAt: null,
+    refundedLateAt: null,
   }
   const advances = account('merchant_advances', merchantId)
   const opens = advancedPaise > 0n && !balances.has(advances.accountId) ? [advances] : []

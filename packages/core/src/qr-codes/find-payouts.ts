@@ -23,10 +23,11 @@ const RUNS = statement<{ runId: string; payouts: bigint; amountPaise: bigint; se
      max(y.sent_at) as "sentAt"
    from payouts y where y.run_id is not null group by y.run_id order by y.run_id desc limit $1`,
 )
-// A payment or an open refund leaves its trace in the balance; a merchant without one has nothing due.
+// What is due leaves its trace in what is payable, or in advances where a payout had deducted it before.
 const PAYABLE = statement<{ tenant_id: string }>(
   'payout_merchants',
-  `select a.tenant_id from ledger_accounts a where a.kind = 'payable' and a.balance > 0 order by a.tenant_id`,
+  `select distinct a.tenant_id from ledger_accounts a
+   where a.kind in ('payable', 'merchant_advances') and a.balance > 0 order by a.tenant_id`,
 )
 
 /** For operators: a payout of any merchant. */
@@ -50,6 +51,6 @@ export const payoutsOfRun = (tx: Tx, runId: string): Promise<Payout[]> => tx.que
 /** The runs that were sent to the bank, newest first. */
 export const payoutRuns = (tx: Tx, limit: number) => tx.query(RUNS, [limit])
 
-/** The merchants to whom something is payable. */
+/** The merchants to whom something is payable, or whose advances are in their favour. */
 export const payableMerchants = async (tx: Tx): Promise<string[]> =>
   (await tx.query(PAYABLE)).map(({ tenant_id }) => tenant_id)

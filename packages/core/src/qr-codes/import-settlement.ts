@@ -56,7 +56,7 @@ export async function importSettlement(
         [...each.lines, ...each.corrected].filter((line) => line.status === status)
       sum.matched += of('MATCHED').length
       sum.matchedPaise += of('MATCHED').reduce((total, { amountPaise }) => total + amountPaise, 0n)
-      sum.differing += of('DIFFERS').length
+      sum.differing += of('DIFFERS').length + each.reopened.length
       sum.unknown += of('UNKNOWN').length
       sum.repeated += each.repeated
       conflicting.push(...each.conflicting.slice(0, 100 - conflicting.length))

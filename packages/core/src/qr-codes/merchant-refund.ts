@@ -41,6 +41,10 @@ export const merchantRefunds = table('merchant_refunds', 'r', ['merchantId', 're
   createdAt: instant,
   sentAt: generated(nullable(instant)),
   completedAt: generated(nullable(instant)),
+  /** When it had failed, of one that the bank has made after all. */
+  failedAt: generated(nullable(instant)),
+  /** When the bank reported that it had made it, though it had failed and its money was spent. */
+  refundedLateAt: generated(nullable(instant)),
 })
 export type MerchantRefund = RowOf<typeof merchantRefunds>
 
@@ -52,7 +56,8 @@ export const RefundRecord = Type.Object(
     referenceNumber: Type.String({ description: 'The merchant’s own reference' }),
     reason: Type.Optional(Type.String()),
     status: Type.Enum(['PENDING', 'SENT', 'REFUNDED', 'FAILED'], {
-      description: '`SENT`: to the bank. `REFUNDED` and `FAILED` are final',
+      description:
+        '`SENT`: to the bank. `REFUNDED` is final; a `FAILED` one is `REFUNDED` if the bank made it after all',
     }),
     failureReason: Type.Optional(Type.String({ description: 'Why the bank could not make it' })),
     utr: Type.Optional(Type.String({ description: 'The bank’s own reference of the refund' })),
@@ -120,7 +125,7 @@ export const refundAccounts = (merchantId: string): Account[] =>
     account(kind, merchantId),
   )
 
-type Side = 'payable' | 'upi_refunds' | 'upi_clearing' | 'merchant_advances'
+type Side = 'payable' | 'upi_refunds' | 'upi_clearing' | 'merchant_advances' | 'refund_exceptions'
 const leg = (
   { merchantId, refundId }: MerchantRefund,
   [kind, transferId, createdAt]: readonly [string, string, Date],
@@ -158,17 +163,37 @@ const journal = (
 export type LegIds = readonly [string, string]
 
 /** From what is payable to the merchant, and beyond it as an advance. */
-export function requestedJournal(refund: MerchantRefund, [first, second]: LegIds): Journal {
-  const { amountPaise, advancedPaise, createdAt } = refund
-  const kind = 'merchant_refund'
+function takenJournal(
+  refund: MerchantRefund,
+  [kind, suffix, at]: readonly [string, string, Date],
+  [first, second]: LegIds,
+): Journal {
+  const { amountPaise, advancedPaise } = refund
   const payable = (amountPaise - advancedPaise) as Paise
   return journal(
     refund,
-    [kind, '', createdAt],
+    [kind, suffix, at],
     [
-      leg(refund, [kind, first, createdAt], 'payable', 'upi_refunds', payable),
-      leg(refund, [kind, second, createdAt], 'merchant_advances', 'upi_refunds', advancedPaise),
+      leg(refund, [kind, first, at], 'payable', 'upi_refunds', payable),
+      leg(refund, [kind, second, at], 'merchant_advances', 'upi_refunds', advancedPaise),
     ],
+  )
+}
+
+export const requestedJournal = (refund: MerchantRefund, legs: LegIds): Journal =>
+  takenJournal(refund, ['merchant_refund', '', refund.createdAt], legs)
+
+/** The bank has made it after all: what it took is payable no more. */
+export const restoredJournal = (refund: MerchantRefund, legs: LegIds, at: Date): Journal =>
+  takenJournal(refund, ['merchant_refund_restored', 'a', at], legs)
+
+/** The bank has made it after all, but its money was spent or not left of its payment: the merchant owes it. */
+export function lateJournal(refund: MerchantRefund, first: string, at: Date): Journal {
+  const kind = 'merchant_refund_late'
+  return journal(
+    refund,
+    [kind, 'l', at],
+    [leg(refund, [kind, first, at], 'refund_exceptions', 'upi_clearing', refund.amountPaise)],
   )
 }
 

@@ -5,6 +5,7 @@ import { signed } from '@svc/platform/crypto/signed'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { accountId } from '../ledger/accounts.ts'
+import { transfersSince } from '../ledger/transfers-since.ts'
 
 const DAY_MS = 86_400_000
 
@@ -47,8 +48,14 @@ const SOURCES = {
   },
   merchant_refund_failed: {
     title: 'Refunds that failed',
-    sql: `select count(*), coalesce(sum(r.amount_paise - r.advanced_paise), 0) from merchant_refunds r
-      where r.merchant_id = $2 and r.status = 'FAILED' and r.completed_at >= $3 and r.completed_at < $4`,
+    sql: `select count(*), coalesce(sum(r.amount_paise - r.advanced_paise), 0) from merchant_refunds r cross join lateral (
+        select case when r.status = 'FAILED' then r.completed_at else r.failed_at end as at) failed
+      where r.merchant_id = $2 and failed.at >= $3 and failed.at < $4`,
+  },
+  merchant_refund_restored: {
+    title: 'Failed refunds that the bank made after all',
+    sql: `select count(*), -coalesce(sum(r.amount_paise - r.advanced_paise), 0) from merchant_refunds r
+      where r.merchant_id = $2 and r.failed_at is not null and r.completed_at >= $3 and r.completed_at < $4`,
   },
   dispute: {
     title: 'Disputes',
@@ -109,10 +116,10 @@ const MOVED = statement<Row>(
   `with ledger as (
      select kind, sum(amount) as amount from (
        select kind, amount from ledger_transfers
-       where credit_account_id = $1 and created_at >= $3 and created_at < $4
+       where credit_account_id = $1 and transfer_id > $5 and created_at >= $3 and created_at < $4
        union all
        select kind, -amount from ledger_transfers
-       where debit_account_id = $1 and created_at >= $3 and created_at < $4) sides
+       where debit_account_id = $1 and transfer_id > $5 and created_at >= $3 and created_at < $4) sides
      group by kind),
    records (kind, count, amount) as (${KINDS.map((kind) => `(select '${kind}', * from (${SOURCES[kind].sql}) s)`).join(' union all ')})
    select kind, coalesce(l.amount, 0)::bigint as ledger, coalesce(r.amount, 0)::bigint as records,
@@ -122,9 +129,11 @@ const MOVED = statement<Row>(
 const BALANCES = statement<{ opening: bigint; closing: bigint }>(
   'payout_statement_balances',
   `with moved as (
-     select amount, created_at from ledger_transfers where credit_account_id = $1 and created_at >= $2
+     select amount, created_at from ledger_transfers
+     where credit_account_id = $1 and transfer_id > $4 and created_at >= $2
      union all
-     select -amount, created_at from ledger_transfers where debit_account_id = $1 and created_at >= $2)
+     select -amount, created_at from ledger_transfers
+     where debit_account_id = $1 and transfer_id > $4 and created_at >= $2)
    select (a.balance - coalesce((select sum(amount) from moved), 0))::bigint as opening,
      (a.balance - coalesce((select sum(amount) from moved where created_at >= $3), 0))::bigint as closing
    from ledger_accounts a where a.account_id = $1`,
@@ -169,17 +178,19 @@ const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount)
 /**
  * What was payable to a merchant at the begin and at the end of a business day, and why it changed: by the ledger, by
  * payments, refunds and payouts, and by the bank's files. `undefined`: there is no such merchant. To be read under
- * repeatable read.
+ * repeatable read. `aheadMs`: by how much the merchant's clock is ahead of that of ids.
  */
 export async function dailyStatement(
   tx: Tx,
   merchantId: string,
   { day, from, to }: BusinessDay,
+  aheadMs = 0,
 ): Promise<DailyStatement | undefined> {
   const payable = accountId('payable', merchantId)
-  const [balances] = await tx.query(BALANCES, [payable, from, to])
+  const since = transfersSince(from, aheadMs)
+  const [balances] = await tx.query(BALANCES, [payable, from, to, since])
   if (!balances) return undefined
-  const rows = await tx.query(MOVED, [payable, merchantId, from, to])
+  const rows = await tx.query(MOVED, [payable, merchantId, from, to, since])
   const [bank] = await tx.query(BANK, [merchantId, from, to])
   const movements = rows
     .map(({ kind, ledger, records, count }) => ({

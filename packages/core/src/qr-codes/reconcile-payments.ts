@@ -125,15 +125,21 @@ export const PAYMENT_CHECKS: readonly Check[] = [
        where ${chosen('l.utr')} and l.status = 'MATCHED' and p.amount_paise + p.adjusted_paise is distinct from l.amount_paise limit 100`,
   ),
   {
-    check: 'A settlement journal moves what its lines add up to',
+    check:
+      'A settlement journal moves what its lines add up to, less those that the bank has corrected since',
     of: LINES,
     differences: statement(
       'reconcile_settlement_journals',
-      `select j.journal_id as subject, 'moved ' || t.amount || ', matched ' || coalesce(sum(l.amount_paise), 0) as detail
+      `select j.journal_id as subject, 'moved ' || t.amount || ', moved back ' || back.amount || ', matched '
+           || coalesce(sum(l.amount_paise), 0) as detail
        from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+         cross join lateral (
+           select coalesce(sum(b.amount), 0)::bigint as amount from ledger_transfers b
+           where b.tenant_id = j.tenant_id and b.object_id = j.journal_id and b.kind = 'bank_settlement_reversed') back
          left join settlement_lines l on l.tenant_id = j.tenant_id and l.journal_id = j.journal_id
        where j.kind = 'bank_settlement'
-       group by j.journal_id, t.amount having t.amount <> coalesce(sum(l.amount_paise), 0) limit 100`,
+       group by j.journal_id, t.amount, back.amount
+       having t.amount - back.amount <> coalesce(sum(l.amount_paise), 0) limit 100`,
     ),
   },
   check(

@@ -28,17 +28,20 @@ export const REFUND_CHECKS: readonly Check[] = [
   check(
     'refund_journals',
     REFUNDS,
-    'A refund is in the ledger once, is paid once if it is refunded, and is reversed once if it failed',
+    'A refund is in the ledger once, is paid once if it is refunded, and is reversed once if it failed; one that was made after it failed is taken again, or an exception',
     (
       chosen,
     ) => `select f.subject, f.status || ' of ' || f.amount || ': requested ' || f.requested || ', paid ' || f.paid
-           || ', reversed ' || f.reversed as detail
+           || ', reversed ' || f.reversed || ', restored ' || f.restored || ', late ' || f.late as detail
        from (
          select r.refund_id as subject, r.status, r.amount_paise as amount, ${legs('merchant_refund')} as requested,
-           ${legs('merchant_refund_paid')} as paid, ${legs('merchant_refund_failed')} as reversed
+           r.failed_at is not null as failed_before, r.refunded_late_at is not null as is_late,
+           ${legs('merchant_refund_paid')} as paid, ${legs('merchant_refund_failed')} as reversed,
+           ${legs('merchant_refund_restored')} as restored, ${legs('merchant_refund_late')} as late
          from merchant_refunds r where ${chosen('r.refund_id')}) f
        where f.requested <> f.amount or f.paid <> f.amount * (f.status = 'REFUNDED')::integer
-         or f.reversed <> f.amount * (f.status = 'FAILED')::integer limit 100`,
+         or f.reversed <> f.amount * (f.status = 'FAILED' or f.failed_before)::integer
+         or f.restored <> f.amount * f.failed_before::integer or f.late <> f.amount * f.is_late::integer limit 100`,
   ),
   check(
     'refund_events',
@@ -46,7 +49,7 @@ export const REFUND_CHECKS: readonly Check[] = [
     'Each refund has its event, and another for its outcome',
     (chosen) => `with happened as (
          select r.refund_id, 1 as pending, (r.status = 'REFUNDED')::integer as refunded,
-           (r.status = 'FAILED')::integer as failed
+           (r.status = 'FAILED' or r.failed_at is not null)::integer as failed
          from merchant_refunds r where ${chosen('r.refund_id')} and ${allEventsKept('r.merchant_id', 'r.created_at')}),
        published as (
          select o.payload -> 'refund' ->> 'refundId' as refund_id,

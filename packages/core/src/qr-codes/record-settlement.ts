@@ -1,25 +1,19 @@
-import { byTenant } from '@svc/kernel/by-tenant'
-import { required } from '@svc/kernel/invariant'
-import { type Paise, paise } from '@svc/kernel/money'
+import { ByTenant, byTenant, idsByTenant } from '@svc/kernel/by-tenant'
+import type { Paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import { columns, statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
-import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
-import { type Journal, journalOf, saveJournals } from '../ledger/journals.ts'
-import {
-  CODE_FACTS,
-  type CodeFacts,
-  correctedPaise,
-  type Payment,
-  paymentRecordToWire,
-  payments,
-} from './payment.ts'
+import { account, lockAccounts } from '../ledger/accounts.ts'
+import { type Journal, saveJournals } from '../ledger/journals.ts'
+import { CODE_FACTS, type CodeFacts, type Payment, paymentRecordToWire, payments } from './payment.ts'
+import { placeOf, reversedPlaces, settlementJournal, settlementReversal } from './settlement-journals.ts'
 import {
   type FileLine,
   type SettlementLine,
   type SettlementStatus,
   settlementLines,
 } from './settlement-line.ts'
+import { type Corrected, type KnownLine, sortLines, statusOf } from './sort-settlement-lines.ts'
 
 export interface RecordSettlement {
   /** Whose payments they are; the platform for lines of which no payment is known. */
@@ -28,22 +22,27 @@ export interface RecordSettlement {
   readonly lines: readonly FileLine[]
 }
 
-/** What is known of a reference: its payment, and the line that was recorded for it before. */
-interface Known {
-  readonly tenantId: string
-  readonly utr: string
-  readonly payment: (Payment & CodeFacts) | undefined
-  readonly previous: Previous | undefined
-}
-type Previous = Pick<SettlementLine, 'amountPaise' | 'status'>
+type Known = KnownLine<Payment & CodeFacts>
 /** Its reference and tenant, beside the columns of its payment and of its line, which are null where there is none. */
 type KnownRow = Payment &
   CodeFacts & {
     lineTenant: string
     lineUtr: string
+    isAdjusted: boolean
     previousPaise: Paise | null
     previousStatus: SettlementStatus | null
+    previousFile: string
+    previousPlace: number
+    previousJournal: string | null
   }
+
+interface State {
+  /** By reference. */
+  readonly known: Map<string, Known>
+  /** Places of lines that later ones have corrected. */
+  readonly reversed: Set<string>
+}
+
 const correctLines = settlementLines.updates(
   ['fileId', 'line', 'amountPaise', 'settledOn', 'status', 'paymentId', 'journalId', 'recordedAt'],
   'correct',
@@ -53,7 +52,11 @@ const correctLines = settlementLines.updates(
 const KNOWN = statement<KnownRow>(
   'settlement_known',
   `select w.tenant_id as "lineTenant", w.utr as "lineUtr", l.amount_paise as "previousPaise",
-     l.status as "previousStatus", ${payments.columns}, ${CODE_FACTS}
+     l.status as "previousStatus", l.file_id as "previousFile", l.line as "previousPlace",
+     l.journal_id as "previousJournal", exists (
+       select from payment_adjustments a
+       where a.merchant_id = p.merchant_id and a.payment_id = p.payment_id) as "isAdjusted",
+     ${payments.columns}, ${CODE_FACTS}
    from unnest($1::text[], $2::text[]) as w (tenant_id, utr)
      left join lateral (
        select * from payments p where p.utr = w.utr and p.assigned_from is null offset 0) p on p.merchant_id = w.tenant_id
@@ -65,11 +68,13 @@ export interface RecordedSettlement {
   readonly lines: readonly SettlementLine[]
   /** Lines that correct one whose amount was not the payment's. */
   readonly corrected: readonly SettlementLine[]
+  /** Lines that differ, of payments whose previous line fitted because they were adjusted. */
+  readonly reopened: readonly (Corrected & { readonly line: SettlementLine })[]
   /** Lines that were recorded before. */
   readonly repeated: number
   /** Lines whose reference was recorded before with another amount, and that correct nothing; they change nothing. */
   readonly conflicting: readonly FileLine[]
-  readonly journal: Journal | undefined
+  readonly journals: readonly Journal[]
   /** Of the payments that were matched. */
   readonly events: readonly OutboxEvent[]
   readonly timeZone: string
@@ -78,7 +83,8 @@ export interface RecordedSettlement {
 /**
  * Records what the bank has paid for one tenant's payments: of each line whose payment is known with this amount the
  * money goes from the clearing account to the bank account, in one journal. A repeat changes nothing; where the bank had
- * paid another amount, a line with that of the payment takes the place of the first.
+ * paid another amount, a line with that of the payment takes the place of the first. A line that fitted because the
+ * payment was adjusted differs again when the bank corrects it (decision Q18).
  */
 export const recordSettlement = command({
   name: 'recordSettlement',
@@ -87,7 +93,7 @@ export const recordSettlement = command({
     ({ config, newId }) =>
     (ask: RecordSettlement) => ({
       ...ask,
-      transferId: newId('trf'),
+      transferId: () => newId('trf'),
       eventId: () => newId('evt'),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
@@ -98,8 +104,11 @@ export const recordSettlement = command({
       account('bank', tenantId),
       account('upi_clearing', tenantId),
     ])
+    const places = asks.flatMap(({ tenantId, fileId, lines }) =>
+      lines.map(({ line }) => ({ tenantId, fileId, line })),
+    )
     // In this order: who holds the accounts sees what others have recorded.
-    const [, known] = await Promise.all([
+    const [, rows, reversed] = await Promise.all([
       lockAccounts(tx, accounts),
       tx.query(
         KNOWN,
@@ -109,39 +118,36 @@ export const recordSettlement = command({
           ({ utr }) => utr,
         ),
       ),
+      reversedPlaces(tx, places),
     ])
-    return byTenant(
-      known,
+    const known = byTenant(
+      rows,
       ({ lineTenant }) => lineTenant,
       ({ lineUtr }) => lineUtr,
-      ({ lineTenant, lineUtr, previousPaise, previousStatus, ...payment }): Known => ({
-        tenantId: lineTenant,
-        utr: lineUtr,
-        payment: (payment.paymentId as string | null) === null ? undefined : payment,
-        previous:
-          previousPaise && previousStatus
-            ? { amountPaise: previousPaise, status: previousStatus }
-            : undefined,
-      }),
+      knownOf,
     )
+    const placesOf = idsByTenant(
+      reversed,
+      ({ tenantId }) => tenantId,
+      ({ place }) => place,
+    )
+    return new ByTenant((tenantId): State => ({ known: known.of(tenantId), reversed: placesOf.of(tenantId) }))
   },
 
-  decide(known, { tenantId, fileId, lines, transferId, timeZone, eventId }, now): RecordedSettlement {
-    const statusOf = ({ utr, amountPaise }: FileLine): SettlementStatus => {
-      const payment = known.get(utr)?.payment
-      if (!payment) return 'UNKNOWN'
-      return correctedPaise(payment) === amountPaise ? 'MATCHED' : 'DIFFERS'
-    }
-    const { fresh, corrected, conflicting } = sorted(lines, statusOf, (utr) => known.get(utr)?.previous)
-    const matched = [...fresh, ...corrected].filter((line) => statusOf(line) === 'MATCHED')
+  decide({ known, reversed }, ask, now): RecordedSettlement {
+    const { tenantId, fileId, lines, transferId, timeZone, eventId } = ask
+    const { fresh, corrected, reopened, conflicting } = sortLines(lines, fileId, known, reversed)
+    const of = (line: FileLine) => statusOf(line, known.get(line.utr)?.payment)
+    const matched = [...fresh, ...corrected].filter((line) => of(line) === 'MATCHED')
+    const made = () => ({ transferId: transferId(), tenantId, createdAt: now })
     const journal =
       matched[0] &&
       settlementJournal(
         matched.map((line) => ({ ...line, fileId })),
-        { transferId, tenantId, createdAt: now },
+        made(),
       )
     const recorded = (line: FileLine): SettlementLine => {
-      const status = statusOf(line)
+      const status = of(line)
       return {
         ...line,
         tenantId,
@@ -152,19 +158,22 @@ export const recordSettlement = command({
         recordedAt: now,
       }
     }
+    const reversals = reopened.map(({ previous }) => settlementReversal(previous, made()))
     return {
       lines: fresh.map(recorded),
       corrected: corrected.map(recorded),
-      repeated: lines.length - fresh.length - corrected.length - conflicting.length,
+      reopened: reopened.map(({ line, previous }) => ({ line: recorded(line), previous })),
+      repeated: lines.length - fresh.length - corrected.length - reopened.length - conflicting.length,
       conflicting,
-      journal,
+      journals: journal ? [journal, ...reversals] : reversals,
       events: matched.map(({ utr }) => settledEvent(known.get(utr)!.payment!, eventId(), now, timeZone)),
       timeZone,
     }
   },
 
-  apply(known, { lines, corrected }) {
-    for (const line of [...lines, ...corrected])
+  apply({ known, reversed }, { lines, corrected, reopened }) {
+    for (const { previous } of reopened) reversed.add(placeOf(previous))
+    for (const line of [...lines, ...reopened.map(({ line }) => line), ...corrected])
       known.set(line.utr, { ...known.get(line.utr)!, previous: line })
   },
 
@@ -172,16 +181,20 @@ export const recordSettlement = command({
     saveJournals(
       tx,
       decisions[0]!.timeZone,
-      decisions.flatMap(({ journal }) => journal ?? []),
+      decisions.flatMap(({ journals }) => journals),
     )
     settlementLines.insert(
       tx,
       decisions.flatMap(({ lines }) => lines),
     )
-    correctLines(
-      tx,
-      decisions.flatMap(({ corrected }) => corrected),
-    )
+    // In the order of the decisions: what one has opened again another one may have matched.
+    for (const { corrected, reopened } of decisions) {
+      correctLines(
+        tx,
+        reopened.map(({ line }) => line),
+      )
+      correctLines(tx, corrected)
+    }
     saveEvents(
       tx,
       decisions.flatMap(({ events }) => events),
@@ -189,51 +202,23 @@ export const recordSettlement = command({
   },
 })
 
-/** What the bank paid for these lines of one file goes from the clearing account to the bank account. */
-export function settlementJournal(
-  lines: readonly Pick<SettlementLine, 'amountPaise' | 'fileId' | 'line'>[],
-  made: { readonly transferId: string; readonly tenantId: string; readonly createdAt: Date },
-): Journal {
-  const { fileId, line } = required(lines[0], 'a settlement journal has lines')
-  const transfer = {
-    ...made,
-    kind: 'bank_settlement',
-    debitAccountId: accountId('bank', made.tenantId),
-    creditAccountId: accountId('upi_clearing', made.tenantId),
-    amountPaise: paise(lines.reduce((sum, { amountPaise }) => sum + amountPaise, 0n)),
-    objectId: fileId,
+const knownOf = (row: KnownRow): Known => {
+  const { lineTenant: _tenant, lineUtr: _utr, isAdjusted, ...rest } = row
+  const { previousPaise, previousStatus, previousFile, previousPlace, previousJournal, ...payment } = rest
+  return {
+    payment: (payment.paymentId as string | null) === null ? undefined : payment,
+    isAdjusted,
+    previous:
+      previousPaise && previousStatus
+        ? {
+            amountPaise: previousPaise,
+            status: previousStatus,
+            fileId: previousFile,
+            line: previousPlace,
+            journalId: previousJournal,
+          }
+        : undefined,
   }
-  // A line is recorded once, so its place names this journal.
-  return journalOf(transfer, `${fileId}/${line}`)
-}
-
-/**
- * New lines, lines that correct one of another amount than the payment's or of one that was not here yet, and those that
- * contradict a previous one.
- */
-function sorted(
-  lines: readonly FileLine[],
-  statusOf: (line: FileLine) => SettlementStatus,
-  previousOf: (utr: string) => Previous | undefined,
-) {
-  const ofFile = new Map<string, Previous>()
-  const fresh: FileLine[] = []
-  const corrected: FileLine[] = []
-  const conflicting: FileLine[] = []
-  for (const line of lines) {
-    const previous = ofFile.get(line.utr) ?? previousOf(line.utr)
-    const status = statusOf(line)
-    const isFound = previous?.status === 'UNKNOWN' && status !== 'UNKNOWN'
-    if (previous?.amountPaise === line.amountPaise && !isFound) continue
-    if (!previous) fresh.push(line)
-    else if (isFound || (previous.status === 'DIFFERS' && status === 'MATCHED')) corrected.push(line)
-    else {
-      conflicting.push(line)
-      continue
-    }
-    ofFile.set(line.utr, { amountPaise: line.amountPaise, status })
-  }
-  return { fresh, corrected, conflicting }
 }
 
 /** The merchant's money is with our bank. */

@@ -107,7 +107,7 @@ export function readReceivedMoney(
 
 export const isStated = (field: unknown): boolean => field !== undefined && field !== null && field !== ''
 
-/** Of a credit: that it was returned. A credit that arrived may have any other status. */
+/** Of a credit or transfer: that it was returned. One that arrived may have any other status. */
 const RETURNED = new Set(['REFUNDED', 'RETURNED'])
 
 /**
@@ -123,8 +123,8 @@ export function statedKind(
     isStated(notice[name]) || isStated(fields[name] && valueAt(notice, fields[name]))
   if (isStated(notice['caseReference'])) return 'dispute'
   if (isStated(notice['refundId'])) return 'refund'
-  if (has('virtualAccount')) return 'transfer'
   if (RETURNED.has(statusOf(notice))) return 'refund'
+  if (has('virtualAccount')) return 'transfer'
   return has('tr') || has('payerVpa') || has('payeeVpa') ? 'credit' : undefined
 }
 

@@ -1,9 +1,10 @@
 import { failField } from '@svc/contract/fail-fields'
 import { accountId } from '@svc/core/ledger/accounts'
 import { accountStatement, type Statement, type StatementLine } from '@svc/core/ledger/books'
+import { aheadOf } from '@svc/core/ledger/transfers-since'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, paiseToWire } from '@svc/kernel/money'
-import { calendarDay, instantOfDay, isDay, rfc3339 } from '@svc/kernel/time'
+import { type Clock, calendarDay, instantOfDay, isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { Type } from 'typebox'
 import { query, streamingQuery, succeedWithCode } from '../http/operation.ts'
@@ -75,16 +76,21 @@ interface Asked {
   readonly cardAccountId: string
   readonly period: Period
   readonly timeZone: string
+  readonly clock: Clock
 }
 
 /** The account and its statement. Throws `card_account_not_found`, or `validation_failed` for too many lines. */
-export async function readCardAccountStatement(tx: Tx, { tenantId, cardAccountId, period, timeZone }: Asked) {
+export async function readCardAccountStatement(
+  tx: Tx,
+  { tenantId, cardAccountId, period, timeZone, clock }: Asked,
+) {
   const account = await findAccount(tx, tenantId, cardAccountId)
   const found = await accountStatement(tx, {
     accountId: accountId('card_funding', cardAccountId),
     from: instantOfDay(period.from, 0, timeZone),
     to: instantOfDay(period.to, DAY_MINUTES, timeZone),
     limit: LINES_MAX,
+    aheadMs: aheadOf(clock, tenantId),
   })
   const statement = required(found, 'a card account has an account of the ledger')
   if (statement.hasMore) failField('from', 'minimum', `must leave at most ${LINES_MAX} lines until to`)
@@ -153,7 +159,7 @@ export const getCardAccountStatement = query({
     return async ({ caller: { tenantId }, params: { cardAccountId }, query, headers }) => {
       const period = readPeriod(query, new Date(clock.of(tenantId).now()), timeZone)
       const { statement } = await database.read([tenantId], (tx) =>
-        readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone }),
+        readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone, clock }),
       )
       if (String(headers['accept']).toLowerCase().startsWith(CSV))
         return {
@@ -187,7 +193,7 @@ export const getCardAccountStatementPdf = streamingQuery({
       const now = new Date(clock.of(tenantId).now())
       const period = readPeriod(query, now, timeZone)
       const found = await database.read([tenantId], (tx) =>
-        readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone }),
+        readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone, clock }),
       )
       const { cardAccountPdf } = await import('../statements/card-account-pdf.ts')
       return {

@@ -1,0 +1,70 @@
+import type { Payment } from './payment.ts'
+import { correctedPaise } from './payment.ts'
+import { placeOf } from './settlement-journals.ts'
+import type { FileLine, SettlementLine, SettlementStatus } from './settlement-line.ts'
+
+export type PreviousLine = Pick<SettlementLine, 'amountPaise' | 'status' | 'fileId' | 'line' | 'journalId'>
+
+/** What is known of a reference: its payment, and the line that was recorded for it before. */
+export interface KnownLine<P extends Payment = Payment> {
+  readonly payment: P | undefined
+  /** Whether what the payment amounts to was ever adjusted (decision Q18). */
+  readonly isAdjusted: boolean
+  readonly previous: PreviousLine | undefined
+}
+
+export interface Corrected {
+  readonly line: FileLine
+  readonly previous: PreviousLine
+}
+
+/** The lines of a file by what they are to those that were recorded before. */
+export interface SortedLines {
+  readonly fresh: readonly FileLine[]
+  /** They correct one of another amount than the payment's, or one that was not here yet. */
+  readonly corrected: readonly FileLine[]
+  /** They correct one that fitted because the payment was adjusted: either may have been the mistake. */
+  readonly reopened: readonly Corrected[]
+  /** They contradict a previous one. */
+  readonly conflicting: readonly FileLine[]
+}
+
+export function statusOf({ amountPaise }: FileLine, payment: Payment | undefined): SettlementStatus {
+  if (!payment) return 'UNKNOWN'
+  return correctedPaise(payment) === amountPaise ? 'MATCHED' : 'DIFFERS'
+}
+
+/** `reversed`: places of lines that later ones have corrected; they count as recorded before. */
+export function sortLines(
+  lines: readonly FileLine[],
+  fileId: string,
+  known: ReadonlyMap<string, KnownLine>,
+  reversed: ReadonlySet<string>,
+): SortedLines {
+  const ofFile = new Map<string, Pick<PreviousLine, 'amountPaise' | 'status'>>()
+  const sorted = { fresh: [], corrected: [], reopened: [], conflicting: [] } as {
+    fresh: FileLine[]
+    corrected: FileLine[]
+    reopened: Corrected[]
+    conflicting: FileLine[]
+  }
+  for (const line of lines) {
+    const { payment, isAdjusted = false, previous: recorded } = known.get(line.utr) ?? {}
+    const inFile = ofFile.get(line.utr)
+    const previous = inFile ?? recorded
+    const status = statusOf(line, payment)
+    const isFound = previous?.status === 'UNKNOWN' && status !== 'UNKNOWN'
+    if (previous?.amountPaise === line.amountPaise && !isFound) continue
+    if (previous && reversed.has(placeOf({ fileId, line: line.line }))) continue
+    if (!previous) sorted.fresh.push(line)
+    else if (isFound || (previous.status === 'DIFFERS' && status === 'MATCHED')) sorted.corrected.push(line)
+    else if (recorded?.status === 'MATCHED' && isAdjusted && !inFile)
+      sorted.reopened.push({ line, previous: recorded })
+    else {
+      sorted.conflicting.push(line)
+      continue
+    }
+    ofFile.set(line.utr, { amountPaise: line.amountPaise, status })
+  }
+  return sorted
+}

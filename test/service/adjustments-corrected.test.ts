@@ -1,0 +1,125 @@
+import { adjustPayment } from '@svc/core/qr-codes/adjust-payment'
+import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
+import { paise } from '@svc/kernel/money'
+import { calendarDay } from '@svc/kernel/time'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newReference, sqlOn } from '../harness/approvals.ts'
+import { utrOf } from '../harness/disputes.ts'
+import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
+import { openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let other: TestService
+beforeAll(async () => {
+  service = await openService({ background: false })
+  other = await openService({ background: false, db: service.db })
+})
+afterAll(async () => {
+  expect(await brokenIn(service)).toEqual([])
+  await other?.close()
+  await service?.close()
+})
+
+const adjust = ({ merchantId, paymentId }: Shop, amount: bigint, on = service) =>
+  on.app.services.commands.open(adjustPayment).run({
+    merchantId,
+    paymentId,
+    amountPaise: paise(amount),
+    reference: newReference(),
+    reason: 'letter of the bank',
+  })
+
+/** Imports a file with one line for each of these payments of a merchant. */
+async function imported(name: string, lines: readonly (readonly [Shop, bigint])[], on = service) {
+  const { merchantId } = lines[0]![0]
+  const settledOn = calendarDay(new Date(), 'Asia/Kolkata')
+  const {
+    lines: fresh,
+    corrected,
+    reopened,
+    conflicting,
+    repeated,
+  } = await on.app.services.commands.open(recordSettlement).run({
+    tenantId: merchantId,
+    fileId: `stf_${name}_${merchantId}`,
+    lines: await Promise.all(
+      lines.map(async ([{ paymentId }, amount], i) => ({
+        utr: await utrOf(service, paymentId),
+        line: i + 1,
+        amountPaise: paise(amount),
+        settledOn,
+      })),
+    ),
+  })
+  const recorded = [...fresh, ...corrected, ...reopened.map(({ line }) => line)]
+  return { recorded: recorded.map(({ status }) => status), conflicting: conflicting.length, repeated }
+}
+
+const statusOf = async ({ paymentId }: Shop) =>
+  (
+    await sqlOn<{ status: string; amount: string }>(
+      service,
+      'select status, amount_paise::text as amount from settlement_lines where payment_id = $1',
+      [paymentId],
+    )
+  )[0]
+
+test('an adjustment to a line that the bank corrects later is undone by another one, which settles the payment', async () => {
+  const shop = await shopWith(service, 2_495)
+  expect((await imported('first', [[shop, 249_50n]])).recorded).toEqual(['DIFFERS'])
+  await adjust(shop, 249_50n)
+  expect(await balancesOf(service, shop.merchantId)).toEqual({ bank: '-24950', payable: '24950' })
+  expect((await imported('second', [[shop, 2_495_00n]])).recorded).toEqual(['DIFFERS'])
+  expect(await statusOf(shop)).toEqual({ status: 'DIFFERS', amount: '249500' })
+  expect(await balancesOf(service, shop.merchantId)).toEqual({ upi_clearing: '-24950', payable: '24950' })
+  expect(await brokenIn(service)).toEqual([])
+  for (const file of ['first', 'second'] as const) {
+    const again = await imported(file, [[shop, file === 'first' ? 249_50n : 2_495_00n]])
+    expect(again).toEqual({ recorded: [], conflicting: 0, repeated: 1 })
+  }
+  await adjust(shop, 2_495_00n)
+  expect(await statusOf(shop)).toEqual({ status: 'MATCHED', amount: '249500' })
+  expect(await balancesOf(service, shop.merchantId)).toEqual({ bank: '-249500', payable: '249500' })
+  await expect(adjust(shop, 249_50n)).rejects.toMatchObject({ word: 'adjustment_refused' })
+})
+
+test('a line that fitted an amount adjusted before it is taken back alone, not with the others of its file', async () => {
+  const shop = await shopWith(service, 100)
+  const { client, merchantId } = shop
+  const code = (await client.post('/api/v0/qr-code', { multipleUse: true })).json.payload
+  const paid = (await client.post('/sandbox/upi/pay', { qrCodeId: code.qrCodeId, amount: 40 })).json.payload
+  const second: Shop = { ...shop, paymentId: paid.payment.paymentId }
+  await adjust(shop, 90_00n)
+  const first = [
+    [shop, 90_00n],
+    [second, 40_00n],
+  ] as const
+  expect((await imported('both', first)).recorded).toEqual(['MATCHED', 'MATCHED'])
+  expect((await imported('later', [[shop, 100_00n]])).recorded).toEqual(['DIFFERS'])
+  expect(await balancesOf(service, merchantId)).toMatchObject({ bank: '-4000', upi_clearing: '-9000' })
+  expect(await imported('both', first)).toEqual({ recorded: [], conflicting: 0, repeated: 2 })
+  await adjust(shop, 100_00n)
+  expect(await balancesOf(service, merchantId)).toEqual({ bank: '-14000', payable: '14000' })
+})
+
+test('a file that corrects a line and an adjustment back, in two processes at once, end with one settlement', async () => {
+  for (let round = 0; round < 10; round++) {
+    const shop = await shopWith(service, 100)
+    await imported('first', [[shop, 10_00n]])
+    await adjust(shop, 10_00n)
+    await Promise.allSettled([
+      imported('second', [[shop, 100_00n]]),
+      imported('second', [[shop, 100_00n]], other),
+      adjust(shop, 100_00n, other),
+    ])
+    if ((await statusOf(shop))!.status === 'DIFFERS') await adjust(shop, 100_00n)
+    expect(await balancesOf(service, shop.merchantId)).toEqual({ bank: '-10000', payable: '10000' })
+  }
+})
+
+test('a payment that was never adjusted keeps its settlement, whatever a later file says', async () => {
+  const shop = await shopWith(service, 50)
+  await imported('first', [[shop, 50_00n]])
+  expect(await imported('second', [[shop, 49_00n]])).toEqual({ recorded: [], conflicting: 1, repeated: 0 })
+  expect(await balancesOf(service, shop.merchantId)).toEqual({ bank: '-5000', payable: '5000' })
+})
