@@ -9,6 +9,7 @@ import { followRoute } from './client-error.ts'
 import { type Deprecation, deprecationHeaders } from './deprecation.ts'
 import { openBody } from './encryption.ts'
 import { handlerOf, PUBLIC, step } from './handler.ts'
+import { LargeBodies, takeSlot } from './large-bodies.ts'
 import { takeNotice } from './notice-form.ts'
 import { isRail, type Operation, type Services } from './operation.ts'
 import { HEALTH } from './probes.ts'
@@ -33,6 +34,7 @@ export function mountOperations<S extends Services>(
     tenants: new Admission(services),
     strangers: new Admission(services),
     budget: strangerBudget(services),
+    largeBodies: new LargeBodies(),
   }
   for (const operation of operations) {
     mountOperation(app, operation, options, gate)
@@ -58,6 +60,7 @@ interface Gate {
   readonly tenants: Admission
   readonly strangers: Admission
   readonly budget: StrangerBudget | undefined
+  readonly largeBodies: LargeBodies
 }
 /** RFC 9110 section 9.3.2 lets HEAD be refused. On a stream it would hold one open without a reader. */
 const hasHead = ({ method, streams }: Operation): boolean => method === 'GET' && !streams
@@ -108,6 +111,7 @@ function mountOperation<S extends Services>(
         else keepNulOut(request)
         done()
       },
+      ...(operation.bodyBytesMax ? [largeBody(services, gate)] : []),
     ],
     preValidation: [
       ...(authenticator?.needs === 'body' ? [authenticate] : []),
@@ -150,6 +154,15 @@ const absentFields =
   (schema: TSchema) =>
   (request: FastifyRequest, _: FastifyReply, done: () => void): void => {
     removeAbsentFields(schema, request.body)
+    done()
+  }
+
+/** Bodies of the usual size need no slot; one without a length may be of any. */
+const largeBody =
+  ({ config }: Services, { largeBodies }: Gate): onRequestHookHandler =>
+  (request, reply, done) => {
+    if (!(Number(request.headers['content-length']) <= config.BODY_BYTES_MAX))
+      takeSlot(largeBodies, request, reply)
     done()
   }
 

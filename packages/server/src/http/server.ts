@@ -18,6 +18,7 @@ import type { Admitted } from './admission.ts'
 import { readBodies } from './bodies.ts'
 import { followExchanges, keepAddresses, respondToClientErrors } from './client-error.ts'
 import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
+import type { LargeBody } from './large-bodies.ts'
 import { observe } from './observe.ts'
 import type { Caller, Services } from './operation.ts'
 import type { OverloadLog } from './overload-log.ts'
@@ -37,6 +38,8 @@ declare module 'fastify' {
     failure: Failure | undefined
     /** Where it is counted among the requests in progress. */
     admitted: Admitted | undefined
+    /** Of one that may be larger than the usual. */
+    largeBody: LargeBody | undefined
     /** While tracing is on. */
     span: Span | undefined
     /** Of a command: the text of its response. */
@@ -138,6 +141,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('failure', undefined)
   app.decorateRequest('response', undefined)
   app.decorateRequest('admitted', undefined)
+  app.decorateRequest('largeBody', undefined)
   app.decorateRequest('span', undefined)
   readBodies(app)
   if (database.tracing) traceRequests(app, database.tracing)
