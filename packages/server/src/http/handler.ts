@@ -52,7 +52,6 @@ export function handlerOf<S extends Services>(operation: Operation<S>, services:
       ip: address,
     } = request
     const caller = request.caller ?? PUBLIC
-    request.largeBody?.hold()
     let response: Reply
     try {
       const encryptResponse =
@@ -69,7 +68,6 @@ export function handlerOf<S extends Services>(operation: Operation<S>, services:
       response = encryptResponse ? await encryptResponse(made) : made
     } finally {
       request.admitted?.leave()
-      request.largeBody?.release()
     }
     if (response.headers) reply.headers(response.headers)
     // A stream may last; a reader who stands still may not (decision L2).

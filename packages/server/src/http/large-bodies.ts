@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** Such requests of a process at a time. */
 const PROCESS_MAX = 4
@@ -14,7 +13,7 @@ export class LargeBodies {
   #total = 0
   readonly #ofTenants = new Map<string, number>()
 
-  /** Counts a request of this tenant until the slot is free. Throws `overloaded` when there is none. */
+  /** Counts a request of this tenant until its slot is left. Throws `overloaded` when there is none. */
   take(tenantId: string): LargeBody {
     const ofTenant = this.#ofTenants.get(tenantId) ?? 0
     if (this.#total >= PROCESS_MAX || ofTenant >= TENANT_MAX) fail('overloaded', { retryAfterSeconds: 1 })
@@ -29,38 +28,17 @@ export class LargeBodies {
   }
 }
 
-/** The slot of a request: free once its connection has what it gets and its operation has ended, whichever is later. */
+/** The slot of a request. */
 export class LargeBody {
-  readonly #free: () => void
-  #holds = 1
+  #free: (() => void) | undefined
 
   constructor(free: () => void) {
     this.#free = free
   }
 
-  /** The operation begins. Throws `overloaded` where the connection broke before. */
-  hold(): void {
-    if (this.#holds === 0) fail('overloaded', { retryAfterSeconds: 1 })
-    this.#holds++
+  /** The request is done, however it ended; again has no effect. */
+  leave(): void {
+    this.#free?.()
+    this.#free = undefined
   }
-
-  release(): void {
-    this.#holds--
-    if (this.#holds === 0) this.#free()
-  }
-}
-
-/** Takes the slot of a request until its response is done, or its connection breaks. */
-export function takeSlot(bodies: LargeBodies, request: FastifyRequest, { raw: response }: FastifyReply): void {
-  const slot = bodies.take(request.caller!.tenantId)
-  request.largeBody = slot
-  const { socket } = request.raw
-  // Node emits no `close` for a response that still waits behind others of a connection that breaks.
-  const end = () => {
-    socket.off('close', end)
-    response.off('close', end)
-    slot.release()
-  }
-  socket.once('close', end)
-  response.once('close', end)
 }

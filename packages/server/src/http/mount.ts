@@ -9,7 +9,7 @@ import { followRoute } from './client-error.ts'
 import { type Deprecation, deprecationHeaders } from './deprecation.ts'
 import { openBody } from './encryption.ts'
 import { handlerOf, PUBLIC, step } from './handler.ts'
-import { LargeBodies, takeSlot } from './large-bodies.ts'
+import { LargeBodies } from './large-bodies.ts'
 import { takeNotice } from './notice-form.ts'
 import { isRail, type Operation, type Services } from './operation.ts'
 import { HEALTH } from './probes.ts'
@@ -160,9 +160,9 @@ const absentFields =
 /** Bodies of the usual size need no slot; one without a length may be of any. */
 const largeBody =
   ({ config }: Services, { largeBodies }: Gate): onRequestHookHandler =>
-  (request, reply, done) => {
-    if (!(Number(request.headers['content-length']) <= config.BODY_BYTES_MAX))
-      takeSlot(largeBodies, request, reply)
+  (request, _, done) => {
+    const isUsual = Number(request.headers['content-length']) <= config.BODY_BYTES_MAX
+    if (!isUsual) request.largeBody = largeBodies.take(request.caller!.tenantId)
     done()
   }
 

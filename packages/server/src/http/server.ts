@@ -153,8 +153,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     checkHeaders(request)
     done()
   })
-  // A caller that gets its response while the process is leaving must connect again, elsewhere.
-  app.addHook('onSend', (_, reply, payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    // Not only on `close`: Node emits none for a response that waits behind others of a connection that breaks.
+    request.admitted?.leave()
+    request.largeBody?.leave()
+    // A caller that gets its response while the process is leaving must connect again, elsewhere.
     if (options.services.isLeaving()) reply.header('connection', 'close')
     done(null, payload)
   })
