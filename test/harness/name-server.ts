@@ -32,7 +32,8 @@ export class NameServer {
   }
 
   static async open(addresses: Readonly<Record<string, readonly string[]>> = {}): Promise<NameServer> {
-    const socket = createSocket('udp4').bind(0, '127.0.0.1')
+    // Hundreds of questions arrive at once.
+    const socket = createSocket({ type: 'udp4', recvBufferSize: 4_194_304 }).bind(0, '127.0.0.1')
     await once(socket, 'listening')
     return new NameServer(socket, addresses)
   }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { addressRule } from '@svc/core/webhooks/safe-address'
 import { Sender } from '@svc/core/webhooks/sender'
@@ -20,6 +21,7 @@ beforeEach(async () => {
   })
   names = new NameLookups({ ownNames: false, servers: [server.address] })
   ending = new AbortController()
+  setMaxListeners(0, ending.signal)
 })
 afterEach(async () => {
   ending.abort()
