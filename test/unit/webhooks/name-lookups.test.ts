@@ -34,7 +34,9 @@ const addressesOf = async (looking: ReturnType<NameLookups['resolve']>) =>
 /** Lookups of names whose server never responds, until `ending`; each ends as it rejects. */
 const silent = (tenantId: string, count: number) =>
   Array.from({ length: count }, (_, n) =>
-    names.resolve(tenantId, `${tenantId}-${n}.silent.test`, ending.signal).catch((error: Error) => error.name),
+    names
+      .resolve(tenantId, `${tenantId}-${n}.silent.test`, ending.signal)
+      .catch((error: Error) => error.name),
   )
 
 test('names whose server never responds take no thread of the process, and hold up no name of another tenant', async () => {

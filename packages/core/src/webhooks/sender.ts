@@ -49,7 +49,11 @@ export class Sender {
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       keepAliveTimeout: 4_000,
-      connect: checkedConnector(mayReach, boundedResolve(resolve, timeoutMs, this.#closing.signal), timeoutMs),
+      connect: checkedConnector(
+        mayReach,
+        boundedResolve(resolve, timeoutMs, this.#closing.signal),
+        timeoutMs,
+      ),
     })
   }
 

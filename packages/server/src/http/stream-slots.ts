@@ -31,10 +31,7 @@ export class StreamSlots {
   }
 }
 
-async function* whileValid(
-  { stillValid }: Caller,
-  pieces: AsyncGenerator<string>,
-): AsyncGenerator<string> {
+async function* whileValid({ stillValid }: Caller, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
   for await (const piece of pieces) {
     if (stillValid && !(await stillValid())) fail('invalid_token')
     yield piece
