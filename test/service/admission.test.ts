@@ -116,7 +116,7 @@ test('requests behind another response of a connection that breaks count no long
     const socket = connect(Number(port), hostname)
     socket.on('error', () => undefined).write(`${stream}${refused}${refused}${UPLOAD}`)
     await once(socket, 'data')
-    socket.destroy()
+    socket.resetAndDestroy()
     await once(socket, 'close')
   }
   await expect.poll(async () => (await stranger()).error).toBe('invalid_api_key')

@@ -39,7 +39,7 @@ async function occupy(client: Client, length?: string): Promise<Socket[]> {
   return sockets
 }
 
-const end = (sockets: readonly Socket[]) => sockets.forEach((socket) => socket.destroy())
+const end = (sockets: readonly Socket[]) => sockets.forEach((socket) => socket.resetAndDestroy())
 const becomesFree = (client: Client) => expect.poll(() => statusOf(client), { timeout: 10_000 }).toBe(200)
 
 test.each(['content-length: 100000', 'transfer-encoding: chunked'])(

@@ -115,27 +115,6 @@ test('a person of two tenants is in one at a time, and chooses which; the sessio
   expect((await first.get('/session')).status).toBe(200)
 })
 
-test('a person of more tenants than a sign-in without one tries enters each of them by its id', async () => {
-  const { clock, database, keyring, random } = service.app.services
-  const { inviteMember } = await import('@svc/console-api/portal/member-store')
-  const name = 'many@tenant.example'
-  const tenants: string[] = []
-  for (let n = 0; n < 10; n++) {
-    const { merchantId } = await service.newMerchant()
-    const tools = { keyring, random, now: new Date(clock.now()) }
-    const asked = { name, role: 'viewer', hours: 1, createdBy: 'x', publicUrl: '' } as const
-    const { link } = await database.operate((tx) =>
-      inviteMember(tx, tools, { ...asked, tenantId: merchantId }),
-    )
-    await stranger().post('/link/password', { token: link.split('#')[1], password: PASSWORD })
-    tenants.push(merchantId)
-  }
-  const enter = (tenantId: string) => stranger().post('/session', { name, password: PASSWORD, tenantId })
-  for (const tenantId of tenants) expect((await enter(tenantId)).json.tenant.tenantId).toBe(tenantId)
-  for (const tenantId of [merchant.merchantId, 'mer_none', `mer_x', 'y`])
-    expect([tenantId, (await enter(tenantId)).error]).toEqual([tenantId, 'wrong_password'])
-})
-
 test('roles: a viewer changes nothing, an operator no keys, webhooks or members', async () => {
   const [viewer, operator] = [
     await memberBrowser(service, merchant.merchantId, 'viewer'),

@@ -68,6 +68,7 @@ export function handlerOf<S extends Services>(operation: Operation<S>, services:
       response = encryptResponse ? await encryptResponse(made) : made
     } finally {
       request.admitted?.leave()
+      request.largeBody?.leave()
     }
     if (response.headers) reply.headers(response.headers)
     // A stream may last; a reader who stands still may not (decision L2).

@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import type { FastifyRequest } from 'fastify'
 
 /** Such requests of a process at a time. */
 const PROCESS_MAX = 4
@@ -13,18 +14,28 @@ export class LargeBodies {
   #total = 0
   readonly #ofTenants = new Map<string, number>()
 
-  /** Counts a request of this tenant until its slot is left. Throws `overloaded` when there is none. */
-  take(tenantId: string): LargeBody {
+  /** Takes a slot for a request of a tenant. Throws `overloaded` when there is none. */
+  take({ caller, raw }: FastifyRequest): LargeBody {
+    const { tenantId } = caller!
+    const { socket } = raw
+    // Its body would never end.
+    if (socket.destroyed) fail('bad_request')
     const ofTenant = this.#ofTenants.get(tenantId) ?? 0
     if (this.#total >= PROCESS_MAX || ofTenant >= TENANT_MAX) fail('overloaded', { retryAfterSeconds: 1 })
     this.#total++
     this.#ofTenants.set(tenantId, ofTenant + 1)
-    return new LargeBody(() => {
+    const slot = new LargeBody(() => {
+      socket.off('close', broken)
       this.#total--
       const left = this.#ofTenants.get(tenantId)! - 1
       if (left > 0) this.#ofTenants.set(tenantId, left)
       else this.#ofTenants.delete(tenantId)
     })
+    const broken = () => {
+      if (!raw.complete) slot.leave()
+    }
+    socket.once('close', broken)
+    return slot
   }
 }
 

@@ -162,7 +162,7 @@ const largeBody =
   ({ config }: Services, { largeBodies }: Gate): onRequestHookHandler =>
   (request, _, done) => {
     const isUsual = Number(request.headers['content-length']) <= config.BODY_BYTES_MAX
-    if (!isUsual) request.largeBody = largeBodies.take(request.caller!.tenantId)
+    if (!isUsual) request.largeBody = largeBodies.take(request)
     done()
   }
 

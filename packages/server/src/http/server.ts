@@ -19,6 +19,7 @@ import { readBodies } from './bodies.ts'
 import { followExchanges, keepAddresses, respondToClientErrors } from './client-error.ts'
 import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
 import type { LargeBody } from './large-bodies.ts'
+import { leaveWhenSent } from './leave-when-sent.ts'
 import { observe } from './observe.ts'
 import type { Caller, Services } from './operation.ts'
 import type { OverloadLog } from './overload-log.ts'
@@ -140,8 +141,6 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('spentMs', 0)
   app.decorateRequest('failure', undefined)
   app.decorateRequest('response', undefined)
-  app.decorateRequest('admitted', undefined)
-  app.decorateRequest('largeBody', undefined)
   app.decorateRequest('span', undefined)
   readBodies(app)
   if (database.tracing) traceRequests(app, database.tracing)
@@ -153,14 +152,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     checkHeaders(request)
     done()
   })
-  app.addHook('onSend', (request, reply, payload, done) => {
-    // Not only on `close`: Node emits none for a response that waits behind others of a connection that breaks.
-    request.admitted?.leave()
-    request.largeBody?.leave()
-    // A caller that gets its response while the process is leaving must connect again, elsewhere.
-    if (options.services.isLeaving()) reply.header('connection', 'close')
-    done(null, payload)
-  })
+  leaveWhenSent(app, options.services)
   observe(app, options.services, options.responded)
   app.setErrorHandler((error: FastifyError, request, reply) => sendFailure(options, error, request, reply))
   app.setNotFoundHandler((request, reply) =>
