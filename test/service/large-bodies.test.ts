@@ -24,7 +24,7 @@ function beginUpload({ headers }: Client, length = `content-length: ${LARGE.leng
   const { hostname, port } = new URL(service.client.baseUrl)
   const socket: Socket = connect(Number(port), hostname)
   socket.on('error', () => undefined)
-  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const asked = `POST ${PATH} HTTP/1.1\r\nhost: a\r\n${fields.join('')}content-type: application/x-ndjson\r\n${length}\r\n\r\n`
   socket.write(`${before}${asked}`)
   return socket

@@ -18,7 +18,8 @@ import { NewPassword } from '../session-operations.ts'
 import { HandoverSheet } from './handover-sheet.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
 import type { MemberSession } from './member-sessions.ts'
-import { membersNamed, setMemberPassword } from './member-store.ts'
+import { setMemberPassword } from './member-store.ts'
+import { membersNamed } from './members-named.ts'
 import {
   asMember,
   memberOperation,

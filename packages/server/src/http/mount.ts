@@ -11,7 +11,7 @@ import { openBody } from './encryption.ts'
 import { handlerOf, PUBLIC, step } from './handler.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { takeNotice } from './notice-form.ts'
-import { isRail, type Operation, type Services } from './operation.ts'
+import { isRail, type MediaType, type Operation, type Services } from './operation.ts'
 import { HEALTH } from './probes.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 import { routeSchema } from './route-schema.ts'
@@ -71,12 +71,12 @@ function mountOperation<S extends Services>(
   options: ServerOptions<S>,
   gate: Gate,
 ): void {
-  const { auth, body, deprecated, id, accepts = ['application/json'], ignores = [] } = operation
+  const { auth, body, bodyBytesMax, deprecated, id, accepts = ['application/json'], ignores = [] } = operation
   const { services, authenticators } = options
   const authenticator = authenticators[auth]
   if (auth !== 'none' && !authenticator) throw new Error(`there is no authenticator ${auth} for ${id}`)
   const authenticate = authentication(operation, authenticator, gate, services)
-  const mustDecrypt = operation.encrypted === 'request' || operation.encrypted === 'both'
+  const mustDecrypt = ['request', 'both'].includes(operation.encrypted ?? '')
   app.route({
     method: operation.method,
     url: operation.path,
@@ -96,7 +96,7 @@ function mountOperation<S extends Services>(
       ...(operation.tag !== HEALTH && { isTraced: true }),
     },
     schema: routeSchema(operation),
-    ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
+    ...(bodyBytesMax && { bodyLimit: bodyBytesMax }),
     onRequest: [
       following(operation),
       ...(deprecated ? [announce(deprecated, services)] : []),
@@ -104,14 +104,8 @@ function mountOperation<S extends Services>(
       ...(operation.tag === HEALTH ? [] : [admission(authenticator, gate)]),
       ...(isRail(operation) && services.config.RAIL_CLIENT_CA_FILE !== undefined ? [clientCertificate] : []),
       ...(authenticator?.needs === 'headers' ? [authenticate] : []),
-      (request, _, done) => {
-        if (!operation.takesAnyBody && !ignores.includes('body')) takeOnly(request, accepts)
-        if (ignores.includes('query')) request.query = {}
-        if (isRail(operation)) takeNotice(request, operation.query)
-        else keepNulOut(request)
-        done()
-      },
-      ...(operation.bodyBytesMax ? [largeBody(services, gate)] : []),
+      readingOnly(operation, accepts, ignores),
+      ...largeBody(operation, services, gate),
     ],
     preValidation: [
       ...(authenticator?.needs === 'body' ? [authenticate] : []),
@@ -126,6 +120,17 @@ function mountOperation<S extends Services>(
     handler: handlerOf(operation, services),
   })
 }
+
+/** Refuses a body of another type, and drops what has no effect. */
+const readingOnly =
+  (operation: Operation, accepts: readonly MediaType[], ignores: readonly string[]): onRequestHookHandler =>
+  (request, _, done) => {
+    if (!operation.takesAnyBody && !ignores.includes('body')) takeOnly(request, accepts)
+    if (ignores.includes('query')) request.query = {}
+    if (isRail(operation)) takeNotice(request, operation.query)
+    else keepNulOut(request)
+    done()
+  }
 
 /** Also a request that never arrives whole fails as one of its operation (decision F1). */
 function following({ id, envelope }: Operation): onRequestHookHandler {
@@ -158,13 +163,20 @@ const absentFields =
   }
 
 /** Bodies of the usual size need no slot; one without a length may be of any. */
-const largeBody =
-  ({ config }: Services, { largeBodies }: Gate): onRequestHookHandler =>
-  (request, _, done) => {
-    const isUsual = Number(request.headers['content-length']) <= config.BODY_BYTES_MAX
-    if (!isUsual) request.largeBody = largeBodies.take(request)
-    done()
-  }
+function largeBody(
+  { bodyBytesMax }: Operation,
+  { config }: Services,
+  { largeBodies }: Gate,
+): onRequestHookHandler[] {
+  if (bodyBytesMax === undefined) return []
+  return [
+    (request, _, done) => {
+      const isUsual = Number(request.headers['content-length']) <= config.BODY_BYTES_MAX
+      if (!isUsual) request.largeBody = largeBodies.take(request)
+      done()
+    },
+  ]
+}
 
 const clientCertificate: onRequestHookHandler = (request, _, done) => {
   requireClientCertificate(request)
