@@ -178,6 +178,14 @@ export const MUTATIONS: readonly Mutation[] = [
     named: 'ends when its credential is revoked',
   },
   {
+    what: 'a whole account goes on to a reader whose credential was revoked',
+    file: 'packages/server/src/http/stream-slots.ts',
+    from: "if (stillValid && !(await stillValid())) fail('invalid_token')",
+    to: '',
+    tests: 'test/service/stream-credentials.test.ts',
+    named: 'breaks off when its credential is revoked',
+  },
+  {
     what: 'a token serves in the millisecond of its expiry',
     file: 'packages/core/src/tenants/access-token.ts',
     from: 'nowMs >= known.expiresAtMs',

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { signNotice } from '@svc/server/http/notice-signature'
 import { expect, test } from 'vitest'
@@ -99,6 +100,25 @@ test('requests count from their headers on: strangers of one address who never f
   for (let n = 0; n < 20; n++)
     expect((await tenant.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
   for (const socket of sockets) socket.destroy()
+  await expect.poll(async () => (await stranger()).error).toBe('invalid_api_key')
+  await service.close()
+})
+
+test('requests behind another response of a connection that breaks count no longer, however they ended', async () => {
+  const service = await openSmall()
+  const tenant = await service.as(await service.newMerchant())
+  const { hostname, port } = new URL(service.baseUrl)
+  const { authorization } = tenant.headers
+  const stream = `GET /api/v0/events/stream HTTP/1.1\r\nHost: a\r\nAuthorization: ${String(authorization)}\r\n\r\n`
+  const refused = 'GET /api/v0/qr-code/x HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer none\r\n\r\n'
+  const stranger = () => service.client.post('/api/v0/merchant/token', {}, { 'API-Key': 'none' })
+  for (let n = 0; n < MOST; n++) {
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => undefined).write(`${stream}${refused}${refused}${UPLOAD}`)
+    await once(socket, 'data')
+    socket.resetAndDestroy()
+    await once(socket, 'close')
+  }
   await expect.poll(async () => (await stranger()).error).toBe('invalid_api_key')
   await service.close()
 })

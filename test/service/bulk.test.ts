@@ -79,7 +79,7 @@ test('each bad order fails alone, with the word that a single order would get; t
     JSON.stringify({ companyId: partner.companyId, cardAccountId: partner.cardAccountId }),
     '"half a string',
     await encryptOrder(partner, { colour: 'red' }),
-    'x'.repeat(70_000),
+    'x'.repeat(65_000),
   ]
   const { jobId, rows } = payloadOf(await upload(client, Buffer.from(lines.join('\r\n'))))
   expect(rows).toBe(13)

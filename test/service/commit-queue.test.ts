@@ -91,6 +91,15 @@ test('commands of a tenant are carried out in the order in which they came, what
     expect(await linesOf(`t${tenant}`)).toEqual(upTo(1_600).filter((n) => n % 8 === tenant))
 })
 
+test('a kind of large commands has no more of them in a batch than it says', async () => {
+  const sizes: number[] = []
+  beforeLock = async (notes) => void sizes.push(notes.length)
+  const services = { ...service.app.services.queues, open: new Set<never>() }
+  const queue = new CommitQueue({ ...NOTES, batchMax: 2 }, services)
+  await Promise.all(upTo(9).map((line) => queue.submit({ tenantId: `t${line % 8}`, line })))
+  expect([Math.max(...sizes), sizes.reduce((sum, size) => sum + size)]).toEqual([2, 9])
+})
+
 test('a tenant whose rows are held keeps its order, and holds nobody up', async () => {
   const queue = newQueue()
   await asSuperuser(service.db.database, async (admin) => {

@@ -1,3 +1,4 @@
+import { permits, ROLES } from '@svc/console-api/permissions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
@@ -59,11 +60,33 @@ test('each thing is found by what people have at hand: ids, references in any sp
       '+91 98123 45670',
       '09812345670',
       'asha.rao@example.com',
-      'ASHA.'.concat('rao@'),
+      'ASHA.Rao@example.com',
     ],
   ]
   for (const [kind, ...queries] of cases)
     for (const q of queries) expect([q, await search(q)]).toEqual([q, [`${kind} ${things[kind]}`]])
+})
+
+test('roles that reveal nothing find people by the whole e-mail address alone, never by parts of it', async () => {
+  for (const role of ROLES) {
+    const browser = await signedIn(service, role)
+    /** Whether users, cards, the export of users and the search find someone. */
+    const found = async (text: string) => {
+      const q = encodeURIComponent(text)
+      return [
+        (await browser.get(`/users?q=${q}`)).json.data.length > 0,
+        (await browser.get(`/cards?q=${q}`)).json.data.length > 0,
+        (await browser.get(`/users.csv?q=${q}`)).text.trim().includes('\n'),
+        (await browser.get(`/search?q=${q}`)).json.results.length > 0,
+      ]
+    }
+    const [all, none] = [Array(4).fill(true), Array(4).fill(false)]
+    expect([role, await found('ASHA.Rao@example.com')]).toEqual([role, all])
+    for (const begin of ['asha.rao@', 'Asha.rao@example.co'])
+      expect([role, begin, await found(begin)]).toEqual([role, begin, permits(role, 'reveal') ? all : none])
+    for (const pattern of ['asha.ra_@example.com', '%@example.com', 'sha.rao@example.com'])
+      expect([role, pattern, await found(pattern)]).toEqual([role, pattern, none])
+  }
 })
 
 test('text that means something in a text search or a pattern is only text', async () => {

@@ -9,7 +9,7 @@ import { formatRupees, type Paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { CardChangeRecord, newestChanges } from '@svc/server/cards/list-card-changes'
 import { readInstant } from '@svc/server/http/fields'
-import { query, type Services } from '@svc/server/http/operation'
+import { type Caller, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import {
   BY_TIME,
@@ -76,17 +76,16 @@ const SHOWN = 100
 type AskedName = 'q' | 'partnerId' | 'companyId' | 'cardAccountId' | 'userId' | 'status' | 'sort'
 type Asked = Readonly<Partial<Record<AskedName | 'createdFrom' | 'createdTo', string | undefined>>>
 
-function planOf({
-  q,
-  partnerId,
-  companyId,
-  cardAccountId,
-  userId,
-  status,
-  createdFrom,
-  createdTo,
-  sort,
-}: Asked): ListPlan {
+/** Holder by holder: each holds few cards. */
+function holdersFrom(filters: Filters, q: string, caller: Caller): string {
+  const users = new Filters()
+  whoIs(users, 'u', q, caller)
+  const condition = users.conditions[0]!.replace('$1', filters.param(users.values[0]))
+  return `from (select u.user_id from users u where ${condition} limit 1000) holders`
+}
+
+function planOf(asked: Asked, caller: Caller): ListPlan {
+  const { q, partnerId, companyId, cardAccountId, userId, status, createdFrom, createdTo, sort } = asked
   const filters = new Filters()
     .add('c.user_id = ?', userId)
     .add('c.status = ?', status)
@@ -108,11 +107,7 @@ function planOf({
     descending: sort !== 'created',
   }
   if (q !== undefined && !q.startsWith('card_')) {
-    // Holder by holder: each holds few cards.
-    const users = new Filters()
-    whoIs(users, 'u', q)
-    const condition = users.conditions[0]!.replace('$1', filters.param(users.values[0]))
-    const from = `from (select u.user_id from users u where ${condition} limit 1000) holders`
+    const from = holdersFrom(filters, q, caller)
     addOwners(filters, partnerId, companyId, cardAccountId)
     return { ...plan, parts: { from, link: 'c.user_id = holders.user_id' } }
   }
@@ -178,8 +173,8 @@ export const listCards = query({
   result: listOf(CardRow),
   errors: [],
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const plan = planOf(query)
+    return async ({ caller, query }) => {
+      const plan = planOf(query, caller)
       const page = await database.report((tx) =>
         readList(tx, plan, query, (row: ListedCard) => toWire(row, timeZone)),
       )

@@ -131,7 +131,7 @@ export function exportOf<S extends Services>(list: Operation<S>): Operation<S> {
         // Filters that are wrong fail before the first byte is sent.
         const first = await read()
         const { actorId } = required(input.caller.actor, 'operators call')
-        const body = slots.stream(actorId, () => csvOf(columns, first, read))
+        const body = slots.stream(actorId, input.caller, () => csvOf(columns, first, read))
         const details = { filters: Object.keys((input.query as object | undefined) ?? {}).join(' ') }
         try {
           await asOperator(services, input, async (tx) =>

@@ -30,14 +30,17 @@ const FORGET = statement(
 
 const actorIdOf = ({ actor }: Caller): string => required(actor, 'operators call').actorId
 
+/** Whether the role of the operator who asks permits it to reveal personal data. */
+export const mayReveal = ({ actor }: Caller): boolean =>
+  permits(required(actor, 'operators call').role as Role, 'reveal')
+
 /** Whether the operator who asks has revealed the personal data of what the path names, and still may. */
 export async function isRevealed(
   { clock, database }: Services,
   { caller, params }: { readonly caller: Caller; readonly params: unknown },
 ): Promise<boolean> {
   const ids = Object.values((params ?? {}) as Record<string, string>)
-  if (ids.length === 0 || !permits(required(caller.actor, 'operators call').role as Role, 'reveal'))
-    return false
+  if (ids.length === 0 || !mayReveal(caller)) return false
   const since = new Date(clock.now() - REVEALED_MS)
   const found = await database.operate((tx) => tx.query(FIND, [actorIdOf(caller), ids, since]))
   return found.length > 0

@@ -1,6 +1,8 @@
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Statement, statement } from '@svc/platform/db/statement'
+import type { Caller } from '@svc/server/http/operation'
 import { begins } from './list.ts'
+import { emailPattern } from './personal-data.ts'
 
 export const KINDS = [
   'request',
@@ -33,7 +35,7 @@ interface Source {
   readonly kind: Kind
   readonly statement: Statement<Row>
   /** The parameter for what was typed; `undefined` when it cannot be meant. */
-  readonly wanted: (q: string) => string | undefined
+  readonly wanted: (q: string, caller: Caller) => string | undefined
 }
 
 const source = (name: string, kind: Kind, wanted: Source['wanted'], sql: string): Source => ({
@@ -213,7 +215,7 @@ export const SOURCES: readonly Source[] = [
   source(
     'email',
     'user',
-    (q) => (q.includes('@') ? begins(q.toLowerCase()) : undefined),
+    (q, caller) => (q.includes('@') ? emailPattern(q, caller) : undefined),
     `select user_id as id, coalesce(${HOLDER}, user_id) as title, email as subtitle from users where email_key like $1 order by email_key`,
   ),
   source(

@@ -1,5 +1,5 @@
 import type { Tx } from '@svc/platform/db/database'
-import { query } from '@svc/server/http/operation'
+import { type Caller, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { CONSOLE_API, closed, consoleOperation, maybe, record, text } from './console-schema.ts'
 import { maskPerson } from './personal-data.ts'
@@ -12,10 +12,10 @@ function shown(kind: Kind, title: string, subtitle: string | null) {
   return { title: show(title), subtitle: subtitle === null ? undefined : show(subtitle) }
 }
 
-async function find(tx: Tx, q: string) {
+async function find(tx: Tx, q: string, caller: Caller) {
   const results = new Map<string, { kind: Kind; id: string; title: string; subtitle: string | undefined }>()
   for (const { kind, statement, wanted } of SOURCES) {
-    const value = wanted(q)
+    const value = wanted(q, caller)
     if (value === undefined) continue
     // Unnamed: planned for the value at hand, as a begin of a text must be.
     const rows = await tx.query({ ...statement, name: '' }, [value])
@@ -34,7 +34,7 @@ export const searchEverything = query({
   tag: 'Search',
   summary: 'Find anything by an id, a reference, a name',
   description:
-    'Ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; mobile numbers with or without `+91`; e-mail addresses and VPAs by their begin; merchants, partners and companies by the begin of any words of their names.',
+    'Ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; mobile numbers with or without `+91`; e-mail addresses exactly, by their begin for roles that reveal personal data; VPAs by their begin; merchants, partners and companies by the begin of any words of their names.',
   permission: 'view',
   query: closed({ q: Type.String({ minLength: 2, maxLength: 254 }) }),
   result: closed({
@@ -51,8 +51,8 @@ export const searchEverything = query({
   errors: [],
 
   mount({ database }) {
-    return async ({ query: { q } }) => ({
-      body: JSON.stringify({ results: await database.report((tx) => find(tx, q.trim())) }),
+    return async ({ caller, query: { q } }) => ({
+      body: JSON.stringify({ results: await database.report((tx) => find(tx, q.trim(), caller)) }),
     })
   },
 })

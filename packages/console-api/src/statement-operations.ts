@@ -51,7 +51,10 @@ export const showPayoutStatement = streamingQuery({
       const now = new Date(clock.of(found.payout.merchantId).now())
       const { payoutPdf } = await import('@svc/server/statements/payout-pdf')
       const { actorId } = input.caller.actor!
-      return { headers, body: slots.stream(actorId, () => payoutPdf({ ...found, timeZone, now })) }
+      return {
+        headers,
+        body: slots.stream(actorId, input.caller, () => payoutPdf({ ...found, timeZone, now })),
+      }
     }
   },
 })
@@ -88,7 +91,7 @@ export const showCardAccountStatement = streamingQuery({
       const { actorId } = input.caller.actor!
       return {
         headers,
-        body: slots.stream(actorId, () => cardAccountPdf({ ...found, period, timeZone, now })),
+        body: slots.stream(actorId, input.caller, () => cardAccountPdf({ ...found, period, timeZone, now })),
       }
     }
   },

@@ -4,7 +4,7 @@ import { findCompany } from '@svc/core/cards/list-onboarded'
 import { createUser } from '@svc/core/tenants/create-user'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { query } from '@svc/server/http/operation'
+import { type Caller, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from './as-operator.ts'
 import {
@@ -23,8 +23,9 @@ import {
   record,
   text,
 } from './console-schema.ts'
-import { begins, Filters, type PageRequest, readList } from './list.ts'
+import { Filters, type PageRequest, readList } from './list.ts'
 import { keyedQuery, onceOnBehalf } from './once.ts'
+import { emailPattern } from './personal-data.ts'
 
 const USERS = `${CONSOLE_API}/users`
 const id = Type.String({ maxLength: 128 })
@@ -105,11 +106,11 @@ function readUsers(
   return readList(tx, plan, asked, (row: UserRow) => toWire(row, timeZone))
 }
 
-/** What people look users up by: an id, a whole mobile number, or the begin of an e-mail address. */
-export function whoIs(filters: Filters, alias: string, q: string): void {
+/** What people look users up by: an id, a whole mobile number, or an e-mail address. */
+export function whoIs(filters: Filters, alias: string, q: string, caller: Caller): void {
   if (q.startsWith('usr_')) filters.add(`${alias}.user_id = ?`, q)
   else if (/^[0-9]{10}$/.test(q)) filters.add(`${alias}.mobile = ?`, q)
-  else filters.add(`${alias}.email_key like ?`, begins(q.toLowerCase()))
+  else filters.add(`${alias}.email_key like ?`, emailPattern(q, caller))
 }
 
 async function findOne(tx: Tx, userId: string, timeZone: string) {
@@ -126,17 +127,20 @@ export const listUsersInConsole = query({
   summary: 'List users',
   permission: 'view',
   query: listQuery(BY_TIME, {
-    q: exact('Id, whole mobile number, or begin of the e-mail address', 254),
+    q: exact(
+      'Id, whole mobile number, or whole e-mail address; roles that reveal personal data find addresses by their begin',
+      254,
+    ),
     partnerId: exact('Of this partner'),
     companyId: exact('Of this company'),
   }),
   result: listOf(UserRecord),
   errors: [],
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
+    return async ({ caller, query }) => {
       const { q, companyId, partnerId, sort } = query
       const filters = new Filters().add(`u.company_id || '' = ?`, companyId)
-      if (q !== undefined) whoIs(filters, 'u', q)
+      if (q !== undefined) whoIs(filters, 'u', q, caller)
       // A company, or a person found by name, needs no walk through the partner's companies.
       const byParts = companyId === undefined && q === undefined
       if (!byParts) filters.add('u.partner_id = ?', partnerId)

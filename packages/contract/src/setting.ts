@@ -226,7 +226,7 @@ export const networks: Setting<readonly Network[]> = {
   type: '`address/prefix`, comma-separated',
   default: 'none',
   meaning:
-    'Networks that webhooks may go to although they are private, such as `10.20.0.0/16,fd00::/8`. Sandbox mode allows loopback besides. Without it only public addresses are reached.',
+    'Networks that webhooks may go to although they are private, such as `10.20.0.0/16,fd00::/8`. Sandbox mode allows loopback besides. Without it only public addresses are reached, and names that only the hosts file or the search domains of the machine know are not looked up.',
   read: (value) =>
     value === 'none'
       ? []

@@ -11,3 +11,13 @@ export function abortWith(controller: AbortController, signal: AbortSignal): voi
   setMaxListeners(0, signal)
   signal.addEventListener('abort', abort, { once: true, signal: controller.signal })
 }
+
+/** Settles as `work` does, or rejects with the signal's reason when that aborts first. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<Schemas['User']>[] = [
 ]
 
 const FILTERS: readonly Filter[] = [
-  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id, whole mobile, begin of e-mail' },
+  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id, whole mobile or e-mail' },
   PARTNER,
   COMPANY,
 ]

@@ -85,12 +85,6 @@ const END_SESSIONS = statement(
   'member_sessions_end',
   'delete from member_sessions where tenant_id = $1 and member_id = $2 and ($3::bytea is null or digest <> $3)',
 )
-/** Of all tenants where a person of this name may sign in. */
-export const MEMBERS_NAMED = statement<{ tenant_id: string; member_id: string; password_hash: string }>(
-  'directory_members',
-  'select tenant_id, member_id, password_hash from directory_members($1)',
-)
-
 const NAME = /^[a-z0-9][a-z0-9._@+-]{1,63}$/
 export const isMemberName = (text: string): boolean => NAME.test(text)
 export const MEMBER_NAME_RULE =

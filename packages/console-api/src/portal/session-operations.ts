@@ -18,7 +18,8 @@ import { NewPassword } from '../session-operations.ts'
 import { HandoverSheet } from './handover-sheet.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
 import type { MemberSession } from './member-sessions.ts'
-import { MEMBERS_NAMED, setMemberPassword } from './member-store.ts'
+import { setMemberPassword } from './member-store.ts'
+import { membersNamed } from './members-named.ts'
 import {
   asMember,
   memberOperation,
@@ -147,7 +148,7 @@ export const signInMember = query({
   tag: TAG,
   summary: 'Sign in',
   description:
-    'Sets the session cookie; a session that the browser had before ends. A person who is a member of several tenants gets to the one of the latest sign-in, or to `tenantId`. After several failures of a name or an address the next attempts wait a second each (decision A11).',
+    'Sets the session cookie; a session that the browser had before ends. A person who is a member of several tenants gets to the one of the latest sign-in, or to `tenantId`; without it the password is compared with those of the eight latest. After several failures of a name or an address the next attempts wait a second each (decision A11).',
   auth: 'none',
   envelope: 'problem',
   body: closed({
@@ -162,8 +163,7 @@ export const signInMember = query({
     const { database, failedMemberSignIns, memberGate } = services
     return async ({ address, body: { name, password, code, tenantId }, headers, requestId }) => {
       await memberGate.enter(address, name)
-      const named = await database.directory(MEMBERS_NAMED, [[name]])
-      const found = tenantId === undefined ? named : named.filter((one) => one.tenant_id === tenantId)
+      const found = await membersNamed(database, name, tenantId)
       // An unknown name takes as long.
       if (found.length === 0) await isPassword(null, password)
       for (const { tenant_id, member_id, password_hash } of found) {

@@ -29,6 +29,7 @@ const WAITING = statement<{ partnerId: string; waiting: bigint }>(
 /** Accepts many orders at once; their cards are issued in the background, by a job that survives a crash. */
 export const bulkIssue = command({
   name: 'bulkIssueGiftCards',
+  batchMax: 1,
 
   prepare({ config, keyring, newId }) {
     return async ({ partnerId, lines }: BulkIssue) => {

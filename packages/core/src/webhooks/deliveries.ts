@@ -1,5 +1,6 @@
 import { newId } from '@svc/contract/id-kinds'
 import { Loop } from '@svc/platform/loop'
+import { NameLookups } from '@svc/platform/name-lookups'
 import type { CoreServices } from '@svc/platform/services'
 import { DeliveryStore, type Lease } from './delivery-store.ts'
 import { urlRule } from './endpoint.ts'
@@ -37,11 +38,15 @@ export class Deliveries {
     this.#store = new DeliveryStore(services.database, services.keyring)
     this.#writer = new OutcomeWriter(this.#store, services.log)
     this.#holder = newId('whp', Date.now(), services.random)
+    const { sandbox, mayReach } = urlRule(services.config)
+    // Only there can names of the machine lead to an address that webhooks may reach.
+    const ownNames = sandbox || services.config.WEBHOOK_ALLOWED_NETWORKS.length > 0
     this.#tools = {
       services,
       writer: this.#writer,
       keys: () => signingKeys(services.keyring),
-      mayReach: urlRule(services.config).mayReach,
+      mayReach,
+      names: new NameLookups({ ownNames }),
       leased: () => performance.now() < this.#leasedUntilMs,
       onRoom: () => this.wake(),
     }

@@ -1,4 +1,5 @@
 import { newId } from '@svc/contract/id-kinds'
+import type { NameLookups } from '@svc/platform/name-lookups'
 import type { CoreServices } from '@svc/platform/services'
 import type { Attempt } from './attempt.ts'
 import {
@@ -26,6 +27,7 @@ export interface RunTools {
   readonly writer: OutcomeWriter
   readonly keys: () => readonly SigningKey[]
   readonly mayReach: (address: string) => boolean
+  readonly names: NameLookups
   /** Whether the lease on the endpoints surely holds still: without it another process may be at work. */
   readonly leased: () => boolean
   /** What was loaded is nearly used up, and there was more. */
@@ -127,9 +129,14 @@ export class EndpointRun {
   }
 
   #newSender(): Sender {
-    const { services, mayReach } = this.#tools
-    const timeoutMs = services.config.WEBHOOK_TIMEOUT_MS
-    return new Sender(this.#target.url, { mayReach, timeoutMs, connections: SLOTS })
+    const { services, mayReach, names } = this.#tools
+    const { tenantId } = this.#lease
+    return new Sender(this.#target.url, {
+      mayReach,
+      timeoutMs: services.config.WEBHOOK_TIMEOUT_MS,
+      connections: SLOTS,
+      resolve: (hostname, signal) => names.resolve(tenantId, hostname, signal),
+    })
   }
 
   async #deliver(delivery: Delivery): Promise<void> {

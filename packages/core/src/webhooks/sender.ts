@@ -1,20 +1,14 @@
-import { lookup as dnsLookup } from 'node:dns'
 import { isIP } from 'node:net'
+import { abortWith } from '@svc/platform/abort'
+import { type Address, type Resolve, systemResolve } from '@svc/platform/name-lookups'
 import { buildConnector, type Dispatcher, Pool } from 'undici'
-
-export interface Address {
-  readonly address: string
-  readonly family: number
-}
-
-/** Resolves a name to all of its addresses. */
-export type Resolve = (hostname: string) => Promise<readonly Address[]>
 
 export interface SenderOptions {
   readonly mayReach: (address: string) => boolean
   /** For the whole attempt: name, connection, request and response. */
   readonly timeoutMs: number
   readonly connections: number
+  /** By default the machine's own resolver, for names that an operator chose. */
   readonly resolve?: Resolve
 }
 
@@ -32,21 +26,6 @@ const EXCERPT_BYTES = 1_024
 
 class AddressRefused extends Error {}
 
-const lookups = new Map<string, ReturnType<Resolve>>()
-
-/** One lookup of a name at a time: each takes one of few threads, for as long as a silent name server likes. */
-const systemResolve: Resolve = (hostname) => {
-  const underWay = lookups.get(hostname)
-  if (underWay) return underWay
-  const looking = new Promise<readonly Address[]>((resolve, reject) => {
-    dnsLookup(hostname, { all: true, verbatim: true }, (error, found) =>
-      error ? reject(error) : resolve(found),
-    )
-  }).finally(() => lookups.delete(hostname))
-  lookups.set(hostname, looking)
-  return looking
-}
-
 /**
  * Posts to one origin. The addresses of its name are looked up and checked for every connection, and the connection goes
  * to the very addresses that were checked: a name that changes its mind in between changes nothing. Redirects are not
@@ -57,6 +36,7 @@ export class Sender {
   readonly #url: URL
   readonly #timeoutMs: number
   readonly #attempts = new Set<AbortController>()
+  readonly #closing = new AbortController()
   #closed = false
 
   constructor(url: string, { mayReach, timeoutMs, connections, resolve = systemResolve }: SenderOptions) {
@@ -69,7 +49,11 @@ export class Sender {
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       keepAliveTimeout: 4_000,
-      connect: checkedConnector(mayReach, resolve, timeoutMs),
+      connect: checkedConnector(
+        mayReach,
+        boundedResolve(resolve, timeoutMs, this.#closing.signal),
+        timeoutMs,
+      ),
     })
   }
 
@@ -113,15 +97,32 @@ export class Sender {
   async close(): Promise<void> {
     this.#closed = true
     for (const attempt of this.#attempts) attempt.abort()
+    this.#closing.abort()
     await this.#pool.destroy()
   }
 }
 
 type Connect = ReturnType<typeof buildConnector>
 
+/** A lookup ends with the time of an attempt, or with the sender. */
+const boundedResolve =
+  (resolve: Resolve, timeoutMs: number, closing: AbortSignal) =>
+  async (hostname: string): Promise<readonly Address[]> => {
+    const looking = new AbortController()
+    abortWith(looking, closing)
+    const late = () => looking.abort(new DOMException('no response in time', 'TimeoutError'))
+    const timer = setTimeout(late, timeoutMs)
+    try {
+      return await resolve(hostname, looking.signal)
+    } finally {
+      clearTimeout(timer)
+      looking.abort()
+    }
+  }
+
 function checkedConnector(
   mayReach: (address: string) => boolean,
-  resolve: Resolve,
+  resolve: (hostname: string) => Promise<readonly Address[]>,
   timeoutMs: number,
 ): Connect {
   const connect = (checked: readonly Address[]) =>

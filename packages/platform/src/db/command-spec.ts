@@ -21,6 +21,8 @@ export interface PreparedCommand {
  */
 export interface CommandSpec<C extends PreparedCommand, S, D> {
   readonly name: string
+  /** Most commands of one batch, where each is large. */
+  readonly batchMax?: number
   /** Reads and locks every row that the commands need, set-based and in order of id. */
   lock(tx: BatchTx, commands: readonly C[]): Promise<ByTenant<S>>
   /** Whether it lives by the service's time, as attempts to deliver webhooks do, and not by the tenant's (decision X27). */

@@ -139,7 +139,7 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
 
   #pump(): void {
     if (this.#flight) return
-    const entries = this.#queues.take(BATCH_COMMANDS_MAX, performance.now())
+    const entries = this.#queues.take(this.#spec.batchMax ?? BATCH_COMMANDS_MAX, performance.now())
     if (entries.length === 0) {
       this.#waitForHeld()
       return

@@ -41,12 +41,12 @@ const RECOVERY_CONFLICT = '40001'
 /** Whether the connection should not be used again, although it works: its server takes no writes. */
 export const isReadOnly = (error: unknown): boolean => sqlState(error) === READ_ONLY
 
-const TENANT = /^[a-z0-9_]{1,64}$/
+export const TENANT_ID = /^[a-z0-9_]{1,64}$/
 
 /** The literal for `svc.tenants`. Tenant ids are ours, so any other form is our own mistake. */
 export function tenantSet(tenants: Iterable<string>): string {
   const ids = [...new Set(tenants)]
-  for (const id of ids) if (!TENANT.test(id)) throw new Error('malformed tenant id')
+  for (const id of ids) if (!TENANT_ID.test(id)) throw new Error('malformed tenant id')
   return ids.join(',')
 }
 

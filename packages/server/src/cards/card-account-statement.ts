@@ -189,7 +189,8 @@ export const getCardAccountStatementPdf = streamingQuery({
   errors: ['card_account_not_found', 'too_many_streams'],
   mount({ clock, database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
     const slots = new StreamSlots(PDFS_MAX)
-    return async ({ caller: { tenantId }, params: { cardAccountId }, query }) => {
+    return async ({ caller, params: { cardAccountId }, query }) => {
+      const { tenantId } = caller
       const now = new Date(clock.of(tenantId).now())
       const period = readPeriod(query, now, timeZone)
       const found = await database.read([tenantId], (tx) =>
@@ -198,7 +199,7 @@ export const getCardAccountStatementPdf = streamingQuery({
       const { cardAccountPdf } = await import('../statements/card-account-pdf.ts')
       return {
         headers: { 'content-type': PDF },
-        body: slots.stream(tenantId, () => cardAccountPdf({ ...found, period, timeZone, now })),
+        body: slots.stream(tenantId, caller, () => cardAccountPdf({ ...found, period, timeZone, now })),
       }
     }
   },

@@ -4,6 +4,7 @@ import type { Issued } from '@svc/core/cards/card-issuing'
 import { CardRecord } from '@svc/core/cards/card-record'
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
 import { GIFT_CARD_SAMPLES } from '@svc/core/cards/gift-card-samples'
+import { JWE_CHARS_MAX } from '@svc/jwe/compact'
 import type { HttpResponse, ResponseKey } from '@svc/platform/db/idempotency-store'
 import { Type } from 'typebox'
 import { okWithCode, operation, PARTNER_ID } from '../http/operation.ts'
@@ -78,7 +79,7 @@ export const bulkIssueOperation = operation({
   tag: 'Cards',
   summary: 'Create gift cards in bulk',
   description:
-    'Each line is one request, encrypted as for a single card. The requests are stored, then carried out in the background, after single requests; a crash loses none and repeats none. Each JWE is accepted once: for one that was used before, the result is the card of its first use. Use the `jobId` to get the progress and the results.',
+    'Each line is one request, encrypted as for a single card. The requests are stored, then carried out in the background, after single requests; a crash loses none and repeats none. Each JWE is accepted once: for one that was used before, the result is the card of its first use. Use the `jobId` to get the progress and the results. A partner may send two bodies above `BODY_BYTES_MAX` at a time, and each process accepts four; further ones are rejected with 503 `overloaded`.',
   auth: 'partnerWithId',
   scope: 'cards:write',
   envelope: 'code',
@@ -87,7 +88,7 @@ export const bulkIssueOperation = operation({
   headers: { partnerId: PARTNER_ID },
   body: Type.Unsafe<Buffer>({
     description:
-      'A compact JWE on each line, bare or as a JSON string; at most 16 MiB. Empty lines are passed over.',
+      'A compact JWE on each line, bare or as a JSON string; at most 16 MiB, and 65,536 characters for each JWE. Empty lines are passed over.',
   }),
   result: Type.Object(
     {
@@ -106,6 +107,9 @@ export const bulkIssueOperation = operation({
   reply: ({ jobId, lines }) => okWithCode({ jobId, rows: lines.length, status: 'QUEUED' }),
 })
 
+/** Of a line: a JWE in quotation marks. */
+const LINE_BYTES_MAX = JWE_CHARS_MAX + 2
+
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d
 
 /** Lines that are not empty, without the white space around them, and their numbers. */
@@ -119,6 +123,10 @@ function splitLines(body: Buffer, most: number): OrderLine[] {
     while (start < end && isSpace(body[start])) start++
     while (start < end && isSpace(body[end - 1])) end--
     if (start === end) continue
+    if (end - start > LINE_BYTES_MAX)
+      fail('validation_failed', {
+        description: `Line ${line} must have at most ${JWE_CHARS_MAX} characters, as a JWE has`,
+      })
     if (lines.length === most)
       fail('validation_failed', { description: `The body must have at most ${most} lines` })
     lines.push({ line, text: body.subarray(start, end) })

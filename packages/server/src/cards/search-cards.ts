@@ -99,7 +99,8 @@ export const searchCards = streamingQuery({
     const findScope = scopeLookup(database)
     const streams = new StreamSlots(STREAMS_MAX)
 
-    return async ({ caller: { tenantId: partnerId }, body }) => {
+    return async ({ caller, body }) => {
+      const { tenantId: partnerId } = caller
       const { companyId, cardAccountId, svcCardId, limit, after } = body
       const product = await findScope(partnerId, companyId, cardAccountId)
       if (product === 'incentive' && svcCardId === undefined)
@@ -113,7 +114,7 @@ export const searchCards = streamingQuery({
           after: after ?? '',
           limit,
         })
-        return { body: streams.stream(partnerId, () => pages) }
+        return { body: streams.stream(partnerId, caller, () => pages) }
       }
       const view = await findCard(partnerId, svcCardId)
       const fits = view && view.card.companyId === companyId && view.card.cardAccountId === cardAccountId

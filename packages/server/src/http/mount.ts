@@ -1,8 +1,4 @@
-import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
-import { Failure, fail } from '@svc/contract/errors'
-import { tooLate } from '@svc/platform/command'
+import { fail } from '@svc/contract/errors'
 import { network } from '@svc/platform/ip-range'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
@@ -11,18 +7,17 @@ import { Admission, Admitted } from './admission.ts'
 import { parseBody, takeOnly } from './bodies.ts'
 import { followRoute } from './client-error.ts'
 import { type Deprecation, deprecationHeaders } from './deprecation.ts'
-import { openBody, responseEncrypter, wantsEncrypted } from './encryption.ts'
+import { openBody } from './encryption.ts'
+import { handlerOf, PUBLIC, step } from './handler.ts'
+import { LargeBodies } from './large-bodies.ts'
 import { takeNotice } from './notice-form.ts'
-import { type Caller, isRail, mayChange, type Operation, type Reply, type Services } from './operation.ts'
+import { isRail, type MediaType, type Operation, type Services } from './operation.ts'
 import { HEALTH } from './probes.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 import { routeSchema } from './route-schema.ts'
-import { type Authenticator, JSON_TYPE, type ServerOptions } from './server.ts'
+import type { Authenticator, ServerOptions } from './server.ts'
 import { type StrangerBudget, strangerBudget } from './stranger-budget.ts'
 import { requireClientCertificate } from './tls.ts'
-
-const PUBLIC: Caller = { tenantId: 'house' }
-const EMPTY: Buffer = Buffer.alloc(0)
 
 /** Mounts the operations; every other method on their paths gets 405. */
 export function mountOperations<S extends Services>(
@@ -39,6 +34,7 @@ export function mountOperations<S extends Services>(
     tenants: new Admission(services),
     strangers: new Admission(services),
     budget: strangerBudget(services),
+    largeBodies: new LargeBodies(),
   }
   for (const operation of operations) {
     mountOperation(app, operation, options, gate)
@@ -64,6 +60,7 @@ interface Gate {
   readonly tenants: Admission
   readonly strangers: Admission
   readonly budget: StrangerBudget | undefined
+  readonly largeBodies: LargeBodies
 }
 /** RFC 9110 section 9.3.2 lets HEAD be refused. On a stream it would hold one open without a reader. */
 const hasHead = ({ method, streams }: Operation): boolean => method === 'GET' && !streams
@@ -74,12 +71,12 @@ function mountOperation<S extends Services>(
   options: ServerOptions<S>,
   gate: Gate,
 ): void {
-  const { auth, body, deprecated, id, accepts = ['application/json'], ignores = [] } = operation
+  const { auth, body, bodyBytesMax, deprecated, id, accepts = ['application/json'], ignores = [] } = operation
   const { services, authenticators } = options
   const authenticator = authenticators[auth]
   if (auth !== 'none' && !authenticator) throw new Error(`there is no authenticator ${auth} for ${id}`)
-  const authenticate = authentication(authenticator, gate, services)
-  const mustDecrypt = operation.encrypted === 'request' || operation.encrypted === 'both'
+  const authenticate = authentication(operation, authenticator, gate, services)
+  const mustDecrypt = ['request', 'both'].includes(operation.encrypted ?? '')
   app.route({
     method: operation.method,
     url: operation.path,
@@ -99,7 +96,7 @@ function mountOperation<S extends Services>(
       ...(operation.tag !== HEALTH && { isTraced: true }),
     },
     schema: routeSchema(operation),
-    ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
+    ...(bodyBytesMax && { bodyLimit: bodyBytesMax }),
     onRequest: [
       following(operation),
       ...(deprecated ? [announce(deprecated, services)] : []),
@@ -107,13 +104,8 @@ function mountOperation<S extends Services>(
       ...(operation.tag === HEALTH ? [] : [admission(authenticator, gate)]),
       ...(isRail(operation) && services.config.RAIL_CLIENT_CA_FILE !== undefined ? [clientCertificate] : []),
       ...(authenticator?.needs === 'headers' ? [authenticate] : []),
-      (request, _, done) => {
-        if (!operation.takesAnyBody && !ignores.includes('body')) takeOnly(request, accepts)
-        if (ignores.includes('query')) request.query = {}
-        if (isRail(operation)) takeNotice(request, operation.query)
-        else keepNulOut(request)
-        done()
-      },
+      readingOnly(operation, accepts, ignores),
+      ...largeBody(operation, services, gate),
     ],
     preValidation: [
       ...(authenticator?.needs === 'body' ? [authenticate] : []),
@@ -128,6 +120,17 @@ function mountOperation<S extends Services>(
     handler: handlerOf(operation, services),
   })
 }
+
+/** Refuses a body of another type, and drops what has no effect. */
+const readingOnly =
+  (operation: Operation, accepts: readonly MediaType[], ignores: readonly string[]): onRequestHookHandler =>
+  (request, _, done) => {
+    if (!operation.takesAnyBody && !ignores.includes('body')) takeOnly(request, accepts)
+    if (ignores.includes('query')) request.query = {}
+    if (isRail(operation)) takeNotice(request, operation.query)
+    else keepNulOut(request)
+    done()
+  }
 
 /** Also a request that never arrives whole fails as one of its operation (decision F1). */
 function following({ id, envelope }: Operation): onRequestHookHandler {
@@ -158,6 +161,22 @@ const absentFields =
     removeAbsentFields(schema, request.body)
     done()
   }
+
+/** Bodies of the usual size need no slot; one without a length may be of any. */
+function largeBody(
+  { bodyBytesMax }: Operation,
+  { config }: Services,
+  { largeBodies }: Gate,
+): onRequestHookHandler[] {
+  if (bodyBytesMax === undefined) return []
+  return [
+    (request, _, done) => {
+      const isUsual = Number(request.headers['content-length']) <= config.BODY_BYTES_MAX
+      if (!isUsual) request.largeBody = largeBodies.take(request)
+      done()
+    },
+  ]
+}
 
 const clientCertificate: onRequestHookHandler = (request, _, done) => {
   requireClientCertificate(request)
@@ -196,35 +215,29 @@ const admission =
     done()
   }
 
-/**
- * One step of our work on a request. All of them together have COMMAND_TIMEOUT_MS (decision R8); the time in which the
- * body arrives is the caller's.
- */
-async function step<T>(
-  { config, waits }: Services,
-  request: FastifyRequest,
-  work: () => Promise<T> | T,
-  late: () => Failure = tooLate,
-): Promise<T> {
-  const startMs = performance.now()
-  const deadlineMs = startMs + config.COMMAND_TIMEOUT_MS - request.spentMs
-  try {
-    return await waits.within(deadlineMs, work(), late)
-  } finally {
-    request.spentMs += performance.now() - startMs
-  }
-}
-
-const outcomeUnknown = () => new Failure('outcome_unknown', { retryAfterSeconds: 1 })
-
 const authentication =
-  (authenticator: Authenticator | undefined, { limit, tenants }: Gate, services: Services) =>
+  (
+    { streams }: Operation,
+    authenticator: Authenticator | undefined,
+    { limit, tenants }: Gate,
+    services: Services,
+  ) =>
   async (request: FastifyRequest, reply: FastifyReply) => {
     const caller = await step(services, request, () => authenticator!.authenticate(request))
-    request.caller = caller
+    request.caller = streams ? { ...caller, stillValid: () => isValid(authenticator!, request) } : caller
     request.admitted?.move(tenants, caller.tenantId)
     if (authenticator!.needs === 'headers') await limit?.take(caller.credentialId ?? caller.tenantId, reply)
   }
+
+/** Whether the caller of a request would be let in again. */
+async function isValid(authenticator: Authenticator, request: FastifyRequest): Promise<boolean> {
+  try {
+    await authenticator.authenticate(request)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Decrypts the body of a request to this path. */
 const decryption = (services: Services, path: string) => async (request: FastifyRequest) =>
@@ -232,62 +245,3 @@ const decryption = (services: Services, path: string) => async (request: Fastify
     request,
     await step(services, request, () => openBody(services, request.caller ?? PUBLIC, request, { path })),
   )
-
-function handlerOf<S extends Services>(operation: Operation<S>, services: S) {
-  const handle = operation.mount(services)
-  // A command bounds its own wait, and knows what may have happened; a report of the console may take longer.
-  const isCommand = operation.takesIdempotencyKey && !operation.isKeyedQuery
-  const isBounded = !isCommand && operation.auth !== 'operator'
-  const late = mayChange(operation) ? outcomeUnknown : tooLate
-  const mayEncrypt = operation.encrypted === 'response' || operation.encrypted === 'both'
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const {
-      id: requestId,
-      params,
-      query,
-      body,
-      headers,
-      rawBody = EMPTY,
-      ciphertextHash,
-      ip: address,
-    } = request
-    const caller = request.caller ?? PUBLIC
-    let response: Reply
-    try {
-      const encryptResponse =
-        mayEncrypt && wantsEncrypted(request)
-          ? await step(services, request, () => responseEncrypter(services, caller))
-          : undefined
-      const input = { caller, params, query, body, headers, rawBody, ciphertextHash, requestId, address }
-      const deadlineMs = performance.now() + services.config.COMMAND_TIMEOUT_MS - request.spentMs
-      const made = isBounded
-        ? await step(services, request, () => handle(input), late)
-        : await handle({ ...input, deadlineMs })
-      if (typeof made.body !== 'string') endTogether(made.body, request.raw.socket, reply.raw)
-      if (operation.takesIdempotencyKey && typeof made.body === 'string') request.response = made.body
-      response = encryptResponse ? await encryptResponse(made) : made
-    } finally {
-      request.admitted?.leave()
-    }
-    if (response.headers) reply.headers(response.headers)
-    // A stream may last; a reader who stands still may not (decision L2).
-    if (typeof response.body !== 'string')
-      reply.raw.setTimeout(services.config.STREAM_IDLE_MS, () => reply.raw.destroy())
-    // RFC 9110 section 15.4.5: no body, and nothing said of one.
-    if (response.status === 304) return reply.code(304).send()
-    if (!reply.hasHeader('content-type')) reply.type(JSON_TYPE)
-    return reply.code(response.status ?? 200).send(response.body)
-  }
-}
-
-/**
- * A stream ends with its response, and with its connection: Node emits no `close` for a response that still waits behind
- * others of a connection that breaks.
- */
-function endTogether(body: Readable, socket: Socket, response: ServerResponse): void {
-  const end = () => void body.destroy()
-  if (socket.destroyed || response.closed) return end()
-  socket.once('close', end)
-  response.once('close', end)
-  body.once('close', () => socket.off('close', end))
-}

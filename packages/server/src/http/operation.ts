@@ -55,7 +55,7 @@ export interface Caller {
   readonly isProofStale?: boolean
   /** Of a signed notice. */
   readonly signedAtMs?: number
-  /** Of callers who may read a stream for long: whether their credential still holds. */
+  /** Where the response may be a stream, which may last: whether the caller's credential still holds (decision S3). */
   readonly stillValid?: () => Promise<boolean>
 }
 

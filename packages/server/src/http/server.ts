@@ -18,6 +18,8 @@ import type { Admitted } from './admission.ts'
 import { readBodies } from './bodies.ts'
 import { followExchanges, keepAddresses, respondToClientErrors } from './client-error.ts'
 import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
+import type { LargeBody } from './large-bodies.ts'
+import { leaveWhenSent } from './leave-when-sent.ts'
 import { observe } from './observe.ts'
 import type { Caller, Services } from './operation.ts'
 import type { OverloadLog } from './overload-log.ts'
@@ -37,6 +39,8 @@ declare module 'fastify' {
     failure: Failure | undefined
     /** Where it is counted among the requests in progress. */
     admitted: Admitted | undefined
+    /** Of one that may be larger than the usual. */
+    largeBody: LargeBody | undefined
     /** While tracing is on. */
     span: Span | undefined
     /** Of a command: the text of its response. */
@@ -137,7 +141,6 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('spentMs', 0)
   app.decorateRequest('failure', undefined)
   app.decorateRequest('response', undefined)
-  app.decorateRequest('admitted', undefined)
   app.decorateRequest('span', undefined)
   readBodies(app)
   if (database.tracing) traceRequests(app, database.tracing)
@@ -149,11 +152,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     checkHeaders(request)
     done()
   })
-  // A caller that gets its response while the process is leaving must connect again, elsewhere.
-  app.addHook('onSend', (_, reply, payload, done) => {
-    if (options.services.isLeaving()) reply.header('connection', 'close')
-    done(null, payload)
-  })
+  leaveWhenSent(app, options.services)
   observe(app, options.services, options.responded)
   app.setErrorHandler((error: FastifyError, request, reply) => sendFailure(options, error, request, reply))
   app.setNotFoundHandler((request, reply) =>

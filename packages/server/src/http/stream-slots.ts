@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { fail } from '@svc/contract/errors'
+import type { Caller } from './operation.ts'
 
-/** Responses without bounds, so many at a time for each tenant (decision S3). */
+/** Responses without bounds, so many at a time for each holder: a tenant, or an operator (decision S3). */
 export class StreamSlots {
   readonly #max: number
   readonly #running = new Map<string, number>()
@@ -10,18 +11,29 @@ export class StreamSlots {
     this.#max = max
   }
 
-  /** @throws Failure `too_many_streams`, before anything is opened */
-  stream(tenantId: string, open: () => AsyncGenerator<string> | Readable): Readable {
-    const running = this.#running.get(tenantId) ?? 0
-    if (running >= this.#max) fail('too_many_streams', { retryAfterSeconds: 1 })
-    this.#running.set(tenantId, running + 1)
+  /**
+   * The stream breaks before the next piece once its caller is no longer valid.
+   *
+   * @throws Failure `too_many_streams`, before anything is opened
+   */
+  stream(holder: string, caller: Caller, open: () => AsyncGenerator<string> | Readable): Readable {
+    if ((this.#running.get(holder) ?? 0) >= this.#max) fail('too_many_streams', { retryAfterSeconds: 1 })
     const opened = open()
-    const readable = opened instanceof Readable ? opened : Readable.from(opened, { objectMode: false })
+    const readable =
+      opened instanceof Readable ? opened : Readable.from(whileValid(caller, opened), { objectMode: false })
+    this.#running.set(holder, (this.#running.get(holder) ?? 0) + 1)
     readable.once('close', () => {
-      const left = this.#running.get(tenantId)! - 1
-      if (left > 0) this.#running.set(tenantId, left)
-      else this.#running.delete(tenantId)
+      const left = this.#running.get(holder)! - 1
+      if (left > 0) this.#running.set(holder, left)
+      else this.#running.delete(holder)
     })
     return readable
+  }
+}
+
+async function* whileValid({ stillValid }: Caller, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+  for await (const piece of pieces) {
+    if (stillValid && !(await stillValid())) fail('invalid_token')
+    yield piece
   }
 }

@@ -119,14 +119,16 @@ export const findPayments = streamingQuery({
   errors: ['too_many_streams'],
   mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
     const streams = new StreamSlots(STREAMS_MAX)
-    return async ({ caller: { tenantId }, query, headers }) => {
+    return async ({ caller, query, headers }) => {
+      const { tenantId } = caller
       const { limit: asked, after: cursor, ...filter } = query
       if (String(headers['accept']).toLowerCase().startsWith(CSV)) {
         if (asked !== undefined || cursor !== undefined)
           fail('validation_failed', { description: 'limit, after: must be absent for CSV' })
         // Bad dates fail before the first byte is sent.
         filterValues(tenantId, filter, undefined, 1)
-        const body = streams.stream(tenantId, () => paymentsCsv(database, timeZone, tenantId, filter))
+        const pages = () => paymentsCsv(database, timeZone, tenantId, filter)
+        const body = streams.stream(tenantId, caller, pages)
         return { headers: { 'content-type': `${CSV}; charset=utf-8` }, body }
       }
       const { limit, after } = readPage(query)

@@ -50,13 +50,14 @@ export const getPayoutStatement = streamingQuery({
   errors: ['payout_not_found', 'too_many_streams'],
   mount({ clock, database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
     const slots = new StreamSlots(PDFS_MAX)
-    return async ({ caller: { tenantId }, params: { payoutId } }) => {
+    return async ({ caller, params: { payoutId } }) => {
+      const { tenantId } = caller
       const found = await database.read([tenantId], (tx) => readPayoutStatement(tx, tenantId, payoutId))
       const now = new Date(clock.of(tenantId).now())
       const { payoutPdf } = await import('./payout-pdf.ts')
       return {
         headers: { 'content-type': PDF },
-        body: slots.stream(tenantId, () => payoutPdf({ ...found, timeZone, now })),
+        body: slots.stream(tenantId, caller, () => payoutPdf({ ...found, timeZone, now })),
       }
     }
   },
