@@ -1,3 +1,4 @@
+import { EMAIL_CHARS_MAX, EMAIL_PATTERN, MOBILE_PATTERN } from '@svc/contract/contact-fields'
 import { fail } from '@svc/contract/errors'
 import { eraseUser } from '@svc/core/cards/erase-user'
 import { findCompany } from '@svc/core/cards/list-onboarded'
@@ -183,11 +184,11 @@ export const createUserInConsole = keyedQuery({
     companyId: id,
     firstName: part,
     lastName: part,
-    mobile: Type.Optional(Type.String({ pattern: '^[0-9]{10}$', 'x-rule': 'must be exactly 10 digits' })),
+    mobile: Type.Optional(Type.String({ pattern: MOBILE_PATTERN, 'x-rule': 'must be exactly 10 digits' })),
     email: Type.Optional(
       Type.String({
-        maxLength: 254,
-        pattern: '^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\\.[a-zA-Z]{2,}$',
+        maxLength: EMAIL_CHARS_MAX,
+        pattern: EMAIL_PATTERN,
         'x-rule': 'must be an e-mail address',
       }),
     ),
