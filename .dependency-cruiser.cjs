@@ -54,9 +54,16 @@ module.exports = {
     arrow(
       'slices-do-not-meet',
       'A slice reaches another through ledger/, tenants/, rails/ or an outbox event, never by an import.',
-      `${CORE}(?!(?:ledger|tenants|rails)/)([^/]+)/`,
+      `${CORE}(?!(?:ledger|tenants|rails|payments)/)([^/]+)/`,
       CORE,
       [`${CORE}($1|ledger|tenants|rails)/`],
+    ),
+    arrow(
+      'payments-know-their-codes',
+      'A payment changes its QR code with it; codes know nothing of payments.',
+      `${CORE}payments/`,
+      CORE,
+      [`${CORE}(payments|qr-codes|ledger|tenants|rails)/`],
     ),
     arrow(
       'http-knows-no-product',

@@ -76,7 +76,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a code accepts payments after its receipt',
-    file: 'packages/core/src/qr-codes/refuse-credit.ts',
+    file: 'packages/core/src/payments/refuse-credit.ts',
     from: "if (code.status === 'CANCELLED')",
     to: "if (code.status === 'CANCELLED' && !code.multipleUse)",
     tests: SIMULATE,
@@ -139,7 +139,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'payments are not told of',
-    file: 'packages/core/src/qr-codes/accept-payment.ts',
+    file: 'packages/core/src/payments/accept-payment.ts',
     from: 'saveEvents(tx, recorded.flatMap(eventsOf))',
     to: 'saveEvents(tx, recorded.slice(1).flatMap(eventsOf))',
     tests: SIMULATE,
@@ -147,7 +147,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a cancelled code takes payments',
-    file: 'packages/core/src/qr-codes/refuse-credit.ts',
+    file: 'packages/core/src/payments/refuse-credit.ts',
     from: `if (code.status === 'CANCELLED')`,
     to: 'if (code.closedAt === now)',
     tests: SIMULATE,
@@ -163,7 +163,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'what a payment adds to a code is lost when two meet in a batch',
-    file: 'packages/core/src/qr-codes/accept-payment.ts',
+    file: 'packages/core/src/payments/accept-payment.ts',
     from: 'if (code) codes.set(code.qrCodeId, code)',
     to: 'if (code && !code.multipleUse) codes.set(code.qrCodeId, code)',
     tests: SIMULATE,
@@ -195,7 +195,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a QR code is paid in the millisecond of its expiry',
-    file: 'packages/core/src/qr-codes/refuse-credit.ts',
+    file: 'packages/core/src/payments/refuse-credit.ts',
     from: 'now < expiryAt)',
     to: 'now <= expiryAt)',
     tests: EXACT,

@@ -1,5 +1,5 @@
-import { setPayoutDetails } from '@svc/core/qr-codes/payout-terms'
-import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
+import { setPayoutDetails } from '@svc/core/payments/payout-terms'
+import { preparePayout } from '@svc/core/payments/prepare-payout'
 import { calendarDay } from '@svc/kernel/time'
 import type { TestService } from './service.ts'
 

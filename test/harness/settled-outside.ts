@@ -1,5 +1,5 @@
-import { changePayout } from '@svc/core/qr-codes/change-payout'
-import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
+import { changePayout } from '@svc/core/payments/change-payout'
+import { preparePayout } from '@svc/core/payments/prepare-payout'
 import { calendarDay } from '@svc/kernel/time'
 import { expect } from 'vitest'
 import { newReference, sqlOn } from './approvals.ts'

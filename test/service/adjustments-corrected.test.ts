@@ -1,5 +1,5 @@
-import { adjustPayment } from '@svc/core/qr-codes/adjust-payment'
-import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
+import { adjustPayment } from '@svc/core/payments/adjust-payment'
+import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
+import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { closeExpiredQrCodes, expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
-import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newIdentity, referenceTo, Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'

@@ -1,6 +1,6 @@
 import { type Journal, journalOf, saveJournals } from '@svc/core/ledger/journals'
 import { type Difference, reconcile } from '@svc/core/ledger/reconcile'
-import { PAYMENT_CHECKS } from '@svc/core/qr-codes/reconcile-payments'
+import { PAYMENT_CHECKS } from '@svc/core/payments/reconcile-payments'
 import { statement } from '@svc/platform/db/statement'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'

@@ -1,4 +1,4 @@
-import { adjustPayment } from '@svc/core/qr-codes/adjust-payment'
+import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'

@@ -1,4 +1,4 @@
-import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
+import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'

@@ -1,5 +1,5 @@
-import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
-import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
+import { setMerchantFee } from '@svc/core/payments/payout-terms'
+import { preparePayout } from '@svc/core/payments/prepare-payout'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'

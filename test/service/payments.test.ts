@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reconcile } from '@svc/core/ledger/reconcile'
-import { PAYMENT_CHECKS } from '@svc/core/qr-codes/reconcile-payments'
+import { PAYMENT_CHECKS } from '@svc/core/payments/reconcile-payments'
 import { setMerchantDisabled } from '@svc/core/tenants/merchant'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'

@@ -1,5 +1,5 @@
 import { reconcile } from '@svc/core/ledger/reconcile'
-import { PAYMENT_CHECKS } from '@svc/core/qr-codes/reconcile-payments'
+import { PAYMENT_CHECKS } from '@svc/core/payments/reconcile-payments'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Client, payloadOf } from '../harness/client.ts'
 import { LONG } from '../harness/long.ts'

@@ -1,4 +1,4 @@
-import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
+import { setMerchantFee } from '@svc/core/payments/payout-terms'
 import { paise } from '@svc/kernel/money'
 import { payoutPdf } from '@svc/server/statements/payout-pdf'
 import { extractText, getDocumentProxy } from 'unpdf'

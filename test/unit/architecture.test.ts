@@ -58,6 +58,8 @@ test('every arrow goes red when a file imports against it', () => {
     'packages/core/src/qr-codes/c.ts': `import './d.ts'`,
     'packages/core/src/qr-codes/d.ts': `import './c.ts'`,
     'packages/core/src/qr-codes/e.ts': `import './nowhere.ts'`,
+    'packages/core/src/qr-codes/f.ts': `import '../payments/payment.ts'`,
+    'packages/core/src/payments/a.ts': `import '../cards/card.ts'`,
   }
   expect(violations(offences)).toEqual([
     'everything-resolves: packages/core/src/qr-codes/e.ts',
@@ -68,8 +70,10 @@ test('every arrow goes red when a file imports against it', () => {
     'no-circles: packages/core/src/qr-codes/c.ts',
     'no-dev-packages: packages/core/src/qr-codes/b.ts',
     'packages-stand-alone: packages/core/src/qr-codes/a.ts',
+    'payments-know-their-codes: packages/core/src/payments/a.ts',
     'server-knows-no-sandbox: packages/server/src/cards/a.ts',
     'slices-do-not-meet: packages/core/src/a-new-slice/a.ts',
+    'slices-do-not-meet: packages/core/src/qr-codes/f.ts',
     'tenants-know-no-slice: packages/core/src/tenants/a.ts',
   ])
 })

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FAILURES } from '@svc/contract/errors'
-import { PAYMENT_STATUSES, REFUSAL_REASONS } from '@svc/core/qr-codes/payment'
+import { PAYMENT_STATUSES, REFUSAL_REASONS } from '@svc/core/payments/payment'
 import { JWE_ERROR_REASONS } from '@svc/jwe/jwe-error'
 import { expect, test } from 'vitest'
 import { ROOT } from '../harness/sources.ts'

@@ -1,4 +1,4 @@
--- The statements of packages/core/src/qr-codes/accept-payment.ts for one credit, in the order of packages/platform/src/db/batch.ts.
+-- The statements of packages/core/src/payments/accept-payment.ts for one credit, in the order of packages/platform/src/db/batch.ts.
 -- `chr(58)` is a colon, which pgbench would take for a variable.
 \set code random(0, 1023)
 \set merchant :code % 256

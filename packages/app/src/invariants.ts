@@ -1,7 +1,7 @@
 import { CARD_CHECKS } from '@svc/core/cards/reconcile-cards'
 import { COIN_CHECKS } from '@svc/core/coins/reconcile-coins'
 import { type Check, LEDGER_CHECKS, type Subject } from '@svc/core/ledger/reconcile'
-import { PAYMENT_CHECKS } from '@svc/core/qr-codes/reconcile-payments'
+import { PAYMENT_CHECKS } from '@svc/core/payments/reconcile-payments'
 import { CREDENTIAL_CHECKS } from '@svc/core/tenants/reconcile-credentials'
 import { EVENT_CHECKS } from '@svc/core/webhooks/reconcile-events'
 import type { Database } from '@svc/platform/db/database'

@@ -1,5 +1,5 @@
-import { confirmRefund } from '@svc/core/qr-codes/confirm-refund'
-import { findCredit } from '@svc/core/qr-codes/find-suspense'
+import { confirmRefund } from '@svc/core/payments/confirm-refund'
+import { findCredit } from '@svc/core/payments/find-suspense'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'

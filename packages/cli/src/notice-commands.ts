@@ -1,14 +1,14 @@
 import { assignmentPosting } from '@svc/console-api/assignment-posting'
 import { askApproval } from '@svc/console-api/postings'
 import { fail } from '@svc/contract/errors'
-import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
+import { acceptPayment } from '@svc/core/payments/accept-payment'
 import {
   assignmentOf,
   disputeAssignmentOf,
   type Reading,
   reportsDispute,
-} from '@svc/core/qr-codes/assign-notice'
-import { receiveDispute } from '@svc/core/qr-codes/receive-dispute'
+} from '@svc/core/payments/assign-notice'
+import { receiveDispute } from '@svc/core/payments/receive-dispute'
 import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
 import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'

@@ -5,7 +5,7 @@ import {
   PAYMENT_STATUSES,
   type Payment,
   payments,
-} from '@svc/core/qr-codes/payment'
+} from '@svc/core/payments/payment'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'

@@ -1,13 +1,13 @@
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
-import { findPayout, listAllPayouts, payableMerchants } from '@svc/core/qr-codes/find-payouts'
-import { PAYOUT_STATUSES, type PayoutStatus } from '@svc/core/qr-codes/payout'
+import { findPayout, listAllPayouts, payableMerchants } from '@svc/core/payments/find-payouts'
+import { PAYOUT_STATUSES, type PayoutStatus } from '@svc/core/payments/payout'
 import {
   businessDay,
   dailyStatement,
   signedStatement,
   statementToWire,
-} from '@svc/core/qr-codes/payout-statement'
-import { type PreparedPayout, preparePayout } from '@svc/core/qr-codes/prepare-payout'
+} from '@svc/core/payments/payout-statement'
+import { type PreparedPayout, preparePayout } from '@svc/core/payments/prepare-payout'
 import { formatRupees } from '@svc/kernel/money'
 import { type Command, Option } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'

@@ -1,4 +1,4 @@
-import { type Payout, taxOf } from '@svc/core/qr-codes/payout'
+import { type Payout, taxOf } from '@svc/core/payments/payout'
 import { formatRupees } from '@svc/kernel/money'
 import { isDay } from '@svc/kernel/time'
 import { InvalidArgumentError } from 'commander'

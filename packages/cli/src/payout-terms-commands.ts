@@ -9,7 +9,7 @@ import {
   listMerchantFees,
   setMerchantFee,
   setPayoutDetails,
-} from '@svc/core/qr-codes/payout-terms'
+} from '@svc/core/payments/payout-terms'
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { formatRupees, paise, parseRupees } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'

@@ -1,7 +1,7 @@
 import { CARD_CHECKS } from '@svc/core/cards/reconcile-cards'
 import { COIN_CHECKS } from '@svc/core/coins/reconcile-coins'
 import { type Reconciliation, reconcile } from '@svc/core/ledger/reconcile'
-import { PAYMENT_CHECKS } from '@svc/core/qr-codes/reconcile-payments'
+import { PAYMENT_CHECKS } from '@svc/core/payments/reconcile-payments'
 import type { Database } from '@svc/platform/db/database'
 
 /** The proof of all books: the ledger's own checks and those of every slice that moves money. */

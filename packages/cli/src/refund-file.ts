@@ -1,5 +1,5 @@
 import { newId } from '@svc/contract/id-kinds'
-import { sendRefund } from '@svc/core/qr-codes/send-refund'
+import { sendRefund } from '@svc/core/payments/send-refund'
 import { formatRupees, type Paise } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import type { Command } from 'commander'

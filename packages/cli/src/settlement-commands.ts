@@ -3,8 +3,8 @@ import {
   importSettlement,
   type SettlementDifference,
   settlementDifferences,
-} from '@svc/core/qr-codes/import-settlement'
-import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
+} from '@svc/core/payments/import-settlement'
+import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { formatRupees } from '@svc/kernel/money'
 import { recordAudit } from '@svc/platform/audit'
 import { type Command, InvalidArgumentError, Option } from 'commander'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import type { FileLine } from '@svc/core/qr-codes/settlement-line'
+import type { FileLine } from '@svc/core/payments/settlement-line'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Paise, paise, parseRupees } from '@svc/kernel/money'
 import { parseRfc3339 } from '@svc/kernel/time'

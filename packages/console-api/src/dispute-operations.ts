@@ -1,13 +1,13 @@
 import { fail } from '@svc/contract/errors'
-import { closeDispute } from '@svc/core/qr-codes/close-dispute'
+import { closeDispute } from '@svc/core/payments/close-dispute'
 import {
   DISPUTE_STATUSES,
   type Dispute,
   DisputeRecord,
   disputes,
   disputeToWire,
-} from '@svc/core/qr-codes/dispute'
-import { findDispute } from '@svc/core/qr-codes/find-dispute'
+} from '@svc/core/payments/dispute'
+import { findDispute } from '@svc/core/payments/find-dispute'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { query } from '@svc/server/http/operation'

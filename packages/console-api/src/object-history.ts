@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { type Payment, payments } from '@svc/core/qr-codes/payment'
+import { type Payment, payments } from '@svc/core/payments/payment'
 import { type QrCode, qrCodes } from '@svc/core/qr-codes/qr-code'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'

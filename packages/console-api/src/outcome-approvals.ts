@@ -1,7 +1,7 @@
 import type { Approval } from '@svc/core/ledger/approvals'
-import type { Dispute } from '@svc/core/qr-codes/dispute'
-import type { MerchantRefund } from '@svc/core/qr-codes/merchant-refund'
-import { canBeWon, statingFailed, statingWon } from '@svc/core/qr-codes/outcome-notice'
+import type { Dispute } from '@svc/core/payments/dispute'
+import type { MerchantRefund } from '@svc/core/payments/merchant-refund'
+import { canBeWon, statingFailed, statingWon } from '@svc/core/payments/outcome-notice'
 import type { FollowedNotice } from '@svc/core/rails/find-notice'
 import {
   askApproval,

@@ -1,5 +1,5 @@
 import { failField } from '@svc/contract/fail-fields'
-import { PAYMENT_STATUSES } from '@svc/core/qr-codes/payment'
+import { PAYMENT_STATUSES } from '@svc/core/payments/payment'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { parseRupees } from '@svc/kernel/money'
 import { readInstant } from '@svc/server/http/fields'

@@ -1,11 +1,11 @@
 import { fail } from '@svc/contract/errors'
-import { ADJUSTMENTS_SHOWN, adjustmentsOf } from '@svc/core/qr-codes/find-adjustments'
+import { ADJUSTMENTS_SHOWN, adjustmentsOf } from '@svc/core/payments/find-adjustments'
 import {
   type MerchantRefund,
   merchantRefunds,
   RefundRecord,
   refundToWire,
-} from '@svc/core/qr-codes/merchant-refund'
+} from '@svc/core/payments/merchant-refund'
 import {
   CODE_FACTS,
   type CodeFacts,
@@ -14,8 +14,8 @@ import {
   PaymentRecord,
   paymentRecordToWire,
   payments,
-} from '@svc/core/qr-codes/payment'
-import { adjustmentToWire } from '@svc/core/qr-codes/payment-adjustment'
+} from '@svc/core/payments/payment'
+import { adjustmentToWire } from '@svc/core/payments/payment-adjustment'
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'

@@ -5,7 +5,7 @@ import {
   PayoutLineRecord,
   payoutLines,
   payoutLineToWire,
-} from '@svc/core/qr-codes/payout'
+} from '@svc/core/payments/payout'
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'

@@ -1,5 +1,5 @@
 import { failField } from '@svc/contract/fail-fields'
-import { PAYOUT_STATUSES, type Payout, PayoutRecord, payouts, payoutToWire } from '@svc/core/qr-codes/payout'
+import { PAYOUT_STATUSES, type Payout, PayoutRecord, payouts, payoutToWire } from '@svc/core/payments/payout'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
+import { type Payment, PaymentResponse, payments, paymentToWire } from '@svc/core/payments/payment'
 import { cancelQrCode } from '@svc/core/qr-codes/cancel-qr-code'
 import { createQrCode } from '@svc/core/qr-codes/create-qr-code'
-import { type Payment, PaymentResponse, payments, paymentToWire } from '@svc/core/qr-codes/payment'
 import {
   type QrCode,
   QrCodeRecord,

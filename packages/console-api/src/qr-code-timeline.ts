@@ -1,4 +1,4 @@
-import type { Payment } from '@svc/core/qr-codes/payment'
+import type { Payment } from '@svc/core/payments/payment'
 import type { QrCode } from '@svc/core/qr-codes/qr-code'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'

@@ -1,7 +1,7 @@
 import { CARD_CHECKS } from '@svc/core/cards/reconcile-cards'
 import { COIN_CHECKS } from '@svc/core/coins/reconcile-coins'
 import { type Reconciliation, reconcile } from '@svc/core/ledger/reconcile'
-import { PAYMENT_CHECKS } from '@svc/core/qr-codes/reconcile-payments'
+import { PAYMENT_CHECKS } from '@svc/core/payments/reconcile-payments'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Services } from '@svc/server/http/operation'
 import { BackgroundCheck, type CheckTools } from './background-check.ts'

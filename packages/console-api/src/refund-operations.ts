@@ -1,13 +1,13 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { completeRefund } from '@svc/core/qr-codes/complete-refund'
-import { findRefund } from '@svc/core/qr-codes/find-refund'
+import { completeRefund } from '@svc/core/payments/complete-refund'
+import { findRefund } from '@svc/core/payments/find-refund'
 import {
   type MerchantRefund,
   merchantRefunds,
   RefundRecord,
   refundToWire,
-} from '@svc/core/qr-codes/merchant-refund'
+} from '@svc/core/payments/merchant-refund'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Tx } from '@svc/platform/db/database'

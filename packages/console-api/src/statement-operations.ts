@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { findPayout } from '@svc/core/qr-codes/find-payouts'
+import { findPayout } from '@svc/core/payments/find-payouts'
 import { recordAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'

@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { qrCodeAsOf } from '@svc/core/qr-codes/as-of'
+import { qrCodeAsOf } from '@svc/core/payments/as-of'
 import { outcomeHeaders } from '@svc/core/qr-codes/outcome'
 import {
   looksLikeQrCodeId,

@@ -8,7 +8,7 @@ import { Type } from 'typebox'
 import { Rupees, readRupees } from '../http/fields.ts'
 import { SIGNATURE_HEADER, signNotice } from '../http/notice-signature.ts'
 import { query, succeed } from '../http/operation.ts'
-import { UTR_PATTERN } from '../qr-codes/upi-rail.ts'
+import { UTR_PATTERN } from '../payments/upi-rail.ts'
 import { railKeys } from '../rails/authenticate-rail.ts'
 
 const NOTICES_MAX = 10

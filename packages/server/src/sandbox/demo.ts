@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findPayoutDetails, setPayoutDetails } from '@svc/core/qr-codes/payout-terms'
+import { findPayoutDetails, setPayoutDetails } from '@svc/core/payments/payout-terms'
 import { issueApiKey, type KeyMaker } from '@svc/core/tenants/api-key'
 import { createMerchant, linkMerchant, type Merchant, type NewMerchant } from '@svc/core/tenants/merchant'
 import { invariant } from '@svc/kernel/invariant'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Payout, PayoutLine } from '@svc/core/qr-codes/payout'
+import type { Payout, PayoutLine } from '@svc/core/payments/payout'
 import { calendarDay, plainTimestamp } from '@svc/kernel/time'
 import { rupeesText, StatementPdf } from './pdf.ts'
 

@@ -5,7 +5,7 @@ import {
   type PayoutLine,
   payoutLines,
   payouts,
-} from '@svc/core/qr-codes/payout'
+} from '@svc/core/payments/payout'
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { required } from '@svc/kernel/invariant'
 import type { Tx } from '@svc/platform/db/database'

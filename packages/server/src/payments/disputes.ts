@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { closeDispute } from '@svc/core/qr-codes/close-dispute'
+import { closeDispute } from '@svc/core/payments/close-dispute'
 import {
   DISPUTE_STATUSES,
   type Dispute,
@@ -7,8 +7,8 @@ import {
   disputes,
   disputeToWire,
   looksLikeDisputeId,
-} from '@svc/core/qr-codes/dispute'
-import { submitEvidence } from '@svc/core/qr-codes/submit-evidence'
+} from '@svc/core/payments/dispute'
+import { submitEvidence } from '@svc/core/payments/submit-evidence'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { ok, operation, query, succeed } from '../http/operation.ts'

@@ -1,9 +1,9 @@
 import { paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import type { QrCode } from '../qr-codes/qr-code.ts'
 import type { MerchantRefund } from './merchant-refund.ts'
 import type { Payment } from './payment.ts'
-import type { QrCode } from './qr-code.ts'
 
 const isUntil = (at: Date, when: Date | null): boolean => when !== null && when <= at
 

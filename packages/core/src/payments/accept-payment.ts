@@ -9,6 +9,7 @@ import { account, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
+import { qrCodes, updateQrCodes } from '../qr-codes/qr-code.ts'
 import {
   type Assignment,
   assignNotices,
@@ -25,7 +26,6 @@ import { type Credit, contradicts, type ReadNotice, utrOf } from './credit-notic
 import { creditedDirectory } from './credited-directory.ts'
 import { NEW_PAYMENT } from './new-payment.ts'
 import { type CodeFacts, type Payment, payments } from './payment.ts'
-import { qrCodes, updateQrCodes } from './qr-code.ts'
 import { type Payable, refusalOf } from './refuse-credit.ts'
 
 /** A signed notice with what can be read of it. */

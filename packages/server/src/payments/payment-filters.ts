@@ -1,4 +1,4 @@
-import { CODE_FACTS, type CodeFacts, type Payment, payments } from '@svc/core/qr-codes/payment'
+import { CODE_FACTS, type CodeFacts, type Payment, payments } from '@svc/core/payments/payment'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Statement, statement } from '@svc/platform/db/statement'
 import { type Static, Type } from 'typebox'

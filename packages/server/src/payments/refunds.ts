@@ -1,14 +1,14 @@
 import { fail } from '@svc/contract/errors'
-import { refundAsOf } from '@svc/core/qr-codes/as-of'
-import { createRefund } from '@svc/core/qr-codes/create-refund'
+import { refundAsOf } from '@svc/core/payments/as-of'
+import { createRefund } from '@svc/core/payments/create-refund'
 import {
   looksLikeRefundId,
   type MerchantRefund,
   merchantRefunds,
   RefundRecord,
   refundToWire,
-} from '@svc/core/qr-codes/merchant-refund'
-import { looksLikePaymentId } from '@svc/core/qr-codes/payment'
+} from '@svc/core/payments/merchant-refund'
+import { looksLikePaymentId } from '@svc/core/payments/payment'
 import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'

@@ -1,7 +1,7 @@
 import type { Paise } from '@svc/kernel/money'
+import type { QrCode } from '../qr-codes/qr-code.ts'
 import type { Credit } from './credit-notice.ts'
 import type { RefusalReason } from './payment.ts'
-import type { QrCode } from './qr-code.ts'
 
 /** A code with what the decision needs of its merchant. */
 export interface Payable extends QrCode {

@@ -2,8 +2,8 @@ import { paise } from '@svc/kernel/money'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import { accountId } from '../ledger/accounts.ts'
 import type { Transfer } from '../ledger/transfers.ts'
+import { closedEvent, type QrCode } from '../qr-codes/qr-code.ts'
 import { type CodeFacts, type Payment, paymentEvent, paymentRecordToWire } from './payment.ts'
-import { closedEvent, type QrCode } from './qr-code.ts'
 
 /** A single-use code is used up by its one payment, and says so by its status (decision Q5). */
 export const credited = <C extends QrCode>(code: C, { amountPaise, utr, createdAt: now }: Payment): C => ({

@@ -10,7 +10,7 @@ import {
   payoutLineToWire,
   payouts,
   payoutToWire,
-} from '@svc/core/qr-codes/payout'
+} from '@svc/core/payments/payout'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { query, succeed } from '../http/operation.ts'

@@ -1,10 +1,10 @@
 import { fail } from '@svc/contract/errors'
-import { type Payment, PaymentResponse, payments, paymentToWire } from '@svc/core/qr-codes/payment'
+import { type Payment, PaymentResponse, payments, paymentToWire } from '@svc/core/payments/payment'
 import { QrCodeParams } from '@svc/core/qr-codes/qr-code'
 import { statement } from '@svc/platform/db/statement'
 import { query, succeed } from '../http/operation.ts'
 import { PageOf, PageQuery, page, readPage } from '../http/page.ts'
-import { qrCodeLookup } from './get-qr-code.ts'
+import { qrCodeLookup } from '../qr-codes/get-qr-code.ts'
 
 const LIST = statement<Payment>(
   'payments_of_code',

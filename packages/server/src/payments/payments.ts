@@ -1,15 +1,15 @@
 import { fail } from '@svc/contract/errors'
-import { paymentAsOf } from '@svc/core/qr-codes/as-of'
-import { ADJUSTMENTS_SHOWN, adjustmentsOf } from '@svc/core/qr-codes/find-adjustments'
-import { RefundRecord, refundToWire } from '@svc/core/qr-codes/merchant-refund'
+import { paymentAsOf } from '@svc/core/payments/as-of'
+import { ADJUSTMENTS_SHOWN, adjustmentsOf } from '@svc/core/payments/find-adjustments'
+import { RefundRecord, refundToWire } from '@svc/core/payments/merchant-refund'
 import {
   CODE_FACTS,
   looksLikePaymentId,
   PaymentRecord,
   paymentRecordToWire,
   payments,
-} from '@svc/core/qr-codes/payment'
-import { AdjustmentRecord, adjustmentToWire } from '@svc/core/qr-codes/payment-adjustment'
+} from '@svc/core/payments/payment'
+import { AdjustmentRecord, adjustmentToWire } from '@svc/core/payments/payment-adjustment'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'

@@ -1,8 +1,8 @@
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { codeDirectory } from '../qr-codes/code-directory.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
-import { codeDirectory } from './code-directory.ts'
 import type { Credit } from './credit-notice.ts'
 
 interface PayeeRow {
