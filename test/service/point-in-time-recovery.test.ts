@@ -80,7 +80,7 @@ test.skipIf(!canReplicate)(
     await bash(`${moment}\n${recover!}`)
 
     const url = `postgresql://postgres@localhost/svc?host=${encodeURIComponent(primary.host)}&port=${port}`
-    const after = await openService({ db: { host: primary.host, port: Number(port), database: 'svc', url } })
+    const after = await openService({ db: { host: primary.host, port, database: 'svc', url } })
     onTestFinished(() => after.close())
     const client = await after.as(kept)
     const found = payloadOf(await client.post('/api/v0/qr-code/search', {}))

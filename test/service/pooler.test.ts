@@ -58,7 +58,7 @@ ignore_startup_parameters = extra_float_digits,options
   })
   const listens = () =>
     new Promise<boolean>((resolve) => {
-      const socket = connect(Number(port), '127.0.0.1')
+      const socket = connect(port, '127.0.0.1')
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
       socket.once('connect', () => socket.destroy())
     })

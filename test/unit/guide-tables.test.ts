@@ -22,7 +22,7 @@ const codesIn = (cells: readonly string[]): string[] =>
 
 test('the guide to encryption quotes every message by which an encrypted request is refused', async () => {
   const quoted = await firstCells('encrypt-a-request.md', 'It says')
-  const { too_large, ...reasons } = JWE_ERROR_REASONS
+  const { too_large: _tooLarge, ...reasons } = JWE_ERROR_REASONS
   const messages = Object.values(reasons)
   expect(messages.filter((message) => !quoted.some((part) => message.includes(part)))).toEqual([])
   expect(quoted.filter((part) => !messages.some((message) => message.includes(part)))).toEqual([])

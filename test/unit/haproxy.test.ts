@@ -41,8 +41,8 @@ async function openBalancer(networkOfTheBank: string): Promise<number> {
     balancer.kill('SIGKILL')
     if (balancer.exitCode === null && balancer.signalCode === null) await once(balancer, 'exit')
   })
-  await expect.poll(() => statusOf(Number(port), '/livez').catch(() => 0)).toBe(200)
-  return Number(port)
+  await expect.poll(() => statusOf(port, '/livez').catch(() => 0)).toBe(200)
+  return port
 }
 
 /** The path goes out as it is written. */
