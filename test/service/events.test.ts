@@ -106,7 +106,7 @@ async function merchantEvents(): Promise<Json[]> {
   })
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 25)
+  return feedOf(await service.as(merchant), 24)
 }
 
 /** The same of a partner. */
