@@ -153,6 +153,7 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
   // Keys are texts; the type of a row cannot say so of a column whose name is not known here.
   const tenantOf = (row: object): string => (row as Record<string, string>)[key[0]]!
   const idOf = (row: object): string => (row as Record<string, string>)[key.at(-1)!]!
+  const keyOf = (row: object): string => key.map((k) => (row as Record<string, string>)[k]).join(' ')
   const order = insertOrder.length > 0 ? `order by ${list(insertOrder)}` : ''
   const insertText = (before = 0) =>
     `insert into ${name} (${list([...inserted, ...stamps])})
@@ -188,7 +189,7 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
     insert(tx: Writes, rows: readonly NewRow[]): void {
       if (rows.length > 0) tx.write(insert, send(inserted, rows))
     },
-    /** Updates these columns of the rows that the key names; each row at most once in a list. */
+    /** Updates these columns of the rows that the key names. Of a row that is in the list twice, the last one counts. */
     updates<const S extends Exclude<Names<C, Access>, K>>(
       set: readonly [S, ...S[]],
       as = 'update',
@@ -201,7 +202,7 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
          where ${key.map((k) => `${alias}.${snake(k)} = given.${snake(k)}`).join(' and ')}`,
       )
       return (tx, rows) => {
-        if (rows.length > 0) tx.write(update, send(sent, rows))
+        if (rows.length > 0) tx.write(update, send(sent, lastOfEach(rows, tenantOf, keyOf)))
       }
     },
     /** Locks rows in order of their id; `More` is what `select` adds to a row. */
