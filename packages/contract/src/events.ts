@@ -73,7 +73,8 @@ export const EVENTS = {
   },
   'payout.paid': { description: 'The bank paid a payout to the merchant', payload: '`Payout`' },
   'payout.failed': {
-    description: 'The bank could not pay a payout; what it was made of is due again',
+    description:
+      'The bank could not pay a payout, or its money came back after it was paid; what it was made of is due again',
     payload: '`Payout`',
   },
   'card.created': { description: 'A card was issued', payload: '`Card`' },
