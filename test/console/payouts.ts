@@ -133,7 +133,9 @@ export function payoutOutcomes(bed: Bed): void {
     await badge(page, 'Failed').waitFor()
     await page.getByText('Journal: Payout released', { exact: true }).waitFor()
   })
+}
 
+export function payoutRuns(bed: Bed): void {
   test('the payouts of a day are prepared for all merchants; who got none and why is shown', async () => {
     const { operator, shopId } = bed.world
     // What it was paid today is due tomorrow.

@@ -6,7 +6,6 @@ import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
-import { onceAwaited } from '../harness/lock-wait.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, newShop, notifyRefund } from '../harness/refunds.ts'
@@ -295,66 +294,4 @@ test('a merchant in another state is taxed by IGST; one without a bank account w
     .open(preparePayout)
     .run({ merchantId: without.merchantId, businessDay: today(), preparedBy: 'operator asha' })
   expect(await refusal(early)).toBe('business_day_not_over')
-})
-
-/** Commands that wait behind one of another merchant, whose rows are held: where they may share a batch, they do. */
-const together = async (ahead: () => Promise<unknown>, asked: () => Promise<unknown>[]) =>
-  asSuperuser(service.db.database, async (holder) => {
-    await holder.query('begin')
-    await holder.query(`select from ledger_accounts where kind = 'payable' for update`)
-    const first = ahead()
-    await onceAwaited(holder)
-    const rest = asked()
-    await holder.query('rollback')
-    await Promise.allSettled([first, ...rest])
-  })
-
-test('steps of one payout that wait together are decided one after the other, each by what the one before left', async () => {
-  const [of, another] = [await shop(), await shop()]
-  await pay(of, 100)
-  await pay(another, 100)
-  const ahead = (await prepare(another)).payout!.payoutId
-  const cancelled = (await prepare(of)).payout!.payoutId
-  await together(
-    () => change(another, ahead, { to: 'APPROVED', by: 'operator ravi' }),
-    () => [
-      change(of, cancelled, { to: 'APPROVED', by: 'operator ravi' }),
-      change(of, cancelled, { to: 'CANCELLED', reason: 'wrong account' }),
-    ],
-  )
-  expect(payloadOf(await of.client.get(`/api/v0/payouts/${cancelled}`)).status).toBe('CANCELLED')
-  const paid = await sent(of)
-  await together(
-    () => change(another, ahead, { to: 'SENT', runId: 'pyr_1' }),
-    () => [
-      change(of, paid, { to: 'FAILED', reason: 'account closed' }),
-      change(of, paid, { to: 'PAID', utr: newUtr() }),
-    ],
-  )
-  expect(payloadOf(await of.client.get(`/api/v0/payouts/${paid}`)).status).toBe('PAID')
-  const balances = await balancesOf(service, of.merchantId)
-  expect([balances['payable'], balances['payout_exceptions']]).toEqual([undefined, undefined])
-  expect(await brokenIn(service)).toEqual([])
-})
-
-test('of two payouts of one merchant that are prepared together, the later one holds what the earlier left', async () => {
-  const [of, another] = [await shop(), await shop()]
-  await pay(of, 100)
-  await pay(another, 100)
-  await asSuperuser(service.db.database, (db) =>
-    db.query(`update payments set created_at = now() - interval '2 days' where merchant_id = $1`, [
-      of.merchantId,
-    ]),
-  )
-  await pay(of, 50)
-  const yesterday = calendarDay(new Date(Date.now() - 86_400_000), 'Asia/Kolkata')
-  const asked = { merchantId: of.merchantId, businessDay: yesterday, preparedBy: 'operator asha' }
-  await together(
-    () => prepare(another),
-    () => [service.app.services.commands.open(preparePayout).run(asked), prepare(of)],
-  )
-  const { data } = payloadOf(await of.client.get('/api/v0/payouts'))
-  const amounts = data.map(({ payments }: { payments: { amount: number } }) => payments.amount)
-  expect(amounts).toEqual([50, 100])
-  expect(await brokenIn(service)).toEqual([])
 })

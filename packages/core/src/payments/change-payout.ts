@@ -18,6 +18,7 @@ import {
   restoredJournal,
   returnedJournal,
 } from './payout-journals.ts'
+import { type FailedStep, failTaken, returnedPayout } from './returned-payout.ts'
 
 /** What becomes of a payout. */
 export type PayoutStep =
@@ -25,8 +26,7 @@ export type PayoutStep =
   | { readonly to: 'SENT'; readonly runId: string }
   | { readonly to: 'PAID'; readonly utr: string }
   | { readonly to: 'CANCELLED'; readonly reason: string }
-  /** `returnUtr`: the bank’s reference of the return, where it had paid. */
-  | { readonly to: 'FAILED'; readonly reason: string; readonly returnUtr?: string | undefined }
+  | FailedStep
 
 export interface ChangePayout {
   readonly merchantId: string
@@ -217,35 +217,11 @@ function decide(state: State, command: Prepared, now: Date): ChangedPayout {
   if (step.to === 'PAID' && payout.status === 'FAILED')
     return { ...made, ...late(state, payout, step.utr, now) }
   if (step.to === 'FAILED' && (payout.status === 'PAID' || payout.paidLateAt !== null))
-    return { ...made, payout: returned(taken, payout, step, now) }
+    return { ...made, payout: returnedPayout(payout, { taken, step, now }) }
   if (!FROM[step.to].includes(payout.status))
     fail('payout_state', { description: `The payout is ${payout.status}` })
   if (step.to === 'PAID' && taken.has(step.utr)) failTaken(step.utr)
   return { ...made, payout: changed(payout, step, now) }
-}
-
-const failTaken = (utr: string): never =>
-  fail('utr_conflict', { description: `The bank’s reference ${utr} is that of another payout or its return` })
-
-/** A payout whose money came back after the bank had paid it. */
-function returned(
-  taken: State['taken'],
-  payout: Payout,
-  { reason, returnUtr }: Extract<PayoutStep, { to: 'FAILED' }>,
-  now: Date,
-): Payout {
-  const { merchantId, paidLateAt, payoutId } = payout
-  if (paidLateAt !== null)
-    fail('payout_state', {
-      description: `What the bank paid of this payout after it had failed is on payout_exceptions:${merchantId}: if that came back, settle it there`,
-    })
-  if (returnUtr === undefined)
-    fail('payout_state', {
-      description:
-        'The payout is PAID: if its money came back, record the bank’s reference of the return too',
-    })
-  if ((taken.get(returnUtr) ?? payoutId) !== payoutId) failTaken(returnUtr)
-  return { ...payout, status: 'FAILED', failureReason: reason, returnUtr, returnedAt: now }
 }
 
 /** What the bank says of a payout that had failed. */

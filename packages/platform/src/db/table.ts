@@ -113,6 +113,13 @@ const definitionOf = (name: string, { sql, isNullable = false, access, stamped }
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
+type KeyOf = (row: object) => string
+/** A part of a row's key. Keys are texts, or become ones; the type of a row cannot say so of a column whose name is not known. */
+const partOf =
+  (name: string): KeyOf =>
+  (row) =>
+    (row as Record<string, string>)[name]!
+
 /**
  * A table, defined once: its select list, set-based insert, updates and locks derive from its columns. Rows are read
  * under the names of the code, so that nothing maps them. All SQL is built when the module is loaded.
@@ -150,10 +157,8 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
     .join(', ')
   const byKey = `(${key.map((k) => `${alias}.${snake(k)}`).join(', ')}) in (select * from unnest(${arrays(key)}))`
   const [tenant, id] = [`${alias}.${snake(key[0])}`, `${alias}.${snake(key.at(-1)!)}`]
-  // Keys are texts; the type of a row cannot say so of a column whose name is not known here.
-  const tenantOf = (row: object): string => (row as Record<string, string>)[key[0]]!
-  const idOf = (row: object): string => (row as Record<string, string>)[key.at(-1)!]!
-  const keyOf = (row: object): string => key.map((k) => (row as Record<string, string>)[k]).join(' ')
+  const [tenantOf, idOf] = [partOf(key[0]), partOf(key.at(-1)!)]
+  const keyOf: KeyOf = (row) => key.map((k) => partOf(k)(row)).join(' ')
   const order = insertOrder.length > 0 ? `order by ${list(insertOrder)}` : ''
   const insertText = (before = 0) =>
     `insert into ${name} (${list([...inserted, ...stamps])})
