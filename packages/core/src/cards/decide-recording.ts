@@ -13,7 +13,8 @@ import {
   type StoredMessage,
 } from './card-message.ts'
 import type { CardRailState, KnownMessage, RecordMessage } from './card-rail-state.ts'
-import { type CardState, decideMessage, type Effect } from './decide-card-message.ts'
+import { decideMessage, type Effect } from './decide-card-message.ts'
+import type { CardState } from './message-references.ts'
 import { openToBuy } from './open-to-buy.ts'
 
 export interface RecordedMessage {

@@ -137,7 +137,7 @@ export const voidCard = railOperation({
   path: 'voids',
   summary: 'Report a void',
   description:
-    'Releases a hold, by default all of it. A void that arrives before its authorisation is remembered: that authorisation is declined.',
+    'Releases a hold, by default all of it. A later capture of what was voided is an exception, also when the hold had expired. A void that arrives before its authorisation is remembered: that authorisation is declined.',
   fields: { amount: Type.Optional(rupees), ...authorization },
 })
 
