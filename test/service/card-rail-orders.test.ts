@@ -173,3 +173,105 @@ test('of a capture and a void of an expired hold at once, from two processes, on
   )
   for (const found of reasons) expect([['capture_after_void'], ['void_after_capture']]).toContainEqual(found)
 })
+
+const ORDERS = [
+  ['authorisation', 'part', 'final'],
+  ['authorisation', 'final', 'part'],
+  ['part', 'authorisation', 'final'],
+  ['part', 'final', 'authorisation'],
+  ['final', 'authorisation', 'part'],
+  ['final', 'part', 'authorisation'],
+] as const
+
+test.each(ORDERS)(
+  'an authorisation, a capture of a part and a final capture leave no hold in the order %s, %s, %s',
+  async (...order) => {
+    const card = await newCard()
+    const identity = newIdentity()
+    const send = {
+      authorisation: () => card.terminal.authorize(150, identity),
+      part: () => card.terminal.capture(60, referenceTo(identity)),
+      final: () => card.terminal.capture(30, { ...referenceTo(identity), final: true }),
+    }
+    const responses: Json[] = []
+    for (const message of order) responses.push(await send[message]())
+    expect(responses[order.indexOf('authorisation')]).toMatchObject({
+      status: 'approved',
+      responseCode: '00',
+      authorizationCode: expect.stringMatching(/^\d{6}$/),
+    })
+    expect(await moneyOf(card)).toEqual({ accountBalance: 410, holdBalance: 0 })
+    expect(responses.at(-1)).toMatchObject({ otbBalance: 410 })
+  },
+)
+
+test('an authorisation that arrives after a final capture is approved without a hold, its repeat too', async () => {
+  const card = await newCard()
+  const identity = newIdentity()
+  await card.terminal.capture(100, { ...referenceTo(identity), final: true })
+  const message = { amount: 150, channel: 'pos', ...identity }
+  const first = await card.terminal.send('authorizations', message)
+  expect(payloadOf(first)).toMatchObject({ status: 'approved', accountBalance: 400, otbBalance: 400 })
+  expect(payloadOf(first)).not.toHaveProperty('authorizationId')
+  expect((await card.terminal.send('authorizations', message)).text).toBe(first.text)
+  expect(await eventsOf(card)).toEqual(['card.created', 'card.captured'])
+  expect(await sql('select from card_authorizations where svc_card_id = $1', [card.svcCardId])).toEqual([])
+})
+
+test.each([['authorisation', 'capture'] as const, ['capture', 'authorisation'] as const])(
+  'an authorisation and a capture of a part hold the same in the order %s, %s',
+  async (...order) => {
+    const card = await newCard()
+    const identity = newIdentity()
+    const send = {
+      authorisation: () => card.terminal.authorize(150, identity),
+      capture: () => card.terminal.capture(60, referenceTo(identity)),
+    }
+    for (const message of order) await send[message]()
+    expect(await moneyOf(card)).toEqual({ accountBalance: 440, holdBalance: 90 })
+    expect(await card.terminal.capture(90, referenceTo(identity))).toMatchObject({ debitedAmount: 90 })
+    expect(await moneyOf(card)).toEqual({ accountBalance: 350, holdBalance: 0 })
+  },
+)
+
+test('an authorisation that arrives after its capture is decided on what is left of it', async () => {
+  const captured = async (loadAmount: number, amount: number, authorized: number) => {
+    const card = await newCard(loadAmount)
+    const identity = newIdentity()
+    await card.terminal.capture(amount, referenceTo(identity))
+    const { status, reason } = await card.terminal.authorize(authorized, identity)
+    return [status, reason]
+  }
+  expect(await captured(100, 60, 100)).toEqual(['approved', undefined])
+  expect(await captured(100, 60, 101)).toEqual(['declined', 'insufficient_funds'])
+  // The limit of a transaction is for the whole amount; what was captured counts towards that of the day once.
+  expect(await captured(5000, 400, 400)).toEqual(['approved', undefined])
+  expect(await captured(5000, 400, 401)).toEqual(['declined', 'over_transaction_limit'])
+})
+
+test('a void of an authorisation that arrives after its capture releases what was left of it', async () => {
+  const card = await newCard()
+  const identity = newIdentity()
+  await card.terminal.capture(60, referenceTo(identity))
+  await card.terminal.authorize(150, identity)
+  expect(await card.terminal.void(referenceTo(identity))).toMatchObject({
+    releasedAmount: 90,
+    otbBalance: 440,
+  })
+  expect(await moneyOf(card)).toEqual({ accountBalance: 440, holdBalance: 0 })
+})
+
+test('an authorisation and its final capture at once, from two processes, leave no hold', async () => {
+  await Promise.all(
+    Array.from({ length: ROUNDS }, async () => {
+      const card = await newCard(100)
+      const identity = newIdentity()
+      const [authorized] = await Promise.all([
+        card.terminal.authorize(60, identity),
+        card.there.capture(40, { ...referenceTo(identity), final: true }),
+      ])
+      expect(authorized).toMatchObject({ status: 'approved' })
+      expect(await moneyOf(card)).toEqual({ accountBalance: 60, holdBalance: 0 })
+    }),
+  )
+})

@@ -82,12 +82,15 @@ export function decideMessage(state: CardState, context: MessageContext): Effect
   }
 }
 
+/** What was captured before it arrived (all of it, after a final capture) is not held again. */
 function authorize(state: CardState, context: MessageContext): Effect {
+  const amountPaise = leftToHold(state, context.message)
   const reason = isVoidedBefore(state, context.message)
     ? 'voided_before'
-    : (stateRefusal(state, context) ?? amountRefusal(state, context))
+    : (stateRefusal(state, context) ?? amountRefusal(state, context, amountPaise))
   if (reason) return { ...NOTHING, status: 'declined', reason, event: 'card.declined' }
-  const authorization = newHold(state, context, false)
+  if (amountPaise === NO_PAISE) return { ...NOTHING, status: 'approved' }
+  const authorization = newHold(state, context, amountPaise, false)
   return { ...NOTHING, status: 'approved', event: 'card.authorized', authorization, isNew: true }
 }
 
@@ -109,15 +112,18 @@ function stateRefusal({ view: { card } }: CardState, context: MessageContext): D
   return undefined
 }
 
-/** Balance less open holds, then limits; open holds count in the period in which they were placed. */
+/**
+ * Balance less open holds, then limits; open holds count in the period in which they were placed. `amount`: what is
+ * left to hold.
+ */
 function amountRefusal(
   { view, authorizations }: CardState,
   context: MessageContext,
+  amount: Paise,
 ): DeclineReason | undefined {
   const { limits, message, now, timeZone } = context
-  const amount = message.amountPaise ?? NO_PAISE
   if (view.balancePaise - view.heldPaise < amount) return 'insufficient_funds'
-  if (amount > limits.transactionPaise) return 'over_transaction_limit'
+  if ((message.amountPaise ?? NO_PAISE) > limits.transactionPaise) return 'over_transaction_limit'
   const period = (length: 'day' | 'month') => (at: Date) =>
     calendarDay(at, timeZone).slice(0, length === 'day' ? 10 : 7)
   const held = (of: (at: Date) => string) =>
@@ -130,10 +136,18 @@ function amountRefusal(
   return undefined
 }
 
-function newHold({ view }: CardState, context: MessageContext, forced: boolean): CardAuthorization {
+/** What its captures and voids have left of an authorisation that arrives after them. */
+const leftToHold = (state: CardState, message: CardMessage): Paise =>
+  notNegative((message.amountPaise ?? NO_PAISE) - settledBefore(state, message))
+
+function newHold(
+  { view }: CardState,
+  context: MessageContext,
+  amountPaise: Paise,
+  forced: boolean,
+): CardAuthorization {
   const { message, limits, ids, authorizationCode, now } = context
   const { acquirerId, stan, transmissionAt } = message
-  const amountPaise = message.amountPaise ?? NO_PAISE
   return {
     partnerId: view.card.partnerId,
     authorizationId: ids.authorization,
@@ -159,10 +173,9 @@ function newHold({ view }: CardState, context: MessageContext, forced: boolean):
  * Of what was captured (finally: all) or voided (without an amount: all) before it arrived, nothing is held again.
  */
 function standIn(state: CardState, context: MessageContext): Effect {
-  const { message } = context
-  const amountPaise = notNegative((message.amountPaise ?? NO_PAISE) - settledBefore(state, message))
+  const amountPaise = leftToHold(state, context.message)
   if (amountPaise === NO_PAISE) return { ...NOTHING, status: 'recorded' }
-  const authorization = newHold(state, { ...context, message: { ...message, amountPaise } }, true)
+  const authorization = newHold(state, context, amountPaise, true)
   const isBeyond = state.view.balancePaise - state.view.heldPaise < authorization.amountPaise
   return {
     ...NOTHING,

@@ -123,7 +123,7 @@ export const captureCard = railOperation({
   path: 'captures',
   summary: 'Report a capture',
   description:
-    'Settles a hold, in one or several parts. What exceeds the authorisation with its tolerance, or the balance less other holds, goes to the exceptions account.',
+    'Settles a hold, in one or several parts. An authorisation that arrives after its captures holds what they have left, after a final one nothing. What exceeds the authorisation with its tolerance, or the balance less other holds, goes to the exceptions account.',
   fields: {
     amount: rupees,
     ...authorization,
