@@ -121,6 +121,10 @@ test.each([
     const joined = client.qrCodes.waitForPayment(second, BY_EVENT)
     await expect.poll(() => times(pathOf(second)), { timeout: 10_000 }).toBe(1)
     await pay(second)
+    // So that the position that the client asks for is behind this payment.
+    const { events } = merchantClient(service, merchant)
+    const credits = async () => (await events.list({ type: 'qr_code.credited' }).take(9)).length
+    await expect.poll(credits, { timeout: 10_000 }).toBe(1)
     release()
     expect(await joined).toMatchObject({ outcome: 'paid', code: { qrCodeId: second } })
     await pay(first)
