@@ -56,7 +56,7 @@ export function handlerOf<S extends Services>(operation: Operation<S>, services:
     try {
       const encryptResponse =
         mayEncrypt && wantsEncrypted(request)
-          ? await step(services, request, () => responseEncrypter(services, caller))
+          ? await step(services, request, () => responseEncrypter(services, caller, request.jweKid))
           : undefined
       const input = { caller, params, query, body, headers, rawBody, ciphertextHash, requestId, address }
       const deadlineMs = performance.now() + services.config.COMMAND_TIMEOUT_MS - request.spentMs
