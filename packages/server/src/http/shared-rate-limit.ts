@@ -22,6 +22,26 @@ const IS_REPLICA = /\bREADONLY\b/
 /** No credential has this id. */
 const PROBE = 'probe'
 
+function openClient(url: Secret): Redis {
+  let reconnectedAtMs = Number.NEGATIVE_INFINITY
+  const reconnectOnError = ({ message }: Error) => {
+    const nowMs = performance.now()
+    if (!IS_REPLICA.test(message) || nowMs - reconnectedAtMs < RECONNECT_MS_MAX) return false
+    reconnectedAtMs = nowMs
+    return true
+  }
+  return new Redis(url.reveal(), {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: RECONNECT_MS_MAX,
+    commandTimeout: STORE_MS,
+    // A connection that hangs is closed, so that only the first caller waits for it.
+    socketTimeout: STORE_MS,
+    retryStrategy: (times) => Math.min(50 * 2 ** times, RECONNECT_MS_MAX),
+    reconnectOnError,
+  })
+}
+
 /**
  * Counts in Redis or Valkey for all processes; while the store is unreachable or rejects commands, each process counts
  * for itself.
@@ -41,23 +61,7 @@ export function openSharedCounter(
     reached = isReached
     onState(isReached, cause)
   }
-  let reconnectedAtMs = Number.NEGATIVE_INFINITY
-  const reconnectOnError = ({ message }: Error) => {
-    const nowMs = performance.now()
-    if (!IS_REPLICA.test(message) || nowMs - reconnectedAtMs < RECONNECT_MS_MAX) return false
-    reconnectedAtMs = nowMs
-    return true
-  }
-  const client = new Redis(url.reveal(), {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    connectTimeout: RECONNECT_MS_MAX,
-    commandTimeout: STORE_MS,
-    // A connection that hangs is closed, so that only the first caller waits for it.
-    socketTimeout: STORE_MS,
-    retryStrategy: (times) => Math.min(50 * 2 ** times, RECONNECT_MS_MAX),
-    reconnectOnError,
-  })
+  const client = openClient(url)
   const limiter = new RateLimiterRedis({
     ...window,
     storeClient: client,
