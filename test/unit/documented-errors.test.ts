@@ -32,6 +32,23 @@ interface Facts {
 }
 
 let checker: ts.TypeChecker
+/** Where each authenticator is: the file, and the name of the function. */
+const AUTHENTICATORS: Readonly<
+  Record<Exclude<Operation['auth'], 'none'>, readonly [file: string, name: string]>
+> = {
+  merchant: ['server/src/access/authenticate.ts', 'merchant'],
+  tenant: ['server/src/access/authenticate.ts', 'tenant'],
+  partner: ['server/src/access/authenticate.ts', 'partner'],
+  partnerWithId: ['server/src/access/authenticate.ts', 'partnerWithId'],
+  partnerSession: ['server/src/access/authenticate.ts', 'partnerSession'],
+  rail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
+  bankRail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
+  cardRail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
+  operator: ['console-api/src/sessions.ts', 'authenticate'],
+  member: ['console-api/src/portal/member-sessions.ts', 'authenticator'],
+  loopback: ['console-api/src/request-origin.ts', 'authenticateLoopback'],
+}
+const authenticators = new Map<string, ts.Node>()
 /** The declaration of each operation, by the operation's id. */
 const operations = new Map<string, ts.Node>()
 const known = new Map<ts.Node, Facts>()
@@ -51,7 +68,25 @@ beforeAll(() => {
   checker = program.getTypeChecker()
   for (const file of program.getSourceFiles())
     if (/packages\/(?:server|console-api)\/src\//.test(file.fileName)) findOperations(file)
+  for (const [auth, [file, name]] of Object.entries(AUTHENTICATORS))
+    authenticators.set(auth, functionIn(program.getSourceFile(join(SOURCES, file))!, name))
 }, 300_000)
+
+function functionIn(file: ts.SourceFile, name: string): ts.Node {
+  const found: ts.Node[] = []
+  const walk = (node: ts.Node): void => {
+    const isOne =
+      ts.isFunctionDeclaration(node) ||
+      ts.isMethodDeclaration(node) ||
+      ts.isPropertyDeclaration(node) ||
+      ts.isPropertyAssignment(node)
+    if (isOne && node.name?.getText(file) === name) found.push(node)
+    ts.forEachChild(node, walk)
+  }
+  walk(file)
+  if (found.length !== 1) throw new Error(`${file.fileName} has ${found.length} functions named ${name}`)
+  return found[0]!
+}
 
 function findOperations(file: ts.SourceFile): void {
   const walk = (node: ts.Node, declaration: ts.Node): void => {
@@ -250,6 +285,28 @@ test.each([
   ['the portal', PORTAL_DOCUMENTED],
 ])('every error code that an operation of %s can fail with is in its list', (_, all) => {
   expect((all as readonly Operation[]).flatMap(undocumented).sort()).toEqual([])
+})
+
+/** What an authenticator asks of some of its operations only. */
+const isAskedOf = ({ beforeSecondFactor, scope, stepUp }: Operation, code: string): boolean =>
+  (code !== 'second_factor_needed' || !beforeSecondFactor) &&
+  (code !== 'step_up_required' || stepUp === true) &&
+  (!['insufficient_scope', 'address_not_allowed'].includes(code) || scope !== undefined)
+
+test.each([
+  ['the API', OPERATIONS],
+  ['the console', CONSOLE_OPERATIONS],
+  ['the portal', PORTAL_DOCUMENTED],
+])('every error code of the authenticator of an operation of %s is in its list', (_, all) => {
+  const missing = (all as readonly Operation[]).flatMap((operation) => {
+    const { auth, errors, id } = operation
+    if (auth === 'none') return []
+    const listed = new Set<string>([...errors, ...commonErrors(operation)])
+    return [...reachable(authenticators.get(auth)!).keys()]
+      .filter((code) => isAskedOf(operation, code) && !listed.has(code) && !ANYWHERE.has(code))
+      .map((code) => `${id}: ${code}`)
+  })
+  expect(missing).toEqual([])
 })
 
 test('every exception is one: without it a code would be missing', () => {

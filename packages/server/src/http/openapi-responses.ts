@@ -165,7 +165,7 @@ export function commonErrors(operation: Operation): ErrorCode[] {
     // Only for a wrong signature (decision A11).
     ...(hasForm ? [] : (['invalid_signature', 'rate_limited'] as const)),
     ...(isOfPeople(operation) ? (['not_signed_in', 'role_too_low', 'rate_limited'] as const) : []),
-    ...(auth === 'operator' && !operation.beforeSecondFactor ? (['second_factor_needed'] as const) : []),
+    ...(isOfPeople(operation) && !operation.beforeSecondFactor ? (['second_factor_needed'] as const) : []),
     ...(operation.stepUp ? (['step_up_required'] as const) : []),
     ...(family === 'problem' ? (['cross_site_request'] as const) : []),
     ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
