@@ -64,7 +64,7 @@ const railOperation = ({ id, type, path, summary, description, fields }: Plan) =
     takesAnyBody: true,
     result: CardMessageRecord,
     accepted: QuarantinedMessage,
-    errors: ['invalid_signature'],
+    errors: [],
     run: recordCardMessage,
     ask: async ({ rawBody, caller: { tenantId } }, services) => ({
       type,
