@@ -3,6 +3,7 @@ import { changingFilters } from './dialogs.ts'
 import { leftAlone } from './left-alone.ts'
 import { formsAfterLostResponses, lostResponses, lostResponsesInPortal } from './lost-responses.ts'
 import { emptyPages, everyPage } from './pages.ts'
+import { reopenedForms } from './reopened-forms.ts'
 
 inBrowser('the pages of the console', {
   empty: [emptyPages],
@@ -13,5 +14,6 @@ inBrowser('the pages of the console', {
     lostResponses,
     formsAfterLostResponses,
     lostResponsesInPortal,
+    reopenedForms,
   ],
 })
