@@ -3,7 +3,7 @@ import { changingFilters } from './dialogs.ts'
 import { leftAlone } from './left-alone.ts'
 import { formsAfterLostResponses, lostResponses, lostResponsesInPortal } from './lost-responses.ts'
 import { emptyPages, everyPage } from './pages.ts'
-import { reopenedForms } from './reopened-forms.ts'
+import { reloadedForms, reopenedForms, reopenedRefunds, statesThatAreSetAgain } from './reopened-forms.ts'
 
 inBrowser('the pages of the console', {
   empty: [emptyPages],
@@ -15,5 +15,8 @@ inBrowser('the pages of the console', {
     formsAfterLostResponses,
     lostResponsesInPortal,
     reopenedForms,
+    reopenedRefunds,
+    reloadedForms,
+    statesThatAreSetAgain,
   ],
 })

@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { payloadOf } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'
 import { newPartner } from '../harness/partner.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 import { type Bed, goTo, settled } from './bed.ts'
 import { countIn, LOST, loseResponse } from './lost-responses.ts'
@@ -79,7 +81,46 @@ export function reopenedForms(bed: Bed): void {
     await page.getByRole('row', { name: 'Closed Mills' }).nth(1).waitFor()
     expect(await count()).toBe(2)
   })
+}
 
+export function reopenedRefunds(bed: Bed): void {
+  test('a refund whose response is lost is paid once, also when the page has listed it before the form is opened again', async () => {
+    const { service } = bed
+    const code = await newCode(service, await service.as(await service.newMerchant()), {
+      multipleUse: true,
+    })
+    const credit = creditOf(code.tr, { amount: 80 })
+    const { paymentId } = payloadOf(await notifyCredit(service.client, credit))
+    const page = await bed.visit({ at: `/payments/${paymentId}`, expected: [LOST] })
+    const reference = dialog(page).getByLabel('Reference', { exact: true })
+    const refund = async (amount: string) => {
+      await dialog(page).getByLabel('Amount in rupees').fill(amount)
+      await dialog(page).getByLabel('Reason').fill('damaged')
+      await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click()
+    }
+    const refunds = () => countIn(bed, 'merchant_refunds where payment_id', paymentId)
+    await loseResponse(page, `**/payments/${paymentId}/refunds`)
+    await button(page, 'Refund').click()
+    await refund('30')
+    await dialog(page).getByText(UNKNOWN).waitFor()
+    const first = await reference.inputValue()
+    await goTo(page, `/payments/${paymentId}`)
+    await page.getByRole('row', { name: first }).waitFor()
+    await button(page, 'Refund').click()
+    expect(await reference.inputValue()).toBe(first)
+    await refund('30')
+    await dialog(page).waitFor({ state: 'detached' })
+    expect(await refunds()).toBe(1)
+    await page.getByText('Done once', { exact: true }).waitFor()
+    await button(page, 'Refund').click()
+    expect(await reference.inputValue()).not.toBe(first)
+    await refund('30')
+    await dialog(page).waitFor({ state: 'detached' })
+    expect(await refunds()).toBe(2)
+  })
+}
+
+export function reloadedForms(bed: Bed): void {
   test('a page that is loaded again before the response of its form arrives issues one card for the same values', async () => {
     const { cardAccountId } = bed.world
     const email = 'loaded.again@example.com'
@@ -102,6 +143,31 @@ export function reopenedForms(bed: Bed): void {
     await page.getByText('Done once', { exact: true }).waitFor()
   })
 
+  test('a page of the portal that is loaded again after a lost response creates one webhook for the same values, and shows its secret', async () => {
+    const { partnerId } = await newPartner(bed.service)
+    const page = await memberOf(bed, partnerId, 'admin', [LOST])
+    const receiver = await WebhookReceiver.open()
+    try {
+      const url = receiver.url('/loaded-again')
+      const create = async () => {
+        await portalTo(page, '/webhooks')
+        await page.getByRole('button', { name: 'Create webhook' }).first().click()
+        await dialog(page).getByLabel('URL').fill(url)
+        await dialog(page).getByRole('button', { name: 'Create', exact: true }).click()
+      }
+      await loseResponse(page, '**/portal/api/v0/webhook-endpoints')
+      await create()
+      await dialog(page).getByText(UNKNOWN).waitFor()
+      await create()
+      await page.getByTestId('secret').waitFor()
+      expect(await countIn(bed, 'webhook_endpoints where url', url)).toBe(1)
+    } finally {
+      await receiver.close()
+    }
+  })
+}
+
+export function statesThatAreSetAgain(bed: Bed): void {
   test('a webhook that is disabled, whose response is lost, and that is enabled and disabled again is disabled', async () => {
     const receiver = await WebhookReceiver.open()
     try {
@@ -121,29 +187,6 @@ export function reopenedForms(bed: Bed): void {
       await button(page, 'Disable webhook').click()
       await page.getByText('This endpoint is disabled').waitFor()
       expect((await admin.get(`/webhooks/${endpointId}`)).json.row.endpoint.enabled).toBe(false)
-    } finally {
-      await receiver.close()
-    }
-  })
-
-  test('a page of the portal that is loaded again after a lost response creates one webhook for the same values, and shows its secret', async () => {
-    const { partnerId } = await newPartner(bed.service)
-    const page = await memberOf(bed, partnerId, 'admin', [LOST])
-    const receiver = await WebhookReceiver.open()
-    try {
-      const url = receiver.url('/loaded-again')
-      const create = async () => {
-        await portalTo(page, '/webhooks')
-        await page.getByRole('button', { name: 'Create webhook' }).first().click()
-        await dialog(page).getByLabel('URL').fill(url)
-        await dialog(page).getByRole('button', { name: 'Create', exact: true }).click()
-      }
-      await loseResponse(page, '**/portal/api/v0/webhook-endpoints')
-      await create()
-      await dialog(page).getByText(UNKNOWN).waitFor()
-      await create()
-      await page.getByTestId('secret').waitFor()
-      expect(await countIn(bed, 'webhook_endpoints where url', url)).toBe(1)
     } finally {
       await receiver.close()
     }

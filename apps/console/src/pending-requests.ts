@@ -1,86 +1,55 @@
+import { notifications } from '@mantine/notifications'
 import type { Middleware } from 'openapi-fetch'
 import { APP } from './app.ts'
 import { outcomeOf } from './failure.ts'
 import { setsState } from './state-operations.ts'
 
-/** A request with a key whose outcome is not known yet. */
-interface Pending {
-  /** Digest of who sends what, and where. */
-  readonly content: string
-  readonly key: string
-  /** When it was sent first. */
-  readonly sentMs: number
-}
+/** Requests with a key whose outcome is not known yet: by a digest of who sends what, and where. */
+type Pending = Readonly<Record<string, readonly [key: string, firstSentMs: number]>>
 
 /** A request that is on its way. */
-interface Sent extends Pick<Pending, 'content' | 'key'> {
+interface Sent {
+  readonly content: string
+  readonly key: string
   readonly formKey: string
   /** Whether the same request was sent before and its outcome is still unknown. */
   readonly again: boolean
 }
 
 const HEADER = 'idempotency-key'
+/** In the session of the tab: it survives a reload, and ends with the tab. */
 const STORED = `svc.${APP}.pending`
 /** As many rows as an action on a list has (decision O10). */
 const PENDING_MAX = 500
 /** The service keeps each response at least as long (`IDEMPOTENCY_HOURS`). */
 const KEPT_MS = 24 * 3_600_000
 
-const isPending = (value: unknown): value is Pending => {
-  if (typeof value !== 'object' || value === null) return false
-  const { content, key, sentMs } = value as Record<string, unknown>
-  return typeof content === 'string' && typeof key === 'string' && typeof sentMs === 'number'
-}
-
-/** Where the browser stores nothing for the page. */
-let inMemory = '[]'
-
-function storedText(): string {
+function pendingRequests(): Pending {
   try {
-    return sessionStorage.getItem(STORED) ?? inMemory
+    const stored = Object.entries(JSON.parse(sessionStorage.getItem(STORED) ?? '{}') as Pending)
+    return Object.fromEntries(stored.filter(([, [, firstSentMs]]) => firstSentMs > Date.now() - KEPT_MS))
   } catch {
-    return inMemory
+    return {}
   }
 }
 
-function pendingRequests(): readonly Pending[] {
-  try {
-    const stored: unknown = JSON.parse(storedText())
-    const since = Date.now() - KEPT_MS
-    return Array.isArray(stored) ? stored.filter(isPending).filter(({ sentMs }) => sentMs > since) : []
-  } catch {
-    return []
-  }
-}
+const store = (pending: [string, Pending[string]][]): void =>
+  sessionStorage.setItem(STORED, JSON.stringify(Object.fromEntries(pending.slice(-PENDING_MAX))))
 
-/** In the session of the tab: it survives a reload, and ends with the tab. */
-function store(pending: readonly Pending[]): void {
-  inMemory = JSON.stringify(pending.slice(-PENDING_MAX))
-  try {
-    sessionStorage.setItem(STORED, inMemory)
-  } catch {
-    // Full or forbidden: the page itself still knows them.
-  }
-}
-
-const forget = (isMeant: (pending: Pending) => boolean): void =>
-  store(pendingRequests().filter((pending) => !isMeant(pending)))
+const forget = (isMeant: (content: string, key: string) => boolean): void =>
+  store(Object.entries(pendingRequests()).filter(([content, [key]]) => !isMeant(content, key)))
 
 /**
- * 53 bits (cyrb53), so that names and addresses are not stored. Browsers offer SHA-256 over TLS only. Two contents
- * with one digest do no harm: the service compares the contents, and refuses a key that was used with another one.
+ * So that names and addresses are not stored; browsers offer SHA-256 over TLS only. Two contents with one digest do no
+ * harm: the service compares the contents, and refuses a key that was used with another one.
  */
 function digestOf(text: string): string {
-  let [low, high] = [0xdeadbeef, 0x41c6ce57]
+  let [one, other] = [1, 2]
   for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    low = Math.imul(low ^ code, 2_654_435_761)
-    high = Math.imul(high ^ code, 1_597_334_677)
+    one = Math.imul(one ^ text.charCodeAt(at), 0x9e3779b1)
+    other = Math.imul(other ^ text.charCodeAt(at), 0x5f356495)
   }
-  const mixed = (one: number, other: number) =>
-    Math.imul(one ^ (one >>> 16), 2_246_822_507) ^ Math.imul(other ^ (other >>> 13), 3_266_489_909)
-  ;[low, high] = [mixed(low, high), mixed(high, low)]
-  return (4_294_967_296 * (2_097_151 & high) + (low >>> 0)).toString(36)
+  return [text.length, one, other].join()
 }
 
 /** Who is signed in, for the requests of this page. The session sets it. */
@@ -88,35 +57,34 @@ export const signedIn = { who: (): string => '' }
 
 async function contentOf(request: Request): Promise<string> {
   const { method, url, headers } = request
-  const precondition = headers.get('if-match') ?? ''
-  return digestOf([signedIn.who(), method, url, precondition, await request.clone().text()].join('\n'))
+  return digestOf(
+    [signedIn.who(), method, url, headers.get('if-match'), await request.clone().text()].join('\n'),
+  )
 }
 
 const sent = new WeakMap<Request, Sent>()
 /** Keys of forms, and the earlier keys with which their requests were sent. */
 const taken = new Map<string, string>()
 
-/** Called when a form had been sent before it was opened, without a response, and now has its result. */
-export const onRepeated = new Set<() => void>()
-
-/** Timeouts of proxies aside, a refused request changed nothing. */
-const isRefusal = ({ status }: Response): boolean => status >= 400 && status < 500 && status !== 408
-
-async function isReused(response: Response): Promise<boolean> {
-  if (response.status !== 422) return false
-  const { error } = (await response.clone().json()) as { error?: string }
-  return error === 'idempotency_key_reused'
-}
+const isReused = async (response: Response): Promise<boolean> =>
+  (await response.clone().text()).includes('idempotency_key_reused')
 
 async function settle({ content, key, formKey, again }: Sent, response: Response): Promise<void> {
-  if (response.ok) {
-    forget((pending) => pending.key === key)
-    if (key !== formKey) for (const report of onRepeated) report()
-    return
-  }
-  // An earlier attempt may have been carried out, whatever a later one was refused for: sign-in, rate, overload.
-  if (isRefusal(response) && (!again || (await isReused(response))))
-    forget((pending) => pending.content === content)
+  const { ok, status } = response
+  if (ok) forget((_, of) => of === key)
+  // A refused request changed nothing, unless a proxy gave up waiting. An earlier attempt may have been carried out,
+  // whatever a later one was refused for: sign-in, rate, overload.
+  else if (status < 500 && status !== 408 && (!again || (await isReused(response))))
+    forget((one) => one === content)
+  if (ok && key !== formKey)
+    notifications.show({
+      // One for all rows of a list.
+      id: 'done-once',
+      color: 'yellow',
+      autoClose: 10_000,
+      title: 'Done once',
+      message: 'It had been sent before without a response. To do it again, send it again.',
+    })
 }
 
 /**
@@ -129,11 +97,11 @@ export const keyOfContent: Middleware = {
     if (formKey === null || setsState(request.method, schemaPath)) return
     const content = await contentOf(request)
     const pending = pendingRequests()
-    const former = pending.find((one) => one.content === content)
+    const [former] = pending[content] ?? []
     // A form that is sent with other values after a lost response is refused, so its key stays the same.
-    const key = former?.key ?? taken.get(formKey) ?? formKey
-    if (key !== formKey) taken.set(formKey, key)
-    if (!former) store([...pending, { content, key, sentMs: Date.now() }])
+    const key = former ?? taken.get(formKey) ?? formKey
+    taken.set(formKey, key)
+    if (former === undefined) store([...Object.entries(pending), [content, [key, Date.now()]]])
     request.headers.set(HEADER, key)
     sent.set(request, { content, key, formKey, again: former !== undefined })
   },
