@@ -19,7 +19,7 @@ export function resilience(bed: Bed): void {
     await form.getByLabel('Name', { exact: true }).fill('Order while away')
     await cutOff(page)
     await form.getByRole('button', { name: 'Create', exact: true }).click()
-    await form.getByText('No response').waitFor()
+    await form.getByText('No response', { exact: true }).waitFor()
     await page.getByText('The service cannot be reached', { exact: true }).waitFor()
     expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Order while away')
     await page.unroute(API)
