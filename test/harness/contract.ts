@@ -38,7 +38,7 @@ function failureOf(json: unknown): { readonly error: string; readonly descriptio
 }
 
 /** The error codes that the document lists for a status: each begins a paragraph of its description. */
-export const documentedErrors = (description = ''): ReadonlySet<string> =>
+const documentedErrors = (description = ''): ReadonlySet<string> =>
   new Set([...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => code!))
 
 /** Holds responses against the service's own OpenAPI document (promise D7). */

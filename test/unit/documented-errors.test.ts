@@ -32,9 +32,9 @@ interface Facts {
 }
 
 let checker: ts.TypeChecker
-/** Where each authenticator is: the file, and the name of the function. */
+/** Where each authenticator is, and the guard of pages: the file, and the name of the function. */
 const AUTHENTICATORS: Readonly<
-  Record<Exclude<Operation['auth'], 'none'>, readonly [file: string, name: string]>
+  Record<Exclude<Operation['auth'], 'none'> | 'page', readonly [file: string, name: string]>
 > = {
   merchant: ['server/src/access/authenticate.ts', 'merchant'],
   tenant: ['server/src/access/authenticate.ts', 'tenant'],
@@ -47,6 +47,7 @@ const AUTHENTICATORS: Readonly<
   operator: ['console-api/src/sessions.ts', 'authenticate'],
   member: ['console-api/src/portal/member-sessions.ts', 'authenticator'],
   loopback: ['console-api/src/request-origin.ts', 'authenticateLoopback'],
+  page: ['console-api/src/serve-page.ts', 'guardPage'],
 }
 const authenticators = new Map<string, ts.Node>()
 /** The declaration of each operation, by the operation's id. */
@@ -294,15 +295,16 @@ const isAskedOf = ({ beforeSecondFactor, scope, stepUp }: Operation, code: strin
   (!['insufficient_scope', 'address_not_allowed'].includes(code) || scope !== undefined)
 
 test.each([
-  ['the API', OPERATIONS],
-  ['the console', CONSOLE_OPERATIONS],
-  ['the portal', PORTAL_DOCUMENTED],
-])('every error code of the authenticator of an operation of %s is in its list', (_, all) => {
+  ['the API', OPERATIONS, false],
+  ['the console', CONSOLE_OPERATIONS, true],
+  ['the portal', PORTAL_DOCUMENTED, true],
+])('every error code of what guards an operation of %s is in its list', (_, all, isOfPage) => {
   const missing = (all as readonly Operation[]).flatMap((operation) => {
     const { auth, errors, id } = operation
-    if (auth === 'none') return []
+    const guards = [...(auth === 'none' ? [] : [auth]), ...(isOfPage ? ['page'] : [])]
     const listed = new Set<string>([...errors, ...commonErrors(operation)])
-    return [...reachable(authenticators.get(auth)!).keys()]
+    return guards
+      .flatMap((guard) => [...reachable(authenticators.get(guard)!).keys()])
       .filter((code) => isAskedOf(operation, code) && !listed.has(code) && !ANYWHERE.has(code))
       .map((code) => `${id}: ${code}`)
   })

@@ -167,7 +167,8 @@ export function commonErrors(operation: Operation): ErrorCode[] {
     ...(isOfPeople(operation) ? (['not_signed_in', 'role_too_low', 'rate_limited'] as const) : []),
     ...(isOfPeople(operation) && !operation.beforeSecondFactor ? (['second_factor_needed'] as const) : []),
     ...(operation.stepUp ? (['step_up_required'] as const) : []),
-    ...(family === 'problem' ? (['cross_site_request'] as const) : []),
+    // Operations of tenants that members call keep their envelope.
+    ...(family === 'problem' || isOfPeople(operation) ? (['cross_site_request'] as const) : []),
     ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
     ...(scope ? (['insufficient_scope', 'address_not_allowed'] as const) : []),
     ...(auth === 'partnerSession' ? (['invalid_session'] as const) : []),
