@@ -13,6 +13,7 @@ import {
 } from './database-checks.ts'
 import type { Check, Finding, Patient, Stage } from './finding.ts'
 import { clock, disk, durability, keys, logins, railKeys, schema, server } from './installation-checks.ts'
+import { retiredKeys } from './retired-keys.ts'
 
 export const CHECKS: readonly Check[] = [
   server,
@@ -27,6 +28,7 @@ export const CHECKS: readonly Check[] = [
   wraparound,
   schema,
   keys,
+  retiredKeys,
   railKeys,
   deadRows,
   longTransactions,
@@ -62,7 +64,7 @@ export async function examine(config: Config, address: DatabaseAddress, stage: S
 async function newClient(address: DatabaseAddress, login: Login | undefined): Promise<DatabaseClient> {
   const options =
     'host' in address
-      ? connectionOptions(address, 'svc_service')
+      ? connectionOptions(address, login === 'svc_operator' ? login : 'svc_service')
       : connectionOptions(address, undefined, login)
   const client = new DatabaseClient(options)
   client.on('error', () => undefined)
