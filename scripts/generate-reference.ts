@@ -8,11 +8,11 @@ import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
 import { CONSOLE_DOCUMENT } from '@svc/console-api/console-schema'
 import { PORTAL_DOCUMENT, PORTAL_DOCUMENTED } from '@svc/console-api/portal/portal-operations'
 import { SETTINGS } from '@svc/contract/config'
-import { eventTable } from '@svc/contract/events'
 import { INTERPRETATIONS } from '@svc/contract/interpretations'
 import { responseCodeTable } from '@svc/core/cards/response-codes'
 import { ACCOUNT_KINDS, kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { API_DOCUMENT } from '@svc/server/api-document'
+import { eventTable } from '@svc/server/event-records'
 import { type About, openApiDocument } from '@svc/server/http/openapi'
 import type { Operation } from '@svc/server/http/operation'
 import { errorTable } from '@svc/server/http/reference'
@@ -55,7 +55,7 @@ ${errorTable()}`
 const events = (): string => `# Events
 
 ${GENERATED}
-Every event is written in the transaction of its cause: none for what did not happen, one for what did. Which they are, when they come, and what \`data\` holds:
+Every event is written in the transaction of its cause: none for what did not happen, one for what did. Which they are, when they come, and which record \`data\` is, by the name of its schema in \`/openapi.json\`:
 
 ${eventTable()}`
 

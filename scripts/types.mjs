@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import openapiTS, { astToString } from 'openapi-typescript'
+import ts from 'typescript'
 
 /**
  * @typedef {object} Operation
@@ -44,6 +45,20 @@ function forAPage(document) {
   return document
 }
 
+/**
+ * The type of a text of which the values so far are known: a union of them, so that an editor completes them and a
+ * comparison with a wrong one does not compile. Nothing rejects a later value when a program runs.
+ * @param {object} schema
+ */
+function knownValues(schema) {
+  const values = /** @type {{ 'x-extensible-enum'?: readonly string[] }} */ (schema)['x-extensible-enum']
+  if (!values) return undefined
+  const { factory } = ts
+  return factory.createUnionTypeNode(
+    values.map((value) => factory.createLiteralTypeNode(factory.createStringLiteral(value))),
+  )
+}
+
 /** The page's own type of keys, so that only a form's key fits. */
 const withFormKeys = (/** @type {string} */ types, /** @type {string} */ module) =>
   `import type { FormKey } from '${module}'\n\n${types.replaceAll(`"${KEY}": string`, `"${KEY}": FormKey`)}`
@@ -80,6 +95,7 @@ for (const { of, into, view, finish = (/** @type {string} */ types) => types } o
   if (former.startsWith(head)) continue
   const types = await openapiTS(/** @type {never} */ (view(JSON.parse(document.toString()))), {
     silent: true,
+    transform: knownValues,
   })
   writeFileSync(file, head + finish(astToString(types)))
 }

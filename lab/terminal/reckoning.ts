@@ -22,6 +22,8 @@ export interface Card {
   readonly taken: ReadonlyMap<string, Taken>
   /** Authorisations whose void arrived before them. */
   readonly voidedBefore: ReadonlySet<string>
+  /** What was captured of authorisations before they arrived; without an end after a final capture. */
+  readonly capturedBefore: ReadonlyMap<string, number>
   /** What the account of exceptions has because of this card: credits less debits. */
   readonly exceptions: number
 }
@@ -43,6 +45,7 @@ export const newCard = (load: number): Card => ({
   holds: new Map(),
   taken: new Map(),
   voidedBefore: new Set(),
+  capturedBefore: new Map(),
   exceptions: 0,
 })
 
@@ -88,7 +91,7 @@ export function reckon(card: Card, message: Message, overCapturePercent: number)
       return approved(card)
     case 'authorizations':
       if (card.voidedBefore.has(keyOf(message.reference))) return declined(card, '05')
-      if (card.balance - heldOn(card) < (message.amountPaise ?? 0)) return declined(card, '51')
+      if (card.balance - heldOn(card) < leftToHold(card, message)) return declined(card, '51')
       return approved(withHold(card, message))
     case 'captures':
       return take(card, message, overCapturePercent)
@@ -102,7 +105,14 @@ export function reckon(card: Card, message: Message, overCapturePercent: number)
   }
 }
 
-function withHold(card: Card, { reference, amountPaise: amount = 0 }: Message): Card {
+/** An authorisation that arrives after its captures holds what they have left. */
+const leftToHold = ({ capturedBefore }: Card, { reference, amountPaise = 0 }: Message): number =>
+  Math.max(0, amountPaise - (capturedBefore.get(keyOf(reference)) ?? 0))
+
+function withHold(card: Card, message: Message): Card {
+  const { reference } = message
+  const amount = leftToHold(card, message)
+  if (amount === 0) return card
   const hold: Hold = { amount, captured: 0, voided: 0, held: amount, state: 'open' }
   return { ...card, holds: withEntry(card.holds, keyOf(reference), hold) }
 }
@@ -122,6 +132,7 @@ function take(card: Card, message: Message, overCapturePercent: number): Step {
       : amount
   const debited = Math.min(amount, room, free)
   const after = hold && captured(hold, amount, message.isFinal ?? false)
+  const before = (card.capturedBefore.get(key) ?? 0) + (message.isFinal ? Number.POSITIVE_INFINITY : amount)
   const moves = {
     debited,
     released: (hold?.held ?? 0) - (after?.held ?? 0),
@@ -132,6 +143,7 @@ function take(card: Card, message: Message, overCapturePercent: number): Step {
       ...card,
       balance: card.balance - debited,
       holds: after ? withEntry(card.holds, key, after) : card.holds,
+      capturedBefore: after ? card.capturedBefore : withEntry(card.capturedBefore, key, before),
       taken: withEntry(card.taken, keyOf(message.reference), { debited, refunded: 0 }),
       exceptions: card.exceptions - moves.exception,
     },

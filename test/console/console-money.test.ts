@@ -5,7 +5,7 @@ import { exceptions, settledAccounts } from './exceptions.ts'
 import { journals } from './journals.ts'
 import { cardAccountMoney, cards, coinVoids, payments } from './money.ts'
 import { approvals, outcomeApprovals, outcomes } from './outcomes.ts'
-import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
+import { payoutApproval, payoutOutcomes, payoutRuns, payouts } from './payouts.ts'
 import { returnedCredits, suspense } from './suspense.ts'
 
 inBrowser('money in the console', {
@@ -13,6 +13,7 @@ inBrowser('money in the console', {
     payouts,
     payoutApproval,
     payoutOutcomes,
+    payoutRuns,
     suspense,
     returnedCredits,
     approvals,

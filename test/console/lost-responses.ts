@@ -7,13 +7,17 @@ import { type Bed, goTo } from './bed.ts'
 import { dialog, memberOf, goTo as portalTo } from './portal.ts'
 import { pick } from './tenants.ts'
 
-const LOST = /ERR_CONNECTION_RESET|504 \(Gateway/
+export const LOST = /ERR_CONNECTION_RESET|504 \(Gateway/
 
-/** The service carries out the next POST there, whose response is lost on the way; by a proxy's status if one is given. */
-async function loseResponse(page: Page, at: string, status?: number): Promise<void> {
+/** The service carries out the next change there, whose response is lost on the way; by a proxy's status if one is given. */
+export async function loseResponse(
+  page: Page,
+  at: string,
+  { status, method = 'POST' }: { readonly status?: number; readonly method?: 'POST' | 'PATCH' } = {},
+): Promise<void> {
   let isLost = false
   await page.route(at, async (route) => {
-    if (route.request().method() !== 'POST' || isLost) return route.fallback()
+    if (route.request().method() !== method || isLost) return route.fallback()
     isLost = true
     await route.fetch()
     return status === undefined ? route.abort('connectionreset') : route.fulfill({ status, body: '' })
@@ -28,7 +32,7 @@ async function sendTwice(page: Page, button: string): Promise<void> {
   await send.click()
 }
 
-const countIn = (bed: Bed, from: string, value: string): Promise<number> =>
+export const countIn = (bed: Bed, from: string, value: string): Promise<number> =>
   asSuperuser(bed.service.db.database, async (db) => {
     const { rows } = await db.query<{ count: number }>(`select count(*)::int from ${from} = $1`, [value])
     return rows[0]!.count
@@ -53,7 +57,7 @@ export function lostResponses(bed: Bed): void {
     await page.getByRole('row', { name: 'Lost And Found' }).nth(1).waitFor()
 
     await goTo(page, '/qr-codes')
-    await loseResponse(page, '**/console/api/v0/qr-codes', 504)
+    await loseResponse(page, '**/console/api/v0/qr-codes', { status: 504 })
     await page.getByRole('button', { name: 'Create QR code' }).click()
     await pick(page, 'Merchant', merchantName)
     await dialog(page).getByLabel('Name', { exact: true }).fill('Lost code')

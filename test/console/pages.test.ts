@@ -3,6 +3,7 @@ import { changingFilters } from './dialogs.ts'
 import { leftAlone } from './left-alone.ts'
 import { formsAfterLostResponses, lostResponses, lostResponsesInPortal } from './lost-responses.ts'
 import { emptyPages, everyPage } from './pages.ts'
+import { reloadedForms, reopenedForms, reopenedRefunds, statesThatAreSetAgain } from './reopened-forms.ts'
 
 inBrowser('the pages of the console', {
   empty: [emptyPages],
@@ -13,5 +14,9 @@ inBrowser('the pages of the console', {
     lostResponses,
     formsAfterLostResponses,
     lostResponsesInPortal,
+    reopenedForms,
+    reopenedRefunds,
+    reloadedForms,
+    statesThatAreSetAgain,
   ],
 })

@@ -96,7 +96,7 @@ export function payoutApproval(bed: Bed): void {
 }
 
 export function payoutOutcomes(bed: Bed): void {
-  test('what the bank says of a payout is recorded: paid with its reference, or failed with a reason', async () => {
+  test('what the bank says of a payout is recorded: paid with its reference, failed with a reason, or returned with both', async () => {
     const { operator } = bed.world
     const sent = async () => {
       const ids = await newPayout(bed, 1_000)
@@ -114,6 +114,16 @@ export function payoutOutcomes(bed: Bed): void {
     await page.getByRole('main').getByText('UTR CONSOLEPAID0001', { exact: true }).waitFor()
     await page.getByText('Journal: Payout paid', { exact: true }).waitFor()
 
+    await page.getByRole('button', { name: 'Mark as returned' }).click()
+    await dialog(page).getByLabel('Reason').fill('account closed')
+    await dialog(page).getByRole('button', { name: 'Record as returned' }).click()
+    await dialog(page).getByText('The bank’s reference: at least 6 characters').waitFor()
+    await dialog(page).getByLabel('UTR of the return').fill('consoleback0001')
+    await dialog(page).getByRole('button', { name: 'Record as returned' }).click()
+    await badge(page, 'Failed').waitFor()
+    await page.getByText('Came back from the bank', { exact: true }).waitFor()
+    await page.getByText('Journal: Payout returned', { exact: true }).waitFor()
+
     await goTo(page, `/payouts/${await sent()}`)
     await page.getByRole('button', { name: 'Mark as failed' }).click()
     const fail = dialog(page).getByRole('button', { name: 'Record as failed' })
@@ -123,7 +133,9 @@ export function payoutOutcomes(bed: Bed): void {
     await badge(page, 'Failed').waitFor()
     await page.getByText('Journal: Payout released', { exact: true }).waitFor()
   })
+}
 
+export function payoutRuns(bed: Bed): void {
   test('the payouts of a day are prepared for all merchants; who got none and why is shown', async () => {
     const { operator, shopId } = bed.world
     // What it was paid today is due tomorrow.

@@ -70,7 +70,7 @@ export function people(bed: Bed): void {
     await dialog(page).locator('input:focus, textarea:focus').waitFor()
     await page.keyboard.type('lost at the station')
     await page.keyboard.press('Enter')
-    await page.getByText('reason: lost at the station').first().waitFor()
+    await page.getByRole('button', { name: 'Unlock', exact: true }).waitFor()
     await tabTo(page, 'Unlock')
   })
 

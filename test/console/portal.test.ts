@@ -2,6 +2,7 @@ import { inBrowser } from './bed.ts'
 import { portalLeftAlone } from './left-alone.ts'
 import { portalOfMerchants, portalOfPartners, portalOfViewers, usersInPortal } from './portal.ts'
 import { secondFactorsOfMembers } from './portal-second-factor.ts'
+import { memberOfManyMerchants } from './portal-sign-in.ts'
 
 inBrowser('the portal', {
   filled: [
@@ -11,5 +12,6 @@ inBrowser('the portal', {
     usersInPortal,
     secondFactorsOfMembers,
     portalLeftAlone,
+    memberOfManyMerchants,
   ],
 })

@@ -1,20 +1,47 @@
+import type { ErrorCode } from '@svc/contract/errors'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { expect } from 'vitest'
 
 interface Documented {
   readonly pattern: RegExp
   readonly method: string
-  readonly responses: Record<string, { content?: Record<string, { schema: object }> }>
+  readonly responses: Record<string, { description?: string; content?: Record<string, { schema: object }> }>
 }
 
 interface OpenApi {
   paths: Record<string, Record<string, { responses: Documented['responses'] }>>
 }
 
-/** Statuses that any path may answer before an operation is found or a request is whole. */
-const ANYWHERE = new Set([400, 404, 405, 408, 413, 415, 429, 431, 503])
+/** Errors that any path may return before its operation is found, or the request is whole. */
+export const ANYWHERE: ReadonlySet<string> = new Set<ErrorCode>([
+  'bad_request',
+  'headers_too_large',
+  'method_not_allowed',
+  'payload_too_large',
+  'request_timeout',
+  'route_not_found',
+  'temporarily_unavailable',
+  'unsupported_media_type',
+])
 
-/** Holds answers against the service's own OpenAPI document (promise D7). */
+/** Of a failure that a test asked for (see docs/reference/sandbox.md): any operation returns it. */
+const ASKED_FOR = /\(asked for with Sandbox-Fail\)$/
+
+/** The error code and the description of a failure, in the envelope of the specification or as problem details. */
+function failureOf(json: unknown): { readonly error: string; readonly description: string } | undefined {
+  const { payload, error, detail } = (json ?? {}) as { payload?: unknown; error?: unknown; detail?: unknown }
+  if (typeof payload === 'string') {
+    const failure = JSON.parse(payload) as { error: string; error_description: string }
+    return { error: failure.error, description: failure.error_description }
+  }
+  return typeof error === 'string' ? { error, description: String(detail) } : undefined
+}
+
+/** The error codes that the document lists for a status: each begins a paragraph of its description. */
+export const documentedErrors = (description = ''): ReadonlySet<string> =>
+  new Set([...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => code!))
+
+/** Holds responses against the service's own OpenAPI document (promise D7). */
 export class Contract {
   readonly #operations: readonly Documented[]
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
@@ -22,7 +49,7 @@ export class Contract {
   readonly #compiled = new WeakMap<object, ValidateFunction>()
 
   constructor(document: unknown) {
-    // Readers must accept new fields; here a field that the document does not list is a fault of the service.
+    // Readers must accept new fields and values; here one that the document does not list is a fault of the service.
     const closed = withoutOtherFields(document) as OpenApi & object
     const { paths } = closed
     this.#ajv.addSchema({ ...closed, $id: 'openapi' })
@@ -38,12 +65,19 @@ export class Contract {
   check(method: string, path: string, status: number, headers: Record<string, unknown>, json: unknown): void {
     const plainPath = path.split('?')[0]!
     const operation = this.#operations.find((o) => o.method === method && o.pattern.test(plainPath))
-    expect(headers['x-request-id'], `${method} ${plainPath} answers x-request-id`).toBeTruthy()
+    expect(headers['x-request-id'], `${method} ${plainPath} returns x-request-id`).toBeTruthy()
     const documented = operation?.responses[status]
+    const failure = status >= 400 ? failureOf(json) : undefined
+    const isForeseen = failure && (ANYWHERE.has(failure.error) || ASKED_FOR.test(failure.description))
+    if (operation && failure && !isForeseen)
+      expect(
+        documentedErrors(documented?.description),
+        `error codes of ${method} ${plainPath} ${status}`,
+      ).toContain(failure.error)
     if (!documented) {
       expect(
-        operation && !ANYWHERE.has(status),
-        `${method} ${plainPath} answered ${status}, which is not documented`,
+        operation && !isForeseen,
+        `${method} ${plainPath} returned ${status}, which is not documented`,
       ).toBeFalsy()
       return
     }
@@ -56,12 +90,15 @@ export class Contract {
   }
 }
 
-/** The document with every object that lists its fields closed to others. */
+/** The document with every object that lists its fields closed to others, and every set of values too. */
 function withoutOtherFields(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withoutOtherFields)
   if (node === null || typeof node !== 'object') return node
   const copy = Object.fromEntries(
-    Object.entries(node).map(([key, value]) => [key, key === 'examples' ? value : withoutOtherFields(value)]),
+    Object.entries(node).map(([key, value]) => [
+      key === 'x-extensible-enum' ? 'enum' : key,
+      key === 'examples' ? value : withoutOtherFields(value),
+    ]),
   )
   const listsFields = copy['type'] === 'object' && typeof copy['properties'] === 'object'
   return listsFields ? { additionalProperties: false, ...copy } : copy

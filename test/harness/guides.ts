@@ -46,6 +46,7 @@ type Environment = Readonly<Record<string, string>>
 export interface Checkout {
   readonly folder: string
   readonly baseUrl: string
+  readonly databaseUrl: string
   /** Runs a program in the checkout; fails with its output when it does not exit with 0. */
   run(command: string, args: readonly string[], env?: Environment): Promise<string>
   bash(script: string, env?: Environment): Promise<string>
@@ -76,6 +77,7 @@ export async function openCheckout(settings: Environment = {}): Promise<Checkout
   return {
     folder,
     baseUrl: sandbox.baseUrl,
+    databaseUrl: db.url,
     run,
     bash,
     runGuide: async (file, env) =>

@@ -10,10 +10,9 @@ export async function invite(
   { app }: TestService,
   tenantId: string,
   role: MemberRole = 'admin',
-  hours = 72,
+  { hours = 72, name = `${role}.${members++}@tenant.example` } = {},
 ): Promise<{ memberId: string; name: string; token: string; link: string }> {
   const { clock, database, keyring, random } = app.services
-  const name = `${role}.${members++}@tenant.example`
   const tools = { keyring, random, now: new Date(clock.now()) }
   const asked = { tenantId, name, role, hours, createdBy: 'operator asha', publicUrl: 'https://svc.example' }
   const { member, link } = await database.operate((tx) => inviteMember(tx, tools, asked))

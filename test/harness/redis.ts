@@ -28,10 +28,25 @@ export class RedisServer {
   }
 
   async start(): Promise<void> {
-    const options = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+    // No file of a copy, which would be in the folder of the tests.
+    const options = ['--bind', '127.0.0.1', '--save', '', '--repl-diskless-load', 'swapdb']
+    options.push('--appendonly', 'no')
     if (this.#password !== '') options.push('--requirepass', this.#password)
     this.#child = spawn(REDIS!, ['--port', String(this.port), ...options], { stdio: 'ignore' })
     while (!(await this.#listens())) await sleep(20)
+  }
+
+  /** A command of an administrator, such as `config set maxmemory 1`. */
+  run(command: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(this.port, '127.0.0.1', () => socket.write(`${command}\r\n`))
+      socket.once('data', (reply) => {
+        socket.destroy()
+        if (reply.toString().startsWith('+OK')) resolve()
+        else reject(new Error(reply.toString()))
+      })
+      socket.once('error', reject)
+    })
   }
 
   /** Takes connections still, and answers nothing until it goes on. */

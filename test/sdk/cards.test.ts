@@ -1,9 +1,10 @@
-import { registerPublicKey } from '@svc/core/tenants/jwe-keys'
+import { issueSharedKey, registerPublicKey, retireJweKey } from '@svc/core/tenants/jwe-keys'
 import { retireKey } from '@svc/platform/crypto/key-rotation'
 import { newKeyBytes } from '@svc/platform/crypto/keyring'
+import type { Tx } from '@svc/platform/db/database'
 import { exportJWK, generateKeyPair } from 'jose'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { SvcError } from '../../packages/sdk/src/index.ts'
+import { ConnectionError, type Partner, SvcError } from '../../packages/sdk/src/index.ts'
 import { HttpProxy } from '../harness/http-proxy.ts'
 import { newPartner, type TestPartner } from '../harness/partner.ts'
 import { partnerClient, sharedKeyOf } from '../harness/sdk.ts'
@@ -95,6 +96,67 @@ test('answers come encrypted to the shared key or to a registered pair, and are 
   await expect(wrong.cards.get(card.svcCardId)).rejects.toThrow(/is encrypted to key/)
 })
 
+const operate = <T>(work: (tx: Tx) => Promise<T>) => service.app.services.database.operate(work)
+
+/** A shared key that is issued to the partner. */
+async function issuedKey({ partnerId }: TestPartner) {
+  const { keyring, random } = service.app.services
+  const { k, ...key } = await operate((tx) =>
+    issueSharedKey(tx, { keyring, random, mode: 'test' }, partnerId),
+  )
+  return { ...key, k: k.reveal() }
+}
+
+/** The private half of a pair that is registered for the partner. */
+async function registeredKey({ partnerId }: TestPartner, name: string) {
+  const pair = await generateKeyPair('ECDH-ES+A256KW', { crv: 'P-256', extractable: true })
+  const facts = { kid: `${name}-${partnerId}`, alg: 'ECDH-ES+A256KW', use: 'enc' }
+  const publicJwk = { ...(await exportJWK(pair.publicKey)), ...facts }
+  await operate((tx) => registerPublicKey(tx, partnerId, publicJwk))
+  return { ...(await exportJWK(pair.privateKey)), ...facts }
+}
+
+async function useCards({ cards }: Partner, order: ReturnType<typeof orderOf>): Promise<void> {
+  const { svcCardId } = await cards.create(order)
+  expect((await cards.get(svcCardId)).svcCardId).toBe(svcCardId)
+  expect((await cards.setStatus(svcCardId, { status: 'L' })).svcCardId).toBe(svcCardId)
+}
+
+test('while a shared key replaces another, clients that have the previous one or both decrypt every response', async () => {
+  const own = await newPartner(service)
+  const previous = { kty: 'oct', ...sharedKeyOf(own) }
+  const next = await issuedKey(own)
+  const before = partnerClient(proxy, own, { decryptResponsesWith: previous })
+  const during = partnerClient(proxy, own, {
+    decryptResponsesWith: [previous, next],
+    encryption: { sharedKey: next },
+  })
+  const after = partnerClient(proxy, own, { decryptResponsesWith: next, encryption: { sharedKey: next } })
+  await useCards(before, orderOf(own))
+  await useCards(during, orderOf(own))
+  expect((await after.cards.create(orderOf(own))).loadAmount).toBe('10')
+  await operate((tx) => retireJweKey(tx, own.partnerId, previous.kid))
+  const used = () => useCards(after, orderOf(own)).then(() => 'decrypted', String)
+  // A process may know the previous keys for a second more.
+  await expect.poll(used, { timeout: 10_000 }).toBe('decrypted')
+  await useCards(during, orderOf(own))
+})
+
+test('while a registered key replaces another, clients that have the previous one or both decrypt every response', async () => {
+  const own = await newPartner(service)
+  const previous = await registeredKey(own, 'previous')
+  const next = await registeredKey(own, 'next')
+  const [before, during, after] = [previous, [previous, next], next].map((decryptResponsesWith) =>
+    partnerClient(proxy, own, { decryptResponsesWith }),
+  ) as [Partner, Partner, Partner]
+  await useCards(before, orderOf(own))
+  await useCards(during, orderOf(own))
+  await operate((tx) => retireJweKey(tx, own.partnerId, previous.kid))
+  const used = () => useCards(after, orderOf(own)).then(() => 'decrypted', String)
+  await expect.poll(used, { timeout: 10_000 }).toBe('decrypted')
+  await useCards(during, orderOf(own))
+})
+
 test('lost answers: the very same encrypted request is sent under the very same key, and there is exactly one card', async () => {
   const careful = await newPartner(service)
   for (const jwe of [{ sharedKey: sharedKeyOf(careful) }, { publishedKey: 'RSA-OAEP-256' }] as const) {
@@ -168,14 +230,49 @@ test('failures of orders have their words: too little money, and an encrypted re
   expect(proxy.at(CREATE)).toHaveLength(1)
 })
 
-test('a bulk upload is encrypted line by line, and its results are read page by page', async () => {
-  const { cards } = partnerClient(proxy, partner)
-  const orders = Array.from({ length: 25 }, (_, n) => orderOf(partner, { firstName: `Row ${n}` }))
-  const { jobId, rows } = await cards.createMany(orders)
-  expect(rows).toBe(25)
+const BULK = `${CREATE}/bulk`
+
+async function resultsOf({ cards }: Partner, jobId: string) {
   while ((await cards.bulkJob(jobId)).status !== 'DONE')
     await new Promise((resolve) => setTimeout(resolve, 20))
-  const results = await cards.bulkResults(jobId, { limit: 10 }).take(100)
+  return cards.bulkResults(jobId, { limit: 10 }).take(100)
+}
+
+test('a bulk upload is encrypted line by line, and its results are read page by page', async () => {
+  const client = partnerClient(proxy, partner)
+  const orders = Array.from({ length: 25 }, (_, n) => orderOf(partner, { firstName: `Row ${n}` }))
+  const { jobId, rows } = await client.cards.createMany(await client.cards.encryptMany(orders))
+  expect(rows).toBe(25)
+  const results = await resultsOf(client, jobId)
   expect(results.map(({ status }) => status)).toEqual(Array.from({ length: 25 }, () => 'ISSUED'))
   expect(proxy.seen.filter(({ path }) => path.includes('/results'))).toHaveLength(3)
+})
+
+test('encrypted orders whose upload was lost are uploaded again, by another process too: one job, and each card once', async () => {
+  const careful = await newPartner(service)
+  const first = partnerClient(proxy, careful, { maxRetries: 0 })
+  const encrypted = await first.cards.encryptMany(Array.from({ length: 3 }, () => orderOf(careful)))
+  proxy.decide = ({ path }) => (path === BULK ? 'lose' : 'pass')
+  await expect(first.cards.createMany(encrypted)).rejects.toBeInstanceOf(ConnectionError)
+  expect(proxy.at(BULK)).toHaveLength(1)
+  proxy.decide = () => 'pass'
+  const stored = JSON.parse(JSON.stringify(encrypted)) as string[]
+  const second = partnerClient(proxy, careful)
+  const upload = await second.cards.createMany(stored)
+  expect(await second.cards.createMany(stored)).toEqual(upload)
+  const results = await resultsOf(second, upload.jobId)
+  expect(results.map(({ status }) => status)).toEqual(['ISSUED', 'ISSUED', 'ISSUED'])
+  expect(await cardsOf(careful)).toBe(3)
+  const other = await second.cards.createMany(stored, { idempotencyKey: 'another' })
+  expect(other.jobId).not.toBe(upload.jobId)
+  expect(await resultsOf(second, other.jobId)).toEqual(results)
+  expect(await cardsOf(careful)).toBe(3)
+})
+
+test('orders that are not encrypted are refused by a TypeError, and nothing is uploaded', async () => {
+  const { cards } = partnerClient(proxy, partner)
+  // As a caller in JavaScript gives them, whom no type refuses.
+  const uploaded = cards.createMany([orderOf(partner)] as unknown as string[])
+  await expect(uploaded).rejects.toThrow(/^createMany uploads encrypted orders/)
+  expect(proxy.seen).toEqual([])
 })

@@ -96,10 +96,7 @@ describe.each(BODIES)('a 200 that is not the service’s, with the body %j', (bo
     instead('/events/stream', body)
     const causes: unknown[] = []
     const following = events.follow({ maxReconnects: 1, onReconnect: (cause) => causes.push(cause) })
-    await expectForeign(
-      following.next().catch((error: Error) => Promise.reject(error.cause as Error)),
-      body,
-    )
+    await expectForeign(following.next(), body)
     expect(causes).toEqual([expect.any(UnexpectedResponseError)])
     instead('/payments', body)
     await expectForeign(payments.csv(), body)
@@ -115,6 +112,26 @@ test('an empty 200 of a proxy that says its length is an UnexpectedResponseError
   instead(CODES, '', { headers: { 'content-length': '0' } })
   await expectForeign(qrCodes.create({}), '')
 })
+
+test.each(['svc-outcome', 'svc-receipt'])(
+  'a cancel whose response lost %s on its way is an UnexpectedResponseError, and the code is cancelled',
+  async (name) => {
+    const { qrCodes } = merchantClient(service, merchant, {
+      fetch: async (...sent) => {
+        const response = await fetch(...sent)
+        const headers = new Headers(response.headers)
+        headers.delete(name)
+        return new Response(response.body, { status: response.status, headers })
+      },
+    })
+    const { qrCodeId } = await qrCodes.create({})
+    const thrown = await thrownBy(qrCodes.cancel(qrCodeId))
+    expect(thrown).toBeInstanceOf(UnexpectedResponseError)
+    expect(thrown).toMatchObject({ status: 200, body: expect.stringContaining(qrCodeId) })
+    expect(String(thrown)).toContain('svc-outcome')
+    expect(await qrCodes.get(qrCodeId)).toMatchObject({ status: 'CANCELLED' })
+  },
+)
 
 test('any operation by path and method is refused a 200 that is not JSON', async () => {
   const { api } = merchantClient(proxy, merchant)

@@ -1,3 +1,4 @@
+import { CompactEncrypt } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { SvcError } from '../../packages/sdk/src/index.ts'
 import { HttpProxy } from '../harness/http-proxy.ts'
@@ -67,4 +68,18 @@ describe.each([
       `${gateway.baseUrl}/docs/errors#qr_code_not_found`,
     )
   })
+})
+
+test('an order that is bound to a path names the path of the operation, without that of the gateway', async () => {
+  const path = '/api/v0/partner/svcCard'
+  const { api } = partnerClient(gateway, partner)
+  const { companyId, cardAccountId, sharedKey } = partner
+  const { kid, alg, enc, key } = sharedKey
+  const order = new TextEncoder().encode(JSON.stringify({ companyId, cardAccountId, loadAmount: '10' }))
+  const send = async (url: string) => {
+    const body = await new CompactEncrypt(order).setProtectedHeader({ alg, enc, kid, url }).encrypt(key)
+    return api.fetch(path, { method: 'POST', body, headers: { 'content-type': 'application/jose' } })
+  }
+  expect((await send(path)).status).toBe(200)
+  await expect(send(`${PREFIX}${path}`)).rejects.toMatchObject({ error: 'decryption_failed' })
 })

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { forgetEvents } from '@svc/core/webhooks/feed-horizon'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import {
   ConnectionError,
@@ -127,6 +128,31 @@ test('following from the newest event begins with the next one, and a position b
   const beyond = [events.follow({ after: 3 }).next(), events.list({ after: 3 }).take(1)]
   for (const outcome of await Promise.allSettled(beyond))
     expect(outcome.status === 'rejected' && SvcError.is(outcome.reason, 'events_ahead')).toBe(true)
+})
+
+test('a list and a stream begin with the oldest event that is kept; from 0 on they require events that are not', async () => {
+  const shop = await service.newMerchant()
+  const { qrCodes, events } = merchantClient(proxy, shop)
+  await qrCodes.create({ qrName: 'Forgotten' })
+  while ((await events.latest()) < 1) await new Promise((resolve) => setTimeout(resolve, 10))
+  await asSuperuser(service.db.database, async (db) => {
+    for (const table of ['outbox', 'event_numbers'])
+      await db.query(
+        `update ${table} set created_at = created_at - interval '500 days' where tenant_id = $1`,
+        [shop.merchantId],
+      )
+  })
+  await forgetEvents(service.app.services)
+  await qrCodes.create({ qrName: 'Kept' })
+  while ((await events.latest()) < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+  expect((await events.list().take(10)).map(({ sequence }) => sequence)).toEqual([2])
+  for await (const { sequence } of events.follow()) {
+    expect(sequence).toBe(2)
+    break
+  }
+  const required = [events.follow({ after: 0 }).next(), events.list({ after: 0 }).take(1)]
+  for (const outcome of await Promise.allSettled(required))
+    expect(outcome.status === 'rejected' && SvcError.is(outcome.reason, 'events_forgotten')).toBe(true)
 })
 
 test('a webhook is verified and typed; one that was changed, is old or comes with another secret is refused', async () => {

@@ -31,6 +31,8 @@ await merchant.qrCodes.create({ amount: '249.50' })
 await merchant.qrCodes.create({ ammount: 1 })
 // @ts-expect-error an order needs its account
 await partner.cards.create({ companyId: 'c' })
+// @ts-expect-error orders are encrypted, and kept, before they are uploaded
+await partner.cards.createMany([{ companyId: 'c', cardAccountId: 'a' }])
 // @ts-expect-error a status that callers cannot set
 await partner.cards.setStatus('card', { status: 'AP' })
 // @ts-expect-error a merchant has no cards

@@ -4,7 +4,15 @@ import { signNotice } from '@svc/server/http/notice-signature'
 import { expect, test } from 'vitest'
 import { type ApiResponse, payloadOf } from '../harness/client.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
-import { asSuperuser, openService, RAIL_KEY, type TestService, tokenOf } from '../harness/service.ts'
+import {
+  asSuperuser,
+  BANK_RAIL_KEY,
+  CARD_RAIL_KEY,
+  openService,
+  RAIL_KEY,
+  type TestService,
+  tokenOf,
+} from '../harness/service.ts'
 
 const MOST = 50
 const openSmall = () => openService({ env: { REQUESTS_MAX: String(MOST) } })
@@ -136,6 +144,31 @@ test('an address over its budget of failed requests is refused before its tokens
   expect(await tokenOf(service.client, merchant.apiKey)).toBeTruthy()
   await service.close()
 })
+
+test.each([
+  ['/rails/upi/credits', RAIL_KEY],
+  ['/rails/bank/credits', BANK_RAIL_KEY],
+  ['/rails/cards/authorizations', CARD_RAIL_KEY],
+])(
+  'over its budget an address gets 429 at %s for wrong signatures; a message with a right one is always accepted',
+  async (path, key) => {
+    const service = await openService({ env: { SVC_MODE: 'live', FAILED_REQUESTS_PER_SECOND: '5' } })
+    const body = Buffer.from('{}')
+    const notify = (signingKey: string) =>
+      service.client.send('POST', path, body, {
+        'content-type': 'application/json',
+        'x-rail-signature': signNotice(body, signingKey, Date.now()),
+      })
+    const forged = () => notify('not the key of the rail, whoever sent it')
+    const wrongToken = () => service.client.get('/api/v0/qr-code/x', { authorization: 'Bearer abc' })
+    expect((await forged()).error).toBe('invalid_signature')
+    for (const refused of [forged, wrongToken]) {
+      await expect.poll(async () => (await refused()).error, { interval: 1 }).toBe('rate_limited')
+      expect((await notify(key)).status).toBe(202)
+    }
+    await service.close()
+  },
+)
 
 test('a notice whose body does not parse is refused for its signature alone; signed, it is kept', async () => {
   const service = await openSmall()

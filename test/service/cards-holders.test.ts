@@ -62,7 +62,6 @@ test('a userId of another company, of another partner, or of nobody is 404 in th
     await create({ userId: partner.userId }, second),
     await create({ userId: other.userId }),
     await create({ userId: `usr_${'0'.repeat(26)}` }),
-    await create({ userId: '' }),
   ]
   for (const response of responses)
     expect([response.status, response.error, response.errorDescription]).toEqual([
@@ -70,6 +69,18 @@ test('a userId of another company, of another partner, or of nobody is 404 in th
       'user_not_found',
       responses[0]!.errorDescription,
     ])
+})
+
+test('an empty text in an order is absent: it names no user, and blanks nothing that is known', async () => {
+  const empty = { firstName: '', lastName: '', title: '', city: '', referenceNumber: '' }
+  expect(payloadOf(await create({ ...empty, userId: partner.userId }))).toMatchObject({
+    userId: partner.userId,
+    firstName: 'Asha',
+  })
+  const before = await users()
+  const userId = await holder({ ...empty, userId: '', mobile: '9300000009' })
+  expect(await users()).toBe(before + 1)
+  expect(await holder({ userId: '', mobile: '9300000009' })).toBe(userId)
 })
 
 test('a holder is found by mobile, and by e-mail in whatever case, within the company', async () => {

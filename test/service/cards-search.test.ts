@@ -50,9 +50,19 @@ test('an incentive search answers the full record of the one card, with the ince
   expect(json).toEqual({ code: 0, message: 'Success', payload: created })
 })
 
-test('an incentive search without svcCardId is refused by name', async () => {
-  const response = await client.post(SEARCH, accountOf(incentive))
-  expect([response.status, response.errorDescription]).toEqual([400, 'svcCardId is required'])
+test('an incentive search without svcCardId, or with an empty one, is refused by name', async () => {
+  for (const search of [{}, { svcCardId: '' }, { svcCardId: null }]) {
+    const response = await client.post(SEARCH, { ...accountOf(incentive), ...search })
+    expect([response.status, response.errorDescription]).toEqual([400, 'svcCardId is required'])
+  }
+})
+
+test('a rewards search with an empty svcCardId returns all cards of the account, as one without', async () => {
+  const all = await manyClient.post(SEARCH, { ...accountOf(many), svcCardId: '', after: '', limit: 3 })
+  expect(idsOf(payloadOf(all).data)).toEqual(
+    idsOf(payloadOf(await manyClient.post(SEARCH, { ...accountOf(many), limit: 3 })).data),
+  )
+  expect(payloadOf(all).recordsCount).toBe(3)
 })
 
 test('a rewards search answers all cards of the account with exactly the twelve fields of spec 2.5', async () => {

@@ -235,16 +235,6 @@ test('logs tail prints earlier requests of the profile, then each as it happens,
   expect(paths).toEqual(['/api/v0/qr-code/qr_before', '/api/v0/qr-code/qr_after'])
 })
 
-test('trigger makes an event happen with the given fields, and reports a field that no request has', async () => {
-  const settings = { ...env, DATA_DIR: folder }
-  const done = await runHere(['trigger', 'qr_code.credited', '--override', 'amount=249.5'], settings)
-  expect(done.stdout).toMatch(/^paid qr_/)
-  expect((await svc('payments', 'list', '--limit', '1'))[0].amount).toBe(249.5)
-  const unknown = await runHere(['trigger', 'qr_code.created', '--override', 'colour=red'], settings)
-  expect(unknown.code).toBe(1)
-  expect(unknown.stderr).toContain('has the field colour')
-})
-
 /** What the completion prints, which goes around the stream that `runHere` reads. */
 async function completed(...args: string[]): Promise<string> {
   const lines: string[] = []

@@ -100,6 +100,31 @@ async function newPartnerTenant(): Promise<Tenant> {
   }
 }
 
+test('a request for a stream counts with the time until the stream began, however long it lasted', async () => {
+  const tenant = await newMerchantTenant()
+  const measured = async () => {
+    const { text } = await service.client.get('/metrics')
+    const of = (name: string) =>
+      Number(
+        new RegExp(
+          `^svc_http_request_seconds_${name}\\{operation="streamEvents",status="200"\\} (\\S+)$`,
+          'm',
+        ).exec(text)?.[1] ?? 0,
+      )
+    return { count: of('count'), seconds: of('sum') }
+  }
+  const before = await measured()
+  const startMs = performance.now()
+  const stream = await openStream(tenant.tokens[0])
+  const beganSeconds = (performance.now() - startMs) / 1_000
+  await stream.until(await tenant.happen())
+  await tenant.revoke()
+  await stream.ended
+  const counted = async () => (await measured()).count - before.count
+  await expect.poll(counted).toBe(1)
+  expect((await measured()).seconds - before.seconds).toBeLessThanOrEqual(beganSeconds)
+})
+
 describe.each([
   ['merchant', newMerchantTenant],
   ['partner', newPartnerTenant],

@@ -1,7 +1,9 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { openGuideServer } from '../harness/guide-logins.ts'
-import { blocksOf, type Checkout, openCheckout } from '../harness/guides.ts'
-import { newDatabase } from '../harness/service.ts'
+import { blocksOf, type Checkout, NPM_WITHOUT_START, openCheckout } from '../harness/guides.ts'
+import { asSuperuser, newDatabase } from '../harness/service.ts'
 
 // Dozens of commands a guide, a process each: it only ends a wait in vain.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
@@ -86,10 +88,29 @@ test('the guide to payouts runs as it is printed: account, fee, a payout of the 
   expect(printed).toMatch(/Unexplained +.*0\.00/)
 })
 
-test('the guide to backups runs as it is printed: backup, restore, a rehearsal, snapshots', async () => {
+test('the guide to backups runs as it is printed, with URLs in files and standbys for reports too: a rehearsal proves what it restored', async () => {
   const rehearsal = await newDatabase()
-  const printed = await checkout.runGuide('guides/backup.md', { REHEARSAL_URL: rehearsal.url })
+  const url = join(checkout.folder, 'database-url')
+  await writeFile(url, checkout.databaseUrl)
+  const settings = {
+    REHEARSAL_URL: rehearsal.url,
+    DATABASE_OPERATOR_URL_FILE: url,
+    DATABASE_OWNER_URL_FILE: url,
+    DATABASE_READ_URL_FILE: url,
+    REPLICATION: 'required',
+  }
+  const printed = await checkout.runGuide('guides/backup.md', settings)
   expect(printed).toContain('The books add up.')
+  const [first, ...others] = (await blocksOf('guides/backup.md', 'sh')).map(({ code }) => code)
+  const [svc] = first!.split('\n')
+  const [rehearse] = others.find((code) => code.startsWith('rehearse()'))!.split('rehearse restore')
+  const reconcile = [NPM_WITHOUT_START, svc, rehearse, 'rehearse reconcile'].join('\n')
+  expect(await checkout.bash(reconcile, settings)).toContain('The books add up.')
+  await asSuperuser(rehearsal.database, (db) =>
+    db.query(`update ledger_accounts set balance = balance + 1
+      where account_id = (select max(account_id) from ledger_accounts)`),
+  )
+  await expect(checkout.bash(reconcile, settings)).rejects.toThrow('exit code 1')
 })
 
 test('the guide to operating runs as it is printed on a server of its own: settings, doctor, merchant, books, backup', async () => {

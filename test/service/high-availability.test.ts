@@ -2,6 +2,7 @@ import { Database, type DatabaseOptions } from '@svc/platform/db/database'
 import { NotDurable } from '@svc/platform/db/durable'
 import { openLog } from '@svc/platform/log'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { newDatabase } from '../harness/service.ts'
 import { canReplicate, openPair, type Pair } from '../harness/standby.ts'
 
 // A primary and a standby of their own; one test builds on the other, and the last one promotes the standby.
@@ -82,6 +83,17 @@ test.skipIf(!canReplicate)(
     expect(await countOf(database)).toBe(before + 1)
     expect(await portOf(database)).toBe(pair.primary.port)
     expect(database.replica?.reads.behind).toBe(1)
+  },
+)
+
+test.skipIf(!canReplicate)(
+  'a report is not read on a server of another cluster, whatever its position in the log, but on the primary',
+  async () => {
+    const { url: replicaUrl } = await newDatabase()
+    const { url } = pair.primary
+    const database = open({ url, operatorUrl: url, replicaUrl })
+    expect(await portOf(database)).toBe(pair.primary.port)
+    expect(database.replica?.reads).toEqual({ replica: 0, behind: 0, unavailable: 1 })
   },
 )
 

@@ -63,7 +63,7 @@ test('an outcome in words that mean neither paid nor failed changes nothing, is 
       ...waiting.map(([{ payoutId }, word], i) => ({
         line: i + 1,
         payoutId,
-        result: `nothing recorded: "${word}" is neither in --paid nor in --failed`,
+        result: `nothing recorded: "${word}" is not in --paid, --failed or --returned`,
       })),
       { line: 5, payoutId: paid.payoutId, result: 'PAID' },
       { line: 6, payoutId: failed.payoutId, result: 'FAILED' },
@@ -96,15 +96,17 @@ test('the bank’s words are those of --paid and --failed, in any case and with 
   expect(payloadOf(await four.client.get(`/api/v0/payouts/${four.payoutId}`)).failureReason).toBe('remark')
 })
 
-test('a word that would mean both paid and failed, or no word, is refused before anything is recorded', async () => {
+test('a word that would mean two outcomes, or no word, is refused before anything is recorded', async () => {
   const payout = await sent()
   for (const words of [
     ['--paid', 'Done', '--failed', 'REJECTED,done'],
     ['--paid', ' '],
     ['--failed', 'FAILED,'],
+    ['--failed', 'FAILED,RETURNED'],
+    ['--returned', 'paid'],
   ]) {
     const { code, stderr } = await importing([[payout, 'Done']], ...words)
-    expect([code, stderr]).toEqual([1, expect.stringContaining('--paid')])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/--paid|--failed/)])
   }
   expect(await statusOf(payout)).toBe('SENT')
 })

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { examine } from '@svc/app/doctor/doctor'
 import { openInstallation } from '@svc/app/installation'
 import { readConfig } from '@svc/contract/config'
 import { Database } from '@svc/platform/db/database'
@@ -66,7 +67,8 @@ ignore_startup_parameters = extra_float_digits,options
   return `postgresql://postgres@127.0.0.1:${port}/${db.database}`
 }
 
-const open = (url: string) => openInstallation(readConfig({ DATABASE_URL: url }), log, () => undefined)
+const open = (url: string, others: Record<string, string> = {}) =>
+  openInstallation(readConfig({ DATABASE_URL: url, ...others }), log, () => undefined)
 
 test.skipIf(!isInstalled)(
   'through PgBouncer in session mode each connection has the service’s role and settings',
@@ -94,5 +96,62 @@ test.skipIf(!isInstalled)(
     await expect(open(url)).rejects.toThrow(TransactionPooling)
     await expect(open(url)).rejects.toThrow(/pool_mode = session/)
     await (await open(db.url)).release()
+  },
+)
+
+test.skipIf(!isInstalled)(
+  'a pooler in transaction mode is refused at the start for every login, and named by its setting',
+  async () => {
+    const db = await newDatabase()
+    const url = await throughPgBouncer(db, 'transaction')
+    for (const setting of ['DATABASE_OPERATOR_URL', 'DATABASE_OWNER_URL'])
+      await expect(open(db.url, { [setting]: url })).rejects.toThrow(`${setting} leads through a pooler`)
+    const throughSessions = await throughPgBouncer(db, 'session')
+    await (await open(db.url, { DATABASE_OPERATOR_URL: throughSessions })).release()
+  },
+)
+
+test.skipIf(!isInstalled)(
+  'a report is not read through a pooler in transaction mode but on the primary; through one in session mode it is read',
+  async () => {
+    const db = await newDatabase()
+    const readsThrough = async (mode: 'session' | 'transaction') => {
+      const replicaUrl = await throughPgBouncer(db, mode)
+      const database = new Database({ url: db.url, operatorUrl: db.url, replicaUrl }, 4, log)
+      onTestFinished(() => database.close())
+      const text = 'select current_user::text as role'
+      expect(await database.report((tx) => tx.query({ name: 'test_role', text }))).toEqual([
+        { role: 'svc_operator' },
+      ])
+      return database.replica!.reads
+    }
+    expect(await readsThrough('transaction')).toEqual({ replica: 0, behind: 0, unavailable: 1 })
+    expect(await readsThrough('session')).toEqual({ replica: 1, behind: 0, unavailable: 0 })
+  },
+)
+
+test.skipIf(!isInstalled)(
+  'svc admin doctor fails for a login behind a pooler in transaction mode, and warns where reports are meant to be read through one',
+  async () => {
+    const db = await newDatabase()
+    const url = await throughPgBouncer(db, 'transaction')
+    const findingsOf = async (check: string, others: Record<string, string>) => {
+      const config = readConfig({ DATABASE_URL: db.url, DATABASE_OPERATOR_URL: db.url, ...others })
+      const address = {
+        url: db.url,
+        operatorUrl: config.DATABASE_OPERATOR_URL!.reveal(),
+        ...(config.DATABASE_READ_URL && { replicaUrl: config.DATABASE_READ_URL.reveal() }),
+      }
+      const findings = await examine(config, address, 'preflight')
+      return findings.filter((finding) => finding.check === check)
+    }
+    expect(await findingsOf('sessions', {})).toMatchObject([{ status: 'PASS' }, { status: 'PASS' }])
+    expect(await findingsOf('sessions', { DATABASE_OPERATOR_URL: url })).toMatchObject([
+      { status: 'PASS' },
+      { status: 'FAIL', detail: expect.stringContaining('DATABASE_OPERATOR_URL leads through a pooler') },
+    ])
+    expect(await findingsOf('standby_for_reads', { DATABASE_READ_URL: url })).toMatchObject([
+      { status: 'WARN', detail: expect.stringContaining('DATABASE_READ_URL leads through a pooler') },
+    ])
   },
 )

@@ -47,7 +47,7 @@ test('a link is used once, signs in, and is of no use to others or after its tim
   )
   const forged = token.replace(merchant.merchantId, partner.partnerId)
   expect((await stranger().post('/link', { token: forged })).error).toBe('invitation_not_found')
-  const late = await invite(service, merchant.merchantId, 'viewer', -1 / 3600)
+  const late = await invite(service, merchant.merchantId, 'viewer', { hours: -1 / 3600 })
   expect((await stranger().post('/link', { token: late.token })).error).toBe('invitation_expired')
   expect((await stranger().post('/link/password', { token: late.token, password: PASSWORD })).error).toBe(
     'invitation_expired',

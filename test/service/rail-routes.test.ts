@@ -93,6 +93,19 @@ const NAMED: Readonly<Record<string, () => Promise<object>>> = {
   inquireCardBalance: () => ofCard(async () => ({})),
 }
 
+const CARD_RAIL = RAILS.filter(({ auth }) => auth === 'cardRail')
+
+/** Every route of the card rail can read it. */
+const readableEverywhere = () =>
+  ofCard(async (terminal) => ({
+    amount: 50,
+    channel: 'pos',
+    advice: 'forced_post',
+    final: true,
+    authorizationId: (await terminal.authorize(120.5)).authorizationId,
+    captureId: (await terminal.capture(100)).messageId,
+  }))
+
 const exampleOf = (id: string): object => {
   const [first] = EXAMPLES[id] ?? []
   expect(first?.status, `${id} has an example`).toBe(200)
@@ -103,6 +116,10 @@ const MESSAGES: readonly (readonly [what: string, id: string, body: () => Promis
   ...RAILS.map(({ id }) => {
     const body = async () => ({ ...exampleOf(id), ...(await NAMED[id]!()) })
     return [`the example of ${id}`, id, body] as const
+  }),
+  ...CARD_RAIL.map(({ id }) => {
+    const what = `a card message that every route can read, sent as ${id},`
+    return [what, id, readableEverywhere] as const
   }),
   ['the outcome of a merchant’s refund', 'confirmRefund', pendingRefund],
   ['a return that repeats the amount', 'confirmRefund', async () => ({ utr: await returning(), amount: 10 })],
@@ -206,6 +223,45 @@ test('one card message at two routes of two processes at once is carried out by 
   for (const outcome of taken)
     expect(['94,carried out', 'carried out,contradicts_earlier_message']).toContain(outcome)
   expect(await brokenIn(service)).toEqual([])
+})
+
+test('one card message at all routes of two processes at once is carried out by one of them, and moves money at most once', async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const message = await readableEverywhere()
+    const send = signed(message)
+    const all = await Promise.all(
+      CARD_RAIL.map(({ path }, n) => send(path, (n + round) % 2 === 0 ? service : other)),
+    )
+    const refusals = all.map(refusalOf).filter((outcome) => outcome !== 'carried out')
+    expect(refusals).toHaveLength(CARD_RAIL.length - 1)
+    for (const refusal of refusals) expect(['94', 'contradicts_earlier_message']).toContain(refusal)
+    const { stan, transmissionTime } = message as Json
+    const [found] = await asSuperuser(service.db.database, async (db) => {
+      const { rows } = await db.query(
+        `select (select count(*)::int from card_messages where stan = $1 and transmission_at = $2) as messages,
+           (select count(*)::int from journals where reference = $3) as journals`,
+        [stan, transmissionTime, `400123 ${stan} ${transmissionTime}`],
+      )
+      return rows
+    })
+    expect(found).toMatchObject({ messages: 1 })
+    expect(found.journals).toBeLessThanOrEqual(1)
+  }
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('a card message is the same one plain and encrypted: its route repeats the first response, others change nothing', async () => {
+  const terminal = await newCard()
+  const message = { token: terminal.token, ...newIdentity(), amount: 60, advice: 'forced_post' }
+  const plain = signed(message)
+  const first = await terminal.sendEncrypted('captures', message)
+  expect(payloadOf(first)).toMatchObject({ status: 'recorded', debitedAmount: 60 })
+  const before = await money()
+  expect((await plain('/rails/cards/captures')).text).toBe(first.text)
+  expect((await terminal.sendEncrypted('captures', message)).text).toBe(first.text)
+  expect(refusalOf(await plain('/rails/cards/advices'))).toBe('contradicts_earlier_message')
+  expect(refusalOf(await terminal.sendEncrypted('advices', message))).toBe('contradicts_earlier_message')
+  expect(await money()).toEqual(before)
 })
 
 test('messages that shared an identity before are repeated with their own responses', async () => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { Client } from '../harness/client.ts'
 import { REDIS, RedisServer } from '../harness/redis.ts'
@@ -122,6 +124,75 @@ test.skipIf(!REDIS)(
     store.goOn()
     await sharing(services, true)
   },
+)
+
+test.skipIf(!REDIS).each([
+  ['is full', 'config set maxmemory 1', 'config set maxmemory 0', 'OOM'],
+  ['is a replica', 'replicaof 127.0.0.1 1', 'replicaof no one', 'READONLY'],
+  ['permits no counting', 'acl setuser default -eval -evalsha', 'acl setuser default +@all', 'NOPERM'],
+])(
+  'a store that %s refuses nobody: each process counts for itself, says why once, and shares again afterwards',
+  async (_, breaks, mends, reason) => {
+    const store = await openStore()
+    const services = await openTwo(`redis://127.0.0.1:${store.port}`)
+    await sharing(services, true)
+    await store.run(breaks)
+    const [here, there] = await clientsOf(services)
+    expect(await statuses(here, BURST)).toEqual({ 200: BURST })
+    expect(await statuses(there, BURST)).toEqual({ 200: BURST })
+    expect(await statuses(here, 5)).toEqual({ 429: 5 })
+    await sharing(services, false)
+    for (const service of services) {
+      const lost = service
+        .logged()
+        .split('\n')
+        .filter((line) => line.includes('counts for itself'))
+      expect(lost).toHaveLength(1)
+      expect(lost[0]).toContain(reason)
+    }
+    await store.run(mends)
+    const shares = async () => {
+      for (const client of await clientsOf(services)) await statuses(client, 1)
+      return Promise.all(services.map(isShared))
+    }
+    await expect.poll(shares, { timeout: 20_000 }).toEqual([true, true])
+    const [later, elsewhere] = await clientsOf(services)
+    expect(await statuses(later, BURST)).toEqual({ 200: BURST })
+    expect(await statuses(elsewhere, 5)).toEqual({ 429: 5 })
+  },
+  60_000,
+)
+
+test.skipIf(!REDIS)(
+  'after a failover the processes leave the store that became a replica, and share at the one that its address leads to',
+  async () => {
+    const [first, second] = [await openStore(), await openStore()]
+    let primary = first.port
+    const address = createServer((caller) => {
+      const store = connect(primary, '127.0.0.1')
+      caller.pipe(store).pipe(caller)
+      for (const [one, other] of [
+        [caller, store],
+        [store, caller],
+      ] as const)
+        one.on('error', () => undefined).on('close', () => other.destroy())
+    }).listen(0, '127.0.0.1')
+    await once(address, 'listening')
+    closing.push(async () => void address.close())
+    const services = await openTwo(`redis://127.0.0.1:${(address.address() as AddressInfo).port}`)
+    await sharing(services, true)
+    primary = second.port
+    await first.run(`replicaof 127.0.0.1 ${second.port}`)
+    const shares = async () => {
+      for (const client of await clientsOf(services)) await statuses(client, 1)
+      return Promise.all(services.map(isShared))
+    }
+    await expect.poll(shares, { timeout: 20_000 }).toEqual([true, true])
+    const [here, there] = await clientsOf(services)
+    expect(await statuses(here, BURST)).toEqual({ 200: BURST })
+    expect(await statuses(there, 5)).toEqual({ 429: 5 })
+  },
+  60_000,
 )
 
 test.skipIf(!REDIS)(

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describeError } from '@svc/cli/report-error'
-import { ConfigError, SETTINGS } from '@svc/contract/config'
+import { ConfigError, readConfig, SETTINGS } from '@svc/contract/config'
 import { FAILURES } from '@svc/contract/errors'
 import { partitionGauges } from '@svc/platform/db/partitions'
 import { countReplicaReads, type Replica } from '@svc/platform/db/replica'
 import { certificateExpiry, clockSkew, openMetrics } from '@svc/platform/metrics'
+import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url))
@@ -54,6 +55,24 @@ test('alert rules ask for error codes that exist', () => {
   )
   expect(asked.length).toBeGreaterThan(2)
   expect(asked.filter((code) => !(code in FAILURES))).toEqual([])
+})
+
+test('alert rules and the dashboard leave out operations that exist', () => {
+  const ids = new Set(OPERATIONS.map(({ id }) => id))
+  for (const file of ['prometheus/alerts.yaml', 'grafana/svc.json']) {
+    const left = [...textOf(file).matchAll(/operation![=~]\\?"([a-zA-Z|]+)/g)].flatMap(([, names]) =>
+      names!.split('|'),
+    )
+    expect(left.length).toBeGreaterThan(3)
+    expect(left.filter((name) => !ids.has(name))).toEqual([])
+  }
+})
+
+test('HAProxy notices that a process leaves while that still serves, with a second to spare', () => {
+  const [, seconds, times] =
+    /inter (\d+)s fall (\d+) rise \d+ resolvers/.exec(textOf('haproxy/svc.cfg')) ?? []
+  const { DRAIN_DELAY_MS } = readConfig({})
+  expect(Number(seconds) * Number(times) * 1_000).toBeLessThanOrEqual(DRAIN_DELAY_MS - 1_000)
 })
 
 test('every setting that a file of deploy/ gives exists, and only secrets are given by a file', () => {
@@ -144,7 +163,7 @@ test('the dashboard is JSON whose panels all have a query', () => {
 
 /** Their expectations are in the file that promtool reads. */
 test.skipIf(!isInstalled('promtool'))(
-  'alert rules report a database that is down, the first internal error, a loop late by its own interval or without a success, and a store of limits that all processes lost',
+  'alert rules report a database that is down, a process that is not ready, callers that get 503 or wait, the first internal error, a loop late by its own interval or without a success, and a store of limits that all processes lost',
   () => {
     const file = fileURLToPath(new URL('alerts.promtool.yaml', import.meta.url))
     const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' })

@@ -5,6 +5,7 @@ import { readFailure, requireOutcome, withoutResponse } from './failure.ts'
 import type { ListOf } from './known-pages.ts'
 import { sinceLastAct } from './last-act.ts'
 import { stringifySearch } from './list-search.ts'
+import { keyOfContent } from './pending-requests.ts'
 
 /** Of the console, and of the portal, which shares parts with it. */
 const BASE = `${import.meta.env.BASE_URL}api/v0` as '/console/api/v0'
@@ -47,8 +48,7 @@ async function proveOnce({ atMs }: Sent): Promise<boolean> {
   return true
 }
 
-/** Of console and portal. */
-export const afterStepUp: Middleware = {
+const afterStepUp: Middleware = {
   onRequest({ request }) {
     if (request.method !== 'GET') sent.set(request, { copy: request.clone(), atMs: performance.now() })
   },
@@ -59,13 +59,18 @@ export const afterStepUp: Middleware = {
     if (response.status !== 403 || !of) return undefined
     const { error } = (await response.clone().json()) as { error?: string }
     if (error !== 'step_up_required' || !(await proveOnce(of))) return undefined
-    return fetch(of.copy).catch((failed: unknown) => {
+    const proved = await fetch(of.copy).catch((failed: unknown) => {
       throw withoutResponse(of.copy, failed)
     })
+    requireOutcome(request, proved)
+    return proved
   },
   onError: ({ error, request }) => withoutResponse(request, error) as Error,
 }
-api.use(sinceLastAct, afterStepUp)
+
+/** What each request of console and portal passes, in this order, and each response in the opposite one. */
+export const onEveryCall: readonly Middleware[] = [sinceLastAct, keyOfContent, afterStepUp]
+api.use(...onEveryCall)
 
 /** Called when a call finds that the session has ended. */
 export const onSignedOut = new Set<() => void>()

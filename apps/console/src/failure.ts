@@ -57,7 +57,7 @@ const isLost = (error: unknown): boolean =>
   error instanceof TypeError && /fetch|network|load/i.test(error.message)
 
 const ONCE =
-  'No response arrived, so it is unknown whether this was done. Try again: it is done once, however often it is sent from here.'
+  'No response arrived, so it is unknown whether this was done. Try again: it is done once, however often it is sent from here with the same values, even after a reload.'
 const UNKNOWN =
   'No response arrived, so it is unknown whether this was done. Check that before you try again.'
 
@@ -65,7 +65,7 @@ const UNKNOWN =
 const HARMLESS = /\/api\/v0\/(?:session|link|invitation)$|\/search$/
 
 /** Of a change: what a person is to know when its response does not arrive. */
-const outcomeOf = ({ headers }: Request): CallFailed =>
+export const outcomeOf = ({ headers }: Request): CallFailed =>
   new CallFailed(0, NOT_REACHED, headers.has('idempotency-key') ? ONCE : UNKNOWN)
 
 const mayHaveChanged = ({ method, url }: Request): boolean =>

@@ -1,6 +1,9 @@
 declare const OF_A_FORM: unique symbol
 
-/** An `Idempotency-Key` that a form has from when it is opened until it succeeds: sent again, it does nothing twice. */
+/**
+ * An `Idempotency-Key` that a form has from when it is opened until it succeeds: sent again, it does nothing twice. A
+ * request that a form sent before it was opened keeps the key that it had then (`pending-requests.ts`).
+ */
 export type FormKey = string & { readonly [OF_A_FORM]: true }
 
 export const newFormKey = (): FormKey =>

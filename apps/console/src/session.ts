@@ -2,6 +2,7 @@ import { QueryClient, queryOptions, useQuery, useQueryClient } from '@tanstack/r
 import { useRouter } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from './api.ts'
 import { asCallFailed, CallFailed, readFailure } from './failure.ts'
+import { signedIn } from './pending-requests.ts'
 import { forgetItems } from './recent.ts'
 
 /** Refusals are not asked again; a service that is away for a moment is. */
@@ -45,6 +46,8 @@ export const sessionQuery = queryOptions({
   },
   staleTime: Infinity,
 })
+
+signedIn.who = () => queryClient.getQueryData(sessionQuery.queryKey)?.operator.name ?? ''
 
 /** Of no person; and who is signed in, which is set where it changes. */
 const KEPT: ReadonlySet<unknown> = new Set(['about', 'portal-about', 'session', 'member-session'])

@@ -3,7 +3,12 @@ import { hasCluster, openEmbedded } from '@svc/embedded-postgres/embedded'
 import { newRsaKey } from '@svc/jwe/keys'
 import type { KeyProvider } from '@svc/platform/crypto/key-provider'
 import { MasterKeys } from '@svc/platform/crypto/master-keys'
-import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
+import {
+  connectionOptions,
+  type DatabaseAddress,
+  type Login,
+  settingOf,
+} from '@svc/platform/db/connection-options'
 import { type Replication, requireDurable } from '@svc/platform/db/durable'
 import { migrate } from '@svc/platform/db/migrate'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
@@ -46,8 +51,7 @@ export async function openInstallation(
 ): Promise<Installation> {
   const opened = await openAddress(config, log, onProgress)
   try {
-    if (config.DATABASE_URL)
-      await requireSessions(connectionOptions(opened.address, undefined, 'svc_service'))
+    await requireAllSessions(opened.address)
     if (config.SVC_MODE === 'live') await refuseUnsafe(config.DATABASE_URL!.reveal(), config.REPLICATION)
     const run = schema === 'newest' ? await migrate(opened.address) : []
     const keyProvider = keyProviderOf(config)
@@ -61,6 +65,21 @@ export async function openInstallation(
     await opened.release()
     throw error
   }
+}
+
+/** Of each login with a URL. What leads to standbys, which may be down, is checked before it is read (`Replica`). */
+async function requireAllSessions(address: DatabaseAddress): Promise<void> {
+  if (!('url' in address)) return
+  const { url, operatorUrl, ownerUrl } = address
+  const loginOf = new Map<string, Login | undefined>()
+  if (ownerUrl !== undefined) loginOf.set(ownerUrl, undefined)
+  if (operatorUrl !== undefined) loginOf.set(operatorUrl, 'svc_operator')
+  loginOf.set(url, 'svc_service')
+  const checks = [...loginOf.values()].map((login) =>
+    requireSessions(connectionOptions(address, undefined, login), settingOf(login)),
+  )
+  const failed = (await Promise.allSettled(checks)).find(({ status }) => status === 'rejected')
+  if (failed) throw (failed as PromiseRejectedResult).reason
 }
 
 function ownDatabase(config: Config): Opened {

@@ -224,7 +224,7 @@ function addEncryptionKeyCommands(partner: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nTo rotate a key: issue a new one, put it to use, then retire the previous one:\n  svc admin partner key issue-shared par_… --json > shared.jwk\n  svc admin partner key retire par_… sk_…',
+      '\nTo rotate a key: issue a new one, give it to every client beside the previous one, then retire the previous one:\n  svc admin partner key issue-shared par_… --json > shared.jwk\n  svc admin partner key retire par_… sk_…\nUntil then responses are encrypted with the previous key, except those to requests that are encrypted with the new one.',
     )
     .action(async (partnerId: string, { json = false }: Json) => {
       const { k, ...key } = await withInstallation(({ database, keyMaker }) =>
@@ -243,7 +243,7 @@ function addEncryptionKeyCommands(partner: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc admin partner key register-public par_… public.jwk\n  jose jwk pub -i key.jwk | svc admin partner key register-public par_…',
+      '\nExamples:\n  svc admin partner key register-public par_… public.jwk\n  jose jwk pub -i key.jwk | svc admin partner key register-public par_…\nResponses are encrypted to the first key at once, and to a further one when the previous one is retired.',
     )
     .action(registerPublic)
   key

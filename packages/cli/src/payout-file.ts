@@ -16,6 +16,7 @@ import { readText } from './read-text.ts'
 import { UsageError } from './usage-error.ts'
 
 const CHUNK = 1_000
+const UTR_MIN = 6
 
 export function addPayoutFileCommands(payout: Command): void {
   addBankFileCommands<Payout>(payout, {
@@ -47,14 +48,23 @@ export function addPayoutFileCommands(payout: Command): void {
     .option(
       '--failed <values>',
       'what it is called when it could not be paid, separated by commas, in any case; any other changes nothing',
-      'FAILED,REJECTED,RETURNED',
+      'FAILED,REJECTED',
     )
-    .option('--utr <column>', 'the column of the bank’s own reference', 'utr')
+    .option(
+      '--returned <values>',
+      'what it is called when the money came back, also after it was paid, likewise',
+      'RETURNED',
+    )
+    .option(
+      '--utr <column>',
+      'the column of the bank’s own reference, of the payment or of its return',
+      'utr',
+    )
     .option('--reason <column>', 'the column that says why it could not be paid', 'reason')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc admin payout import response.csv --payout REFERENCE --status STATUS --paid SUCCESS --failed FAILED,REVERSED --utr UTR --reason REMARKS',
+      '\nExample:\n  svc admin payout import response.csv --payout REFERENCE --status STATUS --paid SUCCESS --failed FAILED --returned RETURNED,REVERSED --utr UTR --reason REMARKS',
     )
     .action(importOutcomes)
 }
@@ -79,6 +89,7 @@ interface ImportOptions {
   readonly status: string
   readonly paid: string
   readonly failed: string
+  readonly returned: string
   readonly utr: string
   readonly reason: string
   readonly json?: boolean
@@ -89,24 +100,31 @@ interface Reported {
   readonly payoutId: string
   /** The bank's own word. */
   readonly word: string
-  /** Absent for a word that says neither that it was paid nor that it failed: the bank may still pay. */
+  /** Absent for a word that says neither that it was paid nor that it failed or came back: the bank may still pay. */
   readonly step: PayoutStep | undefined
 }
 
 const plain = (word: string): string => word.trim().toUpperCase()
 
-/** Throws `UsageError` where a word would mean both, or none is given: an outcome that is empty means nothing. */
-function readWords({ paid, failed }: ImportOptions) {
-  const words = { paid: plain(paid), failed: new Set(failed.split(',').map(plain)) }
-  if (words.paid === '' || words.failed.has('')) throw new UsageError('--paid and --failed must name words')
-  if (words.failed.has(words.paid))
-    throw new UsageError(`${paid} cannot mean both: it is in --paid and --failed`)
+type Outcome = 'paid' | 'failed' | 'returned'
+
+/** Throws `UsageError` where a word would mean two things, or none is given: an outcome that is empty means nothing. */
+function readWords(options: ImportOptions): ReadonlyMap<string, Outcome> {
+  const words = new Map<string, Outcome>()
+  for (const outcome of ['paid', 'failed', 'returned'] as const)
+    for (const word of outcome === 'paid' ? [options.paid] : options[outcome].split(',')) {
+      const other = words.get(plain(word))
+      if (plain(word) === '') throw new UsageError('--paid, --failed and --returned must name words')
+      if (other !== undefined && other !== outcome)
+        throw new UsageError(`${word} cannot mean both: it is in --${other} and --${outcome}`)
+      words.set(plain(word), outcome)
+    }
   return words
 }
 
 function readOutcomes(text: string, options: ImportOptions): Reported[] {
   const { payout, status, utr, reason } = options
-  const { paid, failed } = readWords(options)
+  const words = readWords(options)
   const rows: Record<string, string>[] = parse(text, {
     columns: true,
     bom: true,
@@ -118,11 +136,19 @@ function readOutcomes(text: string, options: ImportOptions): Reported[] {
       row[name] ?? fault(i + 1, `the file has no column ${name}, but ${Object.keys(row).join(', ')}`)
     const word = at(status)
     const of = { line: i + 1, payoutId: at(payout), word }
-    if (failed.has(plain(word))) return { ...of, step: { to: 'FAILED', reason: at(reason) || word } }
-    if (plain(word) !== paid) return { ...of, step: undefined }
+    const outcome = words.get(plain(word))
+    if (outcome === undefined) return { ...of, step: undefined }
+    if (outcome === 'failed') return { ...of, step: { to: 'FAILED', reason: at(reason) || word } }
     const reference = canonicalReference(at(utr))
-    if (reference.length < 6)
-      return fault(i + 1, `${utr} must be a reference of at least 6 letters and digits`)
+    const isReference = reference.length >= UTR_MIN
+    // A return without a reference is one of a payout that the bank never reported as paid.
+    if (outcome === 'returned')
+      return {
+        ...of,
+        step: { to: 'FAILED', reason: at(reason) || word, returnUtr: isReference ? reference : undefined },
+      }
+    if (!isReference)
+      return fault(i + 1, `${utr} must be a reference of at least ${UTR_MIN} letters and digits`)
     return { ...of, step: { to: 'PAID', utr: reference } }
   })
 }
@@ -152,7 +178,7 @@ async function recordOutcome(
   { payoutId, step, word }: Reported,
   actor: string,
 ): Promise<string> {
-  if (!step) return `nothing recorded: ${JSON.stringify(word)} is neither in --paid nor in --failed`
+  if (!step) return `nothing recorded: ${JSON.stringify(word)} is not in --paid, --failed or --returned`
   const found = await context.database.operate((tx) => findPayout(tx, payoutId))
   if (!found) return 'no such payout'
   try {

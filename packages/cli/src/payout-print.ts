@@ -20,6 +20,8 @@ export const shownPayout = (payout: Payout) => ({
   utr: payout.utr,
   failureReason: payout.failureReason,
   paidLateAt: payout.paidLateAt,
+  returnedAt: payout.returnedAt,
+  returnUtr: payout.returnUtr,
 })
 
 export function readDay(text: string): string {

@@ -47,12 +47,18 @@ export function addPayoutStepCommands(payout: Command): void {
     )
   payout
     .command('fail <payoutId>')
-    .description('record that the bank could not pay a payout: its money is payable again')
+    .description(
+      'record that the bank could not pay a payout, or that its money came back: it is payable again',
+    )
     .requiredOption('--reason <text>', 'why', readReason)
+    .option('--return-utr <reference>', 'the bank’s own reference of the return, of a payout that was paid')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin payout fail pyo_… --reason "account closed"')
-    .action((payoutId: string, { reason, json }: Json & { reason: string }) =>
-      step(payoutId, { to: 'FAILED', reason }, json),
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc admin payout fail pyo_… --reason "account closed"\n  svc admin payout fail pyo_… --return-utr HDFCR0000000043 --reason "account closed"',
+    )
+    .action((payoutId: string, { reason, returnUtr, json }: Json & { reason: string; returnUtr?: string }) =>
+      step(payoutId, { to: 'FAILED', reason, returnUtr: returnUtr && canonicalReference(returnUtr) }, json),
     )
 }
 

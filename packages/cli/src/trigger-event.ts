@@ -2,161 +2,80 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EVENT_TYPES, type EventType } from '@svc/contract/events'
 import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
+import { invariant } from '@svc/kernel/invariant'
 import type { SandboxFile } from '@svc/server/sandbox/demo'
 import { withInstallation } from './context.ts'
-import type { ApiPath } from './tenant-session.ts'
-import { asPartner, byTime, type Override, type Overrides, type Trigger } from './trigger.ts'
+import { type Advice, type Override, type Overrides, type Sandbox, type Trigger, trigger } from './trigger.ts'
+import { CARD_TRIGGERS } from './trigger-cards.ts'
 import { COIN_TRIGGERS } from './trigger-coins.ts'
-import { asMerchant, byTheNetwork, newCard, newCode, pay, payOut, spend } from './trigger-requests.ts'
+import { asMerchant, CODE, newCode, PAYMENT, pay, payOut, UNPAID_CODE } from './trigger-requests.ts'
 import { UsageError } from './usage-error.ts'
 
 export type { Overrides } from './trigger.ts'
 
-const authorization = (amount: number) => () => ({ type: 'authorization', amount })
+const PAID_CODE = [...CODE, ...PAYMENT]
 
-const byTheBank = async (): Promise<string> => {
-  throw new UsageError('A signed notice of the bank causes it: see “Disputes” in docs/guides/upi-rail.md')
+const byTheBank: Advice = {
+  advice: 'A signed notice of the bank causes it: see “Disputes” in docs/guides/upi-rail.md',
 }
 
-const byReversal = async (): Promise<string> => {
-  throw new UsageError('An operator causes it: svc admin journal reverse')
-}
+/** A payment that its code does not accept: the code is of 10 rupees, whatever is paid. */
+const payWrongly = trigger(PAID_CODE, async (sandbox) => {
+  const { qrCodeId } = await newCode(sandbox, CODE, { fixedAmount: true, amount: 10 })
+  const { utr } = await pay(sandbox, { qrCodeId }, 11, 'REFUND_PENDING', 'REFUNDED', 'HELD')
+  return `paid a wrong amount to ${qrCodeId} with ${utr}`
+})
 
-const TRIGGERS: Record<EventType, Trigger> = {
-  'qr_code.created': async (sandbox) => `made ${(await newCode(sandbox)).qrCodeId}`,
-  async 'qr_code.credited'(sandbox) {
-    const { qrCodeId } = await newCode(sandbox, { multipleUse: true })
-    return `paid ${qrCodeId} with ${(await pay(sandbox, { qrCodeId, amount: 10 })).utr}`
-  },
-  async 'qr_code.cancelled'(sandbox) {
-    const { qrCodeId } = await newCode(sandbox)
+/** Of merchants. */
+const MERCHANT_TRIGGERS = {
+  'qr_code.created': trigger(
+    UNPAID_CODE,
+    async (sandbox) => `made ${(await newCode(sandbox, UNPAID_CODE)).qrCodeId}`,
+  ),
+  'qr_code.credited': trigger(PAID_CODE, async (sandbox) => {
+    const { qrCodeId } = await newCode(sandbox, CODE, { multipleUse: true })
+    return `paid ${qrCodeId} with ${(await pay(sandbox, { qrCodeId }, 10, 'ACCEPTED', 'HELD')).utr}`
+  }),
+  'qr_code.cancelled': trigger(UNPAID_CODE, async (sandbox) => {
+    const { qrCodeId } = await newCode(sandbox, UNPAID_CODE)
     await asMerchant(sandbox).call('PATCH', `/api/v0/qr-code/${qrCodeId}/cancel`, {})
     return `cancelled ${qrCodeId}`
-  },
-  async 'qr_code.expired'(sandbox) {
-    const { qrCodeId } = await newCode(sandbox, { expiry: new Date(Date.now() + 2_000).toISOString() })
+  }),
+  'qr_code.expired': trigger(CODE, async (sandbox) => {
+    const { qrCodeId } = await newCode(sandbox, CODE, { expiry: new Date(Date.now() + 2_000).toISOString() })
     await sleep(2_000)
     return `${qrCodeId} expires now`
-  },
-  async 'payment.refund_pending'(sandbox) {
-    const { qrCodeId } = await newCode(sandbox, { fixedAmount: true, amount: 10 })
-    return `paid too much to ${qrCodeId} with ${(await pay(sandbox, { qrCodeId, amount: 11 })).utr}`
-  },
-  async 'payment.refunded'(sandbox) {
-    const { qrCodeId } = await newCode(sandbox, { fixedAmount: true, amount: 10 })
-    return `paid too much to ${qrCodeId} with ${(await pay(sandbox, { qrCodeId, amount: 11 })).utr}`
-  },
-  async 'payment.refund_failed'(sandbox) {
-    const { qrCodeId } = await newCode(sandbox, { multipleUse: true })
-    const { payment } = await pay(sandbox, { qrCodeId, amount: 20 })
+  }),
+  'payment.refund_pending': payWrongly,
+  'payment.refunded': payWrongly,
+  'payment.refund_failed': trigger([...PAID_CODE, 'reason'], async (sandbox) => {
+    const { qrCodeId } = await newCode(sandbox, CODE, { multipleUse: true })
+    const { payment } = await pay(sandbox, { qrCodeId }, 20, 'ACCEPTED')
     const refund = { amount: 10.95, referenceNumber: randomUUID() }
-    await asMerchant(sandbox).call('POST', `/api/v0/payments/${payment?.paymentId}/refunds`, refund)
+    await asMerchant(sandbox).call(
+      'POST',
+      `/api/v0/payments/${payment?.paymentId}/refunds`,
+      sandbox.override(['referenceNumber', 'reason'], refund),
+    )
     return `refunding ${payment?.paymentId}, which fails within seconds`
-  },
-  async 'payment.suspended'(sandbox) {
-    const { upiUri } = await newCode(sandbox)
+  }),
+  'payment.suspended': trigger(PAID_CODE, async (sandbox) => {
+    const { upiUri } = await newCode(sandbox, CODE)
     const upi = upiUri.replace(/&tr=[^&]*/, '&tr=unknown')
-    return `paid to no code with ${(await pay(sandbox, { upi, amount: 10 })).utr}`
-  },
-  'payment.settled': async () => {
-    throw new UsageError('A settlement file of the bank causes it: svc admin settlement import')
-  },
-  'payment.adjusted': async () => {
-    throw new UsageError('An operator corrects payments: svc admin payments adjust')
-  },
-  'payment.assigned': async () => {
-    throw new UsageError('An operator assigns credits: svc admin suspense assign')
-  },
+    return `paid to no code with ${(await pay(sandbox, { upi }, 10, 'SUSPENSE', 'HELD')).utr}`
+  }),
+  'payment.settled': { advice: 'A settlement file of the bank causes it: svc admin settlement import' },
+  'payment.adjusted': { advice: 'An operator corrects payments: svc admin payments adjust' },
+  'payment.assigned': { advice: 'An operator assigns credits: svc admin suspense assign' },
   'payment.disputed': byTheBank,
   'dispute.won': byTheBank,
   'dispute.lost': byTheBank,
-  'payout.paid': async (sandbox) => `paid out ${await payOut(sandbox, 'PAID')}`,
-  'payout.failed': async (sandbox) => `could not pay out ${await payOut(sandbox, 'FAILED')}`,
-  'card.created': async (sandbox) => `issued ${await newCard(sandbox)}`,
-  async 'card.status_changed'(sandbox) {
-    const svcCardId = await newCard(sandbox)
-    await asPartner(sandbox).call('PATCH', `/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'L' })
-    return `locked ${svcCardId}`
-  },
-  'card.spent': async (sandbox) => `spent from ${await spend(sandbox)}`,
-  async 'card.refunded'(sandbox) {
-    const svcCardId = await spend(sandbox)
-    await asPartner(sandbox).call(
-      'POST',
-      `/sandbox/cards/${svcCardId}/refund`,
-      sandbox.override({ amount: 25 }),
-    )
-    return `refunded to ${svcCardId}`
-  },
-  'card.authorized': (sandbox) => byTheNetwork(sandbox, authorization(10)),
-  'card.declined': (sandbox) => byTheNetwork(sandbox, authorization(1e6)),
-  'card.captured': (sandbox) =>
-    byTheNetwork(sandbox, authorization(10), (authorizationId) => ({
-      type: 'capture',
-      amount: 10,
-      authorizationId,
-    })),
-  'card.voided': (sandbox) =>
-    byTheNetwork(sandbox, authorization(10), (authorizationId) => ({ type: 'void', authorizationId })),
-  'card.hold_expired': byTime,
-  'card.expiring': byTime,
-  'card.expired': byTime,
-  async 'card.replaced'(sandbox) {
-    const svcCardId = await newCard(sandbox)
-    await asPartner(sandbox).call('POST', `/api/v0/partner/svcCard/${svcCardId}/replace`, { reason: 'lost' })
-    return `replaced ${svcCardId}`
-  },
-  'card.unclaimed_soon': byTime,
-  async 'card.return_waiting'(sandbox) {
-    const svcCardId = await newCard(sandbox)
-    const path: ApiPath = `/api/v0/partner/svcCard/${svcCardId}`
-    await asPartner(sandbox).call('PATCH', `${path}/status`, { status: 'BL', reason: 'lost' })
-    await asPartner(sandbox).call('POST', `${path}/return`, { consentReference: 'trigger' })
-    return `blocked and emptied ${svcCardId}`
-  },
-  'card.returned': byTime,
-  async 'card_account.funded'(sandbox) {
-    const { cardAccountId } = sandbox.incentivePartner
-    const path: ApiPath = `/api/v0/partner/card-accounts/${cardAccountId}/funding-instructions`
-    const { virtualAccountNumber } = await asPartner(sandbox).call<{ virtualAccountNumber: string }>(
-      'GET',
-      path,
-    )
-    const transfer = { virtualAccountNumber, amount: 1_000 }
-    const { utr } = await asPartner(sandbox).call<{ utr: string }>(
-      'POST',
-      '/sandbox/bank/transfers',
-      sandbox.override(transfer, 'remitterName', 'mode'),
-    )
-    return `transferred to ${cardAccountId} with ${utr}`
-  },
-  'card_account.withdrawn': async () => {
-    throw new UsageError('An operator causes it: svc admin card-account withdraw')
-  },
-  'card_account.funding_reversed': byReversal,
-  'card_account.withdrawal_reversed': byReversal,
-  async 'card_account.low'(sandbox) {
-    const { cardAccountId } = sandbox.incentivePartner
-    const path: ApiPath = `/api/v0/partner/card-accounts/${cardAccountId}`
-    const { balance } = await asPartner(sandbox).call<{ balance: number }>('GET', path)
-    await asPartner(sandbox).call('PATCH', path, { lowBalance: balance })
-    return `issued ${await newCard(sandbox)} from ${cardAccountId}`
-  },
-  async 'user.erased'(sandbox) {
-    const { companyId } = sandbox.incentivePartner
-    const path: ApiPath = '/api/v0/partner/users'
-    const user = await asPartner(sandbox).call<{ userId: string }>('POST', path, {
-      companyId,
-      firstName: 'Asha',
-    })
-    await asPartner(sandbox).call('POST', `${path}/${user.userId}/erase`, {})
-    return `erased ${user.userId}`
-  },
-  'card.return_reversed': async () => {
-    throw new UsageError('An operator causes it: svc admin cards reverse-return')
-  },
-  ...COIN_TRIGGERS,
-  async 'api_key.revoked'({ merchant: { merchantId } }) {
+  'payout.paid': trigger(PAID_CODE, async (sandbox) => `paid out ${await payOut(sandbox, 'PAID')}`),
+  'payout.failed': trigger(
+    PAID_CODE,
+    async (sandbox) => `could not pay out ${await payOut(sandbox, 'FAILED')}`,
+  ),
+  'api_key.revoked': trigger([], async ({ merchant: { merchantId } }) => {
     const apiKeyId = await withInstallation(({ database, keyMaker }) =>
       database.operate(async (tx) => {
         const issued = await issueApiKey(tx, keyMaker, merchantId, 'made to be revoked')
@@ -165,12 +84,19 @@ const TRIGGERS: Record<EventType, Trigger> = {
       }),
     )
     return `revoked ${apiKeyId}`
-  },
+  }),
+} as const satisfies Partial<Record<EventType, Trigger | Advice>>
+
+/** Of each event: what causes it. */
+export const TRIGGERS: Readonly<Record<EventType, Trigger | Advice>> = {
+  ...MERCHANT_TRIGGERS,
+  ...CARD_TRIGGERS,
+  ...COIN_TRIGGERS,
 }
 
 /**
  * Makes a real event of this type happen to a demo tenant of the sandbox; returns what was done. `overrides` replace fields
- * of the requests that have them; throws UsageError where none has a field.
+ * of the requests that cause it; throws UsageError, and sends nothing, where none has a field.
  */
 export async function triggerEvent(
   file: SandboxFile,
@@ -179,16 +105,23 @@ export async function triggerEvent(
 ): Promise<string> {
   if (!Object.hasOwn(TRIGGERS, type))
     throw new UsageError(`There is no event ${type}. There are: ${EVENT_TYPES.join(', ')}`)
-  const unused = new Set(Object.keys(overrides))
-  const override: Override = (request, ...extra) => {
-    const fits = Object.entries(overrides).filter(
-      ([name]) => Object.hasOwn(request, name) || extra.includes(name),
+  const found = TRIGGERS[type as EventType]
+  if ('advice' in found) throw new UsageError(found.advice)
+  const unknown = Object.keys(overrides).filter((name) => !found.fields.includes(name))
+  if (unknown.length > 0)
+    throw new UsageError(
+      `No request for ${type} has the field ${unknown.join(', ')}. Fields: ${found.fields.join(', ') || 'none'}`,
     )
-    for (const [name] of fits) unused.delete(name)
+  const offered = new Set<string>()
+  const override: Override = (fields, request) => {
+    for (const field of fields) offered.add(field)
+    const fits = Object.entries(overrides).filter(([name]) => fields.includes(name))
     return { ...request, ...Object.fromEntries(fits) }
   }
-  const done = await TRIGGERS[type as EventType]({ ...file, override })
-  if (unused.size > 0)
-    throw new UsageError(`${done}, but no request for ${type} has the field ${[...unused].join(', ')}`)
+  const done = await found.cause({ ...file, override } satisfies Sandbox)
+  invariant(
+    found.fields.every((field) => offered.has(field)) && offered.size === new Set(found.fields).size,
+    `the fields of ${type} are not those of its requests: ${[...offered].join(', ')}`,
+  )
   return done
 }

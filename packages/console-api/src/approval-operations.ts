@@ -144,7 +144,18 @@ export const approvePosting = query({
     'payment_not_accepted',
     'notice_not_in_quarantine',
     'notice_not_applied',
+    'notice_not_found',
     'utr_conflict',
+    'card_account_not_found',
+    'dispute_not_found',
+    'funding_reference_used',
+    'insufficient_funds',
+    'journal_not_found',
+    'ledger_account_not_found',
+    'payment_not_found',
+    'refund_not_found',
+    'suspense_resolved',
+    'withdrawal_reference_used',
   ],
   mount(services) {
     return async (input) => {

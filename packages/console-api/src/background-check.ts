@@ -41,10 +41,13 @@ const FINISH = statement(
   'console_checks_finish',
   `update console_checks set finished_at = clock_timestamp(), result = $2::jsonb, problem = $3 where check_id = $1`,
 )
+// The last result stays: alerts depend on it, however many runs broke off since.
 const FORGET = statement(
   'console_checks_forget',
   `delete from console_checks where kind = $1 and check_id <= (
-     select check_id from console_checks where kind = $1 order by check_id desc offset $2 limit 1)`,
+     select check_id from console_checks where kind = $1 order by check_id desc offset $2 limit 1)
+   and check_id is distinct from (
+     select max(check_id) from console_checks where kind = $1 and result is not null)`,
 )
 
 /** A run that came to an end. */

@@ -32,7 +32,7 @@ export const showFundingInstructions = query({
   permission: 'view',
   params: idParam('cardAccountId'),
   result: FundingInstructions,
-  errors: ['card_account_not_found', 'funding_not_set_up'],
+  errors: ['card_account_not_found', 'funding_not_set_up', 'outcome_unknown'],
   mount(services) {
     const instructions = fundingInstructions(services)
     return async ({ params: { cardAccountId } }) => {

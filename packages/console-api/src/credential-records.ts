@@ -1,4 +1,4 @@
-import { type AnyScope, MERCHANT_SCOPES, SCOPES, scopesOf } from '@svc/contract/scopes'
+import { ALL_SCOPES, scopesOf } from '@svc/contract/scopes'
 import { ADDRESSES_MAX, readLimits } from '@svc/core/tenants/credential-limits'
 import {
   type Credential,
@@ -11,7 +11,6 @@ import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import { closed, instant, maybe, maybeInstant, record, text } from './console-schema.ts'
 
-const ALL_SCOPES = [...new Set([...Object.keys(SCOPES), ...Object.keys(MERCHANT_SCOPES)])] as AnyScope[]
 const Address = Type.String({ maxLength: 64 })
 
 /** From where a credential may be used, and for what. */

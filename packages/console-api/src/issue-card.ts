@@ -56,7 +56,7 @@ export const issueCardInConsole = operation({
   params: idParam('cardAccountId'),
   body: OrderByOperator,
   result: CardRecord,
-  errors: [...createGiftCardOperation.errors, 'user_erased', 'tenant_disabled'],
+  errors: [...createGiftCardOperation.errors, 'tenant_disabled'],
   run: createGiftCard,
   ask: ({ body, params: { cardAccountId } }, { database }) => askForPartner(database, cardAccountId, body),
   audit: ({ partnerId, order }, input) =>

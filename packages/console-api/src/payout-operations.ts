@@ -186,7 +186,7 @@ export const completePayout = query({
   tag: TAG,
   summary: 'Record the bank’s outcome of a payout',
   description:
-    'After a failed one what it was made of is payable again. A failed one that the bank has paid after all is paid, if what it was made of is in no later payout and still payable; where that was paid again or spent, it stays failed, and what the bank paid is on the account `payout_exceptions` of the merchant.',
+    'After a failed one what it was made of is payable again; a paid one fails when its money came back, which `returnUtr` says. A failed one that the bank has paid after all is paid, if what it was made of is in no later payout and still payable; where that was paid again or spent, it stays failed, and what the bank paid is on the account `payout_exceptions` of the merchant.',
   permission: 'finance',
   params: idParam('payoutId'),
   body: closed({
@@ -199,19 +199,26 @@ export const completePayout = query({
       }),
     ),
     reason: Type.Optional(reasonText('Why it failed; required then')),
+    returnUtr: Type.Optional(
+      Type.String({
+        minLength: 6,
+        maxLength: 64,
+        description: 'The bank’s own reference of the return; required of one that was paid and came back',
+      }),
+    ),
   }),
   result: PayoutState,
   errors: ['payout_not_found', 'payout_state', 'utr_conflict'],
   mount(services) {
     const take = stepper(services)
     return (input) => {
-      const { status, utr, reason } = input.body
+      const { status, utr, reason, returnUtr } = input.body
       if (status === 'PAID') {
         if (utr === undefined) return failField('utr', 'required', 'is required')
         return take(input, { to: 'PAID', utr: canonicalReference(utr) })
       }
       if (reason === undefined) return failField('reason', 'required', 'is required')
-      return take(input, { to: 'FAILED', reason })
+      return take(input, { to: 'FAILED', reason, returnUtr: returnUtr && canonicalReference(returnUtr) })
     }
   },
 })

@@ -39,7 +39,7 @@ export const rowOf = (row: ListedPayout, timeZone: string) => ({
 })
 
 export const PAYOUT_FILTERS = {
-  q: exact('Id of the payout, or the bank’s reference', 64),
+  q: exact('Id of the payout, or the bank’s reference of it or of its return', 64),
   merchantId: exact('To this merchant'),
   status: oneOf([...PAYOUT_STATUSES], 'Only these'),
   businessDay: exact('Of this business day, `YYYY-MM-DD`', 10),
@@ -58,7 +58,8 @@ export function payoutFilters({ q, merchantId, status, businessDay }: Static<typ
     .add('y.status = ?', status)
     .add('y.business_day = ?::date', businessDay && readBusinessDay(businessDay, 'query'))
   if (q?.startsWith('pyo_')) return filters.add('y.payout_id = ?', q)
-  return filters.add('y.utr = ?', q && canonicalReference(q))
+  const reference = q && canonicalReference(q)
+  return filters.add('? in (y.utr, y.return_utr)', reference)
 }
 
 const OF_OBJECT = statement<{ payoutId: string }>(
@@ -76,23 +77,26 @@ export const payoutOf = async (
 ): Promise<string | undefined> => (await tx.query(OF_OBJECT, [merchantId, objectId, kind]))[0]?.payoutId
 
 const OUTCOMES = { PAID: 'paid', FAILED: 'failed', CANCELLED: 'cancelled' } as const
+type Outcome = keyof typeof OUTCOMES
 
 /** Prepared, approved, sent to the bank, and what became of it. */
 export function payoutHappenings(payout: Payout): Happening[] {
   const { accountSetBy, approvedAt, approvedBy, completedAt, createdAt, failureReason, runId, sentAt } =
     payout
-  const { failedAt, paidLateAt, utr } = payout
+  const { failedAt, paidLateAt, returnedAt, returnUtr, utr } = payout
   const fact = { source: 'payout', id: payout.payoutId } as const
   const of = (at: Date | null, what: string, detail?: string | null, actor?: string | null): Happening[] =>
     at ? [{ ...fact, at, what, detail: detail ?? undefined, actor: actor ?? undefined }] : []
   const account = accountSetBy === null ? '' : `, to the bank account set by ${accountSetBy}`
-  const outcome = OUTCOMES[payout.status as keyof typeof OUTCOMES]
+  const outcome = OUTCOMES[(returnedAt ? 'PAID' : payout.status) as Outcome]
+  const paidAs = utr && `UTR ${utr}`
   return [
     ...of(createdAt, 'prepared', `for ${payout.businessDay}${account}`, payout.preparedBy),
     ...of(approvedAt, 'approved', undefined, approvedBy),
     ...of(sentAt, 'sent_to_the_bank', runId && `run ${runId}`),
     ...of(failedAt, 'failed'),
-    ...(outcome ? of(completedAt, outcome, failureReason ?? (utr && `UTR ${utr}`)) : []),
+    ...(outcome ? of(completedAt, outcome, outcome === 'paid' ? paidAs : failureReason) : []),
+    ...of(returnedAt, 'returned_by_the_bank', `UTR ${returnUtr}; ${failureReason}`),
     ...of(paidLateAt, 'paid_late', `UTR ${utr}; its money was paid again or spent`),
   ]
 }

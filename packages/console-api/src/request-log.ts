@@ -4,6 +4,7 @@ import { DecryptionFailed, type JweErrorReason } from '@svc/jwe/jwe-error'
 import { isUnavailable } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
+import { tookMs } from '@svc/server/http/observe'
 import type { Operation, Services } from '@svc/server/http/operation'
 import { HEALTH } from '@svc/server/http/probes'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -228,7 +229,7 @@ function entryOf(
     method: request.method,
     path: request.url.split('?', 1)[0]!,
     status: reply.statusCode,
-    durationMs: reply.elapsedTime,
+    durationMs: tookMs(request, reply),
     failure,
     address: request.ip,
     bodyBytes,

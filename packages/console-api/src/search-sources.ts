@@ -126,7 +126,7 @@ export const SOURCES: readonly Source[] = [
     'payout_utr',
     'payout',
     bankReference,
-    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts where utr = $1`,
+    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts where utr = $1 or return_utr = $1`,
   ),
   source(
     'code_reference',

@@ -176,7 +176,7 @@ export const signInToSandbox = query({
   envelope: 'problem',
   sandboxOnly: true,
   result: SessionRecord,
-  errors: ['route_not_found'],
+  errors: ['route_not_found', 'not_signed_in', 'already_exists'],
   mount(services: ConsoleServices) {
     return async ({ address, headers, requestId }) => {
       const { database, random } = services

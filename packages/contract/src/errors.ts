@@ -380,7 +380,7 @@ export const FAILURES = {
     429,
     'RATE_LIMIT_ERROR',
     'Too many requests',
-    'Wait for the time in `Retry-After`. The `RateLimit` headers show how many requests remain.',
+    'Wait for the time in `Retry-After`. The `RateLimit` headers show how many requests remain. A message of a rail gets it only with a wrong signature.',
   ),
   webhook_endpoint_not_found: kind(
     404,

@@ -1,8 +1,6 @@
 interface EventKind {
   /** When it happens, for the reference. */
   readonly description: string
-  /** The record that the event carries, by its name in the OpenAPI document where it has one. */
-  readonly payload: string
 }
 
 /**
@@ -10,188 +8,101 @@ interface EventKind {
  * never a secret, never a card number.
  */
 export const EVENTS = {
-  'qr_code.created': { description: 'A QR code was created', payload: '`QrCode`' },
-  'qr_code.credited': {
-    description: 'A payment was accepted through a QR code',
-    payload: '`PaymentRecord`',
-  },
+  'qr_code.created': { description: 'A QR code was created' },
+  'qr_code.credited': { description: 'A payment was accepted through a QR code' },
   'qr_code.cancelled': {
     description: 'A QR code accepts no more payments: it was cancelled, or its one payment was accepted',
-    payload: '`QrCode`, `reason`, `actor` and `payments`',
   },
-  'qr_code.expired': {
-    description: 'The `expiry` of an active QR code passed',
-    payload: '`QrCode`',
-  },
+  'qr_code.expired': { description: 'The `expiry` of an active QR code passed' },
   'payment.refund_pending': {
     description:
       'A credit arrived that its QR code cannot accept and goes back to its payer; or the merchant refunds a payment, with `refund`',
-    payload: '`PaymentRecord`, or `PaymentWithRefund`',
   },
   'payment.refunded': {
     description:
       'The bank confirmed that a credit which could not be accepted went back to its payer; or that it made a refund of the merchant, with `refund`',
-    payload: '`PaymentRecord`, or `PaymentWithRefund`',
   },
   'payment.refund_failed': {
     description:
       'The bank could not make a refund of the merchant; its money is payable to the merchant again',
-    payload: '`PaymentWithRefund`',
   },
   'payment.suspended': {
     description:
       'A credit arrived that fits no QR code; it stays in suspense until it is assigned or returned',
-    payload: '`PaymentRecord`',
   },
-  'payment.settled': {
-    description: 'The bank has paid for a payment, as its settlement file says',
-    payload: '`PaymentRecord`',
-  },
+  'payment.settled': { description: 'The bank has paid for a payment, as its settlement file says' },
   'payment.adjusted': {
     description:
       'An operator corrected what a payment amounts to, by a reference of the bank; what is payable to the merchant changes by the difference',
-    payload: '`PaymentWithAdjustment`',
   },
   'payment.assigned': {
     description: 'An operator assigned a credit out of suspense to the merchant, who is paid for it',
-    payload: '`PaymentRecord`',
   },
   'payment.disputed': {
     description:
       'The payer disputes a payment or a part of it; submit evidence before `evidenceDueOn`, or accept it',
-    payload: '`Dispute`',
   },
   'dispute.won': {
     description:
       'A dispute was decided for the merchant; its money is payable to the merchant again. Follows `dispute.lost` where that was only because no evidence came in time',
-    payload: '`Dispute`',
   },
   'dispute.lost': {
     description:
       'A disputed amount stays with the payer: decided so, accepted by the merchant, or no evidence came in time',
-    payload: '`Dispute`',
   },
-  'payout.paid': { description: 'The bank paid a payout to the merchant', payload: '`Payout`' },
+  'payout.paid': { description: 'The bank paid a payout to the merchant' },
   'payout.failed': {
-    description: 'The bank could not pay a payout; what it was made of is due again',
-    payload: '`Payout`',
+    description:
+      'The bank could not pay a payout, or its money came back after it was paid; what it was made of is due again',
   },
-  'card.created': { description: 'A card was issued', payload: '`Card`' },
-  'card.status_changed': {
-    description: 'A card was locked, unlocked, blocked or activated',
-    payload: '`Card`',
-  },
-  'card.spent': { description: 'Money was spent from a card', payload: '`CardReceipt`' },
-  'card.refunded': {
-    description: 'Money that was spent came back to a card',
-    payload: '`CardReceipt`, or `CardMessage`',
-  },
-  'card.authorized': { description: 'The card network placed a hold on a card', payload: '`CardMessage`' },
+  'card.created': { description: 'A card was issued' },
+  'card.status_changed': { description: 'A card was locked, unlocked, blocked or activated' },
+  'card.spent': { description: 'Money was spent from a card' },
+  'card.refunded': { description: 'Money that was spent came back to a card' },
+  'card.authorized': { description: 'The card network placed a hold on a card' },
   'card.declined': {
     description: 'An authorisation of a card was declined, with `responseCode` and `reason`',
-    payload: '`CardMessage`',
   },
-  'card.captured': {
-    description: 'The card network captured an amount, with or without an authorisation',
-    payload: '`CardMessage`',
-  },
-  'card.voided': {
-    description: 'The card network released a hold on a card, wholly or in part',
-    payload: '`CardMessage`',
-  },
-  'card.hold_expired': {
-    description: 'A hold on a card expired before it was captured',
-    payload: '`CardHold`',
-  },
-  'card.expiring': {
-    description: 'A card expires soon: sent 30, 7 and 1 days before',
-    payload: '`CardNotice`',
-  },
-  'card.expired': { description: 'A card has passed its last day', payload: '`CardNotice`' },
-  'card.replaced': {
-    description: 'A card was replaced by a new one, which has its money',
-    payload: '`CardReplacement`',
-  },
+  'card.captured': { description: 'The card network captured an amount, with or without an authorisation' },
+  'card.voided': { description: 'The card network released a hold on a card, wholly or in part' },
+  'card.hold_expired': { description: 'A hold on a card expired before it was captured' },
+  'card.expiring': { description: 'A card expires soon: sent 30, 7 and 1 days before' },
+  'card.expired': { description: 'A card has passed its last day' },
+  'card.replaced': { description: 'A card was replaced by a new one, which has its money' },
   'card.unclaimed_soon': {
     description:
       'What is left on a dead card returns to its card account soon: sent 45, 15 and 1 days before',
-    payload: '`CardNotice`',
   },
-  'card.return_waiting': {
-    description: 'What was left on a dead card waits to return to its card account',
-    payload: '`CardReturn`',
-  },
-  'card.returned': {
-    description: 'What was left on a dead card has returned to its card account',
-    payload: '`CardReturn`',
-  },
+  'card.return_waiting': { description: 'What was left on a dead card waits to return to its card account' },
+  'card.returned': { description: 'What was left on a dead card has returned to its card account' },
   'card.return_reversed': {
     description: 'An operator put what was on its way back to the card account back on the card',
-    payload: '`CardReturn`',
   },
-  'card_account.funded': {
-    description: 'Money that was transferred to a card account was credited to it',
-    payload: '`FundedCardAccount`',
-  },
+  'card_account.funded': { description: 'Money that was transferred to a card account was credited to it' },
   'card_account.withdrawn': {
     description: 'What was left on a card account, or a part of it, was paid back to you',
-    payload: '`FundedCardAccount`',
   },
   'card_account.funding_reversed': {
     description:
       'An operator took back a funding that was entered wrongly; what it had credited has left the card account',
-    payload: '`FundedCardAccount`',
   },
   'card_account.withdrawal_reversed': {
     description:
       'An operator took back a withdrawal that was entered wrongly; its money is on the card account again',
-    payload: '`FundedCardAccount`',
   },
-  'card_account.low': {
-    description: 'A load brought the balance of a card account below its threshold',
-    payload: '`LowCardAccount`',
-  },
-  'user.erased': {
-    description: 'The personal data of a user was erased; erase your copies too',
-    payload: '`ErasedUser`',
-  },
-  'coins.allocated': { description: 'Coins were awarded to a user', payload: 'The movement of coins' },
-  'coins.pending': {
-    description: 'Coins were awarded to a user and become active later',
-    payload: 'The movement of coins',
-  },
-  'coins.activated': {
-    description: 'Pending coins of a user became active',
-    payload: 'The allocation that became active',
-  },
-  'coins.voided': {
-    description: 'An allocation of coins was voided, wholly or as far as coins were there',
-    payload: '`CoinVoid`',
-  },
-  'coins.redeemed': { description: 'A user spent coins', payload: 'The movement of coins' },
-  'coins.expiring': {
-    description: 'Coins of a user expire within `COIN_EXPIRY_NOTICE_DAYS`',
-    payload: '`ExpiringCoins`',
-  },
-  'coins.expired': { description: 'Coins of a user passed their last day', payload: 'The movement of coins' },
-  'coin_config.changed': {
-    description: 'A coin configuration was created, changed or switched on or off',
-    payload: '`CoinConfig`',
-  },
-  'api_key.revoked': {
-    description: 'An API key was revoked for good',
-    payload: '`apiKeyId`, `name`, `prefix`, `createdOn`, `revokedOn`',
-  },
+  'card_account.low': { description: 'A load brought the balance of a card account below its threshold' },
+  'user.erased': { description: 'The personal data of a user was erased; erase your copies too' },
+  'coins.allocated': { description: 'Coins were awarded to a user' },
+  'coins.pending': { description: 'Coins were awarded to a user and become active later' },
+  'coins.activated': { description: 'Pending coins of a user became active' },
+  'coins.voided': { description: 'An allocation of coins was voided, wholly or as far as coins were there' },
+  'coins.redeemed': { description: 'A user spent coins' },
+  'coins.expiring': { description: 'Coins of a user expire within `COIN_EXPIRY_NOTICE_DAYS`' },
+  'coins.expired': { description: 'Coins of a user passed their last day' },
+  'coin_config.changed': { description: 'A coin configuration was created, changed or switched on or off' },
+  'api_key.revoked': { description: 'An API key was revoked for good' },
 } as const satisfies Record<string, EventKind>
 
 export type EventType = keyof typeof EVENTS
 
 export const EVENT_TYPES = Object.keys(EVENTS) as EventType[]
-
-/** The event catalogue as a Markdown table, for the generated reference. */
-export function eventTable(): string {
-  const rows = Object.entries(EVENTS).map(
-    ([type, { description, payload }]) => `| <a id="${type}"></a>\`${type}\` | ${description} | ${payload} |`,
-  )
-  return ['| `type` | When | `data` |', '|---|---|---|', ...rows, ''].join('\n')
-}

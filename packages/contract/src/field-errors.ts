@@ -32,6 +32,11 @@ export interface FieldError {
   readonly message: string
 }
 
+const NAME_MAX = 60
+
+/** Names come from the caller too: only letters, digits and a few marks of them are repeated. */
+export const printable = (name: string): string => name.replace(/[^\w.$@ -]/g, '?').slice(0, NAME_MAX)
+
 /** RFC 6901 section 3. */
 export const pointerTo = (...steps: readonly string[]): string =>
   steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
@@ -43,3 +48,11 @@ export const fieldError = (
   mustBe: string,
   part: RequestPart = 'body',
 ): FieldError => ({ in: part, pointer: pointerTo(name), rule, message: `${name} ${mustBe}` })
+
+/** An error of one entry of a map in the body, by the name that the caller gave it. */
+export const entryError = (map: string, name: string, rule: FieldRule, mustBe: string): FieldError => ({
+  in: 'body',
+  pointer: pointerTo(map, printable(name)),
+  rule,
+  message: `${map}.${printable(name)} ${mustBe}`,
+})

@@ -36,7 +36,7 @@ export const PAYOUT_FAILURES = {
     409,
     'CONFLICT_ERROR',
     'The status of the payout does not allow this',
-    'A payout is approved, sent and completed in this order; `PAID`, `FAILED` and `CANCELLED` are final.',
+    'A payout is approved, sent and completed in this order; `CANCELLED` is final.',
   ),
   nothing_to_pay_out: kind(
     409,

@@ -36,6 +36,10 @@ export type MerchantScope = keyof typeof MERCHANT_SCOPES
 /** What an operation needs: of a partner's token, or of a merchant's whose API key is limited. */
 export type AnyScope = Scope | MerchantScope
 
+export const ALL_SCOPES = [
+  ...new Set([...Object.keys(SCOPES), ...Object.keys(MERCHANT_SCOPES)]),
+] as AnyScope[]
+
 /** The scopes of one kind of tenant. */
 export const scopesOf = (kind: 'merchant' | 'partner'): readonly AnyScope[] =>
   Object.keys(kind === 'merchant' ? MERCHANT_SCOPES : SCOPES) as AnyScope[]

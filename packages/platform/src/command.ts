@@ -30,7 +30,7 @@ export interface CommandTools {
  * Something the product can do, for every caller: the API, the console, the command line, bulk jobs, the sandbox.
  * `Ask` is what is wanted; the outcome is the decision `D`. It knows no HTTP, envelope or idempotency header.
  */
-export interface Command<Ask, C extends PreparedCommand, S, D> extends CommandSpec<C, S, D> {
+export type Command<Ask, C extends PreparedCommand, S, D> = CommandSpec<C, S, D> & {
   /** Prepares what is asked: slow pure work, lookups and everything drawn by chance, before the transaction. */
   readonly prepare: (tools: CommandTools) => (ask: Ask) => Promise<C> | C
 }

@@ -56,7 +56,7 @@ export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
     })
   const requests = new Histogram({
     name: 'svc_http_request_seconds',
-    help: 'Time from the headers of a request to its response, by operation and status',
+    help: 'Time from the headers of a request to its response, or to the beginning of a stream, by operation and status',
     labelNames: ['operation', 'status'] as const,
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers,

@@ -22,8 +22,8 @@ export interface CoreServices extends CommandTools {
 export interface JweKeys {
   /** The published key, or the partner's own shared key, of this id. */
   openingKey(tenantId: string, kid: string): Promise<JweKey | undefined>
-  /** The key to which responses for this partner are encrypted. */
-  encryptionKey(tenantId: string): Promise<JweKey | undefined>
+  /** The key to which responses for this partner are encrypted, when its request was encrypted with this one. */
+  encryptionKey(tenantId: string, requestKid: string | undefined): Promise<JweKey | undefined>
   /** Sandbox only: whether the partner's requests may come without encryption. */
   takesPlain(tenantId: string): Promise<boolean>
 }

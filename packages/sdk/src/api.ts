@@ -153,9 +153,12 @@ interface Parsed<P> {
  * @throws UnexpectedResponseError when there is none, such as in the JSON of a proxy
  */
 export function payloadOf<P>({ data, response }: Parsed<P>): P {
-  if (data?.payload === undefined) throw notInForm(response, (response as Partial<JsonResponse>).raw ?? '')
+  if (data?.payload === undefined) throw notInForm(response, textOf(response))
   return data.payload
 }
+
+/** The text of a response that `http` has read as JSON. */
+export const textOf = (response: Response): string => (response as Partial<JsonResponse>).raw ?? ''
 
 /** The query of a read of the past; empty for now. */
 export const pastQuery = ({ asOf }: ReadOptions = {}) => (asOf ? { asOf: asOf.toISOString() } : {})

@@ -72,18 +72,39 @@ export class Cards {
     }
   }
 
-  /** Uploads many orders at once, at most 16 MiB when encrypted; `bulkJob` and `bulkResults` return what became of them. */
+  /**
+   * Encrypts orders for `createMany`: a compact JWE for each, in their order. Keep them until their job is done, also over
+   * a restart; nothing in them is readable. Each is carried out once, however often it is uploaded. An order that is
+   * encrypted again is another order.
+   *
+   * @throws ConnectionError, UnexpectedResponseError when the published keys cannot be read
+   */
+  async encryptMany(orders: Iterable<GiftCardOrder>, options: CallOptions = {}): Promise<string[]> {
+    const deadline = this.#api.deadline(options)
+    const jwes: string[] = []
+    for (const order of orders)
+      jwes.push((await deadline.wait(this.#encrypter.encrypt(order), PUBLISHED_KEYS)).jwe)
+    return jwes
+  }
+
+  /**
+   * Uploads orders that `encryptMany` encrypted, at most 16 MiB at once; `bulkJob` and `bulkResults` return what became of
+   * them. After a ConnectionError upload the same ones again: the default `idempotencyKey` is their hash, so a repeat
+   * returns the first job.
+   *
+   * @throws SvcError `overloaded` when too many orders wait already; TypeError when an order is not encrypted
+   */
   async createMany(
-    orders: Iterable<GiftCardOrder>,
+    encryptedOrders: readonly string[],
     options: WriteOptions = {},
   ): Promise<{ jobId: string; rows: number }> {
     const deadline = this.#api.deadline(options)
-    const lines: string[] = []
-    for (const order of orders)
-      lines.push((await deadline.wait(this.#encrypter.encrypt(order), PUBLISHED_KEYS)).jwe)
-    const call = this.#api.call(options, undefined, deadline)
+    if (encryptedOrders.some((jwe) => typeof jwe !== 'string'))
+      throw new TypeError('createMany uploads encrypted orders: give it what encryptMany returned')
+    const body = encryptedOrders.join('\n')
+    const { idempotencyKey = await sha256(body) } = options
+    const call = this.#api.call({ ...options, idempotencyKey }, undefined, deadline)
     const headers = { ...call.headers, 'Content-Type': 'application/x-ndjson' }
-    const body = lines.join('\n')
     const bodySerializer = () => body
     return payloadOf(
       await this.#api.http.POST('/api/v0/partner/svcCard/bulk', { body, bodySerializer, ...call, headers }),
@@ -263,4 +284,9 @@ export class Cards {
       )
     })
   }
+}
+
+async function sha256(text: string): Promise<string> {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

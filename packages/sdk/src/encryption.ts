@@ -114,23 +114,32 @@ function requireParts<K extends object>(
   for (const part of parts) requireText(`${name}.${part}`, key?.[part])
 }
 
-/** Opens the service's encrypted responses with one key: the shared one, or the private half of a registered pair. */
+/** Decrypts the service's responses, each with the key that it names: shared keys, or private halves of registered pairs. */
 export class Opener {
-  readonly #key: Promise<Key>
+  readonly #keys = new Map<string, Promise<Key>>()
 
-  /** @throws TypeError when a part of the key is missing */
-  constructor(jwk: JWK) {
-    requireParts('decryptResponsesWith', jwk, ['kty', 'kid', 'alg'])
-    this.#key = importKey(jwk)
-    this.#key.catch(() => undefined)
+  /** @throws TypeError when there is no key, a part of one is missing, or two have the same kid */
+  constructor(jwks: JWK | readonly JWK[]) {
+    const all = [jwks].flat()
+    if (all.length === 0) throw new TypeError('decryptResponsesWith must have at least one key')
+    for (const jwk of all) {
+      requireParts('decryptResponsesWith', jwk, ['kty', 'kid', 'alg'])
+      if (this.#keys.has(jwk.kid!)) throw new TypeError(`decryptResponsesWith has two keys ${jwk.kid}`)
+      const key = importKey(jwk)
+      key.catch(() => undefined)
+      this.#keys.set(jwk.kid!, key)
+    }
   }
 
-  /** @throws Error of `jose` when the response is not for this key or was changed. */
+  /** @throws Error of `jose` when the response was changed; Error when it is encrypted to another key. */
   async open(jwe: string): Promise<string> {
-    const { kid, alg, key } = await this.#key
-    const named = decodeProtectedHeader(jwe).kid
-    if (named !== kid)
-      throw new Error(`The response is encrypted to key ${named}, and the one here is ${kid}`)
+    const { kid = '' } = decodeProtectedHeader(jwe)
+    const named = this.#keys.get(kid)
+    if (!named)
+      throw new Error(
+        `The response is encrypted to key ${kid}, and decryptResponsesWith has ${[...this.#keys.keys()].join(', ')}`,
+      )
+    const { alg, key } = await named
     const { plaintext } = await compactDecrypt(jwe, key, {
       keyManagementAlgorithms: [alg],
       contentEncryptionAlgorithms: [ENC],

@@ -88,7 +88,10 @@ export type EventOf<T extends EventType> = Omit<Schemas['Event'], 'type' | 'data
 export type Event = { [T in EventType]: EventOf<T> }[EventType]
 
 interface Since<T extends EventType> extends CallOptions {
-  /** Begin after this sequence; 0, the default, begins with the first event. */
+  /**
+   * Begin after this sequence, such as that of the last event that you have processed. By default begin with the oldest
+   * event that is kept; 0 requires the very first one.
+   */
   readonly after?: number
   /** Only events of this type. */
   readonly type?: T
@@ -114,16 +117,24 @@ export class Events {
     this.#api = api
   }
 
-  /** The events so far, oldest first. */
+  /**
+   * The events so far, oldest first.
+   *
+   * @throws SvcError `events_forgotten`, `events_ahead`, as of `follow`
+   */
   list<T extends EventType = EventType>({
-    after: first = 0,
+    after: first,
     type,
     limit,
     ...options
   }: Since<T> & { readonly limit?: number } = {}): Paged<Extract<Event, { type: T }>> {
     return new Paged(async (after) => {
       const place = after === undefined ? first : Number(after)
-      const query = { after: place, ...(limit !== undefined && { limit }), ...(type && { type }) }
+      const query = {
+        ...(place !== undefined && { after: place }),
+        ...(limit !== undefined && { limit }),
+        ...(type && { type }),
+      }
       const call = this.#api.call(options)
       const page = payloadOf(await this.#api.http.GET('/api/v0/events', { params: { query }, ...call }))
       return {
@@ -141,18 +152,19 @@ export class Events {
   }
 
   /**
-   * The events so far and then each as it happens, for as long as you read: `for await (const event of events.follow())`.
+   * The events that are kept and then each as it happens, for as long as you read: `for await (const event of events.follow())`.
    * A connection that is lost, or on which nothing arrives for 45 seconds, is made again after the last event, so that
-   * nothing is missed or delivered twice. End it with `break` or a signal.
+   * nothing is missed or delivered twice. End it with `break` or a signal. A tenant may have five streams at a time in each
+   * process of the service.
    *
    * @throws SvcError when the service refuses: `events_forgotten` when events after `after` are no longer kept,
-   * `events_ahead` when the feed ends before it, because the service was restored from a backup; ConnectionError when
-   * `maxReconnects` connections in a row have failed, one a second and each tried once: by default after half a minute
-   * when they are refused at once, and later when each takes its `timeoutMs`; UnexpectedResponseError when an event is not
-   * in the service's form
+   * `events_ahead` when the feed ends before it, because the service was restored from a backup; UnexpectedResponseError
+   * when an event is not in the service's form. When more than `maxReconnects` connections in a row have failed, one a
+   * second and each tried once, why the last one failed: SvcError, such as `too_many_event_streams`,
+   * UnexpectedResponseError of a proxy, or ConnectionError when there was no response
    */
   async *follow<T extends EventType = EventType>({
-    after = 0,
+    after,
     type,
     maxReconnects = MAX_RECONNECTS,
     onReconnect,
@@ -174,7 +186,10 @@ export class Events {
         }
       } catch (error) {
         if (!mayReconnect(error, response)) throw error
-        if (++failures > maxReconnects) throw new ConnectionError('The stream of events', failures, error)
+        if (++failures > maxReconnects)
+          throw error instanceof ConnectionError
+            ? new ConnectionError('The stream of events', failures, error)
+            : error
         onReconnect?.(error)
         waitMs = Math.max(waitMs, Math.min(RECONNECT_MS_MAX, askedMs(error) ?? 0))
       }
@@ -184,8 +199,12 @@ export class Events {
   }
 
   /** One connection. Following makes the next one, so the transport does not. */
-  async #openStream(after: number, type: EventType | undefined, options: CallOptions): Promise<Response> {
-    const query = { after, ...(type && { type }) }
+  async #openStream(
+    after: number | undefined,
+    type: EventType | undefined,
+    options: CallOptions,
+  ): Promise<Response> {
+    const query = { ...(after !== undefined && { after }), ...(type && { type }) }
     const stream = this.#api.stream('text/event-stream', { ...options, maxRetries: 0 })
     const { response } = await this.#api.http.GET('/api/v0/events/stream', { params: { query }, ...stream })
     return response

@@ -20,9 +20,10 @@ export interface PartnerOptions extends TransportOptions {
   readonly encryption?: EncryptWith
   /**
    * When given, responses that hold one card are requested encrypted, and decrypted with this key: the shared key as a JWK
-   * (`{ kty: 'oct', ...sharedKey }`), or the private half of the pair whose public half is registered.
+   * (`{ kty: 'oct', ...sharedKey }`), or the private half of the pair whose public half is registered. While one key
+   * replaces another, give both: each response names its key.
    */
-  readonly decryptResponsesWith?: JWK
+  readonly decryptResponsesWith?: JWK | readonly JWK[]
 }
 
 /** Everything a card or rewards partner does: companies and their users, card accounts, cards, coins, events and webhooks. One instance serves a whole process. */

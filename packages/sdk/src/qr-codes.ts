@@ -1,6 +1,8 @@
-import { type Api, pageQuery, pastQuery, payloadOf, type Schemas } from './api.ts'
+import { type Api, pageQuery, pastQuery, payloadOf, type Schemas, textOf } from './api.ts'
+import { UnexpectedResponseError } from './errors.ts'
 import { Events } from './events.ts'
 import { Paged } from './pages.ts'
+import { PaymentStream } from './payment-stream.ts'
 import { type PaymentRecord, Payments } from './payments.ts'
 import type { operations } from './schema.ts'
 import type { CallOptions, ReadOptions, WriteOptions } from './transport.ts'
@@ -45,21 +47,31 @@ const codeOf = (response: Parameters<typeof payloadOf<Schemas['QrCodeRecord']>>[
 
 const OUTCOME = /^([a-z-]+); payments=(\d+); amount=(\d+\.\d\d)$/
 
-function endOf({ headers }: Response): QrCodeEnd {
-  const [, outcome, count, amount] = OUTCOME.exec(headers.get('svc-outcome') ?? '') ?? []
+/** @throws UnexpectedResponseError when a header is missing, such as behind a gateway that removes it */
+function endOf(response: Response): QrCodeEnd {
+  const [, outcome, count, amount] = OUTCOME.exec(response.headers.get('svc-outcome') ?? '') ?? []
+  const receipt = response.headers.get('svc-receipt')
+  if (!outcome || !receipt)
+    throw new UnexpectedResponseError(
+      response,
+      `${response.url} returned ${response.status} without the headers svc-outcome and svc-receipt in the service's form: a gateway must pass them on`,
+      { body: textOf(response) },
+    )
   return {
     outcome: outcome as QrCodeEnd['outcome'],
     payments: { count: Number(count), amount: Number(amount) },
-    receipt: headers.get('svc-receipt') ?? '',
+    receipt,
   }
 }
 
 /** A merchant's QR codes. */
 export class QrCodes {
   readonly #api: Api
+  readonly #stream: PaymentStream
 
   constructor(api: Api) {
     this.#api = api
+    this.#stream = new PaymentStream(new Events(api))
   }
 
   /** Makes a code. With the same `referenceNumber` and request, the existing code is returned. */
@@ -76,12 +88,12 @@ export class QrCodes {
 
   /**
    * Waits until the code is paid or comes to another end; at once where that has happened before. Of a code for many
-   * payments, the first one ends the wait. End it with a signal, such as `AbortSignal.timeout(120_000)`.
+   * payments, the first one ends the wait. End it with a signal, such as `AbortSignal.timeout(120_000)`. All waits of a
+   * client share one stream of events, which is open while there are any and sent as the client's options say.
    *
-   * @throws SvcError `qr_code_not_found`; the signal's reason
+   * @throws SvcError `qr_code_not_found`; ConnectionError, UnexpectedResponseError; the signal's reason
    */
   waitForPayment(qrCodeId: string, options: WaitOptions = {}): Promise<PaymentOutcome> {
-    const events = new Events(this.#api)
     const payments = new Payments(this.#api)
     return waitForPayment<PaymentOutcome>(
       {
@@ -96,13 +108,7 @@ export class QrCodes {
             ? { outcome: closeReason, code }
             : undefined
         },
-        follow: async (nudge, call) => {
-          const after = await events.latest(call)
-          // What happened before that is found by a look after it.
-          nudge()
-          for await (const { data } of events.follow({ ...call, after, type: 'qr_code.credited' }))
-            if (data.qrCodeId === qrCodeId) nudge()
-        },
+        join: (waiter) => this.#stream.join(qrCodeId, waiter),
       },
       options,
     )
@@ -111,6 +117,9 @@ export class QrCodes {
   /**
    * After this no payment is accepted through the code; `outcome` and `payments` say whether it was paid before.
    * Cancelling again returns the same record.
+   *
+   * @throws SvcError `qr_code_not_found`; UnexpectedResponseError when a gateway removed the headers that say how the code
+   * ended: it has ended all the same, and `get` returns its `closeReason` and payments
    */
   async cancel(qrCodeId: string, options?: WriteOptions): Promise<CancelledQrCode> {
     const params = { path: { qrCodeId } }

@@ -1,5 +1,5 @@
 import { whenAborted } from './deadline.ts'
-import { isFailure } from './errors.ts'
+import type { Waiter } from './payment-stream.ts'
 import { requireNumber } from './required.ts'
 import { callAfter } from './timer.ts'
 import type { CallOptions } from './transport.ts'
@@ -13,49 +13,39 @@ export interface WaitOptions extends CallOptions {
 interface Waiting<Outcome> {
   /** What became of the code so far. */
   readonly look: (options: CallOptions) => Promise<Outcome | undefined>
-  /** Calls `nudge` for each event that may concern the code, until the signal ends it or it fails. */
-  readonly follow: (nudge: () => void, options: CallOptions) => Promise<void>
+  /** Rings for each event that may concern the code, until the returned function is called. */
+  readonly join: (waiter: Waiter) => () => void
 }
 
 /**
  * Looks, and looks again at each event and at least every `pollMs`. Events only make it quicker: where their stream cannot
  * be had, is cut or is held up by a proxy, the looks find the payment all the same.
  *
- * @throws SvcError of a look; the signal's reason; what a hook throws
+ * @throws SvcError, ConnectionError or UnexpectedResponseError of a look; the signal's reason; what a hook throws
  */
 export async function waitForPayment<Outcome>(
-  { look, follow }: Waiting<Outcome>,
+  { look, join }: Waiting<Outcome>,
   { pollMs = 5_000, ...options }: WaitOptions,
 ): Promise<Outcome> {
   requireNumber('pollMs', pollMs)
-  const ended = new AbortController()
-  const { signal } = ended
-  const caller = options.signal
-  const ignoreCaller = caller && whenAborted(caller, () => ended.abort(caller.reason))
+  options.signal?.throwIfAborted()
   const bell = new Bell()
-  let broken: { readonly error: unknown } | undefined
-  const following = follow(() => bell.ring(), { ...options, signal }).catch((error: unknown) => {
-    if (isFailure(error) || signal.aborted) return
-    broken = { error }
-    bell.ring()
-  })
+  const leave = join(bell)
   try {
     for (;;) {
-      if (broken) throw broken.error
-      const outcome = await look({ ...options, signal })
+      const outcome = await look(options)
       if (outcome) return outcome
-      await bell.heard(pollMs, signal)
+      await bell.heard(pollMs, options.signal)
     }
   } finally {
-    ignoreCaller?.()
-    ended.abort()
-    await following
+    leave()
   }
 }
 
 /** Is heard by one listener, also when it rang before. */
-class Bell {
+class Bell implements Waiter {
   #rang = false
+  #broken: { readonly error: unknown } | undefined
   #wake: (() => void) | undefined
 
   ring(): void {
@@ -63,19 +53,25 @@ class Bell {
     this.#wake?.()
   }
 
-  /** Resolves once it rang or the time is over; throws the signal's reason. */
-  async heard(withinMs: number, signal: AbortSignal): Promise<void> {
+  fail(error: unknown): void {
+    this.#broken = { error }
+    this.ring()
+  }
+
+  /** Resolves once it rang or the time is over; throws the signal's reason, or what it failed with. */
+  async heard(withinMs: number, signal: AbortSignal | undefined): Promise<void> {
     let stopTimer: (() => void) | undefined
     let ignore: (() => void) | undefined
     await new Promise<void>((resolve) => {
       this.#wake = resolve
       stopTimer = callAfter(withinMs, resolve)
-      ignore = whenAborted(signal, resolve)
+      ignore = signal && whenAborted(signal, resolve)
       if (this.#rang) resolve()
     })
     stopTimer?.()
     ignore?.()
     this.#rang = false
-    signal.throwIfAborted()
+    signal?.throwIfAborted()
+    if (this.#broken) throw this.#broken.error
   }
 }

@@ -172,3 +172,21 @@ export const WEBHOOKS: Readonly<Record<string, object>> = Object.fromEntries(
     },
   ]),
 )
+
+/** The names of the schemas of a record in the OpenAPI document: one, or those of each alternative. */
+const namesOf = ({
+  title,
+  anyOf = [],
+}: {
+  title?: string
+  anyOf?: readonly { title?: string }[]
+}): string[] => [title, ...anyOf.map((each) => each.title)].flatMap((name) => name ?? [])
+
+/** The event catalogue as a Markdown table, for the generated reference. */
+export function eventTable(): string {
+  const rows = EVENT_TYPES.map((type) => {
+    const records = namesOf(EVENT_RECORDS[type]).map((name) => `\`${name}\``)
+    return `| <a id="${type}"></a>\`${type}\` | ${EVENTS[type].description} | ${records.join(', or ')} |`
+  })
+  return ['| `type` | When | `data` |', '|---|---|---|', ...rows, ''].join('\n')
+}

@@ -2,6 +2,7 @@ import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
 import { PORTAL_OPERATIONS } from '@svc/console-api/portal/portal-operations'
 import { isKeyed, mayChange, type Operation } from '@svc/server/http/operation'
 import { expect, test } from 'vitest'
+import { setsState } from '../../../apps/console/src/state-operations.ts'
 
 /** POST operations without a key, by what keeps a repeat from creating something a second time. */
 const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
@@ -80,4 +81,87 @@ test('every POST of the console and the portal has the key of its form, unless s
     (operation) => operation.method === 'POST' && mayChange(operation) && !isKeyed(operation),
   )
   expect(unkeyed.map(({ id }) => id).sort()).toEqual(Object.values(WITHOUT_KEY).flat().sort())
+})
+
+/** Operations with a key that set a state: their requests are often meant again, and a repeat creates nothing. */
+const SET_A_STATE = [
+  'cancelQrCode',
+  'changeCardStatus',
+  'console.changeCardStatus',
+  'console.changeWebhook',
+  'console.deactivateCoinConfig',
+  'console.setCardFlags',
+  'console.setCardKyc',
+  'console.updateCoinConfig',
+  'deactivateCoinConfig',
+  'setCardFlags',
+  'updateCardAccount',
+  'updateCoinConfig',
+  'updateCompany',
+  'updateUser',
+  'updateWebhookEndpoint',
+]
+
+/** Those of which a repeat would create, move, issue, send or delete something once more. */
+const DO_SOMETHING = [
+  'acceptDispute',
+  'activateCard',
+  'allocateCoins',
+  'confirmCoinAllocation',
+  'console.createCardAccount',
+  'console.createCoinConfig',
+  'console.createCompany',
+  'console.createMerchant',
+  'console.createPartner',
+  'console.createQrCode',
+  'console.createUser',
+  'console.createWebhook',
+  'console.deleteWebhook',
+  'console.issueCard',
+  'console.issueCredential',
+  'console.issueEncryptionKey',
+  'console.payQrCode',
+  'console.refundPayment',
+  'console.refundToCard',
+  'console.replayWebhook',
+  'console.resendWebhook',
+  'console.rollCredential',
+  'console.rotateWebhookSecret',
+  'console.spendFromCard',
+  'console.voidCoinAllocation',
+  'createCardAccount',
+  'createCoinConfig',
+  'createCompany',
+  'createQrCode',
+  'createRefund',
+  'createUser',
+  'createWebhookEndpoint',
+  'deleteWebhookEndpoint',
+  'eraseUser',
+  'portal.issueCredential',
+  'portal.rollCredential',
+  'redeemCoins',
+  'replaceCard',
+  'replayWebhookEvents',
+  'resendWebhookEvent',
+  'returnCard',
+  'rotateWebhookSecret',
+  'submitEvidence',
+  'voidCoinAllocation',
+]
+
+test('a request with a key keeps it from a form to the next while its outcome is unknown, unless it only sets a state', () => {
+  const keyed = ([...CONSOLE_OPERATIONS, ...PORTAL_OPERATIONS] as readonly Operation[]).filter(
+    (operation) => mayChange(operation) && isKeyed(operation),
+  )
+  const idsOf = (sets: boolean) =>
+    keyed
+      .filter(({ method, path }) => {
+        const pagePath = path.replace(/^\/(?:console|portal)\/api\/v0/, '').replaceAll(/:(\w+)/g, '{$1}')
+        return setsState(method, pagePath) === sets
+      })
+      .map(({ id }) => id)
+      .sort()
+  expect(idsOf(true)).toEqual(SET_A_STATE)
+  expect(idsOf(false)).toEqual(DO_SOMETHING)
 })

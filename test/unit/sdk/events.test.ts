@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { ConnectionError, Svc, UnexpectedResponseError } from '../../../packages/sdk/src/index.ts'
+import { ConnectionError, Svc, SvcError, UnexpectedResponseError } from '../../../packages/sdk/src/index.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
@@ -74,20 +74,27 @@ const arriving = (signal: AbortSignal, pieces: readonly (readonly [afterMs: numb
 
 const HEARTBEAT = ': still here\n\n'
 
+const tooMany = (): Response => {
+  const payload = JSON.stringify({ error: 'too_many_event_streams', error_description: 'Too many' })
+  const errorResponse = { requestId: 'req_1', errorType: 'RATE_LIMIT_ERROR' }
+  return Response.json({ payload, errorResponse }, { status: 429 })
+}
+
 test.each([
-  ['is refused', () => Promise.reject(new TypeError('fetch failed'))],
-  ['gets 503', () => new Response(null, { status: 503 })],
-  ['gets the page of a proxy', () => new Response('<h1>Maintenance</h1>')],
-])(
-  'when each connection %s, following tries 31, one a second, and ends with a ConnectionError',
-  async (_, open) => {
+  ['is refused', ConnectionError, () => Promise.reject(new TypeError('fetch failed'))],
+  ['gets 503', UnexpectedResponseError, () => new Response(null, { status: 503 })],
+  ['gets the page of a proxy', UnexpectedResponseError, () => new Response('<h1>Maintenance</h1>')],
+  ['gets 429 of the service', SvcError, tooMany],
+] as const)(
+  'when each connection %s, following tries 31, one a second, and ends with what the last failed with',
+  async (_, failure, open) => {
     const { events, openedAtMs } = following(open)
     const first = events
       .follow()
       .next()
       .catch((error: unknown) => error)
     await vi.advanceTimersByTimeAsync(31_000)
-    expect(await first).toBeInstanceOf(ConnectionError)
+    expect(await first).toBeInstanceOf(failure)
     expect(openedAtMs).toEqual(Array.from({ length: 31 }, (_none, n) => n * 1_000))
   },
 )

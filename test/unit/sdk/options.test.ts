@@ -26,6 +26,18 @@ describe.each(OPTIONS)('a %s client', (kind, options, name) => {
   )
 })
 
+const JWK = { kty: 'oct', kid: 'sk_1', alg: 'A256KW', k: 'A'.repeat(43) }
+
+test.each([
+  ['no key', [], /at least one key/],
+  ['two keys of one id', [JWK, { ...JWK, k: 'B'.repeat(43) }], /two keys sk_1/],
+  ['a key without an id', [JWK, { ...JWK, kid: '' }], /kid must be a non-empty string/],
+])('decryptResponsesWith with %s is refused with a TypeError', (_, decryptResponsesWith, reason) => {
+  expect(made('partner', { ...partner, decryptResponsesWith: [JWK] })).not.toThrow()
+  expect(made('partner', { ...partner, decryptResponsesWith })).toThrow(TypeError)
+  expect(made('partner', { ...partner, decryptResponsesWith })).toThrow(reason)
+})
+
 test('a TypeError about a credential never contains its value', () => {
   const secret = ['svc_live_secret']
   expect(made('merchant', { ...merchant, apiKey: secret })).not.toThrow(/svc_live_secret/)

@@ -60,23 +60,24 @@ export const REASONS: Readonly<Record<Reason, Meaning>> = {
     toDo: 'Ask the network which of the two holds. If the void holds, dispute the capture.',
   },
   over_authorization: {
-    title: 'More held than the card has',
-    meaning: 'The network approved in our place more than the card has. The hold was placed all the same.',
-    toDo: 'Wait for the capture; what the card does not have then goes to card exceptions. Check the stand-in limits agreed with the network.',
-  },
-  over_balance: {
-    title: 'More than the balance',
-    meaning: 'The network took more than the card has. The balance was debited, the excess is an exception.',
-    toDo: SETTLE,
-  },
-  over_capture: {
     title: 'More than the authorisation',
     meaning: 'The capture exceeds its authorisation and what may be added to it. The excess is an exception.',
     toDo: SETTLE,
   },
+  over_balance: {
+    title: 'More than the balance',
+    meaning:
+      'The network took, or approved in our place, more than the card has. What it took beyond the balance is an exception.',
+    toDo: SETTLE,
+  },
+  over_capture: {
+    title: 'More than was captured',
+    meaning: 'The refund exceeds what is left of its capture. The excess was not given to the card.',
+    toDo: 'Ask the network which purchase the rest belongs to. If it is the card holder’s, give it to the card; otherwise settle it with the network.',
+  },
   unmatched_refund: {
     title: 'Refund without capture',
-    meaning: 'The refund fits no capture, or exceeds it. The excess was not given to the card.',
+    meaning: 'The refund fits no capture. It was not given to the card.',
     toDo: 'Ask the network which purchase it belongs to. If it is the card holder’s, give it to the card; otherwise settle it with the network.',
   },
   void_after_capture: {

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Group, SegmentedControl, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Anchor, Group, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
@@ -220,20 +220,16 @@ function Terminal({ svcCardId }: { readonly svcCardId: string }) {
         fields={(form) => (
           <>
             <AmountInput {...form.getInputProps('amount')} />
-            <Stack gap={4}>
-              <Text size="sm" fw={500} id="channel">
-                Where
-              </Text>
-              <SegmentedControl
-                aria-labelledby="channel"
-                data={[
-                  { value: 'pos', label: 'Shop' },
-                  { value: 'atm', label: 'ATM' },
-                  { value: 'online', label: 'Online' },
-                ]}
-                {...form.getInputProps('channel')}
-              />
-            </Stack>
+            <Select
+              label="Where"
+              data={[
+                { value: 'pos', label: 'Shop' },
+                { value: 'atm', label: 'ATM' },
+                { value: 'online', label: 'Online' },
+              ]}
+              allowDeselect={false}
+              {...form.getInputProps('channel')}
+            />
             <TextInput label="Shop" {...form.getInputProps('merchantName')} />
           </>
         )}

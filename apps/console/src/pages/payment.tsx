@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { once } from '../form-key.ts'
+import { keptReference, withReference } from '../kept-reference.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { History } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -72,14 +73,16 @@ function Refund({ detail: { refunds, row } }: { readonly detail: Detail }) {
     <RefundForm
       payment={payment}
       note="Goes back to the payer, out of what is payable to the merchant."
-      reference={`${utr}-${refunds.length + 1}`}
+      reference={keptReference(paymentId, `${utr}-${refunds.length + 1}`)}
       needsReason
       refund={async ({ amount, referenceNumber, reason, key }) => {
-        await responseOf(
-          api.POST('/payments/{paymentId}/refunds', {
-            params: { path: { paymentId }, header: once(key) },
-            body: { amount, referenceNumber, reason },
-          }),
+        await withReference(paymentId, referenceNumber, () =>
+          responseOf(
+            api.POST('/payments/{paymentId}/refunds', {
+              params: { path: { paymentId }, header: once(key) },
+              body: { amount, referenceNumber, reason },
+            }),
+          ),
         )
         await queryClient.invalidateQueries({ queryKey: ['payments'] })
       }}

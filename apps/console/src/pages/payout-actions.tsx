@@ -21,7 +21,14 @@ const usePrepared = ({ preparedBy }: Row): boolean => preparedBy === `operator $
 export function PayoutWaits({ row }: OfPayout) {
   const { can } = useSession()
   const isPreparer = usePrepared(row)
-  const { status, utr } = row.payout
+  const { returnedOn, status, utr } = row.payout
+  if (status === 'FAILED' && returnedOn !== undefined)
+    return (
+      <Alert color="orange" title="Came back from the bank" role="status">
+        The bank paid it under {utr}, and its money came back. What it was made of is in the next payout:
+        correct the merchant’s bank account before you prepare it.
+      </Alert>
+    )
   if (status === 'FAILED' && utr !== undefined)
     return (
       <Alert color="red" title="Paid after it had failed" role="status">
@@ -66,6 +73,7 @@ export function PayoutActions({ row }: OfPayout) {
       {(status === 'PREPARED' || status === 'APPROVED') && <Cancel row={row} />}
       {(status === 'SENT' || (status === 'FAILED' && utr === undefined)) && <MarkPaid row={row} />}
       {status === 'SENT' && <MarkFailed row={row} />}
+      {status === 'PAID' && <MarkReturned row={row} />}
     </>
   )
 }
@@ -176,5 +184,44 @@ function MarkFailed({ row }: OfPayout) {
         What it was made of is payable again, and in the next payout.
       </Text>
     </ConfirmAction>
+  )
+}
+
+function MarkReturned({ row }: OfPayout) {
+  return (
+    <FormDialog
+      label="Mark as returned"
+      send="Record as returned"
+      variant="default"
+      initial={{ returnUtr: '', reason: '' }}
+      rules={{
+        returnUtr: (value: string) =>
+          value.trim().length >= 6 ? null : 'The bank’s reference: at least 6 characters',
+        reason: (value: string) => (value.trim() === '' ? 'Say why' : null),
+      }}
+      fields={(form) => (
+        <>
+          <Paid row={row} />
+          <Text size="sm" mt="xs">
+            For a payout whose money came back to our account. What it was made of is payable again, and in
+            the next payout.
+          </Text>
+          <TextInput
+            label="UTR of the return"
+            description="The bank’s own reference of what came back"
+            maxLength={64}
+            required
+            data-autofocus
+            {...form.getInputProps('returnUtr')}
+          />
+          <TextInput label="Reason" maxLength={200} required {...form.getInputProps('reason')} />
+        </>
+      )}
+      submit={async ({ reason, returnUtr }) => {
+        const body = { status: 'FAILED', reason: reason.trim(), returnUtr: returnUtr.trim() } as const
+        await responseOf(api.POST('/payouts/{payoutId}/complete', { ...pathOf(row), body }))
+        await changed()
+      }}
+    />
   )
 }

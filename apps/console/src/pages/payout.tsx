@@ -121,6 +121,10 @@ function About({ detail: { bankAccount, row, runId } }: { readonly detail: Detai
           { label: 'UTR of the payout', value: payout.utr && <Id id={payout.utr} what="UTR" /> },
           { label: 'Why it failed or was cancelled', value: payout.failureReason },
           { label: 'Completed', value: payout.completedOn && <Instant at={payout.completedOn} long /> },
+          {
+            label: 'Returned by the bank',
+            value: payout.returnedOn && <Instant at={payout.returnedOn} long />,
+          },
           { label: 'Payout id', value: <Id id={payout.payoutId} what="payout id" /> },
         ]}
       />

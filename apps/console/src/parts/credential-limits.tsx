@@ -1,8 +1,9 @@
-import { MultiSelect, Text, Textarea } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import type { Schemas } from '../api.ts'
 import { FormDialog } from './form-dialog.tsx'
 import { Instant } from './instant.tsx'
+import { lazyPart } from './lazy-part.tsx'
 
 type Credential = Schemas['Credential']
 
@@ -24,39 +25,15 @@ export const limitsOf = ({ addresses, scopes }: LimitValues): Limits => ({
   scopes: scopes as Credential['scopes'],
 })
 
-/** Fields of a form that issues or limits a credential. */
-export function LimitInputs<V extends LimitValues & Record<string, unknown>>({
-  form,
-  scopes,
-}: {
-  readonly form: UseFormReturnType<V>
+export interface LimitInputsProps {
+  // Of a form that has more fields.
+  readonly form: Pick<UseFormReturnType<LimitValues>, 'getInputProps'>
   readonly scopes: readonly string[]
-}) {
-  return (
-    <>
-      <Textarea
-        label="Addresses"
-        description="IP addresses and networks, one a line, such as 203.0.113.0/24; empty: from everywhere"
-        autosize
-        minRows={2}
-        maxRows={10}
-        autoComplete="off"
-        spellCheck={false}
-        {...form.getInputProps('addresses')}
-      />
-      <MultiSelect
-        label="Scopes"
-        description="What programs may do with it; empty: everything"
-        data={[...scopes]}
-        searchable
-        clearable
-        clearButtonProps={{ 'aria-label': 'Clear Scopes' }}
-        nothingFoundMessage="No scope found"
-        {...form.getInputProps('scopes')}
-      />
-    </>
-  )
 }
+
+export const LimitInputs = lazyPart<LimitInputsProps>(
+  async () => (await import('./credential-limit-inputs.tsx')).LimitInputs,
+)
 
 /** The limits of a credential in a table, and the last time that they refused a valid secret. */
 export function LimitsCell({ credential }: { readonly credential: Credential }) {

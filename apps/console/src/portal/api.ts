@@ -1,6 +1,5 @@
 import createClient from 'openapi-fetch'
-import { afterStepUp, type ListLoader, responseOf } from '../api.ts'
-import { sinceLastAct } from '../last-act.ts'
+import { type ListLoader, onEveryCall, responseOf } from '../api.ts'
 import type { components, paths } from './api-types.ts'
 
 const BASE = '/portal/api/v0'
@@ -17,7 +16,7 @@ export const api = createClient<Api>({
   credentials: 'same-origin',
   headers: { 'x-svc-console': '1', accept: 'application/json, application/problem+json' },
 })
-api.use(sinceLastAct, afterStepUp)
+api.use(...onEveryCall)
 
 type Call = Parameters<typeof responseOf>[0]
 /** Some operations return text too, such as CSV, which is not asked for here. */

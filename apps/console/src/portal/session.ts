@@ -1,6 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { responseOf } from '../api.ts'
 import { readFailure } from '../failure.ts'
+import { signedIn } from '../pending-requests.ts'
 import { queryClient } from '../session.ts'
 import { api, type Schemas } from './api.ts'
 
@@ -22,6 +23,8 @@ export const memberQuery = queryOptions({
   },
   staleTime: Infinity,
 })
+
+signedIn.who = () => queryClient.getQueryData(memberQuery.queryKey)?.member.memberId ?? ''
 
 /** After what changes the session in the service: the pages only watch what is known of it. */
 export const refreshMember = () => queryClient.fetchQuery({ ...memberQuery, staleTime: 0 })

@@ -1,5 +1,8 @@
+import { CLUSTER, requireCluster } from '@svc/platform/db/cluster'
 import { connectionsMax } from '@svc/platform/db/connection-counts'
+import { connectionOptions, settingOf } from '@svc/platform/db/connection-options'
 import { PARTITION_STATE, type PartitionState } from '@svc/platform/db/partitions'
+import { requireSessions } from '@svc/platform/db/session'
 import { ALWAYS, type Check, fail, pass, rowsOf, sizeOf, warn } from './finding.ts'
 
 const STANDBYS = `select current_setting('synchronous_standby_names') as names, count(r.pid)::int as connected,
@@ -40,7 +43,7 @@ export const replication: Check = {
 export const standby: Check = {
   name: 'standby_for_reads',
   stages: ALWAYS,
-  async examine({ config, connect }) {
+  async examine({ address, config, connect }) {
     if (!config.DATABASE_READ_URL) return [pass('DATABASE_READ_URL is not set: reports read the primary')]
     const primary = await connect('svc_service')
     const [{ position } = { position: '' }] = await rowsOf<{ position: string }>(
@@ -48,7 +51,10 @@ export const standby: Check = {
       'select pg_current_wal_lsn()::text as position',
     )
     try {
+      const [own] = await rowsOf<{ cluster: string }>(primary, CLUSTER.text)
+      await requireSessions(connectionOptions(address, undefined, 'replica'), settingOf('replica'))
       const client = await connect('replica')
+      await requireCluster(client, own!.cluster)
       const [row] = await rowsOf<{ standby: boolean; behind: number | null }>(
         client,
         'select pg_is_in_recovery() as standby, pg_wal_lsn_diff($1::pg_lsn, pg_last_wal_replay_lsn())::float8 as behind',

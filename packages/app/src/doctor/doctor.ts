@@ -12,11 +12,22 @@ import {
   wraparound,
 } from './database-checks.ts'
 import type { Check, Finding, Patient, Stage } from './finding.ts'
-import { clock, disk, durability, keys, logins, railKeys, schema, server } from './installation-checks.ts'
+import {
+  clock,
+  disk,
+  durability,
+  keys,
+  logins,
+  railKeys,
+  schema,
+  server,
+  sessions,
+} from './installation-checks.ts'
 import { retiredKeys } from './retired-keys.ts'
 
 export const CHECKS: readonly Check[] = [
   server,
+  sessions,
   logins,
   durability,
   replication,

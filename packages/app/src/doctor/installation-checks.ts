@@ -1,19 +1,12 @@
 import { statfs } from 'node:fs/promises'
 import { KeyProviderFailed } from '@svc/platform/crypto/key-provider'
 import { MasterKeys } from '@svc/platform/crypto/master-keys'
-import type { Login } from '@svc/platform/db/connection-options'
+import { connectionOptions, type Login, settingOf } from '@svc/platform/db/connection-options'
 import { NotDurable, requireDurable } from '@svc/platform/db/durable'
 import { migrationNames } from '@svc/platform/db/migration-files'
+import { requireSessions, TransactionPooling } from '@svc/platform/db/session'
 import { keyProviderOf } from '../key-provider.ts'
 import { ALWAYS, type Check, fail, type Patient, pass, rowsOf, warn } from './finding.ts'
-
-const SETTING: Readonly<Record<string, string>> = {
-  svc_service: 'DATABASE_URL',
-  svc_operator: 'DATABASE_OPERATOR_URL',
-  owner: 'DATABASE_OWNER_URL',
-  replica: 'DATABASE_READ_URL',
-}
-const nameOf = (login: Login | undefined): string => SETTING[login ?? 'owner']!
 
 /** The logins of this process: a process has only those that it needs. */
 const loginsOf = ({ config, address }: Patient): (Login | undefined)[] => {
@@ -53,11 +46,30 @@ export const durability: Check = {
     for (const login of loginsOf(patient).filter((each) => each !== undefined))
       try {
         await requireDurable(await connect(login), config.REPLICATION)
-        findings.push(pass(`${nameOf(login)}: acknowledged writes are kept`))
+        findings.push(pass(`${settingOf(login)}: acknowledged writes are kept`))
       } catch (error) {
         if (!(error instanceof NotDurable)) throw error
         const grade = config.SVC_MODE === 'live' ? fail : warn
-        findings.push(grade(`${nameOf(login)}: ${error.message}`))
+        findings.push(grade(`${settingOf(login)}: ${error.message}`))
+      }
+    return findings
+  },
+}
+
+export const sessions: Check = {
+  name: 'sessions',
+  stages: ALWAYS,
+  async examine(patient) {
+    const { address } = patient
+    if ('host' in address) return [pass('no pooler is in between')]
+    const findings = []
+    for (const login of loginsOf(patient))
+      try {
+        await requireSessions(connectionOptions(address, undefined, login), settingOf(login))
+        findings.push(pass(`${settingOf(login)}: each connection has a session of its own`))
+      } catch (error) {
+        if (!(error instanceof TransactionPooling)) throw error
+        findings.push(fail(error.message))
       }
     return findings
   },
@@ -93,7 +105,7 @@ export const logins: Check = {
       const wanted = WANTED[login ?? 'owner']!
       const missing = wanted.filter((role) => !roles.includes(role))
       const beyond = roles.filter((role) => !wanted.includes(role))
-      const who = `${nameOf(login)} (${name})`
+      const who = `${settingOf(login)} (${name})`
       if (superuser || bypasses)
         findings.push(
           grade(`${who} is a superuser or bypasses row-level security; use a login without these rights`),

@@ -94,13 +94,15 @@ const STORED = {
   },
   payout_failed: {
     severity: 'warning',
-    // A later payout includes what this one did not pay.
+    // A payout that was prepared since includes what this one did not pay.
     sql: `select p.payout_id as object, p.payout_id as page, 1 as value, p.merchant_id as about from payouts p
-      where p.status = 'FAILED' and p.paid_late_at is null and p.completed_at > $1::timestamptz - interval '30 days' and not exists (
-        select from payouts n where n.merchant_id = p.merchant_id and n.created_at > p.created_at
+      where p.status = 'FAILED' and p.paid_late_at is null
+        and coalesce(p.returned_at, p.completed_at) > $1::timestamptz - interval '30 days' and not exists (
+        select from payouts n where n.merchant_id = p.merchant_id
+          and n.created_at > coalesce(p.returned_at, p.completed_at)
           and n.status in ('SENT', 'PAID'))`,
     detail: ({ about }) =>
-      `The bank did not pay a payout to ${about}. Correct the account of the merchant and prepare the payout again.`,
+      `The bank did not pay a payout to ${about}, or its money came back. Correct the account of the merchant and prepare the payout again.`,
   },
   payout_paid_late: {
     severity: 'critical',

@@ -14,8 +14,10 @@ import { type AlertDecision, decideAlerts } from './decide-alerts.ts'
 const EVERY_MS = 15_000
 /** A process that died is followed by another one after this. */
 const LEASE_SECONDS = 45
-/** Hours without a check of the books after which the service checks them itself. */
+/** Hours without a result of a check of the books after which the service checks them itself. */
 const CHECKED_WITHIN_HOURS = 20
+/** A check that broke off is started again after this. */
+const CHECK_AGAIN_HOURS = 1
 const CLOSED_KEPT_DAYS = 180
 const FORGOTTEN_AT_ONCE = 1_000
 
@@ -58,8 +60,11 @@ const FORGET = statement(
 )
 const UNCHECKED = statement<{ due: boolean }>(
   'alerts_books_due',
-  `select greatest(t.created_at, (select max(c.started_at) from console_checks c where c.kind = 'ledger'))
-     < clock_timestamp() - interval '${CHECKED_WITHIN_HOURS} hours' as due
+  `with ledger as (select started_at, result from console_checks where kind = 'ledger')
+   select greatest(t.created_at, (select max(started_at) from ledger where result is not null))
+       < clock_timestamp() - interval '${CHECKED_WITHIN_HOURS} hours'
+     and not exists (select from ledger where started_at > clock_timestamp() - interval '${CHECK_AGAIN_HOURS} hours')
+       as due
    from tenants t where t.tenant_id = 'house'`,
 )
 
@@ -110,6 +115,12 @@ export async function watchAlerts(tools: Tools, holder: string): Promise<boolean
   })
 }
 
+/** Whether the service has to check the books itself. */
+export async function booksAreDue({ database }: Pick<Services, 'database'>): Promise<boolean> {
+  const [books] = await database.operate((tx) => tx.query(UNCHECKED))
+  return books?.due ?? false
+}
+
 /** The loop of the process that watches; `onChange` wakes who sends the messages. */
 export class AlertWatch {
   readonly #tools: Tools
@@ -143,7 +154,6 @@ export class AlertWatch {
   }
 
   async #checkBooks(): Promise<void> {
-    const [books] = await this.#tools.database.operate((tx) => tx.query(UNCHECKED))
-    if (books?.due) await ledgerChecks(this.#tools).start('service')
+    if (await booksAreDue(this.#tools)) await ledgerChecks(this.#tools).start('service')
   }
 }

@@ -64,7 +64,7 @@ export const issueOwnCredential = keyedQuery({
   role: 'admin',
   body: closed({ name: Name, ...NewLimits }),
   result: IssuedRecord,
-  errors: ['too_many_credentials'],
+  errors: ['tenant_closing', 'too_many_credentials'],
   mount(services: PortalServices) {
     return async (input) => {
       const { name, ...body } = input.body
@@ -117,7 +117,7 @@ export const rollOwnCredential = keyedQuery({
   params: idParam('credentialId'),
   body: closed({ hours: Hours }),
   result: IssuedRecord,
-  errors: ['credential_not_found', 'credential_ended', 'too_many_credentials'],
+  errors: ['credential_not_found', 'credential_ended', 'tenant_closing', 'too_many_credentials'],
   mount(services: PortalServices) {
     return async (input) => {
       const { hours = OVERLAP_HOURS } = input.body

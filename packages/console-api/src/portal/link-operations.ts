@@ -77,6 +77,7 @@ export const useMemberLink = query({
     'invitation_expired',
     'tenant_closing',
     'too_many_credentials',
+    'not_signed_in',
     ...PROOF_FAILURES,
   ],
   mount(services: PortalServices) {

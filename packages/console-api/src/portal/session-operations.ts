@@ -158,7 +158,7 @@ export const signInMember = query({
   }),
   result: MemberSessionRecord,
   responseHeaders: { 'set-cookie': 'SessionCookie' },
-  errors: [...PROOF_FAILURES],
+  errors: ['not_signed_in', ...PROOF_FAILURES],
   mount(services: PortalServices) {
     const { database, failedMemberSignIns, memberGate } = services
     return async ({ address, body: { name, password, code, tenantId }, headers, requestId }) => {

@@ -57,9 +57,5 @@ export const bulkIssue = command({
     return { jobId, partnerId: tenantId, lines, createdAt: now }
   },
 
-  apply(state, { lines }) {
-    state.waiting += lines.length
-  },
-
   save: insertBulkJobs,
 })

@@ -15,7 +15,8 @@ import {
   type StoredMessage,
 } from './card-message.ts'
 import { movesMoney } from './card-message-journal.ts'
-import type { CardLimits, CardState } from './decide-card-message.ts'
+import type { CardLimits } from './decide-card-message.ts'
+import type { CardState } from './message-references.ts'
 import type { ReadMessage } from './read-card-message.ts'
 
 /** A signed message with what can be read of it. */
@@ -71,7 +72,7 @@ const MESSAGES = statement<StoredMessage>(
   'card_messages_of_cards',
   `select ${cardMessages.columns} from card_messages m
    where (m.partner_id, m.svc_card_id) in (select * from unnest($1::text[], $2::text[]))
-     and (m.type in ('capture', 'advice') or m.type = 'void' and m.authorization_id is null)`,
+     and (m.type in ('capture', 'advice') or m.type = 'void' and m.event_type is null)`,
 )
 /** An authorisation moves no money: it need not wait for those of other cards at the accounts that all share. */
 function movedBy(commands: readonly RecordMessage[]): (card: LockedCard) => Account[] {

@@ -10,16 +10,16 @@ import {
   NO_PAISE,
   type StoredMessage,
 } from './card-message.ts'
-import { type CardView, usedPaise } from './card-record.ts'
+import { usedPaise } from './card-record.ts'
+import {
+  authorizationOf,
+  type CardState,
+  captureOf,
+  isVoidedBefore,
+  settledBefore,
+  voidedOf,
+} from './message-references.ts'
 import type { DeclineReason } from './response-codes.ts'
-
-/** A locked card with what messages may refer to. */
-export interface CardState {
-  readonly view: CardView
-  readonly authorizations: readonly CardAuthorization[]
-  /** Captures, advices, and voids that matched nothing. */
-  readonly messages: readonly StoredMessage[]
-}
 
 export interface CardLimits {
   readonly transactionPaise: Paise
@@ -82,12 +82,15 @@ export function decideMessage(state: CardState, context: MessageContext): Effect
   }
 }
 
+/** What was captured before it arrived (all of it, after a final capture) is not held again. */
 function authorize(state: CardState, context: MessageContext): Effect {
+  const amountPaise = leftToHold(state, context.message)
   const reason = isVoidedBefore(state, context.message)
     ? 'voided_before'
-    : (stateRefusal(state, context) ?? amountRefusal(state, context))
+    : (stateRefusal(state, context) ?? amountRefusal(state, context, amountPaise))
   if (reason) return { ...NOTHING, status: 'declined', reason, event: 'card.declined' }
-  const authorization = newHold(state, context, false)
+  if (amountPaise === NO_PAISE) return { ...NOTHING, status: 'approved' }
+  const authorization = newHold(state, context, amountPaise, false)
   return { ...NOTHING, status: 'approved', event: 'card.authorized', authorization, isNew: true }
 }
 
@@ -109,15 +112,18 @@ function stateRefusal({ view: { card } }: CardState, context: MessageContext): D
   return undefined
 }
 
-/** Balance less open holds, then limits; open holds count in the period in which they were placed. */
+/**
+ * Balance less open holds, then limits; open holds count in the period in which they were placed. `amount`: what is
+ * left to hold.
+ */
 function amountRefusal(
   { view, authorizations }: CardState,
   context: MessageContext,
+  amount: Paise,
 ): DeclineReason | undefined {
   const { limits, message, now, timeZone } = context
-  const amount = message.amountPaise ?? NO_PAISE
   if (view.balancePaise - view.heldPaise < amount) return 'insufficient_funds'
-  if (amount > limits.transactionPaise) return 'over_transaction_limit'
+  if ((message.amountPaise ?? NO_PAISE) > limits.transactionPaise) return 'over_transaction_limit'
   const period = (length: 'day' | 'month') => (at: Date) =>
     calendarDay(at, timeZone).slice(0, length === 'day' ? 10 : 7)
   const held = (of: (at: Date) => string) =>
@@ -130,10 +136,18 @@ function amountRefusal(
   return undefined
 }
 
-function newHold({ view }: CardState, context: MessageContext, forced: boolean): CardAuthorization {
+/** What its captures and voids have left of an authorisation that arrives after them. */
+const leftToHold = (state: CardState, message: CardMessage): Paise =>
+  notNegative((message.amountPaise ?? NO_PAISE) - settledBefore(state, message))
+
+function newHold(
+  { view }: CardState,
+  context: MessageContext,
+  amountPaise: Paise,
+  forced: boolean,
+): CardAuthorization {
   const { message, limits, ids, authorizationCode, now } = context
   const { acquirerId, stan, transmissionAt } = message
-  const amountPaise = message.amountPaise ?? NO_PAISE
   return {
     partnerId: view.card.partnerId,
     authorizationId: ids.authorization,
@@ -159,10 +173,9 @@ function newHold({ view }: CardState, context: MessageContext, forced: boolean):
  * Of what was captured (finally: all) or voided (without an amount: all) before it arrived, nothing is held again.
  */
 function standIn(state: CardState, context: MessageContext): Effect {
-  const { message } = context
-  const amountPaise = notNegative((message.amountPaise ?? NO_PAISE) - settledBefore(state, message))
+  const amountPaise = leftToHold(state, context.message)
   if (amountPaise === NO_PAISE) return { ...NOTHING, status: 'recorded' }
-  const authorization = newHold(state, { ...context, message: { ...message, amountPaise } }, true)
+  const authorization = newHold(state, context, amountPaise, true)
   const isBeyond = state.view.balancePaise - state.view.heldPaise < authorization.amountPaise
   return {
     ...NOTHING,
@@ -188,7 +201,7 @@ function capture(state: CardState, { message, limits, now }: MessageContext): Ef
   const allowed = isBound ? captureRoom(held, limits) : amount
   const debitPaise = least(amount, allowed, free)
   const excess = paise(amount - debitPaise)
-  const reason = captureException(message, held, amount > allowed, excess)
+  const reason = captureException(state, message, held, amount > allowed, excess)
   const authorization = held && afterCapture(held, amount, message.isFinal, now)
   return {
     status: 'recorded',
@@ -208,15 +221,23 @@ const captureRoom = (held: CardAuthorization, { overCapturePercent }: CardLimits
   )
 
 function captureException(
-  { type }: CardMessage,
+  state: CardState,
+  message: CardMessage,
   held: CardAuthorization | undefined,
   isOver: boolean,
   excess: Paise,
 ): ExceptionReason | undefined {
-  if (!held && type === 'capture') return 'unmatched_capture'
-  if (held?.status === 'VOIDED') return 'capture_after_void'
+  if (!held && message.type === 'capture') return 'unmatched_capture'
+  if (held && takesWhatWasVoided(state, held, message.amountPaise ?? NO_PAISE)) return 'capture_after_void'
   if (isOver) return 'over_authorization'
   return excess > 0n ? 'over_balance' : undefined
+}
+
+/** Whether a capture takes what was voided: an open hold bounds it, and one that is closed for any reason shows it. */
+function takesWhatWasVoided(state: CardState, held: CardAuthorization, amount: Paise): boolean {
+  if (held.status === 'OPEN') return false
+  const voided = voidedOf(state, held)
+  return voided > 0n && held.capturedPaise + amount > held.amountPaise - voided
 }
 
 /** Releases what is held. Without its authorisation it is remembered, and that authorisation is declined. */
@@ -224,7 +245,7 @@ function voidHold(state: CardState, { message, now }: MessageContext): Effect {
   const held = authorizationOf(state, message)
   const recorded = { ...NOTHING, status: 'recorded', authorization: held } as const
   if (!held) return recorded
-  if (held.status === 'CAPTURED') {
+  if (held.status === 'CAPTURED' || isCapturedLate(state, held)) {
     const exception = { reason: 'void_after_capture', debitPaise: NO_PAISE, creditPaise: NO_PAISE } as const
     return { ...recorded, exception }
   }
@@ -233,6 +254,10 @@ function voidHold(state: CardState, { message, now }: MessageContext): Effect {
   const releasedPaise = paise(held.heldPaise - authorization.heldPaise)
   return { ...recorded, event: 'card.voided', authorization, releasedPaise }
 }
+
+/** Whether captures took all that was not voided of a hold, though it was no longer open. */
+const isCapturedLate = (state: CardState, held: CardAuthorization): boolean =>
+  held.capturedPaise > 0n && held.capturedPaise >= held.amountPaise - voidedOf(state, held)
 
 /** Gives back at most what its capture took from the card; the rest goes to the exceptions account. */
 function refund(state: CardState, { message }: MessageContext): Effect {
@@ -250,51 +275,3 @@ function refund(state: CardState, { message }: MessageContext): Effect {
     exception: excess > 0n ? { reason, debitPaise: NO_PAISE, creditPaise: excess } : undefined,
   }
 }
-
-type Reference = Pick<CardMessage, 'acquirerId' | 'original'>
-interface Referred {
-  readonly acquirerId: string
-  readonly stan: string
-  readonly transmissionAt: Date
-}
-
-/** Whether the network's reference names this earlier message. */
-const names = ({ acquirerId, original }: Reference, earlier: Referred): boolean =>
-  original !== null &&
-  acquirerId === earlier.acquirerId &&
-  original.stan === earlier.stan &&
-  original.transmissionAt.getTime() === earlier.transmissionAt.getTime()
-
-const authorizationOf = (
-  { authorizations }: CardState,
-  message: CardMessage,
-): CardAuthorization | undefined =>
-  authorizations.find((held) =>
-    message.authorizationId === null
-      ? names(message, held)
-      : held.authorizationId === message.authorizationId,
-  )
-
-const captureOf = ({ messages }: CardState, message: CardMessage): StoredMessage | undefined =>
-  messages.find(
-    (earlier) =>
-      earlier.type !== 'void' &&
-      (message.captureId === null ? names(message, earlier) : earlier.messageId === message.captureId),
-  )
-
-/** Whether an earlier message was about this one, which arrives after it. */
-function isAbout({ acquirerId, originalStan, originalTransmissionAt }: StoredMessage, message: Referred) {
-  const original =
-    originalStan !== null && originalTransmissionAt !== null
-      ? { stan: originalStan, transmissionAt: originalTransmissionAt }
-      : null
-  return names({ acquirerId, original }, message)
-}
-
-const isVoidedBefore = ({ messages }: CardState, message: CardMessage): boolean =>
-  messages.some((earlier) => earlier.type === 'void' && isAbout(earlier, message))
-
-const settledBefore = ({ messages }: CardState, { amountPaise: all, ...message }: CardMessage): bigint =>
-  messages
-    .filter((m) => (m.type === 'void' || m.eventType === 'card.captured') && isAbout(m, message))
-    .reduce((sum, m) => sum + ((m.isFinal && m.type !== 'void' ? all : m.amountPaise) ?? all ?? 0n), 0n)

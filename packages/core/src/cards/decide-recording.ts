@@ -13,7 +13,8 @@ import {
   type StoredMessage,
 } from './card-message.ts'
 import type { CardRailState, KnownMessage, RecordMessage } from './card-rail-state.ts'
-import { type CardState, decideMessage, type Effect } from './decide-card-message.ts'
+import { decideMessage, type Effect } from './decide-card-message.ts'
+import type { CardState } from './message-references.ts'
 import { openToBuy } from './open-to-buy.ts'
 
 export interface RecordedMessage {
@@ -123,13 +124,15 @@ function recorded(
   const { ids, tenantId, timeZone } = command
   const { status, reason, authorization, capture, debitPaise, creditPaise, releasedPaise, exception } = effect
   const after = before && afterEffect(before, effect)
+  const isApproved = message.type === 'authorization' && status === 'approved'
   const outcome = {
     messageId: ids.message,
     svcCardId: command.svcCardId || undefined,
     status,
     reason,
     authorizationId: authorization?.authorizationId,
-    authorizationCode: authorization?.authorizationCode,
+    // Approved without a hold, too, where all was captured before.
+    authorizationCode: isApproved ? command.authorizationCode : authorization?.authorizationCode,
     captureId: capture?.messageId,
     debitedPaise: debitPaise,
     creditedPaise: creditPaise,

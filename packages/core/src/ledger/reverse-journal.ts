@@ -48,6 +48,7 @@ const CORRECTED_BY: Readonly<Record<string, string>> = {
   journal_reversal: 'enter the posting again',
   card_load: 'the card’s balance returns to its source when the card ends',
   payout: 'cancel the payout, or record that it failed: svc admin payout',
+  payout_paid: 'record that its money came back: svc admin payout fail --return-utr',
 }
 
 const FOUND = statement<StoredJournal & Pick<JournalWithLegs, 'reversedBy' | 'payoutId'>>(

@@ -8,7 +8,7 @@ import { saveEvents } from '@svc/platform/outbox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
 import { releaseOpeningBalances } from '../ledger/opening-balance.ts'
-import { paidAfterFailure, type Reserve, reservesOf, restoreLines, takenPaise } from './paid-after-failure.ts'
+import { paidAfterFailure, type Reserve, reservesOf, restoreLines } from './paid-after-failure.ts'
 import { type Payout, type PayoutStatus, payoutAccounts, payoutEvent, payouts } from './payout.ts'
 import {
   LEGS_MAX,
@@ -16,14 +16,17 @@ import {
   paidLateJournal,
   releasedJournal,
   restoredJournal,
+  returnedJournal,
 } from './payout-journals.ts'
+import { type FailedStep, failTaken, returnedPayout } from './returned-payout.ts'
 
 /** What becomes of a payout. */
 export type PayoutStep =
   | { readonly to: 'APPROVED'; readonly by: string }
   | { readonly to: 'SENT'; readonly runId: string }
   | { readonly to: 'PAID'; readonly utr: string }
-  | { readonly to: 'FAILED' | 'CANCELLED'; readonly reason: string }
+  | { readonly to: 'CANCELLED'; readonly reason: string }
+  | FailedStep
 
 export interface ChangePayout {
   readonly merchantId: string
@@ -38,13 +41,13 @@ interface Prepared extends ChangePayout, PreparedCommand {
 }
 
 interface State {
-  readonly payouts: Map<string, Payout>
-  /** By the bank's reference, the payout that has it, of any merchant. */
-  readonly taken: Map<string, string>
+  readonly payouts: ReadonlyMap<string, Payout>
+  /** By the bank's reference of a payment or its return, the payout that has it, of any merchant. */
+  readonly taken: ReadonlyMap<string, string>
   /** By payout, what became of that which it was made of; of those that the bank has paid. */
   readonly reserves: ReadonlyMap<string, Reserve>
   /** The merchant's accounts that exist. */
-  readonly balances: Map<string, bigint>
+  readonly balances: ReadonlyMap<string, bigint>
 }
 
 export interface ChangedPayout {
@@ -70,6 +73,8 @@ const saveChanged = payouts.updates(
     'completedAt',
     'failedAt',
     'paidLateAt',
+    'returnedAt',
+    'returnUtr',
   ],
   'change',
 )
@@ -90,7 +95,7 @@ const MOVE_BACK = statement(
    where o.merchant_id = w.merchant_id`,
 )
 
-/** From which statuses a payout comes to each; a failed one is paid by rules of its own. */
+/** From which statuses a payout comes to each; a failed one is paid, and a paid one fails, by rules of their own. */
 const FROM: Readonly<Record<PayoutStep['to'], readonly PayoutStatus[]>> = {
   APPROVED: ['PREPARED'],
   SENT: ['APPROVED'],
@@ -101,11 +106,12 @@ const FROM: Readonly<Record<PayoutStep['to'], readonly PayoutStatus[]>> = {
 
 /**
  * Approves, sends, completes or cancels a payout (decision Q15). A repeat of the same step changes nothing. Who
- * prepared it or set its bank account cannot approve it. Once it failed or was cancelled, its money is payable again and
- * in a later payout; one that the bank has paid after all is paid, or an exception.
+ * prepared it or set its bank account cannot approve it. Once it failed, was cancelled or came back from the bank, its
+ * money is payable again and in a later payout; one that the bank has paid after all is paid, or an exception.
  */
 export const changePayout = command({
   name: 'changePayout',
+  batchMax: 1,
 
   prepare:
     ({ config, newId }) =>
@@ -119,16 +125,6 @@ export const changePayout = command({
 
   lock,
   decide,
-
-  apply({ balances, payouts: known, taken }, { isRepeat, opens, payout, restored }) {
-    known.set(payout.payoutId, payout)
-    if (payout.utr !== null) taken.set(payout.utr, payout.payoutId)
-    for (const { accountId } of opens) balances.set(accountId, 0n)
-    if (isRepeat || (!restored && !isReleased(payout))) return
-    const payable = accountId('payable', payout.merchantId)
-    const takes = restored ? takenPaise(payout) : 0n - takenPaise(payout)
-    balances.set(payable, (balances.get(payable) ?? 0n) - takes)
-  },
 
   save(tx, decisions) {
     const changed = decisions.filter(({ isRepeat }) => !isRepeat)
@@ -170,12 +166,23 @@ const isFailed = ({ status, paidLateAt }: Payout): boolean => status === 'FAILED
 const isReleased = (payout: Payout): boolean => isFailed(payout) || payout.status === 'CANCELLED'
 
 function journalsOf({ payout, restored, command: { transferIds } }: ChangedPayout): Journal[] {
-  const { completedAt, paidLateAt, status } = payout
+  const { completedAt, paidLateAt, returnedAt, status } = payout
   if (paidLateAt) return [paidLateJournal(payout, transferIds, paidLateAt)]
+  if (returnedAt)
+    return [
+      returnedJournal(payout, transferIds.slice(LEGS_MAX), returnedAt),
+      releasedJournal(payout, transferIds, returnedAt),
+    ]
   if (isReleased(payout)) return [releasedJournal(payout, transferIds, completedAt!)]
   if (status !== 'PAID') return []
   const paid = paidJournal(payout, transferIds.slice(LEGS_MAX), completedAt!)
   return restored ? [restoredJournal(payout, transferIds, completedAt!), paid] : [paid]
+}
+
+/** The bank's reference that a step names. */
+function namedBy(step: PayoutStep): string | undefined {
+  if (step.to === 'PAID') return step.utr
+  return step.to === 'FAILED' ? step.returnUtr : undefined
 }
 
 async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
@@ -186,7 +193,7 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
       ...asked.flatMap(({ merchantId }) => payoutAccounts(merchantId)),
       ...paid.map(({ merchantId }) => account('payout_exceptions', merchantId)),
     ]),
-    tx.query(TAKEN, [paid.flatMap(({ step }) => (step.to === 'PAID' ? [step.utr] : []))]),
+    tx.query(TAKEN, [asked.flatMap(({ step }) => namedBy(step) ?? [])]),
     paid.length === 0 ? [] : reservesOf(tx, paid),
   ])
   const taken = new Map(rows.map(({ utr, payout_id }) => [utr, payout_id]))
@@ -209,15 +216,21 @@ function decide(state: State, command: Prepared, now: Date): ChangedPayout {
   if (isRepeat(payout, step)) return { ...made, payout, isRepeat: true }
   if (step.to === 'PAID' && payout.status === 'FAILED')
     return { ...made, ...late(state, payout, step.utr, now) }
+  if (step.to === 'FAILED' && (payout.status === 'PAID' || payout.paidLateAt !== null))
+    return { ...made, payout: returnedPayout(payout, { taken, step, now }) }
   if (!FROM[step.to].includes(payout.status))
     fail('payout_state', { description: `The payout is ${payout.status}` })
-  if (step.to === 'PAID' && taken.has(step.utr)) fail('utr_conflict')
+  if (step.to === 'PAID' && taken.has(step.utr)) failTaken(step.utr)
   return { ...made, payout: changed(payout, step, now) }
 }
 
 /** What the bank says of a payout that had failed. */
 function late({ balances, reserves, taken }: State, payout: Payout, utr: string, now: Date) {
-  if (taken.has(utr)) fail('utr_conflict')
+  if (payout.returnedAt !== null)
+    fail('payout_state', {
+      description: `The payout is FAILED: the bank paid it under ${payout.utr}, and its money came back under ${payout.returnUtr}`,
+    })
+  if (taken.has(utr)) failTaken(utr)
   const { merchantId, payoutId } = payout
   const reserve = reserves.get(payoutId)
   const payablePaise = balances.get(accountId('payable', merchantId)) ?? 0n
@@ -230,11 +243,18 @@ function late({ balances, reserves, taken }: State, payout: Payout, utr: string,
   }
 }
 
-function isRepeat(payout: Payout, step: PayoutStep): boolean {
-  if (payout.paidLateAt !== null && step.to === 'PAID') return payout.utr === step.utr
-  if (payout.status !== step.to) return false
-  if (step.to === 'PAID') return payout.utr === step.utr
-  return step.to !== 'SENT' || payout.runId === step.runId
+function isRepeat({ paidLateAt, returnUtr, runId, status, utr }: Payout, step: PayoutStep): boolean {
+  const wasPaid = paidLateAt !== null || returnUtr !== null
+  switch (step.to) {
+    case 'SENT':
+      return status === 'SENT' && runId === step.runId
+    case 'PAID':
+      return (status === 'PAID' || wasPaid) && utr === step.utr
+    case 'FAILED':
+      return status === 'FAILED' && (!wasPaid || (step.returnUtr ?? returnUtr) === returnUtr)
+    default:
+      return status === step.to
+  }
 }
 
 /** One person alone does not send money away. */

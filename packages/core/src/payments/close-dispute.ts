@@ -1,5 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
@@ -185,6 +186,6 @@ function decide({ payments, disputes, lostByDeadline }: State, command: Prepared
     return dispute.status === outcome ? unchanged : fail('dispute_closed')
   if (outcome !== 'WON')
     return { ...unchanged, dispute: { ...dispute, status: outcome, closedAt: now }, isNew: true }
-  const payment = payments.get(dispute.paymentId) ?? fail('payment_not_found')
+  const payment = required(payments.get(dispute.paymentId), 'a dispute has its payment')
   return { ...unchanged, ...closed(dispute, payment, outcome, now), isNew: true, isOverturned }
 }

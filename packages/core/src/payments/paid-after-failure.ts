@@ -94,7 +94,7 @@ export function paidAfterFailure(payout: Payout, { reserve, payablePaise, utr, n
 }
 
 /** What it takes from what is payable. */
-export const takenPaise = (payout: Payout): bigint =>
+const takenPaise = (payout: Payout): bigint =>
   payout.amountPaise + payout.feePaise + taxOf(payout) + payout.advancePaise
 
 /** What these payouts were made of is in them again. */

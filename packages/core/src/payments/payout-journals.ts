@@ -71,17 +71,35 @@ export const paidJournal = (payout: Payout, transferIds: readonly string[], at: 
   reference: payout.utr ?? payout.payoutId,
 })
 
-/** The mirror of the first: everything is payable again. */
-export const releasedJournal = (payout: Payout, transferIds: readonly string[], at: Date): Journal => ({
+/** What the bank had paid is on our account again. */
+export const returnedJournal = (payout: Payout, transferIds: readonly string[], at: Date): Journal => ({
   ...journal(
     payout,
-    ['payout_released', 'r', at],
-    preparedLegs(payout).map(([debit, credit, amount]) => [credit, debit, amount]),
+    ['payout_returned', 'b', at],
+    [['bank', 'payouts_in_transit', payout.amountPaise]],
     transferIds,
   ),
-  reverses: `jrn_${payout.payoutId.slice(4)}`,
+  reference: payout.returnUtr,
+  reverses: `jrn_${payout.payoutId.slice(4)}p`,
   reason: payout.failureReason,
 })
+
+/** The mirror of the first, or of the one that restored it: everything is payable again. */
+export const releasedJournal = (payout: Payout, transferIds: readonly string[], at: Date): Journal => {
+  const isFirst = payout.failedAt === null
+  const [released, reversed] = isFirst ? ['r', ''] : ['r2', 'a']
+  return {
+    ...journal(
+      payout,
+      ['payout_released', released, at],
+      preparedLegs(payout).map(([debit, credit, amount]) => [credit, debit, amount]),
+      transferIds,
+    ),
+    reference: isFirst ? payout.payoutId : `${payout.payoutId}~2`,
+    reverses: `jrn_${payout.payoutId.slice(4)}${reversed}`,
+    reason: payout.failureReason,
+  }
+}
 
 /** The bank has paid it after all: what it was made of is payable no more. */
 export const restoredJournal = (payout: Payout, transferIds: readonly string[], at: Date): Journal =>

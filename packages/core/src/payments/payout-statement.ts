@@ -89,10 +89,11 @@ const SOURCES = {
       from payouts y where y.merchant_id = $2 and y.created_at >= $3 and y.created_at < $4`,
   },
   payout_released: {
-    title: 'Payouts that failed or were cancelled',
+    title: 'Payouts that failed, were cancelled or came back',
     sql: `select count(*), coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise), 0)
       from payouts y cross join lateral (
-        select case when y.status in ('FAILED', 'CANCELLED') then y.completed_at else y.failed_at end as at) released
+        values (case when y.returned_at is null and y.status in ('FAILED', 'CANCELLED') then y.completed_at end),
+          (y.failed_at), (y.returned_at)) released (at)
       where y.merchant_id = $2 and released.at >= $3 and released.at < $4`,
   },
   payout_restored: {

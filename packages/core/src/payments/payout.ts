@@ -19,7 +19,7 @@ import { Type } from 'typebox'
 import { type Account, account } from '../ledger/accounts.ts'
 import { OF_JOURNALS, PAYOUT_LINE_KINDS, type PayoutLineKind } from './payout-line-kinds.ts'
 
-/** `PREPARED` waits for a second person. `FAILED` and `CANCELLED`: what it was made of is due again. */
+/** `PREPARED` waits for a second person. `FAILED`, also once it was paid, and `CANCELLED`: what it was made of is due again. */
 export const PAYOUT_STATUSES = ['PREPARED', 'APPROVED', 'SENT', 'PAID', 'FAILED', 'CANCELLED'] as const
 export type PayoutStatus = (typeof PAYOUT_STATUSES)[number]
 
@@ -67,6 +67,10 @@ export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
   failedAt: generated(nullable(instant)),
   /** When the bank reported that it had paid a failed one whose money had been paid again, or was spent. */
   paidLateAt: generated(nullable(instant)),
+  /** When the bank reported that what it had paid came back, such as from a closed account. */
+  returnedAt: generated(nullable(instant)),
+  /** The bank’s own reference of the return. */
+  returnUtr: generated(nullable(text)),
 })
 export type Payout = RowOf<typeof payouts>
 
@@ -156,13 +160,18 @@ export const PayoutRecord = Type.Object(
     account: Type.String({ description: 'The last four digits of the bank account' }),
     status: Type.Enum([...PAYOUT_STATUSES], {
       description:
-        '`PREPARED` and `APPROVED` wait to be sent to the bank. `PAID` is final; after `FAILED` or `CANCELLED` what it was made of is in a later payout',
+        '`PREPARED` and `APPROVED` wait to be sent to the bank. `PAID`: the bank paid it; it fails all the same if its money comes back, see `returnedOn`. After `FAILED` or `CANCELLED` what it was made of is in a later payout',
     }),
     failureReason: Type.Optional(Type.String({ description: 'Why it failed or was cancelled' })),
     utr: Type.Optional(Type.String({ description: 'The bank’s own reference of the payout' })),
     createdOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     sentOn: Type.Optional(Type.String({ description: 'When it was sent to the bank' })),
     completedOn: Type.Optional(Type.String({ description: 'When it was paid, failed or cancelled' })),
+    returnedOn: Type.Optional(
+      Type.String({
+        description: 'Of a failed one that had been paid: when its money had come back to the bank',
+      }),
+    ),
   },
   { title: 'Payout', additionalProperties: false },
 )
@@ -190,6 +199,7 @@ export const payoutToWire = (payout: Payout, timeZone: string) => ({
   createdOn: rfc3339(payout.createdAt, timeZone),
   sentOn: payout.sentAt ? rfc3339(payout.sentAt, timeZone) : undefined,
   completedOn: payout.completedAt ? rfc3339(payout.completedAt, timeZone) : undefined,
+  returnedOn: payout.returnedAt ? rfc3339(payout.returnedAt, timeZone) : undefined,
 })
 
 export const PayoutLineRecord = Type.Object(
@@ -237,14 +247,14 @@ const ID = /^pyo_[0-9a-z]{26}$/
 /** Whether the id can exist; any other gets the response of a missing one (decision A12). */
 export const looksLikePayoutId = (id: string): boolean => ID.test(id)
 
-/** The event of a payout that the bank has paid or could not pay. */
+/** The event of a payout that the bank has paid, could not pay, or got back. */
 export const payoutEvent = (payout: Payout, eventId: string, timeZone: string): OutboxEvent => ({
   eventId,
   tenantId: payout.merchantId,
   type: payout.status === 'PAID' ? 'payout.paid' : 'payout.failed',
   objectId: payout.payoutId,
   payload: payoutToWire(payout, timeZone),
-  createdAt: payout.completedAt ?? payout.createdAt,
+  createdAt: payout.returnedAt ?? payout.completedAt ?? payout.createdAt,
 })
 
 /** Opened by the first payout of a merchant, but for the first and the last. */

@@ -10,7 +10,7 @@ import { statement } from '@svc/platform/db/statement'
 import { type Account, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import { payOutOpeningBalances } from '../ledger/opening-balance.ts'
-import { type Due, type DueLine, dueLines, LINES_MAX } from './due-payout-lines.ts'
+import { type DueLine, dueLines, LINES_MAX } from './due-payout-lines.ts'
 import {
   type MerchantFee,
   merchantFees,
@@ -51,11 +51,11 @@ interface Prepared extends PreparePayout, PreparedCommand {
 }
 
 interface State {
-  readonly due: DueLine[]
+  readonly due: readonly DueLine[]
   readonly fees: readonly MerchantFee[]
   readonly details: PayoutDetails | undefined
   /** The accounts that exist. */
-  readonly accounts: Map<string, bigint>
+  readonly accounts: ReadonlyMap<string, bigint>
 }
 
 /** Why nothing is paid out: nothing is due, refunds and fees exceed payments, or the merchant has no bank account. */
@@ -98,6 +98,7 @@ const SETTLES_MS = 60_000
  */
 export const preparePayout = command({
   name: 'preparePayout',
+  batchMax: 1,
 
   prepare:
     ({ clock, config, newId }) =>
@@ -118,10 +119,6 @@ export const preparePayout = command({
 
   lock,
   decide,
-
-  apply({ due }, { payout }) {
-    if (payout) due.length = 0
-  },
 
   save(tx, decisions) {
     const made = decisions.flatMap(({ payout, ...rest }) => (payout ? [{ payout, ...rest }] : []))
@@ -149,11 +146,11 @@ export const preparePayout = command({
 })
 
 async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
-  const merchantIds = [...new Set(asked.map(({ merchantId }) => merchantId))]
+  const merchantIds = asked.map(({ merchantId }) => merchantId)
   // In this order: who holds the accounts sees every payment, refund and payout that others have made.
   const [accounts, due, fees, details] = await Promise.all([
     lockAccounts(tx, merchantIds.flatMap(payoutAccounts)),
-    dueLines(tx, untilLast(asked)),
+    dueLines(tx, asked),
     tx.query(FEES, [merchantIds]),
     tx.query(DETAILS, [merchantIds]),
   ])
@@ -162,20 +159,12 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
   const detailsOf = new Map(details.map((each) => [each.merchantId, each]))
   return new ByTenant(
     (merchantId): State => ({
-      due: [...(dueOf.get(merchantId) ?? [])],
+      due: dueOf.get(merchantId) ?? [],
       fees: feesOf.get(merchantId) ?? [],
       details: detailsOf.get(merchantId),
       accounts: accounts.of(merchantId),
     }),
   )
-}
-
-/** Each merchant once, up to the last day that is asked for. */
-function untilLast(asked: readonly Prepared[]): Due[] {
-  const last = new Map<string, Due>()
-  for (const { merchantId, until } of asked)
-    if (until > (last.get(merchantId)?.until ?? 0)) last.set(merchantId, { merchantId, until })
-  return [...last.values()]
 }
 
 function decide({ due, fees, details, accounts }: State, command: Prepared, now: Date): PreparedPayout {
@@ -221,6 +210,8 @@ function decide({ due, fees, details, accounts }: State, command: Prepared, now:
     completedAt: null,
     failedAt: null,
     paidLateAt: null,
+    returnedAt: null,
+    returnUtr: null,
   }
   const opens = payoutAccounts(merchantId).filter(({ accountId }) => !accounts.has(accountId))
   return {

@@ -77,18 +77,19 @@ export const PAYOUT_CHECKS: readonly Check[] = [
   check(
     'payout_journals',
     PAYOUTS,
-    'A payout is in the ledger once, is paid once if it is paid, is reversed once if it failed or was cancelled, is there again if it was paid after all, and is an exception if its money was not there any more',
+    'A payout is in the ledger once, is paid once if it is or was paid, came back once if it was returned, is reversed once if it failed or was cancelled, is there again if it was paid after all, and is an exception if its money was not there any more',
     (
       chosen,
     ) => `select f.subject, f.status || ' of ' || f.amount || ': prepared ' || f.prepared || ', paid ' || f.paid
-           || ', reversed ' || f.reversed || ', restored ' || f.restored || ', paid late ' || f.late as detail
+           || ', returned ' || f.returned || ', reversed ' || f.reversed || ', restored ' || f.restored || ', paid late ' || f.late as detail
        from (
          select y.payout_id as subject, y.status, y.amount_paise as amount, ${moved('payout', toMerchant)} as prepared,
-           ${moved('payout_paid')} as paid, ${moved('payout_released', fromMerchant)} as reversed,
+           ${moved('payout_paid')} as paid, ${moved('payout_returned')} as returned, ${moved('payout_released', fromMerchant)} as reversed,
            ${moved('payout_restored', toMerchant)} as restored, ${moved('payout_paid_late')} as late,
-           (y.failed_at is not null)::integer as was_failed, (y.paid_late_at is not null)::integer as is_late
+           (y.failed_at is not null)::integer as was_failed, (y.returned_at is not null)::integer as is_returned,
+           (y.paid_late_at is not null)::integer as is_late
          from payouts y where ${chosen('y.payout_id')}) f
-       where f.prepared <> f.amount or f.paid <> f.amount * (f.status = 'PAID')::integer
+       where f.prepared <> f.amount or f.paid <> f.amount * ((f.status = 'PAID')::integer + f.is_returned) or f.returned <> f.amount * f.is_returned
          or f.reversed <> f.amount * ((f.status in ('FAILED', 'CANCELLED'))::integer + f.was_failed)
          or f.restored <> f.amount * f.was_failed or f.late <> f.amount * f.is_late limit 100`,
   ),

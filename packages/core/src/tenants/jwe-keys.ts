@@ -62,7 +62,7 @@ export const publishedJweKeys = (keyring: Keyring): JsonWebKey[] =>
 interface PartnerKeys {
   readonly partnerId: string
   readonly plain: boolean
-  /** Newest first. */
+  /** Oldest first. */
   readonly shared: readonly JweKey[]
   readonly registered: readonly JweKey[]
 }
@@ -79,7 +79,7 @@ const KEYS = statement<PartnerKeysRow>(
   'partner_encryption_keys',
   `select p.partner_id, p.plain_requests, k.kid, k.kind, k.material
    from partners p left join partner_encryption_keys k on k.partner_id = p.partner_id and k.retired_at is null
-   where p.partner_id = any ($1) order by k.created_at desc`,
+   where p.partner_id = any ($1) order by k.created_at, k.kid`,
 )
 
 /** Where encrypted bodies find their keys: the service's own, and each partner's. */
@@ -113,9 +113,10 @@ export function jweKeys(keyring: Keyring, database: Database): JweKeys {
       const own = serviceJweKeys(keyring).find((key) => key.kid === kid)
       return own ?? (await keysOf(tenantId))?.shared.find((key) => key.kid === kid)
     },
-    async encryptionKey(tenantId) {
+    async encryptionKey(tenantId, requestKid) {
       const keys = await keysOf(tenantId)
-      return keys?.registered[0] ?? keys?.shared[0]
+      // The oldest: all of the partner's clients have it until it is retired (decision C4).
+      return keys?.registered[0] ?? keys?.shared.find(({ kid }) => kid === requestKid) ?? keys?.shared[0]
     },
     takesPlain: async (tenantId) => (await keysOf(tenantId))?.plain ?? false,
   }

@@ -19,18 +19,30 @@ export interface PreparedCommand {
  * How one kind of command is carried out: lock → decide → save, for many commands at once. `S` is what is locked for
  * one tenant: the rules of a command see no other tenant's rows, whatever else is in the batch.
  */
-export interface CommandSpec<C extends PreparedCommand, S, D> {
-  readonly name: string
+export type CommandSpec<C extends PreparedCommand, S, D> = Steps<C, S, D> & (Batched<S, D> | Alone)
+
+/** Many commands share a batch. */
+interface Batched<S, D> {
   /** Most commands of one batch, where each is large. */
   readonly batchMax?: number
+  /** Folds a decision into the state, so that later commands of the same batch see it. */
+  apply(state: S, decision: D): void
+}
+
+/** One that is rare has a batch of its own: nothing else is decided by its state. */
+interface Alone {
+  readonly batchMax: 1
+  readonly apply?: undefined
+}
+
+interface Steps<C extends PreparedCommand, S, D> {
+  readonly name: string
   /** Reads and locks every row that the commands need, set-based and in order of id. */
   lock(tx: BatchTx, commands: readonly C[]): Promise<ByTenant<S>>
   /** Whether it lives by the service's time, as attempts to deliver webhooks do, and not by the tenant's (decision X27). */
   readonly byServiceTime?: true
   /** Pure. Throws a `Failure` when the command cannot be taken. `now`: the tenant's, by the database's clock after locking. */
   decide(state: S, command: C, now: Date): D
-  /** Folds a decision into the state, so that later commands of the same batch see it. */
-  apply(state: S, decision: D): void
   /** Writes all decisions with a handful of set-based statements, at once: COMMIT travels with them. */
   save(tx: Writes, decisions: readonly D[]): void
   /** What is kept of final failures of `decide`, in the same transaction: of requests that count as used by them. */

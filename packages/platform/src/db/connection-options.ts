@@ -18,6 +18,16 @@ export type Role = 'svc_service' | 'svc_operator'
 /** Whose URL is used: a role's own, or that of the standbys. */
 export type Login = Role | 'replica'
 
+/** Which setting has the URL of a login; `undefined` is the owner's. */
+export const settingOf = (login: Login | undefined): string =>
+  login === 'svc_service'
+    ? 'DATABASE_URL'
+    : login === 'svc_operator'
+      ? 'DATABASE_OPERATOR_URL'
+      : login === 'replica'
+        ? 'DATABASE_READ_URL'
+        : 'DATABASE_OWNER_URL'
+
 const INT8 = 20
 const INT8_ARRAY = 1016
 const types = new pg.TypeOverrides()

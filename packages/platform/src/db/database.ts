@@ -2,11 +2,13 @@ import pg from 'pg'
 import type { Log } from '../log.ts'
 import type { Tracing } from '../tracing.ts'
 import { ClientTx, type Tx, tracedStatement } from './client-tx.ts'
+import { CLUSTER } from './cluster.ts'
 import { operatorConnections } from './connection-counts.ts'
 import { connectionOptions, type DatabaseAddress, type Login, type Role } from './connection-options.ts'
 import { ConnectionPool, type Lease, type Limit, timeOf } from './connection-pool.ts'
 import { type Replication, requireDurable } from './durable.ts'
 import { POSITION, Replica } from './replica.ts'
+import { ReplicaPools } from './replica-pools.ts'
 import { DatabaseClient } from './server-locator.ts'
 import { setSession } from './session.ts'
 import { type Statement, statement } from './statement.ts'
@@ -72,7 +74,6 @@ export interface DatabaseOptions {
 
 const REQUEST_MS = 30_000
 const REPLICA_WAIT_MS = 1_000
-const REPLICA_CONNECT_MS_MIN = 1_000
 
 /**
  * One database under two roles: `svc_service`, which sees the tenants that its transaction names, and
@@ -92,7 +93,7 @@ export class Database {
   #operator: ConnectionPool | undefined
   #forOperators: ConnectionPool | undefined
   #background: ConnectionPool | undefined
-  readonly #replicas = new Map<Role, ConnectionPool>()
+  #replicas: ReplicaPools | undefined
   /** Where reports are read, with `DATABASE_READ_URL`. */
   readonly replica: Replica | undefined
   /** A write found no room, and none has been seen since. */
@@ -120,8 +121,12 @@ export class Database {
     this.#durable = durable
     this.tracing = tracing
     this.#service = this.#pool('svc_service', poolSize)
-    if ('url' in address && address.replicaUrl !== undefined)
-      this.replica = new Replica((role) => this.#replicaPool(role, replicaWaitMs), replicaWaitMs, log)
+    if ('url' in address && address.replicaUrl !== undefined) {
+      const cluster = async () => (await this.directory(CLUSTER))[0]!.cluster
+      const options = { address, Client, max: this.#operators, waitMs: replicaWaitMs, cluster }
+      this.#replicas = new ReplicaPools(options, log)
+      this.replica = new Replica(this.#replicas, replicaWaitMs, log)
+    }
   }
 
   #pool(role: Role, max: number, login: Login = role): ConnectionPool {
@@ -142,23 +147,6 @@ export class Database {
 
   #operatorPool(): ConnectionPool {
     return (this.#operator ??= this.#pool('svc_operator', this.#operators))
-  }
-
-  #replicaPool(role: Role, waitMs: number): ConnectionPool {
-    const known = this.#replicas.get(role)
-    if (known) return known
-    const config = {
-      ...connectionOptions(this.address, role, 'replica'),
-      connectionTimeoutMillis: Math.max(REPLICA_CONNECT_MS_MIN, waitMs),
-      max: this.#operators,
-      idleTimeoutMillis: 60_000,
-      pipeline: true,
-      Client: this.#Client,
-    }
-    const onConnect = (client: pg.ClientBase) => setSession(client, role, config.options ?? '')
-    const pool = new ConnectionPool({ ...config, onConnect } as object, this.#log, 'standby')
-    this.#replicas.set(role, pool)
-    return pool
   }
 
   /**
@@ -309,13 +297,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    const pools = [
-      this.#service,
-      this.#operator,
-      this.#forOperators,
-      this.#background,
-      ...this.#replicas.values(),
-    ]
+    const pools = [this.#service, this.#operator, this.#forOperators, this.#background, this.#replicas]
     await Promise.all(pools.map(async (pool) => pool?.close()))
   }
 }

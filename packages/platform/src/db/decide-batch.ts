@@ -46,7 +46,7 @@ export function decideAll<C extends PreparedCommand, S, D>(
       const now = spec.byServiceTime ? at.now : timeOf(command.tenantId, at)
       const decision = decideOne(spec, slice, command, now, result.refusals)
       const made = (entry.resultOf as (decision: D) => unknown)(decision)
-      spec.apply(slice, decision)
+      spec.apply?.(slice, decision)
       result.decisions.push(decision)
       result.outcomes.set(entry, { result: made })
       const { audit } = command

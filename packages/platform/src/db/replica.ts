@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Counter, type Registry } from 'prom-client'
 import type { Log } from '../log.ts'
 import type { Role } from './connection-options.ts'
-import type { ConnectionPool, Lease, Limit } from './connection-pool.ts'
+import type { Lease, Limit } from './connection-pool.ts'
+import type { ReplicaPools } from './replica-pools.ts'
 import { statement } from './statement.ts'
 
 /** Acknowledged commits are before it in the write-ahead log. */
@@ -16,21 +17,21 @@ const POLL_MS = 20
 const AVOID_MS = 5_000
 const LOG_EVERY_MS = 60_000
 
-type PoolOf = (role: Role) => ConnectionPool
 type Outcome = 'replica' | 'behind' | 'unavailable'
 
 /** Standbys that serve reads, each as of a moment that is not before the read was asked for. */
 export class Replica {
-  readonly #poolOf: PoolOf
+  readonly #pools: ReplicaPools
   readonly #waitMs: number
   readonly #log: Log
+  #sessions: Promise<void> | undefined
   #avoidUntilMs = 0
   #loggedAtMs = Number.NEGATIVE_INFINITY
   /** Reads by what became of them. */
   readonly reads: Record<Outcome, number> = { replica: 0, behind: 0, unavailable: 0 }
 
-  constructor(poolOf: PoolOf, waitMs: number, log: Log) {
-    this.#poolOf = poolOf
+  constructor(pools: ReplicaPools, waitMs: number, log: Log) {
+    this.#pools = pools
     this.#waitMs = waitMs
     this.#log = log
   }
@@ -41,7 +42,9 @@ export class Replica {
     const wanted = await position()
     let lease: Lease | undefined
     try {
-      lease = await this.#poolOf(role).lease(limit)
+      // Again after each failure: another server may be there.
+      await (this.#sessions ??= this.#pools.requireSessions())
+      lease = await this.#pools.of(role).lease(limit)
       if (await this.#catchesUp(lease, wanted)) {
         this.reads.replica++
         return lease
@@ -49,7 +52,8 @@ export class Replica {
       lease.release()
       this.#avoid('behind', new Error(`a standby did not catch up within ${this.#waitMs} ms`))
     } catch (error) {
-      lease?.release(error as Error)
+      if (lease) lease.release(error as Error)
+      else this.#sessions = undefined
       this.#avoid('unavailable', error)
     }
     return undefined

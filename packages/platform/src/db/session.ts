@@ -27,26 +27,31 @@ export async function setSession(client: pg.ClientBase, role: string, options: s
     await client.query(timed('select set_config($1, $2, false)', [name!, value!]))
 }
 
+/** Of all servers: two standbys at one address may have processes with the same number. */
+const PROCESS = `select concat(pg_backend_pid(), ' ', pg_postmaster_start_time()) as process`
+
 /**
  * Throws `TransactionPooling` where two connections share a server process: prepared statements and the role of a session
  * would get lost, or reach another caller.
+ *
+ * @param setting names the URL in the error
  */
-export async function requireSessions(config: LocatedConfig): Promise<void> {
+export async function requireSessions(config: LocatedConfig, setting: string): Promise<void> {
   const clients = [new DatabaseClient(config), new DatabaseClient(config)]
   const processOf = async (client: pg.ClientBase) =>
-    (await client.query<{ pid: number }>(timed('select pg_backend_pid() as pid'))).rows[0]!.pid
+    (await client.query<{ process: string }>(timed(PROCESS))).rows[0]!.process
   try {
     for (const client of clients) {
       client.on('error', () => undefined)
       await client.connect()
     }
-    const seen = clients.map(() => new Set<number>())
+    const seen = clients.map(() => new Set<string>())
     for (let round = 0; round < ROUNDS; round++)
       for (const [n, client] of clients.entries()) seen[n]!.add(await processOf(client))
-    const shared = [...seen[0]!].some((pid) => seen[1]!.has(pid))
+    const shared = [...seen[0]!].some((process) => seen[1]!.has(process))
     if (shared || seen.some(({ size }) => size > 1))
       throw new TransactionPooling(
-        'DATABASE_URL leads through a pooler in transaction mode: prepared statements and the role of a session get lost there. Use session mode (PgBouncer: pool_mode = session).',
+        `${setting} leads through a pooler in transaction mode: prepared statements and the role of a session get lost there. Use session mode (PgBouncer: pool_mode = session).`,
       )
   } finally {
     for (const client of clients) await client.end().catch(() => undefined)

@@ -113,6 +113,13 @@ const definitionOf = (name: string, { sql, isNullable = false, access, stamped }
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
+type KeyOf = (row: object) => string
+/** A part of a row's key. Keys are texts, or become ones; the type of a row cannot say so of a column whose name is not known. */
+const partOf =
+  (name: string): KeyOf =>
+  (row) =>
+    (row as Record<string, string>)[name]!
+
 /**
  * A table, defined once: its select list, set-based insert, updates and locks derive from its columns. Rows are read
  * under the names of the code, so that nothing maps them. All SQL is built when the module is loaded.
@@ -150,9 +157,8 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
     .join(', ')
   const byKey = `(${key.map((k) => `${alias}.${snake(k)}`).join(', ')}) in (select * from unnest(${arrays(key)}))`
   const [tenant, id] = [`${alias}.${snake(key[0])}`, `${alias}.${snake(key.at(-1)!)}`]
-  // Keys are texts; the type of a row cannot say so of a column whose name is not known here.
-  const tenantOf = (row: object): string => (row as Record<string, string>)[key[0]]!
-  const idOf = (row: object): string => (row as Record<string, string>)[key.at(-1)!]!
+  const [tenantOf, idOf] = [partOf(key[0]), partOf(key.at(-1)!)]
+  const keyOf: KeyOf = (row) => key.map((k) => partOf(k)(row)).join(' ')
   const order = insertOrder.length > 0 ? `order by ${list(insertOrder)}` : ''
   const insertText = (before = 0) =>
     `insert into ${name} (${list([...inserted, ...stamps])})
@@ -188,7 +194,7 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
     insert(tx: Writes, rows: readonly NewRow[]): void {
       if (rows.length > 0) tx.write(insert, send(inserted, rows))
     },
-    /** Updates these columns of the rows that the key names; each row at most once in a list. */
+    /** Updates these columns of the rows that the key names. Of a row that is in the list twice, the last one counts. */
     updates<const S extends Exclude<Names<C, Access>, K>>(
       set: readonly [S, ...S[]],
       as = 'update',
@@ -201,7 +207,7 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
          where ${key.map((k) => `${alias}.${snake(k)} = given.${snake(k)}`).join(' and ')}`,
       )
       return (tx, rows) => {
-        if (rows.length > 0) tx.write(update, send(sent, rows))
+        if (rows.length > 0) tx.write(update, send(sent, lastOfEach(rows, tenantOf, keyOf)))
       }
     },
     /** Locks rows in order of their id; `More` is what `select` adds to a row. */

@@ -46,7 +46,7 @@ export const receiveBankCreditOperation = operation({
   query: BANK_QUERY,
   result: BankCreditResponse,
   accepted: KeptNotice,
-  errors: ['invalid_signature'],
+  errors: [],
   run: receiveBankCredit,
   ask: ({ rawBody, caller, query }, services) => {
     const nowMs = services.clock.now()

@@ -64,7 +64,7 @@ const railOperation = ({ id, type, path, summary, description, fields }: Plan) =
     takesAnyBody: true,
     result: CardMessageRecord,
     accepted: QuarantinedMessage,
-    errors: ['invalid_signature'],
+    errors: [],
     run: recordCardMessage,
     ask: async ({ rawBody, caller: { tenantId } }, services) => ({
       type,
@@ -123,7 +123,7 @@ export const captureCard = railOperation({
   path: 'captures',
   summary: 'Report a capture',
   description:
-    'Settles a hold, in one or several parts. What exceeds the authorisation with its tolerance, or the balance less other holds, goes to the exceptions account.',
+    'Settles a hold, in one or several parts. An authorisation that arrives after its captures holds what they have left, after a final one nothing. What exceeds the authorisation with its tolerance, or the balance less other holds, goes to the exceptions account.',
   fields: {
     amount: rupees,
     ...authorization,
@@ -137,7 +137,7 @@ export const voidCard = railOperation({
   path: 'voids',
   summary: 'Report a void',
   description:
-    'Releases a hold, by default all of it. A void that arrives before its authorisation is remembered: that authorisation is declined.',
+    'Releases a hold, by default all of it. A later capture of what was voided is an exception, also when the hold had expired. A void that arrives before its authorisation is remembered: that authorisation is declined.',
   fields: { amount: Type.Optional(rupees), ...authorization },
 })
 

@@ -29,7 +29,7 @@ export const getFundingInstructions = query({
   envelope: 'code',
   params: AccountParams,
   result: FundingInstructions,
-  errors: ['card_account_not_found', 'funding_not_set_up'],
+  errors: ['card_account_not_found', 'funding_not_set_up', 'outcome_unknown'],
   mount(services) {
     const instructions = fundingInstructions(services)
     return async ({ caller: { tenantId }, params: { cardAccountId } }) => ({

@@ -41,6 +41,7 @@ export const createGiftCardOperation = operation({
     'company_not_found',
     'card_account_not_found',
     'user_not_found',
+    'user_erased',
     'insufficient_funds',
     'load_over_limit',
     'order_reference_in_use',

@@ -136,7 +136,7 @@ export const getCoinConfig = query({
   params: CoinConfigParams,
   result: CoinConfigRecord,
   responseHeaders: { ETag: 'ETag' },
-  errors: ['coin_config_not_found'],
+  errors: ['coin_config_not_found', 'invalid_token'],
   alsoReturns: { 304: 'The configuration is still the one of `If-None-Match`; no body' },
 
   mount({ database, config: { BUSINESS_TIME_ZONE: timeZone, COIN_LOOKUP_TOKEN } }) {

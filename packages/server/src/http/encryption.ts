@@ -11,6 +11,8 @@ const JOSE = 'application/jose'
 interface OpenedBody {
   readonly body: unknown
   readonly ciphertextHash: Buffer | undefined
+  /** The key that the request was encrypted with. */
+  readonly jweKid: string | undefined
 }
 
 /** Where an encrypted request was sent. */
@@ -48,16 +50,16 @@ export async function openBody(
   const body = encryptedPayloadOf(request.body)
   if (body !== null && typeof body === 'object') {
     if (config.SVC_MODE === 'sandbox' && (await jwes.takesPlain(tenantId)))
-      return { body, ciphertextHash: undefined }
+      return { body, ciphertextHash: undefined, jweKid: undefined }
     return fail('request_not_encrypted')
   }
   if (typeof body !== 'string') return fail('request_not_encrypted')
   try {
     const opened = await decryptJwe(body, (kid) => jwes.openingKey(tenantId, kid))
-    const { plaintext, ciphertextHash, claims } = opened
+    const { plaintext, ciphertextHash, claims, kid } = opened
     if (!isBoundTo(claims, sent, config.JWE_MAX_AGE_SECONDS, clock.now()))
       throw new DecryptionFailed('not_bound', undefined, opened)
-    return { body: parseEncrypted(plaintext), ciphertextHash }
+    return { body: parseEncrypted(plaintext), ciphertextHash, jweKid: kid }
   } catch (error) {
     if (!(error instanceof DecryptionFailed)) throw error
     log.info(
@@ -100,9 +102,10 @@ export const wantsEncrypted = ({ headers }: FastifyRequest): boolean =>
 export async function responseEncrypter(
   { jwes }: Services,
   { tenantId }: Caller,
+  requestKid: string | undefined,
 ): Promise<(reply: Reply) => Promise<Reply>> {
   const key =
-    (await jwes.encryptionKey(tenantId)) ??
+    (await jwes.encryptionKey(tenantId, requestKid)) ??
     fail('not_acceptable', { description: 'This partner has no key for encrypted responses' })
   return async (reply) => {
     if (typeof reply.body !== 'string') {

@@ -56,7 +56,7 @@ export function handlerOf<S extends Services>(operation: Operation<S>, services:
     try {
       const encryptResponse =
         mayEncrypt && wantsEncrypted(request)
-          ? await step(services, request, () => responseEncrypter(services, caller))
+          ? await step(services, request, () => responseEncrypter(services, caller, request.jweKid))
           : undefined
       const input = { caller, params, query, body, headers, rawBody, ciphertextHash, requestId, address }
       const deadlineMs = performance.now() + services.config.COMMAND_TIMEOUT_MS - request.spentMs
@@ -72,8 +72,10 @@ export function handlerOf<S extends Services>(operation: Operation<S>, services:
     }
     if (response.headers) reply.headers(response.headers)
     // A stream may last; a reader who stands still may not (decision L2).
-    if (typeof response.body !== 'string')
+    if (typeof response.body !== 'string') {
+      request.beganMs = reply.elapsedTime
       reply.raw.setTimeout(services.config.STREAM_IDLE_MS, () => reply.raw.destroy())
+    }
     // RFC 9110 section 15.4.5: no body, and nothing said of one.
     if (response.status === 304) return reply.code(304).send()
     if (!reply.hasHeader('content-type')) reply.type(JSON_TYPE)

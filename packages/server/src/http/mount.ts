@@ -12,7 +12,7 @@ import { handlerOf, PUBLIC, step } from './handler.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { takeNotice } from './notice-form.ts'
 import { isRail, type MediaType, type Operation, type Services } from './operation.ts'
-import { HEALTH } from './probes.ts'
+import { isProbe } from './probes.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 import { routeSchema } from './route-schema.ts'
 import type { Authenticator, ServerOptions } from './server.ts'
@@ -93,15 +93,14 @@ function mountOperation<S extends Services>(
       ...(mustDecrypt && { isEncrypted: true }),
       ...(operation.takesAccessKeyAlone && { takesAccessKeyAlone: true }),
       ...(operation.scope && { scope: operation.scope }),
-      ...(operation.tag !== HEALTH && { isTraced: true }),
+      ...(!isProbe(operation) && { isTraced: true }),
     },
     schema: routeSchema(operation),
     ...(bodyBytesMax && { bodyLimit: bodyBytesMax }),
     onRequest: [
       following(operation),
       ...(deprecated ? [announce(deprecated, services)] : []),
-      // Probes are served however much load there is.
-      ...(operation.tag === HEALTH ? [] : [admission(authenticator, gate)]),
+      ...(isProbe(operation) ? [] : [admission(authenticator, gate)]),
       ...(isRail(operation) && services.config.RAIL_CLIENT_CA_FILE !== undefined ? [clientCertificate] : []),
       ...(authenticator?.needs === 'headers' ? [authenticate] : []),
       readingOnly(operation, accepts, ignores),
@@ -202,8 +201,8 @@ const admission =
   (authenticator: Authenticator | undefined, { tenants, strangers, budget }: Gate): onRequestHookHandler =>
   (request, reply, done) => {
     const tenant = authenticator?.whose?.(request)
-    // Where secrets are exchanged for tokens, a valid one always passes (decision A11).
-    if (tenant === undefined && authenticator) budget?.check(request.ip)
+    // Where secrets are exchanged for tokens, a valid one always passes, and so does a signed notice (decision A11).
+    if (tenant === undefined && authenticator?.needs === 'headers') budget?.check(request.ip)
     const admitted =
       tenant === undefined ? new Admitted(strangers, network(request.ip)) : new Admitted(tenants, tenant)
     request.admitted = admitted
@@ -219,11 +218,17 @@ const authentication =
   (
     { streams }: Operation,
     authenticator: Authenticator | undefined,
-    { limit, tenants }: Gate,
+    { limit, tenants, budget }: Gate,
     services: Services,
   ) =>
   async (request: FastifyRequest, reply: FastifyReply) => {
-    const caller = await step(services, request, () => authenticator!.authenticate(request))
+    const caller = await step(services, request, () => authenticator!.authenticate(request)).catch(
+      (error) => {
+        // Over its budget an address gets 429 for a wrong signature; a right one was verified all the same.
+        if (authenticator!.needs === 'body') budget?.check(request.ip)
+        throw error
+      },
+    )
     request.caller = streams ? { ...caller, stillValid: () => isValid(authenticator!, request) } : caller
     request.admitted?.move(tenants, caller.tenantId)
     if (authenticator!.needs === 'headers') await limit?.take(caller.credentialId ?? caller.tenantId, reply)

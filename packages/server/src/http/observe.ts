@@ -1,6 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Services } from './operation.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When a response that is a stream began, in milliseconds after the request. */
+    beganMs: number | undefined
+  }
+}
+
+/** How long the response took: a stream lasts as long as its reader wants, so that its beginning counts. */
+export const tookMs = ({ beganMs }: FastifyRequest, { elapsedTime }: FastifyReply): number =>
+  beganMs ?? elapsedTime
+
 /** Of a route that hands its requests on to another server, which observes them itself. */
 export const HANDED_ON = 'handed on'
 
@@ -19,7 +30,7 @@ export function observe(
     const operation = request.routeOptions.config?.operation ?? 'none'
     if (operation === HANDED_ON) return
     responded?.(request, reply)
-    metrics.observeRequest(operation, reply.statusCode, reply.elapsedTime / 1_000)
+    metrics.observeRequest(operation, reply.statusCode, tookMs(request, reply) / 1_000)
     if (log.isLevelEnabled('debug'))
       log.debug(
         {

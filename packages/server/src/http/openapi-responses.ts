@@ -4,6 +4,7 @@ import { type TSchema, Type } from 'typebox'
 import { type Envelope, PROBLEM_JSON } from './failure-body.ts'
 import { type ComponentSchemas, type Json, refTo } from './openapi-schemas.ts'
 import { isKeyed, isRail, mayChange, type Operation } from './operation.ts'
+import { isProbe } from './probes.ts'
 
 const ERROR_TYPES = [...new Set(Object.values(FAILURES).map(({ errorType }) => errorType))]
 const text = (description: string) => Type.String({ description })
@@ -149,8 +150,8 @@ function headersOf(operation: Operation, status: number): Json {
 }
 
 /** What any operation may return, besides its own errors. */
-function commonErrors(operation: Operation): ErrorCode[] {
-  const { auth, body, envelope: family, method, scope, encrypted, takesIdempotencyKey } = operation
+export function commonErrors(operation: Operation): ErrorCode[] {
+  const { auth, body, envelope: family, method, scope, encrypted } = operation
   // A signed notice is never rejected for its form (decision Q11).
   const hasForm = !isRail(operation)
   return [
@@ -161,8 +162,10 @@ function commonErrors(operation: Operation): ErrorCode[] {
     'headers_too_large',
     ...(auth === 'merchant' ? (['access_key_mismatch'] as const) : []),
     ...(isPublic(operation) || isOfPeople(operation) ? [] : (['invalid_token', 'rate_limited'] as const)),
+    // Only for a wrong signature (decision A11).
+    ...(hasForm ? [] : (['invalid_signature', 'rate_limited'] as const)),
     ...(isOfPeople(operation) ? (['not_signed_in', 'role_too_low', 'rate_limited'] as const) : []),
-    ...(auth === 'operator' && !operation.beforeSecondFactor ? (['second_factor_needed'] as const) : []),
+    ...(isOfPeople(operation) && !operation.beforeSecondFactor ? (['second_factor_needed'] as const) : []),
     ...(operation.stepUp ? (['step_up_required'] as const) : []),
     ...(family === 'problem' ? (['cross_site_request'] as const) : []),
     ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
@@ -176,7 +179,7 @@ function commonErrors(operation: Operation): ErrorCode[] {
     ...(hasForm && (body || method !== 'GET') ? (['malformed_body'] as const) : []),
     ...(body || method !== 'GET' ? (['payload_too_large'] as const) : []),
     ...(isKeyed(operation) ? (['idempotency_key_reused'] as const) : []),
-    ...(takesIdempotencyKey ? (['overloaded'] as const) : []),
+    ...(isProbe(operation) ? [] : (['overloaded'] as const)),
     'internal_error',
     'temporarily_unavailable',
     ...(mayChange(operation) ? (['outcome_unknown'] as const) : []),

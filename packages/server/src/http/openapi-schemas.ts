@@ -1,3 +1,8 @@
+import { FAILURES } from '@svc/contract/errors'
+import { EVENT_TYPES } from '@svc/contract/events'
+import { FIELD_RULES } from '@svc/contract/field-errors'
+import { ALL_SCOPES } from '@svc/contract/scopes'
+
 export type Json = Record<string, unknown>
 
 const isObject = (node: unknown): node is Json => node !== null && typeof node === 'object'
@@ -5,9 +10,47 @@ const isObject = (node: unknown): node is Json => node !== null && typeof node =
 /** Which way a schema's values travel: clients accept fields that they do not know, the service does not. */
 type Direction = 'request' | 'response'
 
+/** Sets that get new values without notice (docs/reference/compatibility.md), beside the values of `reason`. */
+const GROWING: readonly ReadonlySet<unknown>[] = [
+  Object.keys(FAILURES),
+  EVENT_TYPES,
+  FIELD_RULES,
+  ALL_SCOPES,
+].map((values) => new Set<unknown>(values))
+
+const mayGrow = (name: string, values: readonly unknown[]): boolean =>
+  (/reason$/i.test(name) && values.every((value) => typeof value === 'string')) ||
+  GROWING.some((set) => values.every((value) => set.has(value)))
+
+/** Keywords whose schemas are still of the same field. */
+const OF_THE_FIELD = new Set(['items', 'anyOf', 'oneOf', 'allOf'])
+
+/** As many values as fit into a description; there are pages for the others. */
+const LISTED_MAX = 20
+
+/** A client that checks responses by the document must not reject a value that is newer than the client (decision R6). */
+function withoutEnd({ enum: values, ...schema }: Json & { readonly enum: readonly unknown[] }): Json {
+  const listed =
+    values.length <= LISTED_MAX &&
+    `${values.map((value) => `\`${String(value)}\``).join(', ')}; more may come`
+  const description = [schema['description'], listed].filter(Boolean).join('. ')
+  return { ...schema, ...(description && { description }), type: 'string', 'x-extensible-enum': values }
+}
+
+/** What TypeBox writes for a map with any names. Generators of clients know `additionalProperties` only. */
+const ANY_NAME = '^.*$'
+
+function withPlainMap({ patternProperties, ...schema }: Json): Json {
+  if (!isObject(patternProperties)) return schema
+  const { [ANY_NAME]: values, ...others } = patternProperties
+  if (values === undefined || Object.keys(others).length > 0)
+    throw new Error(`names of fields with a pattern: ${Object.keys(patternProperties).join(', ')}`)
+  return { ...schema, additionalProperties: values }
+}
+
 /**
  * Collects the components of a document and turns the validator's schemas into those of its readers: without the
- * validator's own keywords, open to new fields in responses (decision R6), and with a name for every record.
+ * validator's own keywords, open to new fields and values in responses (decision R6), and with a name for every record.
  */
 export class ComponentSchemas {
   readonly #schemas: Record<string, unknown>
@@ -31,14 +74,20 @@ export class ComponentSchemas {
     return this.#walk(name && isNamable ? { title: name, ...plain } : plain, direction)
   }
 
-  #walk(node: unknown, direction: Direction): unknown {
-    if (Array.isArray(node)) return node.map((item) => this.#walk(item, direction))
+  /** `name` is that of the field whose schema this is. */
+  #walk(node: unknown, direction: Direction, name = ''): unknown {
+    if (Array.isArray(node)) return node.map((item) => this.#walk(item, direction, name))
     if (!isObject(node)) return node
-    const copy = Object.fromEntries(
-      Object.entries(asDocumented(node)).map(([key, value]) => [key, this.#walk(value, direction)]),
+    const copy = this.#open(
+      Object.fromEntries(
+        Object.entries(withPlainMap(asDocumented(node))).map(([key, value]) => [
+          key,
+          this.#walk(value, direction, OF_THE_FIELD.has(key) ? name : key),
+        ]),
+      ),
+      direction,
+      name,
     )
-    if (direction === 'response' && copy['additionalProperties'] === false)
-      delete copy['additionalProperties']
     const { title, type } = copy
     if (Array.isArray(copy['enum']) && type === undefined) copy['type'] = typeof copy['enum'][0]
     if (typeof title !== 'string' || type !== 'object') return copy
@@ -47,6 +96,14 @@ export class ComponentSchemas {
     else if (!this.#given.has(title) && JSON.stringify(known) !== JSON.stringify(copy))
       throw new Error(`two schemas of the OpenAPI document are named ${title}`)
     return { $ref: `#/components/schemas/${title}` }
+  }
+
+  #open(schema: Json, direction: Direction, name: string): Json {
+    if (direction === 'request') return schema
+    const { additionalProperties, ...rest } = schema
+    const open = additionalProperties === false ? rest : schema
+    const { enum: values } = open
+    return Array.isArray(values) && mayGrow(name, values) ? withoutEnd({ ...open, enum: values }) : open
   }
 }
 

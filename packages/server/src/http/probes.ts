@@ -3,10 +3,12 @@ import { type FailureDetails, fail, SHUTTING_DOWN } from '@svc/contract/errors'
 import { DatabaseUnavailable, ReadOnlyDatabase } from '@svc/platform/db/connection-pool'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
-import { query } from './operation.ts'
+import { type Operation, query } from './operation.ts'
 
 /** The tag of the operations that monitors call: never limited, never logged. */
 export const HEALTH = 'Health and metrics'
+/** Probes are served however much load there is; every other operation may be refused as `overloaded`. */
+export const isProbe = ({ tag }: Pick<Operation, 'tag'>): boolean => tag === HEALTH
 
 const ALIVE = statement('readiness', 'select 1')
 const PROBE_MS = 2_000

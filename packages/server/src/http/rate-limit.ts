@@ -55,7 +55,7 @@ function shared({ log, metrics }: Services, url: Secret, own: RateLimiterMemory,
     else
       log.warn(
         { reason: cause?.message },
-        'the store of RATE_LIMIT_URL does not respond: each process counts for itself',
+        'the store of RATE_LIMIT_URL cannot be used: each process counts for itself',
       )
   }
   const opened: Promise<Counter> = import('./shared-rate-limit.ts')

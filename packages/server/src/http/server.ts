@@ -33,6 +33,8 @@ declare module 'fastify' {
     caller: Caller | null
     rawBody: Buffer | undefined
     ciphertextHash: Buffer | undefined
+    /** Of an encrypted request: the key that it was encrypted with. */
+    jweKid: string | undefined
     /** Time that our work on it has taken so far, in milliseconds. */
     spentMs: number
     /** Its response, if that was a failure. */
@@ -136,12 +138,9 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   // Bodies are ready-made text; the schemas of responses serve the reference and the tests.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.decorateRequest('caller', null)
-  app.decorateRequest('rawBody', undefined)
-  app.decorateRequest('ciphertextHash', undefined)
   app.decorateRequest('spentMs', 0)
-  app.decorateRequest('failure', undefined)
-  app.decorateRequest('response', undefined)
-  app.decorateRequest('span', undefined)
+  for (const name of ['rawBody', 'ciphertextHash', 'jweKid', 'failure', 'response', 'span'] as const)
+    app.decorateRequest(name, undefined)
   readBodies(app)
   if (database.tracing) traceRequests(app, database.tracing)
   // Hooks of every request call back: an async function would cost each of them a promise and a turn of the queue.

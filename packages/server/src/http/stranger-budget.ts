@@ -8,7 +8,8 @@ const ADDRESSES_MAX = 10_000
 
 /**
  * Failed requests a second of one address without an authenticated caller. Over it, a request of that address is
- * refused before its token is verified, unless this process has verified that token before (decision A11).
+ * refused before its token is verified, unless this process has verified that token before; a notice of a rail is
+ * refused only if its signature is wrong (decision A11).
  */
 export interface StrangerBudget {
   /** Throws `rate_limited` while the address is over its budget. */

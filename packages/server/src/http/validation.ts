@@ -1,10 +1,9 @@
 import type { FailureDetails } from '@svc/contract/errors'
 import type { FieldError, FieldRule, RequestPart } from '@svc/contract/field-errors'
-import { pointerTo } from '@svc/contract/field-errors'
+import { pointerTo, printable } from '@svc/contract/field-errors'
 import type { FastifySchemaValidationError } from 'fastify'
 
 const ERRORS_MAX = 20
-const NAME_MAX = 60
 
 interface AjvError extends FastifySchemaValidationError {
   /** Present because the validator runs with `verbose`. Only the type of `data` is read: values are not repeated. */
@@ -13,9 +12,6 @@ interface AjvError extends FastifySchemaValidationError {
   /** Of an error in the name of a property. */
   readonly propertyName?: string
 }
-
-/** Names come from the caller too: only letters, digits and a few marks of them are repeated. */
-const printable = (name: string): string => name.replace(/[^\w.$@ -]/g, '?').slice(0, NAME_MAX)
 
 const stepsOf = (pointer: string): string[] =>
   pointer

@@ -46,7 +46,7 @@ export const receiveDisputeOperation = operation({
   takesAnyBody: true,
   result: DisputeRecord,
   accepted: KeptNotice,
-  errors: ['invalid_signature'],
+  errors: [],
   run: receiveDispute,
   ask: ({ rawBody: notice }) => ({ notice, read: readDisputeNotice(notice) }),
   reply: ({ dispute, kept }, { timeZone }) =>

@@ -41,7 +41,7 @@ const contract = {
   takesAnyBody: true,
   result: Type.Union([PaymentResponse, RefundRecord]),
   accepted: KeptNotice,
-  errors: ['invalid_signature'],
+  errors: [],
 } as const
 
 const inQuarantine = (kept: RailNotice | undefined) => ({

@@ -46,7 +46,7 @@ export const acceptPaymentOperation = operation({
   query: BANK_QUERY,
   result: PaymentResponse,
   accepted: KeptNotice,
-  errors: ['invalid_signature'],
+  errors: [],
   run: acceptPayment,
   ask: ({ rawBody, caller, query }, services) => {
     const nowMs = services.clock.now()

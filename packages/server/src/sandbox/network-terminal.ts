@@ -2,6 +2,7 @@ import { fail } from '@svc/contract/errors'
 import { QuarantinedMessage } from '@svc/core/cards/card-exception'
 import { ADVICES, CardMessageRecord, MESSAGE_TYPES, NETWORK_CHANNELS } from '@svc/core/cards/card-message'
 import { cardTokenLookup } from '@svc/core/cards/find-card-partner'
+import { required } from '@svc/kernel/invariant'
 import { type Static, Type } from 'typebox'
 import { CardParams } from '../cards/get-card.ts'
 import { Rupees } from '../http/fields.ts'
@@ -89,8 +90,7 @@ export function messagesOf(
 /** Sends one message to our own card rail, signed, as the network does. */
 async function send(services: Services, token: string, { type, fields }: Sent) {
   const body = Buffer.from(JSON.stringify({ token, acquirerId: '400123', ...fields }))
-  const [key] = railKeys(services, 'cards')
-  if (key === undefined) return fail('invalid_signature')
+  const key = required(railKeys(services, 'cards')[0], 'the sandbox has a key of the card rail')
   const { status, body: response } = await services.selfCall({
     method: 'POST',
     path: `/rails/cards/${PATHS[type]}`,

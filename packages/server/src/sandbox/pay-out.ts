@@ -14,6 +14,8 @@ const WHY: Readonly<Record<NotPaidOut, string>> = {
   no_bank_account: 'The merchant has no bank account: svc admin payout account',
 }
 
+const REASON = 'account closed'
+
 /** The operators and the bank, simulated: a payout goes through all its steps at once. */
 export const payOut = query({
   id: 'sandboxPayOut',
@@ -22,13 +24,15 @@ export const payOut = query({
   tag: 'Sandbox',
   summary: 'Pay out what is payable to a merchant',
   description:
-    'Plays the operators and the bank: prepares a payout of all payments and refunds until now, approves it and sends it. The bank pays it, or with `outcome` `FAILED` cannot.',
+    'Plays the operators and the bank: prepares a payout of all payments and refunds until now, approves it and sends it. The bank pays it, or with `outcome` `FAILED` cannot; with `RETURNED` it pays, and the money comes back.',
   auth: 'merchant',
   scope: 'payouts:read',
   envelope: 'response_code',
   sandboxOnly: true,
   body: Type.Object(
-    { outcome: Type.Optional(Type.Enum(['PAID', 'FAILED'], { description: '`PAID` by default' })) },
+    {
+      outcome: Type.Optional(Type.Enum(['PAID', 'FAILED', 'RETURNED'], { description: '`PAID` by default' })),
+    },
     { additionalProperties: false },
   ),
   result: PayoutRecord,
@@ -49,13 +53,21 @@ export const payOut = query({
       const runId = newId('pyr', clock.now(), random)
       await change.run({ merchantId, payoutId, step: { to: 'APPROVED', by: 'sandbox bank' } })
       await change.run({ merchantId, payoutId, step: { to: 'SENT', runId } })
-      const utr = `SBX${sortableId(clock.now(), random)}`.toUpperCase()
+      const newUtr = () => `SBX${sortableId(clock.now(), random)}`.toUpperCase()
       const completed = await change.run({
         merchantId,
         payoutId,
-        step: outcome === 'PAID' ? { to: 'PAID', utr } : { to: 'FAILED', reason: 'account closed' },
+        step: outcome === 'FAILED' ? { to: 'FAILED', reason: REASON } : { to: 'PAID', utr: newUtr() },
       })
-      return { body: succeed(payoutToWire(completed.payout, timeZone)) }
+      const { payout: last } =
+        outcome === 'RETURNED'
+          ? await change.run({
+              merchantId,
+              payoutId,
+              step: { to: 'FAILED', reason: REASON, returnUtr: newUtr() },
+            })
+          : completed
+      return { body: succeed(payoutToWire(last, timeZone)) }
     }
   },
 })

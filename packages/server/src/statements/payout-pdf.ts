@@ -68,6 +68,7 @@ export function payoutPdf({ payout, merchant, lines, timeZone, now }: PayoutStat
       ['Bank’s reference (UTR)', payout.utr ?? '–'],
       ['Prepared', at(payout.createdAt)],
       ['Completed', payout.completedAt ? at(payout.completedAt) : '–'],
+      ...(payout.returnedAt ? [['Returned by the bank', at(payout.returnedAt)] as const] : []),
     ],
     foot: `${payout.payoutId}, made on ${calendarDay(now, timeZone)}; times in ${timeZone}`,
     createdAt: now,

@@ -96,6 +96,7 @@ export function Payout() {
                   { label: 'UTR', value: row.utr },
                   { label: 'Sent', value: <Instant at={row.sentOn} /> },
                   { label: 'Completed', value: <Instant at={row.completedOn} /> },
+                  { label: 'Returned by the bank', value: row.returnedOn && <Instant at={row.returnedOn} /> },
                   { label: 'Failed because', value: row.failureReason },
                 ]}
               />

@@ -1,5 +1,6 @@
 import {
   Alert,
+  Anchor,
   Button,
   Center,
   Divider,
@@ -17,6 +18,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { responseOf } from '../../api.ts'
+import { asCallFailed, CallFailed } from '../../failure.ts'
 import type { Search } from '../../list-search.ts'
 import { CodeInput } from '../../parts/code-input.tsx'
 import { FailureAlert } from '../../parts/failure-alert.tsx'
@@ -27,13 +29,39 @@ import { api, type Schemas } from '../api.ts'
 import { memberQuery, portalQuery } from '../session.ts'
 import { asksCode } from '../step-up.tsx'
 
+const NO_VALUES = { name: '', password: '', code: '', tenantId: '' }
+type Values = typeof NO_VALUES
+
+const TENANT_ID = /^(?:mer|par)_[a-z0-9]+$/
+
+/** Empty fields are left out. */
+const bodyOf = ({ name, password, code, tenantId }: Values) => ({
+  name,
+  password,
+  ...(code.trim() && { code: code.trim() }),
+  ...(tenantId.trim() && { tenantId: tenantId.trim() }),
+})
+
+/** The service does not say whether a person is a member, so the message names all that may be wrong. */
+function refusalOf(error: unknown, tenantId: string): unknown {
+  const { status, word, requestId } = asCallFailed(error)
+  if (word !== 'wrong_password' || tenantId === '') return error
+  const message = `Name or password is wrong, or you are not a member of ${tenantId}. Check the id, and use the password that you chose for this merchant or partner: each has its own.`
+  return new CallFailed(status, word, message, requestId)
+}
+
 export function SignIn() {
   useDocumentTitle('Sign in · svc portal')
   const { back } = useSearch({ strict: false }) as Search
   const router = useRouter()
   const form = useForm({
-    initialValues: { name: '', password: '', code: '' },
-    validate: { name: needed, password: (value) => (value === '' ? 'Needed' : null) },
+    initialValues: NO_VALUES,
+    validate: {
+      name: needed,
+      password: (value) => (value === '' ? 'Needed' : null),
+      tenantId: (value) =>
+        value.trim() === '' || TENANT_ID.test(value.trim()) ? null : 'An id such as mer_… or par_…',
+    },
   })
   const about = useQuery(portalQuery)
   const entered = (session: Schemas['MemberSession']) => {
@@ -42,10 +70,7 @@ export function SignIn() {
     router.history.push(`/portal${placeAfter(back)}`)
   }
   const enter = useMutation({
-    mutationFn: ({ code, ...given }: typeof form.values) => {
-      const body = { ...given, ...(code.trim() && { code: code.trim() }) }
-      return responseOf(api.POST('/session', { body }))
-    },
+    mutationFn: (given: Values) => responseOf(api.POST('/session', { body: bodyOf(given) })),
     onSuccess: (session) => entered(session),
   })
   const isFirstStep = asksCode(enter.error)
@@ -59,7 +84,9 @@ export function SignIn() {
             </Title>
             <Text c="dimmed">For merchants and partners.</Text>
           </div>
-          {enter.error && !isFirstStep && <FailureAlert failed={enter.error} />}
+          {enter.error && !isFirstStep && (
+            <FailureAlert failed={refusalOf(enter.error, enter.variables.tenantId.trim())} />
+          )}
           {about.data?.sandboxSignIn && <Sandbox enter={entered} />}
           <form onSubmit={form.onSubmit((given) => enter.mutate(given))} noValidate>
             <Stack gap="sm">
@@ -81,7 +108,7 @@ export function SignIn() {
 }
 
 interface FieldsProps {
-  readonly form: UseFormReturnType<{ name: string; password: string; code: string }>
+  readonly form: UseFormReturnType<Values>
   readonly asksCode: boolean
 }
 
@@ -95,9 +122,30 @@ const Fields = ({ form, asksCode }: FieldsProps) => (
       {...form.getInputProps('name')}
     />
     <PasswordInput label="Password" autoComplete="current-password" {...form.getInputProps('password')} />
+    <TenantField form={form} />
     {(asksCode || form.values.code !== '') && <CodeInput autoFocus {...form.getInputProps('code')} />}
   </>
 )
+
+/** Most people are members of one tenant: the field is shown to those who ask for it. */
+function TenantField({ form }: Pick<FieldsProps, 'form'>) {
+  const [isShown, show] = useState(false)
+  return isShown ? (
+    <TextInput
+      label="Id of the merchant or partner"
+      description="Begins with mer_ or par_; the overview shows it, and the link of your invitation after #. Leave it empty to get to where you signed in last."
+      autoComplete="off"
+      autoCapitalize="none"
+      spellCheck={false}
+      autoFocus
+      {...form.getInputProps('tenantId')}
+    />
+  ) : (
+    <Anchor component="button" type="button" size="sm" ta="start" onClick={() => show(true)}>
+      Member of several merchants or partners?
+    </Anchor>
+  )
+}
 
 const NoAccount = () => (
   <Text size="xs" c="dimmed">

@@ -1,0 +1,185 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
+import { calendarDay } from '@svc/kernel/time'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sqlOn } from '../harness/approvals.ts'
+import { runHere } from '../harness/cli.ts'
+import { payloadOf } from '../harness/client.ts'
+import { Browser, newOperator } from '../harness/console.ts'
+import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
+import { newUtr } from '../harness/qr-codes.ts'
+import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
+import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let folder: string
+beforeAll(async () => {
+  service = await openService({ background: false })
+  folder = await mkdtemp(join(tmpdir(), 'svc-payouts-'))
+})
+afterAll(async () => {
+  await service?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const change = ({ merchantId }: Shop, payoutId: string, step: PayoutStep) =>
+  service.app.services.commands.open(changePayout).run({ merchantId, payoutId, step })
+const shown = async ({ client }: Shop, payoutId: string) =>
+  payloadOf(await client.get(`/api/v0/payouts/${payoutId}`))
+const refusal = (refused: Promise<unknown>): Promise<string> =>
+  refused.then(
+    () => 'none',
+    (error: Error) => error.message,
+  )
+
+/** Prepares what is due and brings it to the bank, which pays it. */
+async function paidOf(of: Shop, utr = newUtr()): Promise<string> {
+  const payoutId = await preparePayoutOf(service, of.merchantId)
+  await change(of, payoutId, { to: 'APPROVED', by: 'operator ravi' })
+  await change(of, payoutId, { to: 'SENT', runId: 'pyr_1' })
+  await change(of, payoutId, { to: 'PAID', utr })
+  return payoutId
+}
+
+/** A payout of 100 rupees that the bank has paid. */
+async function paid() {
+  const of = await shopWith(service, 100)
+  await giveAccount(service, of.merchantId)
+  const utr = newUtr()
+  return { of, utr, payoutId: await paidOf(of, utr) }
+}
+
+async function importing(payoutId: string, status: string, utr: string) {
+  const file = join(folder, 'response.csv')
+  await writeFile(file, `payoutId,status,utr,reason\n${payoutId},${status},${utr},account closed\n`)
+  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+  const { code, stdout } = await runHere(['admin', 'payout', 'import', file, '--json'], env)
+  return { code, result: JSON.parse(stdout)[0].result as string }
+}
+
+async function statementOf({ merchantId }: Shop) {
+  const day = calendarDay(new Date(), 'Asia/Kolkata')
+  const { stdout } = await runHere(['admin', 'payout', 'statement', merchantId, '--date', day, '--json'], {
+    DATABASE_URL: service.db.url,
+    SVC_MASTER_KEY: MASTER_KEY,
+  })
+  return JSON.parse(stdout)
+}
+
+const eventsOf = ({ merchantId }: Shop) =>
+  sqlOn<{ type: string }>(
+    service,
+    `select type from outbox where tenant_id = $1 and type like 'payout.%' order by created_at`,
+    [merchantId],
+  )
+
+test('a paid payout whose money came back has failed, and its money is in the next payout', async () => {
+  const { of, payoutId, utr } = await paid()
+  const returnUtr = newUtr()
+  for (let i = 0; i < 2; i++)
+    expect(await importing(payoutId, 'RETURNED', returnUtr)).toEqual({ code: 0, result: 'FAILED' })
+  expect(await shown(of, payoutId)).toMatchObject({
+    status: 'FAILED',
+    utr,
+    failureReason: 'account closed',
+    completedOn: expect.any(String),
+    returnedOn: expect.any(String),
+  })
+  const balances = await balancesOf(service, of.merchantId)
+  expect(balances).toMatchObject({ payable: '10000' })
+  expect([balances['bank'], balances['payouts_in_transit']]).toEqual([undefined, undefined])
+  expect((await eventsOf(of)).map(({ type }) => type)).toEqual(['payout.paid', 'payout.failed'])
+  const next = await shown(of, await paidOf(of))
+  expect(next).toMatchObject({ status: 'PAID', amount: 100, payments: { count: 1, amount: 100 } })
+  expect(await balancesOf(service, of.merchantId)).toMatchObject({ bank: '10000' })
+  expect(await statementOf(of)).toMatchObject({ unexplained: '0.00', closingPayable: '0.00' })
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('an older report that it was paid does not pay what came back, and another reference is refused', async () => {
+  const { of, payoutId, utr } = await paid()
+  await importing(payoutId, 'RETURNED', newUtr())
+  expect(await importing(payoutId, 'PAID', utr)).toEqual({ code: 0, result: 'FAILED' })
+  const other = await importing(payoutId, 'PAID', newUtr())
+  expect(other).toEqual({ code: 1, result: expect.stringContaining(`paid it under ${utr}`) })
+  expect(await balancesOf(service, of.merchantId)).toMatchObject({ payable: '10000' })
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('a paid payout fails only with the bank’s reference of the return, which no other payout has', async () => {
+  const [one, two] = [await paid(), await paid()]
+  expect(await refusal(change(one.of, one.payoutId, { to: 'FAILED', reason: 'closed' }))).toContain(
+    'reference of the return',
+  )
+  expect(await importing(one.payoutId, 'REJECTED', newUtr())).toMatchObject({ code: 1 })
+  for (const returnUtr of [two.utr, newUtr()]) {
+    await change(two.of, two.payoutId, { to: 'FAILED', reason: 'closed', returnUtr }).catch(() => undefined)
+    expect(
+      await refusal(change(one.of, one.payoutId, { to: 'FAILED', reason: 'closed', returnUtr: two.utr })),
+    ).toContain(`${two.utr} is that of another payout`)
+  }
+  expect(await shown(one.of, one.payoutId)).toMatchObject({ status: 'PAID' })
+  // The bank may return a payment under the reference that it was made under.
+  await change(one.of, one.payoutId, { to: 'FAILED', reason: 'closed', returnUtr: one.utr })
+  expect(await shown(one.of, one.payoutId)).toMatchObject({ status: 'FAILED' })
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('one that had failed, was paid after all and then came back is due again, every paisa explained', async () => {
+  const of = await shopWith(service, 100)
+  await giveAccount(service, of.merchantId)
+  const payoutId = await preparePayoutOf(service, of.merchantId)
+  await change(of, payoutId, { to: 'APPROVED', by: 'operator ravi' })
+  await change(of, payoutId, { to: 'SENT', runId: 'pyr_1' })
+  expect(await importing(payoutId, 'RETURNED', '')).toEqual({ code: 0, result: 'FAILED' })
+  expect(await shown(of, payoutId)).not.toHaveProperty('returnedOn')
+  await change(of, payoutId, { to: 'PAID', utr: newUtr() })
+  await change(of, payoutId, { to: 'FAILED', reason: 'account closed', returnUtr: newUtr() })
+  expect(await balancesOf(service, of.merchantId)).toMatchObject({ payable: '10000' })
+  expect(await statementOf(of)).toMatchObject({ unexplained: '0.00', closingPayable: '100.00' })
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('what came back of a payout that was paid late settles its exception instead', async () => {
+  const of = await shopWith(service, 100)
+  await giveAccount(service, of.merchantId)
+  const first = await preparePayoutOf(service, of.merchantId)
+  await change(of, first, { to: 'APPROVED', by: 'operator ravi' })
+  await change(of, first, { to: 'SENT', runId: 'pyr_1' })
+  await change(of, first, { to: 'FAILED', reason: 'account closed' })
+  await paidOf(of)
+  await change(of, first, { to: 'PAID', utr: newUtr() })
+  const refused = await importing(first, 'RETURNED', newUtr())
+  expect(refused).toEqual({ code: 1, result: expect.stringContaining(`payout_exceptions:${of.merchantId}`) })
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('in the console a return is recorded by its reference, found by it and seen in the history', async () => {
+  const { payoutId } = await paid()
+  const browser = new Browser(service)
+  await browser.signIn((await newOperator(service, 'operator')).name)
+  const path = `/payouts/${payoutId}/complete`
+  const bare = await browser.post(path, { status: 'FAILED', reason: 'account closed' })
+  expect(bare.status).toBe(409)
+  const returnUtr = newUtr()
+  const { json, status } = await browser.post(path, { status: 'FAILED', reason: 'account closed', returnUtr })
+  expect([status, json.payout.status]).toEqual([200, 'FAILED'])
+  const { json: detail } = await browser.get(`/payouts/${payoutId}`)
+  expect(detail.history.map(({ what }: { what: string }) => what)).toEqual(
+    expect.arrayContaining(['paid', 'returned_by_the_bank']),
+  )
+  const { json: found } = await browser.get(`/payouts?q=${returnUtr}`)
+  expect(found.data.map(({ payout }: { payout: { payoutId: string } }) => payout.payoutId)).toEqual([
+    payoutId,
+  ])
+})
+
+test('the sandbox plays a payout that came back', async () => {
+  const of = await shopWith(service, 100)
+  await giveAccount(service, of.merchantId)
+  const returned = payloadOf(await of.client.post('/sandbox/payouts', { outcome: 'RETURNED' }))
+  expect(returned).toMatchObject({ status: 'FAILED', returnedOn: expect.any(String) })
+  expect((await eventsOf(of)).map(({ type }) => type)).toEqual(['payout.paid', 'payout.failed'])
+})

@@ -1,0 +1,318 @@
+import { join } from 'node:path'
+import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
+import { PORTAL_DOCUMENTED } from '@svc/console-api/portal/portal-operations'
+import { FAILURES } from '@svc/contract/errors'
+import { commonErrors } from '@svc/server/http/openapi-responses'
+import type { Operation } from '@svc/server/http/operation'
+import { OPERATIONS } from '@svc/server/operations'
+import ts from 'typescript'
+import { beforeAll, expect, test } from 'vitest'
+import { ANYWHERE } from '../harness/contract.ts'
+import { PROGRAM_PACKAGES, ROOT, sourcesOf } from '../harness/sources.ts'
+
+const SOURCES = join(ROOT, 'packages/')
+const ERRORS = join(SOURCES, 'contract/src/errors.ts')
+
+/** An operation whose command fails with a code that the operation does not list, checked among the sources. */
+const PLANTED = join(SOURCES, 'server/src/cards/planted.ts')
+const PLANTED_TEXT = `
+  import { fail } from '@svc/contract/errors'
+  import { command } from '@svc/platform/command'
+  class Rules { check(n: number) { return n > 1 ? fail('nothing_left') : later(n) } }
+  const WORDS = { 3: 'card_not_ended', 4: 'return_closed' } as const
+  const later = (n: 3 | 4) => fail(WORDS[n])
+  const planted = command({ name: 'planted', decide: (_: unknown, { n }: { n: number }) => new Rules().check(n) })
+  export const plantedOperation = { id: 'planted', run: planted, errors: ['nothing_left', unread()] }
+  const unread = () => fail('user_erased')`
+
+/** What a declaration fails with by itself, and what it refers to. */
+interface Facts {
+  readonly codes: ReadonlySet<string>
+  readonly refers: ReadonlySet<ts.Node>
+}
+
+let checker: ts.TypeChecker
+/** Where each authenticator is: the file, and the name of the function. */
+const AUTHENTICATORS: Readonly<
+  Record<Exclude<Operation['auth'], 'none'>, readonly [file: string, name: string]>
+> = {
+  merchant: ['server/src/access/authenticate.ts', 'merchant'],
+  tenant: ['server/src/access/authenticate.ts', 'tenant'],
+  partner: ['server/src/access/authenticate.ts', 'partner'],
+  partnerWithId: ['server/src/access/authenticate.ts', 'partnerWithId'],
+  partnerSession: ['server/src/access/authenticate.ts', 'partnerSession'],
+  rail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
+  bankRail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
+  cardRail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
+  operator: ['console-api/src/sessions.ts', 'authenticate'],
+  member: ['console-api/src/portal/member-sessions.ts', 'authenticator'],
+  loopback: ['console-api/src/request-origin.ts', 'authenticateLoopback'],
+}
+const authenticators = new Map<string, ts.Node>()
+/** The declaration of each operation, by the operation's id. */
+const operations = new Map<string, ts.Node>()
+const known = new Map<ts.Node, Facts>()
+/** Where the code of a failure is not in its type: calls that pass on any code. */
+const open = new Set<string>()
+
+beforeAll(() => {
+  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT)
+  const host = ts.createCompilerHost(options)
+  const { getSourceFile, fileExists } = host
+  host.fileExists = (name) => name === PLANTED || fileExists(name)
+  host.getSourceFile = (name, version) =>
+    name === PLANTED ? ts.createSourceFile(name, PLANTED_TEXT, version) : getSourceFile(name, version)
+  const roots = sourcesOf(PROGRAM_PACKAGES).map(({ file }) => join(ROOT, file))
+  const program = ts.createProgram([...roots, PLANTED], options, host)
+  checker = program.getTypeChecker()
+  for (const file of program.getSourceFiles())
+    if (/packages\/(?:server|console-api)\/src\//.test(file.fileName)) findOperations(file)
+  for (const [auth, [file, name]] of Object.entries(AUTHENTICATORS))
+    authenticators.set(auth, functionIn(program.getSourceFile(join(SOURCES, file))!, name))
+}, 300_000)
+
+function functionIn(file: ts.SourceFile, name: string): ts.Node {
+  const found: ts.Node[] = []
+  const walk = (node: ts.Node): void => {
+    const isOne =
+      ts.isFunctionDeclaration(node) ||
+      ts.isMethodDeclaration(node) ||
+      ts.isPropertyDeclaration(node) ||
+      ts.isPropertyAssignment(node)
+    if (isOne && node.name?.getText(file) === name) found.push(node)
+    ts.forEachChild(node, walk)
+  }
+  walk(file)
+  if (found.length !== 1) throw new Error(`${file.fileName} has ${found.length} functions named ${name}`)
+  return found[0]!
+}
+
+function findOperations(file: ts.SourceFile): void {
+  const walk = (node: ts.Node, declaration: ts.Node): void => {
+    if (
+      ts.isPropertyAssignment(node) &&
+      node.name.getText(file) === 'id' &&
+      ts.isStringLiteral(node.initializer)
+    )
+      operations.set(node.initializer.text, declaration)
+    ts.forEachChild(node, (child) => walk(child, ts.isSourceFile(node) ? child : declaration))
+  }
+  walk(file, file)
+}
+
+/** What a name stands for, where that is a part of the program that runs. */
+function declarationsOf(name: ts.Identifier | ts.PrivateIdentifier): readonly ts.Node[] {
+  const { parent } = name
+  const found = ts.isShorthandPropertyAssignment(parent)
+    ? checker.getShorthandAssignmentValueSymbol(parent)
+    : checker.getSymbolAtLocation(name)
+  const symbol = found && found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found
+  return (symbol?.declarations ?? []).filter(
+    (declaration) =>
+      declaration.getSourceFile().fileName.startsWith(SOURCES) &&
+      (ts.isFunctionDeclaration(declaration) ||
+        ts.isVariableDeclaration(declaration) ||
+        ts.isClassDeclaration(declaration) ||
+        ts.isMethodDeclaration(declaration) ||
+        ts.isGetAccessor(declaration) ||
+        ts.isPropertyAssignment(declaration) ||
+        ts.isPropertyDeclaration(declaration)),
+  )
+}
+
+const isOfErrors = (callee: ts.Expression): boolean =>
+  ts.isIdentifier(callee) &&
+  ['fail', 'Failure'].includes(callee.text) &&
+  declarationsOf(callee).some((declaration) => declaration.getSourceFile().fileName === ERRORS)
+
+/** The codes that an argument may be, by its type. */
+function codesOf(argument: ts.Expression): readonly string[] {
+  const type = checker.getTypeAtLocation(argument)
+  const codes = (type.isUnion() ? type.types : [type]).flatMap((each) =>
+    each.isStringLiteral() ? [each.value] : [],
+  )
+  if (codes.length > 0 && codes.length < Object.keys(FAILURES).length) return codes
+  open.add(argument.getSourceFile().fileName.slice(SOURCES.length))
+  return []
+}
+
+function factsOf(declaration: ts.Node): Facts {
+  const before = known.get(declaration)
+  if (before) return before
+  const facts = { codes: new Set<string>(), refers: new Set<ts.Node>() }
+  known.set(declaration, facts)
+  const walk = (node: ts.Node): void => {
+    // A list of errors may name another operation's.
+    if (ts.isPropertyAssignment(node) && ts.isIdentifier(node.name) && node.name.text === 'errors') return
+    if (ts.isTypeNode(node) || ts.isImportDeclaration(node)) return
+    if ((ts.isCallExpression(node) || ts.isNewExpression(node)) && isOfErrors(node.expression)) {
+      const [argument] = node.arguments ?? []
+      if (argument) for (const code of codesOf(argument)) facts.codes.add(code)
+      node.arguments?.forEach(walk)
+      return
+    }
+    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node))
+      for (const found of declarationsOf(node)) facts.refers.add(found)
+    ts.forEachChild(node, walk)
+  }
+  walk(declaration)
+  return facts
+}
+
+const nameOf = (declaration: ts.Node): string =>
+  ts.getNameOfDeclaration(declaration as ts.Declaration)?.getText() ?? '(operation)'
+
+/** Every code with which what a declaration does may fail, and by which functions. */
+function reachable(from: ts.Node): ReadonlyMap<string, string> {
+  const codes = new Map<string, string>()
+  const ways = new Map<ts.Node, string>([[from, '']])
+  for (const [declaration, way] of ways) {
+    const facts = factsOf(declaration)
+    for (const code of facts.codes) if (!codes.has(code)) codes.set(code, way)
+    for (const next of facts.refers)
+      if (!ways.has(next) && !NO_RESPONSE.has(nameOf(next)))
+        ways.set(next, `${way}${way && ' > '}${nameOf(next)}`)
+  }
+  return codes
+}
+
+type Exceptions = Readonly<Record<string, { readonly why: string; readonly codes: readonly string[] }>>
+
+/** Codes with which functions of an operation fail for other callers or other steps only. */
+const OF_OTHERS: Exceptions = {
+  acceptPayment: { why: 'when an operator assigns a notice', codes: ['notice_not_applied', 'utr_conflict'] },
+  createCompany: { why: 'the partner is the caller', codes: ['partner_not_found'] },
+  createQrCode: { why: 'a merchant whose token is valid exists', codes: ['invalid_token'] },
+  createRefund: { why: 'of refunds by operators', codes: ['approval_required'] },
+  receiveDispute: {
+    why: 'when an operator assigns a notice',
+    codes: ['notice_not_applied', 'notice_not_in_quarantine'],
+  },
+  sandboxAdvanceClock: {
+    why: 'what is due exists and is open; a user in use stays',
+    codes: ['card_not_found', 'dispute_closed', 'dispute_not_found', 'user_in_use', 'user_not_found'],
+  },
+  sandboxPay: { why: 'the refund was just found', codes: ['refund_not_found'] },
+  sandboxPayOut: {
+    why: 'the payout was just prepared, by another, before the day is over',
+    codes: [
+      'business_day_not_over',
+      'payout_not_found',
+      'payout_same_person',
+      'payout_state',
+      'utr_conflict',
+    ],
+  },
+  'console.approvePayout': { why: 'of those that the bank paid', codes: ['utr_conflict'] },
+  'console.approvePosting': { why: 'it has been approved', codes: ['approval_required'] },
+  'console.cancelPayout': {
+    why: 'of approvals, and of those that the bank paid',
+    codes: ['payout_same_person', 'utr_conflict'],
+  },
+  'console.closeTenant': {
+    why: 'it revokes the credentials that it found, and issues none',
+    codes: ['credential_not_found', 'tenant_closing'],
+  },
+  'console.completePayout': { why: 'of approvals', codes: ['payout_same_person'] },
+  'console.createCardAccount': { why: 'it was just created', codes: ['card_account_not_found'] },
+  'console.createCompany': { why: 'it was just created', codes: ['company_not_found'] },
+  'console.createMerchant': { why: 'it was just created', codes: ['tenant_closing'] },
+  'console.createPartner': { why: 'it was just created', codes: ['tenant_closing'] },
+  'console.createQrCode': { why: 'the merchant was found', codes: ['invalid_token'] },
+  'console.createUser': { why: 'it was just created', codes: ['user_not_found'] },
+  'console.deactivateCoinConfig': { why: 'it names no revision', codes: ['revision_mismatch'] },
+  'console.limitCredential': { why: 'it issues none', codes: ['tenant_closing'] },
+  'console.payQrCode': { why: 'the refund was just found', codes: ['refund_not_found'] },
+  'console.rejectPosting': { why: 'of approvals', codes: ['approval_same_person'] },
+  'console.returnPayment': { why: 'it goes to no merchant', codes: ['merchant_not_found'] },
+  'console.revokeCredential': { why: 'it issues none', codes: ['tenant_closing'] },
+  'console.showCredentials': { why: 'it issues none', codes: ['tenant_closing'] },
+  'console.tryAllocation': {
+    why: 'the outcome `WOULD_REFUSE` has them',
+    codes: ['coin_daily_limit_reached', 'company_not_found', 'no_coin_config', 'request_id_conflict'],
+  },
+  'console.updateCoinConfig': { why: 'the body has the revision', codes: ['revision_required'] },
+  'console.voidCoinAllocation': { why: 'its ids are its own', codes: ['request_id_conflict'] },
+  'portal.limitCredential': { why: 'it issues none', codes: ['tenant_closing'] },
+  'portal.listCredentials': { why: 'it issues none', codes: ['tenant_closing'] },
+  'portal.revokeCredential': { why: 'it issues none', codes: ['tenant_closing'] },
+}
+const unused = new Set(
+  Object.entries(OF_OTHERS).flatMap(([id, { codes }]) => codes.map((code) => `${id}: ${code}`)),
+)
+
+function isOfOthers(id: string, code: string): boolean {
+  unused.delete(`${id}: ${code}`)
+  return OF_OTHERS[id]?.codes.includes(code) ?? false
+}
+
+/** Names whose failures are no response: a stream that has begun breaks off, and a table of operations calls none. */
+const NO_RESPONSE = new Set(['whileValid', 'OPERATIONS'])
+
+/** Of requests with an `Idempotency-Key` or a JWE: the common errors have them where an operation reads one. */
+const WITH_WHAT_IT_DOES_NOT_READ = ['idempotency_key_reused', 'encrypted_request_replayed']
+
+/** Exports are made of lists, and have the errors of theirs. */
+const EXPORT = /^console\.export[A-Z]/
+
+/** Codes that an operation may fail with and does not list, as `id: code`. */
+function undocumented(operation: Operation): string[] {
+  const { id, errors } = operation
+  const declaration = operations.get(id)
+  if (!declaration) return EXPORT.test(id) ? [] : [`${id}: no declaration`]
+  const listed = new Set<string>([...errors, ...commonErrors(operation), ...WITH_WHAT_IT_DOES_NOT_READ])
+  return [...reachable(declaration)]
+    .filter(([code]) => !listed.has(code) && !ANYWHERE.has(code) && !isOfOthers(id, code))
+    .map(([code, way]) => `${id}: ${code} by ${way}`)
+}
+
+test('the codes that are reachable from an operation are found: through commands, methods and tables of codes', () => {
+  expect([...reachable(operations.get('planted')!).keys()].sort()).toEqual([
+    'card_not_ended',
+    'nothing_left',
+    'return_closed',
+  ])
+  expect(undocumented({ id: 'planted', errors: ['nothing_left'] } as never)).toEqual([
+    'planted: card_not_ended by planted > Rules > later',
+    'planted: return_closed by planted > Rules > later',
+  ])
+})
+
+test.each([
+  ['the API', OPERATIONS],
+  ['the console', CONSOLE_OPERATIONS],
+  ['the portal', PORTAL_DOCUMENTED],
+])('every error code that an operation of %s can fail with is in its list', (_, all) => {
+  expect((all as readonly Operation[]).flatMap(undocumented).sort()).toEqual([])
+})
+
+/** What an authenticator asks of some of its operations only. */
+const isAskedOf = ({ beforeSecondFactor, scope, stepUp }: Operation, code: string): boolean =>
+  (code !== 'second_factor_needed' || !beforeSecondFactor) &&
+  (code !== 'step_up_required' || stepUp === true) &&
+  (!['insufficient_scope', 'address_not_allowed'].includes(code) || scope !== undefined)
+
+test.each([
+  ['the API', OPERATIONS],
+  ['the console', CONSOLE_OPERATIONS],
+  ['the portal', PORTAL_DOCUMENTED],
+])('every error code of the authenticator of an operation of %s is in its list', (_, all) => {
+  const missing = (all as readonly Operation[]).flatMap((operation) => {
+    const { auth, errors, id } = operation
+    if (auth === 'none') return []
+    const listed = new Set<string>([...errors, ...commonErrors(operation)])
+    return [...reachable(authenticators.get(auth)!).keys()]
+      .filter((code) => isAskedOf(operation, code) && !listed.has(code) && !ANYWHERE.has(code))
+      .map((code) => `${id}: ${code}`)
+  })
+  expect(missing).toEqual([])
+})
+
+test('every exception is one: without it a code would be missing', () => {
+  expect([...unused]).toEqual([])
+})
+
+test('a failure has its code in its type, but where the stored one of an earlier order is returned again', () => {
+  expect([...open].sort()).toEqual(['core/src/cards/earlier-orders.ts'])
+})
