@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ENCRYPTED_ROWS } from '@svc/cli/keys-commands'
+import { ENCRYPTED_ROWS } from '@svc/app/encrypted-rows'
 import type { Tx } from '@svc/platform/db/database'
 import type { Statement } from '@svc/platform/db/statement'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -70,9 +70,7 @@ test('authenticator codes of operators and members work after the key of their s
     kept: '',
   })
   await asSuperuser(service.db.database, (admin) =>
-    admin.query(`update keyring set retired_at = retired_at - interval '25 hours' where key_id = $1`, [
-      former.keyId,
-    ]),
+    admin.query('delete from keyring where key_id = $1', [former.keyId]),
   )
   await keyring.refresh()
   for (const { api, name, secret } of people) {
@@ -97,7 +95,7 @@ test('every column that data keys encrypt is counted when a key is rotated or re
       return [{ rows: 0n }]
     },
   } as unknown as Tx
-  for (const rows of ENCRYPTED_ROWS) await rows.count(counting, Buffer.from('dk_\0'))
+  for (const rows of ENCRYPTED_ROWS) await rows.count(counting, [Buffer.from('dk_\0')])
   const columns = await asSuperuser(
     service.db.database,
     async (admin) =>

@@ -8,7 +8,7 @@ import { ConfigError, readConfig, SETTINGS } from '@svc/contract/config'
 import { FAILURES } from '@svc/contract/errors'
 import { partitionGauges } from '@svc/platform/db/partitions'
 import { countReplicaReads, type Replica } from '@svc/platform/db/replica'
-import { certificateExpiry, openMetrics } from '@svc/platform/metrics'
+import { certificateExpiry, clockSkew, openMetrics } from '@svc/platform/metrics'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -30,6 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 async function metricNames(): Promise<Set<string>> {
   const { registry, text } = openMetrics(new Set())
   certificateExpiry(registry)
+  clockSkew(registry)
   partitionGauges(registry)
   countReplicaReads(registry, { reads: { replica: 0, behind: 0, unavailable: 0 } } as unknown as Replica)
   const names = [...(await text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>

@@ -1,13 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SECOND_FACTORS } from '@svc/console-api/reencrypt-second-factors'
-import { BULK_LINES } from '@svc/core/cards/reencrypt-bulk-lines'
-import { CARD_NUMBERS } from '@svc/core/cards/reencrypt-card-numbers'
-import { PARTNER_KEYS } from '@svc/core/tenants/reencrypt-partner-keys'
-import { WEBHOOK_SECRETS } from '@svc/core/webhooks/reencrypt-webhook-secrets'
+import { ENCRYPTED_ROWS } from '@svc/app/encrypted-rows'
 import { required } from '@svc/kernel/invariant'
 import {
   beginRotation,
-  type EncryptedPlaces,
   type EncryptedRows,
   formerRows,
   type KeyFacts,
@@ -21,7 +16,6 @@ import {
   usesOf,
 } from '@svc/platform/crypto/key-rotation'
 import { KEYRING_REFRESH_MS } from '@svc/platform/crypto/keyring'
-import { STORED_RESPONSES } from '@svc/platform/db/stored-response-rows'
 import type { Command } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
@@ -31,16 +25,6 @@ interface Json {
   readonly json?: boolean
 }
 
-const PLACES: EncryptedPlaces = {
-  card_number: [CARD_NUMBERS],
-  partner_key: [PARTNER_KEYS],
-  stored_answer: [STORED_RESPONSES],
-  bulk_row: [BULK_LINES],
-  webhook_secret: WEBHOOK_SECRETS,
-  operator_totp: SECOND_FACTORS,
-}
-/** All that the service's data keys encrypt. */
-export const ENCRYPTED_ROWS: readonly EncryptedRows[] = Object.values(PLACES).flat()
 const progress = (message: string): boolean => process.stderr.write(`${message}\n`)
 
 export function addKeysCommands(program: Command): void {

@@ -8,6 +8,7 @@ import { tookMs } from '@svc/server/http/observe'
 import type { Operation, Services } from '@svc/server/http/operation'
 import { HEALTH } from '@svc/server/http/probes'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ADD_SUMS } from './minute-sums.ts'
 import { redact, redactDescription, redactPath } from './redact.ts'
 import { RequestLogRetention } from './request-log-retention.ts'
 import { idsIn } from './touched-objects.ts'
@@ -61,13 +62,6 @@ const INSERT = statement(
      description, address, body_bytes, body, jwe, objects, trace_id)
    order by request_id on conflict do nothing`,
 )
-const ADD = statement(
-  'minute_sums_add',
-  `insert into minute_sums as m (minute, what, count)
-   select * from unnest($1::timestamptz[], $2::text[], $3::bigint[]) order by 1, 2
-   on conflict (minute, what) do update set count = m.count + excluded.count`,
-)
-
 /**
  * Remembers requests and their responses, for the console (decision O4). A request costs a few values pushed to a list;
  * everything else happens in the background, on a connection of its own, and is dropped when there is too much of it.
@@ -148,7 +142,8 @@ export class RequestLog {
     } finally {
       await this.#writeEntries()
     }
-    await this.#retention.purge()
+    // What is too old can wait for another process.
+    if (!this.loop.stopping.aborted) await this.#retention.purge()
   }
 
   async #writeSums(): Promise<void> {
@@ -167,7 +162,8 @@ export class RequestLog {
       (sum) => sum.count,
     )
     try {
-      await this.#services.database.writeAside([], (tx) => tx.query(ADD, values))
+      const { clock, database } = this.#services
+      await database.writeAside([], (tx) => tx.query(ADD_SUMS, [...values, clock.offsetMs()]))
     } catch (error) {
       // Figures are kept for an hour without a database: there are few of them.
       const oldest = this.#services.clock.now() - 3_600_000

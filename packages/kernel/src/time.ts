@@ -18,7 +18,8 @@ export interface Clock extends TenantClocks {
 export interface Timeline {
   /** `null`: all. */
   readonly tenantIds: readonly string[] | null
-  readonly clock: Clock
+  /** What is due goes by the database's time and this offset, never by what a process's clock shows (decision X35). */
+  readonly clock: Pick<Clock, 'offsetMs'>
 }
 
 /** An instant by a clock. */

@@ -129,6 +129,14 @@ export const certificateExpiry = (registry: Registry): Gauge =>
     registers: [registry],
   })
 
+/** Of a process that serves. */
+export const clockSkew = (registry: Registry): Gauge =>
+  new Gauge({
+    name: 'svc_clock_skew_seconds',
+    help: 'By how much the clock of the process is ahead of the database’s at least, in seconds; negative where it is behind',
+    registers: [registry],
+  })
+
 /** The library finds a label by building its text; there are few of them, so each timer is kept. */
 function requestObserver(requests: Histogram<'operation' | 'status'>) {
   const timers = new Map<string, { observe(seconds: number): void }>()

@@ -23,6 +23,7 @@ import {
   server,
   sessions,
 } from './installation-checks.ts'
+import { retiredKeys } from './retired-keys.ts'
 
 export const CHECKS: readonly Check[] = [
   server,
@@ -38,6 +39,7 @@ export const CHECKS: readonly Check[] = [
   wraparound,
   schema,
   keys,
+  retiredKeys,
   railKeys,
   deadRows,
   longTransactions,
@@ -73,7 +75,7 @@ export async function examine(config: Config, address: DatabaseAddress, stage: S
 async function newClient(address: DatabaseAddress, login: Login | undefined): Promise<DatabaseClient> {
   const options =
     'host' in address
-      ? connectionOptions(address, 'svc_service')
+      ? connectionOptions(address, login === 'svc_operator' ? login : 'svc_service')
       : connectionOptions(address, undefined, login)
   const client = new DatabaseClient(options)
   client.on('error', () => undefined)

@@ -1,6 +1,7 @@
 import type { Config } from '@svc/contract/config'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Writes } from '@svc/platform/db/database'
+import { timeAhead } from '@svc/platform/db/database-time'
 import { statement } from '@svc/platform/db/statement'
 import { instant, integer, nullable, type RowOf, table, text } from '@svc/platform/db/table'
 import { type Alert, alertToWire } from './alert-store.ts'
@@ -55,14 +56,14 @@ export function writeMessages(
 }
 
 /**
- * Claims messages for one attempt: another process may claim them again when `until` has passed. Messages of one alert
- * are sent in order.
+ * Claims messages for one attempt, of what is due in `$1` milliseconds by the database's clock: another process may claim
+ * them again in `$2`. Messages of one alert are sent in order.
  */
 export const CLAIM = statement<AlertMessage>(
   'alert_messages_claim',
-  `update alert_messages m set due_at = $2, attempts = m.attempts + 1
+  `update alert_messages m set due_at = ${timeAhead(2)}, attempts = m.attempts + 1
    where m.message_id = any (array(
-     select d.message_id from alert_messages d where d.due_at <= $1 and not exists (
+     select d.message_id from alert_messages d where d.due_at <= ${timeAhead(1)} and not exists (
        select from alert_messages e
        where e.alert_id = d.alert_id and e.message_id < d.message_id and e.due_at is not null)
      order by d.due_at, d.message_id limit $3 for update skip locked))

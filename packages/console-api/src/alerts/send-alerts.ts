@@ -3,6 +3,7 @@ import { addressRule, LOOPBACK } from '@svc/core/webhooks/safe-address'
 import { Sender, type Sent } from '@svc/core/webhooks/sender'
 import { signedHeaders, signingKeys } from '@svc/core/webhooks/signing'
 import type { Secret } from '@svc/kernel/secret'
+import { transactionTime } from '@svc/platform/db/database-time'
 import { Loop } from '@svc/platform/loop'
 import type { Services } from '@svc/server/http/operation'
 import { type AlertMessage, CLAIM, SETTLE } from './alert-messages.ts'
@@ -55,17 +56,19 @@ export class AlertSender {
   /** Returns whether there may be more. */
   async #run(): Promise<boolean> {
     const { clock, config, database } = this.#services
-    const now = new Date(clock.now())
-    const until = new Date(now.getTime() + CLAIM_FACTOR * config.WEBHOOK_TIMEOUT_MS)
-    const claimed = await database.operate((tx) => tx.query(CLAIM, [now, until, AT_ONCE]))
-    await Promise.all(claimed.map((message) => this.#send(message)))
+    const aheadMs = clock.offsetMs()
+    const untilMs = aheadMs + CLAIM_FACTOR * config.WEBHOOK_TIMEOUT_MS
+    const { claimed, at } = await database.operate(async (tx) => ({
+      claimed: await tx.query(CLAIM, [aheadMs, untilMs, AT_ONCE]),
+      at: await transactionTime(tx, clock),
+    }))
+    await Promise.all(claimed.map((message) => this.#send(message, at)))
     return claimed.length > 0 && !this.#loop.stopping.aborted
   }
 
-  async #send(message: AlertMessage): Promise<void> {
-    const { clock, keyring } = this.#services
+  async #send(message: AlertMessage, at: Date): Promise<void> {
+    const { keyring } = this.#services
     const body = Buffer.from(message.body)
-    const at = new Date(clock.now())
     const signed = signedHeaders(message.messageId, at, body, [this.#secret!], signingKeys(keyring))
     const sent = await this.#sender!.post(body, { ...signed, 'content-type': 'application/json' })
     await this.#settle(message, sent)
@@ -73,21 +76,20 @@ export class AlertSender {
 
   async #settle({ messageId, attempts, createdAt }: AlertMessage, sent: Sent): Promise<void> {
     const { clock, database, log } = this.#services
-    const nowMs = clock.now()
-    if (isAccepted(sent.status)) {
-      await database.operate((tx) => tx.query(SETTLE, [messageId, attempts, null, new Date(nowMs), null]))
-      return
-    }
-    const failure = sent.failure ?? `status ${sent.status}`
-    const next = nextAttemptMs({
-      attempts,
-      startedAtMs: createdAt.getTime(),
-      nowMs,
-      retryAfter: sent.retryAfter,
-      chance: Math.random(),
+    await database.operate(async (tx) => {
+      const now = await transactionTime(tx, clock)
+      if (isAccepted(sent.status)) return tx.query(SETTLE, [messageId, attempts, null, now, null])
+      const failure = sent.failure ?? `status ${sent.status}`
+      const next = nextAttemptMs({
+        attempts,
+        startedAtMs: createdAt.getTime(),
+        nowMs: now.getTime(),
+        retryAfter: sent.retryAfter,
+        chance: Math.random(),
+      })
+      log.warn({ messageId, attempts, failure, isGivenUp: next === undefined }, 'an alert was not accepted')
+      const due = next === undefined ? null : new Date(next)
+      return tx.query(SETTLE, [messageId, attempts, due, null, failure])
     })
-    log.warn({ messageId, attempts, failure, isGivenUp: next === undefined }, 'an alert was not accepted')
-    const due = next === undefined ? null : new Date(next)
-    await database.operate((tx) => tx.query(SETTLE, [messageId, attempts, due, null, failure]))
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { IdPrefix } from '@svc/contract/id-kinds'
 import type { Tx } from '@svc/platform/db/database'
+import { transactionTime } from '@svc/platform/db/database-time'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { Services } from '@svc/server/http/operation'
@@ -104,9 +105,9 @@ async function save(tx: Tx, tools: Tools, { opened, changed, closed }: AlertDeci
 export async function watchAlerts(tools: Tools, holder: string): Promise<boolean> {
   const { clock, config, database } = tools
   const measured = await measuredConditions(tools)
-  const now = new Date(clock.now())
   return database.operate(async (tx) => {
     if ((await tx.query(LEASE, [holder])).length === 0) return false
+    const now = await transactionTime(tx, clock)
     const stored = await storedConditions(tx, now, config.ALERT_SUSPENSE_HOURS)
     await save(tx, tools, decideAlerts(await tx.query(OPEN), [...stored, ...measured]), now)
     tx.write(FORGET, [now])

@@ -2,6 +2,7 @@ import { fail } from '@svc/contract/errors'
 import { paise } from '@svc/kernel/money'
 import { inEachTime, type Timeline } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
+import { timeAhead } from '@svc/platform/db/database-time'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { OutboxEvent } from '@svc/platform/outbox'
@@ -177,7 +178,7 @@ function announce(
 const DUE = statement<EndCard>(
   'directory_cards_due',
   `select partner_id as "partnerId", svc_card_id as "svcCardId", replaced_by as "replacedBy"
-   from directory_cards_due($1, $2, $3)`,
+   from directory_cards_due(${timeAhead(1)}, $2, $3)`,
 )
 
 /** Takes every step of cards’ ends that is due now; returns how many. */
@@ -193,8 +194,8 @@ async function endDueIn(
   const rounds = new Map<string, number>()
   let steps = 0
   while (!stopping?.aborted) {
-    const due = await database.directory(DUE, [new Date(clock.now()), CARDS_A_QUERY, tenantIds])
-    // A card is due again without end only when the database's clock is behind ours: the next sweep will do.
+    const due = await database.directory(DUE, [clock.offsetMs(), CARDS_A_QUERY, tenantIds])
+    // A card is due again without end only when the database's clock was set back: the next sweep will do.
     const fresh = due.filter(({ svcCardId }) => (rounds.get(svcCardId) ?? 0) < ROUNDS_MAX)
     if (fresh.length === 0) break
     await Promise.all(fresh.map((card) => end.run(card)))

@@ -1,5 +1,6 @@
 import { paise } from '@svc/kernel/money'
 import { inEachTime, type Timeline } from '@svc/kernel/time'
+import { timeAhead, transactionTime } from '@svc/platform/db/database-time'
 import { columns, statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import { saveEvents } from '@svc/platform/outbox'
@@ -18,7 +19,8 @@ const CARDS_A_SWEEP = 500
 
 const DUE = statement<CardKey>(
   'directory_card_holds_expired',
-  `select partner_id as "partnerId", svc_card_id as "svcCardId" from directory_card_holds_expired($1, $2, $3)`,
+  `select partner_id as "partnerId", svc_card_id as "svcCardId"
+   from directory_card_holds_expired(${timeAhead(1)}, $2, $3)`,
 )
 // The card's row serializes messages and the expiry of its holds. Cards that a message holds wait for the next sweep.
 const LOCK = statement<CardKey>(
@@ -48,15 +50,15 @@ export const expireCardHolds = (services: CoreServices): Promise<number> =>
 
 async function releaseExpired(
   { config, database, newId }: CoreServices,
-  { tenantIds, clock: time }: Timeline,
+  { tenantIds, clock }: Timeline,
 ): Promise<number> {
-  const now = new Date(time.now())
-  const due = await database.directory(DUE, [now, CARDS_A_SWEEP, tenantIds])
+  const due = await database.directory(DUE, [clock.offsetMs(), CARDS_A_SWEEP, tenantIds])
   if (due.length === 0) return 0
   return database.write(
     due.map((card) => card.partnerId),
     async (tx) => {
       const locked = await tx.query(LOCK, keysOf(due))
+      const now = await transactionTime(tx, clock)
       const open = await tx.query(EXPIRED, [...keysOf(locked), now])
       updateAuthorizations(
         tx,

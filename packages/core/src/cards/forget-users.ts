@@ -1,5 +1,6 @@
 import { Failure } from '@svc/contract/errors'
 import { inEachTime, type Timeline } from '@svc/kernel/time'
+import { timeAhead } from '@svc/platform/db/database-time'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { CoreServices } from '@svc/platform/services'
@@ -11,7 +12,8 @@ const DAY_MS = 86_400_000
 
 const FORGOTTEN = statement<EraseUser>(
   'directory_users_forgotten',
-  'select partner_id as "partnerId", user_id as "userId" from directory_users_forgotten($1, $2, $3, $4)',
+  `select partner_id as "partnerId", user_id as "userId"
+   from directory_users_forgotten(${timeAhead(1)}, $2, $3, $4)`,
 )
 
 /** In processes with the operators' login, which enters it in the audit: erases the users who have had no card for `USER_RETENTION_DAYS`; returns how many. */
@@ -26,10 +28,10 @@ async function forgetIn(
   stopping: AbortSignal | undefined,
 ): Promise<number> {
   const erase = commands.open(eraseUser)
-  const before = new Date(clock.now() - config.USER_RETENTION_DAYS * DAY_MS)
+  const aheadMs = clock.offsetMs() - config.USER_RETENTION_DAYS * DAY_MS
   let [after, erased] = ['', 0]
   while (!stopping?.aborted) {
-    const forgotten = await database.directory(FORGOTTEN, [before, after, USERS_A_QUERY, tenantIds])
+    const forgotten = await database.directory(FORGOTTEN, [aheadMs, after, USERS_A_QUERY, tenantIds])
     const last = forgotten.at(-1)
     if (!last) break
     after = last.userId

@@ -1,3 +1,4 @@
+import { beginsWith } from '@svc/platform/crypto/encrypted-column'
 import type { EncryptedRows } from '@svc/platform/crypto/key-rotation'
 import { encryptedWith } from '@svc/platform/crypto/keyring'
 import { statement } from '@svc/platform/db/statement'
@@ -7,7 +8,7 @@ const ROWS = 500
 
 const COUNT = statement<{ rows: bigint }>(
   'bulk_lines_encrypted_with',
-  `select count(*) as rows from bulk_rows where status = 'PENDING' and substr(content, 1, length($1::bytea)) = $1`,
+  `select count(*) as rows from bulk_rows where status = 'PENDING' and ${beginsWith('content')}`,
 )
 // Those that are being carried out just now are passed over: they are done, or encrypted again, on the next round.
 const FORMER = statement<{ partner_id: string; job_id: string; line: number; content: Buffer }>(
@@ -26,8 +27,8 @@ const REENCRYPT = statement(
 /** Waiting orders of bulk jobs, for the rotation of the key that encrypts them; the content is deleted with its order. */
 export const BULK_LINES: EncryptedRows = {
   purpose: 'bulk_row',
-  async count(tx, prefix) {
-    return (await tx.query(COUNT, [prefix]))[0]!.rows
+  async count(tx, begins) {
+    return (await tx.query(COUNT, [begins]))[0]!.rows
   },
   async reencrypt(tx, keyring, after) {
     const [jobId = '', line = '0'] = after.split(' ')

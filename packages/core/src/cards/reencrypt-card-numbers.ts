@@ -1,3 +1,4 @@
+import { beginsWith } from '@svc/platform/crypto/encrypted-column'
 import type { EncryptedRows } from '@svc/platform/crypto/key-rotation'
 import { encryptedWith } from '@svc/platform/crypto/keyring'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -7,7 +8,7 @@ const ROWS = 500
 
 const COUNT = statement<{ rows: bigint }>(
   'card_numbers_encrypted_with',
-  'select count(*) as rows from cards where substr(number_encrypted, 1, length($1::bytea)) = $1',
+  `select count(*) as rows from cards where ${beginsWith('number_encrypted')}`,
 )
 // Locked in order of id, as everywhere, so that it cannot deadlock with the service.
 const FORMER = statement<{ svc_card_id: string; number_encrypted: Buffer }>(
@@ -25,8 +26,8 @@ const REENCRYPT = statement(
 /** The numbers of cards, for the rotation of their keys. Decrypted and encrypted again in memory; never written in between. */
 export const CARD_NUMBERS: EncryptedRows = {
   purpose: 'card_number',
-  async count(tx, prefix) {
-    return (await tx.query(COUNT, [prefix]))[0]!.rows
+  async count(tx, begins) {
+    return (await tx.query(COUNT, [begins]))[0]!.rows
   },
   async reencrypt(tx, keyring, after) {
     const found = await tx.query(FORMER, [after, encryptedWith(keyring.newest('card_number').keyId), ROWS])

@@ -2,6 +2,7 @@ import { ByTenant } from '@svc/kernel/by-tenant'
 import { inEachTime, rfc3339, type Timeline } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
 import type { BatchTx } from '@svc/platform/db/batch'
+import { timeAhead } from '@svc/platform/db/database-time'
 import { columns, statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import type { CoreServices } from '@svc/platform/services'
@@ -21,7 +22,7 @@ interface AnnounceCoins {
 
 interface PreparedAnnouncement extends WalletNeed {
   readonly noticeMs: number
-  /** By the tenant's clock, in milliseconds: lots that expire later are not read. */
+  /** Ahead of the database's time, in milliseconds: lots that expire later are not read. */
   readonly untilMs: number
   readonly eventId: string
   readonly timeZone: string
@@ -52,7 +53,9 @@ const OPEN_LOTS = statement<OpenLot>(
   'coin_lots_to_announce',
   `select l.partner_id as "partnerId", l.user_id as "userId", l.lot_id as "lotId", l.remaining,
      l.expires_at as "expiresAt"
-   from unnest($1::text[], $2::text[], $3::timestamptz[]) as w (partner_id, user_id, until)
+   from (
+     select partner_id, user_id, clock_timestamp() + until_ms * interval '1 millisecond' as until
+     from unnest($1::text[], $2::text[], $3::float8[]) as n (partner_id, user_id, until_ms)) w
      join coin_lots l on l.partner_id = w.partner_id and l.user_id = w.user_id
    where l.remaining > 0 and l.announced_at is null and l.expires_at <= w.until
    order by l.expires_at, l.entry`,
@@ -66,7 +69,7 @@ async function lock(tx: BatchTx, needs: readonly PreparedAnnouncement[]): Promis
       needs,
       ({ tenantId }) => tenantId,
       ({ userId }) => userId,
-      ({ untilMs }) => new Date(untilMs),
+      ({ untilMs }) => untilMs,
     ),
   )
   const lots = new ByTenant(() => new Map<string, readonly OpenLot[]>())
@@ -131,7 +134,7 @@ const announceCoins = command({
         coins: 0n,
         clockOffsetMs: time.offsetMs(),
         noticeMs,
-        untilMs: time.now() + noticeMs,
+        untilMs: time.offsetMs() + noticeMs,
         eventId: newId('evt'),
         timeZone: config.BUSINESS_TIME_ZONE,
       }
@@ -154,7 +157,8 @@ const announceCoins = command({
 
 const DUE = statement<AnnounceCoins>(
   'directory_coins_expiring',
-  'select partner_id as "partnerId", user_id as "userId" from directory_coins_expiring($1, $2, $3, $4)',
+  `select partner_id as "partnerId", user_id as "userId"
+   from directory_coins_expiring(${timeAhead(1)}, ${timeAhead(2)}, $3, $4)`,
 )
 
 /** Publishes `coins.expiring`; returns how many users had coins to announce. */
@@ -175,10 +179,10 @@ async function announceIn(
   const swept = new ByTenant(() => new Set<string>())
   let users = 0
   while (!stopping?.aborted) {
-    const now = clock.now()
-    const until = now + config.COIN_EXPIRY_NOTICE_DAYS * DAY_MS
-    const due = await database.directory(DUE, [new Date(now), new Date(until), LOTS_A_QUERY, tenantIds])
-    // A user is due again only when the database's clock is behind ours: the next sweep will do.
+    const aheadMs = clock.offsetMs()
+    const untilMs = aheadMs + config.COIN_EXPIRY_NOTICE_DAYS * DAY_MS
+    const due = await database.directory(DUE, [aheadMs, untilMs, LOTS_A_QUERY, tenantIds])
+    // A user is due again only when the database's clock was set back: the next sweep will do.
     const fresh = due.filter(({ partnerId, userId }) => !swept.of(partnerId).has(userId))
     if (fresh.length === 0) break
     await Promise.all(fresh.map((user) => announce.run(user)))

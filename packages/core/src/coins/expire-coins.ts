@@ -1,6 +1,7 @@
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { inEachTime, type Timeline } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
+import { timeAhead } from '@svc/platform/db/database-time'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { CoreServices } from '@svc/platform/services'
@@ -61,7 +62,7 @@ export const expireCoins = command({
 
 const DUE = statement<ExpireCoins>(
   'directory_coins_due',
-  'select partner_id as "partnerId", user_id as "userId" from directory_coins_due($1, $2, $3)',
+  `select partner_id as "partnerId", user_id as "userId" from directory_coins_due(${timeAhead(1)}, $2, $3)`,
 )
 
 /**
@@ -80,8 +81,8 @@ async function expireDueIn(
   const swept = new ByTenant(() => new Set<string>())
   let users = 0
   while (!stopping?.aborted) {
-    const due = await database.directory(DUE, [new Date(clock.now()), LOTS_A_QUERY, tenantIds])
-    // A user is due again only when the database's clock is behind ours: the next sweep will do.
+    const due = await database.directory(DUE, [clock.offsetMs(), LOTS_A_QUERY, tenantIds])
+    // A user is due again only when the database's clock was set back: the next sweep will do.
     const fresh = due.filter(({ partnerId, userId }) => !swept.of(partnerId).has(userId))
     if (fresh.length === 0) break
     await Promise.all(fresh.map((user) => expire.run(user)))

@@ -1,4 +1,5 @@
 import { inEachTime, type Timeline } from '@svc/kernel/time'
+import { timeAhead } from '@svc/platform/db/database-time'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { CoreServices } from '@svc/platform/services'
@@ -9,7 +10,7 @@ const DISPUTES_A_SWEEP = 500
 
 const OVERDUE = statement<{ merchant_id: string; dispute_id: string }>(
   'directory_disputes_overdue',
-  'select * from directory_disputes_overdue($1, $2, $3)',
+  `select * from directory_disputes_overdue(${timeAhead(1)}, $2, $3)`,
 )
 
 /** Disputes whose deadline has passed without evidence are lost, each with its event. Returns how many. */
@@ -20,15 +21,14 @@ async function loseOverdue(
   { commands, database }: CoreServices,
   { tenantIds, clock }: Timeline,
 ): Promise<number> {
-  const now = new Date(clock.now())
-  const due = await database.directory(OVERDUE, [now, DISPUTES_A_SWEEP, tenantIds])
+  const due = await database.directory(OVERDUE, [clock.offsetMs(), DISPUTES_A_SWEEP, tenantIds])
   const close = commands.open(closeDispute)
   const ended = await Promise.all(
     due.map(({ merchant_id: merchantId, dispute_id: disputeId }) =>
       close.run({ merchantId, disputeId, outcome: 'OVERDUE' }),
     ),
   )
-  // The database's clock may be behind ours: then the next sweep ends it.
+  // Evidence may have come meanwhile.
   return ended.filter(({ isNew }) => isNew).length
 }
 

@@ -1,4 +1,5 @@
 import { inEachTime, type Timeline } from '@svc/kernel/time'
+import { timeAhead, transactionTime } from '@svc/platform/db/database-time'
 import { columns, statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import { saveEvents } from '@svc/platform/outbox'
@@ -10,11 +11,11 @@ const CODES_A_SWEEP = 500
 
 const EXPIRED = statement<{ merchant_id: string; qr_code_id: string }>(
   'directory_qr_codes_expired',
-  'select * from directory_qr_codes_expired($1, $2, $3)',
+  `select * from directory_qr_codes_expired(${timeAhead(1)}, $2, $3)`,
 )
 const TO_CLOSE = statement<{ merchant_id: string; qr_code_id: string }>(
   'directory_qr_codes_to_close',
-  'select * from directory_qr_codes_to_close($1, $2, $3)',
+  `select * from directory_qr_codes_to_close(${timeAhead(1)}, $2, $3)`,
 )
 const CLOSE = statement<{ closed: bigint }>(
   'qr_codes_expired_close',
@@ -44,10 +45,9 @@ const ANNOUNCE = statement<QrCode>(
 
 async function publishExpired(
   { config, database, newId }: CoreServices,
-  { tenantIds, clock: time }: Timeline,
+  { tenantIds, clock }: Timeline,
 ): Promise<number> {
-  const now = new Date(time.now())
-  const due = await database.directory(EXPIRED, [now, CODES_A_SWEEP, tenantIds])
+  const due = await database.directory(EXPIRED, [clock.offsetMs(), CODES_A_SWEEP, tenantIds])
   if (due.length === 0) return 0
   return database.write(
     due.map((code) => code.merchant_id),
@@ -57,6 +57,7 @@ async function publishExpired(
         (code) => code.merchant_id,
         (code) => code.qr_code_id,
       )
+      const now = await transactionTime(tx, clock)
       const reported = await tx.query(ANNOUNCE, [...keys, now])
       const events = reported.map((code) => {
         const eventId = newId('evt')
@@ -68,19 +69,18 @@ async function publishExpired(
   )
 }
 
-async function closeExpired({ config, database }: CoreServices, timeline: Timeline): Promise<number> {
-  const nowMs = timeline.clock.now()
-  const before = new Date(nowMs - config.RAIL_GRACE_SECONDS * 1_000)
-  const due = await database.directory(TO_CLOSE, [before, CODES_A_SWEEP, timeline.tenantIds])
+async function closeExpired(
+  { config, database }: CoreServices,
+  { tenantIds, clock }: Timeline,
+): Promise<number> {
+  const graceMs = config.RAIL_GRACE_SECONDS * 1_000
+  const due = await database.directory(TO_CLOSE, [clock.offsetMs() - graceMs, CODES_A_SWEEP, tenantIds])
   if (due.length === 0) return 0
   const merchantIds = due.map((code) => code.merchant_id)
   return database.write(merchantIds, async (tx) => {
-    const [row] = await tx.query(CLOSE, [
-      merchantIds,
-      due.map((code) => code.qr_code_id),
-      before,
-      new Date(nowMs),
-    ])
+    const now = await transactionTime(tx, clock)
+    const before = new Date(now.getTime() - graceMs)
+    const [row] = await tx.query(CLOSE, [merchantIds, due.map((code) => code.qr_code_id), before, now])
     return Number(row!.closed)
   })
 }

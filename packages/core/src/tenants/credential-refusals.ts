@@ -14,16 +14,20 @@ export interface Refusal {
   readonly refusedAt: Date
 }
 
-interface Noted extends Refusal {
+interface Noted {
   readonly tenantId: string
   readonly credentialId: string
+  readonly address: string
+  /** In `performance.now()` time: what is stored goes by the database's clock (decision X35). */
+  readonly refusedAtMs: number
 }
 
 /** The same address again is no news for an hour, another one for five minutes: each write is an entry of the audit. */
 const SAVE = statement(
   'credential_refusals_save',
   `insert into credential_refusals as r (tenant_id, credential_id, address, refused_at)
-   select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+   select tenant_id, credential_id, address, clock_timestamp() - ago_ms * interval '1 millisecond'
+   from unnest($1::text[], $2::text[], $3::text[], $4::float8[]) as n (tenant_id, credential_id, address, ago_ms)
    order by 1, 2
    on conflict (tenant_id, credential_id) do update set address = excluded.address, refused_at = excluded.refused_at
      where r.refused_at < excluded.refused_at
@@ -63,7 +67,7 @@ export class CredentialRefusals {
       tenantId,
       credentialId,
       address: address.slice(0, 64),
-      refusedAt: new Date(),
+      refusedAtMs: performance.now(),
     })
     if (this.#hasty.has(credentialId)) return
     this.#hasty.set(credentialId, true)
@@ -74,12 +78,13 @@ export class CredentialRefusals {
     const noted = [...this.#noted.values()]
     if (noted.length === 0) return
     this.#noted = new Map()
+    const nowMs = performance.now()
     await this.#database.writeAside(new Set(noted.map(({ tenantId }) => tenantId)), (tx) =>
       tx.query(SAVE, [
         noted.map(({ tenantId }) => tenantId),
         noted.map(({ credentialId }) => credentialId),
         noted.map(({ address }) => address),
-        noted.map(({ refusedAt }) => refusedAt),
+        noted.map(({ refusedAtMs }) => nowMs - refusedAtMs),
       ]),
     )
   }

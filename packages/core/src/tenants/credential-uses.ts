@@ -9,13 +9,15 @@ const NOTED_MAX = 100_000
 interface Use {
   readonly tenantId: string
   readonly credentialId: string
-  readonly usedAt: Date
+  /** In `performance.now()` time: what is stored goes by the database's clock (decision X35). */
+  readonly usedAtMs: number
 }
 
 const SAVE = statement(
   'credential_uses_save',
   `insert into credential_uses as u (tenant_id, credential_id, last_used_at)
-   select * from unnest($1::text[], $2::text[], $3::timestamptz[])
+   select tenant_id, credential_id, clock_timestamp() - ago_ms * interval '1 millisecond'
+   from unnest($1::text[], $2::text[], $3::float8[]) as n (tenant_id, credential_id, ago_ms)
    order by 1, 2
    on conflict (tenant_id, credential_id)
      do update set last_used_at = greatest(u.last_used_at, excluded.last_used_at)`,
@@ -48,17 +50,18 @@ export class CredentialUses {
 
   note(tenantId: string, credentialId: string): void {
     if (this.#noted.size < NOTED_MAX || this.#noted.has(credentialId))
-      this.#noted.set(credentialId, { tenantId, credentialId, usedAt: new Date() })
+      this.#noted.set(credentialId, { tenantId, credentialId, usedAtMs: performance.now() })
   }
 
   async #save(): Promise<void> {
     const uses = [...this.#noted.values()]
     if (uses.length === 0) return
     this.#noted = new Map()
+    const nowMs = performance.now()
     const columns = [
       uses.map(({ tenantId }) => tenantId),
       uses.map(({ credentialId }) => credentialId),
-      uses.map(({ usedAt }) => usedAt),
+      uses.map(({ usedAtMs }) => nowMs - usedAtMs),
     ]
     await this.#database.writeAside(new Set(columns[0] as string[]), (tx) => tx.query(SAVE, columns))
   }

@@ -1,3 +1,4 @@
+import { beginsWith } from '@svc/platform/crypto/encrypted-column'
 import type { EncryptedRows } from '@svc/platform/crypto/key-rotation'
 import { encryptedWith } from '@svc/platform/crypto/keyring'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -7,7 +8,7 @@ const ROWS = 500
 const COUNT = statement<{ rows: bigint }>(
   'partner_keys_encrypted_with',
   `select count(*) as rows from partner_encryption_keys
-   where kind = 'shared' and substr(material, 1, length($1::bytea)) = $1`,
+   where kind = 'shared' and ${beginsWith('material')}`,
 )
 const FORMER = statement<{ partner_id: string; kid: string; place: string; material: Buffer }>(
   'partner_keys_to_reencrypt',
@@ -25,8 +26,8 @@ const REENCRYPT = statement(
 /** The keys that partners share with the service, for the rotation of the key that encrypts them. */
 export const PARTNER_KEYS: EncryptedRows = {
   purpose: 'partner_key',
-  async count(tx, prefix) {
-    return (await tx.query(COUNT, [prefix]))[0]!.rows
+  async count(tx, begins) {
+    return (await tx.query(COUNT, [begins]))[0]!.rows
   },
   async reencrypt(tx, keyring, after) {
     const found = await tx.query(FORMER, [after, encryptedWith(keyring.newest('partner_key').keyId), ROWS])

@@ -32,6 +32,8 @@ export class Deliveries {
   readonly #loop: Loop
   /** When the leases that were returned last run out at the earliest, in `performance.now()` time. */
   #leasedUntilMs = 0
+  /** The database's time when it was read last, and the same instant in `performance.now()` time. */
+  #read = { databaseMs: 0, atMs: 0 }
 
   constructor(services: CoreServices) {
     this.#services = services
@@ -48,6 +50,7 @@ export class Deliveries {
       mayReach,
       names: new NameLookups({ ownNames }),
       leased: () => performance.now() < this.#leasedUntilMs,
+      now: () => this.#now(),
       onRoom: () => this.wake(),
     }
     const work = () => this.#run()
@@ -69,7 +72,13 @@ export class Deliveries {
     await Promise.all([...this.#runs.values()].map(({ run }) => run.close(DRAIN_MS)))
     this.#writer.close()
     const { clock } = this.#services
-    await this.#store.lease(this.#holder, [], LEASE_MS, new Date(clock.now()), 0).catch(() => undefined)
+    await this.#store.lease(this.#holder, [], LEASE_MS, clock.offsetMs(), 0).catch(() => undefined)
+  }
+
+  /** By the database's clock (decision X35): every attempt follows a lease, which reads it. */
+  #now(): number {
+    const { databaseMs, atMs } = this.#read
+    return Math.floor(databaseMs + performance.now() - atMs) + this.#services.clock.offsetMs()
   }
 
   async #run(): Promise<void> {
@@ -83,24 +92,25 @@ export class Deliveries {
   }
 
   async #tick(): Promise<void> {
-    const now = new Date(this.#services.clock.now())
+    const clockOffsetMs = this.#services.clock.offsetMs()
     const askedAtMs = performance.now()
     const keep = [...this.#runs].filter(
       ([, { run, busyAtMs }]) => !run.idle || askedAtMs - busyAtMs < LINGER_MS,
     )
     const most = ENDPOINTS_MAX - keep.length
-    const leases = await this.#store.lease(
+    const { leases, now } = await this.#store.lease(
       this.#holder,
       keep.map(([id]) => id),
       LEASE_MS,
-      now,
+      clockOffsetMs,
       most,
     )
+    this.#read = { databaseMs: now.getTime(), atMs: performance.now() }
     this.#leasedUntilMs = askedAtMs + LEASE_MS / 2
     await this.#release(new Set(leases.map(({ endpointId }) => endpointId)))
     if (this.#loop.stopping.aborted) return
     await this.#adopt(leases)
-    await this.#load(now)
+    await this.#load(clockOffsetMs)
   }
 
   /** Lets go of the endpoints that are not ours any more. */
@@ -130,11 +140,11 @@ export class Deliveries {
     }
   }
 
-  async #load(now: Date): Promise<void> {
+  async #load(clockOffsetMs: number): Promise<void> {
     // What waited for the lease to be prolonged.
     for (const { run } of this.#runs.values()) run.pump()
     const wanted = [...this.#runs.values()].flatMap(({ run }) => run.wanted() ?? [])
-    const due = await this.#store.due(wanted, now)
+    const due = await this.#store.due(wanted, clockOffsetMs)
     for (const [endpointId, deliveries] of due) {
       const served = this.#runs.get(endpointId)
       if (!served) continue

@@ -2,6 +2,7 @@ import { groupBy } from '@svc/kernel/group-by'
 import type { Secret } from '@svc/kernel/secret'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Database, Tx } from '@svc/platform/db/database'
+import { timeAhead } from '@svc/platform/db/database-time'
 import { columns, statement } from '@svc/platform/db/statement'
 import { type NumberedEvent, withEvents } from '@svc/platform/outbox'
 import type { Attempt } from './attempt.ts'
@@ -39,15 +40,28 @@ interface Queued extends Pick<NumberedEvent, 'tenantId' | 'eventId' | 'sequence'
 /** One event on its way to one endpoint. */
 export interface Delivery extends NumberedEvent, Queued {}
 
+/** Leases, and the database's time. */
+export interface Leased {
+  readonly leases: readonly Lease[]
+  readonly now: Date
+}
+
+interface NoLease {
+  now: Date
+  endpoint_id: null
+}
 interface LeaseRow {
+  now: Date
   endpoint_id: string
   tenant_id: string
   modified_at: Date
 }
 
-const LEASE = statement<LeaseRow>(
+// One row at least, for the time.
+const LEASE = statement<LeaseRow | NoLease>(
   'webhook_endpoints_lease',
-  'select * from lease_webhook_endpoints($1, $2, $3, $4, $5)',
+  `select t.now, l.* from (select clock_timestamp() as now) t
+     left join lateral lease_webhook_endpoints($1, $2, $3, t.now + $4 * interval '1 millisecond', $5) l on true`,
 )
 const TARGETS = statement<Endpoint>(
   'webhook_targets',
@@ -72,7 +86,7 @@ const DUE = statement<Queued>(
         order by f.sequence limit w.most_first)
        union all
        (select a.* from webhook_deliveries a
-        where a.tenant_id = w.tenant_id and a.endpoint_id = w.endpoint_id and not a.first and a.due_at <= $6
+        where a.tenant_id = w.tenant_id and a.endpoint_id = w.endpoint_id and not a.first and a.due_at <= (select ${timeAhead(6)})
         order by a.due_at limit w.most_again)) d
    order by d.endpoint_id, d.first desc, d.sequence`,
 )
@@ -104,15 +118,22 @@ export class DeliveryStore {
     holder: string,
     keep: readonly string[],
     leaseMs: number,
-    now: Date,
+    clockOffsetMs: number,
     most: number,
-  ): Promise<Lease[]> {
-    const rows = await this.#database.directory(LEASE, [holder, keep, leaseMs, now, most])
-    return rows.map((row) => ({
-      endpointId: row.endpoint_id,
-      tenantId: row.tenant_id,
-      modifiedAtMs: row.modified_at.getTime(),
-    }))
+  ): Promise<Leased> {
+    const rows = await this.#database.directory(LEASE, [holder, keep, leaseMs, clockOffsetMs, most])
+    const leases = rows.flatMap((row) =>
+      row.endpoint_id === null
+        ? []
+        : [
+            {
+              endpointId: row.endpoint_id,
+              tenantId: row.tenant_id,
+              modifiedAtMs: row.modified_at.getTime(),
+            },
+          ],
+    )
+    return { leases, now: rows[0]!.now }
   }
 
   async targets(leases: readonly Lease[]): Promise<Map<string, Target>> {
@@ -137,7 +158,7 @@ export class DeliveryStore {
   }
 
   /** What is due, for all endpoints at once: first attempts in order of their number. */
-  async due(wanted: readonly Wanted[], now: Date): Promise<Map<string, Delivery[]>> {
+  async due(wanted: readonly Wanted[], clockOffsetMs: number): Promise<Map<string, Delivery[]>> {
     if (wanted.length === 0) return new Map()
     const keys = columns(
       wanted,
@@ -149,7 +170,7 @@ export class DeliveryStore {
     )
     const tenants = wanted.map(({ lease }) => lease.tenantId)
     const rows = await this.#database.read(tenants, async (tx) =>
-      withEvents(tx, await tx.query(DUE, [...keys, now])),
+      withEvents(tx, await tx.query(DUE, [...keys, clockOffsetMs])),
     )
     return groupBy(rows, ({ endpointId }) => endpointId)
   }
@@ -170,8 +191,12 @@ export interface Outcome {
   readonly turn: number
   /** Of the first attempt. */
   readonly startedAt: Date
+  /** Whether the endpoint has the event, or wants no more of them. */
+  readonly settled: boolean
   /** Status 410: the endpoint wants no more. */
   readonly gone: boolean
+  /** Of the endpoint when the attempt began. */
+  readonly modifiedAtMs: number
 }
 
 const SAVE = statement(
@@ -184,25 +209,33 @@ const SAVE = statement(
        response_excerpt, next_at)
    join webhook_endpoints e on e.tenant_id = a.tenant_id and e.endpoint_id = a.endpoint_id`,
 )
+// A process that stood still may report an attempt of before those that others have made since: it changes nothing,
+// unless the endpoint has the event.
 const DONE = statement(
   'webhook_deliveries_done',
-  `delete from webhook_deliveries d using unnest($1::text[], $2::text[], $3::bigint[], $4::integer[])
-     as a (tenant_id, endpoint_id, sequence, turn)
-   where d.tenant_id = a.tenant_id and d.endpoint_id = a.endpoint_id and d.sequence = a.sequence and d.turn = a.turn`,
+  `delete from webhook_deliveries d
+   using unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::integer[], $6::boolean[])
+     as a (tenant_id, endpoint_id, sequence, turn, attempts, settled)
+   where d.tenant_id = a.tenant_id and d.endpoint_id = a.endpoint_id and d.sequence = a.sequence and d.turn = a.turn
+     and (a.settled or d.attempts = a.attempts - 1)`,
 )
 const AGAIN = statement(
   'webhook_deliveries_again',
   `update webhook_deliveries d set first = false, attempts = a.attempts, started_at = a.started_at, due_at = a.due_at
    from unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::integer[], $6::timestamptz[], $7::timestamptz[])
      as a (tenant_id, endpoint_id, sequence, turn, attempts, started_at, due_at)
-   where d.tenant_id = a.tenant_id and d.endpoint_id = a.endpoint_id and d.sequence = a.sequence and d.turn = a.turn`,
+   where d.tenant_id = a.tenant_id and d.endpoint_id = a.endpoint_id and d.sequence = a.sequence and d.turn = a.turn
+     and d.attempts = a.attempts - 1`,
 )
+// An endpoint that was changed since, such as enabled again, did not respond so.
 const GONE = statement(
   'webhook_endpoints_gone',
   `update webhook_endpoints e set enabled = false, disabled_reason = 'gone',
      modified_at = greatest(a.at, e.modified_at + interval '1 millisecond')
-   from unnest($1::text[], $2::text[], $3::timestamptz[]) as a (tenant_id, endpoint_id, at)
-   where e.tenant_id = a.tenant_id and e.endpoint_id = a.endpoint_id and e.enabled`,
+   from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
+     as a (tenant_id, endpoint_id, at, modified_at)
+   where e.tenant_id = a.tenant_id and e.endpoint_id = a.endpoint_id and e.enabled
+     and date_trunc('milliseconds', e.modified_at) = a.modified_at`,
 )
 
 async function saveOutcomes(tx: Tx, outcomes: readonly Outcome[]): Promise<void> {
@@ -231,9 +264,14 @@ async function saveOutcomes(tx: Tx, outcomes: readonly Outcome[]): Promise<void>
     ({ attempt }: Outcome) => attempt.endpointId,
     ({ attempt }: Outcome) => attempt.sequence,
     ({ turn }: Outcome) => turn,
+    ({ attempt }: Outcome) => attempt.attempt,
   ] as const
   const done = outcomes.filter(({ attempt }) => attempt.nextAt === null)
-  if (done.length > 0) await tx.query(DONE, columns(done, ...keys))
+  if (done.length > 0)
+    await tx.query(
+      DONE,
+      columns(done, ...keys, ({ settled }) => settled),
+    )
   const again = outcomes.filter(({ attempt }) => attempt.nextAt !== null)
   if (again.length > 0)
     await tx.query(
@@ -241,20 +279,20 @@ async function saveOutcomes(tx: Tx, outcomes: readonly Outcome[]): Promise<void>
       columns(
         again,
         ...keys,
-        ({ attempt }) => attempt.attempt,
         ({ startedAt }) => startedAt,
         ({ attempt }) => attempt.nextAt,
       ),
     )
-  const gone = outcomes.filter((outcome) => outcome.gone).map(({ attempt }) => attempt)
+  const gone = outcomes.filter((outcome) => outcome.gone)
   if (gone.length > 0)
     await tx.query(
       GONE,
       columns(
         gone,
-        (a) => a.tenantId,
-        (a) => a.endpointId,
-        (a) => new Date(a.startedAt.getTime() + a.durationMs),
+        ({ attempt }) => attempt.tenantId,
+        ({ attempt }) => attempt.endpointId,
+        ({ attempt }) => new Date(attempt.startedAt.getTime() + attempt.durationMs),
+        ({ modifiedAtMs }) => new Date(modifiedAtMs),
       ),
     )
 }

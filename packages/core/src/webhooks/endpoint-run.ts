@@ -30,6 +30,8 @@ export interface RunTools {
   readonly names: NameLookups
   /** Whether the lease on the endpoints surely holds still: without it another process may be at work. */
   readonly leased: () => boolean
+  /** The time by the database's clock, in milliseconds since 1970. */
+  readonly now: () => number
   /** What was loaded is nearly used up, and there was more. */
   readonly onRoom: () => void
 }
@@ -141,12 +143,13 @@ export class EndpointRun {
 
   async #deliver(delivery: Delivery): Promise<void> {
     const { eventId, first, objectId, sequence } = delivery
-    const { clock, config, log } = this.#tools.services
+    const { config, log } = this.#tools.services
+    const { modifiedAtMs } = this.#lease
     this.#inFlight.set(sequence, delivery)
     if (first) this.#objects.add(objectId)
     try {
       const sender = this.#sender
-      const startedAt = new Date(clock.now())
+      const startedAt = new Date(this.#tools.now())
       const body = Buffer.from(JSON.stringify(eventToWire(delivery, config.BUSINESS_TIME_ZONE)))
       const signed = signedHeaders(
         eventId,
@@ -165,7 +168,7 @@ export class EndpointRun {
       // Broken off by us: it counts for nothing, and the row is still in the queue.
       if (sender.closed) return this.#giveBack(delivery)
       this.#failures = succeeded(sent) ? 0 : this.#failures + 1
-      await this.#tools.writer.write(this.#outcomeOf(delivery, sent, startedAt))
+      await this.#tools.writer.write({ ...this.#outcomeOf(delivery, sent, startedAt), modifiedAtMs })
     } catch (error) {
       log.error({ err: error, eventId }, 'a webhook could not be sent')
     } finally {
@@ -214,21 +217,21 @@ export class EndpointRun {
     { attempts, eventId, sequence, startedAt, tenantId, turn }: Delivery,
     sent: Sent,
     at: Date,
-  ): Outcome {
-    const { clock, random } = this.#tools.services
+  ): Omit<Outcome, 'modifiedAtMs'> {
+    const { random } = this.#tools.services
     const begunAt = startedAt ?? at
     const made = attempts + 1
     const gone = sent.status === 410
-    const next =
-      succeeded(sent) || gone
-        ? undefined
-        : nextAttemptMs({
-            attempts: made,
-            startedAtMs: begunAt.getTime(),
-            nowMs: clock.now(),
-            retryAfter: sent.retryAfter,
-            chance: Buffer.from(random(2)).readUInt16BE() / 65_536,
-          })
+    const settled = succeeded(sent) || gone
+    const next = settled
+      ? undefined
+      : nextAttemptMs({
+          attempts: made,
+          startedAtMs: begunAt.getTime(),
+          nowMs: this.#tools.now(),
+          retryAfter: sent.retryAfter,
+          chance: Buffer.from(random(2)).readUInt16BE() / 65_536,
+        })
     const attempt: Attempt = {
       attemptId: newId('wha', at.getTime(), random),
       tenantId,
@@ -244,7 +247,7 @@ export class EndpointRun {
       responseExcerpt: sent.excerpt,
       nextAt: next === undefined ? null : new Date(next),
     }
-    return { attempt, turn, startedAt: begunAt, gone }
+    return { attempt, turn, startedAt: begunAt, settled, gone }
   }
 }
 

@@ -1,6 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
+import { timeAhead } from '@svc/platform/db/database-time'
 import { statement } from '@svc/platform/db/statement'
 import type { CoreServices } from '@svc/platform/services'
 
@@ -8,7 +9,10 @@ const HORIZON = statement<{ forgotten_sequence: bigint; forgotten_at: Date | nul
   'events_horizon',
   'select forgotten_sequence, forgotten_at, last_sequence from event_counters where tenant_id = $1',
 )
-const FORGET = statement<{ forgotten: bigint }>('events_forget', 'select forget_events($1) as forgotten')
+const FORGET = statement<{ forgotten: bigint }>(
+  'events_forget',
+  `select forget_events(${timeAhead(1)}) as forgotten`,
+)
 
 /** The end of a feed, as a position that a caller may ask for. */
 export const LATEST = 'latest'
@@ -52,11 +56,11 @@ export async function requireKeptSince(
     })
 }
 
-/** Forgets events that are older than the setting says. Any process may, at any time. */
+/**
+ * Forgets some of the events that are older than the setting says; returns how many, 0 when none is left. Any process
+ * may, at any time.
+ */
 export async function forgetEvents({ clock, config, database }: CoreServices): Promise<bigint> {
-  const before = new Date(clock.now() - config.EVENTS_DAYS * 86_400_000)
-  let all = 0n
-  for (let last = 1n; last > 0n; all += last)
-    last = (await database.directory(FORGET, [before], 'silence'))[0]!.forgotten
-  return all
+  const aheadMs = clock.offsetMs() - config.EVENTS_DAYS * 86_400_000
+  return (await database.directory(FORGET, [aheadMs], 'silence'))[0]!.forgotten
 }

@@ -1,8 +1,12 @@
+import { timeAhead } from '@svc/platform/db/database-time'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { CoreServices } from '@svc/platform/services'
 
-const NUMBER = statement<{ given: number }>('events_number', 'select number_events($1, $2) as given')
+const NUMBER = statement<{ given: number }>(
+  'events_number',
+  `select number_events($1, ${timeAhead(2)}) as given`,
+)
 
 const EVENTS_A_CALL = 2_000
 /** With all processes together at most so long from a commit to its number, in milliseconds. */
@@ -27,7 +31,7 @@ export class Relay {
   /** Numbers some events. Returns whether there may be more. */
   async #number(): Promise<boolean> {
     const { clock, database } = this.#services
-    const [row] = await database.directory(NUMBER, [EVENTS_A_CALL, new Date(clock.now())])
+    const [row] = await database.directory(NUMBER, [EVENTS_A_CALL, clock.offsetMs()])
     const { given } = row!
     if (given > 0) this.#onNumbered()
     return given === EVENTS_A_CALL

@@ -1,3 +1,4 @@
+import { timeAhead } from '@svc/platform/db/database-time'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { CoreServices } from '@svc/platform/services'
@@ -8,18 +9,20 @@ const EVERY_MS = 600_000
 const ROWS_A_CALL = 5_000n
 const PURGE = statement<{ purged: bigint }>(
   'webhook_attempts_purge',
-  'select forget_webhook_attempts($1) as purged',
+  `select forget_webhook_attempts(${timeAhead(1)}) as purged`,
 )
 
-/** Deletes attempts and events that are older than the settings say. */
+/**
+ * Deletes attempts and events that are older than the settings say: some of them in each run, so that a process that
+ * stops waits for one call at most.
+ */
 export function webhookRetentionLoop(services: CoreServices): Loop {
   const { clock, config, database } = services
   const work = async () => {
-    const before = new Date(clock.now() - config.WEBHOOK_ATTEMPTS_DAYS * 86_400_000)
-    const { purged } = (await database.directory(PURGE, [before], 'silence'))[0]!
+    const aheadMs = clock.offsetMs() - config.WEBHOOK_ATTEMPTS_DAYS * 86_400_000
+    const { purged } = (await database.directory(PURGE, [aheadMs], 'silence'))[0]!
     if (purged >= ROWS_A_CALL) return true
-    await forgetEvents(services)
-    return false
+    return (await forgetEvents(services)) > 0n
   }
   return new Loop({ name: 'webhook_retention', everyMs: EVERY_MS, work, atStart: true }, services)
 }

@@ -14,6 +14,10 @@ export interface EncryptedColumn {
   readonly encryptedFor: (...key: readonly string[]) => string
 }
 
+/** SQL: whether a value begins in one of the ways of `$1`, which are of one length. */
+export const beginsWith = (column: string): string =>
+  `substr(${column}, 1, length(($1::bytea[])[1])) = any ($1)`
+
 /** A column of which every value is encrypted: rows are locked in order of their key, a bounded number in a transaction. */
 export function encryptedColumn(place: EncryptedColumn): EncryptedRows {
   const { purpose, table, key, column, encryptedFor } = place
@@ -23,7 +27,7 @@ export function encryptedColumn(place: EncryptedColumn): EncryptedRows {
   const [prefix, limit] = [`$${key.length + 1}::bytea`, `$${key.length + 2}`]
   const COUNT = statement<{ rows: bigint }>(
     `${name}_encrypted_with`,
-    `select count(*) as rows from ${table} where substr(${column}, 1, length($1::bytea)) = $1`,
+    `select count(*) as rows from ${table} where ${beginsWith(column)}`,
   )
   const FORMER = statement<{ key: string[]; encrypted: Buffer }>(
     `${name}_to_reencrypt`,
@@ -39,8 +43,8 @@ export function encryptedColumn(place: EncryptedColumn): EncryptedRows {
   )
   return {
     purpose,
-    async count(tx, begin) {
-      return (await tx.query(COUNT, [begin]))[0]!.rows
+    async count(tx, begins) {
+      return (await tx.query(COUNT, [begins]))[0]!.rows
     },
     async reencrypt(tx, keyring, last) {
       const from = last.split(' ')

@@ -30,8 +30,8 @@ export const KEY_LEAD_MS = 2 * KEYRING_REFRESH_MS
 /** One place whose rows are encrypted with the data keys of a purpose. */
 export interface EncryptedRows {
   readonly purpose: EncryptingPurpose
-  /** Rows that begin so. */
-  count(tx: Tx, encryptedWith: Buffer): Promise<bigint>
+  /** Rows that begin in one of these ways, which are of one length. */
+  count(tx: Tx, encryptedWith: readonly Buffer[]): Promise<bigint>
   /** Encrypts rows again that the newest key did not encrypt, after this id; returns how many, and from where to go on. */
   reencrypt?(tx: Tx, keyring: Keyring, after: string): Promise<Reencrypted>
 }
@@ -138,16 +138,37 @@ export async function usesOf(
   if (!encrypts(purpose)) return undefined
   invariant(places.length > 0, `no place is known whose rows a ${purpose} key encrypts`)
   let uses = 0n
-  for (const place of places) uses += await place.count(tx, encryptedWith(keyId))
+  for (const place of places) uses += await place.count(tx, [encryptedWith(keyId)])
   return uses
 }
 
-/** How many rows a rotation has before it: all that the newest key did not encrypt. */
+/** How many rows a rotation has before it: all that the newest key did not encrypt, also those of retired keys. */
 export async function formerRows(tx: Tx, rows: EncryptedRows): Promise<bigint> {
-  let count = 0n
-  for (const { keyId } of liveKeys(await listKeys(tx), rows.purpose).slice(0, -1))
-    count += await rows.count(tx, encryptedWith(keyId))
-  return count
+  const keys = await listKeys(tx)
+  const newest = liveKeys(keys, rows.purpose).at(-1)
+  return countOf(
+    tx,
+    rows,
+    keys.filter(({ keyId }) => keyId !== newest?.keyId),
+  )
+}
+
+/** How many rows retired keys encrypted: written by processes that did not know of the end of a rotation. */
+export const retiredRows = async (tx: Tx, rows: EncryptedRows): Promise<bigint> =>
+  countOf(
+    tx,
+    rows,
+    (await listKeys(tx)).filter(({ retiredAt }) => retiredAt !== null),
+  )
+
+const countOf = async (tx: Tx, rows: EncryptedRows, keys: readonly KeyFacts[]): Promise<bigint> => {
+  const own = keys.filter(({ purpose }) => purpose === rows.purpose)
+  return own.length === 0
+    ? 0n
+    : rows.count(
+        tx,
+        own.map(({ keyId }) => encryptedWith(keyId)),
+      )
 }
 
 export async function retireKey(tx: Tx, keyId: string): Promise<void> {

@@ -41,12 +41,13 @@ interface KeyRow {
   retired: boolean
 }
 
-// A retired key decrypts for one more day: a process that was cut off may have encrypted with it until the end.
+// A retired key that encrypted rows goes on decrypting: a process that was cut off may have written with it after the
+// end of its rotation (decision C4).
 const LOAD = statement<KeyRow>(
   'keyring_load',
   `select key_id, purpose, wrapped, wrapped_by, retired_at is not null as retired,
      (extract(epoch from effective_at - clock_timestamp()) * 1000)::float8 as due_ms
-   from keyring where retired_at is null or retired_at > clock_timestamp() - interval '1 day'
+   from keyring where retired_at is null or purpose in (${ENCRYPTING.map((purpose) => `'${purpose}'`).join(', ')})
    order by effective_at, key_id`,
 )
 const ADD = statement(
@@ -186,7 +187,11 @@ export class Keyring {
 
   async #load(): Promise<void> {
     const rows = await this.#database.directory(LOAD, [], 'silence')
-    const loaded = rows.map((row) => this.#loaded(row))
+    const known = new Set(this.#masterKeys.ids)
+    // A retired key that a master key of the past wrapped is no reason not to start.
+    const loaded = rows.flatMap((row) =>
+      row.retired && !known.has(row.wrapped_by) ? [] : [this.#loaded(row)],
+    )
     this.#byId = new Map(loaded.map((key) => [key.keyId, key]))
     this.#live = groupBy(
       loaded.filter((key) => !key.retired),

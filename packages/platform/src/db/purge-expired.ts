@@ -1,9 +1,13 @@
 import type { Clock } from '@svc/kernel/time'
 import { Loop, type LoopTools } from '../loop.ts'
 import type { Database } from './database.ts'
+import { timeAhead } from './database-time.ts'
 import { statement } from './statement.ts'
 
-const PURGE = statement<{ purged: bigint }>('purge_expired', 'select forget_old_rows($1, $2) as purged')
+const PURGE = statement<{ purged: bigint }>(
+  'purge_expired',
+  `select forget_old_rows(${timeAhead(1)}, ${timeAhead(2)}) as purged`,
+)
 
 const EVERY_MS = 60_000
 /** The outcome of a batch is looked up within seconds, or never. */
@@ -21,8 +25,8 @@ interface PurgeTools extends LoopTools {
 export function purgeLoop(tools: PurgeTools, idempotencyHours: number): Loop {
   const { clock, database } = tools
   const work = async () => {
-    const now = clock.now()
-    const before = [new Date(now - idempotencyHours * 3_600_000), new Date(now - BATCHES_KEPT_MS)]
+    const ahead = clock.offsetMs()
+    const before = [ahead - idempotencyHours * 3_600_000, ahead - BATCHES_KEPT_MS]
     const { purged } = (await database.directory(PURGE, before, 'silence'))[0]!
     return purged >= ROWS_A_CALL
   }

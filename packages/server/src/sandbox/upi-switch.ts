@@ -3,6 +3,7 @@ import { idFloor, newId } from '@svc/contract/id-kinds'
 import { sendRefund } from '@svc/core/payments/send-refund'
 import { invariant } from '@svc/kernel/invariant'
 import { type Paise, paiseToWire } from '@svc/kernel/money'
+import { databaseTime } from '@svc/platform/db/database-time'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import { SIGNATURE_HEADER, signNotice } from '../http/notice-signature.ts'
@@ -102,7 +103,8 @@ export class UpiSwitch {
 
   async #deliverDue(): Promise<void> {
     const { clock, database } = this.#services
-    const waited = (prefix: 'pay' | 'rfd') => idFloor(prefix, new Date(clock.now() - RETURNED_AFTER_MS))
+    const now = await databaseTime(database, clock)
+    const waited = (prefix: 'pay' | 'rfd') => idFloor(prefix, new Date(now.getTime() - RETURNED_AFTER_MS))
     for (const { notice_id, notice } of await database.directory(TAKE)) {
       await this.deliver(notice).catch((error: unknown) => {
         // One that contradicts a previous credit is refused for good.
