@@ -109,12 +109,13 @@ function stateRefusal({ view: { card } }: CardState, context: MessageContext): D
   return undefined
 }
 
-/** Balance less open holds, then limits; open holds count in the period in which they were placed. */
+/** Balance less open holds, then limits; holds count in the period in which they were placed, by the usage’s time. */
 function amountRefusal(
   { view, authorizations }: CardState,
   context: MessageContext,
 ): DeclineReason | undefined {
   const { limits, message, now, timeZone } = context
+  const { dayPaise, monthPaise, usedUntil = now } = view.usage
   const amount = message.amountPaise ?? NO_PAISE
   if (view.balancePaise - view.heldPaise < amount) return 'insufficient_funds'
   if (amount > limits.transactionPaise) return 'over_transaction_limit'
@@ -122,9 +123,8 @@ function amountRefusal(
     calendarDay(at, timeZone).slice(0, length === 'day' ? 10 : 7)
   const held = (of: (at: Date) => string) =>
     authorizations
-      .filter(({ createdAt }) => of(createdAt) === of(now))
+      .filter(({ createdAt }) => of(createdAt) === of(usedUntil))
       .reduce((sum, { heldPaise }) => sum + heldPaise, 0n)
-  const { dayPaise, monthPaise } = view.usage
   if (usedPaise(dayPaise) + held(period('day')) + amount > limits.dayPaise) return 'over_day_limit'
   if (usedPaise(monthPaise) + held(period('month')) + amount > limits.monthPaise) return 'over_month_limit'
   return undefined
