@@ -13,11 +13,16 @@ create or replace function directory_fundings(refs text[])
   as $$
     select j.tenant_id, w.reference, j.journal_id, t.transfer_id, t.object_id, t.amount, t.created_at,
       exists (select from journals r where r.tenant_id = j.tenant_id and r.reverses = j.journal_id)
-    from (select distinct * from unnest(refs)) as w (reference)
-    cross join generate_series(1, 9) as entry
-    join journals j on j.kind in ('card_funding', 'advance_repaid', 'exception_settled')
-      and j.reference = w.reference || case when entry = 1 then '' else '~' || entry end
-    join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+    from (
+      select distinct r as reference, r || case when n = 1 then '' else '~' || n end as entry
+      from unnest(refs) as r cross join generate_series(1, 9) as n) as w
+    -- By the reference first, whatever the planner knows of the tables.
+    cross join lateral (
+      select tenant_id, journal_id, kind from journals
+      where kind in ('card_funding', 'advance_repaid', 'exception_settled') and reference = w.entry offset 0) as j
+    cross join lateral (
+      select transfer_id, object_id, amount, created_at, debit_account_id from ledger_transfers
+      where tenant_id = j.tenant_id and journal_id = j.journal_id offset 0) as t
     where j.kind <> 'exception_settled' or t.debit_account_id = 'bank:' || j.tenant_id
   $$;
 
