@@ -107,6 +107,12 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['card_messages', `delete from ledger_transfers where kind = 'card_refund'`],
   ['card_exceptions', 'delete from card_exceptions'],
   ['card_exceptions', `delete from ledger_transfers where kind = 'exception_settled'`],
+  ['late_payments', `update ledger_accounts set balance = balance + 1 where kind = 'payout_exceptions'`],
+  ['late_payments', 'update merchant_refunds set refunded_late_at = null'],
+  [
+    'late_payments',
+    `delete from ledger_transfers where kind = 'exception_settled' and credit_account_id like 'refund_exceptions:%'`,
+  ],
   ['advances', `update ledger_transfers set amount = amount + 1 where kind = 'advance_repaid'`],
   ['advances', 'update disputes set advanced_paise = advanced_paise - 1 where advanced_paise > 0'],
   ['card_message_events', `delete from outbox where type = 'card.captured'`],

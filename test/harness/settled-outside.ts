@@ -1,4 +1,4 @@
-import { changePayout } from '@svc/core/payments/change-payout'
+import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
 import { preparePayout } from '@svc/core/payments/prepare-payout'
 import { calendarDay } from '@svc/kernel/time'
 import { expect } from 'vitest'
@@ -8,9 +8,9 @@ import { payloadOf } from './client.ts'
 import type { Browser } from './console.ts'
 import { newDispute } from './disputes.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from './partner.ts'
-import { giveAccount } from './payouts.ts'
-import { creditOf, newCode, notifyCredit } from './qr-codes.ts'
-import { type Shop, shopWith } from './refunds.ts'
+import { giveAccount, preparePayoutOf } from './payouts.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from './qr-codes.ts'
+import { notifyRefund, type Shop, shopWith } from './refunds.ts'
 import type { TestService } from './service.ts'
 
 export const advancesOf = ({ merchantId }: Pick<Shop, 'merchantId'>) => `merchant_advances:${merchantId}`
@@ -80,4 +80,25 @@ export async function exceptedOn(
   else await terminal.refund(amount)
   expect(await balanceOn(on, exceptionsOf(partner))).toBe(String((message === 'taken' ? -100 : 100) * amount))
   return partner
+}
+
+/** A merchant whose failed payout of this amount, and failed refund of 4 rupees, the bank has made after all. */
+export async function paidLateOn(on: TestService, amount: number): Promise<Shop> {
+  const shop = await shopWith(on, amount)
+  const { client, merchantId, path } = shop
+  await giveAccount(on, merchantId)
+  const { refundId } = payloadOf(await client.post(path, { amount: 4, referenceNumber: newUtr() }))
+  payloadOf(await notifyRefund(on, { refundId, status: 'FAILED', reason: 'account closed' }))
+  const payoutId = await preparePayoutOf(on, merchantId)
+  const step = (to: PayoutStep) =>
+    on.app.services.commands.open(changePayout).run({ merchantId, payoutId, step: to })
+  await step({ to: 'APPROVED', by: 'operator ravi' })
+  await step({ to: 'SENT', runId: 'pyr_late' })
+  await step({ to: 'FAILED', reason: 'account closed' })
+  await payOut(on, shop)
+  await step({ to: 'PAID', utr: newReference() })
+  payloadOf(await notifyRefund(on, { refundId, status: 'REFUNDED', utr: newUtr() }))
+  expect(await balanceOn(on, `payout_exceptions:${merchantId}`)).toBe(String(-amount * 100))
+  expect(await balanceOn(on, `refund_exceptions:${merchantId}`)).toBe('-400')
+  return shop
 }

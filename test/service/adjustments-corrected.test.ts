@@ -123,3 +123,45 @@ test('a payment that was never adjusted keeps its settlement, whatever a later f
   expect(await imported('second', [[shop, 49_00n]])).toEqual({ recorded: [], conflicting: 1, repeated: 0 })
   expect(await balancesOf(service, shop.merchantId)).toEqual({ bank: '-5000', payable: '5000' })
 })
+
+test('a line that differed and was corrected changes nothing when its file is imported again, nor does the file that corrected it', async () => {
+  const shop = await shopWith(service, 100)
+  await adjust(shop, 120_00n)
+  expect((await imported('old', [[shop, 100_00n]])).recorded).toEqual(['DIFFERS'])
+  expect((await imported('new', [[shop, 120_00n]])).recorded).toEqual(['MATCHED'])
+  for (const [file, amount] of [
+    ['old', 100_00n],
+    ['new', 120_00n],
+    ['old', 100_00n],
+  ] as const)
+    expect(await imported(file, [[shop, amount]])).toEqual({ recorded: [], conflicting: 0, repeated: 1 })
+  expect(await statusOf(shop)).toEqual({ status: 'MATCHED', amount: '12000' })
+  expect(await balancesOf(service, shop.merchantId)).toEqual({ bank: '-12000', payable: '12000' })
+})
+
+test('a file that corrects its own line changes nothing when it is imported again', async () => {
+  const shop = await shopWith(service, 100)
+  await adjust(shop, 120_00n)
+  const lines = [
+    [shop, 100_00n],
+    [shop, 120_00n],
+  ] as const
+  expect((await imported('both', lines)).recorded).toEqual(['DIFFERS', 'MATCHED'])
+  expect(await imported('both', lines)).toEqual({ recorded: [], conflicting: 0, repeated: 2 })
+  expect(await statusOf(shop)).toEqual({ status: 'MATCHED', amount: '12000' })
+})
+
+test('two imports of an old file and the new one, in two processes at once, end with the line that fits', async () => {
+  for (let round = 0; round < 10; round++) {
+    const shop = await shopWith(service, 100)
+    await adjust(shop, 120_00n)
+    await imported('old', [[shop, 100_00n]])
+    await Promise.all([
+      imported('new', [[shop, 120_00n]], other),
+      imported('old', [[shop, 100_00n]]),
+      imported('old', [[shop, 100_00n]], other),
+    ])
+    expect(await statusOf(shop)).toEqual({ status: 'MATCHED', amount: '12000' })
+    expect(await balancesOf(service, shop.merchantId)).toEqual({ bank: '-12000', payable: '12000' })
+  }
+})

@@ -4,6 +4,7 @@ import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
 import type { SettledKind, Side } from '@svc/core/ledger/settlement'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
+import { changePayout } from '@svc/core/payments/change-payout'
 import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { issueCredential } from '@svc/core/tenants/credentials'
@@ -19,8 +20,9 @@ import { DAMAGES } from '../harness/damages.ts'
 import { endedDispute, newDispute } from '../harness/disputes.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
-import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
-import { asSuperuser, MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { notifyRefund } from '../harness/refunds.ts'
+import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
 
@@ -30,7 +32,7 @@ beforeAll(async () => {
   const merchant = await service.as(shop)
   const [first, second] = await receive(shop.merchantId, merchant)
   await resolve(shop.merchantId)
-  await giveBack(merchant, first)
+  const failedRefund = await giveBack(merchant, first)
   await enterByHand(shop.merchantId, second)
   await giveAccount(service, shop.merchantId)
   await service.app.services.database.operate((tx) =>
@@ -40,7 +42,8 @@ beforeAll(async () => {
       limits: { addresses: [], scopes: ['payments:read'] },
     }),
   )
-  for (const outcome of ['FAILED', 'PAID']) payloadOf(await merchant.post('/sandbox/payouts', { outcome }))
+  const [failedPayout] = await payOut(merchant)
+  await payLate(shop.merchantId, failedPayout!, failedRefund)
   await advance(shop.merchantId, second)
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
@@ -81,19 +84,37 @@ async function resolve(merchant: string): Promise<void> {
   }
 }
 
-/** Refunds and disputes of a payment, with either outcome. */
-async function giveBack(merchant: Client, paymentId: string): Promise<void> {
+/** Refunds and disputes of a payment, with either outcome; returns the id of the refund that failed. */
+async function giveBack(merchant: Client, paymentId: string): Promise<string> {
   const refundId = async (referenceNumber: string): Promise<string> =>
     payloadOf(await merchant.post(`/api/v0/payments/${paymentId}/refunds`, { amount: 1, referenceNumber }))
       .refundId
-  for (const [reference, status] of [
-    ['made', 'REFUNDED'],
-    ['not made', 'FAILED'],
-  ] as const) {
-    const outcome = { refundId: await refundId(reference), status }
-    payloadOf(await service.client.notify('/rails/upi/refunds', outcome, RAIL_KEY))
-  }
+  const [made, failed] = [await refundId('made'), await refundId('not made')]
+  for (const outcome of [
+    { refundId: made, status: 'REFUNDED' },
+    { refundId: failed, status: 'FAILED' },
+  ])
+    payloadOf(await notifyRefund(service, outcome))
   for (const status of ['WON', 'LOST'] as const) await endedDispute(service, paymentId, status)
+  return failed
+}
+
+/** A payout that fails, and one that is paid of the same; returns their ids. */
+async function payOut(merchant: Client): Promise<string[]> {
+  const ids: string[] = []
+  for (const outcome of ['FAILED', 'PAID'])
+    ids.push(payloadOf(await merchant.post('/sandbox/payouts', { outcome })).payoutId)
+  return ids
+}
+
+/** The bank has paid after all what it had reported as failed; a rupee of each comes back. */
+async function payLate(merchantId: string, payoutId: string, refundId: string): Promise<void> {
+  await service.app.services.commands
+    .open(changePayout)
+    .run({ merchantId, payoutId, step: { to: 'PAID', utr: newUtr() } })
+  payloadOf(await notifyRefund(service, { refundId, status: 'REFUNDED', utr: newUtr() }))
+  for (const kind of ['payout_exceptions', 'refund_exceptions'] as const)
+    await settleOutside(merchantId, kind, 'debit')
 }
 
 /** An opening balance, and adjustments of a payment. */

@@ -135,6 +135,7 @@ export const approvePosting = query({
     'journal_not_reversible',
     'opening_balance_entered',
     'effective_date_not_open',
+    'tenant_closing',
     'settlement_reference_used',
     'balance_not_open',
     'refund_closed',

@@ -23,7 +23,7 @@ export const settleLedgerAccount = query({
   tag: 'Ledger',
   summary: 'Enter that what is open on an account ended outside',
   description:
-    'Of card exceptions, which the network settles, and of advances, which a merchant repays to our bank: at most what is open, or it is written off. The reference is entered once: a repeat with the same amount and outcome changes nothing and returns the first one, another one is 409. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202; a repeat does not.',
+    'Of card exceptions, which the network settles, and of advances, which a merchant repays to our bank: at most what is open, or it is written off. The reference is entered once: a repeat with the same account, amount and outcome changes nothing and returns the first one, another one is 409. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202; a repeat does not.',
   permission: 'finance',
   params: idParam('accountId'),
   body: closed({

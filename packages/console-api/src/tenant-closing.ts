@@ -96,6 +96,11 @@ const LOCK = statement<{ isClosing: boolean }>(
   'tenant_lock_closing',
   'select closing_at is not null as "isClosing" from tenants where tenant_id = $1 for no key update',
 )
+// In the order of all other locks of ledger accounts.
+const LOCK_ACCOUNTS = statement(
+  'tenant_accounts_to_close',
+  `select from ledger_accounts where tenant_id = $1 and unit = 'INR' order by account_id for no key update`,
+)
 const LEFT = statement<{ what: LeftOpen['what']; amount: bigint }>(
   'tenant_left_open',
   OPEN.map(({ what, sql }) => `select '${what}' as what, (${sql}) as amount`).join('\nunion all '),
@@ -180,10 +185,15 @@ async function cancelCodes({ commands, database }: Services, merchantId: string,
   }
 }
 
-/** The last events have been delivered by then: webhooks stop with the tenant. */
+/**
+ * The last events have been delivered by then: webhooks stop with the tenant. Commands that move its money have committed
+ * before its accounts are locked, or see behind them that it is closed (decision A14).
+ */
 const closeIfDone = (database: Database, tenantId: string): Promise<boolean> =>
   database.operate(
     async (tx) => {
+      if ((await leftOpen(tx, tenantId)).length > 0) return false
+      await tx.query(LOCK_ACCOUNTS, [tenantId])
       if ((await leftOpen(tx, tenantId)).length > 0) return false
       if ((await tx.query(FINISH, [tenantId])).length === 0) return false
       await tx.query(SILENCE, [tenantId])

@@ -48,7 +48,7 @@ export const TENANT_FAILURES = {
     409,
     'CONFLICT_ERROR',
     'The tenant is closing or closed',
-    'It gets no new credentials, and its waiting orders of cards fail. Enabling it again ends the closing.',
+    'It gets no new credentials and no opening balances, and its waiting orders of cards fail. Enabling it again ends the closing.',
   ),
   tenant_disabled: kind(
     409,

@@ -11,7 +11,7 @@ import { type Account, lockAccounts } from '../ledger/accounts.ts'
 import { type Card, type CardKey, cards, looksLikeCardId } from './card.ts'
 import { type EndTerms, ended } from './card-end.ts'
 import { type CardView, toCardRecord } from './card-record.ts'
-import { readCardViews } from './card-view.ts'
+import { readCardViewsNow } from './card-view.ts'
 
 /** Who changes a card: its partner by the API, or an operator. */
 export type Actor = 'partner' | 'operator'
@@ -30,8 +30,8 @@ export interface PreparedForCard extends PreparedCommand {
   readonly svcCardId: string
   /** Ids are drawn before the transaction; each changed field gets one. */
   readonly ids: { readonly event: string; readonly transfer: string; readonly changes: readonly string[] }
-  /** Up to when the usage in the response counts. */
-  readonly at: Date
+  /** By how many milliseconds the partner's clock is ahead of the database's. */
+  readonly clockOffsetMs: number
   readonly timeZone: string
   readonly endTerms: EndTerms
 }
@@ -116,7 +116,7 @@ export function cardPreparation({
       transfer: newId('trf'),
       changes: HISTORY_FIELDS.map(() => newId('chg')).sort(),
     },
-    at: new Date(clock.of(partnerId).now()),
+    clockOffsetMs: clock.of(partnerId).offsetMs(),
     timeZone: config.BUSINESS_TIME_ZONE,
     endTerms: {
       unclaimedDays: config.CARD_UNCLAIMED_DAYS,
@@ -140,7 +140,7 @@ export async function lockCards(tx: BatchTx, commands: readonly OfCard[]): Promi
   return wanted.length === 0 ? [] : tx.lock(LOCK, columns(wanted, tenantOf, idOf), wanted.length)
 }
 
-type ReadAt = Pick<PreparedForCard, 'at' | 'tenantId' | 'timeZone'>
+type ReadAt = Pick<PreparedForCard, 'clockOffsetMs' | 'tenantId' | 'timeZone'>
 
 /**
  * Locks the accounts between which commands on locked cards can move money, then reads the cards: with balances that
@@ -168,9 +168,9 @@ async function readLocked(
 ): Promise<ByTenant<CardViews>> {
   if (locked.length === 0) return new ByTenant(() => new Map())
   const { timeZone } = commands[0]!
-  const times = new Map(commands.map(({ tenantId, at }) => [tenantId, at]))
-  const wanted = locked.map((key) => ({ ...key, at: times.get(key.partnerId)! }))
-  const views = await readCardViews(tx, wanted, timeZone)
+  const ahead = new Map(commands.map(({ tenantId, clockOffsetMs }) => [tenantId, clockOffsetMs]))
+  const wanted = locked.map((key) => ({ ...key, clockOffsetMs: ahead.get(key.partnerId)! }))
+  const views = await readCardViewsNow(tx, wanted, timeZone)
   return byTenant(
     views,
     ({ card }) => card.partnerId,

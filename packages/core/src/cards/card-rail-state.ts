@@ -42,7 +42,8 @@ export interface RecordMessage extends PreparedCommand, RecordMessageAsk {
     readonly transfers: readonly string[]
   }
   readonly authorizationCode: string
-  readonly at: Date
+  /** By how many milliseconds the partner's clock is ahead of the database's. */
+  readonly clockOffsetMs: number
   readonly timeZone: string
 }
 

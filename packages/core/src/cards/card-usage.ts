@@ -4,6 +4,8 @@ export interface Usage {
   readonly monthPaise: bigint
   readonly yearPaise: bigint
   readonly lifePaise: bigint
+  /** The instant up to which it counts; absent for a new card. */
+  readonly usedUntil?: Date
 }
 
 export const UNUSED: Usage = { dayPaise: 0n, monthPaise: 0n, yearPaise: 0n, lifePaise: 0n }

@@ -154,6 +154,7 @@ function moved(view: CardView, { kind, amountPaise }: Transfer): CardView {
     ...view,
     balancePaise: view.balancePaise - spent,
     usage: {
+      ...view.usage,
       dayPaise: dayPaise + spent,
       monthPaise: monthPaise + spent,
       yearPaise: yearPaise + spent,

@@ -24,10 +24,18 @@ const HELD = `(
   select coalesce(sum(h.held_paise), 0)::bigint from card_authorizations h
   where h.partner_id = c.partner_id and h.svc_card_id = c.svc_card_id and h.status = 'OPEN')`
 
-const viewsOf = (balance: string, held: string, moved: string) =>
+/** Cards, each with the instant up to which its usage counts: one that is given, */
+const AT = 'unnest($1::text[], $2::text[], $3::timestamptz[]) as w (partner_id, svc_card_id, at)'
+/** or the tenant's time when the statement runs. */
+const NOW = `(
+     select partner_id, svc_card_id, clock_timestamp() + ahead_ms * interval '1 millisecond' as at
+     from unnest($1::text[], $2::text[], $3::float8[]) as g (partner_id, svc_card_id, ahead_ms)) as w`
+
+const viewsOf = (wanted: string, balance: string, held: string, moved: string) =>
   `select ${cards.columns}, co.name as "companyName", a.account_type as "accountType", a.bin_type as "binType", a.programme,
-     u.erased_at is not null as "isUserErased", used.*, ${balance} as "balancePaise", ${held} as "heldPaise"
-   from unnest($1::text[], $2::text[], $3::timestamptz[]) as w (partner_id, svc_card_id, at)
+     u.erased_at is not null as "isUserErased", used.*, w.at as "usedUntil", ${balance} as "balancePaise",
+     ${held} as "heldPaise"
+   from ${wanted}
    join cards c on c.partner_id = w.partner_id and c.svc_card_id = w.svc_card_id
    join card_accounts a on a.card_account_id = c.card_account_id and a.partner_id = c.partner_id
    join users u on u.partner_id = c.partner_id and u.user_id = c.user_id
@@ -41,7 +49,8 @@ const viewsOf = (balance: string, held: string, moved: string) =>
        where t.object_id = c.svc_card_id and t.tenant_id = c.partner_id and t.kind in ('card_spend', 'card_refund')
          and ${moved}) moves
    ) used`
-const VIEWS = statement<ViewRow>('card_views', viewsOf(BALANCE, HELD, 'true'))
+const VIEWS = statement<ViewRow>('card_views', viewsOf(AT, BALANCE, HELD, 'true'))
+const VIEWS_NOW = statement<ViewRow>('card_views_now', viewsOf(NOW, BALANCE, HELD, 'true'))
 
 const movedSince = (side: 'credit' | 'debit') =>
   `coalesce((
@@ -61,6 +70,7 @@ const HELD_AS_OF = `(
 const VIEWS_AS_OF = statement<ViewRow>(
   'card_views_as_of',
   viewsOf(
+    AT,
     `(${BALANCE} - ${movedSince('credit')} + ${movedSince('debit')})::bigint`,
     HELD_AS_OF,
     't.created_at <= w.at',
@@ -69,14 +79,14 @@ const VIEWS_AS_OF = statement<ViewRow>(
 
 function toView(row: ViewRow): CardView {
   const { companyName, accountType, binType, programme, isUserErased, balancePaise, heldPaise, ...rest } = row
-  const { dayPaise, monthPaise, yearPaise, lifePaise, ...card } = rest
+  const { dayPaise, monthPaise, yearPaise, lifePaise, usedUntil, ...card } = rest
   return {
     card,
     account: { companyName, accountType, binType, programme },
     isUserErased,
     balancePaise,
     heldPaise,
-    usage: { dayPaise, monthPaise, yearPaise, lifePaise },
+    usage: { dayPaise, monthPaise, yearPaise, lifePaise, ...(usedUntil && { usedUntil }) },
   }
 }
 
@@ -95,7 +105,26 @@ export async function readCardViews(
   return rows.map(toView)
 }
 
-/** The same with balances, holds and usage as they were at the end of `at`; the cards’ own state is the present one. */
+/** A card, and by how many milliseconds its tenant's clock is ahead of the database's. */
+export interface CardByClock extends CardKey {
+  readonly clockOffsetMs: number
+}
+
+/** The same with what was spent up to the time of the database: behind a lock, that of the decision. */
+export async function readCardViewsNow(
+  tx: Tx,
+  wanted: readonly CardByClock[],
+  timeZone: string,
+): Promise<CardView[]> {
+  const rows = await tx.query(VIEWS_NOW, [
+    ...cards.keys(wanted),
+    wanted.map(({ clockOffsetMs }) => clockOffsetMs),
+    timeZone,
+  ])
+  return rows.map(toView)
+}
+
+/** As `readCardViews`, with balances, holds and usage as they were at the end of `at`; the cards’ own state is the present one. */
 export async function readCardViewsAsOf(
   tx: Tx,
   wanted: readonly CardAt[],

@@ -113,8 +113,8 @@ function stateRefusal({ view: { card } }: CardState, context: MessageContext): D
 }
 
 /**
- * Balance less open holds, then limits; open holds count in the period in which they were placed. `amount`: what is
- * left to hold.
+ * Balance less open holds, then limits; holds count in the period in which they were placed, by the usage’s time.
+ * `amount`: what is left to hold.
  */
 function amountRefusal(
   { view, authorizations }: CardState,
@@ -122,15 +122,15 @@ function amountRefusal(
   amount: Paise,
 ): DeclineReason | undefined {
   const { limits, message, now, timeZone } = context
+  const { dayPaise, monthPaise, usedUntil = now } = view.usage
   if (view.balancePaise - view.heldPaise < amount) return 'insufficient_funds'
   if ((message.amountPaise ?? NO_PAISE) > limits.transactionPaise) return 'over_transaction_limit'
   const period = (length: 'day' | 'month') => (at: Date) =>
     calendarDay(at, timeZone).slice(0, length === 'day' ? 10 : 7)
   const held = (of: (at: Date) => string) =>
     authorizations
-      .filter(({ createdAt }) => of(createdAt) === of(now))
+      .filter(({ createdAt }) => of(createdAt) === of(usedUntil))
       .reduce((sum, { heldPaise }) => sum + heldPaise, 0n)
-  const { dayPaise, monthPaise } = view.usage
   if (usedPaise(dayPaise) + held(period('day')) + amount > limits.dayPaise) return 'over_day_limit'
   if (usedPaise(monthPaise) + held(period('month')) + amount > limits.monthPaise) return 'over_month_limit'
   return undefined

@@ -185,6 +185,7 @@ function afterEffect(state: CardState, effect: Effect): CardState {
       balancePaise: view.balancePaise - moved,
       heldPaise: view.heldPaise - releasedPaise + (isNew && authorization ? authorization.heldPaise : 0n),
       usage: {
+        ...view.usage,
         dayPaise: dayPaise + moved,
         monthPaise: monthPaise + moved,
         yearPaise: yearPaise + moved,

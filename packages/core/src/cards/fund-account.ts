@@ -11,6 +11,7 @@ import { BankEntries, type BankEntry, nextEntry } from '../ledger/bank-entries.t
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { type Assignment, assignNotices } from '../rails/rail-notice.ts'
+import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { fundingAccounts, fundingTransfer } from './card-account.ts'
 import { fundedEvent } from './funded-event.ts'
 import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
@@ -38,6 +39,7 @@ interface State {
   readonly accounts: Map<string, OwnedAccount>
   readonly balances: Map<string, bigint>
   readonly entered: BankEntries
+  readonly waiting: WaitingNotices
 }
 
 interface Funded {
@@ -72,7 +74,8 @@ export const fundAccount = command({
   lock,
   decide,
 
-  apply({ balances, entered }, { transfer, fund, entry, balancePaise }) {
+  apply({ balances, entered, waiting }, { transfer, fund, entry, balancePaise }) {
+    if (fund.assigns) waiting.delete(fund.assigns.noticeId)
     if (entry === undefined) return
     balances.set(transfer.creditAccountId, balancePaise)
     const { journalId } = journalOf(transfer)
@@ -112,22 +115,28 @@ export const fundAccount = command({
 
 async function lock(tx: BatchTx, funds: readonly Prepared[]): Promise<ByTenant<State>> {
   // In this order: a transaction that holds the ledger accounts sees what others have entered.
-  const [accounts, balances, entered] = await Promise.all([
-    ownedAccounts(tx, funds),
+  const [balances, accounts, entered, waiting] = await Promise.all([
     lockAccounts(tx, funds.flatMap(fundingAccounts)),
+    ownedAccounts(tx, funds),
     BankEntries.readIncoming(
       tx,
       funds.map(({ reference }) => reference),
+    ),
+    lockWaiting(
+      tx,
+      funds.map(({ assigns }) => assigns),
     ),
   ])
   return new ByTenant((tenantId) => ({
     accounts: accounts.of(tenantId),
     balances: balances.of(tenantId),
     entered,
+    waiting,
   }))
 }
 
-function decide({ accounts, balances, entered }: State, fund: Prepared, now: Date): Funded {
+function decide({ accounts, balances, entered, waiting }: State, fund: Prepared, now: Date): Funded {
+  requireWaiting(waiting, fund.assigns)
   const { partnerId, cardAccountId, amountPaise, reference } = fund
   const { companyId } = accounts.get(cardAccountId) ?? fail('card_account_not_found')
   const earlier = entered.of(partnerId, reference)

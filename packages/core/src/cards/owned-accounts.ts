@@ -21,6 +21,7 @@ const OWNED = statement<OwnedAccount>(
 
 type Key = Pick<OwnedAccount, 'partnerId' | 'cardAccountId'>
 
+/** To be read once the ledger accounts are locked: the closing of a tenant locks them too. */
 export const ownedAccounts = async (
   tx: Tx,
   keys: readonly Key[],

@@ -159,9 +159,9 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
   )
   const utrs = commands.flatMap(({ transfer }) => transfer?.utr ?? [])
   // In this order: a transaction that holds the ledger accounts sees what others have entered.
-  const [accounts, balances, rows, entered] = await Promise.all([
-    ownedAccounts(tx, keys),
+  const [balances, accounts, rows, entered] = await Promise.all([
     lockAccounts(tx, keys.flatMap(fundingAccounts)),
+    ownedAccounts(tx, keys),
     tx.query(KNOWN, [utrs]),
     BankEntries.readIncoming(tx, utrs),
   ])

@@ -1,4 +1,4 @@
-import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+import { allEventsKept, type Check, check, settledOutside, subjects } from '../ledger/reconcile.ts'
 
 export const CARDS = subjects('cards', 'cards')
 const AUTHORIZATIONS = subjects('card authorisations', 'card_authorizations')
@@ -71,15 +71,7 @@ export const CARD_RAIL_CHECKS: readonly Check[] = [
        cross join lateral (
          select coalesce(sum(e.credit_paise - e.debit_paise), 0) as amount from card_exceptions e
          where e.partner_id = l.tenant_id) e
-       cross join lateral (
-         select coalesce(sum(case when t.credit_account_id = l.account_id then t.amount else -t.amount end), 0) as amount
-         from journals j
-           join journals p on p.tenant_id = j.tenant_id and p.journal_id = coalesce(j.reverses, j.journal_id)
-           join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
-             and l.account_id in (t.debit_account_id, t.credit_account_id)
-         where j.tenant_id = l.tenant_id
-           and j.kind in ('exception_settled', 'exception_written_off', 'journal_reversal')
-           and p.kind in ('exception_settled', 'exception_written_off')) s
+       cross join lateral ${settledOutside('l')} s
        where l.kind = 'card_exceptions' and l.balance <> e.amount + s.amount and ${chosen('l.account_id')} limit 100`,
   ),
   check(

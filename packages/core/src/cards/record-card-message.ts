@@ -65,7 +65,7 @@ function prepare({ clock, config, database, keyring, newId, random }: CommandToo
         transfers: [newId('trf'), newId('trf')].sort(),
       },
       authorizationCode: String(digits).padStart(6, '0'),
-      at: new Date(clock.of(tenantId).now()),
+      clockOffsetMs: clock.of(tenantId).offsetMs(),
       timeZone: config.BUSINESS_TIME_ZONE,
     }
   }

@@ -29,7 +29,7 @@ import {
 import { type CardView, toCardRecord } from './card-record.ts'
 import { replacementEvent, replacementJournal } from './card-replacement.ts'
 import { UNUSED } from './card-usage.ts'
-import { readCardViews } from './card-view.ts'
+import { readCardViewsNow } from './card-view.ts'
 import {
   type DrawnNumber,
   freeNumber,
@@ -146,9 +146,9 @@ export const replaceCard = command({
 
 async function lock(tx: BatchTx, commands: readonly PreparedReplacement[]): Promise<ByTenant<State>> {
   const ends = await lockEnds(tx, commands)
-  const known = commands.flatMap(({ tenantId: partnerId, svcCardId, at, timeZone }) => {
+  const known = commands.flatMap(({ tenantId: partnerId, svcCardId, clockOffsetMs, timeZone }) => {
     const replacedBy = ends.of(partnerId).views.get(svcCardId)?.card.replacedBy
-    return replacedBy ? [{ card: { partnerId, svcCardId: replacedBy, at }, timeZone }] : []
+    return replacedBy ? [{ card: { partnerId, svcCardId: replacedBy, clockOffsetMs }, timeZone }] : []
   })
   const [taken, before] = await Promise.all([
     takenNumbers(
@@ -156,7 +156,7 @@ async function lock(tx: BatchTx, commands: readonly PreparedReplacement[]): Prom
       commands.flatMap(({ numbers }) => numbers),
     ),
     known[0]
-      ? readCardViews(
+      ? readCardViewsNow(
           tx,
           known.map(({ card }) => card),
           known[0].timeZone,

@@ -107,9 +107,9 @@ export const entryOf = ({ partnerId, reference }: Pick<WithdrawFunds, 'partnerId
 
 async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
   // In this order: a transaction that holds the ledger accounts sees what others have entered.
-  const [accounts, balances, entered] = await Promise.all([
-    ownedAccounts(tx, asked),
+  const [balances, accounts, entered] = await Promise.all([
     lockAccounts(tx, asked.flatMap(fundingAccounts)),
+    ownedAccounts(tx, asked),
     BankEntries.read(tx, asked.map(entryOf)),
   ])
   return new ByTenant((tenantId) => ({

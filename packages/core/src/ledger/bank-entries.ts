@@ -21,8 +21,10 @@ export interface BankEntry {
   readonly transferId: string
   /** What it is of, such as the card account. */
   readonly objectId: string
-  /** Of the journal, where it was read of one tenant. */
+  /** Of the journal and its transfer, where they were read of one tenant. */
   readonly kind?: string
+  readonly debitAccountId?: string
+  readonly creditAccountId?: string
   readonly amountPaise: bigint
   readonly createdAt: Date
   readonly isReversed: boolean
@@ -54,7 +56,8 @@ const REVERSED = `exists (select from journals r where r.tenant_id = j.tenant_id
 const ENTERED = statement<BankEntry>(
   'entries_by_reference',
   `select j.tenant_id as "tenantId", w.reference, j.journal_id as "journalId", t.transfer_id as "transferId",
-     t.object_id as "objectId", j.kind, t.amount as "amountPaise", t.created_at as "createdAt",
+     t.object_id as "objectId", j.kind, t.debit_account_id as "debitAccountId",
+     t.credit_account_id as "creditAccountId", t.amount as "amountPaise", t.created_at as "createdAt",
      ${REVERSED} as "isReversed"
    from ${WANTED}
    join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id`,
@@ -88,8 +91,8 @@ export class BankEntries {
   }
 
   /**
-   * Money that came in, for whichever tenant: fundings, and advances that merchants repaid. Call it after the ledger
-   * accounts of the tenants are locked: then it has what others entered.
+   * Money that came in, for whichever tenant: fundings, advances that merchants repaid, and what settled late payouts and
+   * refunds. Call it after the ledger accounts of the tenants are locked: then it has what others entered.
    */
   static async readIncoming(tx: Tx, references: readonly string[]): Promise<BankEntries> {
     if (references.length === 0) return new BankEntries([])

@@ -37,6 +37,8 @@ interface State {
   readonly known: KnownOpening[]
   /** The last day that is closed. */
   readonly closedThrough: string | null
+  /** Whether the tenant is closing or closed. */
+  readonly isClosing: boolean
 }
 
 export interface EnteredOpening {
@@ -53,6 +55,10 @@ const KNOWN = statement<KnownOpening>(
      join opening_balances o on o.tenant_id = w.tenant_id and o.account_id = w.account_id
        and (o.reversed_by is null or o.reference = w.reference)
      join journals j on j.tenant_id = o.tenant_id and j.journal_id = o.journal_id`,
+)
+const CLOSING = statement<{ tenantId: string }>(
+  'opening_balances_closing',
+  'select tenant_id as "tenantId" from tenants where tenant_id = any ($1) and closing_at is not null',
 )
 const CLOSED = statement<{ through: string | null }>(
   'opening_balances_closed_through',
@@ -124,15 +130,18 @@ export const enterOpeningBalance = command({
 
   async lock(tx, asked): Promise<ByTenant<State>> {
     // In this order: a transaction that holds the accounts sees what others have entered.
-    const [balances, known, through] = await Promise.all([
+    const [balances, known, through, closing] = await Promise.all([
       lockAccounts(tx, asked.flatMap(openingAccounts)),
       openingsOf(tx, asked),
       closedThrough(tx),
+      tx.query(CLOSING, [asked.map(({ tenantId }) => tenantId)]),
     ])
+    const closingIds = new Set(closing.map(({ tenantId }) => tenantId))
     return new ByTenant((tenantId) => ({
       balances: balances.of(tenantId),
       known: known.filter((each) => each.tenantId === tenantId),
       closedThrough: through,
+      isClosing: closingIds.has(tenantId),
     }))
   },
 
@@ -169,6 +178,7 @@ function decide(state: State, command: Prepared, now: Date): EnteredOpening {
   const before = openingBefore(state.known, command)
   if (before && isSameOpening(before, command)) return { entered: before, journal: undefined, command }
   if (before) fail('opening_balance_entered', { description: firstOpening(before) })
+  if (state.isClosing) fail('tenant_closing')
   const problem = effectiveDateProblem(effectiveDate, calendarDay(now, command.timeZone), state.closedThrough)
   if (problem) fail('effective_date_not_open', { description: `The effective date is refused: ${problem}` })
   const journalId = `jrn_${transferId.slice(4)}`

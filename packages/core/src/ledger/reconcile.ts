@@ -30,6 +30,17 @@ export const subjects = (name: string, from: string): Subject => ({
 export const allEventsKept = (tenantId: string, since: string): string =>
   `not exists (select from event_counters f where f.tenant_id = ${tenantId} and f.forgotten_at >= ${since})`
 
+/** What exceptions of the account were settled or written off, less what was reversed of it; as `amount`. */
+export const settledOutside = (account: string): string => `(
+         select coalesce(sum(case when t.credit_account_id = ${account}.account_id then t.amount else -t.amount end), 0) as amount
+         from journals j
+           join journals p on p.tenant_id = j.tenant_id and p.journal_id = coalesce(j.reverses, j.journal_id)
+           join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+             and ${account}.account_id in (t.debit_account_id, t.credit_account_id)
+         where j.tenant_id = ${account}.tenant_id
+           and j.kind in ('exception_settled', 'exception_written_off', 'journal_reversal')
+           and p.kind in ('exception_settled', 'exception_written_off'))`
+
 /**
  * One check, written once: `text` gets a function that makes the condition for the subject's id, which holds all of them
  * or those that are asked for.

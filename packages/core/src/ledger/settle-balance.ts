@@ -6,7 +6,7 @@ import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { type Account, account, accountId, lockAccounts } from './accounts.ts'
 import { useApprovals } from './approvals.ts'
-import { BankEntries, nextEntry } from './bank-entries.ts'
+import { BankEntries, type BankEntry, nextEntry } from './bank-entries.ts'
 import { type Journal, journalOf, saveJournals } from './journals.ts'
 import {
   isFitting,
@@ -96,9 +96,13 @@ export const settleBalance = command({
   },
 })
 
-/** Whether it is a transfer to our bank, whose reference names one among all tenants. */
+/** Whether it is a transfer to our bank, whose reference names one among all tenants (decision R15). */
 const comesIn = ({ kind, outcome }: Settlement): boolean =>
-  SETTLEMENTS[kind].kinds[outcome] === 'advance_repaid'
+  outcome === 'SETTLED' && SETTLEMENTS[kind].against === 'bank'
+
+/** Kinds of journals are shared by accounts: an entry is the same settlement only of the same one. */
+const isOf = (accountId: string, { debitAccountId, creditAccountId }: BankEntry): boolean =>
+  accountId === debitAccountId || accountId === creditAccountId
 
 async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
   // In this order: a transaction that holds the ledger accounts sees what others have entered.
@@ -123,7 +127,8 @@ function decide({ balances, entered, incoming }: State, command: Prepared, now: 
   const earlier = entered.of(tenantId, reference)
   const { standing: before } = earlier
   if (before) {
-    if (before.kind !== journalKind || before.amountPaise !== amountPaise) fail('settlement_reference_used')
+    if (before.kind !== journalKind || before.amountPaise !== amountPaise || !isOf(settled, before))
+      fail('settlement_reference_used')
     return { journalId: before.journalId, journal: undefined, openPaise: open.paise, opens: [], command }
   }
   if (comesIn(command) && incoming.everywhere(reference).length > 0) fail('settlement_reference_used')

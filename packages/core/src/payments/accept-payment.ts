@@ -20,6 +20,7 @@ import {
   receivedElsewhere,
 } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
+import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { credited, eventsOf, transferOf } from './credit-effects.ts'
 import { type Credit, contradicts, type ReadNotice, utrOf } from './credit-notice.ts'
@@ -63,6 +64,7 @@ interface State {
   readonly known: Map<string, Known>
   /** Notices that the route of another kind has received. */
   readonly elsewhere: ReadonlySet<Buffer>
+  readonly waiting: WaitingNotices
 }
 
 interface Recorded {
@@ -125,7 +127,8 @@ export const acceptPayment = command({
 
   lock,
   decide,
-  apply({ codes, known }, { payment, code }) {
+  apply({ codes, known, waiting }, { payment, code, isNew, command: { ask } }) {
+    if (ask.assigns && isNew) waiting.delete(ask.assigns.noticeId)
     if (payment) known.set(payment.utr, payment)
     if (code) codes.set(code.qrCodeId, code)
   },
@@ -192,15 +195,20 @@ async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<By
   const uncertain = commands.flatMap(({ ask: { notice, read } }) =>
     'credit' in read && !read.isCertain ? [notice] : [],
   )
-  // They travel together; the server takes them in this order, codes before accounts.
-  const [ofTenants, rows, elsewhere] = await Promise.all([
+  const waits = lockWaiting(
+    tx,
+    commands.map(({ ask: { assigns } }) => assigns),
+  )
+  // They travel together; the server takes them in this order, codes before accounts before notices.
+  const [ofTenants, rows, waiting, elsewhere] = await Promise.all([
     locking,
     knowing,
+    waits,
     receivedElsewhere(tx, uncertain, 'credit'),
     accounts,
   ])
   const known = new Map(rows.map((payment) => [payment.utr, payment]))
-  return new ByTenant((tenantId): State => ({ codes: ofTenants.of(tenantId), known, elsewhere }))
+  return new ByTenant((tenantId): State => ({ codes: ofTenants.of(tenantId), known, elsewhere, waiting }))
 }
 
 const NO_CODE: CodeFacts = { referenceNumber: null, customParams: null }
@@ -224,8 +232,10 @@ const keptAs = (
     now,
   )
 
-function decide({ codes, known, elsewhere }: State, command: AcceptPayment, now: Date): Recorded {
+function decide(state: State, command: AcceptPayment, now: Date): Recorded {
+  const { codes, known, elsewhere, waiting } = state
   const { ask, credit, digest, ids } = command
+  requireWaiting(waiting, ask.assigns)
   const nothingNew = { facts: NO_CODE, isNew: false, code: undefined, transfer: undefined, command }
   if (!credit) {
     const reason = 'unreadable' in ask.read ? ask.read.unreadable : null

@@ -10,6 +10,7 @@ import { useApprovals } from '../ledger/approvals.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import type { FollowedNotice } from '../rails/find-notice.ts'
 import { assignNotices } from '../rails/rail-notice.ts'
+import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
 import {
   closedJournals,
@@ -20,7 +21,7 @@ import {
   disputes,
   type LegIds,
 } from './dispute.ts'
-import { lostByDeadline } from './lost-by-deadline.ts'
+import { lostByDeadline, lostCaseOf } from './lost-by-deadline.ts'
 import { statingWon, storeWonNotices } from './outcome-notice.ts'
 import { payments } from './payment.ts'
 
@@ -47,6 +48,7 @@ interface State {
   readonly disputes: Map<string, Dispute>
   /** Those that the network can still decide for the merchant. */
   readonly lostByDeadline: Set<string>
+  readonly waiting: WaitingNotices
 }
 
 interface Closed {
@@ -99,9 +101,12 @@ export const closeDispute = command({
   lock,
   decide,
 
-  apply(state, { dispute, payment }) {
+  apply(state, { dispute, payment, isNew, command: { assigns, outcome } }) {
+    if (assigns) state.waiting.delete(assigns.noticeId)
     state.disputes.set(dispute.disputeId, dispute)
-    if (dispute.status === 'WON') state.lostByDeadline.delete(dispute.disputeId)
+    if (outcome === 'OVERDUE' && isNew) state.lostByDeadline.add(dispute.disputeId)
+    if (dispute.status === 'WON' || (assigns && lostCaseOf(assigns.body) === dispute.caseReference))
+      state.lostByDeadline.delete(dispute.disputeId)
     if (payment) state.payments.set(payment.paymentId, payment)
   },
 
@@ -117,7 +122,11 @@ export const closeDispute = command({
     )
     saveClosed(
       tx,
-      made.map(({ dispute }) => dispute),
+      lastOfEach(
+        made.map(({ dispute }) => dispute),
+        ({ merchantId }) => merchantId,
+        ({ disputeId }) => disputeId,
+      ),
     )
     const won = made.filter(({ dispute }) => dispute.status === 'WON')
     storeWonNotices(
@@ -156,8 +165,8 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
   const won = asked.flatMap(({ merchantId, paymentId }) =>
     paymentId === undefined ? [] : [{ merchantId, paymentId }],
   )
-  // They travel together; the server takes them in this order: payments before disputes before accounts.
-  const [ofPayments, ofDisputes, , lost] = await Promise.all([
+  // They travel together; the server takes them in this order: payments before disputes before accounts before notices.
+  const [ofPayments, ofDisputes, , lost, waiting] = await Promise.all([
     payments.lockRows<Refundable>(tx, LOCK_PAYMENT, won),
     disputes.lockRows<Dispute>(tx, LOCK, asked),
     lockAccounts(
@@ -165,16 +174,23 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
       asked.flatMap(({ merchantId }) => disputeAccounts(merchantId)),
     ),
     lostByDeadline(tx, won),
+    lockWaiting(
+      tx,
+      asked.map(({ assigns }) => assigns),
+    ),
   ])
   return new ByTenant((tenantId) => ({
     payments: ofPayments.of(tenantId),
     disputes: ofDisputes.of(tenantId),
     lostByDeadline: lost.of(tenantId),
+    waiting,
   }))
 }
 
-function decide({ payments, disputes, lostByDeadline }: State, command: Prepared, now: Date): Closed {
-  const { disputeId, outcome } = command
+function decide(state: State, command: Prepared, now: Date): Closed {
+  const { payments, disputes, lostByDeadline, waiting } = state
+  const { assigns, disputeId, outcome } = command
+  requireWaiting(waiting, assigns)
   const dispute = disputes.get(disputeId) ?? fail('dispute_not_found')
   const unchanged = { dispute, payment: undefined, isNew: false, isOverturned: false, at: now, command }
   if (outcome === 'OVERDUE') {

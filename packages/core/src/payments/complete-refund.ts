@@ -13,6 +13,7 @@ import { saveJournals } from '../ledger/journals.ts'
 import type { FollowedNotice } from '../rails/find-notice.ts'
 import { assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason, UnreadableNotice } from '../rails/read-notice.ts'
+import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { LOCK_PAYMENT, type Refundable, saveRefunding } from './create-refund.ts'
 import {
@@ -61,6 +62,7 @@ interface State extends Funds {
   readonly refunds: Map<string, MerchantRefund>
   /** By the bank's reference, the refund that has it, of any merchant. */
   readonly taken: Map<string, string>
+  readonly waiting: WaitingNotices
 }
 
 interface Outcome {
@@ -118,7 +120,8 @@ export const completeRefund = command({
   lock,
   decide,
 
-  apply({ payments, refunds, taken, balances }, { changed }) {
+  apply({ payments, refunds, taken, balances, waiting }, { changed, refund: known, command: { assigns } }) {
+    if (assigns && known) waiting.delete(assigns.noticeId)
     if (!changed) return
     const { refund, payment, opens } = changed
     if (changesPayment(changed)) {
@@ -205,8 +208,8 @@ async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTe
   )
   const utrs = asked.flatMap(({ outcome }) => outcome?.utr ?? [])
   const late = known.filter(({ outcome }) => outcome.failureReason === null)
-  // They travel together; the server takes them in this order, payments before refunds before accounts.
-  const [ofPayments, ofRefunds, rows, balances, back] = await Promise.all([
+  // They travel together; the server takes them in this order, payments before refunds before accounts before notices.
+  const [ofPayments, ofRefunds, rows, balances, back, waiting] = await Promise.all([
     payments.lockRows(tx, LOCK_PAYMENT, known),
     merchantRefunds.lockRows(tx, LOCK, known),
     tx.query(DIRECTORY, [[], utrs]),
@@ -215,6 +218,10 @@ async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTe
       known.flatMap(({ merchantId }) => [...refundAccounts(merchantId), refundExceptions(merchantId)]),
     ),
     late.length > 0 ? givenBack(tx, late) : [],
+    lockWaiting(
+      tx,
+      asked.map(({ assigns }) => assigns),
+    ),
   ])
   const taken = new Map(rows.map(({ utr, refund_id }) => [utr!, refund_id]))
   const backOf = idsByTenant(
@@ -229,12 +236,14 @@ async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTe
       taken,
       givenBack: backOf.of(tenantId),
       balances: balances.of(tenantId),
+      waiting,
     }),
   )
 }
 
 function decide(state: State, command: CompleteRefund, now: Date): Outcome {
   const { outcome, read } = command
+  requireWaiting(state.waiting, command.assigns)
   const nothing = { refund: undefined, changed: undefined, kept: undefined, at: now, command }
   if (!outcome) return { ...nothing, kept: keptAs(command, (read as UnreadableNotice).unreadable, now) }
   const refund = state.refunds.get(outcome.refundId)

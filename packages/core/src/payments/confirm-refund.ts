@@ -19,6 +19,7 @@ import {
   receivedElsewhere,
 } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
+import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { CODE_FACTS, type CodeFacts, type Payment, paymentEvent, payments } from './payment.ts'
 import type { ReturnedCredit } from './refund-notice.ts'
@@ -44,6 +45,7 @@ interface State {
   readonly payments: Map<string, Refundable>
   /** Notices that the route of another kind has received. */
   readonly elsewhere: ReadonlySet<Buffer>
+  readonly waiting: WaitingNotices
 }
 
 interface Confirmed {
@@ -101,8 +103,8 @@ export const confirmRefund = command({
     const locking = tx.lock(LOCK, columns(wanted, tenantOf, utrOf), wanted.length)
     const kinds = ['upi_clearing', 'upi_refunds', 'suspense'] as const
     const accounts = refunds.flatMap(({ tenantId }) => kinds.map((kind) => account(kind, tenantId)))
-    // They travel together; the server takes them in this order, payments before accounts.
-    const [rows, elsewhere] = await Promise.all([
+    // They travel together; the server takes them in this order, payments before accounts before notices.
+    const [rows, elsewhere, , waiting] = await Promise.all([
       locking,
       receivedElsewhere(
         tx,
@@ -110,6 +112,10 @@ export const confirmRefund = command({
         'refund',
       ),
       lockAccounts(tx, accounts),
+      lockWaiting(
+        tx,
+        refunds.map(({ assigns }) => assigns),
+      ),
     ])
     const ofTenant = byTenant<Refundable, Refundable>(
       rows,
@@ -117,10 +123,11 @@ export const confirmRefund = command({
       ({ utr }) => utr,
       (payment) => payment,
     )
-    return new ByTenant((tenantId): State => ({ payments: ofTenant.of(tenantId), elsewhere }))
+    return new ByTenant((tenantId): State => ({ payments: ofTenant.of(tenantId), elsewhere, waiting }))
   },
 
-  decide({ payments, elsewhere }, refund, now): Confirmed {
+  decide({ payments, elsewhere, waiting }, refund, now): Confirmed {
+    requireWaiting(waiting, refund.assigns)
     const payment = payments.get(refund.utr)
     const nothing = { payment: undefined, done: undefined, kept: undefined, at: now, command: refund }
     if (!payment) return { ...nothing, kept: keptAs(refund, 'unknown_payment', payment, now) }
@@ -151,7 +158,10 @@ export const confirmRefund = command({
     }
   },
 
-  apply: ({ payments }, { done }) => void (done && payments.set(done.payment.utr, done.payment)),
+  apply({ payments, waiting }, { done, payment, command: { assigns } }) {
+    if (assigns && payment) waiting.delete(assigns.noticeId)
+    if (done) payments.set(done.payment.utr, done.payment)
+  },
 
   save(tx, decisions) {
     keepNotices(

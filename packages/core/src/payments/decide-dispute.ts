@@ -4,6 +4,7 @@ import type { PreparedCommand } from '@svc/platform/db/batch'
 import { type Account, account, accountId } from '../ledger/accounts.ts'
 import { type Assignment, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
+import { requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { closed } from './close-dispute.ts'
 import type { Refundable } from './create-refund.ts'
 import type { Dispute, LegIds } from './dispute.ts'
@@ -40,8 +41,7 @@ export interface State {
   readonly merchantOfCase: Map<string, string>
   /** Those that the network can still decide for the merchant. */
   readonly lostByDeadline: Set<string>
-  /** Ids of the notices to be carried out again that are still in quarantine. */
-  readonly waiting: Set<string>
+  readonly waiting: WaitingNotices
 }
 
 export interface Received {
@@ -59,7 +59,7 @@ export interface Received {
 /** What a notice of a dispute changes; pure. */
 export function decide(state: State, command: ReceiveDispute, now: Date): Received {
   const { assigns, read, report } = command
-  if (assigns && !state.waiting.has(assigns.noticeId)) fail('notice_not_in_quarantine')
+  requireWaiting(state.waiting, assigns)
   const unchanged = nothing(command, now)
   const kept = (reason: QuarantineReason): Received =>
     assigns

@@ -19,6 +19,12 @@ const LOST = statement<Lost>(
    where (d.merchant_id, d.payment_id) in (select * from unnest($1::text[], $2::text[])) and d.status = 'LOST'`,
 )
 
+/** The case of which a notice reports that it is lost. */
+export function lostCaseOf(body: Buffer): string | undefined {
+  const read = readDisputeNotice(body)
+  return 'report' in read && read.report.outcome === 'LOST' ? read.report.caseReference : undefined
+}
+
 /**
  * Disputes of these payments that our deadline ended, and of which the network has not reported that they are lost: it
  * can still decide them for the merchant (decision Q17). To be read once payments and disputes are locked.
@@ -37,12 +43,7 @@ export async function lostByDeadline(
     tx.query(LOST, [...keys, DEADLINE_PASSED]),
     tx.query(APPLIED_DISPUTE_NOTICES, keys),
   ])
-  const confirmed = new Set(
-    notices.flatMap(({ body }) => {
-      const read = readDisputeNotice(body)
-      return 'report' in read && read.report.outcome === 'LOST' ? read.report.caseReference : []
-    }),
-  )
+  const confirmed = new Set(notices.flatMap(({ body }) => lostCaseOf(body) ?? []))
   return idsByTenant(
     lost.filter(({ caseReference }) => !confirmed.has(caseReference)),
     ({ merchantId }) => merchantId,

@@ -6,8 +6,8 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
-import { WAITING_NOTICES } from '../rails/find-notice.ts'
 import { assignNotices, keepNotices } from '../rails/rail-notice.ts'
+import { lockWaiting } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { saveClosed } from './close-dispute.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
@@ -121,6 +121,11 @@ export const receiveDispute = command({
         (payment) => payment.paymentId,
       ),
     )
+    // Before its end, which may be of the same batch.
+    disputes.insert(
+      tx,
+      opened.map(({ dispute, command: { notice } }) => ({ ...dispute, notice })),
+    )
     storeWonNotices(
       tx,
       ended.flatMap(({ dispute, command: { notice } }) =>
@@ -134,10 +139,6 @@ export const receiveDispute = command({
         changed === 'opened' ? openedJournal(ending.dispute, ids.legs) : closedJournals(ending, ids.legs),
       ),
       changed.flatMap(({ opens }) => opens),
-    )
-    disputes.insert(
-      tx,
-      opened.map(({ dispute, command: { notice } }) => ({ ...dispute, notice })),
     )
     saveClosed(
       tx,
@@ -165,8 +166,7 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
   const known = asked.flatMap(({ merchantId, paymentId, caseReference }) =>
     paymentId === undefined ? [] : [{ merchantId, paymentId, caseReference }],
   )
-  const notices = asked.flatMap(({ assigns }) => assigns ?? [])
-  // They travel together; the server takes them in this order: payments before disputes before accounts.
+  // They travel together; the server takes them in this order: payments before disputes before accounts before notices.
   const [ofPayments, found, cases, balances, lost, waiting] = await Promise.all([
     payments.lockRows<Refundable>(tx, LOCK_PAYMENT, known),
     tx.query(
@@ -183,17 +183,10 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
       known.flatMap(({ merchantId }) => disputeAccounts(merchantId)),
     ),
     lostByDeadline(tx, known),
-    // After the locks, so that of two operators the second one sees what the first one did.
-    notices.length === 0
-      ? []
-      : tx.query(
-          WAITING_NOTICES,
-          columns(
-            notices,
-            ({ noticeTenantId }) => noticeTenantId,
-            ({ noticeId }) => noticeId,
-          ),
-        ),
+    lockWaiting(
+      tx,
+      asked.map(({ assigns }) => assigns),
+    ),
   ])
   const byCase = byTenant(
     found,
@@ -201,7 +194,6 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
     ({ caseReference }) => caseReference,
     (dispute) => dispute,
   )
-  const waitingIds = new Set(waiting.map(({ noticeId }) => noticeId))
   const merchantOfCase = new Map(cases.map((row) => [row.case_reference, row.merchant_id]))
   return new ByTenant((tenantId) => ({
     payments: ofPayments.of(tenantId),
@@ -209,6 +201,6 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
     balances: balances.of(tenantId),
     merchantOfCase,
     lostByDeadline: lost.of(tenantId),
-    waiting: waitingIds,
+    waiting,
   }))
 }

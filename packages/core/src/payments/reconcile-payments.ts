@@ -3,6 +3,7 @@ import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.
 import { NOTICE_CHECKS } from '../rails/reconcile-notices.ts'
 import { ADJUSTMENT_CHECKS } from './reconcile-adjustments.ts'
 import { DISPUTE_CHECKS } from './reconcile-disputes.ts'
+import { LATE_PAYMENT_CHECKS } from './reconcile-late-payments.ts'
 import { PAYOUT_CHECKS } from './reconcile-payouts.ts'
 import { REFUND_CHECKS } from './reconcile-refunds.ts'
 import { SUSPENSE_CHECKS } from './reconcile-suspense.ts'
@@ -165,4 +166,5 @@ export const PAYMENT_CHECKS: readonly Check[] = [
   ...REFUND_CHECKS,
   ...DISPUTE_CHECKS,
   ...PAYOUT_CHECKS,
+  ...LATE_PAYMENT_CHECKS,
 ]

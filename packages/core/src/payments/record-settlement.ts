@@ -13,7 +13,13 @@ import {
   type SettlementStatus,
   settlementLines,
 } from './settlement-line.ts'
-import { type Corrected, type KnownLine, sortLines, statusOf } from './sort-settlement-lines.ts'
+import {
+  type Corrected,
+  type KnownLine,
+  type PlacedLine,
+  sortLines,
+  statusOf,
+} from './sort-settlement-lines.ts'
 
 export interface RecordSettlement {
   /** Whose payments they are; the platform for lines of which no payment is known. */
@@ -34,17 +40,28 @@ type KnownRow = Payment &
     previousFile: string
     previousPlace: number
     previousJournal: string | null
+    previousSuperseded: readonly string[]
   }
 
 interface State {
   /** By reference. */
   readonly known: Map<string, Known>
-  /** Places of lines that later ones have corrected. */
+  /** Places of lines whose settlement was taken back when later ones corrected them. */
   readonly reversed: Set<string>
 }
 
 const correctLines = settlementLines.updates(
-  ['fileId', 'line', 'amountPaise', 'settledOn', 'status', 'paymentId', 'journalId', 'recordedAt'],
+  [
+    'fileId',
+    'line',
+    'amountPaise',
+    'settledOn',
+    'status',
+    'paymentId',
+    'journalId',
+    'superseded',
+    'recordedAt',
+  ],
   'correct',
 )
 
@@ -53,7 +70,7 @@ const KNOWN = statement<KnownRow>(
   'settlement_known',
   `select w.tenant_id as "lineTenant", w.utr as "lineUtr", l.amount_paise as "previousPaise",
      l.status as "previousStatus", l.file_id as "previousFile", l.line as "previousPlace",
-     l.journal_id as "previousJournal", exists (
+     l.journal_id as "previousJournal", l.superseded as "previousSuperseded", exists (
        select from payment_adjustments a
        where a.merchant_id = p.merchant_id and a.payment_id = p.payment_id) as "isAdjusted",
      ${payments.columns}, ${CODE_FACTS}
@@ -146,7 +163,7 @@ export const recordSettlement = command({
         matched.map((line) => ({ ...line, fileId })),
         made(),
       )
-    const recorded = (line: FileLine): SettlementLine => {
+    const recorded = (line: PlacedLine): SettlementLine => {
       const status = of(line)
       return {
         ...line,
@@ -204,7 +221,8 @@ export const recordSettlement = command({
 
 const knownOf = (row: KnownRow): Known => {
   const { lineTenant: _tenant, lineUtr: _utr, isAdjusted, ...rest } = row
-  const { previousPaise, previousStatus, previousFile, previousPlace, previousJournal, ...payment } = rest
+  const { previousPaise, previousStatus, previousFile, previousPlace, previousJournal, ...of } = rest
+  const { previousSuperseded, ...payment } = of
   return {
     payment: (payment.paymentId as string | null) === null ? undefined : payment,
     isAdjusted,
@@ -216,6 +234,7 @@ const knownOf = (row: KnownRow): Known => {
             fileId: previousFile,
             line: previousPlace,
             journalId: previousJournal,
+            superseded: previousSuperseded,
           }
         : undefined,
   }

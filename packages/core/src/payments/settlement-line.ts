@@ -8,6 +8,7 @@ import {
   table,
   text,
   textOf,
+  texts,
 } from '@svc/platform/db/table'
 
 /**
@@ -30,6 +31,8 @@ export const settlementLines = table('settlement_lines', 'l', ['tenantId', 'utr'
   paymentId: nullable(text),
   /** The journal that took its amount from the clearing account to the bank account. */
   journalId: nullable(text),
+  /** Places of the lines that it has taken the place of: imported again, they change nothing (decision Q18). */
+  superseded: texts<string>(),
   recordedAt: instant,
 })
 export type SettlementLine = RowOf<typeof settlementLines>

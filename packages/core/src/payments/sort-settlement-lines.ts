@@ -3,7 +3,13 @@ import { correctedPaise } from './payment.ts'
 import { placeOf } from './settlement-journals.ts'
 import type { FileLine, SettlementLine, SettlementStatus } from './settlement-line.ts'
 
-export type PreviousLine = Pick<SettlementLine, 'amountPaise' | 'status' | 'fileId' | 'line' | 'journalId'>
+export type PreviousLine = Pick<
+  SettlementLine,
+  'amountPaise' | 'status' | 'fileId' | 'line' | 'journalId' | 'superseded'
+>
+
+/** A line with the places of those that it takes the place of. */
+export type PlacedLine = FileLine & Pick<SettlementLine, 'superseded'>
 
 /** What is known of a reference: its payment, and the line that was recorded for it before. */
 export interface KnownLine<P extends Payment = Payment> {
@@ -14,15 +20,15 @@ export interface KnownLine<P extends Payment = Payment> {
 }
 
 export interface Corrected {
-  readonly line: FileLine
+  readonly line: PlacedLine
   readonly previous: PreviousLine
 }
 
 /** The lines of a file by what they are to those that were recorded before. */
 export interface SortedLines {
-  readonly fresh: readonly FileLine[]
+  readonly fresh: readonly PlacedLine[]
   /** They correct one of another amount than the payment's, or one that was not here yet. */
-  readonly corrected: readonly FileLine[]
+  readonly corrected: readonly PlacedLine[]
   /** They correct one that fitted because the payment was adjusted: either may have been the mistake. */
   readonly reopened: readonly Corrected[]
   /** They contradict a previous one. */
@@ -34,17 +40,26 @@ export function statusOf({ amountPaise }: FileLine, payment: Payment | undefined
   return correctedPaise(payment) === amountPaise ? 'MATCHED' : 'DIFFERS'
 }
 
-/** `reversed`: places of lines that later ones have corrected; they count as recorded before. */
+type Superseded = Pick<SettlementLine, 'fileId' | 'line' | 'superseded'>
+
+/** Every place of which a line says nothing any more, once this previous one is corrected. */
+const supersededBy = (previous: Superseded | undefined): readonly string[] =>
+  previous ? [...new Set([...previous.superseded, placeOf(previous)])] : []
+
+/**
+ * Lines that later ones have corrected count as recorded before. `reversed`: their places, where the settlement was taken
+ * back; before version 0088 of the schema these alone were kept.
+ */
 export function sortLines(
   lines: readonly FileLine[],
   fileId: string,
   known: ReadonlyMap<string, KnownLine>,
   reversed: ReadonlySet<string>,
 ): SortedLines {
-  const ofFile = new Map<string, Pick<PreviousLine, 'amountPaise' | 'status'>>()
+  const ofFile = new Map<string, Superseded & Pick<PreviousLine, 'amountPaise' | 'status'>>()
   const sorted = { fresh: [], corrected: [], reopened: [], conflicting: [] } as {
-    fresh: FileLine[]
-    corrected: FileLine[]
+    fresh: PlacedLine[]
+    corrected: PlacedLine[]
     reopened: Corrected[]
     conflicting: FileLine[]
   }
@@ -55,16 +70,19 @@ export function sortLines(
     const status = statusOf(line, payment)
     const isFound = previous?.status === 'UNKNOWN' && status !== 'UNKNOWN'
     if (previous?.amountPaise === line.amountPaise && !isFound) continue
-    if (previous && reversed.has(placeOf({ fileId, line: line.line }))) continue
-    if (!previous) sorted.fresh.push(line)
-    else if (isFound || (previous.status === 'DIFFERS' && status === 'MATCHED')) sorted.corrected.push(line)
+    const place = placeOf({ fileId, line: line.line })
+    if (previous && (reversed.has(place) || previous.superseded.includes(place))) continue
+    const superseded = supersededBy(previous).filter((earlier) => earlier !== place)
+    const placed = { ...line, superseded }
+    if (!previous) sorted.fresh.push(placed)
+    else if (isFound || (previous.status === 'DIFFERS' && status === 'MATCHED')) sorted.corrected.push(placed)
     else if (recorded?.status === 'MATCHED' && isAdjusted && !inFile)
-      sorted.reopened.push({ line, previous: recorded })
+      sorted.reopened.push({ line: placed, previous: recorded })
     else {
       sorted.conflicting.push(line)
       continue
     }
-    ofFile.set(line.utr, { amountPaise: line.amountPaise, status })
+    ofFile.set(line.utr, { ...placed, fileId, status })
   }
   return sorted
 }

@@ -10,12 +10,6 @@ const FIND = statement<RailNotice>(
    order by n.status <> 'QUARANTINED', n.status = 'DUPLICATE' limit 1`,
 )
 
-/** Which of these notices are in quarantine; parameters: their tenants and ids. */
-export const WAITING_NOTICES = statement<{ noticeId: string }>(
-  'rail_notices_to_carry_out',
-  `select n.notice_id as "noticeId" from rail_notices n
-   where (n.tenant_id, n.notice_id) in (select * from unnest($1::text[], $2::text[])) and n.status = 'QUARANTINED'`,
-)
 /** Notices of disputes of these payments that were carried out; parameters: their tenants and the payments. */
 export const APPLIED_DISPUTE_NOTICES = statement<{ body: Buffer }>(
   'rail_notices_of_disputed',
