@@ -4,7 +4,7 @@ alter table settlement_lines add column superseded text[] not null default '{}';
 grant update (superseded) on settlement_lines to svc_service;
 
 -- Money that came in under a reference, for whichever tenant: a transfer that repays an advance or settles what the bank paid
--- late funds no card account. Exceptions of cards are settled with the network, and not at the bank. Entered again after a
+-- late funds no card account, nor does a payout that came back. Exceptions of cards are settled with the network, and not at the bank. Entered again after a
 -- reversal, a reference has a number behind it.
 create or replace function directory_fundings(refs text[])
   returns table (partner_id text, reference text, journal_id text, transfer_id text, card_account_id text,
@@ -19,7 +19,7 @@ create or replace function directory_fundings(refs text[])
     -- By the reference first, whatever the planner knows of the tables.
     cross join lateral (
       select tenant_id, journal_id, kind from journals
-      where kind in ('card_funding', 'advance_repaid', 'exception_settled') and reference = w.entry offset 0) as j
+      where kind in ('card_funding', 'advance_repaid', 'exception_settled', 'payout_returned') and reference = w.entry offset 0) as j
     cross join lateral (
       select transfer_id, object_id, amount, created_at, debit_account_id from ledger_transfers
       where tenant_id = j.tenant_id and journal_id = j.journal_id offset 0) as t

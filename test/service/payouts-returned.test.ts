@@ -12,6 +12,7 @@ import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
 import { newUtr } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
 import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { settle } from '../harness/settled-outside.ts'
 
 let service: TestService
 let folder: string
@@ -153,6 +154,34 @@ test('what came back of a payout that was paid late settles its exception instea
   await change(of, first, { to: 'PAID', utr: newUtr() })
   const refused = await importing(first, 'RETURNED', newUtr())
   expect(refused).toEqual({ code: 1, result: expect.stringContaining(`payout_exceptions:${of.merchantId}`) })
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('one transfer of the bank is a return or settles an exception, never both', async () => {
+  const exception = async () => {
+    const of = await shopWith(service, 100)
+    await giveAccount(service, of.merchantId)
+    const first = await preparePayoutOf(service, of.merchantId)
+    await change(of, first, { to: 'APPROVED', by: 'operator ravi' })
+    await change(of, first, { to: 'SENT', runId: 'pyr_1' })
+    await change(of, first, { to: 'FAILED', reason: 'account closed' })
+    await paidOf(of)
+    await change(of, first, { to: 'PAID', utr: newUtr() })
+    return `payout_exceptions:${of.merchantId}`
+  }
+  const browser = new Browser(service)
+  await browser.signIn((await newOperator(service, 'operator')).name)
+  const [settled, returned] = [newUtr(), newUtr()]
+  const one = await paid()
+  const entered = await settle(browser, await exception(), { amount: '100.00', reference: settled })
+  expect(entered.status).toBe(200)
+  const failed = { to: 'FAILED', reason: 'account closed' } as const
+  expect(await refusal(change(one.of, one.payoutId, { ...failed, returnUtr: settled }))).toContain(
+    'other money that came in',
+  )
+  await change(one.of, one.payoutId, { ...failed, returnUtr: returned })
+  const refused = await settle(browser, await exception(), { amount: '100.00', reference: returned })
+  expect([refused.status, refused.json.error]).toEqual([409, 'settlement_reference_used'])
   expect(await brokenIn(service)).toEqual([])
 })
 

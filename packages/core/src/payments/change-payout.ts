@@ -6,6 +6,7 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { BankEntries } from '../ledger/bank-entries.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
 import { releaseOpeningBalances } from '../ledger/opening-balance.ts'
 import { paidAfterFailure, type Reserve, reservesOf, restoreLines } from './paid-after-failure.ts'
@@ -44,6 +45,7 @@ interface State {
   readonly payouts: ReadonlyMap<string, Payout>
   /** By the bank's reference of a payment or its return, the payout that has it, of any merchant. */
   readonly taken: ReadonlyMap<string, string>
+  readonly incoming: BankEntries
   /** By payout, what became of that which it was made of; of those that the bank has paid. */
   readonly reserves: ReadonlyMap<string, Reserve>
   /** The merchant's accounts that exist. */
@@ -187,13 +189,17 @@ function namedBy(step: PayoutStep): string | undefined {
 
 async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
   const paid = asked.filter(({ step }) => step.to === 'PAID')
-  const [known, balances, rows, reserves] = await Promise.all([
+  const [known, balances, rows, incoming, reserves] = await Promise.all([
     payouts.lockRows<Payout>(tx, LOCK, asked),
     lockAccounts(tx, [
       ...asked.flatMap(({ merchantId }) => payoutAccounts(merchantId)),
       ...paid.map(({ merchantId }) => account('payout_exceptions', merchantId)),
     ]),
     tx.query(TAKEN, [asked.flatMap(({ step }) => namedBy(step) ?? [])]),
+    BankEntries.readIncoming(
+      tx,
+      asked.flatMap(({ step }) => (step.to === 'FAILED' ? (step.returnUtr ?? []) : [])),
+    ),
     paid.length === 0 ? [] : reservesOf(tx, paid),
   ])
   const taken = new Map(rows.map(({ utr, payout_id }) => [utr, payout_id]))
@@ -202,6 +208,7 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
     (merchantId): State => ({
       payouts: known.of(merchantId),
       taken,
+      incoming,
       reserves: new Map((byMerchant.get(merchantId) ?? []).map((each) => [each.payoutId, each])),
       balances: balances.of(merchantId),
     }),
@@ -217,7 +224,7 @@ function decide(state: State, command: Prepared, now: Date): ChangedPayout {
   if (step.to === 'PAID' && payout.status === 'FAILED')
     return { ...made, ...late(state, payout, step.utr, now) }
   if (step.to === 'FAILED' && (payout.status === 'PAID' || payout.paidLateAt !== null))
-    return { ...made, payout: returnedPayout(payout, { taken, step, now }) }
+    return { ...made, payout: returnedPayout(payout, { ...state, step, now }) }
   if (!FROM[step.to].includes(payout.status))
     fail('payout_state', { description: `The payout is ${payout.status}` })
   if (step.to === 'PAID' && taken.has(step.utr)) failTaken(step.utr)

@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import type { BankEntries } from '../ledger/bank-entries.ts'
 import type { Payout } from './payout.ts'
 
 /** What the bank says of a payout that it could not make, or whose money came back. */
@@ -16,13 +17,15 @@ interface Returned {
   readonly step: FailedStep
   /** By the bank's reference, the payout that has it. */
   readonly taken: ReadonlyMap<string, string>
+  /** Other money that came in under the reference (decision R15). */
+  readonly incoming: BankEntries
   readonly now: Date
 }
 
 /** A payout whose money came back after the bank had paid it (decision Q15). */
 export function returnedPayout(
   payout: Payout,
-  { step: { reason, returnUtr }, taken, now }: Returned,
+  { step: { reason, returnUtr }, taken, incoming, now }: Returned,
 ): Payout {
   const { merchantId, paidLateAt, payoutId } = payout
   if (paidLateAt !== null)
@@ -35,5 +38,9 @@ export function returnedPayout(
         'The payout is PAID: if its money came back, record the bank’s reference of the return too',
     })
   if ((taken.get(returnUtr) ?? payoutId) !== payoutId) failTaken(returnUtr)
+  if (incoming.everywhere(returnUtr).length > 0)
+    fail('utr_conflict', {
+      description: `The bank’s reference ${returnUtr} was entered as other money that came in`,
+    })
   return { ...payout, status: 'FAILED', failureReason: reason, returnUtr, returnedAt: now }
 }
