@@ -13,7 +13,7 @@ export function sdkRegistry(): string {
     ({ method, path }) => `  '${method} ${path.replace(/:(\w+)/g, '{$1}')}',`,
   )
   return `${GENERATED}
-/** What went wrong, as a stable word; the reference says what to do about each. */
+/** What went wrong, as a stable code; the reference says what to do about each. */
 export type ErrorCode =
 ${quoted(Object.keys(FAILURES))}
 

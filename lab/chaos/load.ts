@@ -120,7 +120,7 @@ export class Load {
     path: string,
     body: object,
     method: 'POST' | 'PATCH' = 'POST',
-  ): Promise<{ response: HttpResponse; payload: Json; word: string }> {
+  ): Promise<{ response: HttpResponse; payload: Json; code: string }> {
     const intent: Intent = {
       method,
       path,
@@ -134,7 +134,7 @@ export class Load {
   async #reported(
     intent: Intent,
     response: HttpResponse,
-  ): Promise<{ response: HttpResponse; payload: Json; word: string }> {
+  ): Promise<{ response: HttpResponse; payload: Json; code: string }> {
     if (response.status === 200 && intent.method !== 'GET') await this.#keep(intent, response)
     return this.#read(response)
   }
@@ -149,14 +149,14 @@ export class Load {
       this.record.surprise(`a repeat of ${intent.method} ${intent.path} was answered otherwise`)
   }
 
-  #read(response: HttpResponse): { response: HttpResponse; payload: Json; word: string } {
+  #read(response: HttpResponse): { response: HttpResponse; payload: Json; code: string } {
     const json: Json = JSON.parse(response.text)
-    const word: string = response.status === 200 ? '' : JSON.parse(json.payload).error
-    return { response, payload: json.payload, word }
+    const code: string = response.status === 200 ? '' : JSON.parse(json.payload).error
+    return { response, payload: json.payload, code }
   }
 
-  #unexpected(what: string, { response, word }: { response: HttpResponse; word: string }): void {
-    this.record.surprise(`${what} was answered ${response.status} ${word}`)
+  #unexpected(what: string, { response, code }: { response: HttpResponse; code: string }): void {
+    this.record.surprise(`${what} was answered ${response.status} ${code}`)
   }
 
   async #newCode(as: Login, multipleUse: boolean): Promise<Code> {
@@ -186,9 +186,9 @@ export class Load {
     const response = await this.caller.send(intent)
     const reported = this.#read(response)
     // Without a key a repeat is answered with the payment as it is then, which a refund changes.
-    if (!reported.word && (keyed || reported.payload.status === 'ACCEPTED'))
+    if (!reported.code && (keyed || reported.payload.status === 'ACCEPTED'))
       await this.#keep(intent, response)
-    if (reported.word) return this.#unexpected('a credit', reported)
+    if (reported.code) return this.#unexpected('a credit', reported)
     const { status, reason, paymentId } = reported.payload
     this.record.acknowledge('payment', paymentId)
     const outcome: QrCodeOp = { kind: 'credit', utr, outcome: status === 'ACCEPTED' ? status : reason }
@@ -207,7 +207,7 @@ export class Load {
 
   async #cancel(as: Login, { qrCodeId }: Code, multipleUse: boolean): Promise<void> {
     const reported = await this.#write(as, `/api/v0/qr-code/${qrCodeId}/cancel`, {}, 'PATCH')
-    if (reported.word) return this.#unexpected('a cancel', reported)
+    if (reported.code) return this.#unexpected('a cancel', reported)
     const op = { kind: 'cancel', modifiedOn: reported.payload.modifiedOn } as const
     this.record.observe(`code ${qrCodeId}`, qrCodeModel(multipleUse), reported.response, op)
   }
@@ -244,7 +244,7 @@ export class Load {
     const path = `/api/v0/qr-code/${qrCodeId}`
     const intent: Intent = { method: 'GET', path, as: merchant.login }
     const reported = await this.#reported(intent, await this.caller.send(intent))
-    if (reported.word) return this.#unexpected('a look at an acknowledged code', reported)
+    if (reported.code) return this.#unexpected('a look at an acknowledged code', reported)
     const op = { kind: 'read', status: reported.payload.status } as const
     this.record.observe(`code ${qrCodeId}`, qrCodeModel(multipleUse), reported.response, op)
   }
@@ -259,7 +259,7 @@ export class Load {
     const headers = this.#random.next() < 0.5 ? { 'idempotency-key': key() } : {}
     const intent: Intent = { method: 'POST', path: CARDS, as: this.#partner, headers, body }
     const reported = await this.#reported(intent, await this.caller.send(intent))
-    if (reported.word) return this.#unexpected('an order of a card', reported)
+    if (reported.code) return this.#unexpected('an order of a card', reported)
     this.record.acknowledge('gift card', reported.payload.svcCardId)
     group.cardId ??= reported.payload.svcCardId
   }
@@ -273,7 +273,7 @@ export class Load {
     const reported = reads
       ? await this.#reported(intent, await this.caller.send(intent))
       : await this.#write(this.#partner, `${CARDS}/${cardId}/status`, { status }, 'PATCH')
-    if (reported.word) return this.#unexpected('a card', reported)
+    if (reported.code) return this.#unexpected('a card', reported)
     const op = { kind: reads ? 'read' : 'set', status: reported.payload.cardStatus.name } as const
     this.record.observe(`card ${cardId}`, cardModel, reported.response, op)
   }
@@ -283,7 +283,7 @@ export class Load {
     const requestId = key()
     const body = { requestId, event: COINS_EVENT, userId, companyId }
     const reported = await this.#write(this.#partner, `${COINS}/allocate`, body)
-    if (reported.word) return this.#unexpected('an award of coins', reported)
+    if (reported.code) return this.#unexpected('an award of coins', reported)
     this.record.acknowledge('coin award', reported.payload.allocationId)
     const op = { kind: 'add', coins: COINS_AN_AWARD, balance: reported.payload.balance } as const
     this.record.observe(`wallet ${userId}`, walletModel, reported.response, op)
@@ -292,11 +292,11 @@ export class Load {
   async #redeem({ userId }: Group): Promise<void> {
     const amount = 1 + this.#random.below(25)
     const reported = await this.#write(this.#partner, `${COINS}/redeem`, { requestId: key(), userId, amount })
-    if (reported.word === 'insufficient_coins') {
+    if (reported.code === 'insufficient_coins') {
       const op = { kind: 'too little', coins: amount } as const
       return this.record.observe(`wallet ${userId}`, walletModel, reported.response, op)
     }
-    if (reported.word) return this.#unexpected('a redemption of coins', reported)
+    if (reported.code) return this.#unexpected('a redemption of coins', reported)
     this.record.acknowledge('coin redemption', reported.payload.redemptionId)
     const op = { kind: 'take', coins: amount, balance: reported.payload.balance } as const
     this.record.observe(`wallet ${userId}`, walletModel, reported.response, op)
@@ -305,7 +305,7 @@ export class Load {
   async #balance({ userId }: Group): Promise<void> {
     const intent: Intent = { method: 'GET', path: `${COINS}/users/${userId}/balance`, as: this.#partner }
     const reported = await this.#reported(intent, await this.caller.send(intent))
-    if (reported.word) return this.#unexpected('a look at coins', reported)
+    if (reported.code) return this.#unexpected('a look at coins', reported)
     const op = { kind: 'read', balance: reported.payload.active } as const
     this.record.observe(`wallet ${userId}`, walletModel, reported.response, op)
   }

@@ -80,7 +80,7 @@ test('an adjustment to a line that the bank corrects later is undone by another 
   await adjust(shop, 2_495_00n)
   expect(await statusOf(shop)).toEqual({ status: 'MATCHED', amount: '249500' })
   expect(await balancesOf(service, shop.merchantId)).toEqual({ bank: '-249500', payable: '249500' })
-  await expect(adjust(shop, 249_50n)).rejects.toMatchObject({ word: 'adjustment_refused' })
+  await expect(adjust(shop, 249_50n)).rejects.toMatchObject({ code: 'adjustment_refused' })
 })
 
 test('a line that fitted an amount adjusted before it is taken back alone, not with the others of its file', async () => {

@@ -294,6 +294,6 @@ test('another merchant does not see the adjustments of a payment', async () => {
   expect(await paymentOf(stranger)).not.toHaveProperty('adjustments')
   // The command names its tenant: the payment of another one is not there.
   await expect(run(service, { ...shop, merchantId: stranger.merchantId }, 8_00n)).rejects.toMatchObject({
-    word: 'payment_not_found',
+    code: 'payment_not_found',
   })
 })

@@ -71,7 +71,7 @@ test('an entry by hand after the notice changes nothing; after its reversal the 
   const notice = transferTo(await numberOf(service, partner))
   payloadOf(await notifyTransfer(service.client, notice))
   await enter(partner, notice.utr, 1_000n)
-  await expect(enter(partner, notice.utr, 1_001n)).rejects.toMatchObject({ word: 'funding_reference_used' })
+  await expect(enter(partner, notice.utr, 1_001n)).rejects.toMatchObject({ code: 'funding_reference_used' })
   expect(await fundsOf(service, partner)).toEqual({ balance: '100000', entries: 1 })
   const [{ journal_id: journalId }] = (await sql(
     `select journal_id from journals where tenant_id = $1 and kind = 'card_funding'`,

@@ -115,7 +115,7 @@ for (const from of KYC_STATES)
       const entries = (await history(svcCardId)).length
       const moves = KYC_TABLE[from].split(' ').includes(to)
       if (moves || to === from) await setKyc(svcCardId, to)
-      else await expect(setKyc(svcCardId, to)).rejects.toMatchObject({ word: 'invalid_transition' })
+      else await expect(setKyc(svcCardId, to)).rejects.toMatchObject({ code: 'invalid_transition' })
       const [latest, ...rest] = await history(svcCardId)
       expect(rest.length + (latest ? 1 : 0)).toBe(entries + (moves ? 1 : 0))
       if (moves)

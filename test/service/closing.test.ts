@@ -41,15 +41,15 @@ async function pay(days: number): Promise<void> {
 }
 
 test('a day that is not over, or has just ended, is not closed', async () => {
-  await expect(close(daysAgo(0))).rejects.toMatchObject({ word: 'period_not_over' })
-  await expect(close(daysAgo(-1))).rejects.toMatchObject({ word: 'period_not_over' })
+  await expect(close(daysAgo(0))).rejects.toMatchObject({ code: 'period_not_over' })
+  await expect(close(daysAgo(-1))).rejects.toMatchObject({ code: 'period_not_over' })
 })
 
 test('a closed period has signed totals, is closed once, and later payments do not change it', async () => {
   await pay(6)
   const first = await close(daysAgo(5))
   expect(await close(daysAgo(5))).toEqual(first)
-  await expect(close(daysAgo(7))).rejects.toMatchObject({ word: 'period_closed' })
+  await expect(close(daysAgo(7))).rejects.toMatchObject({ code: 'period_closed' })
   await pay(2)
   expect(await problems()).toEqual([null])
   await close(daysAgo(3))

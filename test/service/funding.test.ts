@@ -75,7 +75,7 @@ test('a reference with another amount or account is refused, and nothing is ente
   const partner = await newPartner(service, { fundsPaise: 0n })
   const reference = newReference()
   await fund(partner, reference, 10_00n)
-  const refused = { word: 'funding_reference_used' }
+  const refused = { code: 'funding_reference_used' }
   await expect(fund(partner, reference, 10_01n)).rejects.toMatchObject(refused)
   const colleague = { ...partner, cardAccountId: await secondAccount(partner) }
   await expect(fund(colleague, reference, 10_00n)).rejects.toMatchObject(refused)
@@ -108,7 +108,7 @@ test('a bank’s reference funds one partner: by hand for another it is refused,
     ])
     expect(entered.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
     expect(entered.find(({ status }) => status === 'rejected')).toMatchObject({
-      reason: { word: 'funding_reference_used' },
+      reason: { code: 'funding_reference_used' },
     })
   }
 })

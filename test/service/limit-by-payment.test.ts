@@ -130,7 +130,7 @@ test('of two corrections at the same instant, in two processes, one passes', asy
     const both = await Promise.allSettled([run(service, shop, 4_400_00n), run(other, shop, 5_300_00n)])
     expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
-      reason: { word: 'approval_required' },
+      reason: { code: 'approval_required' },
     })
   }
 })

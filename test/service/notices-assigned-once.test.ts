@@ -96,7 +96,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Run>>> = {
 }
 const NAMES = Object.keys(COMMANDS)
 
-const REFUSED = { word: 'notice_not_in_quarantine' }
+const REFUSED = { code: 'notice_not_in_quarantine' }
 
 /** One of them has the notice, and the other is refused as it would be a moment later. */
 async function expectOne(both: readonly Promise<unknown>[], { noticeId }: Followed): Promise<void> {

@@ -150,7 +150,7 @@ test('a second opening balance of an account is refused and names the first, als
     reason: 'takeover',
   } as const
   await expect(service.app.services.commands.open(enterOpeningBalance).run(asked)).rejects.toMatchObject({
-    word: 'opening_balance_entered',
+    code: 'opening_balance_entered',
   })
   const written = sqlOn(
     service,

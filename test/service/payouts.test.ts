@@ -83,7 +83,7 @@ async function sent(of: Shop): Promise<string> {
 const refusal = async (refused: Promise<unknown>): Promise<string> =>
   refused.then(
     () => 'none',
-    (error: { word?: string; message: string }) => error.word ?? error.message,
+    (error: { code?: string; message: string }) => error.code ?? error.message,
   )
 
 test('what a merchant gets is payments less refunds, fees and GST, to the paisa; the books follow each step', async () => {

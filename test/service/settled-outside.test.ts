@@ -96,7 +96,7 @@ test('one transfer to the bank repays one advance or funds one card account, whi
   expect((await settle(asha, advances(two), { amount: '50.00', reference })).error).toBe(
     'settlement_reference_used',
   )
-  await expect(fund(service, reference)).rejects.toMatchObject({ word: 'funding_reference_used' })
+  await expect(fund(service, reference)).rejects.toMatchObject({ code: 'funding_reference_used' })
   const notice = transferTo(await numberOf(service, partner), { utr: reference, amount: 50 })
   expect(quarantined(await notifyTransfer(service.client, notice))).toBe('contradicts_entry')
   for (let round = 0; round < 10; round++) {

@@ -59,7 +59,7 @@ test.each(['payout_exceptions', 'refund_exceptions'] as const)(
       expect((await settle(asha, account, { amount: '4.00', reference })).error, account).toMatch(
         /^(settlement_reference_used|ledger_account_not_found)$/,
       )
-    await expect(fund(partner, reference)).rejects.toMatchObject({ word: 'funding_reference_used' })
+    await expect(fund(partner, reference)).rejects.toMatchObject({ code: 'funding_reference_used' })
     const notice = transferTo(await numberOf(service, partner), { utr: reference, amount: 4 })
     expect(quarantined(await notifyTransfer(service.client, notice))).toBe('contradicts_entry')
     const funded = newReference()

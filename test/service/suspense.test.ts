@@ -43,7 +43,7 @@ const resolve = ({ tenantId, paymentId }: Stray, merchantId: string | null, on =
 const refusal = (refused: Promise<unknown>): Promise<string> =>
   refused.then(
     () => 'none',
-    (error: { word?: string; message: string }) => error.word ?? error.message,
+    (error: { code?: string; message: string }) => error.code ?? error.message,
   )
 
 test('a credit that named its merchant becomes payable to it, once; a repeat changes nothing', async () => {

@@ -113,7 +113,7 @@ test('a tenant that is closing gets no opening balance, and a repeat of an earli
     opening(merchantId, merchantId, 'payable', 7n),
     opening(partnerId, cardAccountId, 'card_funding', 7n),
   ])
-    await expect(run(ask)).rejects.toMatchObject({ word: 'tenant_closing' })
+    await expect(run(ask)).rejects.toMatchObject({ code: 'tenant_closing' })
   expect(await run(before)).toMatchObject({ entered: first.entered, journal: undefined })
 })
 

@@ -47,9 +47,9 @@ test('what is left is paid back once for each reference, never more than the bal
   const again = await withdraw(other, partner, 300_00n, spelled)
   expect(again.transfer.transferId).toBe(first.transfer.transferId)
   expect((await fundsOf(service, partner)).balance).toBe('20000')
-  const refused = { word: 'withdrawal_reference_used' }
+  const refused = { code: 'withdrawal_reference_used' }
   await expect(withdraw(service, partner, 1_00n, reference)).rejects.toMatchObject(refused)
-  await expect(withdraw(service, partner, 200_01n)).rejects.toMatchObject({ word: 'insufficient_funds' })
+  await expect(withdraw(service, partner, 200_01n)).rejects.toMatchObject({ code: 'insufficient_funds' })
   await withdraw(service, partner, 200_00n)
   const client = await asPartner(service.client, partner)
   const path = `/api/v0/partner/card-accounts/${partner.cardAccountId}`
@@ -75,7 +75,7 @@ test('a withdrawal and an order for the last rupee, in two processes: one of the
     const [paid, ordered] = await Promise.all([
       withdraw(round % 2 ? service : other, partner, 100_00n).then(
         () => 'paid back',
-        ({ word }: { word: string }) => word,
+        ({ code }: { code: string }) => code,
       ),
       createCard(clients[round % 2]!, partner, { loadAmount: '100' }),
     ])

@@ -86,7 +86,7 @@ export async function responseOf<Data>(call: Promise<HttpResponse<Data>>): Promi
   const { data, error, response } = await watched(call)
   if (response.ok) return data as Exclude<Data, undefined>
   const failed = readFailure(response, error)
-  if (failed.word === 'not_signed_in') for (const report of onSignedOut) report()
+  if (failed.code === 'not_signed_in') for (const report of onSignedOut) report()
   throw failed
 }
 

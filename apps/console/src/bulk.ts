@@ -57,9 +57,9 @@ export async function runItems<Row>(
         await run(item)
         report(item.key, { state: 'done' })
       } catch (error) {
-        const { message: reason, word } = asCallFailed(error)
+        const { message: reason, code } = asCallFailed(error)
         // A person who cancels the confirmation is not asked again for each row.
-        const failed = word === 'step_up_required' ? [item, ...waiting.splice(0)] : [item]
+        const failed = code === 'step_up_required' ? [item, ...waiting.splice(0)] : [item]
         for (const { key } of failed) report(key, { state: 'failed', reason })
       }
     }

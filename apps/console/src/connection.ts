@@ -20,7 +20,7 @@ export async function watched<Result extends { readonly response: Response }>(
     settle(!isUnreachable(result.response))
     return result
   } catch (error) {
-    if (asCallFailed(error).word === 'not_reached') settle(false)
+    if (asCallFailed(error).code === 'not_reached') settle(false)
     throw error
   }
 }

@@ -3,22 +3,22 @@ export class CallFailed extends Error {
   override name = 'CallFailed'
   /** 0 when the service was not reached. */
   readonly status: number
-  /** The stable word, such as `card_not_found`. */
-  readonly word: string
+  /** The stable code, such as `card_not_found`. */
+  readonly code: string
   readonly requestId: string | undefined
   /** What is wrong with each field, by the name of the field. */
   readonly fields: Readonly<Record<string, string>>
 
   constructor(
     status: number,
-    word: string,
+    code: string,
     message: string,
     requestId?: string,
     fields: CallFailed['fields'] = {},
   ) {
     super(message)
     this.status = status
-    this.word = word
+    this.code = code
     this.requestId = requestId
     this.fields = fields
   }

@@ -88,7 +88,7 @@ function faultsOf(
     return []
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return error.word === 'load_over_limit'
+    return error.code === 'load_over_limit'
       ? [`loadAmount: ${error.description}`]
       : error.errors.map(({ message }) => message)
   }

@@ -71,8 +71,8 @@ async function prove(
   }
 }
 
-function reasonOf({ word, description }: Failure, name: string): string {
-  switch (word) {
+function reasonOf({ code, description }: Failure, name: string): string {
+  switch (code) {
     case 'wrong_password':
       return 'SVC_OPERATOR and SVC_OPERATOR_PASSWORD fit no active operator.'
     case 'wrong_code':

@@ -78,7 +78,7 @@ async function sendApproved(context: CommandContext): Promise<string> {
     approved = await database.operate((tx) => listAllPayouts(tx, { status: 'APPROVED', limit: CHUNK }))
     for (const payout of approved)
       await changeInName(context, payout, { to: 'SENT', runId }, actor).catch((error: unknown) => {
-        if (!(error instanceof Failure && error.word === 'payout_state')) throw error
+        if (!(error instanceof Failure && error.code === 'payout_state')) throw error
       })
     if (approved.length < CHUNK) return runId
   }

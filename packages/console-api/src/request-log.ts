@@ -129,7 +129,7 @@ export class RequestLog {
   #count(failure: Failure | undefined): void {
     const minute = Math.floor(this.#services.clock.now() / 60_000)
     this.#add(`${minute} request`)
-    if (failure) this.#add(`${minute} failure ${failure.word}`)
+    if (failure) this.#add(`${minute} failure ${failure.code}`)
   }
 
   #add(key: string, count = 1): void {
@@ -284,7 +284,7 @@ function rowsOf(entries: readonly Entry[]): unknown[][] {
     (row) => row.shownPath,
     (row) => row.status,
     (row) => row.durationMs,
-    (row) => row.failure?.word ?? null,
+    (row) => row.failure?.code ?? null,
     (row) => row.failure && redactDescription(row.failure.description),
     (row) => row.address,
     (row) => row.bodyBytes,

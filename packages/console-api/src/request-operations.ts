@@ -91,9 +91,9 @@ const toWire = (row: RequestRow, timeZone: string) => ({
   tenantId: row.tenant_id === PLATFORM_TENANT ? undefined : row.tenant_id,
 })
 
-function helpWith(word: ErrorCode) {
-  const { description, remedy } = FAILURES[word]
-  return { description, remedy, href: `/docs/errors#${word}` }
+function helpWith(code: ErrorCode) {
+  const { description, remedy } = FAILURES[code]
+  return { description, remedy, href: `/docs/errors#${code}` }
 }
 
 /** Kinds of things that few requests touch, unlike the accounts and companies that are in most. */
@@ -114,7 +114,7 @@ export const listRequests = query({
   query: listQuery(['-at'], {
     q: exact('Request id, exactly'),
     outcome: oneOf(['failure', 'success'], 'Only these'),
-    error: oneOf(words, 'Failed with this word'),
+    error: oneOf(words, 'Failed with this code'),
     operation: exact('Of this operation, by its id'),
     tenantId: exact('Of this merchant or partner'),
     objectId: exact('Touched this card, QR code, payment …', 128),

@@ -434,19 +434,19 @@ export const SHUTTING_DOWN: FailureDetails = {
 /** An error that the caller receives. Anything else that is thrown is a defect: 500. */
 export class Failure extends Error {
   override name = 'Failure'
-  readonly word: ErrorCode
+  readonly code: ErrorCode
   readonly description: string
   readonly errors: readonly FieldError[]
   readonly headers: Record<string, string>
   readonly isOrderly: boolean
 
-  constructor(word: ErrorCode, details: FailureDetails = {}) {
+  constructor(code: ErrorCode, details: FailureDetails = {}) {
     // A stack costs as much as the rest of a rejection, and nothing reads it. The cause has its own.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
-    super(details.description ?? FAILURES[word].description, { cause: details.cause })
+    super(details.description ?? FAILURES[code].description, { cause: details.cause })
     Error.stackTraceLimit = stackTraceLimit
-    this.word = word
+    this.code = code
     this.description = this.message
     this.errors = details.errors ?? []
     this.isOrderly = details.isOrderly ?? false
@@ -456,15 +456,15 @@ export class Failure extends Error {
   }
 
   get status(): number {
-    return FAILURES[this.word].status
+    return FAILURES[this.code].status
   }
 
   get errorType(): ErrorType {
-    return FAILURES[this.word].errorType
+    return FAILURES[this.code].errorType
   }
 }
 
 /** Caller's mistake, or a state of the service that the caller must know: `throw`s, so it also fits after `??`. */
-export function fail(word: ErrorCode, details?: FailureDetails): never {
-  throw new Failure(word, details)
+export function fail(code: ErrorCode, details?: FailureDetails): never {
+  throw new Failure(code, details)
 }

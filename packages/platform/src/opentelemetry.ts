@@ -74,7 +74,7 @@ class ManualSpan implements Span {
 
 /** What kind of error it is. Its message may contain values of rows, so it is left out. */
 function errorType(error: unknown): string {
-  if (error instanceof Failure) return error.word
+  if (error instanceof Failure) return error.code
   const { code } = error as { code?: unknown }
   return typeof code === 'string' ? code : error instanceof Error ? error.name : 'Error'
 }

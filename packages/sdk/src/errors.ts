@@ -17,7 +17,7 @@ interface SvcErrorParts {
 /** A failure that the service returned. Handle it by `error`: that is stable, the description is for people. */
 export class SvcError extends Error {
   override readonly name = 'SvcError'
-  /** What went wrong, as a stable word, such as `insufficient_funds`. */
+  /** What went wrong, as a stable code, such as `insufficient_funds`. */
   readonly error: ErrorCode
   /** For people: what was wrong, and what would be right. */
   readonly description: string

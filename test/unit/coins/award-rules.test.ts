@@ -58,7 +58,7 @@ function accepted(wanted: readonly CoinConfig[]): CoinConfig[] {
       requireNoOverlap(named, taken)
       taken.push(named)
     } catch (error) {
-      expect(error).toMatchObject({ word: 'coin_config_overlaps' })
+      expect(error).toMatchObject({ code: 'coin_config_overlaps' })
     }
   })
   return taken
@@ -98,7 +98,7 @@ test('a refused configuration shares an instant with an accepted one of the same
       const shared = instants.some((instant) => coversInstant(one, instant) && coversInstant(two, instant))
       const refuse = () => requireNoOverlap(second, [first])
       if (sameScope && bothActive && shared)
-        expect(refuse).toThrow(expect.objectContaining({ word: 'coin_config_overlaps' }))
+        expect(refuse).toThrow(expect.objectContaining({ code: 'coin_config_overlaps' }))
       else expect(refuse).not.toThrow()
     }),
   )
@@ -109,9 +109,9 @@ test('the daily limit lets through exactly what fits under it', () => {
   const choose = (awarded: bigint) => () =>
     chooseConfig([{ config: limited, verdict: 'APPLIES' }], () => awarded)
   expect(choose(15n)()).toBe(limited)
-  expect(choose(16n)).toThrow(expect.objectContaining({ word: 'coin_daily_limit_reached' }))
+  expect(choose(16n)).toThrow(expect.objectContaining({ code: 'coin_daily_limit_reached' }))
   expect(() => chooseConfig([{ config: limited, verdict: 'NOT_YET_VALID' }], () => 0n)).toThrow(
-    expect.objectContaining({ word: 'no_coin_config' }),
+    expect.objectContaining({ code: 'no_coin_config' }),
   )
 })
 

@@ -60,7 +60,7 @@ function play(moves: readonly Move[], look: (change: WalletChange, now: Date) =>
         wallet = change.wallet
       } catch (error) {
         expect(error).toBeInstanceOf(Failure)
-        expect((error as Failure).word).toBe('insufficient_coins')
+        expect((error as Failure).code).toBe('insufficient_coins')
       }
     }
   })
@@ -221,6 +221,6 @@ test('a clock that jumps past what was read refuses the command rather than gues
   const wallet = { ...empty, readyUntil: new Date(START) }
   expect(() => settleDue(wallet, new Date(START), ZONE)).not.toThrow()
   expect(() => settleDue(wallet, new Date(START + 1), ZONE)).toThrow(
-    expect.objectContaining({ word: 'temporarily_unavailable' }),
+    expect.objectContaining({ code: 'temporarily_unavailable' }),
   )
 })

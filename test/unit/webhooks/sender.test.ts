@@ -89,7 +89,7 @@ test('in live mode no hostile URL is taken at all, in sandbox mode only loopback
     try {
       return endpointUrl(url, rule) && false
     } catch (error) {
-      return error instanceof Failure && error.word === 'webhook_url_refused'
+      return error instanceof Failure && error.code === 'webhook_url_refused'
     }
   }
   const dns = new Set(['mixed.test', 'metadata.test'])

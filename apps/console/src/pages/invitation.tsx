@@ -33,7 +33,7 @@ export function AcceptInvitation() {
     staleTime: Infinity,
     refetchOnWindowFocus: false,
   })
-  const word = offered.error && asCallFailed(offered.error).word
+  const word = offered.error && asCallFailed(offered.error).code
   const ended = word ? ENDED[word] : undefined
   return (
     <Center mih="100dvh" p="md" component="main">

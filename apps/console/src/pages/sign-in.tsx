@@ -42,7 +42,7 @@ export function SignIn() {
       keepSession(await call)
       router.history.push(`/console${placeAfter(back)}`)
     } catch (error) {
-      const isFirstStep = asCallFailed(error).word === 'second_factor_required'
+      const isFirstStep = asCallFailed(error).code === 'second_factor_required'
       if (isFirstStep) setNeedsCode(true)
       else setFailed(error)
       setBusy(false)

@@ -19,18 +19,18 @@ const SAID: Readonly<Record<string, string>> = {
     'This form was carried out before, with the values that it had then. Close it, and check the result.',
 }
 
-const titleOf = ({ status, word }: CallFailed) =>
-  TITLES[word] ?? (status >= 500 ? 'The service could not do this' : status === 404 ? 'Not found' : 'Refused')
+const titleOf = ({ status, code }: CallFailed) =>
+  TITLES[code] ?? (status >= 500 ? 'The service could not do this' : status === 404 ? 'Not found' : 'Refused')
 
 /** What went wrong in the service's own words, with the request id to ask about. */
 export function FailureAlert({ failed, retry }: FailureAlertProps) {
-  const { word, message, requestId, status } = asCallFailed(failed)
+  const { code, message, requestId, status } = asCallFailed(failed)
   return (
     <Alert color="red" icon={<WarningIcon />} title={titleOf(asCallFailed(failed))} role="alert">
-      <Text size="sm">{SAID[word] ?? message}</Text>
+      <Text size="sm">{SAID[code] ?? message}</Text>
       <Group gap="xs" mt={4}>
         <Text size="xs" ff="monospace">
-          {word}
+          {code}
           {status > 0 && ` · ${status}`}
           {requestId && ` · ${requestId}`}
         </Text>

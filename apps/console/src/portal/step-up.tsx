@@ -16,7 +16,7 @@ export const StepUp = () => <StepUpDialog Proof={Proof} />
 
 /** Whether a code is asked for, since the service says that the password alone is not enough. */
 export const asksCode = (failed: unknown): boolean =>
-  failed !== null && failed !== undefined && asCallFailed(failed).word === 'second_factor_required'
+  failed !== null && failed !== undefined && asCallFailed(failed).code === 'second_factor_required'
 
 function Proof({ confirmed, cancelled }: ProofProps) {
   const form = useForm({ initialValues: { password: '', code: '' }, validate: { password: needed } })

@@ -30,7 +30,7 @@ function Proof({ confirmed, cancelled }: ProofProps) {
       queryClient.setQueryData(sessionQuery.queryKey, await call())
       confirmed()
     } catch (error) {
-      if (asCallFailed(error).word === 'second_factor_required') setNeedsCode(true)
+      if (asCallFailed(error).code === 'second_factor_required') setNeedsCode(true)
       else setFailed(error)
     }
   }

@@ -75,12 +75,12 @@ export const createGiftCard = command({
 
   refusals: {
     // Not for the lack of encryption, which leaves nothing to repeat, and not for what may end by itself.
-    isFinal: ({ earlier }, { ciphertextHash }, { status, word }) =>
+    isFinal: ({ earlier }, { ciphertextHash }, { status, code }) =>
       ciphertextHash !== undefined &&
       !earlier.used.has(ciphertextHash.toString('base64')) &&
       status < 500 &&
       status !== 429 &&
-      word !== 'encrypted_request_replayed',
+      code !== 'encrypted_request_replayed',
     save: (tx, refusals) =>
       keepUsed(
         tx,
@@ -91,7 +91,7 @@ export const createGiftCard = command({
                   partnerId: tenantId,
                   ciphertextHash,
                   svcCardId: null,
-                  error: failure.word,
+                  error: failure.code,
                   description: failure.description,
                   createdAt: now,
                 },

@@ -47,7 +47,7 @@ async function forgetIn(
           return (await erase.run(user, { ...audit, details: { reason: 'retention' } })).isNew
         } catch (error) {
           // Money or coins are left: a later sweep finds them gone.
-          if (error instanceof Failure && error.word === 'user_in_use') return false
+          if (error instanceof Failure && error.code === 'user_in_use') return false
           throw error
         }
       }),

@@ -74,7 +74,7 @@ export function dryRunToWire({ considered: all, would }: DryRun, timeZone: strin
       amount: 0,
       balance: Number(balance),
       occurredOn: rfc3339(occurredAt, timeZone),
-      reason: failure.word,
+      reason: failure.code,
       reasonDescription: failure.description,
       considered,
     }

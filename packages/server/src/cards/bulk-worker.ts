@@ -151,9 +151,9 @@ export class BulkWorker {
     } catch (error) {
       if (!(error instanceof Failure)) return this.#troubled(job, row, error)
       if (error.status >= 500) return { line, status: 'later' }
-      const issued = MAYBE_ISSUED.has(error.word) && jwe ? await this.#issuedBefore(job, jwe) : undefined
+      const issued = MAYBE_ISSUED.has(error.code) && jwe ? await this.#issuedBefore(job, jwe) : undefined
       if (issued !== undefined) return { line, status: 'ISSUED', svcCardId: issued }
-      return { line, status: 'FAILED', error: error.word, errorDescription: error.description }
+      return { line, status: 'FAILED', error: error.code, errorDescription: error.description }
     }
   }
 
@@ -179,8 +179,8 @@ export class BulkWorker {
       'an order of a bulk job met an internal error',
     )
     if (attempts < ATTEMPTS_MAX) return { line, status: 'later' }
-    const { word, description } = new Failure('internal_error')
-    return { line, status: 'FAILED', error: word, errorDescription: description }
+    const { code, description } = new Failure('internal_error')
+    return { line, status: 'FAILED', error: code, errorDescription: description }
   }
 }
 

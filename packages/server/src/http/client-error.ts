@@ -105,7 +105,7 @@ function refuse(
   const problem = envelope === 'problem' || (broken?.headers.accept?.includes(PROBLEM_JSON) ?? false)
   const body = problem ? problemBody(failure, requestId, publicUrl()) : failureBody(failure, context)
   const type = problem ? PROBLEM_JSON : 'application/json; charset=utf-8'
-  metrics.failures.inc({ operation, error: failure.word })
+  metrics.failures.inc({ operation, error: failure.code })
   // Half a connection would stay open for as long as its caller likes. Closed at once, it might lose the response.
   const closing = setTimeout(() => socket.destroy(), CLOSING_MS).unref()
   socket.once('close', () => clearTimeout(closing))

@@ -21,7 +21,7 @@ export function failureBody(
   failure: Failure,
   { envelope: family, requestId, now, timeZone }: FailureContext,
 ): string {
-  const text = JSON.stringify({ error: failure.word, error_description: failure.description })
+  const text = JSON.stringify({ error: failure.code, error_description: failure.description })
   return JSON.stringify({
     payload: text,
     errorResponse: {
@@ -59,15 +59,15 @@ const OAUTH_ERRORS = new Set<string>([
 ])
 
 /** RFC 6749 section 5.2 knows few words: whatever else is wrong with a request is `invalid_request` to its client. */
-const oauthError = ({ word, status }: Failure): string =>
-  OAUTH_ERRORS.has(word) || status === 429 || status >= 500 ? word : 'invalid_request'
+const oauthError = ({ code, status }: Failure): string =>
+  OAUTH_ERRORS.has(code) || status === 429 || status >= 500 ? code : 'invalid_request'
 
 /** RFC 9457, for callers that ask for it (decision F6). `type` is the page of the reference about the error code. */
 export function problemBody(failure: Failure, requestId: string, publicUrl: string): string {
   return JSON.stringify({
-    type: `${publicUrl}/docs/errors#${failure.word}`,
-    error: failure.word,
-    title: failure.word.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()),
+    type: `${publicUrl}/docs/errors#${failure.code}`,
+    error: failure.code,
+    title: failure.code.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()),
     status: failure.status,
     detail: failure.description,
     errorType: failure.errorType,

@@ -13,7 +13,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { caller, failure, span } = request
     span?.set({ 'svc.tenant_id': caller?.tenantId, 'http.response.status_code': reply.statusCode })
-    if (failure && failure.status < 500) span?.set({ 'error.type': failure.word })
+    if (failure && failure.status < 500) span?.set({ 'error.type': failure.code })
     span?.end(failure && failure.status >= 500 ? failure : undefined)
     done()
   })

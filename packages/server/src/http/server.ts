@@ -254,8 +254,8 @@ function sendFailure(
   const failure = toFailure(error)
   const { operation = 'none', envelope = ownEnvelope } = request.routeOptions.config ?? {}
   request.failure = failure
-  metrics.failures.inc({ operation, error: failure.word })
-  if (failure.word === 'overloaded') overloadLog.rejected(operation)
+  metrics.failures.inc({ operation, error: failure.code })
+  if (failure.code === 'overloaded') overloadLog.rejected(operation)
   else if (failure.status >= 500 && !failure.isOrderly)
     log.error(
       {
@@ -263,7 +263,7 @@ function sendFailure(
         requestId: request.id,
         traceId: request.span?.traceId,
         operation,
-        error: failure.word,
+        error: failure.code,
       },
       'a request failed',
     )
@@ -292,7 +292,7 @@ const OF_THE_CONSOLE: ReadonlySet<string> = new Set([
 /** RFC 6750 section 3: the error is named only when credentials were sent. */
 function challenge(failure: Failure, request: FastifyRequest): string {
   // A scheme that browsers do not know, so that they do not ask for a password themselves.
-  if (OF_THE_CONSOLE.has(failure.word)) return 'Session realm="svc console"'
-  const sent = failure.word === 'invalid_token' && request.headers.authorization !== undefined
+  if (OF_THE_CONSOLE.has(failure.code)) return 'Session realm="svc console"'
+  const sent = failure.code === 'invalid_token' && request.headers.authorization !== undefined
   return `Bearer realm="svc"${sent ? `, error="invalid_token", error_description="${failure.description}"` : ''}`
 }

@@ -58,7 +58,7 @@ export function UseLink() {
   const { offered, use } = useOffer(code, enter)
   if (use.data?.handover) return <HandoverSheet sheet={use.data.handover} onDone={enter} />
   const isFirstStep = asksCode(use.error)
-  const ended = offered.error ? ENDED[asCallFailed(offered.error).word] : undefined
+  const ended = offered.error ? ENDED[asCallFailed(offered.error).code] : undefined
   return (
     <Center mih="100dvh" p="md" component="main">
       <Paper withBorder p="xl" w="100%" maw={460}>

@@ -44,10 +44,10 @@ const bodyOf = ({ name, password, code, tenantId }: Values) => ({
 
 /** The service does not say whether a person is a member, so the message names all that may be wrong. */
 function refusalOf(error: unknown, tenantId: string): unknown {
-  const { status, word, requestId } = asCallFailed(error)
-  if (word !== 'wrong_password' || tenantId === '') return error
+  const { status, code, requestId } = asCallFailed(error)
+  if (code !== 'wrong_password' || tenantId === '') return error
   const message = `Name or password is wrong, or you are not a member of ${tenantId}. Check the id, and use the password that you chose for this merchant or partner: each has its own.`
-  return new CallFailed(status, word, message, requestId)
+  return new CallFailed(status, code, message, requestId)
 }
 
 export function SignIn() {
