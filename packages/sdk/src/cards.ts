@@ -53,7 +53,8 @@ export class Cards {
    * Issues a gift card. The order is encrypted once and repeated as it is, so that a lost response never makes a second
    * card; it is encrypted again only when the service has changed its key meanwhile, under the same key of the intent.
    *
-   * @throws SvcError `insufficient_funds`, `company_not_found`, `card_account_not_found`, `user_not_found`, `load_over_limit`
+   * @throws SvcError `insufficient_funds`, `company_not_found`, `card_account_not_found`, `user_not_found`, `user_erased`,
+   *   `load_over_limit`, `order_reference_in_use`
    */
   async create(order: GiftCardOrder, options: WriteOptions = {}): Promise<Card> {
     const deadline = this.#api.deadline(options)

@@ -56,17 +56,17 @@ export class SvcError extends Error {
   }
 
   /**
-   * Whether something that was thrown is a failure of the service, and, when words are given, one of these.
+   * Whether something that was thrown is a failure of the service, and, when codes are given, one of these.
    *
    * @example catch (thrown) { if (SvcError.is(thrown, 'insufficient_funds')) await topUp(); else throw thrown }
    */
   static is<W extends ErrorCode = ErrorCode>(
     thrown: unknown,
-    ...words: readonly W[]
+    ...codes: readonly W[]
   ): thrown is SvcError & { readonly error: W } {
     return (
       thrown instanceof SvcError &&
-      (words.length === 0 || (words as readonly ErrorCode[]).includes(thrown.error))
+      (codes.length === 0 || (codes as readonly ErrorCode[]).includes(thrown.error))
     )
   }
 }
