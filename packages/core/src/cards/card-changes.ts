@@ -258,12 +258,10 @@ const updateCards = cards.updates(
 function saveChanges(tx: Writes, decisions: readonly Changed[]): void {
   const changed = decisions.filter(({ changes }) => changes.length > 0)
   // Of several changes of one card in a batch the last one has them all.
-  const changedCards = lastOfEach(
+  updateCards(
+    tx,
     changed.map(({ view: { card } }) => card),
-    (card) => card.partnerId,
-    (card) => card.svcCardId,
   )
-  updateCards(tx, changedCards)
   cardChanges.insert(
     tx,
     changed.flatMap(({ changes, command: { tenantId: partnerId, svcCardId, actor, reason }, at }) =>

@@ -127,11 +127,7 @@ export function saveEnds(
   if (!first) return
   updateEnds(
     tx,
-    lastOfEach(
-      decisions.flatMap(({ views }) => views.map(({ card }) => card)),
-      (card) => card.partnerId,
-      (card) => card.svcCardId,
-    ),
+    decisions.flatMap(({ views }) => views.map(({ card }) => card)),
   )
   const moved = decisions.filter(({ journal }) => journal)
   cardReturns.insert(
@@ -140,11 +136,7 @@ export function saveEnds(
   )
   updateReturns(
     tx,
-    lastOfEach(
-      moved.flatMap(({ returned, isNew }) => (returned && !isNew ? [returned] : [])),
-      (returned) => returned.partnerId,
-      (returned) => returned.returnId,
-    ),
+    moved.flatMap(({ returned, isNew }) => (returned && !isNew ? [returned] : [])),
   )
   saveJournals(
     tx,

@@ -1,4 +1,3 @@
-import { lastOfEach } from '@svc/kernel/by-tenant'
 import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
 import { type CommandTools, command } from '@svc/platform/command'
@@ -79,25 +78,14 @@ function save(tx: Writes, decisions: readonly RecordedMessage[]): void {
   const authorizationsOf = (some: readonly Effect[]) =>
     some.flatMap(({ authorization }) => authorization ?? [])
   cardAuthorizations.insert(tx, authorizationsOf(holds.filter(({ isNew }) => isNew)))
-  updateAuthorizations(
-    tx,
-    lastOfEach(
-      authorizationsOf(holds.filter(({ isNew }) => !isNew)),
-      (held) => held.partnerId,
-      (held) => held.authorizationId,
-    ),
-  )
+  updateAuthorizations(tx, authorizationsOf(holds.filter(({ isNew }) => !isNew)))
   cardMessages.insert(
     tx,
     done.map(({ stored, command: { digest } }) => ({ ...stored, contentDigest: digest })),
   )
   saveRefunded(
     tx,
-    lastOfEach(
-      done.flatMap(({ effect }) => effect.capture ?? []),
-      (capture) => capture.partnerId,
-      (capture) => capture.messageId,
-    ),
+    done.flatMap(({ effect }) => effect.capture ?? []),
   )
   if (done.length > 0)
     saveJournals(

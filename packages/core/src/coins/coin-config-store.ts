@@ -1,4 +1,4 @@
-import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { ByTenant } from '@svc/kernel/by-tenant'
 import type { BatchTx } from '@svc/platform/db/batch'
 import type { Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -68,13 +68,6 @@ export function insertCoinConfigs(tx: Writes, configs: readonly CoinConfig[]): v
 
 /** Writes revisions, oldest first: each is kept, and the last of a configuration is its current one. */
 export function saveRevisions(tx: Writes, revisions: readonly CoinConfig[]): void {
-  updateTerms(
-    tx,
-    lastOfEach(
-      revisions,
-      (config) => config.partnerId,
-      (config) => config.coinConfigId,
-    ),
-  )
+  updateTerms(tx, revisions)
   coinConfigRevisions.insert(tx, revisions)
 }

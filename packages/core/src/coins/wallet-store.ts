@@ -205,11 +205,7 @@ export function saveWalletChanges(tx: Writes, timeZone: string, changes: readonl
   )
   updateLots(
     tx,
-    lastOfEach(
-      changes.flatMap(({ lots }) => lots),
-      partnerOf,
-      (lot) => lot.lotId,
-    ),
+    changes.flatMap(({ lots }) => lots),
   )
   coinEntries.insert(
     tx,

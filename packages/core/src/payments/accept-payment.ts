@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { ByTenant } from '@svc/kernel/by-tenant'
 import type { Paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
@@ -135,12 +135,10 @@ export const acceptPayment = command({
 
   save(tx, decisions) {
     const recorded = decisions.filter((decision) => decision.isNew)
-    const codes = lastOfEach(
+    updateQrCodes(
+      tx,
       recorded.flatMap(({ code }) => code ?? []),
-      (code) => code.merchantId,
-      (code) => code.qrCodeId,
     )
-    updateQrCodes(tx, codes)
     useApprovals(tx, recorded.flatMap(approvedBy))
     saveJournals(
       tx,

@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { ByTenant, byTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { ByTenant, byTenant } from '@svc/kernel/by-tenant'
 import { type Paise, paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
@@ -126,11 +126,7 @@ export const adjustPayment = command({
     if (made.length === 0) return
     saveAdjusted(
       tx,
-      lastOfEach(
-        made.map(({ payment }) => payment),
-        ({ merchantId }) => merchantId,
-        ({ paymentId }) => paymentId,
-      ),
+      made.map(({ payment }) => payment),
     )
     useApprovals(
       tx,

@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { ByTenant } from '@svc/kernel/by-tenant'
 import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
@@ -114,19 +114,11 @@ export const closeDispute = command({
     const made = decisions.filter(({ isNew }) => isNew)
     saveWon(
       tx,
-      lastOfEach(
-        made.flatMap(({ payment }) => payment ?? []),
-        (payment) => payment.merchantId,
-        (payment) => payment.paymentId,
-      ),
+      made.flatMap(({ payment }) => payment ?? []),
     )
     saveClosed(
       tx,
-      lastOfEach(
-        made.map(({ dispute }) => dispute),
-        ({ merchantId }) => merchantId,
-        ({ disputeId }) => disputeId,
-      ),
+      made.map(({ dispute }) => dispute),
     )
     const won = made.filter(({ dispute }) => dispute.status === 'WON')
     storeWonNotices(

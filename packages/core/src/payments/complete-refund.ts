@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { ByTenant, idsByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { ByTenant, idsByTenant } from '@svc/kernel/by-tenant'
 import { paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
@@ -140,19 +140,11 @@ export const completeRefund = command({
     const done = decisions.flatMap(({ changed, command }) => (changed ? [{ ...changed, command }] : []))
     saveRefunding(
       tx,
-      lastOfEach(
-        done.filter(changesPayment).map(({ payment }) => payment),
-        (payment) => payment.merchantId,
-        (payment) => payment.paymentId,
-      ),
+      done.filter(changesPayment).map(({ payment }) => payment),
     )
     saveCompleted(
       tx,
-      lastOfEach(
-        done.map(({ refund }) => refund),
-        ({ merchantId }) => merchantId,
-        ({ refundId }) => refundId,
-      ),
+      done.map(({ refund }) => refund),
     )
     saveOutcomes(tx, decisions[0]!.command.timeZone, done)
     saveEvents(

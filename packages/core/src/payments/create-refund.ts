@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { fail } from '@svc/contract/errors'
-import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { ByTenant } from '@svc/kernel/by-tenant'
 import { canonicalJson } from '@svc/kernel/canonical-json'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
@@ -108,11 +108,7 @@ export const createRefund = command({
     if (created.length === 0) return
     saveRefunding(
       tx,
-      lastOfEach(
-        created.map(({ payment }) => payment),
-        (payment) => payment.merchantId,
-        (payment) => payment.paymentId,
-      ),
+      created.map(({ payment }) => payment),
     )
     saveJournals(
       tx,

@@ -1,4 +1,4 @@
-import { ByTenant, byTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { ByTenant, byTenant } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
 import type { BatchTx } from '@svc/platform/db/batch'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
@@ -115,11 +115,7 @@ export const receiveDispute = command({
     const ended = changed.filter(({ changed }) => changed === 'closed')
     saveDisputed(
       tx,
-      lastOfEach(
-        changed.flatMap(({ payment }) => payment ?? []),
-        (payment) => payment.merchantId,
-        (payment) => payment.paymentId,
-      ),
+      changed.flatMap(({ payment }) => payment ?? []),
     )
     // Before its end, which may be of the same batch.
     disputes.insert(
