@@ -2,7 +2,11 @@ type Exceptions = Readonly<Record<string, { readonly why: string; readonly codes
 
 /** Codes with which functions of an operation fail for other callers or other steps only. */
 export const OF_OTHERS: Exceptions = {
-  acceptPayment: { why: 'when an operator assigns a notice', codes: ['notice_not_applied', 'utr_conflict'] },
+  acceptDispute: { why: 'when an operator assigns a notice', codes: ['notice_not_in_quarantine'] },
+  acceptPayment: {
+    why: 'when an operator assigns a notice',
+    codes: ['notice_not_applied', 'notice_not_in_quarantine', 'utr_conflict'],
+  },
   createCompany: { why: 'the partner is the caller', codes: ['partner_not_found'] },
   createQrCode: { why: 'a merchant whose token is valid exists', codes: ['invalid_token'] },
   createRefund: { why: 'of refunds by operators', codes: ['approval_required'] },
@@ -11,8 +15,15 @@ export const OF_OTHERS: Exceptions = {
     codes: ['notice_not_applied', 'notice_not_in_quarantine'],
   },
   sandboxAdvanceClock: {
-    why: 'what is due exists and is open; a user in use stays',
-    codes: ['card_not_found', 'dispute_closed', 'dispute_not_found', 'user_in_use', 'user_not_found'],
+    why: 'what is due exists and is open, and follows no notice; a user in use stays',
+    codes: [
+      'card_not_found',
+      'dispute_closed',
+      'dispute_not_found',
+      'notice_not_in_quarantine',
+      'user_in_use',
+      'user_not_found',
+    ],
   },
   sandboxPay: { why: 'the refund was just found', codes: ['refund_not_found'] },
   sandboxPayOut: {

@@ -31,7 +31,8 @@ test('one response names the fields that break rules of their own and those that
   expect(await faultsOf({ ...order, mobile: '12', loadAmount: 1.5, colour: 'blue' })).toEqual([
     'colour is not a known field',
     needed('deliveryAddress'),
-    'deliveryCity must not be empty',
+    // An empty text is an absent one (decision C14).
+    needed('deliveryCity'),
     'deliveryCountry must be a string, not a number',
     needed('deliveryPincode'),
     'loadAmount must be a whole number of rupees, at least 1',
