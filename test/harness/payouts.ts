@@ -1,3 +1,4 @@
+import { changePayout } from '@svc/core/payments/change-payout'
 import { setPayoutDetails } from '@svc/core/payments/payout-terms'
 import { preparePayout } from '@svc/core/payments/prepare-payout'
 import { calendarDay } from '@svc/kernel/time'
@@ -34,4 +35,13 @@ export async function preparePayoutOf(
   })
   if (!payout) throw new Error(`no payout: ${reason}`)
   return payout.payoutId
+}
+
+/** Prepares what is due to a merchant and brings it to the bank. */
+export async function sendPayoutOf(service: TestService, merchantId: string): Promise<string> {
+  const payoutId = await preparePayoutOf(service, merchantId)
+  const { run } = service.app.services.commands.open(changePayout)
+  await run({ merchantId, payoutId, step: { to: 'APPROVED', by: 'operator ravi' } })
+  await run({ merchantId, payoutId, step: { to: 'SENT', runId: 'pyr_1' } })
+  return payoutId
 }

@@ -1,11 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
-import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
+import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
 import { newUtr } from '../harness/qr-codes.ts'
 import { brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
 import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
@@ -28,14 +27,7 @@ async function sent(): Promise<Sent> {
   const shop = await shopWith(service, 10)
   const { merchantId } = shop
   await giveAccount(service, merchantId)
-  const payoutId = await preparePayoutOf(service, merchantId)
-  const { run } = service.app.services.commands.open(changePayout)
-  const steps: PayoutStep[] = [
-    { to: 'APPROVED', by: 'operator ravi' },
-    { to: 'SENT', runId: 'pyr_1' },
-  ]
-  for (const step of steps) await run({ merchantId, payoutId, step })
-  return { ...shop, payoutId }
+  return { ...shop, payoutId: await sendPayoutOf(service, merchantId) }
 }
 
 const statusOf = async ({ client, payoutId }: Sent): Promise<string> =>

@@ -4,7 +4,7 @@ import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
 import { onceAwaited } from '../harness/lock-wait.ts'
-import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
+import { giveAccount, preparePayoutOf, sendPayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -50,9 +50,7 @@ test('steps of one payout that wait together are decided one after the other, ea
     ],
   )
   expect(await statusOf(of, cancelled)).toBe('CANCELLED')
-  const paid = await preparePayoutOf(service, of.merchantId)
-  await change(of, paid, { to: 'APPROVED', by: 'operator ravi' })
-  await change(of, paid, { to: 'SENT', runId: 'pyr_1' })
+  const paid = await sendPayoutOf(service, of.merchantId)
   await together(
     () => change(another, ahead, { to: 'SENT', runId: 'pyr_1' }),
     () => [

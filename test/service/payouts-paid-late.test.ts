@@ -8,7 +8,7 @@ import { sqlOn } from '../harness/approvals.ts'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, newOperator } from '../harness/console.ts'
-import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
+import { giveAccount, preparePayoutOf, sendPayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
 import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
@@ -31,13 +31,7 @@ afterAll(async () => {
 const change = ({ merchantId }: Shop, payoutId: string, step: PayoutStep, on = service) =>
   on.app.services.commands.open(changePayout).run({ merchantId, payoutId, step })
 
-/** Prepares what is due and brings it to the bank. */
-async function sent(of: Shop): Promise<string> {
-  const payoutId = await preparePayoutOf(service, of.merchantId)
-  await change(of, payoutId, { to: 'APPROVED', by: 'operator ravi' })
-  await change(of, payoutId, { to: 'SENT', runId: 'pyr_1' })
-  return payoutId
-}
+const sent = ({ merchantId }: Shop): Promise<string> => sendPayoutOf(service, merchantId)
 
 /** A payout of 100 rupees that the bank has reported as failed. */
 async function failed() {

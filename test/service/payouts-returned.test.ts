@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { watchAlerts } from '@svc/console-api/alerts/watch-alerts'
 import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,8 +9,8 @@ import { sqlOn } from '../harness/approvals.ts'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, newOperator } from '../harness/console.ts'
-import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
-import { newUtr } from '../harness/qr-codes.ts'
+import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
 import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 import { settle } from '../harness/settled-outside.ts'
@@ -37,9 +38,7 @@ const refusal = (refused: Promise<unknown>): Promise<string> =>
 
 /** Prepares what is due and brings it to the bank, which pays it. */
 async function paidOf(of: Shop, utr = newUtr()): Promise<string> {
-  const payoutId = await preparePayoutOf(service, of.merchantId)
-  await change(of, payoutId, { to: 'APPROVED', by: 'operator ravi' })
-  await change(of, payoutId, { to: 'SENT', runId: 'pyr_1' })
+  const payoutId = await sendPayoutOf(service, of.merchantId)
   await change(of, payoutId, { to: 'PAID', utr })
   return payoutId
 }
@@ -115,11 +114,11 @@ test('a paid payout fails only with the bank’s reference of the return, which 
     'reference of the return',
   )
   expect(await importing(one.payoutId, 'REJECTED', newUtr())).toMatchObject({ code: 1 })
-  for (const returnUtr of [two.utr, newUtr()]) {
-    await change(two.of, two.payoutId, { to: 'FAILED', reason: 'closed', returnUtr }).catch(() => undefined)
-    expect(
-      await refusal(change(one.of, one.payoutId, { to: 'FAILED', reason: 'closed', returnUtr: two.utr })),
-    ).toContain(`${two.utr} is that of another payout`)
+  const returnUtr = newUtr()
+  await change(two.of, two.payoutId, { to: 'FAILED', reason: 'closed', returnUtr })
+  for (const taken of [two.utr, returnUtr]) {
+    const refused = change(one.of, one.payoutId, { to: 'FAILED', reason: 'closed', returnUtr: taken })
+    expect(await refusal(refused)).toContain(`${taken} is that of another payout`)
   }
   expect(await shown(one.of, one.payoutId)).toMatchObject({ status: 'PAID' })
   // The bank may return a payment under the reference that it was made under.
@@ -131,9 +130,7 @@ test('a paid payout fails only with the bank’s reference of the return, which 
 test('one that had failed, was paid after all and then came back is due again, every paisa explained', async () => {
   const of = await shopWith(service, 100)
   await giveAccount(service, of.merchantId)
-  const payoutId = await preparePayoutOf(service, of.merchantId)
-  await change(of, payoutId, { to: 'APPROVED', by: 'operator ravi' })
-  await change(of, payoutId, { to: 'SENT', runId: 'pyr_1' })
+  const payoutId = await sendPayoutOf(service, of.merchantId)
   expect(await importing(payoutId, 'RETURNED', '')).toEqual({ code: 0, result: 'FAILED' })
   expect(await shown(of, payoutId)).not.toHaveProperty('returnedOn')
   await change(of, payoutId, { to: 'PAID', utr: newUtr() })
@@ -146,9 +143,7 @@ test('one that had failed, was paid after all and then came back is due again, e
 test('what came back of a payout that was paid late settles its exception instead', async () => {
   const of = await shopWith(service, 100)
   await giveAccount(service, of.merchantId)
-  const first = await preparePayoutOf(service, of.merchantId)
-  await change(of, first, { to: 'APPROVED', by: 'operator ravi' })
-  await change(of, first, { to: 'SENT', runId: 'pyr_1' })
+  const first = await sendPayoutOf(service, of.merchantId)
   await change(of, first, { to: 'FAILED', reason: 'account closed' })
   await paidOf(of)
   await change(of, first, { to: 'PAID', utr: newUtr() })
@@ -161,9 +156,7 @@ test('one transfer of the bank is a return or settles an exception, never both',
   const exception = async () => {
     const of = await shopWith(service, 100)
     await giveAccount(service, of.merchantId)
-    const first = await preparePayoutOf(service, of.merchantId)
-    await change(of, first, { to: 'APPROVED', by: 'operator ravi' })
-    await change(of, first, { to: 'SENT', runId: 'pyr_1' })
+    const first = await sendPayoutOf(service, of.merchantId)
     await change(of, first, { to: 'FAILED', reason: 'account closed' })
     await paidOf(of)
     await change(of, first, { to: 'PAID', utr: newUtr() })
@@ -203,6 +196,25 @@ test('in the console a return is recorded by its reference, found by it and seen
   expect(found.data.map(({ payout }: { payout: { payoutId: string } }) => payout.payoutId)).toEqual([
     payoutId,
   ])
+})
+
+test('its alert is open until a payout that was prepared since is sent, whatever was sent before', async () => {
+  const { of, payoutId } = await paid()
+  const { tr } = await newCode(service, of.client)
+  await notifyCredit(service.client, creditOf(tr, { amount: 5 }))
+  await paidOf(of)
+  await change(of, payoutId, { to: 'FAILED', reason: 'account closed', returnUtr: newUtr() })
+  const browser = new Browser(service)
+  await browser.signIn((await newOperator(service, 'operator')).name)
+  const statusesOf = async () => {
+    await sqlOn(service, `update alert_watch set until = '-infinity'`)
+    await watchAlerts(service.app.services, `alp_${newUtr()}`)
+    const { json } = await browser.get(`/alerts?kind=payout_failed&q=${payoutId}`)
+    return json.data.map(({ status }: { status: string }) => status)
+  }
+  expect(await statusesOf()).toEqual(['open'])
+  await sendPayoutOf(service, of.merchantId)
+  expect(await statusesOf()).not.toContain('open')
 })
 
 test('the sandbox plays a payout that came back', async () => {

@@ -157,8 +157,9 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
     .join(', ')
   const byKey = `(${key.map((k) => `${alias}.${snake(k)}`).join(', ')}) in (select * from unnest(${arrays(key)}))`
   const [tenant, id] = [`${alias}.${snake(key[0])}`, `${alias}.${snake(key.at(-1)!)}`]
-  const [tenantOf, idOf] = [partOf(key[0]), partOf(key.at(-1)!)]
-  const keyOf: KeyOf = (row) => key.map((k) => partOf(k)(row)).join(' ')
+  const parts = key.map(partOf)
+  const [tenantOf, idOf] = [parts[0]!, parts.at(-1)!]
+  const keyOf: KeyOf = (row) => parts.map((part) => part(row)).join(' ')
   const order = insertOrder.length > 0 ? `order by ${list(insertOrder)}` : ''
   const insertText = (before = 0) =>
     `insert into ${name} (${list([...inserted, ...stamps])})
