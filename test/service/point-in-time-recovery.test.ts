@@ -77,7 +77,9 @@ test.skipIf(!canReplicate)(
     await appendFile(join(folder, 'base', 'postgresql.auto.conf'), own)
     const moment = choose!.replace(/'.*'/, `'${String(now)}'`)
     onTestFinished(async () => void (await bash(`pg_ctl --pgdata=${folder}/recovered --mode=immediate stop`)))
-    await bash(`${moment}\n${recover!}`)
+    // From a slow archive, a server answers reads long before it takes writes.
+    const slowly = recover!.replace("restore_command = '", "restore_command = 'sleep 0.5; ")
+    await bash(`${moment}\n${slowly}`, { PGPORT: String(port) })
 
     const url = `postgresql://postgres@localhost/svc?host=${encodeURIComponent(primary.host)}&port=${port}`
     const after = await openService({ db: { host: primary.host, port, database: 'svc', url } })
