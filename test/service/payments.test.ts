@@ -279,7 +279,7 @@ test('a credit is in the books of the day of the payer’s bank, never of a day 
   ] as const) {
     const transactionTime = new Date(transactionMs).toISOString()
     const { paymentId } = payloadOf(
-      await notifyCredit(service.client, creditOf(code.tr, { transactionTime })),
+      await notifyCredit(service.client, { ...creditOf(code.tr), transactionTime }),
     )
     const { rows } = await asSuperuser(service.db.database, (db) =>
       db.query(
