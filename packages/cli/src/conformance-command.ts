@@ -176,10 +176,10 @@ async function readFrom(file: string | undefined): Promise<Credentials> {
 function list({ profile, section: sections = [], only = [], json }: Options): void {
   const chosen = selectChecks({ profile, sections, only })
   const rows = chosen.flatMap(({ id: section, checks }) =>
-    checks.map(({ id, severity, source, title }) => ({ id, section, severity, source, title })),
+    checks.map(({ id, origin, source, title }) => ({ id, section, origin, source, title })),
   )
   if (json) return printJson(rows)
-  for (const { id, severity, source, title } of rows)
-    process.stdout.write(`${id}  [${severity === 'must' ? source : `ours: ${source}`}]  ${title}\n`)
+  for (const { id, origin, source, title } of rows)
+    process.stdout.write(`${id}  [${origin === 'spec' ? source : `decision: ${source}`}]  ${title}\n`)
   process.stdout.write(`${rows.length} checks\n`)
 }

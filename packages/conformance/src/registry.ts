@@ -55,8 +55,8 @@ export function selectChecks({ profile, sections = [], only = [] }: Selection): 
     .map((one) => ({
       ...one,
       checks: one.checks.filter(
-        ({ id, severity }) =>
-          (profile === 'full' || severity === 'must') && (only.length === 0 || only.includes(id)),
+        ({ id, origin }) =>
+          (profile === 'full' || origin === 'spec') && (only.length === 0 || only.includes(id)),
       ),
     }))
     .filter(({ checks }) => checks.length > 0)
