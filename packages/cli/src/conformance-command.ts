@@ -51,10 +51,10 @@ export function addConformanceCommand(program: Command): void {
   program
     .command('conformance')
     .argument('[base_url]', 'the server to check, such as http://127.0.0.1:8080')
-    .description('hold a server to the promises of the specification, row by row')
+    .description('check a server against the specification, row by row')
     .option('-c, --credentials <file>', 'JSON in the shape of sandbox.json; what is missing skips its checks')
     .addOption(
-      new Option('--profile <profile>', 'spec: the specification only; full: our decisions too')
+      new Option('--profile <profile>', 'spec: the specification only; full: the decisions too')
         .choices(['spec', 'full'])
         .default('full'),
     )

@@ -4,7 +4,7 @@ import type { Failed } from './failure.ts'
 import { type Reading, settingOf } from './readings.ts'
 import type { Outcome, Result } from './run.ts'
 
-/** One thing to mend, with every check that fails or cannot be made because of it. */
+/** One thing to fix, with every check that fails or cannot be made because of it. */
 export interface Cause {
   readonly title: string
   readonly origin: Origin
@@ -19,7 +19,7 @@ export interface Cause {
 }
 
 export interface Explanation {
-  /** The first thing to mend first: of the specification before decisions, then by the checks that wait for it. */
+  /** What to fix first: of the specification before decisions, then by the checks that wait for it. */
   readonly causes: readonly Cause[]
   /** As in the result; failures that only follow from another one are blocked. */
   readonly outcomes: readonly Outcome[]

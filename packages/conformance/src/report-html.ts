@@ -64,7 +64,7 @@ function causeHtml(cause: Cause): string {
 const causesHtml = (causes: readonly Cause[]): string =>
   causes.length === 0
     ? ''
-    : `<h2>Causes, the first thing to mend on top</h2><ol>${causes.map(causeHtml).join('\n')}</ol>`
+    : `<h2>Causes, the first thing to fix on top</h2><ol>${causes.map(causeHtml).join('\n')}</ol>`
 
 const readingsHtml = ({ readings }: Result): string =>
   readings.length === 0

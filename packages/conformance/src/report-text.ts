@@ -32,7 +32,7 @@ const CAUSES_MAX = 30
 const LINE_CHARS_MAX = 150
 
 /**
- * What a person reads at a terminal. Of a server that fails: its causes, one line each, the first thing to mend on top.
+ * What a person reads at a terminal. Of a server that fails: its causes, one line each, the first thing to fix on top.
  * With `details`: also a table by section, both sides of every cause, and the reasons of what was not checked.
  */
 export function textReport(result: Result, { colours = false, details = false }: TextOptions = {}): string {
