@@ -109,9 +109,15 @@ function altered(token: string): string {
 type Forge = (subject: Subject, operation: Protected) => Promise<Headers>
 type Forgery = readonly [name: string, words: string, make: Forge]
 
-/** §4 and §5 do not say that a token is refused when it is sent otherwise; §5.4 says it of the token's kind. */
-const isDecided = (operation: Protected, name: string): boolean =>
-  name === 'scheme' || name === 'bare' || (name === 'foreign' && operation.id === 'coins')
+/**
+ * The decision by which a server refuses, if the specification does not say so: of a token that is sent otherwise §4 and §5 do
+ * not; of the token's kind §5.4 does.
+ */
+function decisionOf({ id, rule, source }: Protected, name: string): string | undefined {
+  if (rule === decided) return source
+  const isDecided = name === 'scheme' || name === 'bare' || (name === 'foreign' && id === 'coins')
+  return isDecided ? 'decisions A4, K4' : undefined
+}
 
 const forged =
   (make: (token: string) => string): Forge =>
@@ -165,10 +171,8 @@ const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
       wantStatus(await response(s), 401, 403)
     }
     const title = `${operation.words} refuses ${words}${isMerchantsLookup ? ', unless COIN_LOOKUP_TOKEN is both' : ''}`
-    if (operation.rule === decided || isDecided(operation, name))
-      return [
-        decided(id, operation.rule === decided ? operation.source : 'decisions A4, K4', title, strictly),
-      ]
+    const decision = decisionOf(operation, name)
+    if (decision !== undefined) return [decided(id, decision, title, strictly)]
     // Only for the coin lookup does the specification show the status (§7).
     if (operation.id === 'coins') return [specified(id, operation.source, title, strictly)]
     return [

@@ -2,6 +2,7 @@ import { type Check, decided, refuses, specified } from '../check.ts'
 import { at, fail, wantFailure, wantRefused, wantSameRefusal, wantStatus, wantValue } from '../expect.ts'
 import { wantUnknownField } from '../interpretation.ts'
 import type { Fields, Subject } from '../subject.ts'
+import { LOAD_CHECKS } from './card-loads.ts'
 import { newMobile } from './create-card.ts'
 
 const MISSING_COMPANY = 'com_00000000000000000000000000'
@@ -16,7 +17,7 @@ const refusesEach = (field: string, source: string, cases: readonly Case[]): Che
     ),
   )
 /** What the specification gives a type or a pattern, and does not say that a server refuses. */
-const oursRefuses = (field: string, source: string, cases: readonly Case[]): Check[] =>
+const decidedRefuses = (field: string, source: string, cases: readonly Case[]): Check[] =>
   cases.map(([name, what, value]) =>
     decided(`4.3.${field}.${name}`, source, `${field}: ${what} is refused`, async (s) =>
       wantRefused(await s.createCard({ ...s.orderOf(), [field]: value })),
@@ -60,7 +61,7 @@ const required: readonly Check[] = ['companyId', 'cardAccountId'].flatMap((field
     ['null', 'null', null],
     ['empty', 'an empty text', ''],
   ]),
-  ...oursRefuses(field, 'decision C14', [['number', 'a number', 7]]),
+  ...decidedRefuses(field, 'decision C14', [['number', 'a number', 7]]),
 ])
 
 const scopes: readonly Check[] = [
@@ -125,7 +126,7 @@ const emails: readonly Check[] = [
     ['space', 'a space', 'as ha@example.com'],
     ['two-ats', 'two @', 'asha@rao@example.com'],
   ]),
-  ...oursRefuses('email', 'decisions C14, C15', [
+  ...decidedRefuses('email', 'decisions C14, C15', [
     // In some languages `$` matches before a line break at the end.
     ['newline', 'a line break at the end', 'asha@example.com\n'],
     ['number', 'a number', 7],
@@ -146,7 +147,7 @@ const mobiles: readonly Check[] = [
     ['space', 'a space', '98765 4321'],
     ['newline', 'a line break at the end', '9876543210\n'],
   ]),
-  ...oursRefuses('mobile', 'decision C14', [
+  ...decidedRefuses('mobile', 'decision C14', [
     // In some languages `\d` matches them.
     ['other-digits', 'digits of another script', '९८७६५४३२१०'],
     ['number', 'a number', 9_876_543_210],
@@ -177,9 +178,9 @@ const TEXTS = [
 const FLAGS = ['physicalCard', 'physicalDeliveryAddressFlag']
 
 const types: readonly Check[] = [
-  ...TEXTS.flatMap((field) => oursRefuses(field, 'decision C14', [['number', 'a number', 560_001]])),
+  ...TEXTS.flatMap((field) => decidedRefuses(field, 'decision C14', [['number', 'a number', 560_001]])),
   ...FLAGS.flatMap((field) =>
-    oursRefuses(field, 'decision C14', [
+    decidedRefuses(field, 'decision C14', [
       ['text', 'the text "true"', 'true'],
       ['number', 'the number 1', 1],
     ]),
@@ -237,39 +238,6 @@ const lengths: readonly Check[] = [
   ),
 ]
 
-const refusesLoad = (name: string, what: string, loadAmount: unknown, status: number, word: string): Check =>
-  decided(`4.3.loadAmount.${name}`, 'decisions C6, C7', `loadAmount: ${what} is refused`, async (s) =>
-    wantFailure(await s.createCard({ ...s.orderOf(), loadAmount }), status, word),
-  )
-
-const loads: readonly Check[] = [
-  ...(['2', 2] as const).map((loadAmount) =>
-    decided(
-      `4.3.loadAmount.${typeof loadAmount}`,
-      'decisions C6, C8',
-      `loadAmount as a ${typeof loadAmount} is accepted, and returned as text`,
-      async (s) => wantValue(await s.createCard({ ...s.orderOf(), loadAmount }), 'payload.loadAmount', '2'),
-    ),
-  ),
-  refusesLoad('zero', '0', '0', 400, 'validation_failed'),
-  refusesLoad('negative', 'less than 0', '-1', 400, 'validation_failed'),
-  refusesLoad('paise', 'a part of a rupee', '1.50', 400, 'validation_failed'),
-  refusesLoad('words', 'what is no number', 'ten', 400, 'validation_failed'),
-  refusesLoad('over', 'more than 10,000 rupees', '10001', 422, 'load_over_limit'),
-  decided(
-    '4.3.loadAmount.absent',
-    'decision C6',
-    'Without loadAmount a card is loaded with whole rupees, the denomination of its account',
-    async (s) => {
-      const { loadAmount: _, ...order } = s.orderOf()
-      const response = await s.createCard(order)
-      wantStatus(response, 200)
-      if (!/^[1-9]\d*$/.test(String(at(response, 'payload.loadAmount'))))
-        fail(response, 'payload.loadAmount: whole rupees', String(at(response, 'payload.loadAmount')))
-    },
-  ),
-]
-
 const more: readonly Check[] = [
   decided('4.3.null', 'decision C14', 'Optional fields that are null count as absent', async (s) =>
     wantStatus(await s.createCard(s.orderOf(undefined, { userId: null, email: null, mobile: null })), 200),
@@ -303,6 +271,6 @@ export const ORDER_CHECKS: readonly Check[] = [
   ...mobiles,
   ...types,
   ...lengths,
-  ...loads,
+  ...LOAD_CHECKS,
   ...more,
 ]

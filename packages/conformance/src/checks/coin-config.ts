@@ -49,37 +49,32 @@ function wantPayloadOnly(response: HttpResponse): void {
 }
 
 const failures: readonly Check[] = CONDITIONS.flatMap(([name, words, headers]) => {
-  const specCheck = (
-    part: string,
-    source: string,
-    title: string,
-    look: (response: HttpResponse) => void,
-  ): Check =>
+  const spec = (part: string, source: string, title: string, look: (response: HttpResponse) => void): Check =>
     specified(`4.5.401.${name}.${part}`, source, `${words}: ${title}`, async (s) =>
       look(await refusal(s, name, headers)),
     )
-  const decisionCheck: typeof specCheck = (part, source, title, look) => ({
-    ...specCheck(part, source, title, look),
+  const decision: typeof spec = (part, source, title, look) => ({
+    ...spec(part, source, title, look),
     origin: 'decision',
   })
   return [
-    specCheck('status', '§7, the table', 'status 401', (response) => wantStatus(response, 401)),
-    specCheck('content-type', '§7, rule 1', 'application/json', (response) => void wantJson(response)),
-    specCheck(
+    spec('status', '§7, the table', 'status 401', (response) => wantStatus(response, 401)),
+    spec('content-type', '§7, rule 1', 'application/json', (response) => void wantJson(response)),
+    spec(
       'envelope',
       '§2.2',
       'the body has payload, errorResponse, response_code, response_message',
       (response) => wantKeys(response, '', ENVELOPE),
     ),
-    decisionCheck('envelope.only', 'decision R6', 'the body has no other field', (response) =>
+    decision('envelope.only', 'decision R6', 'the body has no other field', (response) =>
       wantNoOtherKeys(response, '', ENVELOPE),
     ),
-    decisionCheck('order', 'decision F1', 'the fields come in the order of the specification', (response) => {
+    decision('order', 'decision F1', 'the fields come in the order of the specification', (response) => {
       const names = Object.keys(wantJson(response)).filter((field) => ENVELOPE.includes(field))
       if (names.join() !== ENVELOPE.filter((field) => names.includes(field)).join())
         fail(response, ENVELOPE.join(', '), names.join(', '))
     }),
-    specCheck(
+    spec(
       'payload',
       '§2.2, payload',
       'payload is text that holds a JSON object with error and error_description',
@@ -94,56 +89,51 @@ const failures: readonly Check[] = CONDITIONS.flatMap(([name, words, headers]) =
           )
       },
     ),
-    decisionCheck(
+    decision(
       'payload.only',
       'decision R6',
       'payload holds error and error_description, nothing else',
       wantPayloadOnly,
     ),
-    specCheck('error', '§7, the table', 'error is invalid_token', (response) => {
+    spec('error', '§7, the table', 'error is invalid_token', (response) => {
       if (errorOf(response)?.error !== 'invalid_token')
         fail(response, 'error invalid_token', show(errorOf(response)?.error))
     }),
-    specCheck(
-      'error_description',
-      '§7, the table',
-      'error_description is Invalid access token',
-      (response) => {
-        if (errorOf(response)?.error_description !== 'Invalid access token')
-          fail(response, 'error_description Invalid access token', show(errorOf(response)?.error_description))
-      },
-    ),
-    specCheck(
+    spec('error_description', '§7, the table', 'error_description is Invalid access token', (response) => {
+      if (errorOf(response)?.error_description !== 'Invalid access token')
+        fail(response, 'error_description Invalid access token', show(errorOf(response)?.error_description))
+    }),
+    spec(
       'errorResponse',
       '§2.2, errorResponse',
       'errorResponse has timestamp, requestId, errorType, errorMessage',
       (response) => wantKeys(response, 'errorResponse', ERROR_RESPONSE),
     ),
-    decisionCheck('errorResponse.only', 'decision R6', 'errorResponse has no other field', (response) =>
+    decision('errorResponse.only', 'decision R6', 'errorResponse has no other field', (response) =>
       wantNoOtherKeys(response, 'errorResponse', ERROR_RESPONSE),
     ),
-    specCheck(
+    spec(
       'timestamp',
       '§2.2, timestamp',
       'timestamp has the form YYYY-MM-DD HH:MM:SS',
       (response) => void wantMatch(response, 'errorResponse.timestamp', PLAIN_TIME, 'YYYY-MM-DD HH:MM:SS'),
     ),
-    decisionCheck('timestamp.now', 'decision F5', 'timestamp is of today', (response) => {
+    decision('timestamp.now', 'decision F5', 'timestamp is of today', (response) => {
       const text = wantText(response, 'errorResponse.timestamp')
       // No zone is said, so it may be up to 14 hours off.
       if (Math.abs(Date.parse(`${text.replace(' ', 'T')}Z`) - Date.now()) > DAY_MS)
         fail(response, 'errorResponse.timestamp: now, in some zone', text)
     }),
-    specCheck(
+    spec(
       'requestId',
       '§2.2, requestId',
       'requestId is text',
       (response) => void wantText(response, 'errorResponse.requestId'),
     ),
-    specCheck('errorType', '§7, the table', 'errorType is SYSTEM_ERROR', (response) =>
+    spec('errorType', '§7, the table', 'errorType is SYSTEM_ERROR', (response) =>
       wantValue(response, 'errorResponse.errorType', 'SYSTEM_ERROR'),
     ),
-    specCheck(
+    spec(
       'errorMessage',
       '§2.2, errorMessage',
       'errorMessage is the same JSON text as payload',
@@ -152,10 +142,10 @@ const failures: readonly Check[] = CONDITIONS.flatMap(([name, words, headers]) =
         if (message !== at(response, 'payload')) fail(response, 'errorMessage: the text of payload', message)
       },
     ),
-    specCheck('response_code', '§7, the table', 'response_code is the integer 1', (response) =>
+    spec('response_code', '§7, the table', 'response_code is the integer 1', (response) =>
       wantValue(response, 'response_code', 1),
     ),
-    specCheck('response_message', '§7, the table', 'response_message is Failure', (response) =>
+    spec('response_message', '§7, the table', 'response_message is Failure', (response) =>
       wantValue(response, 'response_message', 'Failure'),
     ),
   ]

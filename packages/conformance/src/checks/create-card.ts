@@ -1,4 +1,4 @@
-import { type Check, decided, refuses, specified } from '../check.ts'
+import { type Check, decided, specified } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import {
   at,
@@ -8,13 +8,12 @@ import {
   wantKeys,
   wantKind,
   wantNoOtherKeys,
-  wantRefused,
   wantStatus,
   wantText,
   wantValue,
 } from '../expect.ts'
 import { cardNumbersIn } from '../redact.ts'
-import { type Fields, type Subject, skip } from '../subject.ts'
+import type { Fields, Subject } from '../subject.ts'
 import {
   CARD_FIELDS,
   FURTHER_FIELDS,
@@ -78,58 +77,54 @@ const physical = (subject: Subject): Promise<Issued> =>
     return { order, response: await subject.createCard(order) }
   })
 
-const specCheck = (
-  id: string,
-  source: string,
-  title: string,
-  look: (response: HttpResponse) => void,
-): Check => specified(`4.3.${id}`, source, title, async (subject) => look((await issued(subject)).response))
+const spec = (id: string, source: string, title: string, look: (response: HttpResponse) => void): Check =>
+  specified(`4.3.${id}`, source, title, async (subject) => look((await issued(subject)).response))
 
-const decisionCheck: typeof specCheck = (id, source, title, look) => ({
-  ...specCheck(id, source, title, look),
+const decision: typeof spec = (id, source, title, look) => ({
+  ...spec(id, source, title, look),
   origin: 'decision',
 })
 const ENVELOPE = ['code', 'message', 'payload']
 
 const envelope: readonly Check[] = [
-  specCheck('status', '§4.3, success response', 'An encrypted order returns status 200', (response) =>
+  spec('status', '§4.3, success response', 'An encrypted order returns status 200', (response) =>
     wantStatus(response, 200),
   ),
-  specCheck(
+  spec(
     'content-type',
     '§4, data formats',
     'The response is JSON, said to be so',
     (response) => void wantJson(response),
   ),
-  specCheck('envelope', '§4.3, success response', 'The response has code, message and payload', (response) =>
+  spec('envelope', '§4.3, success response', 'The response has code, message and payload', (response) =>
     wantKeys(response, '', ENVELOPE),
   ),
-  decisionCheck('envelope.only', 'decision R6', 'The response has no other field', (response) =>
+  decision('envelope.only', 'decision R6', 'The response has no other field', (response) =>
     wantNoOtherKeys(response, '', ENVELOPE),
   ),
-  specCheck('code', '§7, rule 2', 'code is the integer 0', (response) => {
+  spec('code', '§7, rule 2', 'code is the integer 0', (response) => {
     wantKind(response, 'code', 'integer')
     wantValue(response, 'code', 0)
   }),
-  specCheck('message', '§7, rule 2', 'message is Success', (response) =>
+  spec('message', '§7, rule 2', 'message is Success', (response) =>
     wantValue(response, 'message', 'Success'),
   ),
-  specCheck(
+  spec(
     'payload',
     '§4.3, success response',
     'payload is an object',
     (response) => void wantKind(response, 'payload', 'object'),
   ),
-  decisionCheck(
+  decision(
     'fields',
     'decision R6',
     'The payload has no field beside those of the creation response',
     (response) => wantNoOtherKeys(response, 'payload', [...namesOf(CARD_FIELDS), ...namesOf(FURTHER_FIELDS)]),
   ),
-  decisionCheck('further', 'decision C12', 'The further fields of §2.4 are all there', (response) =>
+  decision('further', 'decision C12', 'The further fields of §2.4 are all there', (response) =>
     wantKeys(response, 'payload', namesOf(FURTHER_FIELDS)),
   ),
-  decisionCheck(
+  decision(
     'forms',
     'decisions C8, C11',
     'Masked number, expiry, amount and labels have their forms',
@@ -139,15 +134,12 @@ const envelope: readonly Check[] = [
 
 const rows: readonly Check[] = [
   ...CARD_FIELDS.map((row) =>
-    specCheck(
-      `payload.${row.name}`,
-      `§2.4, ${row.name}`,
-      `${row.name} is there and is ${row.words}`,
-      (response) => wantCardField(response, `payload.${row.name}`, row),
+    spec(`payload.${row.name}`, `§2.4, ${row.name}`, `${row.name} is there and is ${row.words}`, (response) =>
+      wantCardField(response, `payload.${row.name}`, row),
     ),
   ),
   ...FURTHER_FIELDS.map((row) =>
-    specCheck(
+    spec(
       `payload.${row.name}`,
       '§2.4, further fields',
       `${row.name} is ${row.words}, if it is there`,
@@ -292,51 +284,4 @@ const state: readonly Check[] = [
   ),
 ]
 
-const holders: readonly Check[] = [
-  specified(
-    '4.3.userId',
-    '§4.3, userId',
-    'A card for a user of the company carries that userId',
-    async (s) => {
-      const userId = s.partner().userId ?? skip('the credentials of incentivePartner have no userId')
-      const response = await s.createCard(s.orderOf('incentivePartner', { userId }))
-      wantStatus(response, 200)
-      wantValue(response, 'payload.userId', userId)
-    },
-  ),
-  decided(
-    '4.3.userId.same-mobile',
-    'decision C9',
-    'Without userId the holder is found by mobile',
-    async (s) => {
-      const { order, response: reply } = await issued(s)
-      const again = await s.createCard(s.orderOf('incentivePartner', { mobile: order['mobile'] }))
-      wantValue(again, 'payload.userId', at(reply, 'payload.userId') as string)
-    },
-  ),
-  decided(
-    '4.3.userId.same-email',
-    'decision C9',
-    'Without userId and mobile the holder is found by e-mail',
-    async (s) => {
-      const { order, response: reply } = await issued(s)
-      const again = await s.createCard(s.orderOf('incentivePartner', { email: order['email'] }))
-      wantValue(again, 'payload.userId', at(reply, 'payload.userId') as string)
-    },
-  ),
-  specified(
-    '4.3.least',
-    '§4.3, required fields',
-    'companyId and cardAccountId alone make a card',
-    async (s) => wantStatus(await s.createCard(s.orderOf()), 200),
-  ),
-  ...refuses('4.3.userId.unknown', '§4.3, userId', 'An unknown userId makes no card', (s) =>
-    s.createCard(s.orderOf('incentivePartner', { userId: 'usr_00000000000000000000000000' })),
-  ),
-  decided('4.3.userId.foreign', 'decision C9', 'A user of another company makes no card', async (s) => {
-    const userId = s.partner('otherPartner').userId ?? skip('the credentials of otherPartner have no userId')
-    wantRefused(await s.createCard(s.orderOf('incentivePartner', { userId })))
-  }),
-]
-
-export const CARD_CHECKS: readonly Check[] = [...envelope, ...rows, ...echo, ...state, ...holders]
+export const CARD_CHECKS: readonly Check[] = [...envelope, ...rows, ...echo, ...state]

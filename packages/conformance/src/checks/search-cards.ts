@@ -28,41 +28,32 @@ const ENVELOPE = ['code', 'message', 'payload']
 const PAYLOAD = ['recordsCount', 'data']
 
 const envelopes: readonly Check[] = VARIANTS.flatMap(([id, words, find]) => {
-  const specCheck = (
-    name: string,
-    source: string,
-    title: string,
-    look: (response: HttpResponse) => void,
-  ): Check => specified(`4.4.${id}.${name}`, source, `${words}: ${title}`, async (s) => look(await find(s)))
-  const decisionCheck: typeof specCheck = (name, source, title, look) => ({
-    ...specCheck(name, source, title, look),
+  const spec = (name: string, source: string, title: string, look: (response: HttpResponse) => void): Check =>
+    specified(`4.4.${id}.${name}`, source, `${words}: ${title}`, async (s) => look(await find(s)))
+  const decision: typeof spec = (name, source, title, look) => ({
+    ...spec(name, source, title, look),
     origin: 'decision',
   })
   return [
-    specCheck('status', '§4.4, response envelope', 'status 200', (response) => wantStatus(response, 200)),
-    specCheck(
-      'content-type',
-      '§4, data formats',
-      'JSON, said to be so',
-      (response) => void wantJson(response),
-    ),
-    specCheck('envelope', '§4.4, response envelope', 'code, message and payload', (response) =>
+    spec('status', '§4.4, response envelope', 'status 200', (response) => wantStatus(response, 200)),
+    spec('content-type', '§4, data formats', 'JSON, said to be so', (response) => void wantJson(response)),
+    spec('envelope', '§4.4, response envelope', 'code, message and payload', (response) =>
       wantKeys(response, '', ENVELOPE),
     ),
-    decisionCheck('envelope.only', 'decision R6', 'no other field in the envelope', (response) =>
+    decision('envelope.only', 'decision R6', 'no other field in the envelope', (response) =>
       wantNoOtherKeys(response, '', ENVELOPE),
     ),
-    specCheck('code', '§7, rule 2', 'code is the integer 0', (response) => wantValue(response, 'code', 0)),
-    specCheck('message', '§7, rule 2', 'message is Success', (response) =>
+    spec('code', '§7, rule 2', 'code is the integer 0', (response) => wantValue(response, 'code', 0)),
+    spec('message', '§7, rule 2', 'message is Success', (response) =>
       wantValue(response, 'message', 'Success'),
     ),
-    specCheck('payload', '§4.4, response envelope', 'the payload has recordsCount and data', (response) =>
+    spec('payload', '§4.4, response envelope', 'the payload has recordsCount and data', (response) =>
       wantKeys(response, 'payload', PAYLOAD),
     ),
-    decisionCheck('payload.only', 'decision R6', 'no other field in the payload', (response) =>
+    decision('payload.only', 'decision R6', 'no other field in the payload', (response) =>
       wantNoOtherKeys(response, 'payload', PAYLOAD),
     ),
-    specCheck(
+    spec(
       'recordsCount',
       '§4.4, response envelope',
       'recordsCount is an integer, the number of records',
@@ -72,24 +63,14 @@ const envelopes: readonly Check[] = VARIANTS.flatMap(([id, words, find]) => {
         if (count !== length) fail(response, `recordsCount ${length}`, String(count))
       },
     ),
-    specCheck(
-      'data',
-      '§4.4, response envelope',
-      'data is an array of objects, with one at least',
-      (response) => {
-        for (const index of records(response).keys()) wantKind(response, `payload.data.${index}`, 'object')
-      },
-    ),
-    decisionCheck(
-      'no-number',
-      'decision C11',
-      'no card number stands anywhere in the response',
-      (response) => {
-        records(response)
-        if (cardNumbersIn(response.text).length > 0)
-          fail(response, 'only masked numbers', 'a whole card number')
-      },
-    ),
+    spec('data', '§4.4, response envelope', 'data is an array of objects, with one at least', (response) => {
+      for (const index of records(response).keys()) wantKind(response, `payload.data.${index}`, 'object')
+    }),
+    decision('no-number', 'decision C11', 'no card number stands anywhere in the response', (response) => {
+      records(response)
+      if (cardNumbersIn(response.text).length > 0)
+        fail(response, 'only masked numbers', 'a whole card number')
+    }),
   ]
 })
 
