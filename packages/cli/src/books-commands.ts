@@ -17,6 +17,7 @@ import { addClosingCommands } from './closing-commands.ts'
 import { withInstallation } from './context.ts'
 import { readDay } from './payout-print.ts'
 import { type Printed, printTable } from './print.ts'
+import { readTenant } from './read-tenant.ts'
 import { addSettleCommand } from './settle-account.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -67,7 +68,7 @@ const withBooksOptions = (command: Command): Command =>
       'only entries with an effective date until this day, also those entered later',
       readDay,
     )
-    .option('--tenant <tenantId>', 'only this merchant or partner')
+    .option('--tenant <tenantId>', 'only this merchant or partner, or platform', readTenant)
     .option('--csv', 'print CSV')
     .option('--json', 'print JSON')
 
