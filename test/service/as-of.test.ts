@@ -205,7 +205,7 @@ test('coins are shown as they were at every instant, awarded, redeemed and expir
   expect(await watch.compare()).toBe(5)
 })
 
-test('an instant before the creation finds nothing; one in the future, or none, is refused by name', async () => {
+test('an instant before the creation finds nothing; a future or missing instant is rejected by name', async () => {
   ;[shop, issuer] = [await service.as(merchant), await asPartner(service.client, partner)]
   const before = new Date(service.clock.now()).toISOString()
   service.clock.advance(1_000)

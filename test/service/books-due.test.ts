@@ -34,7 +34,7 @@ describe('the service checks the books itself', () => {
     }
   })
 
-  test('the last result is kept, however many checks broke off since', async () => {
+  test('the last result is kept, however many checks were aborted since', async () => {
     const service = await openService({ background: false })
     try {
       const rows = async (text: string) => asSuperuser(service.db.database, (db) => db.query(text))

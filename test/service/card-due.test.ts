@@ -96,7 +96,7 @@ test.each(
   expect(payloadOf(await client.get(path(svcCardId))).accountBalance).toBe(0)
 })
 
-test('the migration makes cards due again that had been forgotten with a return or money', async () => {
+test('the migration makes cards due again that were missed with a pending return or a balance', async () => {
   const migration = await readMigration('0045_forgotten_cards')
   for (const [kind, make] of Object.entries(DUE_CARDS))
     for (const forgotten of ['null', `now() + interval '1050 days'`]) {

@@ -63,7 +63,7 @@ test('a duplicate gets the first response and holds once; a timeout leaves no ho
   expect((await balance(svcCardId)).otbBalance).toBe(70)
 })
 
-test('a message without an amount that needs one is quarantined as the rail does it; a card that is not there is 404', async () => {
+test('a message without a required amount is quarantined as on the rail; an unknown card is 404', async () => {
   const [sent] = await send(await newCard(), { type: 'capture' })
   expect(sent).toMatchObject({
     status: 202,

@@ -29,7 +29,7 @@ test('every committed change is in the feed once, numbered from 1 without gaps, 
     ).toEqual(['qr_code.created', 'qr_code.credited', 'qr_code.cancelled'])
 })
 
-test('the feed is paged by sequence, filtered by type, and holds nothing of another tenant', async () => {
+test('the feed is paged by sequence, filtered by type, and contains nothing of another tenant', async () => {
   const [tenant, other] = [await newTenant(), await newTenant()]
   await newCodes(service, other, 3)
   const codes = await newCodes(service, tenant, 5)

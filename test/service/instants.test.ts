@@ -260,7 +260,7 @@ async function pastFields(): Promise<Record<string, Field>> {
 
 const FIELDS = documentedDates()
 
-test('every date that a request may hold is tried', () => {
+test('every date that a request may contain is tested', () => {
   expect(Object.keys(fields).sort()).toEqual(FIELDS)
   const instant = after(0)
   expect(spellings(instant).length + misspellings(instant).length).toBeGreaterThanOrEqual(30)
@@ -286,7 +286,7 @@ test.each(FIELDS)('%s: every spelling is the right instant, or 400 that names th
   expect(wrong).toEqual([])
 })
 
-test('an instant out of the range is refused with the range', async () => {
+test('an instant out of range is rejected with the range', async () => {
   const client = await asCoinPartner(service.client, await newPartner(service))
   const request = { event: newEvent(), amount: 1, title: 'Thanks', validTo: '9999-12-31T23:59:59Z' }
   const { status, errorDescription } = await client.post(COINS, request)

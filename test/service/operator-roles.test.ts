@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('who moves money and who locks cards need not be the same person', async () => {
+test('an operator who moves money and one who locks cards do not have to be the same person', async () => {
   const partner = await newPartner(service)
   const card = payloadOf(await createCard(await asPartner(service.client, partner), partner, {}))
   const lock = [`/cards/${card.svcCardId}/status`, { status: 'L', reason: 'lost' }] as const

@@ -56,7 +56,7 @@ test('a table that names a tenant is a table of tenants', async () => {
   expect(unsecured).toEqual([{ table: 'tenants' }])
 })
 
-test('a database and a backup of a version before the baseline are refused, and nothing is changed', async () => {
+test('a database and a backup of a version before the baseline are rejected, and nothing is changed', async () => {
   const db = await newDatabase()
   const former = '0001_tenants_ledger_qr_codes'
   const rename = (from: string, to: string) =>

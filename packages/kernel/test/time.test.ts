@@ -109,11 +109,11 @@ test.each([
   '0099-01-01T00:00:00Z',
   '1900-01-01T00:00:00+00:01',
   '9999-12-31T23:59:59-12:00',
-])('what is not RFC 3339, on no calendar or out of the range is refused: %s', (text) =>
+])('what is not RFC 3339, on no calendar or out of range is rejected: %s', (text) =>
   expect(parseRfc3339(text)).toBeUndefined(),
 )
 
-test('a moved clock tells by how much, so that the database’s time can follow', () => {
+test('an advanced clock reports by how much, so that the database’s time can follow', () => {
   const clock = new MovableClock()
   clock.advance(90_000)
   clock.advance(-30_000)
