@@ -7,14 +7,12 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { changePayout } from '@svc/core/payments/change-payout'
 import { businessDay, dailyStatement } from '@svc/core/payments/payout-statement'
-import { setMerchantFee } from '@svc/core/payments/payout-terms'
 import { preparePayout } from '@svc/core/payments/prepare-payout'
-import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../../test/harness/cli.ts'
 import { type Client, type Json, payloadOf } from '../../test/harness/client.ts'
-import { giveAccount } from '../../test/harness/payouts.ts'
+import { giveAccount, giveFee } from '../../test/harness/payouts.ts'
 import { newCode } from '../../test/harness/qr-codes.ts'
 import { brokenIn, newShop, notifyRefund } from '../../test/harness/refunds.ts'
 import { MASTER_KEY, openService, RAIL_KEY, type TestService } from '../../test/harness/service.ts'
@@ -54,13 +52,7 @@ async function newTill(): Promise<Shop> {
   const { merchantId, client, vpa } = await newShop(service)
   const { tr } = await newCode(service, client, { multipleUse: true })
   await giveAccount(service, merchantId, '29')
-  const fee = {
-    merchantId,
-    validFrom: '2020-01-01',
-    basisPoints: FEE_BASIS_POINTS,
-    fixedPaise: paise(BigInt(FEE_FIXED_PAISE)),
-  }
-  await service.app.services.database.operate((tx) => setMerchantFee(tx, fee))
+  await giveFee(service, merchantId, { basisPoints: FEE_BASIS_POINTS, fixedPaise: BigInt(FEE_FIXED_PAISE) })
   return { merchantId, client, tr, vpa }
 }
 

@@ -1,13 +1,11 @@
 import { listAlerts } from '@svc/console-api/alerts/alert-store'
 import { watchAlerts } from '@svc/console-api/alerts/watch-alerts'
 import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
-import { setMerchantFee } from '@svc/core/payments/payout-terms'
-import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { expect } from 'vitest'
 import { Terminal } from '../harness/card-rail.ts'
 import { payloadOf } from '../harness/client.ts'
-import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
+import { giveAccount, giveFee, preparePayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, RAIL_KEY, type TestService } from '../harness/service.ts'
 
@@ -59,9 +57,7 @@ export async function newShop(service: TestService, name: string) {
   const { merchantId } = merchant
   const { tr } = await newCode(service, await service.as(merchant), { multipleUse: true })
   await giveAccount(service, merchantId)
-  await service.app.services.database.operate((tx) =>
-    setMerchantFee(tx, { merchantId, validFrom: '2020-01-01', basisPoints: 50, fixedPaise: paise(4_873n) }),
-  )
+  await giveFee(service, merchantId, { basisPoints: 50, fixedPaise: 4_873n })
   return { merchantId, tr }
 }
 

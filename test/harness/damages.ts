@@ -32,6 +32,7 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
      and status <> 'ASSIGNED'`,
   ],
   ['codes', 'update qr_codes set accepted_count = accepted_count + 1'],
+  ['closed_tenants', 'update tenants set disabled_at = now(), closing_at = now(), closed_at = now()'],
   ['closed_merchants', 'update tenants set disabled_at = now(), closing_at = now(), closed_at = now()'],
   [
     'single_use',

@@ -6,6 +6,8 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   append_entry: [],
   append_member_audit: ['svc_service'],
   audit_change: [],
+  audit_reopened: [],
+  reopen_closed_tenants: [],
   require_approved_assignment: [],
   require_whole_journals: [],
   retained_since: [],

@@ -2,14 +2,13 @@ import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import type { OpenedKind } from '@svc/core/ledger/opening-balance'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
-import { setMerchantFee } from '@svc/core/payments/payout-terms'
 import { preparePayout } from '@svc/core/payments/prepare-payout'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { paise } from '@svc/kernel/money'
 import type { Json } from './client.ts'
 import { closeAs, newDispute } from './disputes.ts'
 import { newPartner } from './partner.ts'
-import { giveAccount } from './payouts.ts'
+import { giveAccount, giveFee } from './payouts.ts'
 import { newCode } from './qr-codes.ts'
 import type { TestMerchant, TestService } from './service.ts'
 
@@ -42,8 +41,7 @@ async function payoutFlows({ service, merchant: { merchantId }, flow }: Recordin
       await commands.open(changePayout).run({ merchantId, payoutId, step })
   }
   await giveAccount(service, merchantId)
-  const fee = { merchantId, validFrom: '2020-01-01', basisPoints: 200, fixedPaise: paise(0n) }
-  await database.operate((tx) => setMerchantFee(tx, fee))
+  await giveFee(service, merchantId, { basisPoints: 200 })
   return [
     await flow('A payout to the merchant is prepared, less fees and GST', prepare),
     await flow('The bank cannot pay it', () => complete({ to: 'FAILED', reason: 'account closed' })),

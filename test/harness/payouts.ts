@@ -1,6 +1,7 @@
 import { changePayout } from '@svc/core/payments/change-payout'
-import { setPayoutDetails } from '@svc/core/payments/payout-terms'
+import { setMerchantFee, setPayoutDetails } from '@svc/core/payments/payout-terms'
 import { preparePayout } from '@svc/core/payments/prepare-payout'
+import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import type { TestService } from './service.ts'
 
@@ -18,6 +19,17 @@ export const giveAccount = (
       ifsc: 'HDFC0000001',
       gstState,
     }),
+  )
+
+/** Charges a merchant for each payment from a business day on, as if it had been set on that day. */
+export const giveFee = (
+  on: TestService,
+  merchantId: string,
+  { basisPoints = 0, fixedPaise = 0n }: { readonly basisPoints?: number; readonly fixedPaise?: bigint },
+  validFrom = '2020-01-01',
+): Promise<void> =>
+  on.app.services.database.operate((tx) =>
+    setMerchantFee(tx, { merchantId, validFrom, basisPoints, fixedPaise: paise(fixedPaise) }, validFrom),
   )
 
 /** Prepares the payout of what a merchant was paid until now, whether or not the bank has settled it. */

@@ -1,11 +1,16 @@
-import { continueClosings, leftOpen, startClosing } from '@svc/console-api/tenant-closing'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
-import { Relay } from '@svc/core/webhooks/relay'
 import { BulkWorker } from '@svc/server/cards/bulk-worker'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { withdraw } from '../harness/bank-rail.ts'
 import { encryptOrders, upload } from '../harness/bulk.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import {
+  closingStateOf,
+  leftOpenOf,
+  numberEvents,
+  startClosingOf,
+  takeClosingSteps,
+} from '../harness/closing.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { asPartner, newPartner, type TestPartner } from '../harness/partner.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
@@ -22,24 +27,16 @@ afterAll(() => service.close())
 
 const sql = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
   asSuperuser(service.db.database, async (db) => (await db.query(text, values)).rows as T[])
-const close = (tenantId: string) =>
-  service.app.services.database.operate((tx) => startClosing(tx, tenantId, 'contract ended'))
+const close = (tenantId: string) => startClosingOf(service, tenantId)
 const left = async (tenantId: string) => {
-  await continueClosings(service.app.services)
-  return service.app.services.database.operate((tx) => leftOpen(tx, tenantId))
+  await takeClosingSteps(service)
+  return leftOpenOf(service, tenantId)
 }
 const isClosed = async (tenantId: string): Promise<boolean> => {
-  await continueClosings(service.app.services)
-  return (
-    (await sql('select from tenants where tenant_id = $1 and closed_at is not null', [tenantId])).length > 0
-  )
+  await takeClosingSteps(service)
+  return (await closingStateOf(service, tenantId)) === 'closed'
 }
-const relayed = async () => {
-  const relay = new Relay(service.app.services, () => undefined)
-  relay.loop.start()
-  await expect.poll(() => sql('select from unnumbered_events')).toEqual([])
-  await relay.loop.stop()
-}
+const relayed = () => numberEvents(service)
 const rows = (partnerId: string) =>
   sql<{ status: string; error: string | null }>(
     'select status, error from bulk_rows where partner_id = $1 order by line',

@@ -207,8 +207,11 @@ test('a migration stops after the named file, and rejects one that does not exis
 
 test('svc admin migrate lists what is applied, prints what is missing, and then has nothing to do', async () => {
   const newest = (await migrationNames()).at(-1)!
-  const runs =
-    (await readMigration(newest)).run === 'statements' ? 'statement by statement' : 'in one transaction'
+  const runs = {
+    transaction: 'in one transaction',
+    statements: 'statement by statement',
+    batches: 'in batches',
+  }[(await readMigration(newest)).run]
   const env = { DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: folder }
   const svc = async (...args: string[]) => {
     const { code, stdout, stderr } = await runHere(['admin', 'migrate', ...args], env)

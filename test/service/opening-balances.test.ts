@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { closePeriod } from '@svc/core/ledger/closing'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { changePayout } from '@svc/core/payments/change-payout'
-import { setMerchantFee } from '@svc/core/payments/payout-terms'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sqlOn } from '../harness/approvals.ts'
@@ -13,7 +12,7 @@ import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { daysAgo, type Line, openingsOf, writeLines } from '../harness/opening-balances.ts'
 import { newPartner } from '../harness/partner.ts'
-import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
+import { giveAccount, giveFee, preparePayoutOf } from '../harness/payouts.ts'
 import { runCli } from '../harness/processes.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, newShop } from '../harness/refunds.ts'
@@ -174,8 +173,7 @@ test('a day of a closed period is rejected', async () => {
 test('an opening balance is in the merchant’s next payout, without a fee, and due again when that fails', async () => {
   const { merchantId, client } = await newShop(service)
   await giveAccount(service, merchantId)
-  const fee = { merchantId, validFrom: '2020-01-01', basisPoints: 100, fixedPaise: paise(0n) }
-  await service.app.services.database.operate((tx) => setMerchantFee(tx, fee))
+  await giveFee(service, merchantId, { basisPoints: 100 })
   const { tr } = await newCode(service, client, { multipleUse: true })
   payloadOf(await notifyCredit(service.client, creditOf(tr, { amount: 100 })))
   await imported(await csv([merchantId, 'payable', '1000.25']))

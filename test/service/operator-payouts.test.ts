@@ -1,11 +1,9 @@
-import { setMerchantFee } from '@svc/core/payments/payout-terms'
 import { preparePayout } from '@svc/core/payments/prepare-payout'
-import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
-import { giveAccount } from '../harness/payouts.ts'
+import { giveAccount, giveFee } from '../harness/payouts.ts'
 import { shopWith } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -29,9 +27,7 @@ const dayBefore = (days: number): string => calendarDay(new Date(Date.now() - da
 async function shop(amount: number, daysAgo: number, hasAccount = true): Promise<string> {
   const { merchantId, paymentId } = await shopWith(service, amount)
   if (hasAccount) await giveAccount(service, merchantId, '29')
-  await service.app.services.database.operate((tx) =>
-    setMerchantFee(tx, { merchantId, validFrom: '2020-01-01', basisPoints: 100, fixedPaise: paise(50n) }),
-  )
+  await giveFee(service, merchantId, { basisPoints: 100, fixedPaise: 50n })
   await asSuperuser(service.db.database, (db) =>
     db.query(`update payments set created_at = created_at - $2 * interval '1 day' where payment_id = $1`, [
       paymentId,
@@ -165,9 +161,7 @@ test('a run of many merchants resumes where the previous call ended, and skips n
 
 test('the terms of a merchant show only the last digits of its account, and its fees with the latest first', async () => {
   const merchantId = await shop(1, 2)
-  await service.app.services.database.operate((tx) =>
-    setMerchantFee(tx, { merchantId, validFrom: '2030-04-01', basisPoints: 180, fixedPaise: paise(0n) }),
-  )
+  await giveFee(service, merchantId, { basisPoints: 180 }, '2030-04-01')
   const { json, text } = await viewer.get(`/merchants/${merchantId}/payout-terms`)
   expect(json).toMatchObject({
     bankAccount: { holder: 'Corner Shop', ends: '5678', ifsc: 'HDFC0000001', gstState: '29' },

@@ -1,12 +1,11 @@
 import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
-import { setMerchantFee } from '@svc/core/payments/payout-terms'
 import { type PreparedPayout, preparePayout } from '@svc/core/payments/prepare-payout'
 import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
-import { giveAccount } from '../harness/payouts.ts'
+import { giveAccount, giveFee } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, newShop, notifyRefund } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -36,14 +35,7 @@ async function shop(gstState: string | null = '29', hasAccount = true): Promise<
   const { merchantId, client } = await newShop(service)
   const { tr } = await newCode(service, client, { multipleUse: true })
   if (hasAccount) await giveAccount(service, merchantId, gstState)
-  await service.app.services.database.operate(async (tx) => {
-    await setMerchantFee(tx, {
-      merchantId,
-      validFrom: '2020-01-01',
-      basisPoints: 100,
-      fixedPaise: paise(50n),
-    })
-  })
+  await giveFee(service, merchantId, { basisPoints: 100, fixedPaise: 50n })
   return { merchantId, client, tr }
 }
 

@@ -29,6 +29,10 @@ const settingsOf = (conf: string): Record<string, string> =>
       .map(([name = '', value = '']) => [name, value.replace(/^'(.*)'$/, '$1')]),
   )
 
+/** From a slow archive: a server serves reads long before it accepts writes. */
+const fromSlowArchive = (script: string): string =>
+  script.replace("restore_command = '", "restore_command = 'sleep 0.5; ")
+
 test.skipIf(!canReplicate)(
   'the guide’s commands restore the chosen moment: what was before it is there, what came later is not, and the books balance',
   async () => {
@@ -77,9 +81,7 @@ test.skipIf(!canReplicate)(
     await appendFile(join(folder, 'base', 'postgresql.auto.conf'), own)
     const moment = choose!.replace(/'.*'/, `'${String(now)}'`)
     onTestFinished(async () => void (await bash(`pg_ctl --pgdata=${folder}/recovered --mode=immediate stop`)))
-    // From a slow archive, a server answers reads long before it takes writes.
-    const slowly = recover!.replace("restore_command = '", "restore_command = 'sleep 0.5; ")
-    await bash(`${moment}\n${slowly}`, { PGPORT: String(port) })
+    await bash(`${moment}\n${fromSlowArchive(recover!)}`, { PGPORT: String(port) })
 
     const url = `postgresql://postgres@localhost/svc?host=${encodeURIComponent(primary.host)}&port=${port}`
     const after = await openService({ db: { host: primary.host, port, database: 'svc', url } })

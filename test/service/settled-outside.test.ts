@@ -1,4 +1,3 @@
-import { continueClosings } from '@svc/console-api/tenant-closing'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { trialBalance } from '@svc/core/ledger/books'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
@@ -9,6 +8,7 @@ import { notifyTransfer, numberOf, quarantined, transferTo } from '../harness/ba
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
+import { takeClosingSteps } from '../harness/closing.ts'
 import { type Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { brokenIn } from '../harness/refunds.ts'
@@ -266,7 +266,7 @@ test('a merchant and a partner that leave with such balances are closed after th
       await expect
         .poll(
           async () => {
-            await continueClosings(running.app.services)
+            await takeClosingSteps(running)
             const text = 'select closed_at is not null as closed from tenants where tenant_id = $1'
             return (await sql<{ closed: boolean }>(text, [tenantId]))[0]!.closed
           },

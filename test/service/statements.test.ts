@@ -1,12 +1,10 @@
-import { setMerchantFee } from '@svc/core/payments/payout-terms'
-import { paise } from '@svc/kernel/money'
 import { payoutPdf } from '@svc/server/statements/payout-pdf'
 import { extractText, getDocumentProxy } from 'unpdf'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
-import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
+import { giveAccount, giveFee, preparePayoutOf } from '../harness/payouts.ts'
 import { memberBrowser } from '../harness/portal.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { openService, type TestService } from '../harness/service.ts'
@@ -34,10 +32,7 @@ async function newPayout(name: string) {
   const client = await service.as(merchant)
   const { tr } = await newCode(service, client, { multipleUse: true })
   await giveAccount(service, merchant.merchantId, '29')
-  const fee = { validFrom: '2020-01-01', basisPoints: 100, fixedPaise: paise(50n) }
-  await service.app.services.database.operate((tx) =>
-    setMerchantFee(tx, { merchantId: merchant.merchantId, ...fee }),
-  )
+  await giveFee(service, merchant.merchantId, { basisPoints: 100, fixedPaise: 50n })
   await notifyCredit(service.client, creditOf(tr, { amount: 62_500.25 }))
   const paid = payloadOf(await notifyCredit(service.client, creditOf(tr, { amount: 62_500.25 })))
   const payoutId = await preparePayoutOf(service, merchant.merchantId)

@@ -1,13 +1,22 @@
 import { askApproval, openingPosting } from '@svc/console-api/postings'
-import { continueClosings, leftOpen, startClosing } from '@svc/console-api/tenant-closing'
+import { continueClosings } from '@svc/console-api/tenant-closing'
 import { idMaker } from '@svc/contract/id-kinds'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import type { OpenedKind } from '@svc/core/ledger/opening-balance'
-import { Relay } from '@svc/core/webhooks/relay'
+import { createQrCode } from '@svc/core/qr-codes/create-qr-code'
+import { issueCredential } from '@svc/core/tenants/credentials'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { approve, newReference, openApprovers, sqlOn } from '../harness/approvals.ts'
 import { fundsOf, notifyTransfer, numberOf, quarantined, transferTo } from '../harness/bank-rail.ts'
+import {
+  closingStateOf,
+  commandsHaveEnded,
+  leftOpenOf,
+  numberEvents,
+  startClosingOf,
+  takeClosingSteps,
+} from '../harness/closing.ts'
 import type { Browser } from '../harness/console.ts'
 import { onceAwaited } from '../harness/lock-wait.ts'
 import { daysAgo } from '../harness/opening-balances.ts'
@@ -28,32 +37,15 @@ afterAll(async () => {
   await service?.close()
 })
 
-const close = (tenantId: string) =>
-  service.app.services.database.operate(
-    (tx) => startClosing(tx, tenantId, 'contract ended'),
-    'read committed',
-    { actor: 'operator asha' },
-  )
-const left = (tenantId: string) => service.app.services.database.operate((tx) => leftOpen(tx, tenantId))
-const isClosed = async (tenantId: string) =>
-  (
-    await sqlOn<{ closed: boolean }>(
-      service,
-      'select closed_at is not null as closed from tenants where tenant_id = $1',
-      [tenantId],
-    )
-  )[0]!.closed
-/** Numbers the events, which are open until then. */
-async function numberEvents(): Promise<void> {
-  const relay = new Relay(service.app.services, () => undefined)
-  relay.loop.start()
-  await relay.loop.stop()
-}
+const close = (tenantId: string) => startClosingOf(service, tenantId)
+const left = (tenantId: string) => leftOpenOf(service, tenantId)
+const isClosed = async (tenantId: string) => (await closingStateOf(service, tenantId)) === 'closed'
 
 test('a tenant whose money moves while it is being closed stays open', async () => {
   const { cardAccountId, partnerId } = await newPartner(service, { fundsPaise: 0n })
   await close(partnerId)
-  await numberEvents()
+  await numberEvents(service)
+  await commandsHaveEnded(service)
   expect(await left(partnerId)).toEqual([])
   const credit = (db: { query(text: string, values: unknown[]): Promise<unknown> }, amount: number) =>
     db.query(
@@ -127,4 +119,49 @@ test('an opening balance that is approved once its tenant is closing is not post
   const refused = await approve(ravi, waiting!.approvalId)
   expect([refused.status, refused.error]).toEqual([409, 'tenant_closing'])
   expect(await balanceOn(service, `payable:${merchantId}`)).toBe('0')
+})
+
+test('a merchant is closed only after the commands of its last tokens, so that no code of it stays active', async () => {
+  const { merchantId } = await newShop(service)
+  await close(merchantId)
+  await numberEvents(service)
+  await continueClosings(other.app.services)
+  expect(await closingStateOf(service, merchantId)).toBe('closing')
+  // A request whose token was checked before.
+  const { code } = await service.app.services.commands.open(createQrCode).run({ merchantId, request: {} })
+  const stateAfterSteps = async () => {
+    await numberEvents(service)
+    await takeClosingSteps(other)
+    return closingStateOf(service, merchantId)
+  }
+  await expect.poll(stateAfterSteps).toBe('closed')
+  const [{ status }] = (await sqlOn<{ status: string }>(
+    service,
+    'select status from qr_codes where qr_code_id = $1',
+    [code.qrCodeId],
+  )) as [{ status: string }]
+  expect(status).toBe('CANCELLED')
+})
+
+test('a credential that is issued while its tenant starts to close is revoked with the others', async () => {
+  const merchant = await service.newMerchant()
+  const { merchantId } = merchant
+  const { database, keyring, random } = service.app.services
+  await asSuperuser(service.db.database, async (db) => {
+    // Holds up the one who issues, after it has found the tenant open.
+    await db.query('begin')
+    await db.query('lock table api_keys in share mode')
+    const issuing = database.operate((tx) =>
+      issueCredential(tx, { keyring, random, mode: 'test' }, { tenantId: merchantId, name: 'late' }),
+    )
+    await onceAwaited(db)
+    const closing = startClosingOf(other, merchantId)
+    await db.query('select pg_sleep(0.2)')
+    await db.query('commit')
+    await issuing
+    await closing
+  })
+  expect(
+    await sqlOn(service, 'select from api_keys where tenant_id = $1 and revoked_at is null', [merchantId]),
+  ).toEqual([])
 })

@@ -133,15 +133,13 @@ async function fee(merchantId: string, { percent, fixed, from, json = false }: F
   const fees = await inNameOf(isSet, async (tx, config) => {
     await requireMerchant(tx, merchantId)
     const today = calendarDay(new Date(), config.BUSINESS_TIME_ZONE)
-    if (from !== undefined && from < today)
-      throw new UsageError('--from must not be in the past: what is charged for a payment never changes.')
-    if (isSet)
-      await setMerchantFee(tx, {
-        merchantId,
-        validFrom: from ?? today,
-        basisPoints: percent ?? 0,
-        fixedPaise: fixed ?? paise(0n),
-      })
+    const fee = {
+      merchantId,
+      validFrom: from ?? today,
+      basisPoints: percent ?? 0,
+      fixedPaise: fixed ?? paise(0n),
+    }
+    if (isSet) await setMerchantFee(tx, fee, today)
     return listMerchantFees(tx, merchantId)
   })
   printRows(

@@ -155,7 +155,8 @@ export const setFee = query({
   path: `${PATH}/fees`,
   tag: TAG,
   summary: 'Set what a merchant is charged for each payment, from a business day on',
-  description: 'Of today or later: what was charged for a payment never changes.',
+  description:
+    'Of today or later: what was charged for a payment never changes. Of a merchant that is closing, a fee of zero may begin earlier, for payments that are in no payout.',
   permission: 'finance',
   params: idParam('merchantId'),
   body: closed({
@@ -180,17 +181,12 @@ export const setFee = query({
       const today = calendarDay(new Date(clock.now()), timeZone)
       const validFrom = input.body.validFrom ?? today
       if (!isDay(validFrom)) failField('validFrom', 'format', 'must be a day, such as 2026-04-01')
-      if (validFrom < today) failField('validFrom', 'minimum', 'must be today or a later day')
       const points = readHundredths('percent', percent, FEE_BASIS_POINTS_MAX, 'must be 0 to 100')
       const fixedPaise = readHundredths('fixed', fixed, FEE_FIXED_MAX_PAISE, 'must be 0 to 1000 rupees')
       const terms = await asOperator(services, input, async (tx) => {
         await requireMerchant(tx, merchantId)
-        await setMerchantFee(tx, {
-          merchantId,
-          validFrom,
-          basisPoints: Number(points),
-          fixedPaise: paise(fixedPaise),
-        })
+        const fee = { merchantId, validFrom, basisPoints: Number(points), fixedPaise: paise(fixedPaise) }
+        await setMerchantFee(tx, fee, today)
         return termsOf(tx, merchantId, timeZone)
       })
       return { body: JSON.stringify(terms) }

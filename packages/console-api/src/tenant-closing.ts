@@ -1,10 +1,10 @@
 import { cancelQrCode } from '@svc/core/qr-codes/cancel-qr-code'
-import { listCredentials, revokeCredential } from '@svc/core/tenants/credentials'
+import { listCredentials, lockCredentials, revokeCredential } from '@svc/core/tenants/credentials'
 import { findTenant, setTenantDisabled, type TenantKind } from '@svc/core/tenants/tenant'
 import { DELIVERIES_UNDER_WAY } from '@svc/core/webhooks/delivery-store'
 import { formatRupees, paise } from '@svc/kernel/money'
 import { recordAudit } from '@svc/platform/audit'
-import type { Database, Tx } from '@svc/platform/db/database'
+import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { CoreServices } from '@svc/platform/services'
@@ -117,9 +117,13 @@ const SILENCE = statement(
 )
 const FINISH = statement<{ tenantId: string }>(
   'tenant_closed',
-  `update tenants set closed_at = clock_timestamp() where tenant_id = $1 and closing_at is not null and closed_at is null
+  `update tenants set closed_at = clock_timestamp()
+   where tenant_id = $1 and closed_at is null and closing_at < clock_timestamp() - $2 * interval '1 millisecond'
    returning tenant_id as "tenantId"`,
 )
+
+/** Tokens die within a second in every process (decision A4). */
+const TOKENS_DIE_MS = 1_000
 
 /**
  * Starts to close a tenant, in a transaction of the operator: it is disabled, its API keys and clients are revoked. The
@@ -128,6 +132,7 @@ const FINISH = statement<{ tenantId: string }>(
 export async function startClosing(tx: Tx, tenantId: string, reason: string): Promise<boolean> {
   const kind = await findTenant(tx, tenantId)
   if (!kind) return false
+  await lockCredentials(tx, tenantId)
   await setTenantDisabled(tx, tenantId, kind, true)
   const [started] = await tx.query(START, [tenantId])
   if (!started?.newly) return true
@@ -162,16 +167,17 @@ export async function leftOpen(tx: Tx, tenantId: string): Promise<LeftOpen[]> {
   )
 }
 
-type Services = Pick<CoreServices, 'commands' | 'database'>
+type Services = Pick<CoreServices, 'commands' | 'config' | 'database'>
 
 /** Takes the next steps of every tenant that is closing; returns how many were closed. */
-export async function continueClosings({ commands, database }: Services, stopping?: AbortSignal) {
+export async function continueClosings(services: Services, stopping?: AbortSignal): Promise<number> {
+  const { database } = services
   if (!database.hasOperators) return 0
   let closed = 0
   for (const { tenantId, kind } of await database.operate((tx) => listClosings(tx, false))) {
-    if (kind === 'merchant') await cancelCodes({ commands, database }, tenantId, stopping)
+    if (kind === 'merchant') await cancelCodes(services, tenantId, stopping)
     if (stopping?.aborted) break
-    if (await closeIfDone(database, tenantId)) closed++
+    if (await closeIfDone(services, tenantId)) closed++
   }
   return closed
 }
@@ -187,15 +193,17 @@ async function cancelCodes({ commands, database }: Services, merchantId: string,
 
 /**
  * The last events have been delivered by then: webhooks stop with the tenant. Commands that move its money have committed
- * before its accounts are locked, or see behind them that it is closed (decision A14).
+ * before its accounts are locked, or find it closed behind them, and it is closing again (decision A14). Commands of its
+ * last tokens have ended.
  */
-const closeIfDone = (database: Database, tenantId: string): Promise<boolean> =>
+const closeIfDone = ({ config, database }: Services, tenantId: string): Promise<boolean> =>
   database.operate(
     async (tx) => {
       if ((await leftOpen(tx, tenantId)).length > 0) return false
       await tx.query(LOCK_ACCOUNTS, [tenantId])
       if ((await leftOpen(tx, tenantId)).length > 0) return false
-      if ((await tx.query(FINISH, [tenantId])).length === 0) return false
+      if ((await tx.query(FINISH, [tenantId, TOKENS_DIE_MS + config.COMMAND_TIMEOUT_MS])).length === 0)
+        return false
       await tx.query(SILENCE, [tenantId])
       recordAudit(tx, [{ action: 'tenant.closed', target: tenantId, tenantId }])
       return true

@@ -7,7 +7,7 @@ export interface OwnedAccount {
   readonly partnerId: string
   readonly cardAccountId: string
   readonly companyId: string
-  /** Since when the partner is closed (decision A14). */
+  /** Since when the partner is closed: transfers to it go to quarantine, until an operator enters them (decision A14). */
   readonly closedAt: Date | null
 }
 

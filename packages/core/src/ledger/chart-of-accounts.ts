@@ -154,4 +154,20 @@ export type AccountKind = keyof typeof CHART_OF_ACCOUNTS
 /** All kinds, in the order of the chart. */
 export const ACCOUNT_KINDS = Object.keys(CHART_OF_ACCOUNTS) as AccountKind[]
 
+/** Kinds whose balance is owed to or by a tenant, its holders or its payers: it is closed once all of them are zero. */
+export const OPEN_MONEY = [
+  'payable',
+  'payouts_in_transit',
+  'upi_refunds',
+  'suspense',
+  'disputes',
+  'merchant_advances',
+  'payout_exceptions',
+  'refund_exceptions',
+  'card_funding',
+  'card',
+  'unclaimed',
+  'card_exceptions',
+] as const satisfies readonly AccountKind[]
+
 export const kindOf = (kind: AccountKind): KindOfAccount => CHART_OF_ACCOUNTS[kind]

@@ -1,5 +1,6 @@
 import type { Database, Tx } from '@svc/platform/db/database'
 import { type Statement, statement } from '@svc/platform/db/statement'
+import { OPEN_MONEY } from './chart-of-accounts.ts'
 
 export interface Difference {
   subject: string
@@ -101,6 +102,17 @@ export const LEDGER_CHECKS: readonly Check[] = [
     'No balance is under its floor',
     (chosen) => `select account_id as subject, 'balance ' || balance || ', floor ' || floor as detail
      from ledger_accounts where ${chosen('account_id')} and balance < floor limit 100`,
+  ),
+  check(
+    'closed_tenants',
+    ACCOUNTS,
+    'No money of a closed tenant is open',
+    (
+      chosen,
+    ) => `select a.account_id as subject, 'balance ' || a.balance || ', closed at ' || t.closed_at as detail
+     from tenants t join ledger_accounts a using (tenant_id)
+     where t.closed_at is not null and a.balance <> 0 and a.kind in (${OPEN_MONEY.map((kind) => `'${kind}'`).join(', ')})
+       and ${chosen('a.account_id')} limit 100`,
   ),
   {
     check: 'Both sides of a transfer have its unit and its tenant',

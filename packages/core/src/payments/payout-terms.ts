@@ -1,6 +1,8 @@
+import { failField } from '@svc/contract/fail-fields'
 import type { Paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { isClosingTenant } from '../tenants/tenant.ts'
 import { type MerchantFee, merchantFees, type PayoutDetails, payoutDetails } from './payout.ts'
 
 const FIND_DETAILS = statement<PayoutDetails>(
@@ -67,7 +69,17 @@ export interface NewFee {
   readonly fixedPaise: Paise
 }
 
-/** Sets the fee of a merchant from a business day on; one for the same day is replaced. */
-export async function setMerchantFee(tx: Tx, fee: NewFee): Promise<void> {
+/**
+ * Sets the fee of a merchant from a business day on; one for the same day is replaced. Only of a merchant that is closing
+ * can past days be made free, for payments that are in no payout yet: fees that exceed them would keep it open for good.
+ */
+export async function setMerchantFee(tx: Tx, fee: NewFee, today: string): Promise<void> {
+  const isFree = fee.basisPoints === 0 && fee.fixedPaise === 0n
+  if (fee.validFrom < today && !(isFree && (await isClosingTenant(tx, fee.merchantId))))
+    failField(
+      'validFrom',
+      'minimum',
+      'must be today or a later day; of a merchant that is closing, a fee of zero may begin earlier',
+    )
   await tx.query(SET_FEE, [fee.merchantId, fee.validFrom, fee.basisPoints, fee.fixedPaise])
 }

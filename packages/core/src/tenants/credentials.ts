@@ -138,8 +138,12 @@ const LOCK = statement(
   `select pg_advisory_xact_lock(hashtextextended('svc credentials ' || $1, 0))`,
 )
 
+/** Until the end of the transaction no credential of the tenant is issued. */
+export const lockCredentials = async (tx: Tx, tenantId: string): Promise<void> =>
+  void (await tx.query(LOCK, [tenantId]))
+
 async function requireRoom(tx: Tx, tenantId: string): Promise<void> {
-  await tx.query(LOCK, [tenantId])
+  await lockCredentials(tx, tenantId)
   const { live, issued, nextAt } = required(
     (await tx.query(kindOf(tenantId).count, [tenantId]))[0],
     'a count',

@@ -52,9 +52,13 @@ const IS_CLOSING = statement(
   'select from tenants where tenant_id = $1 and closing_at is not null',
 )
 
+/** Whether a tenant is closing or closed. */
+export const isClosingTenant = async (tx: Tx, tenantId: string): Promise<boolean> =>
+  (await tx.query(IS_CLOSING, [tenantId])).length > 0
+
 /** A tenant that is closing gets no credentials: they would work once it is enabled again. Throws `tenant_closing`. */
 export async function requireOpenTenant(tx: Tx, tenantId: string): Promise<void> {
-  if ((await tx.query(IS_CLOSING, [tenantId])).length > 0) fail('tenant_closing')
+  if (await isClosingTenant(tx, tenantId)) fail('tenant_closing')
 }
 
 /** As `findTenant`, outside a transaction. */
