@@ -180,7 +180,7 @@ test('a member of the merchant joins the portal with a link from the command lin
   ])
 })
 
-test('operators sign in to the console and see what happened', async () => {
+test('operators sign in to the console and see the history of each object', async () => {
   const browser = new Browser({ client })
   expect((await browser.signIn('asha', PASSWORD)).status).toBe(200)
   expect((await browser.get('/session')).json.operator).toMatchObject({ name: 'asha', role: 'admin' })

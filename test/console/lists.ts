@@ -37,7 +37,7 @@ async function looksWell(page: Page, what: string): Promise<void> {
 
 /** Actions on rows that are selected. */
 export function rowActions(bed: Bed): void {
-  test('cards are selected, locked with one reason and unlocked by Undo, with the keyboard alone', async () => {
+  test('cards are selected, locked with one reason and unlocked with Undo, with the keyboard alone', async () => {
     const ids = [bed.world.svcCardId, bed.world.otherCardId]
     const page = await bed.visit({ at: '/cards' })
     for (const key of ['j', 'x', 'j', 'Shift+X']) await page.keyboard.press(key)

@@ -82,7 +82,7 @@ export function lostResponses(bed: Bed): void {
 }
 
 export function formsAfterLostResponses(bed: Bed): void {
-  test('after a lost response a form with other values creates nothing, and says so', async () => {
+  test('after a lost response a form with other values creates nothing, and reports it', async () => {
     const page = await bed.visit({ at: '/companies', expected: [LOST, /422/] })
     await loseResponse(page, '**/console/api/v0/companies')
     await page.getByRole('button', { name: 'Create company' }).click()

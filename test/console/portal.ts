@@ -64,7 +64,7 @@ async function lookAtAll(page: Page, paths: readonly string[]): Promise<void> {
 const ALL_PAGES_MS = 300_000
 
 export function portalOfMerchants(bed: Bed): void {
-  test('a merchant is invited in the console, joins by the link, is paid by a code and refunds', {
+  test('a merchant is invited in the console, joins with the link, is paid by a code and refunds', {
     timeout: ALL_PAGES_MS,
   }, async () => {
     const merchant = await bed.service.newMerchant()

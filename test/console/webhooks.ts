@@ -34,7 +34,7 @@ async function createWebhook(page: Page, url: string, merchantName?: string): Pr
 }
 
 export function webhooks(bed: Bed): void {
-  test('a webhook is created, its secret verifies what is delivered, an event is sent again, and it is deleted', () =>
+  test('a webhook is created, its secret verifies deliveries, an event is sent again, and it is deleted', () =>
     withReceiver(async (receiver) => {
       const merchant = await bed.service.newMerchant({ name: 'Hook Shop' })
       const client = await bed.service.as(merchant)

@@ -196,7 +196,7 @@ test('a published key that is replaced while orders are in flight loses no order
   expect(proxy.at('/.well-known/jwks.json').length).toBeLessThanOrEqual(2)
 })
 
-test('an order that was carried out before its key was retired is not carried out again after it', async () => {
+test('an order executed before its key was retired is not executed again afterwards', async () => {
   const unlucky = await newPartner(service)
   const { cards } = partnerClient(proxy, unlucky, { encryption: { publishedKey: 'RSA-OAEP-256' } })
   const { database, keyring } = service.app.services

@@ -67,7 +67,7 @@ test('a transfer and a clock advance whose response is lost are not sent again: 
   expect((await sandbox.clock(partnerId)).aheadSeconds).toBe(60)
 })
 
-test('a purchase whose response is lost is sent again with its key, and the card pays once', async () => {
+test('a purchase whose response is lost is sent again with its key, and is charged to the card once', async () => {
   const { companyId, cardAccountId } = sandbox.demo.incentivePartner
   const { cards } = sandbox.partner
   const { svcCardId } = await cards.create({ companyId, cardAccountId, loadAmount: '500' })

@@ -84,7 +84,7 @@ test('two processes that check at the same moment open one alert, and send one s
   expect(typesOf(alertId)).toEqual(['alert.opened'])
 })
 
-test('an alert closes by itself when its condition ends, and a new one opens when it comes back', async () => {
+test('an alert closes automatically when its condition ends, and a new one opens when the condition returns', async () => {
   const endpointId = await endpoint('gone')
   await watch()
   await operator.send('PATCH', `/webhooks/${endpointId}`, { enabled: true })
@@ -104,7 +104,7 @@ test('an alert closes by itself when its condition ends, and a new one opens whe
   expect(again.map(({ status }) => status)).toEqual(['open', 'closed'])
 })
 
-test('an alert stays open while its condition lasts, however many more of its kind there are', async () => {
+test('an alert stays open while its condition lasts, however many more cases of its kind there are', async () => {
   const endpointId = await endpoint('gone')
   await watch()
   // By their ids they come before it.
@@ -227,7 +227,7 @@ test.each([
   expect(await alertsOf(kind)).toMatchObject([{ kind, severity, status: 'open' }])
 })
 
-test('a notice of the bank in quarantine opens an alert', async () => {
+test('a quarantined notice of the bank opens an alert', async () => {
   await notifyCredit(services[0].client, { ...creditOf('NOSUCHCODE'), utr: '' })
   await watch()
   expect(await alertsOf('notices_in_quarantine')).toMatchObject([{ status: 'open', value: 1 }])

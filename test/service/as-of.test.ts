@@ -82,7 +82,7 @@ async function dispute(watch: Watch, paymentId: string): Promise<void> {
   await watch.step(async () => void (await closeAs(service, disputeIds[1]!, 'LOST')))
 }
 
-test('codes, payments and refunds are shown as they were at every instant of their lives', async () => {
+test('codes, payments and refunds can be read as of every instant since their creation', async () => {
   const watch = new Watch()
   const reusable = await newCode(service, shop, { multipleUse: true })
   const single = await newCode(service, shop, { amount: 25 })
@@ -141,7 +141,7 @@ test('codes, payments and refunds are shown as they were at every instant of the
   expect(await watch.compare()).toBeGreaterThan(60)
 })
 
-test('cards, their exact balances and their accounts are shown as they were at every instant', async () => {
+test('cards, their exact balances and their accounts can be read as of every instant', async () => {
   const watch = new Watch()
   let svcCardId = ''
   let terminal: Terminal | undefined
@@ -179,7 +179,7 @@ test('cards, their exact balances and their accounts are shown as they were at e
   expect(await watch.compare()).toBe(43)
 })
 
-test('coins are shown as they were at every instant, awarded, redeemed and expired', async () => {
+test('coins can be read as of every instant, awarded, redeemed and expired', async () => {
   const watch = new Watch()
   const url = `${COINS}/users/${partner.userId}/balance`
   const award = (event: string, requestId: string) =>

@@ -217,7 +217,7 @@ test.each(['RETURNED', ' refunded '])(
   },
 )
 
-test('one reference for two partners at once is credited to one of them; the other notice is in quarantine', async () => {
+test('one reference for two partners at once is credited to one of them; the other notice is quarantined', async () => {
   const [one, two] = [await empty(), await empty()]
   const numbers = [await numberOf(service, one), await numberOf(service, two)]
   for (let round = 0; round < 10; round++) {

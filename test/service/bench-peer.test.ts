@@ -198,7 +198,7 @@ const order = async (partner: TestPartner, more: object): Promise<string> => {
 }
 const CARDS = '/api/v0/partner/svcCard'
 
-test('the peer issues gift cards by encrypted orders as the service does', async () => {
+test('the peer issues gift cards from encrypted orders as the service does', async () => {
   const create = (body: string): Asked => ({ method: 'POST', path: CARDS, headers: incentiveHeaders, body })
   const mobile = () => String(6_000_000_000 + (randomBytes(4).readUInt32BE() % 1_000_000_000))
   const holder = { firstName: 'Ravi', lastName: 'Kumar', city: 'Pune', loadAmount: 25 }

@@ -5,7 +5,7 @@ import { asSuperuser, openService } from '../harness/service.ts'
 
 const since = (hours: number) => `now() - interval '${hours} hours'`
 
-describe('the service checks the books itself', () => {
+describe('the service checks the books by itself', () => {
   const RESULT = `'{"ok": true}'`
   /** A run of so many hours ago: with a result, broken off, or without an end. */
   const run = (hours: number, end: 'result' | 'problem' | 'none') =>

@@ -256,7 +256,7 @@ if (LONG)
   }, 180_000)
 
 if (LONG)
-  test('three processes share a job and each order is done once', async () => {
+  test('three processes share a job and each order is executed once', async () => {
     const partner = await newPartner(service, RICH)
     const others = [await openService({ db: service.db }), await openService({ db: service.db })]
     const client = await asPartner(service.client, partner)

@@ -86,7 +86,7 @@ const dueAt = async (svcCardId: string): Promise<number> => {
 
 test.each(
   Object.keys(DUE_CARDS).flatMap((kind) => Object.keys(CHANGES).map((change) => [kind, change] as const)),
-)('%s is due no later after a change of its %s', async (kind, change) => {
+)('%s becomes due no later after a change of its %s', async (kind, change) => {
   const svcCardId = await DUE_CARDS[kind]!()
   const before = await dueAt(svcCardId)
   expect(before).toBeLessThan(Date.now() + 8 * DAY_MS)

@@ -48,7 +48,7 @@ test('every message of the network goes through the card rail: authorise, captur
   })
 })
 
-test('a duplicate gets the first response and holds once; a timeout leaves no hold; a void before its authorisation declines it', async () => {
+test('a duplicate gets the first response and creates one hold; a timeout leaves no hold; a void before its authorisation declines it', async () => {
   const svcCardId = await newCard()
   const authorization = { type: 'authorization', amount: 30 }
   const [first, again] = await send(svcCardId, { ...authorization, behaviour: 'duplicate' })

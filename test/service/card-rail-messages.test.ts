@@ -83,7 +83,7 @@ test.each(ORDERS)(
   },
 )
 
-test('a void without an amount that arrives before its stand-in leaves nothing to hold', async () => {
+test('a void without an amount that arrives before its stand-in leaves no amount to hold', async () => {
   const { svcCardId, terminal } = await newCard()
   const identity = newIdentity()
   await terminal.void({ amount: 10, ...referenceTo(identity) })

@@ -106,7 +106,7 @@ test('a capture without its authorisation debits at most the balance less other 
   expect(await reasonsOf(svcCardId)).toEqual(['unmatched_capture'])
 })
 
-test('a void releases a part or all of the hold; by the network’s reference too', async () => {
+test('a void releases a part or all of the hold, also by the network’s reference', async () => {
   const { svcCardId, terminal } = await newCard()
   const identity = newIdentity()
   await terminal.authorize(300, identity)

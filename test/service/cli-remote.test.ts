@@ -218,7 +218,7 @@ test('listen forwards the chosen events of the profile, signed, from now on', as
   expect(received[0]).toMatchObject({ type: 'qr_code.cancelled', signature: expect.stringMatching(/^v1,/) })
 })
 
-test('logs tail prints earlier requests of the profile, then each as it happens, one line each', async () => {
+test('logs tail prints earlier requests of the profile, then each new one as it happens, one line each', async () => {
   await run('qr', 'show', 'qr_before')
   const failures = async () => (await svc('logs', 'list', '--error', 'qr_code_not_found', '--limit', '1'))[0]
   await expect

@@ -106,7 +106,7 @@ test('a period is closed although other entries are written to the audit while i
   expect(closed).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('on the command line a period is closed in an operator’s name, listed and verified', async () => {
+test('on the command line a period is closed under an operator’s name, listed and verified', async () => {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const svc = async (...args: string[]) => {
     const { code, stdout, stderr } = await runHere(['admin', 'books', ...args, '--json'], env)

@@ -114,7 +114,7 @@ test('the event, the kind and the company never change (K7)', async () => {
   expect(rows.map(({ may }) => may)).toEqual([false, false, false, false])
 })
 
-test('an update that changes nothing writes no revision', async () => {
+test('an update without changes writes no revision', async () => {
   const made = await newConfig(client, { validTo: '2030-01-01T00:00:00Z', perUserDailyLimit: 30 })
   const { amount, title, validFrom, validTo, perUserDailyLimit } = made
   const same = payloadOf(
@@ -252,7 +252,7 @@ test('a search finds by every filter, newest first, in pages without gaps or rep
   expect(pages).toEqual(made)
 })
 
-test('every change of a configuration is an event, nothing else is', async () => {
+test('every change of a configuration is an event, and nothing else is', async () => {
   const { coinConfigId: id } = await newConfig(client)
   payloadOf(await update(id, { amount: 11 }, 1))
   payloadOf(await update(id, { amount: 11 }, 2))

@@ -30,7 +30,7 @@ afterAll(async () => {
 const newCompany = async (name = 'Acme Limited'): Promise<string> =>
   payloadOf(await client.post(COMPANIES, { name })).companyId
 
-test('a partner registers a company, its users and a card account, and issues a card there once it is funded', async () => {
+test('a partner registers a company, its users and a card account, and once the account is funded issues a card', async () => {
   const company = payloadOf(await client.post(COMPANIES, { name: 'Acme Limited' }))
   const { companyId } = company
   expect(payloadOf(await client.get(`${COMPANIES}/${companyId}`))).toEqual(company)

@@ -97,7 +97,7 @@ test('a repeated reference: a code that was cancelled unpaid is replaced by a ne
   expect(await idOf({ referenceNumber: 'order-3' })).toBe(second)
 })
 
-test('a repeated reference: a code that was paid is never replaced', async () => {
+test('a repeated reference: a paid code is never replaced', async () => {
   const single = await newCode(service, client, { referenceNumber: 'order-4' })
   expect(payloadOf(await notifyCredit(service.client, creditOf(single.tr))).status).toBe('ACCEPTED')
   expect(await create({ referenceNumber: 'order-4' })).toMatchObject({ status: 409, error: 'reference_paid' })

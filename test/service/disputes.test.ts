@@ -77,7 +77,7 @@ test('a dispute debits its amount from the merchant; contested and won, all of i
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('an accepted dispute, and a lost one, leave the money with the payer', async () => {
+test('an accepted or lost dispute leaves the money with the payer', async () => {
   const shop = await shopWith(service, 10)
   const accepted = await newDispute(service, shop.paymentId, { amount: 4 })
   const path = `/api/v0/disputes/${accepted}/accept`
@@ -153,7 +153,7 @@ test('a dispute after the payout is an advance, which the next payout deducts on
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('refunds and disputes of one payment that arrive at once never exceed it', async () => {
+test('concurrent refunds and disputes of one payment never exceed it', async () => {
   for (let round = 0; round < 5; round++) {
     const shop = await shopWith(service, 10)
     const utr = await utrOf(service, shop.paymentId)

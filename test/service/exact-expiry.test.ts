@@ -107,7 +107,7 @@ describe('a QR code, in the millisecond of its expiry,', () => {
   })
 })
 
-test('the expiry of a new QR code is later than now, by a millisecond at least, and by five years at most', async () => {
+test('the expiry of a new QR code is later than now, by at least a millisecond and at most five years', async () => {
   const caller = await merchantAt(START)
   const latest = new Date(START)
   latest.setUTCFullYear(latest.getUTCFullYear() + 5)
@@ -185,7 +185,7 @@ test('an award may have occurred 31 days ago or 5 minutes ahead, and not a milli
   expect(await award(START + 300_001)).toBe('validation_failed')
 })
 
-test('a notice of the rail that is more than 300 seconds old or ahead, by a millisecond, gets a flag', async () => {
+test('a notice of the rail that is more than 300 seconds old or ahead, by a millisecond, is flagged', async () => {
   const signedAt = Math.floor(START / SECOND) * SECOND
   const flags = statement<{ flags: string[] }>('frozen_flags', 'select flags from directory_payments($1)')
   for (const [ms, wanted] of [

@@ -22,7 +22,7 @@ test('the tutorial’s lines work as pasted: token, code, image, payment, cancel
 })
 
 test.each(['guides/qr-codes.md', 'guides/companies.md', 'guides/test-clocks.md', 'guides/coins.md'])(
-  '%s shows what its lines print',
+  '%s shows the output of its commands',
   async (guide) => {
     const blocks = await blocksOf(guide, 'sh')
     const printed = await checkout.runGuide(guide)

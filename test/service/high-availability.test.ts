@@ -68,7 +68,7 @@ test.skipIf(!canReplicate)(
   },
 )
 
-test.skipIf(!canReplicate)('a report writes nothing, wherever it is read', async () => {
+test.skipIf(!canReplicate)('a report writes nothing, on whichever server it is read', async () => {
   await expect(withReplica().report((tx) => tx.query(WRITE))).rejects.toMatchObject({ code: '25006' })
 })
 

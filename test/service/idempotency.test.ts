@@ -32,7 +32,7 @@ const newKey = () => ({ 'idempotency-key': `key-${++keys}` })
 const create = (body: object, headers: Record<string, string>, as = client) =>
   as.post('/api/v0/qr-code', body, headers)
 
-test('the same key with the same request gets the same bytes, and nothing is done again', async () => {
+test('the same key with the same request gets the same bytes, and nothing is executed again', async () => {
   const key = newKey()
   const first = await create({ qrName: 'Once' }, key)
   expect(first.status).toBe(200)
@@ -84,7 +84,7 @@ test('the same key with another request is rejected with 422, and the first resp
   expect((await create({ qrName: 'First' }, key)).text).toBe(first.text)
 })
 
-test('another code in the path is another request', async () => {
+test('the same key with another code in the path is another request', async () => {
   const key = newKey()
   const [one, two] = [await newCode(service, client), await newCode(service, client)]
   const path = (id: string) => `/api/v0/qr-code/${id}/cancel`

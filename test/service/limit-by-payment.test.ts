@@ -35,7 +35,7 @@ const refund = (by: Browser, { paymentId }: Shop, amount?: number, referenceNumb
 const adjust = (by: Browser, { paymentId }: Shop, amount: number, reference = newName()) =>
   by.post(`/payments/${paymentId}/adjustments`, { amount, reference, reason: 'letter of the bank' })
 
-test('operators together refund no more of a payment than one of them may at once', async () => {
+test('operators together refund no more of a payment than the limit for one operator', async () => {
   const shop = await shopWith(service, 5_000)
   const first = await refund(asha, shop, 600, 'first')
   expect(first.status).toBe(200)

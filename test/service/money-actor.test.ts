@@ -51,7 +51,7 @@ test('the command line requires a second factor where the console does', async (
   expect((await as(name, { ...strict, SVC_OPERATOR_CODE: codeOf(secret) })).code).toBe(0)
 })
 
-test('on the command line the password of an operator with a passkey alone moves no money', async () => {
+test('on the command line the password alone of an operator with a passkey moves no money', async () => {
   const { name, operatorId } = await newOperator(service, 'finance')
   const { database, random } = service.app.services
   const key = { credentialId: Buffer.from(name), publicKey: Buffer.from('key'), signCount: 0, transports: [] }

@@ -57,7 +57,7 @@ async function statusOf(caller: Client, method: string, path: string): Promise<n
   return statusCode
 }
 
-describe.each(ALL)('a token with the scope %s alone', (scope) => {
+describe.each(ALL)('a token with only the scope %s', (scope) => {
   let caller: Client
   beforeAll(async () => {
     caller = await withScope(scope)

@@ -18,7 +18,7 @@ afterAll(() => service.close())
 const actionsOf = async (target: string): Promise<string[]> =>
   (await operations.get(`/audit?target=${target}`)).json.data.map(({ action }: { action: string }) => action)
 
-test('name, address and category of a merchant change for codes created from then on', async () => {
+test('name, address and category of a merchant are changed for codes created from then on', async () => {
   const merchant = await service.newMerchant()
   const shop = await service.as(merchant)
   const uriOf = async (qrCodeId: string) => (await operations.get(`/qr-codes/${qrCodeId}`)).json.upiUri

@@ -26,7 +26,7 @@ test('an operator who moves money and one who locks cards do not have to be the 
   expect((await support.post(...lock, { 'idempotency-key': 'roles-lock' })).status).toBe(200)
 })
 
-test('an operator covers support, finance and operations; none of these covers another', () => {
+test('the role operator includes support, finance and operations; none of these includes another', () => {
   const parts = ['support', 'finance', 'operations'] as const
   for (const role of parts) {
     expect(covers('operator', role)).toBe(true)

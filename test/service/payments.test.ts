@@ -196,7 +196,7 @@ test.each([{ amount: 100.91 }, { amount: 5, payerVpa: 'declined@sandbox' }])(
 )
 
 test.each([{ amount: 100.93 }, { amount: 5, payerVpa: 'duplicated@sandbox' }, { amount: 5, duplicates: 2 }])(
-  'the sandbox notifies %o three times: one payment',
+  'the sandbox notifies %o three times, which is one payment',
   async (magic) => {
     const code = await newCode(service, client, { multipleUse: true })
     expect(await sandboxPay({ qrCodeId: code.qrCodeId, ...magic })).toMatchObject({

@@ -160,7 +160,7 @@ test('a member’s actions do what the API does, and are in the audit under the 
   ).toContain('portal.createRefund')
 })
 
-test('users that a member creates, changes and erases are in the audit under the member’s name, with the request', async () => {
+test('users that a member creates, changes and erases are audited under the member’s name, with the request', async () => {
   const mine = await newPartner(service)
   const browser = await memberBrowser(service, mine.partnerId)
   const asked = { companyId: mine.companyId, email: 'holder@example.com' }
@@ -244,7 +244,7 @@ test('members are managed by their own tenant alone, and never by themselves', a
   )
 })
 
-test('a disabled tenant, a foreign session and another site’s page get nothing', async () => {
+test('a disabled tenant, another tenant’s session and another site’s page get nothing', async () => {
   const closed = await service.newMerchant()
   const browser = await memberBrowser(service, closed.merchantId)
   const { database } = service.app.services

@@ -131,7 +131,7 @@ test('where a payout returned it, it was refunded again or its money is gone, th
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('an operator records a late refund from the command line and in the console, with the bank’s reference', async () => {
+test('an operator records a late refund on the command line and in the console, with the bank’s reference', async () => {
   const { name } = await newOperator(service, 'finance')
   const env = {
     DATABASE_URL: service.db.url,

@@ -88,7 +88,7 @@ test.each([
   ['a login', (url: string) => url.replace('//postgres@', '//no_such_login@')],
   ['a database', (url: string) => url.replace(/test_\w+/, 'no_such_database')],
 ])(
-  'a server that has no such %s has no missing migrations either: it is named, with the setting',
+  'a server without any %s has no missing migrations either: it is named, with the setting',
   async (_, wrong) => {
     const DATABASE_URL = wrong(db.url)
     expect(DATABASE_URL).not.toBe(db.url)

@@ -88,7 +88,7 @@ test('what the bank paid is matched by its reference; the rest is listed: unknow
   expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
 })
 
-test('a line of another amount is corrected by the bank’s later line, and by no third', async () => {
+test('a line of another amount is corrected by the bank’s later line, and not by a third', async () => {
   const utr = await pay(50)
   const wrong = await csv([[utr, '49']])
   expect(await imported(wrong)).toEqual({ ...NONE, differing: 1 })

@@ -97,7 +97,7 @@ describe('HEAD', () => {
   })
 })
 
-test('a tenant has as many event streams as promised, and not one more', async () => {
+test('a tenant has as many event streams as documented, and not one more', async () => {
   await allFree(ofMerchant)
   await expect
     .poll(async () => (await openEvents(ofMerchant, EVENTS_MAX + 1)).sort(), { timeout: 10_000 })

@@ -174,7 +174,7 @@ const BY_TIME = groupBy(
   ([, advice]) => advice,
 )
 
-test('every event that only time causes has commands that cause it', () => {
+test('every event caused only by time has commands that cause it', () => {
   expect(
     [...BY_TIME.values()]
       .flat()

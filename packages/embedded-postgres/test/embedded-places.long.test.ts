@@ -64,7 +64,7 @@ describe('places', () => {
     await system.release()
   })
 
-  test('a file in place of the data directory is a clear error', async () => {
+  test('a file in place of the data directory gets a clear error', async () => {
     writeFileSync(dataDir, '')
     await expect(openEmbedded({ dataDir })).rejects.toThrow(
       /Cannot write to the data directory .* choose another/,

@@ -118,14 +118,14 @@ describe.runIf(isRoot)('as an ordinary user', () => {
     expect(await child.release()).toBe('stopped')
   })
 
-  test('a data directory that may not be written is a clear error', async () => {
+  test('a data directory without write permission gets a clear error', async () => {
     chownSync(dataDir, 0, 0)
     chmodSync(dataDir, 0o755)
     const child = openInChild({ dataDir }, { asNobody: true })
     expect((await child.next()).error).toMatch(/Cannot write to the data directory .*EACCES, as user 65534/)
   })
 
-  test('another user’s cluster is a clear error', async () => {
+  test('another user’s cluster gets a clear error', async () => {
     const server = await openEmbeddedWith({ dataDir: path.join(scratch, 'roots') }, { ways: ['unshare'] })
     const child = openInChild({ dataDir: path.join(scratch, 'roots') }, { asNobody: true })
     expect((await child.next()).error).toMatch(/belongs to user 0, and this process runs as user 65534/)

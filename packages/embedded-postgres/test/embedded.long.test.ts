@@ -90,7 +90,7 @@ describe('stopping', () => {
     expect(await Promise.all([server.release(), server.release()])).toEqual(['stopped', 'stopped'])
   })
 
-  test('release leaves the server to another process that uses it, and that one stops it', async () => {
+  test('release leaves the server running for another process that uses it, and that process stops it', async () => {
     const server = await openEmbedded({ dataDir })
     const other = openInChild({ dataDir })
     expect((await other.next()).how).toBe('adopted')

@@ -25,7 +25,7 @@ describe('keys', () => {
     expect(() => publicJwk('key-1', 'A256KW', secret)).toThrow()
   })
 
-  test('private and shared keys are read back from their JWK', () => {
+  test('private and shared keys parse back from their JWK', () => {
     for (const { privateKey } of Object.values(pairs)) {
       const read = keyFromJwk({ ...privateKey.export({ format: 'jwk' }), kid: 'key-1' }, 'private')
       expect(read.key.equals(privateKey)).toBe(true)

@@ -59,7 +59,7 @@ test('a source read in pieces gives its bytes in order, each once, and whole rea
   )
 })
 
-test('a secret shows itself by reveal() alone', () => {
+test('a secret is revealed by reveal() alone', () => {
   const secret = new Secret('canary-of-a-secret')
   const shown = [
     String(secret),

@@ -18,7 +18,7 @@ test.each([
   expect(plainTimestamp(new Date(instant), zone)).toBe(text.slice(0, 19).replace('T', ' '))
 })
 
-test('an instant in the range is written with a year of four digits in every zone, and reads back the same', () => {
+test('an instant in the range is written with a four-digit year in every zone, and parses back to the same', () => {
   const instants = fc.oneof(
     fc.constantFrom(EARLIEST, LATEST),
     fc.date({ min: EARLIEST, max: LATEST, noInvalidDate: true }),
@@ -39,7 +39,7 @@ test('an instant in the range is written with a year of four digits in every zon
   )
 })
 
-test('every spelling of RFC 3339 is read as its instant, and nothing else is read', () => {
+test('every spelling of RFC 3339 parses to its instant, and nothing else parses', () => {
   const instants = fc.date({ min: EARLIEST, max: LATEST, noInvalidDate: true })
   fc.assert(
     fc.property(instants, (instant) => {
@@ -50,7 +50,7 @@ test('every spelling of RFC 3339 is read as its instant, and nothing else is rea
   )
 })
 
-test('the parser is total: any text gives an instant in the range, or nothing', () => {
+test('the parser is total: any text gives an instant in the range, or undefined', () => {
   const part = fc.constantFrom(
     ...'0123456789',
     '-',

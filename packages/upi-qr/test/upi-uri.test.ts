@@ -248,7 +248,7 @@ describe('reading', () => {
   ])('%s is not read', (_, text) => {
     expect(parseUpiUri(text)).toBeUndefined()
   })
-  test('a parameter called __proto__ is only a parameter', () => {
+  test('a parameter named __proto__ is an ordinary parameter', () => {
     const fields = parseUpiUri('upi://pay?pa=asha@upi&pn=Asha&__proto__=x')
     expect(Object.keys(fields ?? {})).toContain('__proto__')
     expect(Object.getPrototypeOf(fields)).toBe(Object.prototype)

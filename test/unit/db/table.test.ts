@@ -155,7 +155,7 @@ test('an update finds rows by the whole key, the tenant included', () => {
   ])
 })
 
-test('nothing is written for no rows', () => {
+test('nothing is written for an empty list of rows', () => {
   expect(written((tx) => tickets.insert(tx, []))).toEqual([])
 })
 
