@@ -174,7 +174,7 @@ export class Load {
   async #credit({ qrCodeId, tr }: Code, multipleUse: boolean): Promise<void> {
     const utr = key().toUpperCase()
     const amount = 1 + this.#random.below(500)
-    // Half of the banks send a key besides; the bank's reference alone must do as well.
+    // Half of the banks send a key besides; it has no effect (decision Q11).
     const keyed = this.#random.next() < 0.5
     const intent: Intent = {
       method: 'POST',
@@ -185,9 +185,8 @@ export class Load {
     }
     const response = await this.caller.send(intent)
     const reported = this.#read(response)
-    // Without a key a repeat is answered with the payment as it is then, which a refund changes.
-    if (!reported.code && (keyed || reported.payload.status === 'ACCEPTED'))
-      await this.#keep(intent, response)
+    // A repeat returns the payment as it is then, which a refund changes.
+    if (reported.payload.status === 'ACCEPTED') await this.#keep(intent, response)
     if (reported.code) return this.#unexpected('a credit', reported)
     const { status, reason, paymentId } = reported.payload
     this.record.acknowledge('payment', paymentId)

@@ -35,7 +35,9 @@ export class Past {
 
   /** Reads some of everything, and keeps what it is now. To be called when all outcomes are known. */
   async keep(merchants: readonly Merchant[], bank: Bank, cards: Cards, coins: Coins): Promise<void> {
-    const { chance, process } = this.#world
+    const { chance, latestMs, process } = this.#world
+    // What happened before a clock was set back is of the future, until the clock has caught up.
+    if (process.wallMs() < latestMs) return
     const things = [codesOf(merchants), paymentsOf(bank), cardsOf(cards), usersOf(coins)]
     const some = things.flatMap((of) =>
       of.length === 0 ? [] : Array.from({ length: EACH }, () => chance.pick(of)),

@@ -92,6 +92,34 @@ test('the same request encrypted again under the same key gets the first respons
   expect(svcCardId).not.toBe(payloadOf(first).svcCardId)
 })
 
+test.each([1, 2])(
+  'a request that was encrypted again for a repeat under its key creates no card later, also not at once, with %s services',
+  async (services) => {
+    const second = services === 2 ? await openService({ db: service.db }) : undefined
+    const other = second ? await asPartner(second.client, partner) : client
+    const order = orderOf()
+    const key = `again-${services}`
+    const { svcCardId } = payloadOf(await send(await newJwe(order), key))
+    const before = await cards()
+    const again = await newJwe(order)
+    expect(payloadOf(await send(again, key)).svcCardId).toBe(svcCardId)
+    for (const forget of [false, true]) {
+      if (forget) await forgetResponses()
+      for (const used of forget ? [undefined, key, `${key}-other`] : [undefined, `${key}-other`])
+        expect((await send(again, used, other)).error).toBe('encrypted_request_replayed')
+    }
+    expect(await cards()).toBe(before)
+    // A batch that has both decides on the repeat first, or on the order itself.
+    const third = await newJwe(order)
+    const first = await send(await newJwe(order), `${key}-first`)
+    const both = await Promise.all([send(third, `${key}-first`), send(third, undefined, other)])
+    expect(both[0].text).toBe(first.text)
+    expect(await cards()).toBe(before + (both[1].status === 200 ? 2 : 1))
+    expect((await send(third, `${key}-third`)).error).toBe('encrypted_request_replayed')
+    await second?.close()
+  },
+)
+
 test('the same key and request of another partner are independent', async () => {
   const other = await newPartner(service)
   const theirs = await asPartner(service.client, other)

@@ -36,7 +36,7 @@ export async function once(
   if (!key) return { status: 200, body: JSON.stringify(await work()) }
   await tx.query(LOCK, [key.tenantId, key.route, key.key])
   const store = new IdempotencyStore(keyring)
-  const first = (await store.find(tx, [key])).repeat(key)
+  const first = (await store.find(tx, [key])).repeat(key)?.response
   if (first) return first
   const response = { status: 200, body: JSON.stringify(await work()) }
   store.save(tx, [{ key, response }], new Date(clock.now()))

@@ -81,6 +81,9 @@ export const createGiftCard = command({
       status < 500 &&
       status !== 429 &&
       code !== 'encrypted_request_replayed',
+    useUp({ usedJwes }, { ciphertextHash }) {
+      if (ciphertextHash) usedJwes.add(ciphertextHash.toString('base64'))
+    },
     save: (tx, refusals) =>
       keepUsed(
         tx,

@@ -120,12 +120,18 @@ export const COIN_CHECKS: readonly Check[] = [
     'coin_early_uses',
     REDEMPTIONS,
     'No redemption took coins from a lot before it was active',
+    // By the order of the user's history: the database's clock may have been set back in between.
     (chosen) => `select u.redemption_id || ' ' || u.lot_id as subject,
-         'active from ' || coalesce(l.activates_at, l.confirmed_at) || ', spent ' || r.created_at as detail
+         'active from ' || coalesce(l.activates_at, l.confirmed_at) || ', activated as entry ' || coalesce(a.entry, 0)
+           || ', spent as entry ' || d.entry as detail
        from coin_lot_uses u join coin_lots l using (partner_id, lot_id)
          join coin_redemptions r using (partner_id, redemption_id)
-       where l.activation_id is not null and coalesce(l.activates_at, l.confirmed_at, 'infinity') > r.created_at
-         and ${chosen('r.user_id')} limit 100`,
+         join coin_entries d on d.partner_id = r.partner_id and d.user_id = r.user_id
+           and d.object_id = r.redemption_id and d.kind = 'REDEEMED'
+         left join coin_entries a on a.partner_id = l.partner_id and a.user_id = l.user_id
+           and a.object_id = l.lot_id and a.kind = 'ACTIVATED' and a.entry < d.entry
+           and a.created_at >= coalesce(l.activates_at, l.confirmed_at, 'infinity')
+       where l.activation_id is not null and a.entry is null and ${chosen('r.user_id')} limit 100`,
   ),
   check(
     'coin_voided',

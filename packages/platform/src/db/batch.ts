@@ -160,8 +160,8 @@ async function replayRepeats<C extends PreparedCommand>(
   )
   for (const { entry, key } of refused) {
     try {
-      const result = since.repeat(key)
-      if (result) outcomes.set(entry, { result })
+      const first = since.repeat(key)
+      if (first) outcomes.set(entry, { result: first.response })
     } catch (error) {
       outcomes.set(entry, { failure: error as Error })
     }

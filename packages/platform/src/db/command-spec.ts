@@ -48,6 +48,8 @@ interface Steps<C extends PreparedCommand, S, D> {
   /** What is kept of final failures of `decide`, in the same transaction: of requests that count as used by them. */
   readonly refusals?: {
     isFinal(state: S, command: C, failure: Failure): boolean
+    /** Folds a repeat that was encrypted again into the state; its JWE is kept as used. */
+    useUp?(state: S, command: C): void
     save(tx: Writes, refusals: readonly Refusal<C>[]): void
   }
 }

@@ -4,7 +4,7 @@ import { type Moment, timeOf } from '@svc/kernel/time'
 import type { CommandAct } from '../audit.ts'
 import type { BatchTx } from './batch-tx.ts'
 import type { CommandSpec, Entry, Outcome, PreparedCommand, Refusal } from './command-spec.ts'
-import type { HttpResponse, KnownResponses, ResponseKey } from './idempotency-store.ts'
+import type { FirstResponse, HttpResponse, KnownResponses, ResponseKey } from './idempotency-store.ts'
 
 /** What came of the commands of a batch, and what is to be written. */
 export interface Decided<C extends PreparedCommand, D> {
@@ -38,7 +38,12 @@ export function decideAll<C extends PreparedCommand, S, D>(
     try {
       const first = retry && known.repeat(retry)
       if (first) {
-        result.outcomes.set(entry, { result: first })
+        result.outcomes.set(entry, { result: first.response })
+        if (spec.refusals?.useUp && isEncryptedAgain(first, retry)) {
+          spec.refusals.useUp(state.of(command.tenantId), command)
+          const failure = new Failure('encrypted_request_replayed')
+          result.refusals.push({ command, failure, now: timeOf(command.tenantId, at) })
+        }
         continue
       }
       if (heldTenants.has(entry.tenantId)) continue
@@ -65,6 +70,11 @@ export function decideAll<C extends PreparedCommand, S, D>(
   }
   return result
 }
+
+/** Whether a repeat under its key came in another JWE than the first request: that JWE counts as used from now on. */
+const isEncryptedAgain = ({ key: first }: FirstResponse, { ciphertextHash }: ResponseKey): boolean =>
+  ciphertextHash !== null &&
+  (first.ciphertextHash === null || Buffer.compare(first.ciphertextHash, ciphertextHash) !== 0)
 
 /** Decides on a command; a failure that is final is kept. */
 function decideOne<C extends PreparedCommand, S, D>(

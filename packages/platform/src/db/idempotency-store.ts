@@ -23,7 +23,7 @@ export interface ResponseKey {
   readonly ciphertextHash: Uint8Array | null
 }
 
-interface FirstResponse {
+export interface FirstResponse {
   readonly key: ResponseKey
   readonly response: HttpResponse
 }
@@ -89,15 +89,15 @@ export class KnownResponses {
   }
 
   /** Decision C13. The first response when this is a repeat; a failure when the key or the JWE was used otherwise. */
-  repeat(asked: ResponseKey): HttpResponse | undefined {
+  repeat(asked: ResponseKey): FirstResponse | undefined {
     const byKey = this.#withKey(asked)
     if (byKey)
       return Buffer.compare(byKey.key.requestHash, asked.requestHash) === 0
-        ? byKey.response
+        ? byKey
         : fail('idempotency_key_reused')
     const byJwe = this.#withJwe(asked)
     if (!byJwe) return undefined
-    return asked.key.startsWith('jwe ') ? byJwe.response : fail('encrypted_request_replayed')
+    return asked.key.startsWith('jwe ') ? byJwe : fail('encrypted_request_replayed')
   }
 
   /** Whether the key or the JWE was used before, rightly or not. */
