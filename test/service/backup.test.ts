@@ -152,9 +152,7 @@ test('a backup of which any byte is another, or that is not whole, is refused be
     await expect(verifyBackup(damaged, KEYS), `byte ${place} of ${size}`).rejects.toThrow()
     await handle.write(byte, 0, 1, place)
   }
-  const middle = Buffer.alloc(1)
-  await handle.read(middle, 0, 1, size >> 1)
-  await handle.write(Buffer.of(middle[0]! ^ 1), 0, 1, size >> 1)
+  await handle.write('some damage', size >> 1)
   const target = await newDatabase()
   const former = await contentIn(target)
   expect(await refusal(target, ['backup', 'verify', damaged])).toContain('is not sound')

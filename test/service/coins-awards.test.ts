@@ -27,7 +27,6 @@ let client: Client
 let userId: string
 
 beforeAll(async () => {
-  // Without the loop that writes off what has expired: the tests count what they write off themselves.
   service = await openService({ background: false })
   ;({ partner, client } = await newCoinPartner(service))
 })
