@@ -122,14 +122,12 @@ test('a repeated notice gets the same bytes, one that contradicts it goes to qua
 })
 
 test('the return of a credit is recorded once; a notice of another credit, or with another amount, goes to quarantine', async () => {
-  // Without the simulated bank, which would return the refused credit meanwhile.
   const own = await openService({ background: false })
   onTestFinished(() => own.close())
   const tenant = await own.as(await own.newMerchant())
   const code = await newCode(own, tenant)
   const pay = async (): Promise<Json> => payloadOf(await notifyCredit(own.client, creditOf(code.tr)))
-  const taken = await pay()
-  const late = await pay()
+  const [taken, late] = [await pay(), await pay()]
   const confirm = (utr: string, more: object = {}) =>
     own.client.notify('/rails/upi/refunds', { utr, ...more }, RAIL_KEY)
   const kept = [
@@ -241,7 +239,6 @@ test('a held notice survives a restart, and is refunded when its code was cancel
     )
   await cancel(await first.as(merchant), dead.qrCodeId)
   await first.close()
-  // Both are due now.
   await asSuperuser(first.db.database, async (db) =>
     expect((await db.query('update sandbox_upi_notices set due_at = clock_timestamp()')).rowCount).toBe(2),
   )
