@@ -21,7 +21,7 @@ export function secondFactorsOfMembers(bed: Bed): void {
     await dialog(page).getByRole('img', { name: 'QR code for the authenticator app' }).waitFor()
     await clean(page)
     const secret = (await dialog(page).getByTestId('secret').innerText()).trim()
-    await dialog(page).getByLabel('Code').fill(codeOf(secret, -1))
+    await dialog(page).getByLabel('Code').fill(codeOf(secret))
     await dialog(page).getByRole('button', { name: 'Confirm' }).click()
     const codes = page.getByRole('dialog', { name: 'New recovery codes' })
     const [recovery = ''] = (await codes.getByTestId('secret').innerText()).trim().split(/\s+/)
@@ -36,7 +36,7 @@ export function secondFactorsOfMembers(bed: Bed): void {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByLabel('Code').waitFor()
     await clean(page)
-    await page.getByLabel('Code').fill(codeOf(secret))
+    await page.getByLabel('Code').fill(codeOf(secret, 1))
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('heading', { name: 'For your programs' }).waitFor()
 

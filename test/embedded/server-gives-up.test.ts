@@ -5,12 +5,13 @@ import { openEmbedded } from '@svc/embedded-postgres/embedded'
 import { connectionOptions } from '@svc/platform/db/connection-options'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../harness/free-port.ts'
 
 test('over TCP the server drops a vanished client within 15 s, and the client probes a silent server', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-tcp-'))
   const server = await openEmbedded({
     dataDir,
-    settings: { listen_addresses: '127.0.0.1', port: String(20_000 + (process.pid % 10_000)) },
+    settings: { listen_addresses: '127.0.0.1', port: String(await freePort()) },
   })
   onTestFinished(async () => {
     await server.release()

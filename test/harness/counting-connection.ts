@@ -4,7 +4,10 @@ import pg from 'pg'
 /** What went to the database under one name, over all connections of a service. */
 interface Sent {
   times: number
-  /** Of these, while nothing else was under way on the connection: each waits for the network once. */
+  /**
+   * Of these, after a result of the round trip before: each waits for the network once more. What else is under way on
+   * the connection then does not count, as it depends on the load.
+   */
   roundTrips: number
 }
 
@@ -18,7 +21,8 @@ const nameOf = (query: string | { name?: string; text?: string }): string =>
 export function countingConnection(): { readonly traffic: Traffic; readonly Client: ConnectionClass } {
   const traffic: Traffic = new Map()
   class CountingClient extends pg.Client {
-    #underWay = 0
+    #round = 0
+    #isOver = true
     #reads = false
 
     // The driver's own overloads are all served by passing on what came.
@@ -31,12 +35,17 @@ export function countingConnection(): { readonly traffic: Traffic; readonly Clie
       // Nobody waits for the end of a reader's transaction.
       if (name === 'commit' && this.#reads) return super.query(...(args as [string]))
       if (name === 'begin') this.#reads = String(args[0]).startsWith('begin read only')
-      if (this.#underWay++ === 0) sent.roundTrips++
+      if (this.#isOver) {
+        this.#round++
+        this.#isOver = false
+        sent.roundTrips++
+      }
+      const round = this.#round
       const callback = typeof args.at(-1) === 'function' ? args.pop() : undefined
       // Told before whoever waits for the answer: what they send next is a round trip of its own, whatever the load.
       return new Promise((resolve, reject) => {
         super.query(...(args as [string]), (error: Error | null, result: unknown) => {
-          this.#underWay--
+          if (round === this.#round) this.#isOver = true
           if (callback) callback(error, result)
           else if (error) reject(error)
           else resolve(result)

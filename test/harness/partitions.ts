@@ -3,20 +3,23 @@ import type pg from 'pg'
 import { asSuperuser, newDatabase, type TestDatabase } from './service.ts'
 
 const DAY_MS = 86_400_000
+/** One for all tests of a file, so that no day begins within one. */
+const NOW_MS = Date.now()
 export const TENANT = 'mer_partitions'
 
-/** A database without a running service: nothing changes by itself. */
+/** A database without a running service: nothing changes by itself. It has its partitions, whatever the age of the template. */
 export async function bare<T>(work: (db: pg.Client, database: TestDatabase) => Promise<T>): Promise<T> {
   const database = await newDatabase()
   return asSuperuser(database.database, async (db) => {
     await db.query(`insert into tenants (tenant_id, kind, created_at) values ($1, 'merchant', now())`, [
       TENANT,
     ])
+    await maintain(db)
     return work(db, database)
   })
 }
 
-export const at = (daysFromNow: number): Date => new Date(Date.now() + daysFromNow * DAY_MS)
+export const at = (daysFromNow: number): Date => new Date(NOW_MS + daysFromNow * DAY_MS)
 
 /** Writes an event as a command does, with the id and the instant of another time. */
 export const happen = (db: pg.Client, when: Date, name: string, tenantId = TENANT, createdAt = when) =>
@@ -33,7 +36,7 @@ export const keepEvents = (db: pg.Client, days: number) =>
   db.query(`update retention set keep = make_interval(days => $1) where what = 'events'`, [days])
 
 /** All steps that are due at this time. Returns what was done. */
-export async function maintain(db: pg.Client, now = new Date()): Promise<string[]> {
+export async function maintain(db: pg.Client, now = at(0)): Promise<string[]> {
   const all: string[] = []
   for (;;) {
     const { rows } = await db.query<{ done: string | null }>('select maintain_partitions_at($1) as done', [

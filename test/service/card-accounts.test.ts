@@ -1,6 +1,7 @@
 import { accountStatement } from '@svc/core/ledger/books'
 import type { Tx } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { passMidnight } from '../harness/business-day.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { expectFailure } from '../harness/failure.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
@@ -13,6 +14,7 @@ let stranger: Client
 
 beforeAll(async () => {
   service = await openService()
+  passMidnight(service)
   partner = await newPartner(service, { fundsPaise: 10_000_00n })
   client = await asPartner(service.client, partner)
   stranger = await asPartner(service.client, await newPartner(service))

@@ -1,6 +1,7 @@
 import { CARD_CHECKS } from '@svc/core/cards/reconcile-cards'
 import { reconcile } from '@svc/core/ledger/reconcile'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { passMidnight } from '../harness/business-day.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -11,6 +12,7 @@ let client: Client
 
 beforeAll(async () => {
   service = await openService()
+  passMidnight(service)
   partner = await newPartner(service)
   client = await asPartner(service.client, partner)
 })

@@ -15,7 +15,7 @@ let service: TestService
 let dataDir: string
 let env: Record<string, string>
 
-// Minutes on a machine that does much else: processes start, and a rotation waits for every process.
+// Minutes on a machine that does much else: it runs many commands.
 vi.setConfig({ testTimeout: 240_000 })
 
 beforeAll(async () => {
@@ -25,7 +25,6 @@ beforeAll(async () => {
     DATABASE_URL: service.db.url,
     SVC_MASTER_KEY: MASTER_KEY,
     DATA_DIR: dataDir,
-    COMMAND_TIMEOUT_MS: '1000',
   }
 })
 afterAll(async () => {

@@ -17,6 +17,8 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const daysAgo = (days: number) => calendarDay(new Date(Date.now() - days * DAY_MS), 'Asia/Kolkata')
+/** The same for all tests: a day may end between two. */
+const TWO_DAYS_AGO = daysAgo(2)
 const close = (through: string) => {
   const { database, keyring } = service.app.services
   const asked = { through, by: 'operator asha', timeZone: 'Asia/Kolkata' }
@@ -47,8 +49,9 @@ test('a day that has not ended, or has just ended, is not closed', async () => {
 
 test('a closed period has signed totals, is closed once, and later payments do not change it', async () => {
   await pay(6)
-  const first = await close(daysAgo(5))
-  expect(await close(daysAgo(5))).toEqual(first)
+  const through = daysAgo(5)
+  const first = await close(through)
+  expect(await close(through)).toEqual(first)
   await expect(close(daysAgo(7))).rejects.toMatchObject({ code: 'period_closed' })
   await pay(2)
   expect(await problems()).toEqual([null])
@@ -97,7 +100,7 @@ test('a period is closed although other entries are written to the audit while i
   const { database } = service.app.services
   const closed = await asSuperuser(service.db.database, async (outsider) => {
     await outsider.query('begin; lock table ledger_transfers')
-    const closing = runHere(['admin', 'books', 'close', '--through', daysAgo(2)], env)
+    const closing = runHere(['admin', 'books', 'close', '--through', TWO_DAYS_AGO], env)
     await onceAwaited(outsider)
     await database.operate(async (tx) => recordAudit(tx, [{ action: 'noted', target: 'house' }]))
     await outsider.query('rollback')
@@ -112,7 +115,7 @@ test('on the command line a period is closed under an operator’s name, listed 
     const { code, stdout, stderr } = await runHere(['admin', 'books', ...args, '--json'], env)
     return { code, out: stdout === '' ? undefined : JSON.parse(stdout), stderr }
   }
-  expect((await svc('close', '--through', daysAgo(2))).out).toMatchObject({ through: daysAgo(2) })
+  expect((await svc('close', '--through', TWO_DAYS_AGO)).out).toMatchObject({ through: TWO_DAYS_AGO })
   expect((await svc('closings')).out).toHaveLength(3)
   expect(await svc('verify')).toMatchObject({ code: 0, out: [{ result: 'as signed' }, {}, {}] })
   expect((await svc('close', '--through', '31-10-2026')).stderr).toContain('such as 2026-10-31')

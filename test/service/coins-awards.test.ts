@@ -27,7 +27,7 @@ let client: Client
 let userId: string
 
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({ background: false })
   ;({ partner, client } = await newCoinPartner(service))
 })
 beforeEach(async () => {

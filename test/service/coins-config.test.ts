@@ -115,7 +115,7 @@ test('the event, the kind and the company never change (K7)', async () => {
 })
 
 test('an update without changes writes no revision', async () => {
-  const made = await newConfig(client, { validTo: '2030-01-01T00:00:00Z', perUserDailyLimit: 30 })
+  const made = await newConfig(client, { validTo: '2090-01-01T00:00:00Z', perUserDailyLimit: 30 })
   const { amount, title, validFrom, validTo, perUserDailyLimit } = made
   const same = payloadOf(
     await update(made.coinConfigId, { amount, title, validFrom, validTo, perUserDailyLimit }, 1),
@@ -128,10 +128,10 @@ test('an update is checked as a whole, including what it does not change', async
   const { coinConfigId: id } = await newConfig(client, {
     amount: 10,
     perUserDailyLimit: 20,
-    validTo: '2030-01-01T00:00:00Z',
+    validTo: '2090-01-01T00:00:00Z',
   })
   expectFailure(await update(id, { amount: 21 }, 1), 'validation_failed')
-  expectFailure(await update(id, { validFrom: '2031-01-01T00:00:00Z' }, 1), 'validation_failed')
+  expectFailure(await update(id, { validFrom: '2091-01-01T00:00:00Z' }, 1), 'validation_failed')
   payloadOf(await update(id, { amount: 21, perUserDailyLimit: null }, 1))
 })
 

@@ -51,7 +51,8 @@ const NOTES: CommandSpec<Note, undefined, Note> = {
 }
 
 beforeAll(async () => {
-  service = await openService()
+  // What is counted on the server is of these queues alone.
+  service = await openService({ background: false })
   await asSuperuser(service.db.database, (admin) =>
     admin.query(`create table pages (tenant_id text primary key);
       create table notes (position bigserial, tenant_id text references pages, line integer check (line >= 0));

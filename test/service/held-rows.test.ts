@@ -27,15 +27,17 @@ test('a locked row of one merchant costs the others at most half of their throug
     await admin.query('rollback')
     return [await paying, Number(rows[0]!.n)]
   })
+  // Measured on either side: a machine is not as fast all the time.
+  const freeAgain = await load(service, codes, PHASE_MS)
   const others = (counts: readonly number[]) => counts.slice(1).reduce((sum, n) => sum + n, 0)
-  expect(others(held)).toBeGreaterThanOrEqual(others(free) / 2)
+  expect(others(held)).toBeGreaterThanOrEqual(Math.min(others(free), others(freeAgain)) / 2)
   // Its payments waited, and every one was answered afterwards: `load` fails on any other answer.
   const { rows } = await asSuperuser(service.db.database, (admin) =>
     admin.query<{ n: string }>('select count(*) as n from payments where qr_code_id = $1', [
       codes[0]!.qrCodeId,
     ]),
   )
-  expect(Number(rows[0]!.n)).toBe(heldPaid + CALLERS_EACH)
+  expect(Number(rows[0]!.n)).toBe(heldPaid + CALLERS_EACH + freeAgain[0]!)
   await service.close()
 })
 

@@ -30,7 +30,7 @@ function open(address: Database['address'], options: DatabaseOptions = {}): Data
   onTestFinished(() => database.close())
   return database
 }
-const withReplica = (replicaWaitMs = 500) =>
+const withReplica = (replicaWaitMs = 20_000) =>
   open({ url: both(), operatorUrl: both(), replicaUrl: both('standby') }, { replicaWaitMs })
 
 const portOf = async (database: Database): Promise<unknown> =>

@@ -6,20 +6,31 @@ import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { openService, type TestService, tokenOf } from '../harness/service.ts'
 
 let service: TestService
+/** It waits for no request for long. */
+let impatient: TestService
 let client: Client
 let bearer: string
+let besideSlowOnes: Client
 
 beforeAll(async () => {
-  service = await openService({ env: { HEADERS_TIMEOUT_MS: '500', REQUEST_TIMEOUT_MS: '1000' } })
+  service = await openService()
+  impatient = await openService({
+    db: service.db,
+    env: { HEADERS_TIMEOUT_MS: '500', REQUEST_TIMEOUT_MS: '1000' },
+  })
   const merchant = await service.newMerchant()
   bearer = `Bearer ${await tokenOf(service.client, merchant.apiKey)}`
   client = service.client.with({ authorization: bearer })
+  besideSlowOnes = await impatient.as(merchant)
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  await impatient.close()
+  await service.close()
+})
 
 /** A connection that says something other than HTTP clients do. */
-async function say(text: string): Promise<Socket> {
-  const { hostname, port } = new URL(service.baseUrl)
+async function say(text: string, to = service): Promise<Socket> {
+  const { hostname, port } = new URL(to.baseUrl)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => undefined)
   await once(socket, 'connect')
@@ -57,7 +68,7 @@ function lastResponse(received: string): RawResponse {
   return { status: Number(headers.slice(9, 12)), headers, json, error: JSON.parse(json.payload).error }
 }
 
-const responseTo = async (text: string) => lastResponse(await untilClosed(await say(text)))
+const responseTo = async (text: string, to = service) => lastResponse(await untilClosed(await say(text, to)))
 const post = (...headers: string[]) =>
   ['POST /api/v0/merchant/token HTTP/1.1', 'Host: a', ...headers, '', ''].join('\r\n')
 const CHUNKED = 'Transfer-Encoding: chunked'
@@ -178,12 +189,12 @@ test.each([
   ['a body that never comes', () => post(JSON_TYPE, 'Content-Length: 2')],
   ['a body that never ends', () => `${post(JSON_TYPE, CHUNKED)}1\r\n{\r\n`],
 ])('a request that does not arrive in time is 408 and ends the connection: %s', async (_, text) => {
-  const { status, error } = await responseTo(text())
+  const { status, error } = await responseTo(text(), impatient)
   expect([status, error]).toEqual([408, 'request_timeout'])
 })
 
 test('the fields of its operation’s envelope are in the 408 of a request whose operation is known, and in its 400', async () => {
-  const late = await responseTo(post(JSON_TYPE, 'Content-Length: 2'))
+  const late = await responseTo(post(JSON_TYPE, 'Content-Length: 2'), impatient)
   const broken = await responseTo(`${post(JSON_TYPE, CHUNKED)}1\r\n{}\r\n0\r\n\r\n`)
   for (const { json } of [late, broken])
     expect(json).toMatchObject({
@@ -193,7 +204,7 @@ test('the fields of its operation’s envelope are in the 408 of a request whose
   const behind = await responseTo(`GET /livez HTTP/1.1\r\nHost: a\r\n\r\nGARBAGE\r\n\r\n`)
   expect(behind.json).not.toHaveProperty('resultCode')
   const problem = await untilClosed(
-    await say(post(JSON_TYPE, 'Accept: application/problem+json', 'Content-Length: 2')),
+    await say(post(JSON_TYPE, 'Accept: application/problem+json', 'Content-Length: 2'), impatient),
   )
   expect(problem).toMatch(/^HTTP\/1\.1 408 .*\r\nContent-Type: application\/problem\+json\r\n/i)
   expect(JSON.parse(problem.split('\r\n\r\n')[1]!)).toMatchObject({ status: 408, error: 'request_timeout' })
@@ -207,7 +218,7 @@ test.each([
 ])(
   'a caller that keeps its half of a rejected connection open does not keep ours open: %s',
   async (_, text) => {
-    const { hostname, port } = new URL(service.baseUrl)
+    const { hostname, port } = new URL(impatient.baseUrl)
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
     socket.on('error', () => undefined).resume()
     socket.write(text)
@@ -262,7 +273,10 @@ test('a caller that disconnects in the middle of a body causes no error of the s
 test('200 slow clients are dropped, and a well-behaved client is always served meanwhile', async () => {
   const slow = await Promise.all(
     Array.from({ length: 200 }, (_, i) =>
-      say(i % 2 ? 'GET /livez HTTP/1.1\r\nHost: a\r\nx: ' : post(JSON_TYPE, 'Content-Length: 65536') + '{'),
+      say(
+        i % 2 ? 'GET /livez HTTP/1.1\r\nHost: a\r\nx: ' : post(JSON_TYPE, 'Content-Length: 65536') + '{',
+        impatient,
+      ),
     ),
   )
   // Each sends a little now and then, as one does who wants to keep the connection.
@@ -271,7 +285,7 @@ test('200 slow clients are dropped, and a well-behaved client is always served m
   const dropped = Promise.all(slow.map((socket) => untilClosed(socket).then(() => open--)))
   let served = 0
   while (open > 0) {
-    const response = await client.post('/api/v0/qr-code', {})
+    const response = await besideSlowOnes.post('/api/v0/qr-code', {})
     expect(response.status, response.text).toBe(200)
     served++
   }

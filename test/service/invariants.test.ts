@@ -27,7 +27,8 @@ import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harne
 let service: TestService
 
 beforeAll(async () => {
-  service = await openService()
+  // Without the simulated bank, which would end the refunds meanwhile.
+  service = await openService({ background: false })
   const shop = await service.newMerchant()
   const merchant = await service.as(shop)
   const [first, second] = await receive(shop.merchantId, merchant)

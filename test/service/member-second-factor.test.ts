@@ -22,14 +22,22 @@ afterAll(async () => {
   await service.close()
 })
 
-/** A member who has set up an app; the code of the period before was used for it. */
+/** A member who has set up an app with the code of now: their next one is `codeOf(secret, 1)`. */
 async function withApp(role: 'viewer' | 'operator' | 'admin' = 'admin') {
   const browser = await memberBrowser(service, tenantId, role)
   const { secret } = (await browser.post('/session/second-factor')).json
-  const { json, status } = await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })
+  const used = codeOf(secret)
+  const { json, status } = await browser.post('/session/second-factor/confirm', { code: used })
   expect(status).toBe(200)
   const { memberId, memberName: name } = browser
-  return { browser, memberId, name, secret: String(secret), recoveryCodes: json.recoveryCodes as string[] }
+  return {
+    browser,
+    memberId,
+    name,
+    secret: String(secret),
+    used,
+    recoveryCodes: json.recoveryCodes as string[],
+  }
 }
 
 const stranger = (at: TestService) => new Browser(at, PORTAL_API)
@@ -43,11 +51,11 @@ const lockOut = async ({ name, secret }: { name: string; secret: string }) => {
 }
 
 test('with an authenticator app a password alone is not enough, and each code is accepted once across all processes', async () => {
-  const { memberId, name, secret, recoveryCodes } = await withApp()
+  const { memberId, name, secret, used, recoveryCodes } = await withApp()
   expect((await signIn(service, name)).error).toBe('second_factor_required')
-  expect((await signIn(service, name, codeOf(secret, -1))).error).toBe('wrong_code')
+  expect((await signIn(service, name, used)).error).toBe('wrong_code')
   const both = (code: string) => Promise.all([service, other].map((at) => signIn(at, name, code)))
-  for (const code of [codeOf(secret), recoveryCodes[0]!.toUpperCase()])
+  for (const code of [codeOf(secret, 1), recoveryCodes[0]!.toUpperCase()])
     expect((await both(code)).map(({ status }) => status).sort()).toEqual([200, 401])
   const admin = await signedIn(service, 'admin')
   const entries = async (action: string): Promise<Json[]> =>
@@ -66,7 +74,7 @@ test('after five wrong codes in a row even a correct one is rejected in every pr
   const locked = await withApp()
   await lockOut(locked)
   for (const at of [service, other]) {
-    const { error, headers } = await signIn(at, locked.name, codeOf(locked.secret))
+    const { error, headers } = await signIn(at, locked.name, codeOf(locked.secret, 1))
     expect(error).toBe('second_factor_locked')
     expect(Number(headers['retry-after'])).toBeGreaterThan(800)
   }
@@ -109,7 +117,7 @@ test('a link replaces the password, never the second factor', async () => {
   expect((await use()).error).toBe('second_factor_required')
   expect((await use(wrongCode(secret))).error).toBe('wrong_code')
   expect((await browser.get('/session')).status).toBe(200)
-  expect((await use(codeOf(secret))).status).toBe(200)
+  expect((await use(codeOf(secret, 1))).status).toBe(200)
   expect((await browser.get('/session')).error).toBe('not_signed_in')
 })
 
@@ -183,7 +191,7 @@ test('operations that move money or change rights require a sign-in within the l
   const again = (body: object) => browser.post('/session/step-up', body)
   expect((await again({ password: 'not this one, surely' })).error).toBe('wrong_password')
   expect((await again({ password: PASSWORD })).error).toBe('second_factor_required')
-  expect((await again({ password: PASSWORD, code: codeOf(secret) })).status).toBe(200)
+  expect((await again({ password: PASSWORD, code: codeOf(secret, 1) })).status).toBe(200)
   expect((await browser.post('/members', { name: 'next.one', role: 'viewer' })).status).toBe(200)
 })
 
@@ -192,11 +200,11 @@ test('a session of the password alone is no longer enough when an app is set up,
   const browser = stranger(service)
   await browser.post('/session', { name: before.memberName, password: PASSWORD })
   const { secret } = (await browser.post('/session/second-factor')).json
-  await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })
+  await browser.post('/session/second-factor/confirm', { code: codeOf(secret) })
   expect((await before.get('/payments')).error).toBe('second_factor_needed')
   const change = { password: PASSWORD, newPassword: 'a password of a thief' }
   expect((await before.post('/session/password', change)).error).toBe('second_factor_required')
-  const proof = { password: PASSWORD, code: codeOf(secret) }
+  const proof = { password: PASSWORD, code: codeOf(secret, 1) }
   expect((await before.post('/session/step-up', proof)).json.secondFactorNeeded).toBe(false)
   expect((await before.get('/payments')).status).toBe(200)
 })

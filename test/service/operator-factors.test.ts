@@ -34,7 +34,7 @@ async function addPasskey(browser: Browser): Promise<Authenticator> {
 
 async function addApp(browser: Browser): Promise<string> {
   const { secret } = (await browser.post('/session/second-factor')).json
-  const { status } = await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })
+  const { status } = await browser.post('/session/second-factor/confirm', { code: codeOf(secret) })
   expect(status).toBe(200)
   return secret
 }
@@ -95,7 +95,7 @@ test('a stolen password adds no factor beside a passkey, changes no password, an
   await usePasskey(fresh, authenticator)
   await addPasskey(fresh)
   const secret = await addApp(fresh)
-  const withCode = { name, password: PASSWORD, code: codeOf(secret) }
+  const withCode = { name, password: PASSWORD, code: codeOf(secret, 1) }
   expect((await new Browser(service).post('/session', withCode)).json.secondFactorNeeded).toBe(false)
 })
 
@@ -128,7 +128,7 @@ test('password-only sessions are no longer enough when a second factor is set up
   const { browser: before } = await passwordSession(name)
   const secret = await addApp((await passwordSession(name)).browser)
   expect((await before.get('/merchants')).error).toBe('second_factor_needed')
-  const proof = { password: PASSWORD, code: codeOf(secret) }
+  const proof = { password: PASSWORD, code: codeOf(secret, 1) }
   expect((await before.post('/session/step-up', proof)).json.secondFactorNeeded).toBe(false)
   expect((await before.get('/merchants')).status).toBe(200)
 })

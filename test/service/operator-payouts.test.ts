@@ -161,12 +161,12 @@ test('a run of many merchants resumes where the previous call ended, and skips n
 
 test('the terms of a merchant show only the last digits of its account, and its fees with the latest first', async () => {
   const merchantId = await shop(1, 2)
-  await giveFee(service, merchantId, { basisPoints: 180 }, '2030-04-01')
+  await giveFee(service, merchantId, { basisPoints: 180 }, '2090-04-01')
   const { json, text } = await viewer.get(`/merchants/${merchantId}/payout-terms`)
   expect(json).toMatchObject({
     bankAccount: { holder: 'Corner Shop', ends: '5678', ifsc: 'HDFC0000001', gstState: '29' },
     fees: [
-      { validFrom: '2030-04-01', percent: '1.80', fixed: '0.00' },
+      { validFrom: '2090-04-01', percent: '1.80', fixed: '0.00' },
       { validFrom: '2020-01-01', percent: '1.00', fixed: '0.50' },
     ],
   })

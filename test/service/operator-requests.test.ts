@@ -189,7 +189,7 @@ test('where the row limit deletes entries before their days are over, the log an
     const { completeSince, ...limits } = await log()
     expect(limits).toEqual({ days: 2, rowsMax: 1000 })
     expect(Date.parse(completeSince)).toBe(hourAgo + 500_000)
-    await vi.waitFor(() => expect(warnings()).toHaveLength(1))
+    await expect.poll(warnings).toHaveLength(1)
     expect(JSON.parse(warnings()[0]!)).toMatchObject({ completeSince, days: 2, rowsMax: 1000 })
 
     // What was deleted early would be gone by now for its age.

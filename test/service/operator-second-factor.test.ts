@@ -18,15 +18,16 @@ afterAll(async () => {
   await service.close()
 })
 
-/** An operator who has set up an app; the code of the period before was used for it. */
+/** An operator who has set up an app with the code of now: their next one is `codeOf(secret, 1)`. */
 async function withApp(role: 'viewer' | 'operator' | 'admin' = 'operator') {
   const operator = await newOperator(service, role)
   const browser = new Browser(service)
   await browser.signIn(operator.name)
   const { secret } = (await browser.post('/session/second-factor')).json
-  const { json, status } = await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })
+  const used = codeOf(secret)
+  const { json, status } = await browser.post('/session/second-factor/confirm', { code: used })
   expect(status).toBe(200)
-  return { ...operator, browser, secret: String(secret), recoveryCodes: json.recoveryCodes as string[] }
+  return { ...operator, browser, secret: String(secret), used, recoveryCodes: json.recoveryCodes as string[] }
 }
 
 const signIn = async (at: TestService, name: string, code?: string) =>
@@ -42,10 +43,10 @@ const age = (operatorId: string, minutes: number) =>
   )
 
 test('with an authenticator app a password alone is not enough, and each code is accepted once across all processes', async () => {
-  const { name, operatorId, secret, recoveryCodes } = await withApp()
+  const { name, operatorId, secret, used, recoveryCodes } = await withApp()
   expect((await signIn(service, name)).error).toBe('second_factor_required')
-  expect((await signIn(service, name, codeOf(secret, -1))).error).toBe('wrong_code')
-  const code = codeOf(secret)
+  expect((await signIn(service, name, used)).error).toBe('wrong_code')
+  const code = codeOf(secret, 1)
   expect((await signIn(service, name, code)).status).toBe(200)
   expect((await signIn(other, name, code)).error).toBe('wrong_code')
   const [recovery = ''] = recoveryCodes
@@ -62,7 +63,7 @@ test('with an authenticator app a password alone is not enough, and each code is
 
 test('one code sent to two processes at once signs in once', async () => {
   const { name, secret } = await withApp()
-  const code = codeOf(secret)
+  const code = codeOf(secret, 1)
   const both = await Promise.all([service, other].map((at) => signIn(at, name, code)))
   expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
 })
@@ -73,7 +74,7 @@ test('after five wrong codes in a row even a correct one is rejected in every pr
   for (let tries = 0; tries < 5; tries++)
     expect((await signIn(service, name, wrong)).error).toBe('wrong_code')
   for (const at of [service, other]) {
-    const { error, headers } = await signIn(at, name, codeOf(secret))
+    const { error, headers } = await signIn(at, name, codeOf(secret, 1))
     expect(error).toBe('second_factor_locked')
     expect(Number(headers['retry-after'])).toBeGreaterThan(800)
   }
@@ -129,7 +130,7 @@ test('where the role requires a second factor, only the operator’s own account
       expect([id, error === 'second_factor_needed']).toEqual([id, !beforeSecondFactor])
     }
     const { secret } = (await browser.post('/session/second-factor')).json
-    await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })
+    await browser.post('/session/second-factor/confirm', { code: codeOf(secret) })
     expect((await browser.get('/merchants')).status).toBe(200)
     const viewer = await newOperator(service, 'viewer')
     const looking = new Browser(strict)
@@ -151,7 +152,7 @@ test('operations that move money or change rights require a sign-in within the l
   const again = (body: object) => browser.post('/session/step-up', body)
   expect((await again({ password: 'not this one, surely' })).error).toBe('wrong_password')
   expect((await again({ password: PASSWORD })).error).toBe('second_factor_required')
-  expect((await again({ password: PASSWORD, code: codeOf(secret) })).status).toBe(200)
+  expect((await again({ password: PASSWORD, code: codeOf(secret, 1) })).status).toBe(200)
   expect((await browser.post('/operators/none/password', {})).error).not.toBe('step_up_required')
 })
 

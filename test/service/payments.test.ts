@@ -3,7 +3,7 @@ import { reconcile } from '@svc/core/ledger/reconcile'
 import { PAYMENT_CHECKS } from '@svc/core/payments/reconcile-payments'
 import { setMerchantDisabled } from '@svc/core/tenants/merchant'
 import { calendarDay } from '@svc/kernel/time'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { cancel, creditOf, newCode, newUtr, notifyCredit, type TestCode } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
@@ -122,11 +122,14 @@ test('a repeated notice gets the same bytes, one that contradicts it is quaranti
 })
 
 test('the return of a credit is recorded once; a notice of another credit, or with another amount, is quarantined', async () => {
-  const code = await newCode(service, client)
-  const taken = await pay(code, 10)
-  const late = await pay(code, 10)
+  const own = await openService({ background: false })
+  onTestFinished(() => own.close())
+  const tenant = await own.as(await own.newMerchant())
+  const code = await newCode(own, tenant)
+  const pay = async (): Promise<Json> => payloadOf(await notifyCredit(own.client, creditOf(code.tr)))
+  const [taken, late] = [await pay(), await pay()]
   const confirm = (utr: string, more: object = {}) =>
-    service.client.notify('/rails/upi/refunds', { utr, ...more }, RAIL_KEY)
+    own.client.notify('/rails/upi/refunds', { utr, ...more }, RAIL_KEY)
   const kept = [
     [await confirm(taken.utr), 'payment_accepted'],
     [await confirm('NEVERSEEN01'), 'unknown_payment'],
@@ -135,7 +138,7 @@ test('the return of a credit is recorded once; a notice of another credit, or wi
   ] as const
   for (const [response, reason] of kept)
     expect(response).toMatchObject({ status: 202, json: { payload: { status: 'QUARANTINED', reason } } })
-  const notices = await asSuperuser(service.db.database, (db) =>
+  const notices = await asSuperuser(own.db.database, (db) =>
     db.query(
       `select utr, payment_id, reason from rail_notices where flags @> '{refund_notice}' order by reason`,
     ),
@@ -146,7 +149,8 @@ test('the return of a credit is recorded once; a notice of another credit, or wi
     { utr: taken.utr, payment_id: taken.paymentId, reason: 'payment_accepted' },
     { utr: 'NEVERSEEN01', payment_id: null, reason: 'unknown_payment' },
   ])
-  expect((await paymentsOf(code)).map(({ status }) => status)).toEqual(['REFUND_PENDING', 'ACCEPTED'])
+  const { data } = payloadOf(await tenant.get(`/api/v0/qr-code/${code.qrCodeId}/payments`))
+  expect(data.map(({ status }: Json) => status)).toEqual(['REFUND_PENDING', 'ACCEPTED'])
   const first = await confirm(late.utr, { amount: '10.00' })
   expect(payloadOf(first)).toMatchObject({ status: 'REFUNDED', reason: 'qr_code_used' })
   expect((await confirm(late.utr)).text).toBe(first.text)
@@ -231,10 +235,13 @@ test('a withheld notice survives a restart, and is refunded when its code was ca
   ]
   for (const { qrCodeId } of [kept, dead])
     payloadOf(
-      await first.client.post('/sandbox/upi/pay', { qrCodeId, amount: 10, delayMs: 1_500, utr: newUtr() }),
+      await first.client.post('/sandbox/upi/pay', { qrCodeId, amount: 10, delayMs: 600_000, utr: newUtr() }),
     )
   await cancel(await first.as(merchant), dead.qrCodeId)
   await first.close()
+  await asSuperuser(first.db.database, async (db) =>
+    expect((await db.query('update sandbox_upi_notices set due_at = clock_timestamp()')).rowCount).toBe(2),
+  )
   const second = await openService({ db: first.db })
   const again = await second.as(merchant)
   const settled = async (code: TestCode): Promise<Json> => {
@@ -278,9 +285,8 @@ test('a credit is in the books of the day of the payer’s bank, never of a day 
     [Date.now() + 3 * DAY, undefined],
   ] as const) {
     const transactionTime = new Date(transactionMs).toISOString()
-    const { paymentId } = payloadOf(
-      await notifyCredit(service.client, { ...creditOf(code.tr), transactionTime }),
-    )
+    const notice = { ...creditOf(code.tr), transactionTime }
+    const { paymentId } = payloadOf(await service.client.notify('/rails/upi/credits', notice, RAIL_KEY))
     const { rows } = await asSuperuser(service.db.database, (db) =>
       db.query(
         `select j.effective_date::text as day, j.at from journals j join ledger_transfers t using (tenant_id, journal_id)

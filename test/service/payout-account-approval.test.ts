@@ -40,7 +40,7 @@ test('the operator who set the bank account of a payout cannot approve it, even 
     paymentId,
   ])
   expect((await setAccount(asha, merchantId, '999999999999')).status).toBe(200)
-  const businessDay = calendarDay(new Date(Date.now() - 86_400_000), 'Asia/Kolkata')
+  const businessDay = calendarDay(new Date(Date.now() - 2 * 86_400_000), 'Asia/Kolkata')
   const { data } = (await ravi.browser.post('/payouts/run', { businessDay })).json
   const { payoutId } = data.find((each: { merchantId: string }) => each.merchantId === merchantId)
   const refused = await approve(asha, payoutId)

@@ -68,12 +68,10 @@ test.skipIf(!canReplicate)(
     for (let n = 0; n < 3; n++)
       payloadOf(await (await before.as(kept)).post('/api/v0/qr-code', { qrName: 'lost' }))
     await before.close()
+    const { segment } = (await primary.run('select pg_walfile_name(pg_current_wal_lsn()) as segment'))!
     await bash(switchLog!)
-    await expect
-      .poll(async () => (await primary.run(`select archived_count::int as n from pg_stat_archiver`))?.['n'], {
-        timeout: 20_000,
-      })
-      .toBeGreaterThan(1)
+    const isArchived = `select last_archived_wal >= '${String(segment)}' as done from pg_stat_archiver`
+    await expect.poll(async () => (await primary.run(isArchived))?.['done'], { timeout: 20_000 }).toBe(true)
 
     // The recovered server gets addresses of its own on this machine.
     const port = await freePort()

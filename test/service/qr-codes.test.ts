@@ -1,3 +1,4 @@
+import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { openService, RAIL_KEY, type TestMerchant, type TestService } from '../harness/service.ts'
@@ -14,13 +15,14 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 test('a created code is returned with every field of the request, and a get returns the same', async () => {
+  const nextYear = calendarDay(new Date(Date.now() + 365 * 86_400_000), 'Asia/Kolkata')
   const request = {
     qrName: 'Table 12',
     multipleUse: true,
     fixedAmount: true,
     amount: 249.5,
     description: 'Lunch',
-    expiry: '2027-01-31T18:30:00+05:30',
+    expiry: `${nextYear}T18:30:00+05:30`,
     customParams: { table: '12' },
     customerName: 'Asha',
     customerEmail: 'asha@example.com',
@@ -29,7 +31,7 @@ test('a created code is returned with every field of the request, and a get retu
     referenceNumber: 'order-1',
   }
   const created = payloadOf(await client.post('/api/v0/qr-code', request))
-  expect(created).toMatchObject({ ...request, expiry: '2027-01-31T18:30:00.000+05:30', status: 'ACTIVE' })
+  expect(created).toMatchObject({ ...request, expiry: `${nextYear}T18:30:00.000+05:30`, status: 'ACTIVE' })
   expect(created.createdOn).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+05:30$/)
   expect(created.modifiedOn).toBe(created.createdOn)
   expect(payloadOf(await client.get(`/api/v0/qr-code/${created.qrCodeId}`))).toEqual(created)

@@ -32,10 +32,10 @@ const svc = (...args: string[]) =>
     COMMAND_TIMEOUT_MS: '1000',
   })
 
-/** Sets up an app; the code of the period before was used for it. */
+/** Sets up an app with the code of now: its next one is `codeOf(secret, 1)`. */
 async function addApp(browser: Browser): Promise<string> {
   const { secret } = (await browser.post('/session/second-factor')).json
-  const { status } = await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })
+  const { status } = await browser.post('/session/second-factor/confirm', { code: codeOf(secret) })
   expect(status).toBe(200)
   return secret
 }
@@ -77,7 +77,7 @@ test('authenticator codes of operators and members work after the key of their s
     const signedIn = await new Browser(service, api).post('/session', {
       name,
       password: PASSWORD,
-      code: codeOf(secret),
+      code: codeOf(secret, 1),
     })
     expect(signedIn.status, signedIn.text).toBe(200)
   }

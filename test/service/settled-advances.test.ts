@@ -117,8 +117,8 @@ test('a payout run pays a merchant whose only money is an advance in its favour,
   const open = await cli('tenant', 'closing', shop.merchantId)
   expect(open.stdout).toMatch(/advances_in_credit +60\.00 +svc admin payout run/)
   expect(open.stdout).not.toContain('books settle')
-  const yesterday = calendarDay(new Date(Date.now() - 86_400_000), 'Asia/Kolkata')
-  const run = await cli('payout', 'run', '--date', yesterday, '--json')
+  const twoDaysAgo = calendarDay(new Date(Date.now() - 2 * 86_400_000), 'Asia/Kolkata')
+  const run = await cli('payout', 'run', '--date', twoDaysAgo, '--json')
   expect(run.code, run.stderr).toBe(0)
   expect(JSON.parse(run.stdout)).toContainEqual({
     merchantId: shop.merchantId,

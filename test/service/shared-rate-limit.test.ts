@@ -42,12 +42,16 @@ async function clientsOf([first, second]: readonly [TestService, TestService]): 
   return [first.client.with({ authorization }), second.client.with({ authorization })]
 }
 
+/** A few at once: a process that is busy for a quarter of a second gives the store up. */
+const AT_ONCE = 5
 const statuses = async (client: Client, times: number): Promise<Record<number, number>> => {
-  const responses = await Promise.all(
-    Array.from({ length: times }, () => client.post('/api/v0/qr-code/search', {})),
-  )
   const counts: Record<number, number> = {}
-  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1
+  for (let left = times; left > 0; left -= AT_ONCE) {
+    const responses = await Promise.all(
+      Array.from({ length: Math.min(left, AT_ONCE) }, () => client.post('/api/v0/qr-code/search', {})),
+    )
+    for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1
+  }
   return counts
 }
 
@@ -61,6 +65,14 @@ const saidOf = ({ logged }: TestService): string[] =>
   [...logged().matchAll(/counted in the store .*(for all)|each process counts (for itself)/g)].map(
     ([, all, itself]) => (all ?? itself)!,
   )
+
+/** It counts for itself, and said so once. */
+function expectLost(service: TestService): void {
+  const said = saidOf(service)
+  expect(said.at(-1)).toBe('for itself')
+  // On a machine that stood still the store may have been lost before; never is the same said twice.
+  expect(said.filter((word, i) => word === said[i - 1])).toEqual([])
+}
 
 /** Until all of them count in the store, or none does. */
 const sharing = (services: readonly TestService[], wanted: boolean) =>
@@ -96,12 +108,7 @@ test.skipIf(!REDIS)(
     expect(await statuses(here, BURST)).toEqual({ 200: BURST })
     expect(await statuses(there, BURST)).toEqual({ 200: BURST })
     expect(await statuses(here, 5)).toEqual({ 429: 5 })
-    for (const service of services) {
-      const said = saidOf(service)
-      expect(said.at(-1)).toBe('for itself')
-      // On a machine that stood still the store may have been lost before; never is the same said twice.
-      expect(said.filter((word, i) => word === said[i - 1])).toEqual([])
-    }
+    for (const service of services) expectLost(service)
     await store.start()
     await sharing(services, true)
     const [later, elsewhere] = await clientsOf(services)
@@ -143,12 +150,12 @@ test.skipIf(!REDIS).each([
     expect(await statuses(here, 5)).toEqual({ 429: 5 })
     await sharing(services, false)
     for (const service of services) {
+      expectLost(service)
       const lost = service
         .logged()
         .split('\n')
         .filter((line) => line.includes('counts for itself'))
-      expect(lost).toHaveLength(1)
-      expect(lost[0]).toContain(reason)
+      expect(lost.filter((line) => line.includes(reason))).not.toEqual([])
     }
     await store.run(mends)
     const shares = async () => {

@@ -10,7 +10,8 @@ import { asSuperuser, openService, type TestService } from '../harness/service.t
 
 const OLD = 20_000
 const LONG_AGO = new Date(Date.now() - 90 * 86_400_000)
-const DAY = calendarDay(new Date(), 'Asia/Kolkata')
+const today = () => calendarDay(new Date(), 'Asia/Kolkata')
+const in20Days = () => calendarDay(new Date(Date.now() + 20 * 86_400_000), 'Asia/Kolkata')
 
 let first: TestService
 beforeAll(async () => {
@@ -57,6 +58,8 @@ async function transfersRead(work: (service: TestService) => Promise<void>): Pro
 }
 
 test('the statement of a card account reads movements since its first day, not the lifetime of the account', async () => {
+  // A day may end while this runs.
+  const from = today()
   const partner = await newPartner(first)
   const { partnerId, cardAccountId } = partner
   await grow(`card_funding:${cardAccountId}`, partnerId, `funding_clearing:${partnerId}`)
@@ -64,7 +67,7 @@ test('the statement of a card account reads movements since its first day, not t
   payloadOf(await createCard(client, partner, { loadAmount: 30 }))
   const read = await transfersRead(async (service) => {
     const issuer = await asPartner(service.client, partner)
-    const path = `/api/v0/partner/card-accounts/${cardAccountId}/statement?from=${DAY}&to=${DAY}`
+    const path = `/api/v0/partner/card-accounts/${cardAccountId}/statement?from=${from}&to=${today()}`
     const { lines } = payloadOf(await issuer.get(path))
     expect(lines.map(({ kind }: { kind: string }) => kind)).toEqual(['card_funding', 'card_load'])
   })
@@ -73,28 +76,29 @@ test('the statement of a card account reads movements since its first day, not t
 })
 
 test('a statement of a tenant whose clock is ahead has the movements in its time', async () => {
+  const from = in20Days()
   const partner = await newPartner(first)
   const clock = `/sandbox/tenants/${partner.partnerId}/clock/advance`
   payloadOf(await first.client.post(clock, { bySeconds: 20 * 86_400 }))
   const client = await asPartner(first.client, partner)
   payloadOf(await createCard(client, partner, { loadAmount: 30 }))
-  const then = calendarDay(new Date(Date.now() + 20 * 86_400_000), 'Asia/Kolkata')
-  const path = `/api/v0/partner/card-accounts/${partner.cardAccountId}/statement?from=${then}&to=${then}`
+  const path = `/api/v0/partner/card-accounts/${partner.cardAccountId}/statement?from=${from}&to=${in20Days()}`
   const { lines, openingBalance, closingBalance } = payloadOf(await client.get(path))
   expect(lines.map(({ amount }: { amount: number }) => amount)).toEqual([-30])
   expect(openingBalance - closingBalance).toBe(30)
 })
 
 test('the daily statement of a merchant and a page of its account read movements since the day', async () => {
+  const begun = businessDay(today(), 1_440, 'Asia/Kolkata')
   const { merchantId } = await shopWith(first, 100)
   const accountId = `payable:${merchantId}`
   await grow(accountId, merchantId, `upi_clearing:${merchantId}`)
-  const today = businessDay(DAY, 1_440, 'Asia/Kolkata')
+  const day = { ...begun, to: businessDay(today(), 1_440, 'Asia/Kolkata').to }
   const read = await transfersRead(async ({ app: { services } }) => {
-    const day = await services.database.report((tx) => dailyStatement(tx, merchantId, today))
-    expect(day).toMatchObject({ openingPaise: 0n, closingPaise: 100_00n, unexplainedPaise: 0n })
+    const statement = await services.database.report((tx) => dailyStatement(tx, merchantId, day))
+    expect(statement).toMatchObject({ openingPaise: 0n, closingPaise: 100_00n, unexplainedPaise: 0n })
     const page = await services.database.report((tx) =>
-      accountStatement(tx, { accountId, from: today.from, to: today.to, limit: 10 }),
+      accountStatement(tx, { accountId, from: day.from, to: day.to, limit: 10 }),
     )
     expect(page!.lines).toHaveLength(1)
   })

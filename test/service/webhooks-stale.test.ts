@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { newCode } from '../harness/qr-codes.ts'
@@ -8,6 +9,8 @@ let service: TestService
 let receiver: WebhookReceiver
 let tenant: Client
 let endpointId: string
+let path: string
+let tests = 0
 let respond: (status: number) => void
 
 beforeAll(async () => {
@@ -27,18 +30,27 @@ const delivery = async () =>
   )[0]
 const endpoint = async () => payloadOf(await tenant.get(`/api/v0/webhook-endpoints/${endpointId}`))
 
-/** The process has sent an event, and stands still before it knows the response. */
-beforeEach(async () => {
-  receiver.received.length = 0
-  const arrived = new Promise<void>((resolve) => {
-    receiver.response = (_, response) => {
-      respond = (status) => void response.writeHead(status).end()
+/** The next attempt at the endpoint of this test; those of earlier tests are not waited for. */
+const attempt = (on: (response: ServerResponse) => void) =>
+  new Promise<void>((resolve) => {
+    const own = path
+    receiver.response = (delivery, response) => {
+      if (delivery.path !== own) return void response.writeHead(204).end()
+      on(response)
       resolve()
     }
   })
+const standStill = (response: ServerResponse) =>
+  void (respond = (status) => void response.writeHead(status).end())
+
+/** The process has sent an event, and stands still before it knows the response. */
+beforeEach(async () => {
+  receiver.received.length = 0
+  path = `/slow-${tests++}`
+  const arrived = attempt(standStill)
   tenant = await service.as(await service.newMerchant())
   const created = await tenant.post('/api/v0/webhook-endpoints', {
-    url: receiver.url('/slow'),
+    url: receiver.url(path),
     types: ['qr_code.created'],
   })
   endpointId = payloadOf(created).endpointId
@@ -76,12 +88,7 @@ test('a failure without later attempts by others counts as one attempt', async (
 
 test('an event that such a process gives up stays in the queue while others continue with it', async () => {
   await wake(500)
-  const asked = new Promise<void>((resolve) => {
-    receiver.response = (_, response) => {
-      respond = (status) => void response.writeHead(status).end()
-      resolve()
-    }
-  })
+  const asked = attempt(standStill)
   // The last attempt of three days.
   await sql(
     `update webhook_deliveries set started_at = now() - interval '73 hours', due_at = now() where endpoint_id = $1`,
@@ -101,17 +108,11 @@ test('a success ends the delivery, however late the process reports it', async (
 })
 
 test('410 disables an endpoint, and not one that was changed since the attempt began', async () => {
-  const path = `/api/v0/webhook-endpoints/${endpointId}`
-  payloadOf(await tenant.patch(path, { description: 'back again' }))
+  payloadOf(await tenant.patch(`/api/v0/webhook-endpoints/${endpointId}`, { description: 'back again' }))
   await wake(410)
   expect(await endpoint()).toMatchObject({ enabled: true })
 
-  const asked = new Promise<void>((resolve) => {
-    receiver.response = (_, response) => {
-      response.writeHead(410).end()
-      resolve()
-    }
-  })
+  const asked = attempt((response) => void response.writeHead(410).end())
   await newCode(service, tenant)
   await asked
   await expect.poll(endpoint).toMatchObject({ enabled: false, disabledReason: 'gone' })

@@ -9,7 +9,7 @@ import { verifyDelivery, WebhookReceiver } from '../harness/webhook-receiver.ts'
 let service: TestService
 let receiver: WebhookReceiver
 beforeAll(async () => {
-  service = await openService({ env: { WEBHOOK_TIMEOUT_MS: '1000' } })
+  service = await openService()
   receiver = await WebhookReceiver.open()
 })
 afterAll(async () => {

@@ -79,9 +79,10 @@ test.skipIf(!isInstalled)(
     const checked = new Promise<void>((resolve) => {
       process.readiness = async () => {
         checks++
+        const slow = checks <= 2 && new Promise((late) => setTimeout(late, PROBE_MS))
         // Before the response to this check: what the previous ones led to.
         seen.push(await statusOf(port, '/'))
-        if (checks <= 2) await new Promise((late) => setTimeout(late, PROBE_MS))
+        await slow
         if (checks === 6) resolve()
         return [3, 5, 6].includes(checks) ? 503 : 200
       }

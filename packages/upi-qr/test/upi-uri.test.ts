@@ -166,12 +166,13 @@ describe('the rules of the parts', () => {
       ' '.repeat(1e5),
       `${'9'.repeat(1e5)}.`,
     ]
-    const startedAt = performance.now()
+    const before = process.cpuUsage()
     for (const text of hostile) {
       for (const rule of [isVpa, isMcc, isTransactionRef, isNote, isPayeeName]) rule(text)
       checkUpiUri(`upi://pay?${text}`)
     }
-    expect(performance.now() - startedAt).toBeLessThan(1000)
+    // Of the processor: what else the machine does takes none of it.
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000)
   })
 })
 

@@ -42,7 +42,7 @@ test('in its last fifth a token is renewed while it is still valid; no call wait
   expect((await tokens.get()).token).toBe('token 1')
   expect(asked()).toBe(2)
   next().resolve()
-  await vi.waitFor(async () => expect((await tokens.get()).token).toBe('token 2'))
+  await expect.poll(async () => (await tokens.get()).token).toBe('token 2')
   expect(asked()).toBe(2)
 })
 
