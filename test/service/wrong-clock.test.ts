@@ -247,3 +247,22 @@ test('an award without occurredOn counts against the limit of the day of its dec
     await service.close()
   }
 })
+
+test('CARD_REPEAT_SECONDS go by the database’s time, whatever the process’s clock shows', async () => {
+  const service = await openService({ env: { CARD_REPEAT_SECONDS: '60' } })
+  try {
+    const partner = await newPartner(service)
+    const order = async () => {
+      const client = await asPartner(service.client, partner)
+      return payloadOf(await createCard(client, partner, { loadAmount: 10, firstName: 'Asha' })).svcCardId
+    }
+    const first = await order()
+    expect(await whileAhead(3_600_000, order)).toBe(first)
+    await asSuperuser(service.db.database, (admin) =>
+      admin.query(`update cards set created_at = created_at - interval '2 minutes'`),
+    )
+    expect(await whileAhead(-3_600_000, order)).not.toBe(first)
+  } finally {
+    await service.close()
+  }
+})
