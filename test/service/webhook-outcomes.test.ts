@@ -5,6 +5,7 @@ import { newCode } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 
+const DAY_MS = 86_400_000
 const ENDPOINTS = '/api/v0/webhook-endpoints'
 
 let service: TestService
@@ -48,3 +49,19 @@ test('the outcome of a first attempt is stored once its row is free, also while 
   await expect.poll(left, { timeout: 20_000 }).toEqual([])
   expect(receiver.at('/busy')).toHaveLength(2)
 }, 60_000)
+
+test('a replay of what failed since a time from which attempts are no longer kept is 410 and names the limit; one of everything is not', async () => {
+  const tenant = await service.as(await service.newMerchant())
+  const { endpointId } = payloadOf(await tenant.post(ENDPOINTS, { url: receiver.url('/replayed') }))
+  const replay = (days: number, failedOnly: boolean) =>
+    tenant.post(`${ENDPOINTS}/${endpointId}/replay`, {
+      from: new Date(service.clock.now() - days * DAY_MS).toISOString(),
+      to: new Date(service.clock.now()).toISOString(),
+      failedOnly,
+    })
+  const refused = await replay(31, true)
+  expect([refused.status, refused.error]).toEqual([410, 'events_forgotten'])
+  expect(refused.errorDescription).toMatch(/^Attempts before \d{4}-/)
+  expect(payloadOf(await replay(29, true))).toMatchObject({ queued: 0 })
+  expect(payloadOf(await replay(31, false))).toMatchObject({ queued: 0 })
+})
