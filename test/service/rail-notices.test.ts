@@ -197,7 +197,9 @@ test('an operator dismisses a quarantined notice, once and with a reason; it sta
   expect((await browser.post(`/rail-notices/${ids[0]}/assign`, credit)).error).toBe(
     'notice_not_in_quarantine',
   )
-  expect((await send(texts[0]!, 'application/json')).status).toBe(202)
+  const repeated = await send(texts[0]!, 'application/json')
+  expect(repeated.status).toBe(202)
+  expect(repeated.json.payload).toMatchObject({ noticeId: ids[0], status: 'DISMISSED' })
   expect((await browser.get(`/rail-notices/${ids[0]}`)).json).toMatchObject(dismissed)
   const waiting = (await browser.get('/rail-notices?status=QUARANTINED')).json.data
   expect(waiting.map(({ noticeId }: Json) => noticeId)).not.toContain(ids[0])

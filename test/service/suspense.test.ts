@@ -142,6 +142,41 @@ test('of credits assigned at the same instant, in any order, all are paid out', 
   expect(await brokenIn(service)).toEqual([])
 })
 
+const troubles = async (trouble: string): Promise<number> => {
+  const { values } = await service.app.services.metrics.batchTroubles.get()
+  const of = values.find(({ labels }) => labels.queue === 'resolveSuspense' && labels.trouble === trouble)
+  return of?.value ?? 0
+}
+
+test('while another transaction has an account of the merchant that a credit of the platform goes to, the assignment waits', async () => {
+  const { merchantId } = await service.newMerchant()
+  await resolve(await stray(), merchantId)
+  const credit = await stray()
+  const before = await troubles('held')
+  await asSuperuser(service.db.database, async (holder) => {
+    await holder.query('begin')
+    await holder.query('select from ledger_accounts where account_id = $1 for update', [
+      `inter_tenant:${merchantId}`,
+    ])
+    const resolving = resolve(credit, merchantId).catch((error: Error) => error)
+    await expect.poll(() => troubles('held')).toBeGreaterThan(before)
+    await holder.query('rollback')
+    expect(await resolving).toMatchObject({ payment: { merchantId, status: 'ACCEPTED' } })
+  })
+  expect(await balancesOf(service, merchantId)).toEqual({ inter_tenant: '-2000', payable: '2000' })
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('credits of the platform that are assigned to a new merchant at the same instant share a batch, which opens its accounts once', async () => {
+  const { merchantId } = await service.newMerchant()
+  const [first, ...others] = [await stray(), await stray(), await stray()]
+  const before = await troubles('split')
+  // The first goes alone; the others wait for it, and go together.
+  await Promise.all([resolve(first!, null), ...others.map((credit) => resolve(credit, merchantId))])
+  expect(await troubles('split')).toBe(before)
+  expect(await balancesOf(service, merchantId)).toEqual({ inter_tenant: '-2000', payable: '2000' })
+})
+
 test('a credit is returned to its payer: the bank’s notice completes the return', async () => {
   const merchant = await service.newMerchant()
   for (const credit of [await stray(merchant), await stray()]) {

@@ -2,8 +2,9 @@ import { Loop } from '@svc/platform/loop'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Terminal } from '../harness/card-rail.ts'
 import { payloadOf } from '../harness/client.ts'
-import { asCoinPartner, COINS, newConfig, newUsers } from '../harness/coins.ts'
+import { asCoinPartner, COINS, newCoinPartner, newConfig, newUsers } from '../harness/coins.ts'
 import { newDispute } from '../harness/disputes.ts'
+import { expectFailure } from '../harness/failure.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { newCode } from '../harness/qr-codes.ts'
 import { shopWith } from '../harness/refunds.ts'
@@ -209,3 +210,59 @@ test('a process whose clock is far ahead of the database’s does nothing before
     await service.close()
   }
 }, 120_000)
+
+/** What `work` returns while the process's clock is ahead of the database's by so much. */
+async function whileAhead<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms })
+  try {
+    return await work()
+  } finally {
+    vi.useRealTimers()
+  }
+}
+
+test('an award without occurredOn counts against the limit of the day of its decision, whatever the process’s clock shows (K11)', async () => {
+  const service = await openService()
+  try {
+    const { partner, client } = await newCoinPartner(service)
+    const [userId] = await newUsers(service, partner, 1)
+    const { event } = await newConfig(client, { amount: 6, perUserDailyLimit: 10 })
+    const award = (coins: typeof client, requestId: string) =>
+      coins.post(`${COINS}/allocate`, { requestId, event, userId, companyId: partner.companyId })
+    const days = async (): Promise<unknown> =>
+      asSuperuser(service.db.database, async (admin) => {
+        const { rows: found } = await admin.query(
+          `select request_id, business_day = (created_at at time zone 'Asia/Kolkata')::date as same from coin_lots`,
+        )
+        return found
+      })
+    await whileAhead(DAY_MS, async () => {
+      const ahead = await asCoinPartner(service.client, partner)
+      payloadOf(await award(ahead, 'ahead'))
+      expectFailure(await award(ahead, 'ahead-again'), 'coin_daily_limit_reached')
+    })
+    expectFailure(await award(client, 'right'), 'coin_daily_limit_reached')
+    expect(await days()).toEqual([{ request_id: 'ahead', same: true }])
+  } finally {
+    await service.close()
+  }
+})
+
+test('CARD_REPEAT_SECONDS go by the database’s time, whatever the process’s clock shows', async () => {
+  const service = await openService({ env: { CARD_REPEAT_SECONDS: '60' } })
+  try {
+    const partner = await newPartner(service)
+    const order = async () => {
+      const client = await asPartner(service.client, partner)
+      return payloadOf(await createCard(client, partner, { loadAmount: 10, firstName: 'Asha' })).svcCardId
+    }
+    const first = await order()
+    expect(await whileAhead(3_600_000, order)).toBe(first)
+    await asSuperuser(service.db.database, (admin) =>
+      admin.query(`update cards set created_at = created_at - interval '2 minutes'`),
+    )
+    expect(await whileAhead(-3_600_000, order)).not.toBe(first)
+  } finally {
+    await service.close()
+  }
+})

@@ -35,7 +35,6 @@ export const createGiftCard = command({
     const repeatMs = config.CARD_REPEAT_SECONDS * 1_000
     return (ask: CreateGiftCard): PreparedGiftCard => {
       const card = newId('card')
-      const nowMs = clock.of(ask.partnerId).now()
       const isCompared = repeatMs > 0 || ask.order.referenceNumber !== undefined
       return {
         ...ask,
@@ -52,8 +51,8 @@ export const createGiftCard = command({
           low: newId('evt'),
         },
         digest: isCompared ? orderDigest(ask.order) : null,
-        sameSince: repeatMs > 0 ? new Date(nowMs - repeatMs) : null,
-        at: new Date(nowMs),
+        repeatMs,
+        clockOffsetMs: clock.of(ask.partnerId).offsetMs(),
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     }

@@ -7,7 +7,7 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { bytes, instant, nullable, type RowOf, table, text, textOf } from '@svc/platform/db/table'
 import type { CardKey } from './card.ts'
 import type { CardView } from './card-record.ts'
-import { readCardViews } from './card-view.ts'
+import { readCardViewsNow } from './card-view.ts'
 import type { GiftCardOrder } from './gift-card-order.ts'
 
 /** Encrypted orders that created no card and count as used: rejected ones, and repeats of an earlier order (decision R7). */
@@ -36,10 +36,11 @@ export interface Comparable {
   readonly order: GiftCardOrder
   /** Kept where orders are compared at all. */
   readonly digest: Buffer | null
-  /** Orders with the same content since then are this one; `null` for none. */
-  readonly sameSince: Date | null
+  /** How long an order with the same content stays the same order; 0: not at all. */
+  readonly repeatMs: number
+  /** What the tenant's clock is ahead of the database's, in milliseconds. */
+  readonly clockOffsetMs: number
   readonly timeZone: string
-  readonly at: Date
 }
 
 /** Orders of a partner that later ones may repeat. Keys are references, and digests or hashes in base64. */
@@ -67,10 +68,12 @@ const BY_REFERENCE = statement<EarlierCard>(
   `select ${CARD} from cards c
    where (c.partner_id, c.reference_number) in (select * from unnest($1::text[], $2::text[]))`,
 )
+// By the database's time, which cards are stamped with (decision X35).
 const BY_CONTENT = statement<EarlierCard>(
   'card_orders_by_content',
-  `select ${CARD} from unnest($1::text[], $2::bytea[], $3::timestamptz[]) as w (partner_id, digest, since)
-   join cards c on c.partner_id = w.partner_id and c.order_digest = w.digest and c.created_at > w.since
+  `select ${CARD} from unnest($1::text[], $2::bytea[], $3::bigint[]) as w (partner_id, digest, ahead_ms)
+   join cards c on c.partner_id = w.partner_id and c.order_digest = w.digest
+     and c.created_at > clock_timestamp() + w.ahead_ms * interval '1 millisecond'
    order by c.created_at`,
 )
 
@@ -83,7 +86,7 @@ async function findEarlier(
 ): Promise<[used: UsedOrder[], referenced: EarlierCard[], same: EarlierCard[]]> {
   const encrypted = orders.filter(({ ciphertextHash }) => ciphertextHash)
   const referred = orders.filter(({ order }) => order.referenceNumber !== undefined)
-  const compared = orders.filter(({ sameSince }) => sameSince)
+  const compared = orders.filter(({ repeatMs }) => repeatMs > 0)
   return Promise.all([
     encrypted.length === 0
       ? []
@@ -113,7 +116,7 @@ async function findEarlier(
             compared,
             (o) => o.tenantId,
             (o) => o.digest,
-            (o) => o.sameSince,
+            (o) => o.clockOffsetMs - o.repeatMs,
           ),
         ),
   ])
@@ -147,12 +150,12 @@ export async function readEarlierOrders(
     ...same,
   ]
   const [first] = orders
-  const times = new Map(orders.map(({ tenantId, at }) => [tenantId, at]))
+  const offsets = new Map(orders.map(({ tenantId, clockOffsetMs }) => [tenantId, clockOffsetMs]))
   const wanted = keys.flatMap(({ partnerId, svcCardId }) => {
-    const at = times.get(partnerId)
-    return at ? [{ partnerId, svcCardId, at }] : []
+    const clockOffsetMs = offsets.get(partnerId)
+    return clockOffsetMs === undefined ? [] : [{ partnerId, svcCardId, clockOffsetMs }]
   })
-  const views = wanted.length === 0 || !first ? [] : await readCardViews(tx, wanted, first.timeZone)
+  const views = wanted.length === 0 || !first ? [] : await readCardViewsNow(tx, wanted, first.timeZone)
   for (const view of views) earlier.of(view.card.partnerId).views.set(view.card.svcCardId, view)
   return earlier
 }
@@ -163,7 +166,7 @@ export async function readEarlierOrders(
  */
 export function repeatedOrder(
   { used, byReference, byContent, views }: EarlierOrders,
-  { ciphertextHash, order: { referenceNumber }, digest, sameSince }: Comparable,
+  { ciphertextHash, order: { referenceNumber }, digest, repeatMs }: Comparable,
 ): CardView | undefined {
   const usedBefore = ciphertextHash && used.get(base64(ciphertextHash))
   if (usedBefore?.error) throw new Failure(usedBefore.error, { description: usedBefore.description ?? '' })
@@ -175,7 +178,7 @@ export function repeatedOrder(
       description: `The card ${referred.svcCardId} was ordered with this referenceNumber and other fields`,
     })
   if (referred) return views.get(referred.svcCardId)
-  const same = sameSince && referenceNumber === undefined && content ? byContent.get(content) : undefined
+  const same = repeatMs > 0 && referenceNumber === undefined && content ? byContent.get(content) : undefined
   return same === undefined ? undefined : views.get(same)
 }
 

@@ -11,6 +11,7 @@ import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { keepNotices, noticeDigest, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
+import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { type BankCredit, bankCredits } from './bank-credit.ts'
 import { fundingAccounts, fundingTransfer } from './card-account.ts'
@@ -42,6 +43,7 @@ interface State {
   /** By reference, and the same for all tenants: one reference names one transfer. */
   readonly known: Map<string, Known>
   readonly entered: BankEntries
+  readonly stored: StoredNotices
 }
 
 /** What is written for a transfer that was not entered before. */
@@ -104,7 +106,7 @@ export const receiveBankCredit = command({
   },
 
   lock,
-  decide,
+  decide: (state, command, now) => asStored(state.stored, decide(state, command, now)),
 
   apply({ balances, known, entered }, { credit, isNew, booked }) {
     if (!credit || !isNew) return
@@ -159,11 +161,16 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
   )
   const utrs = commands.flatMap(({ transfer }) => transfer?.utr ?? [])
   // In this order: a transaction that holds the ledger accounts sees what others have entered.
-  const [balances, accounts, rows, entered] = await Promise.all([
+  const [balances, accounts, rows, entered, stored] = await Promise.all([
     lockAccounts(tx, keys.flatMap(fundingAccounts)),
     ownedAccounts(tx, keys),
     tx.query(KNOWN, [utrs]),
     BankEntries.readIncoming(tx, utrs),
+    storedNotices(
+      tx,
+      commands.map(({ tenantId, ask: { notice } }) => ({ tenantId, notice })),
+      'transfer',
+    ),
   ])
   const known = new Map(rows.map((credit) => [credit.utr, credit]))
   return new ByTenant(
@@ -172,6 +179,7 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
       balances: balances.of(tenantId),
       known,
       entered,
+      stored: stored.of(tenantId),
     }),
   )
 }

@@ -31,7 +31,6 @@ interface PreparedAllocation extends AllocationNeed, AllocateCoins {
     readonly event: string
     readonly activation: string
   }
-  readonly timeZone: string
 }
 
 interface Allocated {
@@ -60,7 +59,7 @@ const prepare =
       tenantId: ask.partnerId,
       coins: 0n,
       clockOffsetMs: time.offsetMs(),
-      businessDay: calendarDay(new Date(occurredMs), config.BUSINESS_TIME_ZONE),
+      occurredDay: ask.occurredAt && calendarDay(ask.occurredAt, config.BUSINESS_TIME_ZONE),
       ids: {
         allocation: newId('cal'),
         transfer: newId('trf'),
@@ -79,12 +78,14 @@ export const consideredBy = (
 ): Considered[] => considerConfigs(configs, { partnerId, companyId, event, occurredAt: occurredAt ?? now })
 
 function decide(state: AllocationState, command: PreparedAllocation, now: Date): Allocated {
-  const { partnerId, userId, companyId, requestId, requestHash, businessDay, ids, timeZone } = command
+  const { partnerId, userId, companyId, requestId, requestHash, ids, timeZone } = command
   const known = state.known.get(requestId)
   if (known && !known.requestHash.equals(requestHash)) fail('request_id_conflict')
   if (known) return { allocation: known, change: undefined, command }
   if (!state.companies.has(companyId)) fail('company_not_found')
   if (state.users.get(userId) !== companyId) fail('user_not_found')
+  const occurredAt = command.occurredAt ?? now
+  const businessDay = calendarDay(occurredAt, timeZone)
   const config = chooseConfig(
     consideredBy(state, command, now),
     (coinConfigId) => state.awarded.get(userId, coinConfigId, businessDay) ?? 0n,
@@ -114,7 +115,7 @@ function decide(state: AllocationState, command: PreparedAllocation, now: Date):
     coinConfigId,
     revision,
     amount,
-    occurredAt: command.occurredAt ?? now,
+    occurredAt,
     businessDay,
     announcedAt: null,
     balanceAfter: balance,

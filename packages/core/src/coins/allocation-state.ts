@@ -26,7 +26,9 @@ export interface AllocationNeed extends WalletNeed {
   readonly companyId: string
   readonly event: string
   readonly requestId: string
-  readonly businessDay: string
+  /** The day of an event whose time is given; otherwise the day of the decision counts (decision K11). */
+  readonly occurredDay: string | undefined
+  readonly timeZone: string
 }
 
 const CONFIGS = statement<CoinConfig>(
@@ -47,12 +49,17 @@ interface Awarded {
   readonly businessDay: string
   readonly coins: bigint
 }
+// Without a day: that of the database, and the next one, which may have begun when the decision is made (decision X35).
 const AWARDED = statement<Awarded>(
   'coin_allocations_awarded',
   `select partner_id as "partnerId", user_id as "userId", coin_config_id as "coinConfigId",
      business_day::text as "businessDay", sum(amount)::bigint as coins
    from coin_lots
-   where (partner_id, user_id, business_day) in (select * from unnest($1::text[], $2::text[], $3::date[]))
+   where (partner_id, user_id, business_day) in (
+     select w.partner_id, w.user_id,
+       coalesce(w.day, ((clock_timestamp() + w.ahead_ms * interval '1 millisecond') at time zone $5)::date + n.days)
+     from unnest($1::text[], $2::text[], $3::date[], $4::bigint[]) as w (partner_id, user_id, day, ahead_ms)
+       join (values (0), (1)) as n (days) on n.days = 0 or w.day is null)
    group by 1, 2, 3, 4`,
 )
 
@@ -99,7 +106,12 @@ async function readState(
       KNOWN,
       by(({ requestId }) => requestId),
     ),
-    tx.query(AWARDED, [...by(({ userId }) => userId), needs.map(({ businessDay }) => businessDay)]),
+    tx.query(AWARDED, [
+      ...by(({ userId }) => userId),
+      needs.map(({ occurredDay = null }) => occurredDay),
+      needs.map(({ clockOffsetMs }) => clockOffsetMs),
+      needs[0]?.timeZone ?? 'UTC',
+    ]),
   ])
   const known = byTenant<Allocation, Allocation>(
     knownRows,

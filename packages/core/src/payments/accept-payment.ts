@@ -21,6 +21,7 @@ import {
   receivedElsewhere,
 } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
+import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { credited, eventsOf, transferOf } from './credit-effects.ts'
@@ -65,6 +66,7 @@ interface State {
   readonly known: Map<string, Known>
   /** Notices that the route of another kind has received. */
   readonly elsewhere: ReadonlySet<Buffer>
+  readonly stored: StoredNotices
   readonly waiting: WaitingNotices
 }
 
@@ -127,7 +129,7 @@ export const acceptPayment = command({
   },
 
   lock,
-  decide,
+  decide: (state, command, now) => asStored(state.stored, decide(state, command, now)),
   apply({ codes, known, waiting }, { payment, code, isNew, command: { ask } }) {
     if (ask.assigns && isNew) waiting.delete(ask.assigns.noticeId)
     if (payment) known.set(payment.utr, payment)
@@ -220,7 +222,21 @@ async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<By
     accounts,
   ])
   const known = new Map(rows.map((payment) => [payment.utr, payment]))
-  return new ByTenant((tenantId): State => ({ codes: ofTenants.of(tenantId), known, elsewhere, waiting }))
+  const toKeep = commands.flatMap(({ tenantId, ask: { notice }, credit, digest }) => {
+    const first = credit && known.get(credit.utr)
+    const isKept = first ? !first.noticeDigest?.equals(digest) : !credit || elsewhere.has(notice)
+    return isKept ? [{ tenantId, notice }] : []
+  })
+  const stored = await storedNotices(tx, toKeep, 'credit')
+  return new ByTenant(
+    (tenantId): State => ({
+      codes: ofTenants.of(tenantId),
+      known,
+      elsewhere,
+      stored: stored.of(tenantId),
+      waiting,
+    }),
+  )
 }
 
 const NO_CODE: CodeFacts = { referenceNumber: null, customParams: null }

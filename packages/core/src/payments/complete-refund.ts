@@ -13,6 +13,7 @@ import { saveJournals } from '../ledger/journals.ts'
 import type { FollowedNotice } from '../rails/find-notice.ts'
 import { assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason, UnreadableNotice } from '../rails/read-notice.ts'
+import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { LOCK_PAYMENT, type Refundable, saveRefunding } from './create-refund.ts'
@@ -62,6 +63,7 @@ interface State extends Funds {
   readonly refunds: Map<string, MerchantRefund>
   /** By the bank's reference, the refund that has it, of any merchant. */
   readonly taken: Map<string, string>
+  readonly stored: StoredNotices
   readonly waiting: WaitingNotices
 }
 
@@ -118,7 +120,7 @@ export const completeRefund = command({
   },
 
   lock,
-  decide,
+  decide: (state, command, now) => asStored(state.stored, decide(state, command, now)),
 
   apply({ payments, refunds, taken, balances, waiting }, { changed, refund: known, command: { assigns } }) {
     if (assigns && known) waiting.delete(assigns.noticeId)
@@ -201,7 +203,7 @@ async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTe
   const utrs = asked.flatMap(({ outcome }) => outcome?.utr ?? [])
   const late = known.filter(({ outcome }) => outcome.failureReason === null)
   // They travel together; the server takes them in this order, payments before refunds before accounts before notices.
-  const [ofPayments, ofRefunds, rows, balances, back, waiting] = await Promise.all([
+  const [ofPayments, ofRefunds, rows, balances, back, waiting, stored] = await Promise.all([
     payments.lockRows(tx, LOCK_PAYMENT, known),
     merchantRefunds.lockRows(tx, LOCK, known),
     tx.query(DIRECTORY, [[], utrs]),
@@ -214,6 +216,7 @@ async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTe
       tx,
       asked.map(({ assigns }) => assigns),
     ),
+    storedNotices(tx, asked, 'refund'),
   ])
   const taken = new Map(rows.map(({ utr, refund_id }) => [utr!, refund_id]))
   const backOf = idsByTenant(
@@ -228,6 +231,7 @@ async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTe
       taken,
       givenBack: backOf.of(tenantId),
       balances: balances.of(tenantId),
+      stored: stored.of(tenantId),
       waiting,
     }),
   )

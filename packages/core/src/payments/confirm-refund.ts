@@ -19,6 +19,7 @@ import {
   receivedElsewhere,
 } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
+import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { CODE_FACTS, type CodeFacts, type Payment, paymentEvent, payments } from './payment.ts'
@@ -45,6 +46,7 @@ interface State {
   readonly payments: Map<string, Refundable>
   /** Notices that the route of another kind has received. */
   readonly elsewhere: ReadonlySet<Buffer>
+  readonly stored: StoredNotices
   readonly waiting: WaitingNotices
 }
 
@@ -104,7 +106,7 @@ export const confirmRefund = command({
     const kinds = ['upi_clearing', 'upi_refunds', 'suspense'] as const
     const accounts = refunds.flatMap(({ tenantId }) => kinds.map((kind) => account(kind, tenantId)))
     // They travel together; the server takes them in this order, payments before accounts before notices.
-    const [rows, elsewhere, , waiting] = await Promise.all([
+    const [rows, elsewhere, , waiting, stored] = await Promise.all([
       locking,
       receivedElsewhere(
         tx,
@@ -116,6 +118,7 @@ export const confirmRefund = command({
         tx,
         refunds.map(({ assigns }) => assigns),
       ),
+      storedNotices(tx, refunds, 'refund'),
     ])
     const ofTenant = byTenant<Refundable, Refundable>(
       rows,
@@ -123,40 +126,17 @@ export const confirmRefund = command({
       ({ utr }) => utr,
       (payment) => payment,
     )
-    return new ByTenant((tenantId): State => ({ payments: ofTenant.of(tenantId), elsewhere, waiting }))
+    return new ByTenant(
+      (tenantId): State => ({
+        payments: ofTenant.of(tenantId),
+        elsewhere,
+        stored: stored.of(tenantId),
+        waiting,
+      }),
+    )
   },
 
-  decide({ payments, elsewhere, waiting }, refund, now): Confirmed {
-    requireWaiting(waiting, refund.assigns)
-    const payment = payments.get(refund.utr)
-    const nothing = { payment: undefined, done: undefined, kept: undefined, at: now, command: refund }
-    if (!payment) return { ...nothing, kept: keptAs(refund, 'unknown_payment', payment, now) }
-    const reason = contradiction(payment, refund)
-    if (reason) return { ...nothing, kept: keptAs(refund, reason, payment, now) }
-    if (payment.status === 'REFUNDED') return { ...nothing, payment }
-    const { notice } = refund
-    if (notice && (elsewhere.has(notice) || payment.noticeDigest?.equals(noticeDigest(notice))))
-      return { ...nothing, kept: keptAs(refund, 'wrong_route', payment, now) }
-    const from: AccountKind = payment.status === 'SUSPENSE' ? 'suspense' : 'upi_refunds'
-    const refunded: Refundable = { ...payment, status: 'REFUNDED', refundedAt: now }
-    return {
-      ...nothing,
-      payment: refunded,
-      done: {
-        payment: refunded,
-        transfer: {
-          transferId: refund.ids.transfer,
-          tenantId: payment.merchantId,
-          kind: 'upi_refund',
-          debitAccountId: accountId(from, payment.merchantId),
-          creditAccountId: accountId('upi_clearing', payment.merchantId),
-          amountPaise: payment.amountPaise,
-          objectId: payment.paymentId,
-          createdAt: now,
-        },
-      },
-    }
-  },
+  decide: (state, command, now) => asStored(state.stored, decide(state, command, now)),
 
   apply({ payments, waiting }, { done, payment, command: { assigns } }) {
     if (assigns && payment) waiting.delete(assigns.noticeId)
@@ -191,6 +171,38 @@ export const confirmRefund = command({
     )
   },
 })
+
+function decide({ payments, elsewhere, waiting }: State, refund: ConfirmRefund, now: Date): Confirmed {
+  requireWaiting(waiting, refund.assigns)
+  const payment = payments.get(refund.utr)
+  const nothing = { payment: undefined, done: undefined, kept: undefined, at: now, command: refund }
+  if (!payment) return { ...nothing, kept: keptAs(refund, 'unknown_payment', payment, now) }
+  const reason = contradiction(payment, refund)
+  if (reason) return { ...nothing, kept: keptAs(refund, reason, payment, now) }
+  if (payment.status === 'REFUNDED') return { ...nothing, payment }
+  const { notice } = refund
+  if (notice && (elsewhere.has(notice) || payment.noticeDigest?.equals(noticeDigest(notice))))
+    return { ...nothing, kept: keptAs(refund, 'wrong_route', payment, now) }
+  const from: AccountKind = payment.status === 'SUSPENSE' ? 'suspense' : 'upi_refunds'
+  const refunded: Refundable = { ...payment, status: 'REFUNDED', refundedAt: now }
+  return {
+    ...nothing,
+    payment: refunded,
+    done: {
+      payment: refunded,
+      transfer: {
+        transferId: refund.ids.transfer,
+        tenantId: payment.merchantId,
+        kind: 'upi_refund',
+        debitAccountId: accountId(from, payment.merchantId),
+        creditAccountId: accountId('upi_clearing', payment.merchantId),
+        amountPaise: payment.amountPaise,
+        objectId: payment.paymentId,
+        createdAt: now,
+      },
+    },
+  }
+}
 
 /** How a report contradicts what is recorded of its credit; nothing where the credit goes back, or has gone. */
 function contradiction(

@@ -4,6 +4,7 @@ import type { PreparedCommand } from '@svc/platform/db/batch'
 import { type Account, account, accountId } from '../ledger/accounts.ts'
 import { type Assignment, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
+import type { StoredNotices } from '../rails/stored-notices.ts'
 import { requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { closed } from './close-dispute.ts'
 import type { Refundable } from './create-refund.ts'
@@ -41,6 +42,7 @@ export interface State {
   readonly merchantOfCase: Map<string, string>
   /** Those that the network can still decide for the merchant. */
   readonly lostByDeadline: Set<string>
+  readonly stored: StoredNotices
   readonly waiting: WaitingNotices
 }
 

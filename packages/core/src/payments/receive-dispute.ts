@@ -7,6 +7,7 @@ import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import { assignNotices, keepNotices } from '../rails/rail-notice.ts'
+import { asStored, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { saveClosed } from './close-dispute.ts'
@@ -83,7 +84,7 @@ export const receiveDispute = command({
   },
 
   lock,
-  decide,
+  decide: (state, command, now) => asStored(state.stored, decide(state, command, now)),
 
   apply(state, { dispute, changed, payment, command }) {
     const { payments, byCase, balances, merchantOfCase, lostByDeadline, waiting } = state
@@ -163,7 +164,7 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
     paymentId === undefined ? [] : [{ merchantId, paymentId, caseReference }],
   )
   // They travel together; the server takes them in this order: payments before disputes before accounts before notices.
-  const [ofPayments, found, cases, balances, lost, waiting] = await Promise.all([
+  const [ofPayments, found, cases, balances, lost, waiting, stored] = await Promise.all([
     payments.lockRows<Refundable>(tx, LOCK_PAYMENT, known),
     tx.query(
       BY_CASE,
@@ -183,6 +184,7 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
       tx,
       asked.map(({ assigns }) => assigns),
     ),
+    storedNotices(tx, asked, 'dispute'),
   ])
   const byCase = byTenant(
     found,
@@ -197,6 +199,7 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
     balances: balances.of(tenantId),
     merchantOfCase,
     lostByDeadline: lost.of(tenantId),
+    stored: stored.of(tenantId),
     waiting,
   }))
 }

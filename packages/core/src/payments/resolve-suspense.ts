@@ -33,7 +33,7 @@ interface State {
   /** Of the platform's payments, the merchants' that were assigned from them. */
   readonly assigned: Map<string, Payment>
   /** The accounts that exist, of all tenants. */
-  readonly open: ReadonlySet<string>
+  readonly open: Set<string>
 }
 
 export interface ResolvedSuspense {
@@ -86,9 +86,10 @@ export const resolveSuspense = command({
   lock,
   decide,
 
-  apply(state, { resolved, created }) {
+  apply(state, { resolved, created, opens }) {
     state.payments.set(resolved.paymentId, resolved)
     if (created) state.assigned.set(resolved.paymentId, created)
+    for (const { accountId: id } of opens) state.open.add(id)
   },
 
   save(tx, decisions) {

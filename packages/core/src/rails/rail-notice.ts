@@ -37,6 +37,12 @@ function noticeIdOf(body: Buffer, scope: string): string {
   return `rnt_${base32(digest.subarray(0, 16)).toLowerCase()}`
 }
 
+/** Ids of a notice that came over the route of this kind: as one of it, and as one for another route. */
+export const noticeIdsOf = (body: Buffer, kind: NoticeKind): string[] => {
+  const rail = kind === 'transfer' ? 'bank' : ''
+  return [noticeIdOf(body, rail), noticeIdOf(body, `${rail} ${kind} wrong_route`)]
+}
+
 const KIND_FLAGS = {
   refund_notice: 'refund',
   dispute_notice: 'dispute',
@@ -129,8 +135,9 @@ const KEEP = statement(
    on conflict (tenant_id, notice_id) do nothing`,
 )
 
-/** Stores notices, each once. */
-export function keepNotices(tx: Writes, notices: readonly RailNotice[]): void {
+/** Stores notices, each once: those that operators have ended are stored. */
+export function keepNotices(tx: Writes, kept: readonly RailNotice[]): void {
+  const notices = kept.filter(({ status }) => status === 'QUARANTINED' || status === 'DUPLICATE')
   if (notices.length === 0) return
   tx.write(
     KEEP,

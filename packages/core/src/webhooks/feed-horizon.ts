@@ -1,3 +1,4 @@
+import type { Config } from '@svc/contract/config'
 import { fail } from '@svc/contract/errors'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
@@ -53,6 +54,26 @@ export async function requireKeptSince(
   if (row?.forgotten_at && from <= row.forgotten_at)
     fail('events_forgotten', {
       description: `Events up to ${rfc3339(row.forgotten_at, timeZone)} are no longer kept; begin after that`,
+    })
+}
+
+const ATTEMPTS = statement<{ since: Date }>(
+  'webhook_attempts_horizon',
+  `select since
+   from (select least(${timeAhead(1)}, clock_timestamp() - keep) as since from retention where what = 'webhook_attempts') kept
+   where since > $2`,
+)
+
+/** The same for the attempts by which a replay of what failed judges: older ones may be deleted. */
+export async function requireAttemptsSince(
+  tx: Tx,
+  from: Date,
+  { BUSINESS_TIME_ZONE, WEBHOOK_ATTEMPTS_DAYS }: Config,
+): Promise<void> {
+  const [kept] = await tx.query(ATTEMPTS, [-WEBHOOK_ATTEMPTS_DAYS * 86_400_000, from])
+  if (kept)
+    fail('events_forgotten', {
+      description: `Attempts before ${rfc3339(kept.since, BUSINESS_TIME_ZONE)} are no longer kept, so what failed is not known; begin after that, or replay without failedOnly`,
     })
 }
 

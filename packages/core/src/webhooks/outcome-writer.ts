@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isUnavailable } from '@svc/platform/db/database'
+import { isUnavailable, sqlState } from '@svc/platform/db/database'
 import type { Log } from '@svc/platform/log'
 import type { DeliveryStore, Outcome } from './delivery-store.ts'
 
 const OUTCOMES_A_WRITE = 500
 const PAUSE_MS = 500
+/** SQLSTATE of what another transaction caused: rows that it holds, a statement that ran out of time, a deadlock. */
+const HELD = new Set(['55P03', '57014', '40P01'])
 
 interface Waiting {
   readonly outcome: Outcome
@@ -16,7 +18,10 @@ export class OutcomeWriter {
   readonly #store: DeliveryStore
   readonly #log: Log
   readonly #waiting: Waiting[] = []
+  /** Outcomes whose rows another transaction holds. They are written one by one, so that no other waits for them. */
+  readonly #held: Waiting[] = []
   #running = false
+  #retrying = false
   #closed = false
 
   constructor(store: DeliveryStore, log: Log) {
@@ -42,31 +47,44 @@ export class OutcomeWriter {
     this.#running = true
     while (this.#waiting.length > 0) {
       const taken = this.#waiting.splice(0, OUTCOMES_A_WRITE)
-      await this.#write(taken.map(({ outcome }) => outcome))
-      for (const { done } of taken) done()
+      await this.#write(taken)
     }
     this.#running = false
   }
 
-  async #write(outcomes: readonly Outcome[]): Promise<void> {
+  async #retryHeld(): Promise<void> {
+    if (this.#retrying) return
+    this.#retrying = true
+    while (this.#held.length > 0) {
+      await sleep(PAUSE_MS)
+      await this.#write(this.#held.splice(0, 1))
+    }
+    this.#retrying = false
+  }
+
+  async #write(taken: readonly Waiting[]): Promise<void> {
     for (;;) {
       try {
-        return await this.#store.record(outcomes)
+        await this.#store.record(taken.map(({ outcome }) => outcome))
+        break
       } catch (error) {
-        const again = isUnavailable(error) && !this.#closed
-        this.#log.warn(
-          { err: error, outcomes: outcomes.length, again },
-          'outcomes of webhooks were not written',
-        )
+        const unavailable = isUnavailable(error)
+        const again = !this.#closed && (unavailable || HELD.has(sqlState(error) ?? ''))
+        this.#log.warn({ err: error, outcomes: taken.length, again }, 'outcomes of webhooks were not written')
         // A deadlock with a delete, or one outcome that cannot be written: halves, until the culprit is alone.
-        if (!again && outcomes.length > 1 && !this.#closed) {
-          const middle = Math.ceil(outcomes.length / 2)
-          await this.#write(outcomes.slice(0, middle))
-          return this.#write(outcomes.slice(middle))
+        if (!unavailable && taken.length > 1 && !this.#closed) {
+          const middle = Math.ceil(taken.length / 2)
+          await this.#write(taken.slice(0, middle))
+          return this.#write(taken.slice(middle))
         }
-        if (!again) return
+        if (!again) break
+        if (!unavailable) {
+          this.#held.push(...taken)
+          return void this.#retryHeld()
+        }
         await sleep(PAUSE_MS)
       }
     }
+    for (const { done } of taken) done()
   }
 }

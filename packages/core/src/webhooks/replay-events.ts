@@ -6,7 +6,7 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { EVENTS_WITH_NUMBERS, NUMBERED_EVENTS } from '@svc/platform/outbox'
 import type { Endpoint } from './endpoint.ts'
 import { type EndpointKey, type Endpoints, endpointOf, lockEndpoints } from './endpoint-store.ts'
-import { requireKeptSince } from './feed-horizon.ts'
+import { requireAttemptsSince, requireKeptSince } from './feed-horizon.ts'
 
 export const EVENTS_A_REPLAY = 10_000
 
@@ -105,7 +105,7 @@ interface ReplayEvents extends EndpointKey {
   readonly to: Date
   /** Sequence of the last event of the previous call. */
   readonly after?: number | undefined
-  /** Only those that were tried and never taken. */
+  /** Only those that were tried and never accepted, as far as attempts are kept. */
   readonly failedOnly?: boolean | undefined
 }
 
@@ -139,7 +139,10 @@ export const replayEvents = command({
       after = 0,
       failedOnly = false,
     }: ReplayEvents): Promise<Replay> => {
-      await database.read([tenantId], (tx) => requireKeptSince(tx, tenantId, from, config.BUSINESS_TIME_ZONE))
+      await database.read([tenantId], async (tx) => {
+        await requireKeptSince(tx, tenantId, from, config.BUSINESS_TIME_ZONE)
+        if (failedOnly) await requireAttemptsSince(tx, from, config)
+      })
       return { tenantId, endpointId, range: [from, to, after, failedOnly] }
     },
   async lock(tx: BatchTx, replays: readonly Replay[]): Promise<ByTenant<ReplayState>> {

@@ -81,4 +81,10 @@ export interface Entry<C extends PreparedCommand = PreparedCommand> {
 export const unsettled = <E extends Entry>(entries: readonly E[]): E[] =>
   entries.filter(({ isSettled }) => !isSettled)
 
+/** Whether a tenant whose rows the command needs has rows that another transaction holds. */
+export const isHeld = (
+  { tenantId, command: { otherTenantId } }: Entry,
+  heldTenants: ReadonlySet<string>,
+): boolean => heldTenants.has(tenantId) || (otherTenantId !== undefined && heldTenants.has(otherTenantId))
+
 export type Outcome = { readonly result: unknown } | { readonly failure: Error }

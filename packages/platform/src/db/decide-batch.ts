@@ -3,7 +3,14 @@ import type { ByTenant } from '@svc/kernel/by-tenant'
 import { type Moment, timeOf } from '@svc/kernel/time'
 import type { CommandAct } from '../audit.ts'
 import type { BatchTx } from './batch-tx.ts'
-import type { CommandSpec, Entry, Outcome, PreparedCommand, Refusal } from './command-spec.ts'
+import {
+  type CommandSpec,
+  type Entry,
+  isHeld,
+  type Outcome,
+  type PreparedCommand,
+  type Refusal,
+} from './command-spec.ts'
 import type { FirstResponse, HttpResponse, KnownResponses, ResponseKey } from './idempotency-store.ts'
 
 /** What came of the commands of a batch, and what is to be written. */
@@ -46,7 +53,7 @@ export function decideAll<C extends PreparedCommand, S, D>(
         }
         continue
       }
-      if (heldTenants.has(entry.tenantId)) continue
+      if (isHeld(entry, heldTenants)) continue
       const slice = state.of(command.tenantId)
       const now = spec.byServiceTime ? at.now : timeOf(command.tenantId, at)
       const decision = decideOne(spec, slice, command, now, result.refusals)

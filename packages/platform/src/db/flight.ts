@@ -15,7 +15,7 @@ import {
   UnknownOutcome,
 } from './batch.ts'
 import { withBatchSpan } from './batch-span.ts'
-import { unsettled } from './command-spec.ts'
+import { isHeld, unsettled } from './command-spec.ts'
 import type { Database } from './database.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 
@@ -130,7 +130,7 @@ export class Flight<C extends PreparedCommand, S, D> {
   #ended(entries: readonly Entry<C>[], result: BatchResult<C>): Entry<C>[] {
     this.#inDoubt = this.#broken = undefined
     this.#work.ended(result)
-    return entries.filter((entry) => result.heldTenants.has(entry.tenantId))
+    return entries.filter((entry) => isHeld(entry, result.heldTenants))
   }
 
   #trouble(trouble: 'split' | 'retried' | 'settled'): void {

@@ -195,7 +195,10 @@ export const ReplayEventsRequest = Type.Object(
       Type.Integer({ minimum: 0, maximum: SEQUENCE_MAX, description: 'The `next` of the previous call' }),
     ),
     failedOnly: Type.Optional(
-      Type.Boolean({ description: 'Only events that were sent to the endpoint and never taken by it' }),
+      Type.Boolean({
+        description:
+          'Only events that were sent to the endpoint and never accepted by it. Attempts are kept for 30 days (`WEBHOOK_ATTEMPTS_DAYS`); with an older `from` it is 410 `events_forgotten`',
+      }),
     ),
   },
   { additionalProperties: false },
