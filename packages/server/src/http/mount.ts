@@ -89,7 +89,7 @@ function mountOperation<S extends Services>(
       ...(operation.stepUp && { stepUp: true }),
       ...(operation.beforeSecondFactor && { beforeSecondFactor: true }),
       ...(authenticator?.needs === 'body' && { parse: 'later' }),
-      ...(ignores.includes('body') && { parse: 'never' }),
+      ...(body === undefined && { parse: 'never' }),
       ...(mustDecrypt && { isEncrypted: true }),
       ...(operation.takesAccessKeyAlone && { takesAccessKeyAlone: true }),
       ...(operation.scope && { scope: operation.scope }),
@@ -124,7 +124,9 @@ function mountOperation<S extends Services>(
 const readingOnly =
   (operation: Operation, accepts: readonly MediaType[], ignores: readonly string[]): onRequestHookHandler =>
   (request, _, done) => {
-    if (!operation.takesAnyBody && !ignores.includes('body')) takeOnly(request, accepts)
+    // Without a body in its contract an operation reads none, whatever its type is said to be (decision C14).
+    if (operation.body === undefined) delete request.headers['content-type']
+    else if (!operation.takesAnyBody) takeOnly(request, accepts)
     if (ignores.includes('query')) request.query = {}
     if (isRail(operation)) takeNotice(request, operation.query)
     else keepNulOut(request)
