@@ -112,8 +112,12 @@ const RECORDS: readonly RecordOf[] = [
         'modifiedOn',
       ].map((name) => ({ name, kind: 'string', optional: false })),
       ...['amount', 'revision'].map((name) => ({ name, kind: 'integer', optional: false })),
-      ...['companyId', 'description', 'validTo'].map((name) => ({ name, kind: 'string', optional: true })),
-      ...['perUserDailyLimit', 'coinsExpireAfterDays'].map((name) => ({
+      ...['companyId', 'description', 'validTo', 'activation'].map((name) => ({
+        name,
+        kind: 'string',
+        optional: true,
+      })),
+      ...['perUserDailyLimit', 'coinsExpireAfterDays', 'activateAfterDays'].map((name) => ({
         name,
         kind: 'integer',
         optional: true,
