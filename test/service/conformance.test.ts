@@ -395,3 +395,25 @@ test('the record of a configuration that delays awards fails nothing: by days, o
     expect(idsOf(result, 'failed', 'blocked', 'skipped')).toEqual([])
   }
 })
+
+test('a server with EXPIRED_STATUS=CANCELLED keeps its promise, and one that says otherwise of itself does not', async () => {
+  const only = ['2.3.create.expired']
+  const otherwise = await openSandbox({ EXPIRED_STATUS: 'CANCELLED' })
+  try {
+    const [faithful, mutant] = await Promise.all([
+      conformanceOf(otherwise, { only }),
+      conformanceOfMutant(
+        otherwise,
+        {
+          report: ({ json }, { path }) =>
+            void (path.endsWith('/svc-interpretation.json') && (json.interpretations = [])),
+        },
+        { only },
+      ),
+    ])
+    expect([idsOf(faithful, 'passed'), idsOf(mutant, 'failed')]).toEqual([only, only])
+    expect(mutant.readings).toMatchObject([{ setting: 'EXPIRED_STATUS', value: 'CANCELLED', held: 'ACTIVE' }])
+  } finally {
+    await otherwise.service.close()
+  }
+})
