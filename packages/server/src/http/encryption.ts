@@ -4,6 +4,7 @@ import { decryptJwe, encrypt } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
 import { parseStrictJson } from '@svc/kernel/strict-json'
 import type { FastifyRequest } from 'fastify'
+import { acceptedTypes } from './accept.ts'
 import type { Caller, Reply, Services } from './operation.ts'
 
 const JOSE = 'application/jose'
@@ -93,7 +94,7 @@ function parseEncrypted(plaintext: Buffer): unknown {
 
 /** Whether `Accept` names `application/jose`. */
 export const wantsEncrypted = ({ headers }: FastifyRequest): boolean =>
-  (headers.accept ?? '').split(',').some((range) => range.split(';', 1)[0]!.trim().toLowerCase() === JOSE)
+  acceptedTypes(headers.accept).includes(JOSE)
 
 /**
  * Decision C3: encrypts whole responses to the partner's registered key or its shared key. Found before the operation is
