@@ -107,7 +107,6 @@ describe('fields of the request (spec 4.3)', () => {
     ['physicalDeliveryAddressFlag', 'false', false],
     ['companyId', 5, false],
     ['cardAccountId', null, false],
-    ['userId', 'x'.repeat(65), false],
     ['cardNumber', '4111111111111111', false],
     ['loadamount', 5, false],
   ])('%s: %j is taken: %s', async (name, value, taken) => {
@@ -127,7 +126,7 @@ describe('fields of the request (spec 4.3)', () => {
       expect(errorDescription).toContain(`${name} `)
   })
 
-  test('companies and accounts that are not the partner’s are 404, as if they did not exist', async () => {
+  test('companies, accounts and users that are not the partner’s are 404, as if they did not exist', async () => {
     const other = await newPartner(service)
     const empty = await newCompany(service, partner)
     for (const [order, error] of [
@@ -137,6 +136,9 @@ describe('fields of the request (spec 4.3)', () => {
       [{ cardAccountId: other.cardAccountId }, 'card_account_not_found'],
       [{ cardAccountId: 'acc_0' }, 'card_account_not_found'],
       [{ companyId: empty }, 'card_account_not_found'],
+      [{ companyId: 'x'.repeat(10_000) }, 'company_not_found'],
+      [{ cardAccountId: 'x'.repeat(10_000) }, 'card_account_not_found'],
+      [{ userId: 'x'.repeat(10_000) }, 'user_not_found'],
     ] as const) {
       const response = await create(order)
       expect([response.status, response.error]).toEqual([404, error])
