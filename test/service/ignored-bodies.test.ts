@@ -1,3 +1,4 @@
+import { NoFields } from '@svc/server/http/operation'
 import { OPERATIONS } from '@svc/server/operations'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -65,3 +66,21 @@ test.each(bodiless)('%s shows no body: a Content-Type and a body change nothing'
     expect(await send(operation, type, body), type).toEqual(plain)
   }
 })
+
+const withEmptyObject = OPERATIONS.filter(({ body }) => body === NoFields).map(
+  (operation) => [operation.id, operation] as const,
+)
+
+test.each(withEmptyObject)(
+  '%s shows an empty object: a Content-Type without a body changes nothing, a body of another type is 415',
+  async (_, operation) => {
+    const plain = await send(operation)
+    expect(plain.statusCode).toBeLessThan(500)
+    for (const [type] of BODIES) {
+      expect(await send(operation, type), type).toEqual(plain)
+      expect(await send(operation, type, ''), type).toEqual(plain)
+    }
+    expect(await send(operation, 'application/json', '{}')).toEqual(plain)
+    expect((await send(operation, 'text/plain', '{}')).error).toBe('unsupported_media_type')
+  },
+)
