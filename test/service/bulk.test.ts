@@ -81,7 +81,7 @@ test('each bad order fails alone, with the word that a single order would get; t
     await encryptOrder(partner, { colour: 'red' }),
     'x'.repeat(65_000),
   ]
-  const { jobId, rows } = payloadOf(await upload(client, Buffer.from(lines.join('\r\n'))))
+  const { jobId, rows } = payloadOf(await upload(client, Buffer.from(`\uFEFF${lines.join('\r\n')}`)))
   expect(rows).toBe(13)
   expect(await done(client, jobId)).toMatchObject({ issued: 2, failed: 11 })
   const reported = await results(client, jobId, 3)

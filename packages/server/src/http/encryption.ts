@@ -75,8 +75,9 @@ export async function openBody(
   }
 }
 
-/** `{"payload": "<JWE>"}` is another way to send one encrypted payload string (decision C2). */
+/** `{"payload": "<JWE>"}` is another way to send one encrypted payload string (decision C2); white space around it is no part of it. */
 function encryptedPayloadOf(body: unknown): unknown {
+  if (typeof body === 'string') return body.trim()
   if (body === null || typeof body !== 'object' || !('payload' in body)) return body
   const { payload, ...others } = body
   return typeof payload === 'string' && Object.keys(others).length === 0 ? payload.trim() : body
