@@ -219,7 +219,9 @@ describe('a large account', () => {
     expect((await manyClient.post(SEARCH, { ...accountOf(many), limit: 1 })).status).toBe(200)
     for (const reader of [...pages, ...readers]) reader.destroy()
     const bothFree = async () => {
-      const all = await Promise.all([accountOf(many), accountOf(many)].map((all) => manyClient.post(SEARCH, all)))
+      const all = await Promise.all(
+        [accountOf(many), accountOf(many)].map((all) => manyClient.post(SEARCH, all)),
+      )
       return all.map(({ status }) => status)
     }
     await expect.poll(bothFree, { timeout: 10_000 }).toEqual([200, 200])
