@@ -126,7 +126,7 @@ describe('fields of the request (spec 4.3)', () => {
       expect(errorDescription).toContain(`${name} `)
   })
 
-  test('companies, accounts and users that are not the partner’s are 404, as if they did not exist', async () => {
+  test('companies and accounts that are not the partner’s are 404, as if they did not exist', async () => {
     const other = await newPartner(service)
     const empty = await newCompany(service, partner)
     for (const [order, error] of [
@@ -136,9 +136,6 @@ describe('fields of the request (spec 4.3)', () => {
       [{ cardAccountId: other.cardAccountId }, 'card_account_not_found'],
       [{ cardAccountId: 'acc_0' }, 'card_account_not_found'],
       [{ companyId: empty }, 'card_account_not_found'],
-      [{ companyId: 'x'.repeat(10_000) }, 'company_not_found'],
-      [{ cardAccountId: 'x'.repeat(10_000) }, 'card_account_not_found'],
-      [{ userId: 'x'.repeat(10_000) }, 'user_not_found'],
     ] as const) {
       const response = await create(order)
       expect([response.status, response.error]).toEqual([404, error])

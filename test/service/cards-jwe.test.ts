@@ -271,3 +271,21 @@ test('the encrypted request’s hash that is kept is that of IV, ciphertext and 
   )
   expect(rows).toEqual([{ svc_card_id: svcCardId }])
 })
+
+test('a byte order mark and white space around an encrypted payload are no part of it, white space within is', async () => {
+  const JSON_TYPE = { 'content-type': 'application/json' }
+  const send = async (bodyOf: (jwe: string) => string, headers: Record<string, string>) =>
+    (await client.send('POST', CREATE, bodyOf(await encryptFor(partner, orderOf())), headers)).status
+  const bare: ((jwe: string) => string)[] = [
+    (jwe) => `${jwe}\n`,
+    (jwe) => ` \t\r\n${jwe} `,
+    (jwe) => `\uFEFF${jwe}`,
+    (jwe) => `\uFEFF\n${jwe}\r\n`,
+  ]
+  for (const bodyOf of bare)
+    for (const headers of [JSON_TYPE, JOSE]) expect(await send(bodyOf, headers), bodyOf('JWE')).toBe(200)
+  expect(await send((jwe) => `\n${JSON.stringify(` ${jwe} `)}\n`, JSON_TYPE)).toBe(200)
+  expect(await send((jwe) => JSON.stringify({ payload: ` ${jwe} ` }), JSON_TYPE)).toBe(200)
+  for (const headers of [JSON_TYPE, JOSE])
+    expect(await send((jwe) => jwe.replace('.', '.\n'), headers)).toBe(400)
+})

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,7 +9,6 @@ import { junitReport } from '@svc/conformance/report-junit'
 import { jsonReport, textReport } from '@svc/conformance/report-text'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Run, runHere } from '../harness/cli.ts'
-import { payloadOf } from '../harness/client.ts'
 import {
   conformanceOf,
   conformanceOfMutant,
@@ -18,7 +16,6 @@ import {
   openSandbox,
   type SandboxService,
 } from '../harness/conformance.ts'
-import { partnerToken } from '../harness/partner.ts'
 import { runCli } from '../harness/processes.ts'
 
 let from: SandboxService
@@ -382,38 +379,4 @@ test('the command exits 2 for options that there are not, as the process that pe
   const { code, stderr } = await runCli(['conformance', 'http://127.0.0.1:1', '--profile', 'ours'], {})
   expect(code).toBe(2)
   expect(stderr).toContain('Allowed choices are spec, full')
-})
-
-test('the record of a configuration that delays awards fails nothing: by days, or until each is confirmed', async () => {
-  const { json } = await partnerToken(from.service.client, from.sandbox.incentivePartner)
-  const client = from.service.client.with({ authorization: `Bearer ${json.access_token}` })
-  for (const delay of [{ activateAfterDays: 14 }, { activation: 'CONFIRMATION' }]) {
-    const request = { event: `order.${randomUUID()}`, amount: 5, title: 'Order', ...delay }
-    const { coinConfigId } = payloadOf(await client.post('/api/v0/svc-coins', request))
-    const credentials = { ...from.sandbox, coinConfigId }
-    const result = await conformanceOf(from, { credentials, sections: ['4.5'] })
-    expect(idsOf(result, 'failed', 'blocked', 'skipped')).toEqual([])
-  }
-})
-
-test('a server with EXPIRED_STATUS=CANCELLED keeps its promise, and one that says otherwise of itself does not', async () => {
-  const only = ['2.3.create.expired']
-  const otherwise = await openSandbox({ EXPIRED_STATUS: 'CANCELLED' })
-  try {
-    const [faithful, mutant] = await Promise.all([
-      conformanceOf(otherwise, { only }),
-      conformanceOfMutant(
-        otherwise,
-        {
-          report: ({ json }, { path }) =>
-            void (path.endsWith('/svc-interpretation.json') && (json.interpretations = [])),
-        },
-        { only },
-      ),
-    ])
-    expect([idsOf(faithful, 'passed'), idsOf(mutant, 'failed')]).toEqual([only, only])
-    expect(mutant.readings).toMatchObject([{ setting: 'EXPIRED_STATUS', value: 'CANCELLED', held: 'ACTIVE' }])
-  } finally {
-    await otherwise.service.close()
-  }
 })

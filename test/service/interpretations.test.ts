@@ -258,34 +258,6 @@ test('every literal reading of "one encrypted payload string" is accepted', asyn
   expect(await send((jwe) => JSON.stringify({ payload: jwe, note: 'x' }), JSON_TYPE)).toBe(400)
 })
 
-test('a byte order mark and white space around an encrypted payload are no part of it, white space within is', async () => {
-  const client = await asPartner(byDefault.client, partner)
-  const { companyId, cardAccountId } = partner
-  const send = async (bodyOf: (jwe: string) => string, headers: Record<string, string>) =>
-    result(
-      await client.send(
-        'POST',
-        CREATE,
-        bodyOf(await encryptFor(partner, { companyId, cardAccountId })),
-        headers,
-      ),
-    )
-  const around: ((jwe: string) => string)[] = [
-    (jwe) => `${jwe}\n`,
-    (jwe) => `${jwe}\r\n`,
-    (jwe) => ` \t\n${jwe} `,
-    (jwe) => `\uFEFF${jwe}`,
-    (jwe) => `\uFEFF\n${jwe}\n`,
-    (jwe) => `\n${JSON.stringify(` ${jwe} `)}\n`,
-    (jwe) => JSON.stringify({ payload: ` ${jwe} ` }),
-  ]
-  for (const bodyOf of around) expect(await send(bodyOf, JSON_TYPE), bodyOf('JWE')).toEqual([200, undefined])
-  for (const bodyOf of around.slice(0, 5))
-    expect(await send(bodyOf, JOSE), bodyOf('JWE')).toEqual([200, undefined])
-  for (const headers of [JSON_TYPE, JOSE])
-    expect(await send((jwe) => jwe.replace('.', '.\n'), headers)).toEqual([400, 'decryption_failed'])
-})
-
 test('null stands for an absent optional field, and so does an empty text, but not of an e-mail address', async () => {
   const shop = await byDefault.as(merchant)
   const create = (request: object) => shop.post('/api/v0/qr-code', request)
