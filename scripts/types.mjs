@@ -8,6 +8,7 @@ import ts from 'typescript'
 /**
  * @typedef {object} Operation
  * @property {{ name: string, required?: boolean }[]} parameters
+ * @property {{ content: Record<string, unknown> }} [requestBody]
  * @property {Record<string, { description?: string, content?: Record<string, unknown> }>} responses
  */
 /** @typedef {{ paths: Record<string, Record<string, Operation>> }} Document */
@@ -17,8 +18,8 @@ const SENT_BY_THE_CLIENT = new Set(['partnerId', 'SVCSESSION', 'Cookie'])
 const KEY = 'Idempotency-Key'
 
 /**
- * The SDK's view: without what the client does by itself. It reports every failure in one way, so all of an operation's
- * are one here.
+ * The SDK's view: without what the client does by itself, such as the form in which it sends a JWE. It reports every
+ * failure in one way, so all of an operation's are one here.
  * @param {Document} document
  */
 function forTheSdk(document) {
@@ -26,6 +27,8 @@ function forTheSdk(document) {
     for (const operation of Object.values(methods)) {
       operation.parameters = operation.parameters.filter(({ name }) => !SENT_BY_THE_CLIENT.has(name))
       delete operation.responses['200']?.content?.['application/jose']
+      const { content } = operation.requestBody ?? {}
+      if (content?.['application/jose']) content['application/json'] = content['application/jose']
       const responses = Object.entries(operation.responses)
       const failure = responses.find(([status]) => status >= '400')?.[1]
       operation.responses = Object.fromEntries(responses.filter(([status]) => status < '400'))

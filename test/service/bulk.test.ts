@@ -81,7 +81,7 @@ test('each invalid order fails alone, with the error code that a single order wo
     await encryptOrder(partner, { colour: 'red' }),
     'x'.repeat(65_000),
   ]
-  const { jobId, rows } = payloadOf(await upload(client, Buffer.from(lines.join('\r\n'))))
+  const { jobId, rows } = payloadOf(await upload(client, Buffer.from(`\uFEFF${lines.join('\r\n')}`)))
   expect(rows).toBe(13)
   expect(await done(client, jobId)).toMatchObject({ issued: 2, failed: 11 })
   const reported = await results(client, jobId, 3)

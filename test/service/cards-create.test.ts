@@ -107,7 +107,6 @@ describe('fields of the request (spec 4.3)', () => {
     ['physicalDeliveryAddressFlag', 'false', false],
     ['companyId', 5, false],
     ['cardAccountId', null, false],
-    ['userId', 'x'.repeat(65), false],
     ['cardNumber', '4111111111111111', false],
     ['loadamount', 5, false],
   ])('%s: %j is accepted: %s', async (name, value, taken) => {

@@ -105,7 +105,7 @@ test('a partner without any key that requests an encrypted response gets 406 bef
   const response = await caller.post(CREATE, order, ENCRYPTED)
   expect([response.status, response.error]).toEqual([406, 'not_acceptable'])
   expect(await countRows(service.db.database)).toEqual(before)
-  payloadOf(await caller.post(CREATE, order, { accept: 'application/jose+json, */*' }))
+  payloadOf(await caller.post(CREATE, order, { accept: 'application/jose+json, application/jose;q=0, */*' }))
 })
 
 test('an encrypted response of many cards is 406', async () => {
@@ -183,7 +183,7 @@ const BAD_JWES: [string, () => Promise<string>, RegExp][] = [
   ['stray bits in the tag', async () => respelled(await encrypt('{}', {})), /canonical/],
   ['padding', async () => `${await encrypt('{}', {})}==`, /canonical/],
   ['the other alphabet', async () => (await encrypt('{}', {})).replace(/.$/, '/'), /canonical/],
-  ['a line feed at its end', async () => `${await encrypt('{}', {})}\n`, /canonical/],
+  ['a line feed within it', async () => (await encrypt('{}', {})).replace(/.$/, '\n$&'), /canonical/],
   ['no JSON inside', () => encrypt('hello', {}), /not a JSON object/],
   ['a list inside', () => encrypt('[]', {}), /not a JSON object/],
   ['a key twice inside', () => encrypt('{"a":1,"a":2}', {}), /not a JSON object/],
@@ -270,4 +270,22 @@ test('the stored hash of an encrypted request is that of IV, ciphertext and tag,
     ),
   )
   expect(rows).toEqual([{ svc_card_id: svcCardId }])
+})
+
+test('a byte order mark and white space around an encrypted payload are no part of it, white space within is', async () => {
+  const JSON_TYPE = { 'content-type': 'application/json' }
+  const send = async (bodyOf: (jwe: string) => string, headers: Record<string, string>) =>
+    (await client.send('POST', CREATE, bodyOf(await encryptFor(partner, orderOf())), headers)).status
+  const bare: ((jwe: string) => string)[] = [
+    (jwe) => `${jwe}\n`,
+    (jwe) => ` \t\r\n${jwe} `,
+    (jwe) => `\uFEFF${jwe}`,
+    (jwe) => `\uFEFF\n${jwe}\r\n`,
+  ]
+  for (const bodyOf of bare)
+    for (const headers of [JSON_TYPE, JOSE]) expect(await send(bodyOf, headers), bodyOf('JWE')).toBe(200)
+  expect(await send((jwe) => `\n${JSON.stringify(` ${jwe} `)}\n`, JSON_TYPE)).toBe(200)
+  expect(await send((jwe) => JSON.stringify({ payload: ` ${jwe} ` }), JSON_TYPE)).toBe(200)
+  for (const headers of [JSON_TYPE, JOSE])
+    expect(await send((jwe) => jwe.replace('.', '.\n'), headers)).toBe(400)
 })

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { Result, Status } from '@svc/conformance/run'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { payloadOf } from '../harness/client.ts'
 import {
   conformanceOf,
   conformanceOfMutant,
@@ -8,6 +10,7 @@ import {
   type SandboxService,
 } from '../harness/conformance.ts'
 import { cancels, creates, pays, searches, tells, turnInto } from '../harness/mutant.ts'
+import { partnerToken } from '../harness/partner.ts'
 
 let from: SandboxService
 beforeAll(async () => void (from = await openSandbox()))
@@ -103,4 +106,38 @@ test('a web server without any of the operations passes no check of their paths'
   expect(idsOf(result, 'failed')).toEqual(
     expect.arrayContaining(['9.path.token', '9.path.create', '9.path.coins']),
   )
+})
+
+test('the record of a configuration that delays awards fails nothing: by days, or until each is confirmed', async () => {
+  const { json } = await partnerToken(from.service.client, from.sandbox.incentivePartner)
+  const client = from.service.client.with({ authorization: `Bearer ${json.access_token}` })
+  for (const delay of [{ activateAfterDays: 14 }, { activation: 'CONFIRMATION' }]) {
+    const request = { event: `order.${randomUUID()}`, amount: 5, title: 'Order', ...delay }
+    const { coinConfigId } = payloadOf(await client.post('/api/v0/svc-coins', request))
+    const credentials = { ...from.sandbox, coinConfigId }
+    const result = await conformanceOf(from, { credentials, sections: ['4.5'] })
+    expect(idsOf(result, 'failed', 'blocked', 'skipped')).toEqual([])
+  }
+})
+
+test('a server with EXPIRED_STATUS=CANCELLED keeps its promise, and one that says otherwise of itself does not', async () => {
+  const only = ['2.3.create.expired']
+  const otherwise = await openSandbox({ EXPIRED_STATUS: 'CANCELLED' })
+  try {
+    const [faithful, mutant] = await Promise.all([
+      conformanceOf(otherwise, { only }),
+      conformanceOfMutant(
+        otherwise,
+        {
+          report: ({ json }, { path }) =>
+            void (path.endsWith('/svc-interpretation.json') && (json.interpretations = [])),
+        },
+        { only },
+      ),
+    ])
+    expect([idsOf(faithful, 'passed'), idsOf(mutant, 'failed')]).toEqual([only, only])
+    expect(mutant.readings).toMatchObject([{ setting: 'EXPIRED_STATUS', value: 'CANCELLED', held: 'ACTIVE' }])
+  } finally {
+    await otherwise.service.close()
+  }
 })

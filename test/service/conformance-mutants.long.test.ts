@@ -27,8 +27,8 @@ const once = describe.skipIf(process.env['TEST_POSTGRES'] !== 'package')
 /** `MUTANTS=full` holds every mutant to every check, which takes minutes; else see `heldTo`. */
 const everything = process.env['MUTANTS'] === 'full'
 const CHECKS = SECTIONS.flatMap(({ checks }) => checks.map(({ id }) => id))
-/** These make an order each, 150 of them; the others look at what few requests answered. */
-const COSTLY = new Set([...ORDER_CHECKS, ...ENCRYPTION_CHECKS].map(({ id }) => id))
+/** These make an order each, 150 of them, and one waits for an expiry; the others look at what few requests answered. */
+const COSTLY = new Set([...ORDER_CHECKS, ...ENCRYPTION_CHECKS].map(({ id }) => id)).add('2.3.create.expired')
 
 /** A section and the first word: `4.3.email`, `5.search`. Such checks are made by one function from one table. */
 const familyOf = (id: string): string => /^\d(?:\.\d)?\.[\w-]+/.exec(id)![0]
@@ -112,8 +112,12 @@ const RECORDS: readonly RecordOf[] = [
         'modifiedOn',
       ].map((name) => ({ name, kind: 'string', optional: false })),
       ...['amount', 'revision'].map((name) => ({ name, kind: 'integer', optional: false })),
-      ...['companyId', 'description', 'validTo'].map((name) => ({ name, kind: 'string', optional: true })),
-      ...['perUserDailyLimit', 'coinsExpireAfterDays'].map((name) => ({
+      ...['companyId', 'description', 'validTo', 'activation'].map((name) => ({
+        name,
+        kind: 'string',
+        optional: true,
+      })),
+      ...['perUserDailyLimit', 'coinsExpireAfterDays', 'activateAfterDays'].map((name) => ({
         name,
         kind: 'integer',
         optional: true,

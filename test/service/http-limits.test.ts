@@ -208,6 +208,10 @@ test('the fields of its operation’s envelope are in the 408 of a request whose
   )
   expect(problem).toMatch(/^HTTP\/1\.1 408 .*\r\nContent-Type: application\/problem\+json\r\n/i)
   expect(JSON.parse(problem.split('\r\n\r\n')[1]!)).toMatchObject({ status: 408, error: 'request_timeout' })
+  const refused = await untilClosed(
+    await say(post(JSON_TYPE, 'Accept: application/problem+json;q=0', 'Content-Length: 2')),
+  )
+  expect(refused).toMatch(/^HTTP\/1\.1 408 .*\r\nContent-Type: application\/json/i)
 })
 
 test.each([

@@ -128,6 +128,21 @@ test('EXPIRED_STATUS: get and search show and filter an expired code as the sett
   }
 })
 
+test('ACCESS_KEY_ALONE: the OpenAPI document says what authorises the cancellation', async () => {
+  const securityOf = async ({ client }: TestService) => {
+    const { paths, components } = (await client.get('/openapi.json')).json
+    const { security } = paths['/api/v0/qr-code/{qrCodeId}/cancel'].patch
+    return [
+      security,
+      paths['/api/v0/qr-code/{qrCodeId}'].get.security,
+      components.securitySchemes.accessKey?.name,
+    ]
+  }
+  const token = [{ merchant: [] }]
+  expect(await securityOf(byDefault)).toEqual([token, token, undefined])
+  expect(await securityOf(otherwise)).toEqual([[...token, { accessKey: [] }], token, 'merchantAccessKey'])
+})
+
 describe('SEARCH_COOKIE', () => {
   const searchWith = async (service: TestService, cookieFrom: 'own' | 'colleague' | 'stranger' | 'none') => {
     const cookieOf = (response: ApiResponse) => String(response.headers['set-cookie']).split(';')[0]!

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiResponse, type Json } from '../harness/client.ts'
@@ -31,7 +32,7 @@ const propertiesOf = (schema: unknown): string[] => Object.keys((schema as Json)
 /** The request of the operation's row, with other ids in its path, query or body. */
 async function send(
   operation: Op,
-  { path = {}, fields = {} }: { path?: Ids; fields?: Ids },
+  { path = {}, fields = {} }: { path?: Ids; fields?: Json },
 ): Promise<ApiResponse> {
   const { client, ids } = operation.auth === 'merchant' ? merchant : partner
   const { query = '', body, headers } = (ROWS[operation.id] as Row)(ids)
@@ -79,3 +80,23 @@ test.each(inSearches)(
     }
   },
 )
+
+const inChanges = rowsToSend
+  .filter(({ method, safe }) => method !== 'GET' && !safe)
+  .flatMap((operation) =>
+    propertiesOf(operation.body)
+      .filter((name) => IDS.has(name))
+      .map((name) => [operation.id, name, operation] as const),
+  )
+test.each(inChanges)('%s with an id of 65 characters as its %s is 404', async (_, name, operation) => {
+  // A first order, which is carried out.
+  const names = { referenceNumber: randomUUID(), requestId: randomUUID(), dryRun: false }
+  const ofBody = Object.entries(names).filter(([field]) => propertiesOf(operation.body).includes(field))
+  const response = await send(operation, { fields: { ...Object.fromEntries(ofBody), [name]: LONG } })
+  expect(response.status, response.text).toBe(404)
+})
+
+test('a simulated payer who names a code by an id of 65 characters finds none', async () => {
+  const response = await service.client.post('/sandbox/upi/pay', { qrCodeId: LONG, amount: 1 })
+  expect(response.status, response.text).toBe(404)
+})

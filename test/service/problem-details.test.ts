@@ -37,6 +37,22 @@ test('a request that accepts problem details gets RFC 9457 with its error code a
   }
 })
 
+test('a media type with the weight 0 in Accept is not asked for', async () => {
+  const typeOf = async (accept: string) => (await create('{', { accept })).headers['content-type']
+  for (const accept of [
+    'application/problem+json;q=0',
+    'application/json, application/problem+json; Q=0.000',
+    'application/problem+json;charset=utf-8;q=0.0, */*',
+    'application/problem+json2',
+  ])
+    expect(await typeOf(accept), accept).toMatch(/^application\/json/)
+  for (const accept of ['application/problem+json;q=0.001', '*/*;q=0, Application/Problem+JSON'])
+    expect(await typeOf(accept), accept).toMatch(/^application\/problem\+json/)
+  const payments = async (accept: string) => (await client.get('/api/v0/payments', { accept })).headers
+  expect((await payments('text/csv;q=0, application/json'))['content-type']).toMatch(/^application\/json/)
+  expect((await payments('text/csv;q=0.5'))['content-type']).toMatch(/^text\/csv/)
+})
+
 test('problem details name each invalid field of body, query and headers (decision F4)', async () => {
   const problem = { accept: 'application/problem+json' }
   const errorsOf = async (response: Promise<ApiResponse>) => (await response).json.errors

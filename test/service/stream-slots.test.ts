@@ -28,7 +28,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const account = () => JSON.stringify({ companyId: partner.companyId, cardAccountId: partner.cardAccountId })
+const account = (page: object = {}) =>
+  JSON.stringify({ companyId: partner.companyId, cardAccountId: partner.cardAccountId, ...page })
 const url = (path: string) => `${service.client.baseUrl}${path}`
 
 /** The statuses of so many event streams of a tenant, all open at the same time. */
@@ -40,8 +41,8 @@ async function openEvents(headers: Record<string, string>, count = EVENTS_MAX): 
   return open.map(({ statusCode }) => statusCode)
 }
 
-const search = (headers: Record<string, string> = {}) =>
-  request(url(SEARCH), { method: 'POST', headers: { ...ofPartner, ...headers }, body: account() })
+const search = (headers: Record<string, string> = {}, page: object = {}) =>
+  request(url(SEARCH), { method: 'POST', headers: { ...ofPartner, ...headers }, body: account(page) })
 
 /** Resolves once the tenant can have all its streams at the same time: what was open before has ended. */
 const allFree = (headers: Record<string, string>) =>
@@ -183,5 +184,17 @@ async function statusOf(response: ReturnType<typeof search>): Promise<number> {
 
 test('a stream that is rejected as an encrypted response does not count', async () => {
   for (let i = 0; i < 10; i++) expect(await statusOf(search({ accept: 'application/jose' }))).toBe(406)
+  await searchesFree()
+})
+
+test('pages of a search by limit are no streams: they take none, and need none', async () => {
+  await searchesFree()
+  const pages = [await search({}, { limit: 10_000 }), await search({}, { limit: 10_000 })]
+  expect(await statusOf(search({}, { limit: 1 }))).toBe(200)
+  const streams = [await search(), await search()]
+  expect([...pages, ...streams].map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+  expect(await statusOf(search())).toBe(429)
+  expect(await statusOf(search({}, { limit: 1 }))).toBe(200)
+  for (const { body } of [...pages, ...streams]) body.on('error', () => undefined).destroy()
   await searchesFree()
 })

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
+import { FAILURES } from '@svc/contract/errors'
 import { expect, test } from 'vitest'
 
 const folder = new URL('../../docs/decisions/', import.meta.url)
@@ -31,4 +32,13 @@ test('every file that a decision record names exists', async () => {
         path,
         true,
       ])
+})
+
+test('decision F3 names the errorType of every status of a failure, and no other', async () => {
+  const [, decision] = /\n\*\*Decision\.\*\* (.*)/.exec(await textOf('F3-error-types-and-statuses.md'))!
+  const named = [...decision!.matchAll(/`([A-Z_]+)`([^`]*)/g)].flatMap(([, errorType, text]) =>
+    [...text!.matchAll(/\b[45]\d\d\b/g)].map(([status]) => `${errorType} ${status}`),
+  )
+  const returned = new Set(Object.values(FAILURES).map(({ errorType, status }) => `${errorType} ${status}`))
+  expect(named.sort()).toEqual([...returned].sort())
 })

@@ -37,7 +37,7 @@ import type { Log } from '@svc/platform/log'
 import { openMetrics } from '@svc/platform/metrics'
 import type { Tracing } from '@svc/platform/tracing'
 import { authenticators, knownTenant } from '@svc/server/access/authenticate'
-import { API_DOCUMENT } from '@svc/server/api-document'
+import { apiDocument } from '@svc/server/api-document'
 import { BulkWorker } from '@svc/server/cards/bulk-worker'
 import { mountOperations } from '@svc/server/http/mount'
 import type { SelfCall, Services } from '@svc/server/http/operation'
@@ -253,7 +253,7 @@ export class App {
     const isSandbox = config.SVC_MODE === 'sandbox'
     const operations = OPERATIONS.filter(({ sandboxOnly }) => !sandboxOnly || isSandbox)
     await serveReference(this.http, operations, {
-      about: API_DOCUMENT,
+      about: apiDocument(config),
       publicUrl: () => this.#publicUrl,
       examples: async () => (await import('./examples.ts')).EXAMPLES,
       ...(isSandbox && sandboxReference(this.services)),

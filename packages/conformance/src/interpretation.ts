@@ -3,9 +3,10 @@ import { at, wantFailure, wantStatus } from './expect.ts'
 import type { Subject } from './subject.ts'
 
 /** How a server reads the specification unless it says otherwise, by the name of the setting. */
-const DEFAULTS = {
+export const DEFAULTS = {
   ACCESS_KEY_ALONE: 'reject',
   COIN_LOOKUP_TOKEN: 'both',
+  EXPIRED_STATUS: 'ACTIVE',
   SEARCH_COOKIE: 'partner',
   SECOND_CANCEL: 'same',
   TOKEN_EXPIRY: 'instant',

@@ -1,4 +1,5 @@
 import type { Section } from './check.ts'
+import { expired } from './checks/expired-code.ts'
 import { at, isDone } from './expect.ts'
 import { interpretationOf, type SettingName } from './interpretation.ts'
 import { cookieOf } from './session.ts'
@@ -68,6 +69,19 @@ const PROBES: readonly Probe[] = [
       const response = await subject.call('GET', path, undefined, await subject.asMerchant())
       if (response.status === 401) return 'partner'
       return isDone(response) || response.status === 404 ? 'both' : undefined
+    },
+  },
+  {
+    setting: 'EXPIRED_STATUS',
+    section: '3.1',
+    decides: /^2\.3\.create\.expired$/,
+    words: {
+      ACTIVE: 'an expired QR code shows the status ACTIVE',
+      CANCELLED: 'an expired QR code shows the status CANCELLED',
+    },
+    async ask(subject) {
+      const status = at(await expired(subject), 'payload.status')
+      return typeof status === 'string' ? status : undefined
     },
   },
   {

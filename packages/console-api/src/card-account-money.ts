@@ -105,7 +105,6 @@ export const fundCardAccountInConsole = query({
     ...movementFields,
     noticeId: Type.Optional(
       Type.String({
-        maxLength: 64,
         description: 'The notice of the bank rail in quarantine that reports it',
       }),
     ),

@@ -99,7 +99,7 @@ export const closeDisputeByOperator = query({
   params: idParam('disputeId'),
   body: closed({
     outcome: Type.Enum(['WON', 'LOST']),
-    noticeId: Type.Optional(Type.String({ maxLength: 64, description: 'The notice in quarantine' })),
+    noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine' })),
   }),
   result: DisputeRecord,
   accepted: ApprovalRecord,

@@ -171,7 +171,7 @@ export const completeRefundByOperator = query({
     status: Type.Enum(['REFUNDED', 'FAILED']),
     utr: Type.Optional(Type.String({ minLength: 6, maxLength: 64, description: 'The bank’s own reference' })),
     reason: Type.Optional(reasonText('Why it failed; required then')),
-    noticeId: Type.Optional(Type.String({ maxLength: 64, description: 'The notice in quarantine' })),
+    noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine' })),
   }),
   result: RefundRecord,
   accepted: ApprovalRecord,

@@ -117,7 +117,7 @@ export const confirmReturnByOperator = query({
         description: 'The bank’s own reference of the return; it is in the audit',
       }),
     ),
-    noticeId: Type.Optional(Type.String({ maxLength: 64, description: 'The notice in quarantine' })),
+    noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine' })),
   }),
   result: Resolved,
   errors: ['payment_not_found', 'payment_not_returning', 'notice_not_found', 'notice_not_in_quarantine'],

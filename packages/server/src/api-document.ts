@@ -1,3 +1,4 @@
+import type { Config } from '@svc/contract/config'
 import { VERSION } from '@svc/platform/package'
 import { EVENT_SCHEMAS, WEBHOOKS } from './event-records.ts'
 import { type About, clientCredentials } from './http/openapi.ts'
@@ -79,3 +80,21 @@ export const API_DOCUMENT: About = {
   webhooks: WEBHOOKS,
   schemas: EVENT_SCHEMAS,
 }
+
+/** The document of an installation: `ACCESS_KEY_ALONE` decides what authorises a cancellation (decision A6). */
+export const apiDocument = ({ ACCESS_KEY_ALONE }: Pick<Config, 'ACCESS_KEY_ALONE'>): About =>
+  ACCESS_KEY_ALONE === 'reject'
+    ? API_DOCUMENT
+    : {
+        ...API_DOCUMENT,
+        accessKeyAlone: [{ accessKey: [] }],
+        securitySchemes: (publicUrl) => ({
+          ...securitySchemes(publicUrl),
+          accessKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'merchantAccessKey',
+            description: 'The merchant’s access key, without a token. It is not secret.',
+          },
+        }),
+      }

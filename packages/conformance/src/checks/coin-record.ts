@@ -42,6 +42,8 @@ const FIELDS: readonly (readonly [name: string, kind: Kind, required: boolean])[
   ['validTo', 'string', false],
   ['perUserDailyLimit', 'integer', false],
   ['coinsExpireAfterDays', 'integer', false],
+  ['activation', 'string', false],
+  ['activateAfterDays', 'integer', false],
   ['revision', 'integer', true],
   ['createdOn', 'string', true],
   ['modifiedOn', 'string', true],
@@ -49,6 +51,7 @@ const FIELDS: readonly (readonly [name: string, kind: Kind, required: boolean])[
 const ENUMS: Readonly<Record<string, readonly string[]>> = {
   configuration: ['DEFAULT', 'CUSTOM'],
   status: ['ACTIVE', 'INACTIVE'],
+  activation: ['CONFIRMATION'],
 }
 const INSTANTS = new Set(['validFrom', 'validTo', 'createdOn', 'modifiedOn'])
 

@@ -10,8 +10,9 @@ import {
   wantStatus,
   wantValue,
 } from '../expect.ts'
-import { wantUnknownField } from '../interpretation.ts'
+import { interpretationOf, wantUnknownField } from '../interpretation.ts'
 import { type Fields, PATHS, type Subject } from '../subject.ts'
+import { expired } from './expired-code.ts'
 import { everyField, QR_CODE_FIELDS, QR_CODE_NAMES, wantInstant, wantQrCodeField } from './qr-code-fields.ts'
 import { create, QR_CODE_REPEAT_CHECKS, QR_CODE_SEARCH_CHECKS } from './qr-code-repeats.ts'
 
@@ -187,6 +188,12 @@ const record: readonly Check[] = [
       wantFailure(none, 404, 'qr_code_not_found')
       wantSameRefusal(response, none, 'the response to a missing id')
     },
+  ),
+  decided(
+    '2.3.create.expired',
+    'decision Q4',
+    'After its expiry a code shows the status ACTIVE, or CANCELLED where EXPIRED_STATUS says so',
+    async (s) => wantValue(await expired(s), 'payload.status', await interpretationOf(s, 'EXPIRED_STATUS')),
   ),
   decided(
     '2.3.create.unknown',

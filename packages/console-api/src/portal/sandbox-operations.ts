@@ -59,7 +59,7 @@ export const enterPortalOfSandbox = query({
   summary: 'Enter the portal of the sandbox with one click',
   description:
     'As the administrator `sandbox` of the tenant. Exists in sandbox mode only, and only over loopback.',
-  body: closed({ tenantId: Type.String({ minLength: 1, maxLength: 64 }) }),
+  body: closed({ tenantId: Type.String({ minLength: 1 }) }),
   result: MemberSessionRecord,
   responseHeaders: { 'set-cookie': 'SessionCookie' },
   errors: ['route_not_found', 'tenant_not_found', 'not_signed_in'],

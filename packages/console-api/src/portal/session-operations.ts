@@ -154,7 +154,7 @@ export const signInMember = query({
   body: closed({
     name: Type.String({ minLength: 1, maxLength: 100 }),
     ...PasswordAndCode,
-    tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    tenantId: Type.Optional(Type.String({ minLength: 1 })),
   }),
   result: MemberSessionRecord,
   responseHeaders: { 'set-cookie': 'SessionCookie' },

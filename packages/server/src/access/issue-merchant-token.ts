@@ -55,7 +55,7 @@ export const issueMerchantToken = query({
   auth: 'none',
   envelope: 'result_code',
   headers: { 'API-Key': { description: 'The merchant’s API key, issued at registration.', required: true } },
-  ignores: ['body', 'query'],
+  ignores: ['query'],
   result: TokenResult,
   errors: ['invalid_api_key', 'address_not_allowed', 'too_many_failed_attempts'],
 

@@ -7,6 +7,7 @@ import { formatRupees, paiseToWire } from '@svc/kernel/money'
 import { type Clock, calendarDay, instantOfDay, isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { Type } from 'typebox'
+import { acceptedTypes } from '../http/accept.ts'
 import { query, streamingQuery, succeedWithCode } from '../http/operation.ts'
 import { StreamSlots } from '../http/stream-slots.ts'
 import { PDF, PDFS_MAX } from '../statements/limits.ts'
@@ -161,7 +162,7 @@ export const getCardAccountStatement = query({
       const { statement } = await database.read([tenantId], (tx) =>
         readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone, clock }),
       )
-      if (String(headers['accept']).toLowerCase().startsWith(CSV))
+      if (acceptedTypes(headers['accept'])[0] === CSV)
         return {
           headers: { 'content-type': `${CSV}; charset=utf-8` },
           body: toCsv(period, statement, timeZone),

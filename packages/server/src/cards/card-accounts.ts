@@ -175,7 +175,7 @@ export const createCardAccountOperation = operation({
   envelope: 'code',
   body: Type.Object(
     {
-      companyId: Type.String({ maxLength: 64, description: 'One of your companies' }),
+      companyId: Type.String({ description: 'One of your companies' }),
       product: Type.Enum([...PRODUCTS], { description: 'One that you use' }),
       accountType: Type.Enum(Object.keys(ACCOUNT_TYPES) as AccountType[], {
         description: '`EMPLOYEE_REWARDS` for the product `employee_rewards`',

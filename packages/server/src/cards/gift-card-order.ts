@@ -29,9 +29,10 @@ export const DELIVERY_RULE = {
 /** Spec section 4.3, and `loadAmount` (decision C6). What is encrypted in the request. */
 export const GiftCardRequest = Type.Object(
   {
-    userId: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a user created in the company' })),
-    companyId: Type.String({ maxLength: 64, description: 'Id of the company' }),
-    cardAccountId: Type.String({ maxLength: 64, description: 'Id of the account under the company' }),
+    // Ids of any length: one that cannot be ours is a missing one (decision A12).
+    userId: Type.Optional(Type.String({ description: 'Id of a user created in the company' })),
+    companyId: Type.String({ description: 'Id of the company' }),
+    cardAccountId: Type.String({ description: 'Id of the account under the company' }),
     email: Type.Optional(
       Type.String({
         maxLength: EMAIL_CHARS_MAX,

@@ -7,6 +7,7 @@ import { GIFT_CARD_SAMPLES } from '@svc/core/cards/gift-card-samples'
 import { JWE_CHARS_MAX } from '@svc/jwe/compact'
 import type { HttpResponse, ResponseKey } from '@svc/platform/db/idempotency-store'
 import { Type } from 'typebox'
+import { startOf } from '../http/bodies.ts'
 import { okWithCode, operation, PARTNER_ID } from '../http/operation.ts'
 import { retryKey } from '../http/retry-key.ts'
 import { GiftCardRequest, readGiftCardOrder } from './gift-card-order.ts'
@@ -116,7 +117,7 @@ const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte ===
 /** Lines that are not empty, without the white space around them, and their numbers. */
 function splitLines(body: Buffer, most: number): OrderLine[] {
   const lines: OrderLine[] = []
-  for (let from = 0, line = 1; from < body.length; line++) {
+  for (let from = startOf(body), line = 1; from < body.length; line++) {
     const newline = body.indexOf(0x0a, from)
     let end = newline === -1 ? body.length : newline
     let start = from

@@ -12,7 +12,7 @@ import { type Statement, statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { PARTNER_ID, streamingQuery, succeedWithCode } from '../http/operation.ts'
 import { limitInBody, refuseCursor } from '../http/page.ts'
-import { StreamSlots } from '../http/stream-slots.ts'
+import { StreamSlots, streamWhileValid } from '../http/stream-slots.ts'
 
 /** Largest page of an account (decision S3). */
 const CARDS_MAX = 10_000
@@ -114,7 +114,13 @@ export const searchCards = streamingQuery({
           after: after ?? '',
           limit,
         })
-        return { body: streams.stream(partnerId, caller, () => pages) }
+        // A page is at most `limit` cards; only a response without bounds counts as a stream (decision S3).
+        return {
+          body:
+            limit === undefined
+              ? streams.stream(partnerId, caller, () => pages)
+              : streamWhileValid(caller, pages),
+        }
       }
       const view = await findCard(partnerId, svcCardId)
       const fits = view && view.card.companyId === companyId && view.card.cardAccountId === cardAccountId

@@ -11,7 +11,7 @@ import { type Operation, ok, operation, type Services, succeed } from '../http/o
 import { Coins, EventName } from './coin-configs.ts'
 
 /** Ids are opaque (decision A12): any text is looked up, and what cannot be an id is not found. */
-const UserId = Type.String({ maxLength: 64, description: 'A user of a company of the partner' })
+const UserId = Type.String({ description: 'A user of a company of the partner' })
 
 /** Exactly once is by this id. */
 export const RequestId = Type.String({
@@ -28,7 +28,7 @@ const AllocateCoinsRequest = Type.Object(
     requestId: RequestId,
     event: EventName,
     userId: UserId,
-    companyId: Type.String({ maxLength: 64, description: 'The user’s company' }),
+    companyId: Type.String({ description: 'The user’s company' }),
     occurredOn: Type.Optional(
       Instant('When the event happened; now by default. Decides validity and the day of the daily limit'),
     ),

@@ -54,9 +54,7 @@ export const CreateCoinConfigRequest = Type.Object(
         description: '`DEFAULT`, the default, for all companies; `CUSTOM` for one, and outranks it',
       }),
     ),
-    companyId: Type.Optional(
-      Type.String({ maxLength: 64, description: 'The company of a `CUSTOM` configuration' }),
-    ),
+    companyId: Type.Optional(Type.String({ description: 'The company of a `CUSTOM` configuration' })),
     event: EventName,
     amount: TERMS.amount,
     title: TERMS.title,

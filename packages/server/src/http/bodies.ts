@@ -7,7 +7,7 @@ const FORM = 'application/x-www-form-urlencoded'
 
 const READERS: Record<MediaType, (body: Buffer) => unknown> = {
   'application/json': parseJson,
-  'application/jose': (body) => body.toString('latin1'),
+  'application/jose': textOf,
   [FORM]: parseForm,
   'application/x-ndjson': (body) => body,
 }
@@ -15,10 +15,15 @@ const READERS: Record<MediaType, (body: Buffer) => unknown> = {
 const BOM = Buffer.from('\uFEFF')
 
 /** Where the text begins behind a byte order mark (decision C14). */
-const startOf = (body: Buffer): number => (body.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0)
+export const startOf = (body: Buffer): number => (body.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0)
+
+/** A body that is no JSON: without a byte order mark and the white space around it, such as the last line feed of a file. */
+function textOf(body: Buffer): string {
+  return body.toString('latin1', startOf(body)).trim()
+}
 
 /** Compact JWEs begin with the base64url of `{"`, with which no JSON text begins. */
-const isBareJwe = (body: Buffer): boolean => body.toString('latin1', 0, 3) === 'eyJ'
+const isBareJwe = (body: Buffer): boolean => textOf(body).startsWith('eyJ')
 
 /** Parses a JSON body; 400 with what is wrong when it is not JSON as the service reads it. */
 export function parseJson(body: Buffer): unknown {
@@ -50,12 +55,7 @@ export function readBodies(app: FastifyInstance): void {
         // Not around `done`: what the rest of the request throws is no fault of the body.
         let made: unknown
         try {
-          made =
-            body.length === 0
-              ? undefined
-              : isEncrypted && isBareJwe(body)
-                ? body.toString('latin1')
-                : read(body)
+          made = body.length === 0 ? undefined : isEncrypted && isBareJwe(body) ? textOf(body) : read(body)
         } catch (error) {
           return done(error as Error)
         }

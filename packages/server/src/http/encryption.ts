@@ -4,6 +4,7 @@ import { decryptJwe, encrypt } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
 import { parseStrictJson } from '@svc/kernel/strict-json'
 import type { FastifyRequest } from 'fastify'
+import { acceptedTypes } from './accept.ts'
 import type { Caller, Reply, Services } from './operation.ts'
 
 const JOSE = 'application/jose'
@@ -74,8 +75,9 @@ export async function openBody(
   }
 }
 
-/** `{"payload": "<JWE>"}` is another way to send one encrypted payload string (decision C2). */
+/** `{"payload": "<JWE>"}` is another way to send one encrypted payload string (decision C2); white space around it is no part of it. */
 function encryptedPayloadOf(body: unknown): unknown {
+  if (typeof body === 'string') return body.trim()
   if (body === null || typeof body !== 'object' || !('payload' in body)) return body
   const { payload, ...others } = body
   return typeof payload === 'string' && Object.keys(others).length === 0 ? payload.trim() : body
@@ -93,7 +95,7 @@ function parseEncrypted(plaintext: Buffer): unknown {
 
 /** Whether `Accept` names `application/jose`. */
 export const wantsEncrypted = ({ headers }: FastifyRequest): boolean =>
-  (headers.accept ?? '').split(',').some((range) => range.split(';', 1)[0]!.trim().toLowerCase() === JOSE)
+  acceptedTypes(headers.accept).includes(JOSE)
 
 /**
  * Decision C3: encrypts whole responses to the partner's registered key or its shared key. Found before the operation is

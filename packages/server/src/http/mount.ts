@@ -11,7 +11,7 @@ import { openBody } from './encryption.ts'
 import { handlerOf, PUBLIC, step } from './handler.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { takeNotice } from './notice-form.ts'
-import { isRail, type MediaType, type Operation, type Services } from './operation.ts'
+import { isRail, type MediaType, NoFields, type Operation, type Services } from './operation.ts'
 import { isProbe } from './probes.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 import { routeSchema } from './route-schema.ts'
@@ -89,7 +89,7 @@ function mountOperation<S extends Services>(
       ...(operation.stepUp && { stepUp: true }),
       ...(operation.beforeSecondFactor && { beforeSecondFactor: true }),
       ...(authenticator?.needs === 'body' && { parse: 'later' }),
-      ...(ignores.includes('body') && { parse: 'never' }),
+      ...(body === undefined && { parse: 'never' }),
       ...(mustDecrypt && { isEncrypted: true }),
       ...(operation.takesAccessKeyAlone && { takesAccessKeyAlone: true }),
       ...(operation.scope && { scope: operation.scope }),
@@ -120,11 +120,17 @@ function mountOperation<S extends Services>(
   })
 }
 
+const isWithoutBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+
 /** Refuses a body of another type, and drops what has no effect. */
 const readingOnly =
   (operation: Operation, accepts: readonly MediaType[], ignores: readonly string[]): onRequestHookHandler =>
   (request, _, done) => {
-    if (!operation.takesAnyBody && !ignores.includes('body')) takeOnly(request, accepts)
+    // Without a body in its contract an operation reads none, whatever its type is said to be (decision C14).
+    if (operation.body === undefined || (operation.body === NoFields && isWithoutBody(request)))
+      delete request.headers['content-type']
+    else if (!operation.takesAnyBody) takeOnly(request, accepts)
     if (ignores.includes('query')) request.query = {}
     if (isRail(operation)) takeNotice(request, operation.query)
     else keepNulOut(request)

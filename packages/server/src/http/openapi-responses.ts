@@ -176,8 +176,7 @@ export function commonErrors(operation: Operation): ErrorCode[] {
       ? (['decryption_failed', 'request_not_encrypted', 'encrypted_request_replayed'] as const)
       : []),
     ...(encrypted === 'response' || encrypted === 'both' ? (['not_acceptable'] as const) : []),
-    // One that accepts no body still reads what is sent.
-    ...(hasForm && (body || method !== 'GET') ? (['malformed_body'] as const) : []),
+    ...(hasForm && body ? (['malformed_body'] as const) : []),
     ...(body || method !== 'GET' ? (['payload_too_large'] as const) : []),
     ...(isKeyed(operation) ? (['idempotency_key_reused'] as const) : []),
     ...(isProbe(operation) ? [] : (['overloaded'] as const)),

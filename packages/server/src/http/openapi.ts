@@ -2,7 +2,7 @@ import { SCOPES } from '@svc/contract/scopes'
 import type { TSchema } from 'typebox'
 import { RESPONSE_HEADERS, responsesOf } from './openapi-responses.ts'
 import { ComponentSchemas, fieldTable, type Json } from './openapi-schemas.ts'
-import { type HeaderField, isKeyed, type Operation } from './operation.ts'
+import { type HeaderField, isKeyed, type MediaType, type Operation } from './operation.ts'
 import { addExamples, type Examples } from './worked-examples.ts'
 
 /** What a document has besides its operations. */
@@ -13,6 +13,8 @@ export interface About {
   readonly securitySchemes: (publicUrl: string) => Readonly<Record<string, object>>
   /** How each authenticator appears in the document, where it is not a scheme of the same name. */
   readonly security?: Readonly<Record<string, (scopes: readonly string[]) => readonly object[]>>
+  /** What else authorises the operations that accept `merchantAccessKey` alone, where the installation does (decision A6). */
+  readonly accessKeyAlone?: readonly object[]
   readonly tags: Readonly<Record<string, string>>
   /** What the service sends to its callers, by name. */
   readonly webhooks?: Readonly<Record<string, object>>
@@ -108,9 +110,11 @@ function documented(operation: Operation, about: About, schemas: ComponentSchema
     ...(samples && { 'x-codeSamples': samples }),
     parameters: parametersOf(operation, schemas),
     ...(requestBody && { requestBody }),
-    security:
-      operation.security ??
-      (auth === 'none' ? [] : (about.security?.[auth]?.(scopes) ?? [{ [auth]: scopes }])),
+    security: [
+      ...(operation.security ??
+        (auth === 'none' ? [] : (about.security?.[auth]?.(scopes) ?? [{ [auth]: scopes }]))),
+      ...(operation.takesAccessKeyAlone ? (about.accessKeyAlone ?? []) : []),
+    ],
     responses: responsesOf(operation, name, schemas),
   }
 }
@@ -160,20 +164,36 @@ function requestBodyOf(operation: Operation, name: string, schemas: ComponentSch
   if (!body) return undefined
   const { description } = body as { description?: string }
   const inner = schemas.add(body, 'request', `${name}Request`)
-  const schema = isEncrypted(operation)
-    ? {
-        type: 'string',
-        description:
-          'Compact JWE (RFC 7516) of the JSON object described by `contentSchema`: as a JSON string, or bare with `application/jose`',
-        contentMediaType: 'application/jose',
-        contentSchema: inner,
-      }
-    : isObjectBody(body)
-      ? inner
-      : { type: 'string', description }
+  const schemaOf = (mediaType: MediaType) =>
+    isEncrypted(operation)
+      ? encryptedBody(mediaType, inner)
+      : isObjectBody(body)
+        ? inner
+        : { type: 'string', description }
   return {
     required: !isObjectBody(body) || isEncrypted(operation) || hasRequired(body),
-    content: Object.fromEntries(accepts.map((mediaType) => [mediaType, { schema }])),
+    content: Object.fromEntries(accepts.map((mediaType) => [mediaType, { schema: schemaOf(mediaType) }])),
+  }
+}
+
+/** Every literal reading of “one encrypted payload string” (decision C2). A bare JWE is no JSON, so words alone say it. */
+function encryptedBody(mediaType: MediaType, inner: unknown): Json {
+  const jwe = { type: 'string', contentMediaType: 'application/jose', contentSchema: inner }
+  const what = 'Compact JWE (RFC 7516) of the JSON object described by `contentSchema`'
+  if (mediaType === 'application/jose') return { ...jwe, description: `${what}, bare` }
+  return {
+    description: `${what}: as a JSON string, as the only field \`payload\` of an object, or bare`,
+    contentMediaType: jwe.contentMediaType,
+    contentSchema: inner,
+    anyOf: [
+      { type: 'string', description: 'The compact JWE' },
+      {
+        type: 'object',
+        required: ['payload'],
+        properties: { payload: { type: 'string', description: 'The compact JWE' } },
+        additionalProperties: false,
+      },
+    ],
   }
 }
 

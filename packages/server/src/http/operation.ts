@@ -151,8 +151,8 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly body?: B
   /** The body is documented, and never rejected for its form or its media type: the operation reads `rawBody`. */
   readonly takesAnyBody?: true
-  /** The specification shows none of these: what is sent has no effect (decision C14). */
-  readonly ignores?: readonly ('body' | 'query')[]
+  /** The specification shows none: what is sent has no effect, as a body where there is no `body` (decision C14). */
+  readonly ignores?: readonly 'query'[]
   /** Whether `merchantAccessKey` without a token authorises it where `ACCESS_KEY_ALONE` says so (decision A6). */
   readonly takesAccessKeyAlone?: true
   /** What status 202 carries, where the operation has one. */

@@ -14,6 +14,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
+import { acceptedTypes } from './accept.ts'
 import type { Admitted } from './admission.ts'
 import { readBodies } from './bodies.ts'
 import { followExchanges, keepAddresses, respondToClientErrors } from './client-error.ts'
@@ -267,7 +268,7 @@ function sendFailure(
       },
       'a request failed',
     )
-  const problem = envelope === 'problem' || (request.headers.accept?.includes(PROBLEM_JSON) ?? false)
+  const problem = envelope === 'problem' || acceptedTypes(request.headers.accept).includes(PROBLEM_JSON)
   const context = {
     envelope,
     requestId: request.id,

@@ -19,8 +19,7 @@ export class StreamSlots {
   stream(holder: string, caller: Caller, open: () => AsyncGenerator<string> | Readable): Readable {
     if ((this.#running.get(holder) ?? 0) >= this.#max) fail('too_many_streams', { retryAfterSeconds: 1 })
     const opened = open()
-    const readable =
-      opened instanceof Readable ? opened : Readable.from(whileValid(caller, opened), { objectMode: false })
+    const readable = opened instanceof Readable ? opened : streamWhileValid(caller, opened)
     this.#running.set(holder, (this.#running.get(holder) ?? 0) + 1)
     readable.once('close', () => {
       const left = this.#running.get(holder)! - 1
@@ -30,6 +29,10 @@ export class StreamSlots {
     return readable
   }
 }
+
+/** A response in pieces that has an end in sight, and so needs no slot. It breaks as `StreamSlots.stream` does. */
+export const streamWhileValid = (caller: Caller, pieces: AsyncGenerator<string>): Readable =>
+  Readable.from(whileValid(caller, pieces), { objectMode: false })
 
 async function* whileValid({ stillValid }: Caller, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
   for await (const piece of pieces) {

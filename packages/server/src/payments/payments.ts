@@ -13,6 +13,7 @@ import { AdjustmentRecord, adjustmentToWire } from '@svc/core/payments/payment-a
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
+import { acceptedTypes } from '../http/accept.ts'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { query, streamingQuery, succeed } from '../http/operation.ts'
 import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
@@ -122,7 +123,7 @@ export const findPayments = streamingQuery({
     return async ({ caller, query, headers }) => {
       const { tenantId } = caller
       const { limit: asked, after: cursor, ...filter } = query
-      if (String(headers['accept']).toLowerCase().startsWith(CSV)) {
+      if (acceptedTypes(headers['accept'])[0] === CSV) {
         if (asked !== undefined || cursor !== undefined)
           fail('validation_failed', { description: 'limit, after: must be absent for CSV' })
         // Bad dates fail before the first byte is sent.

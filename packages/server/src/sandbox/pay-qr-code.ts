@@ -25,7 +25,7 @@ const PayRequest = Type.Object(
     upi: Type.Optional(
       Type.String({ maxLength: 7_089, description: 'What the payer’s app scanned: `upi://pay?…`' }),
     ),
-    qrCodeId: Type.Optional(Type.String({ maxLength: 64, description: 'Or the code itself' })),
+    qrCodeId: Type.Optional(Type.String({ description: 'Or the code itself' })),
     amount: Type.Optional(
       Rupees({
         minimum: 0.01,

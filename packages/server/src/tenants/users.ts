@@ -139,7 +139,7 @@ export const createUserOperation = operation({
   envelope: 'code',
   body: Type.Object(
     {
-      companyId: Type.String({ maxLength: 64, description: 'One of your companies' }),
+      companyId: Type.String({ description: 'One of your companies' }),
       ...PROFILE,
     },
     { additionalProperties: false },

@@ -158,10 +158,7 @@ export const rotateSecretOperation = operation({
     ok(endpointWithSecretToWire(endpoint, secret, timeZone)),
 })
 
-export const ResendEventRequest = Type.Object(
-  { eventId: Type.String({ maxLength: 64 }) },
-  { additionalProperties: false },
-)
+export const ResendEventRequest = Type.Object({ eventId: Type.String() }, { additionalProperties: false })
 
 export const resendEventOperation = operation({
   id: 'resendWebhookEvent',
