@@ -134,18 +134,18 @@ const linked = (source: string): string =>
 
 function conformance(): string {
   const all = SECTIONS.flatMap(({ checks }) => checks)
-  const must = all.filter(({ severity }) => severity === 'must').length
+  const specified = all.filter(({ origin }) => origin === 'spec').length
   const tables = SECTIONS.map(({ id: section, title, checks }) => {
     const rows = checks.map(
-      ({ id, severity, source, title: promise }) =>
-        `| \`${id}\` | ${severity === 'must' ? 'spec' : 'ours'} | ${cell(linked(source))} | ${cell(promise)} |`,
+      ({ id, origin, source, title: promise }) =>
+        `| \`${id}\` | ${origin} | ${cell(linked(source))} | ${cell(promise)} |`,
     )
-    return `## ${section} ${title}\n\n| Check | | Source | Promise |\n|---|---|---|---|\n${rows.join('\n')}\n`
+    return `## ${section} ${title}\n\n| Check | Origin | Source | Promise |\n|---|---|---|---|\n${rows.join('\n')}\n`
   })
   return `# Conformance checks
 
 ${GENERATED}
-What \`svc conformance\` holds a server to: ${all.length} checks, ${must} of them of the specification (\`spec\`) and ${all.length - must} of our decisions where it is silent (\`ours\`, left out by \`--profile spec\`). [Check a server](../guides/conformance.md) says how to run them.
+What \`svc conformance\` checks a server for: ${all.length} checks, ${specified} of them of the specification (\`spec\`) and ${all.length - specified} of this project’s decisions where it is silent (\`decision\`, left out by \`--profile spec\`). [Check a server](../guides/conformance.md) says how to run them.
 
 ${tables.join('\n')}`
 }

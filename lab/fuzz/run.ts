@@ -121,9 +121,9 @@ async function fuzzTarget(target: Target, dates: Run['dates'], options: FuzzOpti
     await Promise.race([Promise.all(Array.from({ length: WORKERS }, worker)), died])
     const figures = await watch.end()
     findings.push(...(await streamFindings(target)), ...(await logFindings(target)))
-    const { byStatus, shed, withoutResponse: unanswered } = run
+    const { byStatus, shed, withoutResponse } = run
     const seconds = (Date.now() - startedAtMs) / 1_000
-    return { cases: run.cases, seconds, byStatus, shed, withoutResponse: unanswered, ...figures, findings }
+    return { cases: run.cases, seconds, byStatus, shed, withoutResponse, ...figures, findings }
   } finally {
     died.catch(() => undefined)
   }

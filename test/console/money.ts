@@ -46,7 +46,7 @@ export function payments(bed: Bed): void {
 
   test('the overview counts what happened in the hour, the day and the week', async () => {
     const page = await bed.visit()
-    const failures = page.getByRole('table', { name: 'Failures by word' })
+    const failures = page.getByRole('table', { name: 'Failures by error code' })
     await failures.getByRole('row', { name: 'decryption_failed' }).waitFor()
     await page.getByRole('img').or(page.locator('.recharts-surface')).first().waitFor()
     for (const range of ['Day', 'Week']) {

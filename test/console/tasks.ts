@@ -226,7 +226,7 @@ export function tasksOfOthers(bed: Bed): void {
     await support.page.getByText('9876543210').waitFor()
     const me = await at(bed, 'auditor')
     await me.place('Audit')
-    await me.type(me.page.getByLabel('Did what'), 'personal_data.revealed')
+    await me.type(me.page.getByLabel('Action'), 'personal_data.revealed')
     await me.page
       .getByRole('row', { name: `operator ${support.name}` })
       .getByText('asked for the week')

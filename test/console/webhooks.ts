@@ -23,7 +23,7 @@ async function createWebhook(page: Page, url: string, merchantName?: string): Pr
   await button(page, 'Create webhook').click()
   // As slowly as people press.
   await button(page, 'Create').click({ delay: 300 })
-  await dialog(page).getByText('Needed').first().waitFor()
+  await dialog(page).getByText('Required').first().waitFor()
   if (merchantName) await pick(page, 'Merchant', merchantName)
   await dialog(page).getByLabel('URL').fill(url)
   await dialog(page).getByRole('combobox', { name: 'Events' }).fill('created')
@@ -47,7 +47,7 @@ export function webhooks(bed: Bed): void {
       const { qrCodeId } = await newCode(bed.service, client)
       await receiver.until(() => receiver.received.length === 1)
       expect(verifyDelivery(receiver.received[0]!, secret).data.qrCodeId).toBe(qrCodeId)
-      await page.getByRole('row', { name: 'Taken: 204' }).waitFor()
+      await page.getByRole('row', { name: 'Delivered: 204' }).waitFor()
       await page.getByRole('button', { name: /^Show attempt 1 / }).click()
       await dialog(page).getByText(qrCodeId).waitFor()
       await dialog(page).getByText(`POST ${url}`).waitFor()
@@ -57,7 +57,7 @@ export function webhooks(bed: Bed): void {
       await page.getByRole('button', { name: /^Send again/ }).click()
       await receiver.until(() => receiver.received.length === 2)
       expect(receiver.received[1]!.headers['webhook-id']).toBe(receiver.received[0]!.headers['webhook-id'])
-      await page.getByRole('row', { name: 'Taken: 204' }).nth(1).waitFor()
+      await page.getByRole('row', { name: 'Delivered: 204' }).nth(1).waitFor()
 
       await button(page, 'Disable').click()
       await button(page, 'Disable webhook').click()
@@ -110,7 +110,7 @@ export function webhooks(bed: Bed): void {
       const [delivery] = receiver.at('/new')
       verifyDelivery(delivery!, second)
       expect(() => verifyDelivery(delivery!, first)).toThrow()
-      await page.getByRole('row', { name: 'Taken: 200' }).waitFor()
+      await page.getByRole('row', { name: 'Delivered: 200' }).waitFor()
     }))
 
   test('an endpoint is found by its id, and from the page of its tenant', async () => {

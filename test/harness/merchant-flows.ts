@@ -30,7 +30,7 @@ export const merchantFlows = async (recording: Recording): Promise<string[]> => 
 ]
 
 async function payoutFlows({ service, merchant: { merchantId }, flow }: Recording): Promise<string[]> {
-  const { commands, database } = service.app.services
+  const { commands } = service.app.services
   let payoutId = ''
   const prepare = async () => {
     const ask = { merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }

@@ -55,19 +55,19 @@ test('the service keeps every promise of the specification and of its decisions:
   expect(result.outcomes.length).toBe(everyCheck.length)
 })
 
-test('there are 120 checks and more; each has an id of its own that begins with its section, a title and a source that fits its severity', () => {
+test('there are 120 checks and more; each has an id of its own that begins with its section, a title and a source that fits its origin', () => {
   expect(everyCheck.length).toBeGreaterThanOrEqual(120)
   expect(new Set(everyCheck.map(({ id }) => id)).size).toBe(everyCheck.length)
-  for (const { id, section, source, severity, title } of everyCheck) {
+  for (const { id, section, source, origin, title } of everyCheck) {
     expect(id.startsWith(`${section}.`), id).toBe(true)
-    expect(source, id).toMatch(severity === 'must' ? /^§[1-9]/ : /^decisions? [A-Z]\d/)
+    expect(source, id).toMatch(origin === 'spec' ? /^§[1-9]/ : /^decisions? [A-Z]\d/)
     expect(title.length, id).toBeGreaterThan(10)
   }
 })
 
 test('the profile spec makes the specification’s checks alone, and works with what the specification names', async () => {
   const result = await conformanceOf(from, { profile: 'spec' })
-  expect(new Set(result.outcomes.map(({ check }) => check.severity))).toEqual(new Set(['must']))
+  expect(new Set(result.outcomes.map(({ check }) => check.origin))).toEqual(new Set(['spec']))
   expect(idsOf(result, 'failed', 'blocked', 'skipped')).toEqual([])
 })
 
@@ -376,7 +376,7 @@ test.each([
 })
 
 test('the command exits 2 for options that there are not, as the process that people run', async () => {
-  const { code, stderr } = await runCli(['conformance', 'http://127.0.0.1:1', '--profile', 'ours'], {})
+  const { code, stderr } = await runCli(['conformance', 'http://127.0.0.1:1', '--profile', 'decision'], {})
   expect(code).toBe(2)
   expect(stderr).toContain('Allowed choices are spec, full')
 })

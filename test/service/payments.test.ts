@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { reconcile } from '@svc/core/ledger/reconcile'
 import { PAYMENT_CHECKS } from '@svc/core/payments/reconcile-payments'
 import { setMerchantDisabled } from '@svc/core/tenants/merchant'
+import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { cancel, creditOf, newCode, newUtr, notifyCredit, type TestCode } from '../harness/qr-codes.ts'
@@ -264,5 +265,29 @@ test('a clock set back between a payment and the cancel does not date the cancel
     expect(checks.filter(({ ok }) => !ok)).toEqual([])
   } finally {
     await own.close()
+  }
+})
+
+test('a credit is in the books of the day of the payer’s bank, never of a day to come', async () => {
+  const DAY = 86_400_000
+  const merchant = await service.as(await service.newMerchant())
+  const code = await newCode(service, merchant, { multipleUse: true })
+  const dayOf = (ms: number) => calendarDay(new Date(ms), 'Asia/Kolkata')
+  for (const [transactionMs, expected] of [
+    [Date.now() - 3 * DAY, dayOf(Date.now() - 3 * DAY)],
+    [Date.now() + 3 * DAY, undefined],
+  ] as const) {
+    const transactionTime = new Date(transactionMs).toISOString()
+    const { paymentId } = payloadOf(
+      await notifyCredit(service.client, { ...creditOf(code.tr), transactionTime }),
+    )
+    const { rows } = await asSuperuser(service.db.database, (db) =>
+      db.query(
+        `select j.effective_date::text as day, j.at from journals j join ledger_transfers t using (tenant_id, journal_id)
+         where t.object_id = $1`,
+        [paymentId],
+      ),
+    )
+    expect(rows).toEqual([{ day: expected ?? dayOf(rows[0].at.getTime()), at: expect.any(Date) }])
   }
 })

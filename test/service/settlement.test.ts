@@ -191,3 +191,29 @@ test('a bank’s own columns, units and dates are read; lines that cannot be are
   expect(stderr).toContain('line 3: utr must be a reference')
   expect(await imported(inPaise, '--unit', 'paise')).toMatchObject({ matched: 1, matchedAmount: '3.00' })
 })
+
+test('what the bank paid is in the books of its own day, whenever its file is imported, and journals hold one day', async () => {
+  const merchant = await service.newMerchant()
+  const code = await newCode(service, await service.as(merchant), { multipleUse: true })
+  const [one, two, three] = [await pay(10, code.tr), await pay(20, code.tr), await pay(40, code.tr)]
+  const file = join(dir, 'days.csv')
+  const days = [`${one},10.00,2026-03-30`, `${two},20.00,2026-03-31`, `${three},40.00,2026-03-31`]
+  await writeFile(file, ['utr,amount,date', ...days, ''].join('\n'))
+  expect(await imported(file)).toMatchObject({ matched: 3 })
+  const bank = async (...args: string[]): Promise<string | undefined> => {
+    const books = ['admin', 'books', 'trial-balance', '--tenant', merchant.merchantId, '--json', ...args]
+    const { stdout } = await runHere(books, { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY })
+    return (JSON.parse(stdout) as Json[]).find(({ kind }) => kind === 'bank')?.['debit']
+  }
+  expect(await bank()).toBe('70.00')
+  for (const [day, debit] of [
+    ['2026-03-29', ''],
+    ['2026-03-30', '10.00'],
+    ['2026-03-31', '70.00'],
+  ])
+    expect(await bank('--effective-through', day!), day).toBe(debit)
+  const now = new Date().toISOString()
+  expect(await bank('--effective-through', '2026-03-30', '--as-of', now)).toBe('10.00')
+  expect(await bank('--effective-through', '2026-03-31', '--as-of', '2026-04-01T00:00:00Z')).toBeFalsy()
+  expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
+})

@@ -192,6 +192,18 @@ test('a refund notice that finds its credit assigned while it waits takes nothin
   expect(await brokenIn(service)).toEqual([])
 })
 
+test('commands accept platform for the tenant of credits that fit no merchant', async () => {
+  const { utr } = await stray()
+  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+  const svc = async (...args: string[]) => (await runHere(['admin', ...args, '--json'], env)).stdout
+  expect(JSON.parse(await svc('payments', 'list', 'platform'))).toContainEqual(
+    expect.objectContaining({ utr, merchantId: 'house' }),
+  )
+  const owed = await svc('books', 'liabilities', '--tenant', 'platform')
+  expect(owed).toContain('"tenantId": "house"')
+  expect(owed).toBe(await svc('books', 'liabilities', '--tenant', 'house'))
+})
+
 test('operators resolve suspense by the command line and by the console, in their name', async () => {
   const merchant = await service.newMerchant()
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }

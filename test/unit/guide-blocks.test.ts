@@ -7,10 +7,10 @@ import { ROOT } from '../harness/sources.ts'
 const NOT_RUN: Readonly<Record<string, number>> = {
   // The settings of an identity provider.
   'guides/console.md': 1,
-  // Patroni, etcd and a network to cut; an hour of fault injection.
-  'guides/high-availability.md': 2,
+  // Patroni, etcd and a network to cut, for an hour.
+  'guides/high-availability.md': 1,
   // `npm start`, which the tests run as a process of their own, an installation without development packages; Vault.
-  'guides/operate.md': 3,
+  'guides/operate.md': 5,
   // `npm start`.
   'guides/card-rail.md': 1,
   // ... the other outcome of the refund; a notice that waits for something to change.

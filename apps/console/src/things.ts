@@ -1,3 +1,6 @@
+/** The tenant of credits and card exceptions that fit no merchant or partner. It has no page. */
+export const PLATFORM_TENANT = 'house'
+
 /** Kinds of things that have a page of their own: how they are called, and where they are. */
 const THINGS = {
   request: ['Request', '/requests/'],

@@ -15,12 +15,15 @@ import type { Tx } from '@svc/platform/db/database'
 import { type Command, InvalidArgumentError } from 'commander'
 import { addClosingCommands } from './closing-commands.ts'
 import { withInstallation } from './context.ts'
+import { readDay } from './payout-print.ts'
 import { type Printed, printTable } from './print.ts'
+import { readTenant } from './read-tenant.ts'
 import { addSettleCommand } from './settle-account.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Books extends Printed {
   readonly asOf?: Date
+  readonly effectiveThrough?: string
   readonly tenant?: string
 }
 
@@ -60,7 +63,12 @@ export function addBooksCommands(program: Command): void {
 const withBooksOptions = (command: Command): Command =>
   command
     .option('--as-of <instant>', 'the books at this instant, RFC 3339; by default now', readInstant)
-    .option('--tenant <tenantId>', 'only this merchant or partner')
+    .option(
+      '--effective-through <day>',
+      'only entries with an effective date until this day, also those entered later',
+      readDay,
+    )
+    .option('--tenant <tenantId>', 'only this merchant or partner, or platform', readTenant)
     .option('--csv', 'print CSV')
     .option('--json', 'print JSON')
 
@@ -76,7 +84,11 @@ function readInstant(text: string): Date {
 const report = (work: (tx: Tx) => Promise<void>): Promise<void> =>
   withInstallation(({ database }) => database.report(work, 'repeatable read', 'long'))
 
-const queryOf = ({ asOf, tenant }: Books): BooksQuery => ({ asOf, tenantId: tenant })
+const queryOf = ({ asOf, effectiveThrough, tenant }: Books): BooksQuery => ({
+  asOf,
+  effectiveThrough,
+  tenantId: tenant,
+})
 
 const amountText = (amount: bigint, unit: Unit): string =>
   unit === 'INR' ? formatRupees(amount) : String(amount)

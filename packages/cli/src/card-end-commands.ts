@@ -66,7 +66,9 @@ export function addEndCommands(card: Command): void {
     )
   card
     .command('returns')
-    .description('list what was left on dead cards and returns to card accounts, newest first')
+    .description(
+      'list remaining balances of blocked or expired cards that return to card accounts, newest first',
+    )
     .option('--card <svcCardId>', 'of one card')
     .option('--waiting', 'only what can still be put back on its card')
     .option('--limit <count>', 'how many', readCount, 50)

@@ -51,10 +51,10 @@ export function addConformanceCommand(program: Command): void {
   program
     .command('conformance')
     .argument('[base_url]', 'the server to check, such as http://127.0.0.1:8080')
-    .description('hold a server to the promises of the specification, row by row')
+    .description('check a server against the specification, row by row')
     .option('-c, --credentials <file>', 'JSON in the shape of sandbox.json; what is missing skips its checks')
     .addOption(
-      new Option('--profile <profile>', 'spec: the specification only; full: our decisions too')
+      new Option('--profile <profile>', 'spec: the specification only; full: the decisions too')
         .choices(['spec', 'full'])
         .default('full'),
     )
@@ -176,10 +176,10 @@ async function readFrom(file: string | undefined): Promise<Credentials> {
 function list({ profile, section: sections = [], only = [], json }: Options): void {
   const chosen = selectChecks({ profile, sections, only })
   const rows = chosen.flatMap(({ id: section, checks }) =>
-    checks.map(({ id, severity, source, title }) => ({ id, section, severity, source, title })),
+    checks.map(({ id, origin, source, title }) => ({ id, section, origin, source, title })),
   )
   if (json) return printJson(rows)
-  for (const { id, severity, source, title } of rows)
-    process.stdout.write(`${id}  [${severity === 'must' ? source : `ours: ${source}`}]  ${title}\n`)
+  for (const { id, origin, source, title } of rows)
+    process.stdout.write(`${id}  [${origin === 'spec' ? source : `decision: ${source}`}]  ${title}\n`)
   process.stdout.write(`${rows.length} checks\n`)
 }

@@ -13,6 +13,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
+import { readTenant } from './read-tenant.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -67,14 +68,14 @@ export function addPaymentCommands(program: Command): Command {
     .description('list and show credits of the UPI rail, correct their amounts, record their return')
   payment
     .command('list <merchantId>')
-    .description('list payments of a merchant, newest first; house for payments of the platform')
+    .description('list payments of a merchant, newest first; platform for credits that fit no merchant')
     .option('--status <status>', `only these: ${PAYMENT_STATUSES.join(', ')}`, readStatus)
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin payments list mer_… --status REFUND_PENDING')
     .action(async (merchantId: string, { status, limit, json = false }: ListOptions) => {
       const rows = await withInstallation(({ database }) =>
-        database.operate((tx) => tx.query(LIST, [merchantId, status, limit])),
+        database.operate((tx) => tx.query(LIST, [readTenant(merchantId), status, limit])),
       )
       printRows(rows.map(shown), json)
     })

@@ -38,7 +38,7 @@ export function addSuspenseCommands(program: Command): void {
   suspense
     .command('list')
     .description(
-      'list the credits in suspense, newest first; credits of the platform (house) match no merchant',
+      'list the credits in suspense, newest first; those with the merchantId house, the platform, fit no merchant',
     )
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')

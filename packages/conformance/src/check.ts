@@ -2,8 +2,8 @@ import type { HttpResponse } from './exchange.ts'
 import { wantNotDone, wantRefused } from './expect.ts'
 import type { Subject } from './subject.ts'
 
-/** `must`: the specification says it. `ours`: a decision where the specification is silent; another server may differ. */
-export type Severity = 'must' | 'ours'
+/** `spec`: the specification says it. `decision`: this project decided it where the specification is silent; another server may differ. */
+export type Origin = 'spec' | 'decision'
 
 /** One promise, and how to find out whether a server keeps it. */
 export interface Check {
@@ -11,7 +11,7 @@ export interface Check {
   readonly id: string
   /** Where the promise comes from: a section of the specification and its row, or a decision. */
   readonly source: string
-  readonly severity: Severity
+  readonly origin: Origin
   /** The promise in words. */
   readonly title: string
   /** Resolves when the promise is kept. Throws `Violation`, `Blocked` or `Skipped`; see `verdict.ts`. */
@@ -26,18 +26,18 @@ export interface Section {
 
 type Run = Check['run']
 
-export const must = (id: string, source: string, title: string, run: Run): Check => ({
+export const specified = (id: string, source: string, title: string, run: Run): Check => ({
   id,
   source,
-  severity: 'must',
+  origin: 'spec',
   title,
   run,
 })
 
-export const ours = (id: string, source: string, title: string, run: Run): Check => ({
+export const decided = (id: string, source: string, title: string, run: Run): Check => ({
   id,
   source,
-  severity: 'ours',
+  origin: 'decision',
   title,
   run,
 })
@@ -54,8 +54,8 @@ export function refuses(
 ): readonly Check[] {
   const response = (subject: Subject) => subject.observe(`the response to ${id}`, () => ask(subject))
   return [
-    must(id, source, title, async (subject) => wantNotDone(await response(subject))),
-    ours(`${id}.4xx`, 'decision F3', `${title}: with a status from 400 to 499`, async (subject) =>
+    specified(id, source, title, async (subject) => wantNotDone(await response(subject))),
+    decided(`${id}.4xx`, 'decision F3', `${title}: with a status from 400 to 499`, async (subject) =>
       wantRefused(await response(subject)),
     ),
   ]

@@ -1,13 +1,13 @@
 import { type Root, rootOf } from './cause.ts'
-import type { Severity } from './check.ts'
+import type { Origin } from './check.ts'
 import type { Failed } from './failure.ts'
 import { type Reading, settingOf } from './readings.ts'
 import type { Outcome, Result } from './run.ts'
 
-/** One thing to mend, with every check that fails or cannot be made because of it. */
+/** One thing to fix, with every check that fails or cannot be made because of it. */
 export interface Cause {
   readonly title: string
-  readonly severity: Severity
+  readonly origin: Origin
   /** Where the specification, or a decision, says otherwise. */
   readonly source: string
   /** Checks that show the cause. */
@@ -19,7 +19,7 @@ export interface Cause {
 }
 
 export interface Explanation {
-  /** The first thing to mend first: of the specification before decisions, then by the checks that wait for it. */
+  /** What to fix first: of the specification before decisions, then by the checks that wait for it. */
   readonly causes: readonly Cause[]
   /** As in the result; failures that only follow from another one are blocked. */
   readonly outcomes: readonly Outcome[]
@@ -168,10 +168,10 @@ function mergeAlike(groups: readonly Group[]): readonly Group[] {
 
 function toCause({ title, failed, blocked, example }: Group): Cause {
   const all = [...failed, ...blocked]
-  const first = failed.find(({ check }) => check.severity === 'must') ?? all[0]
+  const first = failed.find(({ check }) => check.origin === 'spec') ?? all[0]
   return {
     title,
-    severity: all.some(({ check }) => check.severity === 'must') ? 'must' : 'ours',
+    origin: all.some(({ check }) => check.origin === 'spec') ? 'spec' : 'decision',
     source: first?.check.source ?? '',
     failed,
     blocked,
@@ -180,7 +180,7 @@ function toCause({ title, failed, blocked, example }: Group): Cause {
 }
 
 function byUrgency(one: Cause, other: Cause): number {
-  if (one.severity !== other.severity) return one.severity === 'must' ? -1 : 1
+  if (one.origin !== other.origin) return one.origin === 'spec' ? -1 : 1
   return other.blocked.length - one.blocked.length || other.failed.length - one.failed.length
 }
 

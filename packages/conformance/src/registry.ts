@@ -1,6 +1,7 @@
 import type { Check, Section } from './check.ts'
 import { AUTHENTICATION_CHECKS } from './checks/authentication.ts'
 import { CANCEL_CHECKS } from './checks/cancel-qr-code.ts'
+import { HOLDER_CHECKS } from './checks/card-holders.ts'
 import { ORDER_CHECKS } from './checks/card-orders.ts'
 import { COIN_CHECKS } from './checks/coin-config.ts'
 import { CARD_CHECKS } from './checks/create-card.ts'
@@ -23,7 +24,7 @@ export const SECTIONS: readonly Section[] = [
   section('2.3', 'QR code: creation, lookup, search', QR_CODE_CHECKS),
   section('4.1', 'Generate authorization token', TOKEN_CHECKS),
   section('4.2', 'Cancel UPI QR code', CANCEL_CHECKS),
-  section('4.3', 'Create gift card', CARD_CHECKS, ORDER_CHECKS, ENCRYPTION_CHECKS),
+  section('4.3', 'Create gift card', CARD_CHECKS, HOLDER_CHECKS, ORDER_CHECKS, ENCRYPTION_CHECKS),
   section('4.4', 'Search cards', SEARCH_CHECKS),
   section('4.5', 'Get coin configuration', COIN_CHECKS),
   section('5', 'Authentication', AUTHENTICATION_CHECKS),
@@ -55,8 +56,8 @@ export function selectChecks({ profile, sections = [], only = [] }: Selection): 
     .map((one) => ({
       ...one,
       checks: one.checks.filter(
-        ({ id, severity }) =>
-          (profile === 'full' || severity === 'must') && (only.length === 0 || only.includes(id)),
+        ({ id, origin }) =>
+          (profile === 'full' || origin === 'spec') && (only.length === 0 || only.includes(id)),
       ),
     }))
     .filter(({ checks }) => checks.length > 0)

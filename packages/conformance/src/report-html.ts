@@ -1,6 +1,6 @@
 import type { Section } from './check.ts'
 import { type Cause, explain, readingText } from './explain.ts'
-import { advice, byReason, countsOf, ofSeverity, tally, unchecked } from './report-text.ts'
+import { advice, byReason, countsOf, ofOrigin, tally, unchecked } from './report-text.ts'
 import { type Outcome, type Result, type Status, type Verdict, verdictOf } from './run.ts'
 import { sidesOf } from './sides.ts'
 
@@ -64,7 +64,7 @@ function causeHtml(cause: Cause): string {
 const causesHtml = (causes: readonly Cause[]): string =>
   causes.length === 0
     ? ''
-    : `<h2>Causes, the first thing to mend on top</h2><ol>${causes.map(causeHtml).join('\n')}</ol>`
+    : `<h2>Causes, the first thing to fix on top</h2><ol>${causes.map(causeHtml).join('\n')}</ol>`
 
 const readingsHtml = ({ readings }: Result): string =>
   readings.length === 0
@@ -94,11 +94,11 @@ function summaryHtml({ sections, outcomes }: Result): string {
   const rows = sections.map(({ id, title }) => {
     const own = outcomes.filter(({ section }) => section === id)
     const name = `<td><a href="#s${escape(id)}">${escape(id)} ${escape(title)}</a></td>`
-    return `<tr>${name}${cells(ofSeverity(own, 'must'))}${cells(ofSeverity(own, 'ours'))}</tr>`
+    return `<tr>${name}${cells(ofOrigin(own, 'spec'))}${cells(ofOrigin(own, 'decision'))}</tr>`
   })
   const heads =
     '<th class="n">passed</th><th class="n">failed</th><th class="n">blocked</th><th class="n">skipped</th>'
-  return `<div class="wide" tabindex="0" role="region" aria-label="By section"><table><thead><tr><th></th><th class="n" colspan="4">Specification</th><th class="n" colspan="4">Decisions (ours)</th></tr><tr><th>Section</th>${heads}${heads}</tr></thead><tbody>${rows.join('')}</tbody><tfoot><tr><th>All</th>${cells(ofSeverity(outcomes, 'must'))}${cells(ofSeverity(outcomes, 'ours'))}</tr></tfoot></table></div>`
+  return `<div class="wide" tabindex="0" role="region" aria-label="By section"><table><thead><tr><th></th><th class="n" colspan="4">Specification</th><th class="n" colspan="4">Decisions</th></tr><tr><th>Section</th>${heads}${heads}</tr></thead><tbody>${rows.join('')}</tbody><tfoot><tr><th>All</th>${cells(ofOrigin(outcomes, 'spec'))}${cells(ofOrigin(outcomes, 'decision'))}</tr></tfoot></table></div>`
 }
 
 const VERDICTS: Readonly<Record<Verdict, readonly [status: Status, words: string]>> = {

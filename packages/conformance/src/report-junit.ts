@@ -20,7 +20,7 @@ export function junitReport(result: Result): string {
     const suite = builder.testSuite().name(`${id} ${title}`)
     suite.timestamp(startedAt).time(own.reduce((sum, { tookMs }) => sum + tookMs, 0) / 1_000)
     for (const { check, status, tookMs, reason, failure } of own) {
-      const one = suite.testCase().className(`${id}.${check.severity}`).name(`${check.id}: ${check.title}`)
+      const one = suite.testCase().className(`${id}.${check.origin}`).name(`${check.id}: ${check.title}`)
       one.time(tookMs / 1_000)
       if (status === 'skipped' && strict) one.failure(clean(`skipped: ${reason}`), check.source)
       else if (status === 'skipped') one.skipped().standardOutput(clean(reason!))

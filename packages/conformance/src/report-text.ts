@@ -1,13 +1,13 @@
 import { styleText } from 'node:util'
-import type { Severity } from './check.ts'
+import type { Origin } from './check.ts'
 import { type Cause, explain, readingText } from './explain.ts'
 import { type Outcome, type Result, type Status, verdictOf } from './run.ts'
 import { columns, sidesOf } from './sides.ts'
 
 const STATUSES: readonly Status[] = ['passed', 'failed', 'blocked', 'skipped']
-const KINDS: readonly (readonly [severity: Severity, words: string])[] = [
-  ['must', 'Specification'],
-  ['ours', 'Decisions (ours)'],
+const KINDS: readonly (readonly [origin: Origin, words: string])[] = [
+  ['spec', 'Specification'],
+  ['decision', 'Decisions'],
 ]
 const NUMBER_WIDTH = 9
 
@@ -18,8 +18,8 @@ export function tally(outcomes: readonly Outcome[]): Record<Status, number> {
   return counts
 }
 
-export const ofSeverity = (outcomes: readonly Outcome[], severity: Severity): readonly Outcome[] =>
-  outcomes.filter(({ check }) => check.severity === severity)
+export const ofOrigin = (outcomes: readonly Outcome[], origin: Origin): readonly Outcome[] =>
+  outcomes.filter(({ check }) => check.origin === origin)
 
 export interface TextOptions {
   readonly colours?: boolean
@@ -32,7 +32,7 @@ const CAUSES_MAX = 30
 const LINE_CHARS_MAX = 150
 
 /**
- * What a person reads at a terminal. Of a server that fails: its causes, one line each, the first thing to mend on top.
+ * What a person reads at a terminal. Of a server that fails: its causes, one line each, the first thing to fix on top.
  * With `details`: also a table by section, both sides of every cause, and the reasons of what was not checked.
  */
 export function textReport(result: Result, { colours = false, details = false }: TextOptions = {}): string {
@@ -42,8 +42,8 @@ export function textReport(result: Result, { colours = false, details = false }:
   const parts: (string | undefined)[] = []
   if (causes.length > 0) parts.push(verdict(explained, paint), causeLines(causes, paint))
   if (causes.length === 0 || details) {
-    for (const [severity, words] of KINDS) {
-      const own = ofSeverity(outcomes, severity)
+    for (const [origin, words] of KINDS) {
+      const own = ofOrigin(outcomes, origin)
       if (own.length > 0) parts.push(table(explained, own, words, paint))
     }
     parts.push(readings(result), ...causes.map((cause, i) => causeDetails(cause, i, paint)))
@@ -63,9 +63,12 @@ export const countsOf = ({ failed, blocked }: Cause): string =>
 function causeLines(causes: readonly Cause[], paint: Paint): string {
   const lines = causes.slice(0, CAUSES_MAX).map((cause, i) => {
     const counts = countsOf(cause)
-    const ours = cause.severity === 'ours' ? ` (${cause.source})` : ''
-    const title = oneLine(cause.title.replaceAll('\n', ' '), LINE_CHARS_MAX - counts.length - ours.length)
-    return `${paint('red', String(i + 1).padStart(2))}  ${title}${ours}  ${paint('dim', `[${counts}]`)}`
+    const decisionNote = cause.origin === 'decision' ? ` (${cause.source})` : ''
+    const title = oneLine(
+      cause.title.replaceAll('\n', ' '),
+      LINE_CHARS_MAX - counts.length - decisionNote.length,
+    )
+    return `${paint('red', String(i + 1).padStart(2))}  ${title}${decisionNote}  ${paint('dim', `[${counts}]`)}`
   })
   const more = causes.length - CAUSES_MAX
   return [...lines, ...(more > 0 ? [`    and ${more} more`] : [])].join('\n')
@@ -182,11 +185,11 @@ export function jsonReport(result: Result): object {
     startedOn: startedAt.toISOString(),
     tookMs,
     requests,
-    specification: tally(ofSeverity(outcomes, 'must')),
-    decisions: tally(ofSeverity(outcomes, 'ours')),
-    causes: causes.map(({ title, severity, source, failed, blocked, example }) => ({
+    specification: tally(ofOrigin(outcomes, 'spec')),
+    decisions: tally(ofOrigin(outcomes, 'decision')),
+    causes: causes.map(({ title, origin, source, failed, blocked, example }) => ({
       title,
-      severity,
+      origin,
       source,
       failed: idsOf(failed),
       blocked: idsOf(blocked),
@@ -197,7 +200,7 @@ export function jsonReport(result: Result): object {
     checks: outcomes.map(({ section, check, status, tookMs: checkTookMs, reason, failure }) => ({
       id: check.id,
       section,
-      severity: check.severity,
+      origin: check.origin,
       source: check.source,
       title: check.title,
       status,

@@ -221,7 +221,7 @@ export class Subject {
     return this.call('POST', PATHS.search, body, { ...session.headers, cookie, ...headers })
   }
 
-  /** Whether the server creates QR codes by API (ours, decision Q1). */
+  /** Whether the server creates QR codes by API (decision Q1). */
   creates(): Promise<boolean> {
     return this.once('the creation of QR codes', async () => {
       const response = await this.call('POST', PATHS.qrCode, { conformance: true }, await this.asMerchant())
@@ -229,7 +229,7 @@ export class Subject {
     })
   }
 
-  /** Whether payments can be simulated (ours, the sandbox). */
+  /** Whether payments can be simulated (an operation of the sandbox). */
   simulates(): Promise<boolean> {
     return this.once('the payment simulator', async () => {
       const response = await this.call('POST', PATHS.pay, {})

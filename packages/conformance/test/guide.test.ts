@@ -31,6 +31,6 @@ test('the report that the guide shows first has the rows and numbers of a server
 test('the report that the guide shows of a server that fails counts every check of the specification once', () => {
   const [, ...counts] = /: (\d+) passed, (\d+) failed, (\d+) blocked, (\d+) skipped/.exec(failing!)!
   expect(counts.map(Number).reduce((sum, count) => sum + count)).toBe(
-    checks.filter(({ severity }) => severity === 'must').length,
+    checks.filter(({ origin }) => origin === 'spec').length,
   )
 })

@@ -140,8 +140,8 @@ export const tryAllocation = query({
   method: 'POST',
   path: `${CONSOLE_API}/coin-dry-runs`,
   tag: TAG,
-  summary: 'What would an event award, and why',
-  description: 'Changes nothing.',
+  summary: 'Preview an award',
+  description: 'Says what an event would award, and why. Changes nothing.',
   permission: 'view',
   body: closed({
     userId: id,

@@ -132,7 +132,7 @@ export const renewTenantMemberLink = query({
   method: 'POST',
   path: `${PATH}/:memberId/link`,
   tag: TAG,
-  summary: 'Make a new link for a member',
+  summary: 'Create a new link for a member',
   description: 'For who lost the link or the password. The link before stops working.',
   permission: 'operations',
   params: ofMember,

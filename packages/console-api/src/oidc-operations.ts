@@ -176,7 +176,7 @@ export const unlinkOperator = query({
   method: 'DELETE',
   path: `${CONSOLE_API}/operators/:operatorId/identity`,
   tag: TAG,
-  summary: 'Forget whom the identity provider knows an operator as',
+  summary: 'Unlink an operator from the identity provider',
   description:
     'For a person with a new account at the provider: the next sign-in by the name links again. Ends all sessions of the operator within a second.',
   permission: 'administer',

@@ -51,7 +51,7 @@ const PATH = `${CONSOLE_API}/payments`
 
 const PaymentRow = record('PaymentRow', {
   payment: PaymentRecord,
-  merchantId: text('`house` for a credit that fits no merchant'),
+  merchantId: text('`house`, the platform, for a credit that fits no merchant'),
   merchantName: maybe('Absent for a credit that fits no merchant'),
   tr: text('Reference of the code, as the bank sent it'),
 })

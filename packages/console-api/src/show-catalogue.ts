@@ -6,14 +6,14 @@ import { OPERATIONS } from '@svc/server/operations'
 import { Type } from 'typebox'
 import { CONSOLE_API, consoleOperation, record, text } from './console-schema.ts'
 
-/** Words, operations and events of the API, for the page's select boxes. */
+/** Error codes, operations and events of the API, for the page's select boxes. */
 export const showCatalogue = query({
   ...consoleOperation,
   id: 'console.showCatalogue',
   method: 'GET',
   path: `${CONSOLE_API}/catalogue`,
   tag: 'Requests',
-  summary: 'Error words, operations and events of the API',
+  summary: 'Error codes, operations and events of the API',
   permission: 'view',
   result: record('Catalogue', {
     errors: Type.Array(record('ErrorCode', { error: text(), status: Type.Integer(), description: text() })),

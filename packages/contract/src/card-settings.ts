@@ -38,7 +38,7 @@ export const CARD_SETTINGS = {
     7,
     0,
     90,
-    'Days that money on its way back from a dead card waits in the account `unclaimed`; until then an operator can put it back on the card.',
+    'Days that money on its way back from a blocked or expired card waits in the account `unclaimed`; until then an operator can put it back on the card.',
   ),
   USER_RETENTION_DAYS: whole(
     0,

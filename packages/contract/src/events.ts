@@ -71,10 +71,14 @@ export const EVENTS = {
   'card.replaced': { description: 'A card was replaced by a new one, which has its money' },
   'card.unclaimed_soon': {
     description:
-      'What is left on a dead card returns to its card account soon: sent 45, 15 and 1 days before',
+      'The remaining balance of a blocked or expired card returns to its card account soon: sent 45, 15 and 1 days before',
   },
-  'card.return_waiting': { description: 'What was left on a dead card waits to return to its card account' },
-  'card.returned': { description: 'What was left on a dead card has returned to its card account' },
+  'card.return_waiting': {
+    description: 'The remaining balance of a blocked or expired card waits to return to its card account',
+  },
+  'card.returned': {
+    description: 'The remaining balance of a blocked or expired card has returned to its card account',
+  },
   'card.return_reversed': {
     description: 'An operator put what was on its way back to the card account back on the card',
   },

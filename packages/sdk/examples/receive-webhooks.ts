@@ -17,7 +17,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   try {
     const rawBody = Buffer.concat(await request.toArray()) // as it came, before anything parses it
     const event = verifyWebhook(rawBody, request.headers, endpoint.secret)
-    response.writeHead(204).end() // first the answer, then slow work
+    response.writeHead(204).end() // respond first, then do slow work
     if (event.type === 'qr_code.credited')
       console.log(`${event.data.amount} rupees from ${event.data.payerVpa}`)
   } catch {

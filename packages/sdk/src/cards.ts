@@ -18,7 +18,7 @@ export type GiftCardOrder = Schemas['GiftCardOrder']
 export type CardChange = Schemas['CardChange']
 /** The end of a card, and its link to the card that it replaced or that has replaced it. */
 export type CardEnd = Schemas['CardEnd']
-/** What was left on a dead card, on its way back to its card account. */
+/** The remaining balance of a blocked or expired card, on its way back to its card account. */
 export type CardReturn = Schemas['CardReturn']
 /** An upload of many orders, and how far it is. */
 export type BulkJob = Schemas['BulkJob']

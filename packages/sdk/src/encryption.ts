@@ -49,7 +49,7 @@ export class Encrypter {
   /** @throws TypeError when a part of the shared key is missing */
   constructor(encryptWith: EncryptWith, fetchKeys: () => Promise<readonly JWK[]>) {
     if ('sharedKey' in encryptWith)
-      requireParts('encryptWith.sharedKey', encryptWith.sharedKey, ['kid', 'alg', 'k'])
+      requireParts('encryption.sharedKey', encryptWith.sharedKey, ['kid', 'alg', 'k'])
     this.#with = encryptWith
     this.#fetchKeys = fetchKeys
   }

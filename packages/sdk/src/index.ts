@@ -4,9 +4,9 @@ import { Sandbox, type SandboxOptions } from './sandbox.ts'
 
 /** Where to begin. */
 export const Svc = {
-  /** The client of a merchant: QR codes. */
+  /** The client of a merchant: QR codes, payments, refunds, disputes, payouts, events, webhooks. */
   merchant: (options: MerchantOptions): Merchant => new Merchant(options),
-  /** The client of a card or rewards partner: gift cards, search, coins. */
+  /** The client of a card or rewards partner: companies, users, card accounts, gift cards, coins, events, webhooks. */
   partner: (options: PartnerOptions): Partner => new Partner(options),
   /** A sandbox that runs on this machine, by its `sandbox.json`: nothing to configure. */
   sandbox: (options?: SandboxOptions): Promise<Sandbox> => Sandbox.open(options),

@@ -38,6 +38,18 @@ test.each([
   expect(made('partner', { ...partner, decryptResponsesWith })).toThrow(reason)
 })
 
+test.each(['kid', 'alg', 'k'])(
+  'a shared key to encrypt with is refused without its %s, with a TypeError that names it as the option is called',
+  (part) => {
+    const encryption = { sharedKey: { ...JWK, [part]: undefined } }
+    expect(made('partner', { ...partner, encryption: { sharedKey: JWK } })).not.toThrow()
+    expect(made('partner', { ...partner, encryption })).toThrow(TypeError)
+    expect(made('partner', { ...partner, encryption })).toThrow(
+      new RegExp(`^encryption\\.sharedKey\\.${part} is missing$`),
+    )
+  },
+)
+
 test('a TypeError about a credential never contains its value', () => {
   const secret = ['svc_live_secret']
   expect(made('merchant', { ...merchant, apiKey: secret })).not.toThrow(/svc_live_secret/)

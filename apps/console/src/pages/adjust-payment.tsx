@@ -6,6 +6,7 @@ import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { readRupees, rupees } from '../parts/money.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { queryClient, useSession } from '../session.ts'
+import { PLATFORM_TENANT } from '../things.ts'
 
 /** Corrects what an accepted payment amounts to, until the bank has paid for it. */
 export function AdjustPayment({
@@ -16,7 +17,7 @@ export function AdjustPayment({
   const { can } = useSession()
   const { merchantId, payment } = row
   const isOpen = payment.status === 'ACCEPTED' && settlement?.status !== 'MATCHED'
-  if (!isOpen || merchantId === 'house' || !can('finance')) return undefined
+  if (!isOpen || merchantId === PLATFORM_TENANT || !can('finance')) return undefined
   return (
     <FormDialog
       label="Correct the amount"

@@ -13,6 +13,7 @@ import { StatusBadge } from '../parts/status-badge.tsx'
 import { IdLink, ThingLink } from '../parts/thing-link.tsx'
 import { shortAccount } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
+import { PLATFORM_TENANT } from '../things.ts'
 import { wordy } from '../words.ts'
 
 type Row = Schemas['Approval']
@@ -37,9 +38,6 @@ const KINDS: Readonly<Record<string, string>> = {
 interface OfRow {
   readonly row: Row
 }
-
-/** The platform, in whose books are credits that fit no merchant, has no page. */
-const PLATFORM = 'house'
 
 /** The objects that a posting is of, each once. */
 function objectsOf({ kind, reference, request }: Row): string[] {
@@ -77,7 +75,7 @@ export function Posting({ row }: OfRow) {
           , {side === 'debit' ? 'owed to us' : 'owed by us'}
         </Text>
       )}
-      {tenantId !== PLATFORM && !objectIds.includes(tenantId) && (
+      {tenantId !== PLATFORM_TENANT && !objectIds.includes(tenantId) && (
         <Text size="sm">
           of <IdLink id={tenantId} />
         </Text>

@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Schemas['AuditEntry']>[] = [
   { title: 'No.', cell: ({ sequence }) => count(sequence) },
   { title: 'When', cell: ({ at }) => <Instant at={at} /> },
   { title: 'Who', cell: ({ actor }) => actor },
-  { title: 'Did what', cell: ({ action }) => <Code>{action}</Code> },
+  { title: 'Action', cell: ({ action }) => <Code>{action}</Code> },
   { title: 'To', cell: ({ target }) => <IdLink id={target} /> },
   { title: 'Details', cell: ({ details }) => <Details details={details} /> },
   {
@@ -54,7 +54,7 @@ function Details({ details }: Pick<Schemas['AuditEntry'], 'details'>) {
 const FILTERS: readonly Filter[] = [
   { name: 'target', label: 'Done to', kind: 'text', placeholder: 'Id of a card, merchant …' },
   { name: 'actor', label: 'Who', kind: 'text', placeholder: 'operator asha' },
-  { name: 'action', label: 'Did what', kind: 'text', placeholder: 'card.status_changed' },
+  { name: 'action', label: 'Action', kind: 'text', placeholder: 'card.status_changed' },
   { name: 'tenantId', label: 'Tenant', kind: 'text', placeholder: 'Merchant or partner id' },
   { name: 'from', label: 'From', kind: 'from' },
   { name: 'to', label: 'Until', kind: 'to' },

@@ -7,6 +7,7 @@ import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
 import { IdLink, NamedThing, ThingLink } from '../parts/thing-link.tsx'
+import { PLATFORM_TENANT } from '../things.ts'
 import { REASONS } from './card-exception-reasons.ts'
 
 type Row = Schemas['CardException']
@@ -17,7 +18,7 @@ export const exceptionMoney = ({ creditAmount, debitAmount }: Row): number | und
 
 /** What names no known card is with the platform. */
 export const PartnerOf = ({ partnerId }: Pick<Row, 'partnerId'>) =>
-  partnerId === 'house' ? 'None known' : <IdLink id={partnerId} />
+  partnerId === PLATFORM_TENANT ? 'None known' : <IdLink id={partnerId} />
 
 const COLUMNS: readonly Column<Row>[] = [
   {

@@ -129,7 +129,7 @@ function Charts({ overview }: { readonly overview: OverviewRecord }) {
 function Failures({ failures }: Pick<OverviewRecord, 'failures'>) {
   return (
     <Section
-      title="Failures by word"
+      title="Failures by error code"
       aside={
         <Anchor component={Link} to="/requests" search={{ outcome: 'failure' } as never} size="sm">
           All failed requests
@@ -142,10 +142,10 @@ function Failures({ failures }: Pick<OverviewRecord, 'failures'>) {
         </Text>
       ) : (
         <DataTable
-          caption="Failures by word"
+          caption="Failures by error code"
           columns={[
             {
-              title: 'Word',
+              title: 'Error code',
               cell: ({ error }) => (
                 <Anchor component={Link} to="/requests" search={{ error } as never} ff="monospace" size="sm">
                   {error}

@@ -15,6 +15,7 @@ import { RefundForm } from '../parts/refund-form.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
+import { PLATFORM_TENANT } from '../things.ts'
 import { wordy } from '../words.ts'
 import { AdjustPayment } from './adjust-payment.tsx'
 import { ConfirmReturn } from './confirm-return.tsx'
@@ -67,7 +68,7 @@ export function Payment() {
 function Refund({ detail: { refunds, row } }: { readonly detail: Detail }) {
   const { can } = useSession()
   const { payment, merchantId } = row
-  if (payment.status !== 'ACCEPTED' || merchantId === 'house' || !can('finance')) return undefined
+  if (payment.status !== 'ACCEPTED' || merchantId === PLATFORM_TENANT || !can('finance')) return undefined
   const { paymentId, utr } = payment
   return (
     <RefundForm

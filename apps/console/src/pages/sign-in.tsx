@@ -135,7 +135,7 @@ interface PasswordFormProps {
 function PasswordForm({ busy, needsCode, enter }: PasswordFormProps) {
   const form = useForm({
     initialValues: { name: '', password: '', code: '' },
-    validate: { name: needed, password: (value) => (value === '' ? 'Needed' : null) },
+    validate: { name: needed, password: (value) => (value === '' ? 'Required' : null) },
   })
   return (
     <form

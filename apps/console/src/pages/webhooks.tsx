@@ -33,10 +33,10 @@ export function LastAttempt({ attempt }: { readonly attempt: Row['lastAttempt'] 
   )
 }
 
-/** Whether the endpoint took what was sent, with the status of its response if there was one. */
+/** Whether the endpoint accepted what was sent, with the status of its response if there was one. */
 export function Outcome({ attempt }: { readonly attempt: NonNullable<Row['lastAttempt']> }) {
   const { delivered, status } = attempt
-  const word = delivered ? 'Taken' : 'Failed'
+  const word = delivered ? 'Delivered' : 'Failed'
   return <Mark color={delivered ? 'teal' : 'red'}>{status ? `${word}: ${status}` : word}</Mark>
 }
 

@@ -118,4 +118,4 @@ export function Form<V extends Values>({
 }
 
 /** Rule of a field that must have something in it. */
-export const needed = (value: string | null): string | null => (value?.trim() ? null : 'Needed')
+export const needed = (value: string | null): string | null => (value?.trim() ? null : 'Required')

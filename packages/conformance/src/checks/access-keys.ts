@@ -1,11 +1,11 @@
-import { type Check, must, ours } from '../check.ts'
+import { type Check, decided, specified } from '../check.ts'
 import { errorOf, fail, wantFailure, wantStatus } from '../expect.ts'
 import { interpretationOf } from '../interpretation.ts'
 import { cancelPath, skip } from '../subject.ts'
 import { wantActive } from './cancelled-code.ts'
 
 export const ACCESS_KEY_CHECKS: readonly Check[] = [
-  must(
+  specified(
     '4.2.accessKey.own',
     '§4.2, merchantAccessKey',
     'merchantAccessKey may be sent beside the token',
@@ -15,7 +15,7 @@ export const ACCESS_KEY_CHECKS: readonly Check[] = [
       wantStatus(await s.cancel(await s.newQrCode(), { merchantAccessKey }), 200)
     },
   ),
-  ours(
+  decided(
     '4.2.accessKey.other',
     'decision A6',
     'Another merchant’s access key beside the token is 403',
@@ -26,7 +26,7 @@ export const ACCESS_KEY_CHECKS: readonly Check[] = [
       wantFailure(response, 403, 'access_key_mismatch')
     },
   ),
-  ours(
+  decided(
     '4.2.accessKey.alone',
     'decision A6',
     'An access key alone cancels nothing, 401, unless ACCESS_KEY_ALONE is accept',

@@ -1,4 +1,4 @@
-import { type Check, must, ours, refuses } from '../check.ts'
+import { type Check, decided, refuses, specified } from '../check.ts'
 import type { MerchantName } from '../credentials.ts'
 import type { HttpResponse } from '../exchange.ts'
 import {
@@ -29,8 +29,8 @@ interface Protected {
   /** A good token of this operation, and one of the other kind. */
   readonly token: (subject: Subject) => Promise<string>
   readonly foreign: (subject: Subject) => Promise<string>
-  /** Spec §4: `Authorization` is required; on the cancel it is optional, and the requirement ours (decision A6). */
-  readonly rule: typeof must
+  /** Spec §4: `Authorization` is required; on the cancel it is optional, and decision A6 requires it. */
+  readonly rule: typeof specified
   readonly source: string
 }
 
@@ -44,7 +44,7 @@ const OPERATIONS: readonly Protected[] = [
     call: (s, headers) => s.call('PATCH', cancelPath(MISSING_QR), {}, headers),
     token: (s) => merchantToken(s),
     foreign: partnerToken,
-    rule: ours,
+    rule: decided,
     source: 'decision A6',
   },
   {
@@ -54,7 +54,7 @@ const OPERATIONS: readonly Protected[] = [
     need: needOrder,
     token: partnerToken,
     foreign: (s) => merchantToken(s),
-    rule: must,
+    rule: specified,
     source: '§4.3, authorization',
   },
   {
@@ -67,7 +67,7 @@ const OPERATIONS: readonly Protected[] = [
     need: needSearch,
     token: partnerToken,
     foreign: (s) => merchantToken(s),
-    rule: must,
+    rule: specified,
     source: '§4.4, Authorization',
   },
   {
@@ -76,7 +76,7 @@ const OPERATIONS: readonly Protected[] = [
     call: (s, headers) => s.call('GET', `${PATHS.coins}/${MISSING_COIN}`, undefined, headers),
     token: partnerToken,
     foreign: (s) => merchantToken(s),
-    rule: must,
+    rule: specified,
     source: '§4.5, authorization; §7',
   },
 ]
@@ -109,9 +109,15 @@ function altered(token: string): string {
 type Forge = (subject: Subject, operation: Protected) => Promise<Headers>
 type Forgery = readonly [name: string, words: string, make: Forge]
 
-/** §4 and §5 do not say that a token is refused when it is sent otherwise; §5.4 says it of the token's kind. */
-const isOurs = (operation: Protected, name: string): boolean =>
-  name === 'scheme' || name === 'bare' || (name === 'foreign' && operation.id === 'coins')
+/**
+ * The decision by which a server refuses, if the specification does not say so: of a token that is sent otherwise §4 and §5 do
+ * not; of the token's kind §5.4 does.
+ */
+function decisionOf({ id, rule, source }: Protected, name: string): string | undefined {
+  if (rule === decided) return source
+  const isDecided = name === 'scheme' || name === 'bare' || (name === 'foreign' && id === 'coins')
+  return isDecided ? 'decisions A4, K4' : undefined
+}
 
 const forged =
   (make: (token: string) => string): Forge =>
@@ -165,16 +171,16 @@ const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
       wantStatus(await response(s), 401, 403)
     }
     const title = `${operation.words} refuses ${words}${isMerchantsLookup ? ', unless COIN_LOOKUP_TOKEN is both' : ''}`
-    if (operation.rule === ours || isOurs(operation, name))
-      return [ours(id, operation.rule === ours ? operation.source : 'decisions A4, K4', title, strictly)]
+    const decision = decisionOf(operation, name)
+    if (decision !== undefined) return [decided(id, decision, title, strictly)]
     // Only for the coin lookup does the specification show the status (§7).
-    if (operation.id === 'coins') return [must(id, operation.source, title, strictly)]
+    if (operation.id === 'coins') return [specified(id, operation.source, title, strictly)]
     return [
-      must(id, operation.source, title, async (s) => wantNotDone(await response(s))),
-      ours(`${id}.4xx`, 'decision F3', `${title}: with status 401 or 403`, strictly),
+      specified(id, operation.source, title, async (s) => wantNotDone(await response(s))),
+      decided(`${id}.4xx`, 'decision F3', `${title}: with status 401 or 403`, strictly),
     ]
   }),
-  ours(
+  decided(
     `5.${operation.id}.token.status`,
     'decisions F1, F3',
     `${operation.words} returns 401 invalid_token to every bad token`,
@@ -187,7 +193,7 @@ const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
       }
     },
   ),
-  ours(
+  decided(
     `5.${operation.id}.challenge`,
     'decision F7',
     `${operation.words} returns 401 with WWW-Authenticate: Bearer`,
@@ -197,14 +203,14 @@ const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
       if (!/^Bearer\b/i.test(challenge)) fail(response, 'WWW-Authenticate: Bearer', challenge)
     },
   ),
-  must(
+  specified(
     `5.${operation.id}.token.good`,
     '§5.2',
     `${operation.words} does not turn a fresh token away`,
     async (s) => {
       const response = await operation.call(s, { authorization: `Bearer ${await operation.token(s)}` })
       // Of what does not exist, 403 may be another server's word; order and search are right in all.
-      const isAway = operation.rule === must && operation.id !== 'coins' ? [401, 403] : [401]
+      const isAway = operation.rule === specified && operation.id !== 'coins' ? [401, 403] : [401]
       if (!isAway.includes(response.status)) return
       // Whose token the coin lookup takes is not shown: §5.2 means a merchant's, §5.4 a partner's.
       const other = operation.id === 'coins' && s.credentials.merchant && (await operation.foreign(s))
@@ -235,10 +241,13 @@ const partnerIds: readonly Check[] = PARTNER_OPERATIONS.flatMap(({ id, words, ne
       `${words} without partnerId is refused`,
       (s) => named(s),
     ),
-    ours(`5.${id}.partnerId.other`, 'decision A9', `${words} with another partner’s id is 403`, async (s) =>
-      wantFailure(await named(s, s.partner('otherPartner').partnerId), 403, 'partner_mismatch'),
+    decided(
+      `5.${id}.partnerId.other`,
+      'decision A9',
+      `${words} with another partner’s id is 403`,
+      async (s) => wantFailure(await named(s, s.partner('otherPartner').partnerId), 403, 'partner_mismatch'),
     ),
-    ours(
+    decided(
       `5.${id}.partnerId.unknown`,
       'decision A9',
       `${words} refuses unknown partners like others that exist`,

@@ -1,4 +1,4 @@
-import { type Check, must, ours } from '../check.ts'
+import { type Check, decided, specified } from '../check.ts'
 import { at, fail, wantFailure, wantKind, wantOneOf, wantStatus, wantText, wantValue } from '../expect.ts'
 import { interpretationOf } from '../interpretation.ts'
 import { PATHS, type Subject, skip } from '../subject.ts'
@@ -10,7 +10,7 @@ const conflicts = async (subject: Subject): Promise<boolean> =>
   (await interpretationOf(subject, 'SECOND_CANCEL')) === 'conflict'
 
 export const CANCEL_EFFECT_CHECKS: readonly Check[] = [
-  ours(
+  decided(
     '4.2.repeat',
     'decision Q2',
     'Cancelling again returns what the first cancel returned, or 409 where SECOND_CANCEL is conflict',
@@ -23,7 +23,7 @@ export const CANCEL_EFFECT_CHECKS: readonly Check[] = [
       if (again.text !== reply.text) fail(again, `the first response: ${reply.text}`, again.text)
     },
   ),
-  ours('4.2.together', 'decision Q2', 'Five cancels at once all return the same response', async (s) => {
+  decided('4.2.together', 'decision Q2', 'Five cancels at once all return the same response', async (s) => {
     const qrCodeId = await s.newQrCode()
     const responses = await Promise.all(Array.from({ length: 5 }, () => s.cancel(qrCodeId)))
     if (await conflicts(s)) {
@@ -40,18 +40,18 @@ export const CANCEL_EFFECT_CHECKS: readonly Check[] = [
         fail(response, `the same as the others: ${responses[0]!.text}`, response.text)
     }
   }),
-  ours('4.2.reads-back', 'decision Q1', 'A cancelled code reads back as CANCELLED', async (s) => {
+  decided('4.2.reads-back', 'decision Q1', 'A cancelled code reads back as CANCELLED', async (s) => {
     await s.needCreation()
     const { qrCodeId } = await cancelled(s)
     wantValue(await statusOf(s, qrCodeId), 'payload.status', 'CANCELLED')
   }),
-  ours('4.2.modified', 'decision Q2', 'modifiedOn is no earlier than createdOn', async (s) => {
+  decided('4.2.modified', 'decision Q2', 'modifiedOn is no earlier than createdOn', async (s) => {
     await s.needCreation()
     const { response: reply } = await cancelled(s)
     const [made, changed] = ['createdOn', 'modifiedOn'].map((name) => wantInstant(reply, `payload.${name}`))
     if (Date.parse(changed!) < Date.parse(made!)) fail(reply, `modifiedOn: ${made} or later`, changed!)
   }),
-  ours(
+  decided(
     '4.2.no-image',
     'decision Q1',
     'A cancelled code comes without its image: it is not to be shown any more',
@@ -61,7 +61,7 @@ export const CANCEL_EFFECT_CHECKS: readonly Check[] = [
       if (at(reply, 'payload.qrCodeBase64') !== undefined) fail(reply, 'no qrCodeBase64', 'an image')
     },
   ),
-  must(
+  specified(
     '4.2.pays-no-more',
     '§3.1, ACTIVE',
     'No payment is accepted through a code after it was cancelled',
@@ -77,7 +77,7 @@ export const CANCEL_EFFECT_CHECKS: readonly Check[] = [
         fail(paid, 'payload.payment.status: another than ACCEPTED', 'ACCEPTED')
     },
   ),
-  ours(
+  decided(
     '4.2.pays-before',
     'decision Q3',
     'A payment is accepted through a code that was not cancelled',
@@ -88,7 +88,7 @@ export const CANCEL_EFFECT_CHECKS: readonly Check[] = [
       wantValue(paid, 'payload.payment.status', 'ACCEPTED')
     },
   ),
-  ours(
+  decided(
     '4.2.refunds',
     'decision Q3',
     'A credit after the cancel is recorded with its reason, and returned',

@@ -1,4 +1,4 @@
-import { type Check, must, ours, refuses } from '../check.ts'
+import { type Check, decided, refuses, specified } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import {
   at,
@@ -25,7 +25,7 @@ const responded = (
   title: string,
   look: (response: HttpResponse, cancel: Cancelled) => void,
 ): Check =>
-  must(`4.2.${id}`, source, title, async (subject) => {
+  specified(`4.2.${id}`, source, title, async (subject) => {
     const cancel = await cancelled(subject)
     look(cancel.response, cancel)
   })
@@ -46,7 +46,7 @@ const envelope: readonly Check[] = [
     'The response is JSON, said to be so',
     (response) => void wantJson(response),
   ),
-  ours(
+  decided(
     '4.2.envelope',
     'decision R6',
     'The envelope has no other field than response_code, response_message, payload',
@@ -61,7 +61,7 @@ const envelope: readonly Check[] = [
       if (at(usable(response), 'response_code') !== undefined) wantKind(response, 'response_code', 'integer')
     },
   ),
-  ours('4.2.response_code.zero', 'decision F2', 'response_code is there, and is 0', async (s) =>
+  decided('4.2.response_code.zero', 'decision F2', 'response_code is there, and is 0', async (s) =>
     wantValue((await cancelled(s)).response, 'response_code', 0),
   ),
   responded(
@@ -80,7 +80,7 @@ const envelope: readonly Check[] = [
     'payload is an object, if it is there',
     (response) => void codeOf(response),
   ),
-  ours(
+  decided(
     '4.2.payload.present',
     'decision Q1',
     'The payload is the code',
@@ -94,10 +94,10 @@ const envelope: readonly Check[] = [
       if (codeOf(response)) wantValue(response, 'payload.status', 'CANCELLED')
     },
   ),
-  ours('4.2.fields', 'decision R6', 'The payload has no field but the seventeen of a QR code', async (s) =>
+  decided('4.2.fields', 'decision R6', 'The payload has no field but the seventeen of a QR code', async (s) =>
     wantNoOtherKeys((await cancelled(s)).response, 'payload', QR_CODE_NAMES),
   ),
-  ours('4.2.response_message.success', 'decision F2', 'response_message is Success', async (s) =>
+  decided('4.2.response_message.success', 'decision F2', 'response_message is Success', async (s) =>
     wantValue((await cancelled(s)).response, 'response_message', 'Success'),
   ),
 ]
@@ -130,7 +130,7 @@ const echo: readonly Check[] = [
   'customerId',
   'referenceNumber',
 ].map((name) =>
-  ours(`4.2.echo.${name}`, 'decision Q1', `${name} is returned as it was sent`, async (s) => {
+  decided(`4.2.echo.${name}`, 'decision Q1', `${name} is returned as it was sent`, async (s) => {
     await s.needCreation()
     const { response: reply, asked } = await cancelled(s)
     wantValue(reply, `payload.${name}`, asked[name] as string)
@@ -138,7 +138,7 @@ const echo: readonly Check[] = [
 )
 
 const dates: readonly Check[] = ['expiry', 'createdOn', 'modifiedOn'].map((name) =>
-  ours(
+  decided(
     `4.2.dates.${name}`,
     'decision Q7',
     `${name} is RFC 3339 with milliseconds and zone offset`,
@@ -170,13 +170,13 @@ const ids: readonly Check[] = [
     'A code that does not exist is not cancelled: the response is a refusal',
     missing,
   ),
-  ours(
+  decided(
     '4.2.missing.status',
     'decision F3',
     'A code that does not exist returns 404 qr_code_not_found',
     async (s) => wantFailure(await missing(s), 404, 'qr_code_not_found'),
   ),
-  ours(
+  decided(
     '4.2.foreign',
     'decision A10',
     'Another merchant’s code gets exactly the same response as one that does not exist',
@@ -190,7 +190,7 @@ const ids: readonly Check[] = [
       )
     },
   ),
-  ours(
+  decided(
     '4.2.foreign.untouched',
     'decision A10',
     'A merchant cannot cancel another merchant’s code',
@@ -202,7 +202,7 @@ const ids: readonly Check[] = [
     },
   ),
   ...ODD_IDS.map(([name, id]) =>
-    ours(
+    decided(
       `4.2.odd-id.${name}`,
       'decision A12',
       `An id with ${name} in it gets the same response as a missing one`,
@@ -215,10 +215,10 @@ const ids: readonly Check[] = [
 ]
 
 const requests: readonly Check[] = [
-  ours('4.2.no-body', 'decision C14', 'No body at all is as good as the empty object', async (s) =>
+  decided('4.2.no-body', 'decision C14', 'No body at all is as good as the empty object', async (s) =>
     wantStatus(await s.cancelWith(await s.newQrCode(), undefined), 200),
   ),
-  ours(
+  decided(
     '4.2.unknown-field',
     'decision C14',
     'A body with a field is refused by name, and the code stays active',
@@ -229,19 +229,19 @@ const requests: readonly Check[] = [
       await wantActive(s, qrCodeId)
     },
   ),
-  ours('4.2.media-type', 'decision F3', 'A body of another media type is refused with 415', async (s) =>
+  decided('4.2.media-type', 'decision F3', 'A body of another media type is refused with 415', async (s) =>
     wantFailure(
       await s.cancel('qr_00000000000000000000000000', { 'content-type': 'text/plain' }),
       415,
       'unsupported_media_type',
     ),
   ),
-  ours('4.2.method', 'decision F3', 'POST does not cancel: the method is PATCH', async (s) => {
+  decided('4.2.method', 'decision F3', 'POST does not cancel: the method is PATCH', async (s) => {
     const qrCodeId = await s.newQrCode()
     wantRefused(await s.call('POST', cancelPath(qrCodeId), {}, await s.asMerchant()))
     await wantActive(s, qrCodeId)
   }),
-  ours(
+  decided(
     '4.2.idempotency',
     'decision C13',
     'The same Idempotency-Key with another code is refused with 422',

@@ -25,7 +25,7 @@ export interface CardField {
   readonly or?: Kind
   /** What the specification says beside the type; `path` leads to the field. */
   readonly look?: Look
-  /** What is ours to say of it. */
+  /** The decision about it. */
   readonly form?: Look
 }
 type Look = (response: HttpResponse, path: string) => void
@@ -199,12 +199,12 @@ export function wantFurtherField(response: HttpResponse, path: string, row: Card
   if (at(response, path) !== undefined) wantCardField(response, path, row)
 }
 
-/** Ours (decisions C8, C11): how the texts of the record look. */
+/** Decisions C8, C11: how the texts of the record look. */
 export function wantForms(response: HttpResponse, path: string, rows: readonly CardField[]): void {
   for (const { name, form } of rows) form?.(response, `${path}.${name}`)
 }
 
-/** Ours (decision C12): a field without a value is empty. */
+/** Decision C12: a field without a value is empty. */
 export function wantNoNull(response: HttpResponse, value: unknown, path: string): void {
   if (value === null) fail(response, `${path}: a value, empty if there is none`, 'null')
   if (typeof value === 'object')

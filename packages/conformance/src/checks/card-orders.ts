@@ -1,7 +1,8 @@
-import { type Check, must, ours, refuses } from '../check.ts'
+import { type Check, decided, refuses, specified } from '../check.ts'
 import { at, fail, wantFailure, wantRefused, wantSameRefusal, wantStatus, wantValue } from '../expect.ts'
 import { wantUnknownField } from '../interpretation.ts'
 import type { Fields, Subject } from '../subject.ts'
+import { LOAD_CHECKS } from './card-loads.ts'
 import { newMobile } from './create-card.ts'
 
 const MISSING_COMPANY = 'com_00000000000000000000000000'
@@ -16,9 +17,9 @@ const refusesEach = (field: string, source: string, cases: readonly Case[]): Che
     ),
   )
 /** What the specification gives a type or a pattern, and does not say that a server refuses. */
-const oursRefuses = (field: string, source: string, cases: readonly Case[]): Check[] =>
+const decidedRefuses = (field: string, source: string, cases: readonly Case[]): Check[] =>
   cases.map(([name, what, value]) =>
-    ours(`4.3.${field}.${name}`, source, `${field}: ${what} is refused`, async (s) =>
+    decided(`4.3.${field}.${name}`, source, `${field}: ${what} is refused`, async (s) =>
       wantRefused(await s.createCard({ ...s.orderOf(), [field]: value })),
     ),
   )
@@ -30,8 +31,8 @@ const takesEach = (field: string, source: string, cases: readonly Case[]): Check
         s.createCard(s.orderOf('incentivePartner', { [field]: value })),
       )
     return [
-      must(id, source, `${field}: ${what} is taken`, async (s) => wantStatus(await response(s), 200)),
-      ours(`${id}.echo`, 'decision C17', `${field}: ${what} is returned as it was sent`, async (s) =>
+      specified(id, source, `${field}: ${what} is taken`, async (s) => wantStatus(await response(s), 200)),
+      decided(`${id}.echo`, 'decision C17', `${field}: ${what} is returned as it was sent`, async (s) =>
         wantValue(await response(s), `payload.${field}`, value as string),
       ),
     ]
@@ -47,7 +48,7 @@ const required: readonly Check[] = ['companyId', 'cardAccountId'].flatMap((field
       return s.createCard(order)
     },
   ),
-  ours(
+  decided(
     `4.3.${field}.missing.named`,
     'decision F4',
     `An order without ${field} is rejected by name`,
@@ -60,14 +61,14 @@ const required: readonly Check[] = ['companyId', 'cardAccountId'].flatMap((field
     ['null', 'null', null],
     ['empty', 'an empty text', ''],
   ]),
-  ...oursRefuses(field, 'decision C14', [['number', 'a number', 7]]),
+  ...decidedRefuses(field, 'decision C14', [['number', 'a number', 7]]),
 ])
 
 const scopes: readonly Check[] = [
   ...refuses('4.3.companyId.unknown', '§4.3, companyId', 'An unknown company is refused', (s) =>
     s.createCard({ ...s.orderOf(), companyId: MISSING_COMPANY }),
   ),
-  ours(
+  decided(
     '4.3.companyId.unknown.status',
     'decision F3',
     'An unknown company is 404 company_not_found',
@@ -78,7 +79,7 @@ const scopes: readonly Check[] = [
         'company_not_found',
       ),
   ),
-  ours(
+  decided(
     '4.3.companyId.foreign',
     'decision A10',
     'Another partner’s company gets the same response as one that does not exist',
@@ -92,7 +93,7 @@ const scopes: readonly Check[] = [
   ...refuses('4.3.cardAccountId.unknown', '§4.3, cardAccountId', 'An unknown card account is refused', (s) =>
     s.createCard({ ...s.orderOf(), cardAccountId: MISSING_ACCOUNT }),
   ),
-  ours(
+  decided(
     '4.3.cardAccountId.foreign',
     'decision A10',
     'Another partner’s account gets the same response as one that does not exist',
@@ -125,7 +126,7 @@ const emails: readonly Check[] = [
     ['space', 'a space', 'as ha@example.com'],
     ['two-ats', 'two @', 'asha@rao@example.com'],
   ]),
-  ...oursRefuses('email', 'decisions C14, C15', [
+  ...decidedRefuses('email', 'decisions C14, C15', [
     // In some languages `$` matches before a line break at the end.
     ['newline', 'a line break at the end', 'asha@example.com\n'],
     ['number', 'a number', 7],
@@ -146,7 +147,7 @@ const mobiles: readonly Check[] = [
     ['space', 'a space', '98765 4321'],
     ['newline', 'a line break at the end', '9876543210\n'],
   ]),
-  ...oursRefuses('mobile', 'decision C14', [
+  ...decidedRefuses('mobile', 'decision C14', [
     // In some languages `\d` matches them.
     ['other-digits', 'digits of another script', '९८७६५४३२१०'],
     ['number', 'a number', 9_876_543_210],
@@ -177,9 +178,9 @@ const TEXTS = [
 const FLAGS = ['physicalCard', 'physicalDeliveryAddressFlag']
 
 const types: readonly Check[] = [
-  ...TEXTS.flatMap((field) => oursRefuses(field, 'decision C14', [['number', 'a number', 560_001]])),
+  ...TEXTS.flatMap((field) => decidedRefuses(field, 'decision C14', [['number', 'a number', 560_001]])),
   ...FLAGS.flatMap((field) =>
-    oursRefuses(field, 'decision C14', [
+    decidedRefuses(field, 'decision C14', [
       ['text', 'the text "true"', 'true'],
       ['number', 'the number 1', 1],
     ]),
@@ -196,7 +197,7 @@ const lengths: readonly Check[] = [
       ['deliveryAddress2', 255],
     ] as const
   ).map(([field, max]) =>
-    ours(
+    decided(
       `4.3.${field}.length`,
       'decision C17',
       `${field} takes ${max} characters and refuses one more`,
@@ -207,59 +208,41 @@ const lengths: readonly Check[] = [
       },
     ),
   ),
-  ours('4.3.email.length', 'decision C15', 'email takes 254 characters and refuses one more', async (s) => {
-    const email = `${crypto.randomUUID()}${long(242 - 36)}@example.com`
-    wantValue(await s.createCard(s.orderOf('incentivePartner', { email })), 'payload.email', email)
-    wantFailure(await s.createCard({ ...s.orderOf(), email: `x${email}` }), 400, 'validation_failed', 'email')
-  }),
-  ours('4.3.text.scripts', 'decision C17', 'Names in any script come back as they were sent', async (s) => {
-    const firstName = "आशा O'Neil-Łukasz 😀"
-    wantValue(
-      await s.createCard(s.orderOf('incentivePartner', { firstName })),
-      'payload.firstName',
-      firstName,
-    )
-  }),
-]
-
-const refusesLoad = (name: string, what: string, loadAmount: unknown, status: number, word: string): Check =>
-  ours(`4.3.loadAmount.${name}`, 'decisions C6, C7', `loadAmount: ${what} is refused`, async (s) =>
-    wantFailure(await s.createCard({ ...s.orderOf(), loadAmount }), status, word),
-  )
-
-const loads: readonly Check[] = [
-  ...(['2', 2] as const).map((loadAmount) =>
-    ours(
-      `4.3.loadAmount.${typeof loadAmount}`,
-      'decisions C6, C8',
-      `loadAmount as a ${typeof loadAmount} is accepted, and returned as text`,
-      async (s) => wantValue(await s.createCard({ ...s.orderOf(), loadAmount }), 'payload.loadAmount', '2'),
-    ),
-  ),
-  refusesLoad('zero', '0', '0', 400, 'validation_failed'),
-  refusesLoad('negative', 'less than 0', '-1', 400, 'validation_failed'),
-  refusesLoad('paise', 'a part of a rupee', '1.50', 400, 'validation_failed'),
-  refusesLoad('words', 'what is no number', 'ten', 400, 'validation_failed'),
-  refusesLoad('over', 'more than 10,000 rupees', '10001', 422, 'load_over_limit'),
-  ours(
-    '4.3.loadAmount.absent',
-    'decision C6',
-    'Without loadAmount a card is loaded with whole rupees, the denomination of its account',
+  decided(
+    '4.3.email.length',
+    'decision C15',
+    'email takes 254 characters and refuses one more',
     async (s) => {
-      const { loadAmount: _, ...order } = s.orderOf()
-      const response = await s.createCard(order)
-      wantStatus(response, 200)
-      if (!/^[1-9]\d*$/.test(String(at(response, 'payload.loadAmount'))))
-        fail(response, 'payload.loadAmount: whole rupees', String(at(response, 'payload.loadAmount')))
+      const email = `${crypto.randomUUID()}${long(242 - 36)}@example.com`
+      wantValue(await s.createCard(s.orderOf('incentivePartner', { email })), 'payload.email', email)
+      wantFailure(
+        await s.createCard({ ...s.orderOf(), email: `x${email}` }),
+        400,
+        'validation_failed',
+        'email',
+      )
+    },
+  ),
+  decided(
+    '4.3.text.scripts',
+    'decision C17',
+    'Names in any script come back as they were sent',
+    async (s) => {
+      const firstName = "आशा O'Neil-Łukasz 😀"
+      wantValue(
+        await s.createCard(s.orderOf('incentivePartner', { firstName })),
+        'payload.firstName',
+        firstName,
+      )
     },
   ),
 ]
 
 const more: readonly Check[] = [
-  ours('4.3.null', 'decision C14', 'Optional fields that are null count as absent', async (s) =>
+  decided('4.3.null', 'decision C14', 'Optional fields that are null count as absent', async (s) =>
     wantStatus(await s.createCard(s.orderOf(undefined, { userId: null, email: null, mobile: null })), 200),
   ),
-  ours(
+  decided(
     '4.3.unknown-field',
     'decision C14',
     'A field that is no part of an order is refused by name',
@@ -270,7 +253,7 @@ const more: readonly Check[] = [
         'fristName',
       )),
   ),
-  ours(
+  decided(
     '4.3.delivery.needed',
     'decision C18',
     'physicalDeliveryAddressFlag true asks for the delivery parts',
@@ -288,6 +271,6 @@ export const ORDER_CHECKS: readonly Check[] = [
   ...mobiles,
   ...types,
   ...lengths,
-  ...loads,
+  ...LOAD_CHECKS,
   ...more,
 ]

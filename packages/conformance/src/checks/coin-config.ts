@@ -1,4 +1,4 @@
-import { type Check, must, ours } from '../check.ts'
+import { type Check, decided, specified } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import {
   at,
@@ -49,32 +49,32 @@ function wantPayloadOnly(response: HttpResponse): void {
 }
 
 const failures: readonly Check[] = CONDITIONS.flatMap(([name, words, headers]) => {
-  const seen = (part: string, source: string, title: string, look: (response: HttpResponse) => void): Check =>
-    must(`4.5.401.${name}.${part}`, source, `${words}: ${title}`, async (s) =>
+  const spec = (part: string, source: string, title: string, look: (response: HttpResponse) => void): Check =>
+    specified(`4.5.401.${name}.${part}`, source, `${words}: ${title}`, async (s) =>
       look(await refusal(s, name, headers)),
     )
-  const own: typeof seen = (part, source, title, look) => ({
-    ...seen(part, source, title, look),
-    severity: 'ours',
+  const decision: typeof spec = (part, source, title, look) => ({
+    ...spec(part, source, title, look),
+    origin: 'decision',
   })
   return [
-    seen('status', '§7, the table', 'status 401', (response) => wantStatus(response, 401)),
-    seen('content-type', '§7, rule 1', 'application/json', (response) => void wantJson(response)),
-    seen(
+    spec('status', '§7, the table', 'status 401', (response) => wantStatus(response, 401)),
+    spec('content-type', '§7, rule 1', 'application/json', (response) => void wantJson(response)),
+    spec(
       'envelope',
       '§2.2',
       'the body has payload, errorResponse, response_code, response_message',
       (response) => wantKeys(response, '', ENVELOPE),
     ),
-    own('envelope.only', 'decision R6', 'the body has no other field', (response) =>
+    decision('envelope.only', 'decision R6', 'the body has no other field', (response) =>
       wantNoOtherKeys(response, '', ENVELOPE),
     ),
-    own('order', 'decision F1', 'the fields come in the order of the specification', (response) => {
+    decision('order', 'decision F1', 'the fields come in the order of the specification', (response) => {
       const names = Object.keys(wantJson(response)).filter((field) => ENVELOPE.includes(field))
       if (names.join() !== ENVELOPE.filter((field) => names.includes(field)).join())
         fail(response, ENVELOPE.join(', '), names.join(', '))
     }),
-    seen(
+    spec(
       'payload',
       '§2.2, payload',
       'payload is text that holds a JSON object with error and error_description',
@@ -89,51 +89,51 @@ const failures: readonly Check[] = CONDITIONS.flatMap(([name, words, headers]) =
           )
       },
     ),
-    own(
+    decision(
       'payload.only',
       'decision R6',
       'payload holds error and error_description, nothing else',
       wantPayloadOnly,
     ),
-    seen('error', '§7, the table', 'error is invalid_token', (response) => {
+    spec('error', '§7, the table', 'error is invalid_token', (response) => {
       if (errorOf(response)?.error !== 'invalid_token')
         fail(response, 'error invalid_token', show(errorOf(response)?.error))
     }),
-    seen('error_description', '§7, the table', 'error_description is Invalid access token', (response) => {
+    spec('error_description', '§7, the table', 'error_description is Invalid access token', (response) => {
       if (errorOf(response)?.error_description !== 'Invalid access token')
         fail(response, 'error_description Invalid access token', show(errorOf(response)?.error_description))
     }),
-    seen(
+    spec(
       'errorResponse',
       '§2.2, errorResponse',
       'errorResponse has timestamp, requestId, errorType, errorMessage',
       (response) => wantKeys(response, 'errorResponse', ERROR_RESPONSE),
     ),
-    own('errorResponse.only', 'decision R6', 'errorResponse has no other field', (response) =>
+    decision('errorResponse.only', 'decision R6', 'errorResponse has no other field', (response) =>
       wantNoOtherKeys(response, 'errorResponse', ERROR_RESPONSE),
     ),
-    seen(
+    spec(
       'timestamp',
       '§2.2, timestamp',
       'timestamp has the form YYYY-MM-DD HH:MM:SS',
       (response) => void wantMatch(response, 'errorResponse.timestamp', PLAIN_TIME, 'YYYY-MM-DD HH:MM:SS'),
     ),
-    own('timestamp.now', 'decision F5', 'timestamp is of today', (response) => {
+    decision('timestamp.now', 'decision F5', 'timestamp is of today', (response) => {
       const text = wantText(response, 'errorResponse.timestamp')
       // No zone is said, so it may be up to 14 hours off.
       if (Math.abs(Date.parse(`${text.replace(' ', 'T')}Z`) - Date.now()) > DAY_MS)
         fail(response, 'errorResponse.timestamp: now, in some zone', text)
     }),
-    seen(
+    spec(
       'requestId',
       '§2.2, requestId',
       'requestId is text',
       (response) => void wantText(response, 'errorResponse.requestId'),
     ),
-    seen('errorType', '§7, the table', 'errorType is SYSTEM_ERROR', (response) =>
+    spec('errorType', '§7, the table', 'errorType is SYSTEM_ERROR', (response) =>
       wantValue(response, 'errorResponse.errorType', 'SYSTEM_ERROR'),
     ),
-    seen(
+    spec(
       'errorMessage',
       '§2.2, errorMessage',
       'errorMessage is the same JSON text as payload',
@@ -142,22 +142,22 @@ const failures: readonly Check[] = CONDITIONS.flatMap(([name, words, headers]) =
         if (message !== at(response, 'payload')) fail(response, 'errorMessage: the text of payload', message)
       },
     ),
-    seen('response_code', '§7, the table', 'response_code is the integer 1', (response) =>
+    spec('response_code', '§7, the table', 'response_code is the integer 1', (response) =>
       wantValue(response, 'response_code', 1),
     ),
-    seen('response_message', '§7, the table', 'response_message is Failure', (response) =>
+    spec('response_message', '§7, the table', 'response_message is Failure', (response) =>
       wantValue(response, 'response_message', 'Failure'),
     ),
   ]
 })
 
 const challenges: readonly Check[] = [
-  must('4.5.401.requestId.unique', '§2.2, requestId', 'Two refusals have two request ids', async (s) => {
+  specified('4.5.401.requestId.unique', '§2.2, requestId', 'Two refusals have two request ids', async (s) => {
     const [one, other] = await Promise.all([lookUp(s, MISSING, {}), lookUp(s, MISSING, {})])
     const id = wantText(one, 'errorResponse.requestId')
     if (id === wantText(other, 'errorResponse.requestId')) fail(other, 'another request id', id)
   }),
-  ours(
+  decided(
     '4.5.401.exists',
     'decision A10',
     'Strangers are refused alike, whether the id exists or not',
@@ -170,11 +170,11 @@ const challenges: readonly Check[] = [
 ]
 
 const ids: readonly Check[] = [
-  ours('4.5.missing', 'decision F3', 'An id that does not exist is refused', async (s) => {
+  decided('4.5.missing', 'decision F3', 'An id that does not exist is refused', async (s) => {
     const { token } = await s.asPartner()
     wantRefused(await lookUp(s, MISSING, { authorization: `Bearer ${token}` }))
   }),
-  ours(
+  decided(
     '4.5.missing.status',
     'decision F3',
     'An id that does not exist is 404 coin_config_not_found',
@@ -187,7 +187,7 @@ const ids: readonly Check[] = [
       )
     },
   ),
-  ours(
+  decided(
     '4.5.foreign',
     'decision A10',
     'Another partner’s configuration gets the same response as one that does not exist',
@@ -198,7 +198,7 @@ const ids: readonly Check[] = [
       wantSameRefusal(theirs, await lookUp(s, MISSING, headers), 'the response to a missing id')
     },
   ),
-  ours(
+  decided(
     '4.5.odd-ids',
     'decision A12',
     'Ids that cannot exist get the same response as missing ones',

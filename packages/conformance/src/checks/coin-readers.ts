@@ -1,11 +1,11 @@
-import { type Check, ours } from '../check.ts'
+import { type Check, decided } from '../check.ts'
 import { isDone, wantFailure, wantValue } from '../expect.ts'
 import { interpretationOf } from '../interpretation.ts'
 import { PATHS } from '../subject.ts'
 import { coinConfigId } from './coin-record.ts'
 
 export const COIN_READER_CHECKS: readonly Check[] = [
-  ours(
+  decided(
     '4.5.merchant',
     'decision K4',
     'A merchant’s token reads what its linked partner has, or is invalid where COIN_LOOKUP_TOKEN is partner',

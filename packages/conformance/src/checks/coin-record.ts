@@ -1,4 +1,4 @@
-import { type Check, must, ours } from '../check.ts'
+import { type Check, decided, specified } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import {
   at,
@@ -61,10 +61,10 @@ async function withCookie(s: Subject): Promise<HttpResponse> {
 const SUCCESS = ['response_code', 'response_message', 'payload']
 
 export const COIN_RECORD_CHECKS: readonly Check[] = [
-  ours('4.5.status', 'decision K2', 'The partner’s own configuration returns 200', async (s) =>
+  decided('4.5.status', 'decision K2', 'The partner’s own configuration returns 200', async (s) =>
     wantStatus(await found(s), 200),
   ),
-  ours(
+  decided(
     '4.5.envelope',
     'decision K2',
     'response_code 0, response_message Success, and the record as payload',
@@ -77,10 +77,10 @@ export const COIN_RECORD_CHECKS: readonly Check[] = [
       wantValue(response, 'response_message', 'Success')
     },
   ),
-  ours('4.5.id', 'decision K1', 'The record is the one of the id', async (s) => {
+  decided('4.5.id', 'decision K1', 'The record is the one of the id', async (s) => {
     wantValue(await found(s), 'payload.coinConfigId', coinConfigId(s))
   }),
-  ours(
+  decided(
     '4.5.fields',
     'decision K1',
     'The record has no field beside those of a coin configuration',
@@ -92,7 +92,7 @@ export const COIN_RECORD_CHECKS: readonly Check[] = [
       ),
   ),
   ...FIELDS.map(([name, kind, required]) =>
-    ours(
+    decided(
       `4.5.payload.${name}`,
       'decision K1',
       `${name} is ${kind === 'integer' ? 'an integer' : 'text'}${required ? '' : ', if it is there'}`,
@@ -107,7 +107,7 @@ export const COIN_RECORD_CHECKS: readonly Check[] = [
       },
     ),
   ),
-  ours(
+  decided(
     '4.5.etag',
     'decision K2',
     'ETag is the revision, and If-None-Match with it returns 304',
@@ -124,13 +124,13 @@ export const COIN_RECORD_CHECKS: readonly Check[] = [
       wantStatus(again, 304)
     },
   ),
-  must(
+  specified(
     '4.5.cookie',
     '§4.5, Cookie',
     'Cookie is optional: any cookie beside a good token changes no status',
     async (s) => wantStatus(await withCookie(s), (await found(s)).status),
   ),
-  ours('4.5.cookie.same', 'decision K2', 'A cookie beside a good token changes nothing', async (s) => {
+  decided('4.5.cookie.same', 'decision K2', 'A cookie beside a good token changes nothing', async (s) => {
     const response = await withCookie(s)
     if (response.text !== (await found(s)).text)
       fail(response, 'the response without the cookie', response.text)

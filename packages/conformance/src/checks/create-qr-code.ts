@@ -1,4 +1,4 @@
-import { type Check, ours } from '../check.ts'
+import { type Check, decided } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import {
   at,
@@ -92,7 +92,7 @@ const BOUNDS: readonly (readonly [field: string, rule: string, good: Fields, bad
 
 const bounds = BOUNDS.map(([name, rule, good, bad]): Check => {
   const field = name.split('.')[0]!
-  return ours(
+  return decided(
     `2.3.create.${name}`,
     'decision Q13',
     `${field} ${rule}; one that does not is refused by name`,
@@ -110,7 +110,7 @@ const absent: readonly Check[] = [
   ['null', { qrName: null, amount: null, customerEmail: null }] as const,
   ['empty', { qrName: '', description: '', customerName: '' }] as const,
 ].map(([name, fields]) =>
-  ours(
+  decided(
     `2.3.create.absent.${name}`,
     'decision C14',
     `Optional fields that are ${name === 'null' ? 'null' : 'empty texts'} count as absent`,
@@ -125,13 +125,13 @@ const absent: readonly Check[] = [
 
 const record: readonly Check[] = [
   ...absent,
-  ours('2.3.create.status', 'decision Q1', 'A merchant creates a code with no field at all', async (s) => {
+  decided('2.3.create.status', 'decision Q1', 'A merchant creates a code with no field at all', async (s) => {
     const response = await created(s)
     wantStatus(response, 200)
     wantValue(response, 'response_code', 0)
     wantValue(response, 'payload.status', 'ACTIVE')
   }),
-  ours(
+  decided(
     '2.3.create.fields',
     'decision Q1',
     'A code that is created with every field has the seventeen of §2.3, each of its type',
@@ -143,7 +143,7 @@ const record: readonly Check[] = [
       for (const field of QR_CODE_FIELDS) wantQrCodeField(response, code, field)
     },
   ),
-  ours(
+  decided(
     '2.3.create.defaults',
     'decision Q13',
     'multipleUse and fixedAmount are false unless asked for',
@@ -153,7 +153,7 @@ const record: readonly Check[] = [
       wantValue(response, 'payload.fixedAmount', false)
     },
   ),
-  ours(
+  decided(
     '2.3.create.dates',
     'decision Q7',
     'createdOn and modifiedOn are RFC 3339, and the same at first',
@@ -163,19 +163,19 @@ const record: readonly Check[] = [
       wantValue(response, 'payload.modifiedOn', made)
     },
   ),
-  ours('2.3.create.image', 'decision Q1', 'qrCodeBase64 is an image in base64 (a PNG)', async (s) => {
+  decided('2.3.create.image', 'decision Q1', 'qrCodeBase64 is an image in base64 (a PNG)', async (s) => {
     const response = await created(s)
     const image = Buffer.from(wantKind(response, 'payload.qrCodeBase64', 'string') as string, 'base64')
     if (image.subarray(0, 8).toString('hex') !== PNG)
       fail(response, 'payload.qrCodeBase64: a PNG', `${image.length} bytes of something else`)
   }),
-  ours('2.3.get', 'decision Q1', 'A lookup returns what the creation returned', async (s) => {
+  decided('2.3.get', 'decision Q1', 'A lookup returns what the creation returned', async (s) => {
     const response = await get(s, await createdId(s))
     wantStatus(response, 200)
     const wanted = at(await created(s), 'payload')
     wantValue(response, 'payload', wanted as string)
   }),
-  ours(
+  decided(
     '2.3.get.foreign',
     'decision A10',
     'Another merchant’s code looks exactly like one that does not exist',
@@ -188,13 +188,13 @@ const record: readonly Check[] = [
       wantSameRefusal(response, none, 'the response to a missing id')
     },
   ),
-  ours(
+  decided(
     '2.3.create.unknown',
     'decision C14',
     'An unknown field is refused by name',
     async (s) => void (await wantUnknownField(s, await create(s, { qrNmae: 'x' }), 'qrNmae')),
   ),
-  ours(
+  decided(
     '2.3.create.all-faults',
     'decision F4',
     'Every fault is named at once, and no value is repeated',

@@ -1,5 +1,5 @@
 import { CompactEncrypt, compactDecrypt } from 'jose'
-import { type Check, ours, refuses } from '../check.ts'
+import { type Check, decided, refuses } from '../check.ts'
 import { type EncryptionKey, encrypt, type PublishedKind, tampered } from '../encryption.ts'
 import type { HttpResponse } from '../exchange.ts'
 import { at, fail, wantFailure, wantRefused, wantSameRefusal, wantStatus, wantValue } from '../expect.ts'
@@ -18,7 +18,7 @@ const KINDS: readonly (readonly [id: string, kind: PublishedKind | 'shared', wor
 ]
 
 const algorithms: readonly Check[] = KINDS.map(([id, kind, words]) =>
-  ours(`4.3.encryption.${id}`, 'decision C1', `An order encrypted with ${words} is opened`, async (s) => {
+  decided(`4.3.encryption.${id}`, 'decision C1', `An order encrypted with ${words} is opened`, async (s) => {
     const key = kind === 'shared' ? s.sharedKey() : await s.publishedKey(kind)
     const mobile = newMobile()
     const response = await s.createCard(s.orderOf('incentivePartner', { mobile }), { key })
@@ -28,16 +28,19 @@ const algorithms: readonly Check[] = KINDS.map(([id, kind, words]) =>
 )
 
 const plain: readonly Check[] = [
-  ours(
+  decided(
     '4.3.encryption.plain',
     'decision C2',
     'A plain order is refused: the body is one encrypted payload string',
     async (s) => wantRefused(await sendPlain(s, s.orderOf())),
   ),
-  ours('4.3.encryption.plain.word', 'decision C2', 'A plain order is 400 request_not_encrypted', async (s) =>
-    wantFailure(await sendPlain(s, s.orderOf()), 400, 'request_not_encrypted'),
+  decided(
+    '4.3.encryption.plain.word',
+    'decision C2',
+    'A plain order is 400 request_not_encrypted',
+    async (s) => wantFailure(await sendPlain(s, s.orderOf()), 400, 'request_not_encrypted'),
   ),
-  ours(
+  decided(
     '4.3.encryption.plain-text',
     'decision C2',
     'An order as JSON text within a JSON string is refused',
@@ -51,7 +54,7 @@ const plain: readonly Check[] = [
       (s) => sendPlain(s, body),
     ),
   ),
-  ours('4.3.encryption.bare', 'decision C1', 'The bare JWE is taken as application/jose', async (s) => {
+  decided('4.3.encryption.bare', 'decision C1', 'The bare JWE is taken as application/jose', async (s) => {
     const body = await encryptedOrder(s)
     const { headers } = await s.asPartner()
     const jose = { ...headers, 'content-type': 'application/jose' }
@@ -62,7 +65,7 @@ const plain: readonly Check[] = [
 const PARTS = ['header', 'key', 'iv', 'ciphertext', 'tag']
 
 const tampering: readonly Check[] = PARTS.map((part, index) =>
-  ours(
+  decided(
     `4.3.encryption.tampered.${part}`,
     'decision C5',
     `One other bit in the ${part} of a JWE: 400 decryption_failed`,
@@ -76,7 +79,7 @@ const tampering: readonly Check[] = PARTS.map((part, index) =>
 )
 
 const refusesJwe = (id: string, title: string, make: (subject: Subject) => Promise<string>): Check =>
-  ours(`4.3.encryption.${id}`, 'decisions C1, C5', `${title}: 400 decryption_failed`, async (s) =>
+  decided(`4.3.encryption.${id}`, 'decisions C1, C5', `${title}: 400 decryption_failed`, async (s) =>
     wantFailure(await s.sendEncrypted(await make(s), {}), 400, 'decryption_failed'),
   )
 
@@ -123,7 +126,7 @@ const headers: readonly Check[] = [
   refusesJwe('twice-named', 'An encrypted object that names a field twice', (s) =>
     encrypt('{"companyId":"a","companyId":"b"}', s.sharedKey()),
   ),
-  ours(
+  decided(
     '4.3.encryption.foreign-key',
     'decisions C1, A10',
     'Another partner’s shared key is refused like one that does not exist',
@@ -142,7 +145,7 @@ const headers: readonly Check[] = [
 ]
 
 const responses: readonly Check[] = [
-  ours(
+  decided(
     '4.3.encrypted-response',
     'decision C3',
     'With Accept: application/jose the response comes encrypted to the partner',
@@ -161,7 +164,7 @@ const responses: readonly Check[] = [
         fail(response, 'the response within the JWE', 'something else')
     },
   ),
-  ours(
+  decided(
     '4.3.jwks',
     'decision C1',
     'The keys to encrypt to are published, each with kid, alg and use, and none is secret',
@@ -192,7 +195,7 @@ function headerOf(response: HttpResponse): Record<string, unknown> {
 }
 
 const media: readonly Check[] = [
-  ours('4.3.media-type', 'decision F3', 'A body of another media type is refused with 415', async (s) =>
+  decided('4.3.media-type', 'decision F3', 'A body of another media type is refused with 415', async (s) =>
     wantFailure(
       await s.sendEncrypted(await encryptedOrder(s), {
         headers: { ...JSON_BODY, 'content-type': 'text/plain' },

@@ -1,4 +1,4 @@
-import { type Check, must, ours } from '../check.ts'
+import { type Check, decided, specified } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import {
   at,
@@ -130,8 +130,8 @@ const each: readonly Check[] = CONDITIONS.flatMap((kind) => {
   const { id, words, status, word, errorType, more } = kind
   const operation = id !== 'route' && id !== 'method'
   return [
-    // Whether it is a failure is ours; of what no operation takes, the specification says nothing at all.
-    (operation ? must : ours)(
+    // The specification says this of its operations; of unknown routes and methods it says nothing.
+    (operation ? specified : decided)(
       `7.${id}.json`,
       operation ? '§7, rule 1' : 'decision F1',
       `${words}: the failure body is JSON with application/json`,
@@ -141,12 +141,12 @@ const each: readonly Check[] = CONDITIONS.flatMap((kind) => {
         wantJson(response)
       },
     ),
-    ours(`7.${id}.word`, 'decisions F2, F3', `${words}: ${status} ${word}, ${errorType}`, async (s) => {
+    decided(`7.${id}.word`, 'decisions F2, F3', `${words}: ${status} ${word}, ${errorType}`, async (s) => {
       const response = await caused(s, kind)
       wantFailure(response, status, word)
       wantValue(response, 'errorResponse.errorType', errorType)
     }),
-    ours(
+    decided(
       `7.${id}.envelope`,
       'decision F1; §2.2',
       `${words}: the envelope of section 2.2, and the operation’s own fields`,
@@ -166,7 +166,7 @@ const each: readonly Check[] = CONDITIONS.flatMap((kind) => {
         for (const [name, value] of Object.entries(more)) wantValue(response, name, value as number)
       },
     ),
-    ours(
+    decided(
       `7.${id}.requestId`,
       'decision F7',
       `${words}: x-request-id is the envelope’s requestId`,
@@ -186,7 +186,7 @@ const problem = (subject: Subject): Promise<HttpResponse> =>
   )
 
 const others: readonly Check[] = [
-  ours(
+  decided(
     '7.problem',
     'decision F6',
     'With Accept: application/problem+json a failure is RFC 9457',
@@ -201,11 +201,16 @@ const others: readonly Check[] = [
       wantValue(response, 'status', 404)
     },
   ),
-  ours('7.success.requestId', 'decision F7', 'A response of success carries x-request-id, too', async (s) => {
-    const response = await s.tokenResponse()
-    if (!response.headers['x-request-id']) fail(response, 'x-request-id', 'none')
-  }),
-  ours(
+  decided(
+    '7.success.requestId',
+    'decision F7',
+    'A response of success carries x-request-id, too',
+    async (s) => {
+      const response = await s.tokenResponse()
+      if (!response.headers['x-request-id']) fail(response, 'x-request-id', 'none')
+    },
+  ),
+  decided(
     '7.no-values',
     'decision F4',
     'A failure repeats no value of the request, not even in a path',
@@ -224,7 +229,7 @@ const others: readonly Check[] = [
       }
     },
   ),
-  ours(
+  decided(
     '7.no-internals',
     'decision F1',
     'A failure reveals nothing internal: no stack, no file, no SQL',
@@ -236,7 +241,7 @@ const others: readonly Check[] = [
       }
     },
   ),
-  ours('7.words', 'decision F2', 'error is a word: lower case letters and _', async (s) => {
+  decided('7.words', 'decision F2', 'error is a word: lower case letters and _', async (s) => {
     for (const kind of CONDITIONS) {
       const response = await caused(s, kind)
       const error = errorOf(response)?.error

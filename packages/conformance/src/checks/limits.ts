@@ -1,4 +1,4 @@
-import { type Check, must, ours } from '../check.ts'
+import { type Check, decided, specified } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import { fail, wantFailure, wantJson, wantNotDone, wantRefused, wantStatus } from '../expect.ts'
 import { cancelPath, JSON_BODY, PATHS, type Subject } from '../subject.ts'
@@ -22,7 +22,7 @@ const cancelWith = async (subject: Subject, body: string): Promise<HttpResponse>
   })
 
 export const LIMIT_CHECKS: readonly Check[] = [
-  must(
+  specified(
     '8.mobile',
     '§8, mobile length',
     'Of all lengths from 0 to 20, mobile takes 10 digits and no other',
@@ -35,17 +35,17 @@ export const LIMIT_CHECKS: readonly Check[] = [
       }
     },
   ),
-  ours('8.body', 'decision L2', 'A body of 64 KiB is read', async (s) =>
+  decided('8.body', 'decision L2', 'A body of 64 KiB is read', async (s) =>
     wantFailure(await cancelWith(s, blank(BODY_BYTES_MAX)), 404, 'qr_code_not_found'),
   ),
-  ours('8.body.over', 'decision L2', 'A body of one byte more is 413', async (s) =>
+  decided('8.body.over', 'decision L2', 'A body of one byte more is 413', async (s) =>
     wantFailure(await cancelWith(s, blank(BODY_BYTES_MAX + 1)), 413, 'payload_too_large'),
   ),
-  ours('8.headers.over', 'decision L2', 'Headers of more than 16 KiB are 431', async (s) => {
+  decided('8.headers.over', 'decision L2', 'Headers of more than 16 KiB are 431', async (s) => {
     const response = await s.call('GET', PATHS.coins, undefined, { 'x-filler': 'f'.repeat(17 * 1024) })
     wantFailure(response, 431, 'headers_too_large')
   }),
-  ours(
+  decided(
     '8.numbers',
     'decision C8',
     'A number that no double holds exactly is refused rather than rounded',
@@ -73,7 +73,7 @@ const PATH_REQUESTS: readonly (readonly [
 ]
 
 const versioned = PATH_REQUESTS.map(([id, words, ask]) =>
-  must(`9.path.${id}`, '§9, rule 1', `${words} is served under /api/v0/`, async (s) => {
+  specified(`9.path.${id}`, '§9, rule 1', `${words} is served under /api/v0/`, async (s) => {
     const response = await ask(s)
     const { status } = response
     if (status === 404 || status === 405 || status === 501)
@@ -93,7 +93,7 @@ const versioned = PATH_REQUESTS.map(([id, words, ask]) =>
 
 export const VERSION_CHECKS: readonly Check[] = [
   ...versioned,
-  ours(
+  decided(
     '9.other-version',
     'decision F3',
     'The version marker counts: /api/v1/ is not served as if it were v0',
@@ -107,13 +107,13 @@ export const VERSION_CHECKS: readonly Check[] = [
       wantRefused(response)
     },
   ),
-  ours('9.no-version', 'decision F3', 'A path without its version is 404', async (s) =>
+  decided('9.no-version', 'decision F3', 'A path without its version is 404', async (s) =>
     wantFailure(await s.call('POST', PATHS.token.replace('/v0', ''), undefined), 404, 'route_not_found'),
   ),
-  ours('9.exact', 'decision F3', 'Paths are exact: another case is 404', async (s) =>
+  decided('9.exact', 'decision F3', 'Paths are exact: another case is 404', async (s) =>
     wantFailure(await s.call('POST', PATHS.card.toLowerCase(), {}), 404, 'route_not_found'),
   ),
-  ours('9.openapi', 'decision F1', 'The document of all operations is served', async (s) => {
+  decided('9.openapi', 'decision F1', 'The document of all operations is served', async (s) => {
     const response = await s.call('GET', '/openapi.json', undefined)
     wantStatus(response, 200)
     const cancel = `${PATHS.qrCode}/{qrCodeId}/cancel`

@@ -1,4 +1,4 @@
-import { type Check, ours } from '../check.ts'
+import { type Check, decided } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import { fail, wantKind, wantSameRefusal, wantStatus, wantText, wantValue } from '../expect.ts'
 import { PATHS, type Subject, skip } from '../subject.ts'
@@ -7,7 +7,7 @@ const tokenResponse = (subject: Subject): Promise<HttpResponse> =>
   subject.observe('a partner token', () => subject.partnerTokenResponse())
 
 export const OAUTH_CHECKS: readonly Check[] = [
-  ours(
+  decided(
     '5.oauth.status',
     'decision A7',
     'Client credentials in the body get a bearer token (RFC 6749)',
@@ -20,7 +20,7 @@ export const OAUTH_CHECKS: readonly Check[] = [
         fail(response, 'expires_in: more than 0', '0')
     },
   ),
-  ours('5.oauth.basic', 'decision A7', 'Client credentials in the Basic header get a token', async (s) => {
+  decided('5.oauth.basic', 'decision A7', 'Client credentials in the Basic header get a token', async (s) => {
     const { clientId, clientSecret } = s.partner()
     if (!clientId || !clientSecret) return skip('the credentials of incentivePartner have no client')
     const pair = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString(
@@ -32,7 +32,7 @@ export const OAUTH_CHECKS: readonly Check[] = [
     wantStatus(response, 200)
     wantText(response, 'access_token')
   }),
-  ours(
+  decided(
     '5.oauth.no-store',
     'decision A7',
     'The token response is not to be stored (RFC 6749 section 5.1)',
@@ -42,7 +42,7 @@ export const OAUTH_CHECKS: readonly Check[] = [
         fail(response, 'Cache-Control: no-store', response.headers['cache-control'] ?? 'none')
     },
   ),
-  ours(
+  decided(
     '5.oauth.cookie',
     'decision A8',
     'The token response sets a session cookie, HttpOnly and SameSite=Strict',
@@ -53,25 +53,25 @@ export const OAUTH_CHECKS: readonly Check[] = [
         fail(response, 'a cookie with HttpOnly and SameSite=Strict', response.cookies.join(', ') || 'none')
     },
   ),
-  ours('5.oauth.wrong-secret', 'decision A7', 'A wrong secret is 401 invalid_client', async (s) => {
+  decided('5.oauth.wrong-secret', 'decision A7', 'A wrong secret is 401 invalid_client', async (s) => {
     const response = await s.partnerTokenResponse('incentivePartner', { client_secret: 'wrong' })
     wantStatus(response, 401)
     wantValue(response, 'error', 'invalid_client')
     wantText(response, 'error_description')
   }),
-  ours('5.oauth.alike', 'decision A11', 'An unknown client is refused like a wrong secret', async (s) => {
+  decided('5.oauth.alike', 'decision A11', 'An unknown client is refused like a wrong secret', async (s) => {
     const wrong = await s.partnerTokenResponse('incentivePartner', { client_secret: 'wrong' })
     const unknown = await s.partnerTokenResponse('incentivePartner', {
       client_id: 'cli_00000000000000000000000000',
     })
     wantSameRefusal(unknown, wrong, 'the response to a wrong secret')
   }),
-  ours('5.oauth.grant', 'decision A7', 'Another grant type is 400 unsupported_grant_type', async (s) => {
+  decided('5.oauth.grant', 'decision A7', 'Another grant type is 400 unsupported_grant_type', async (s) => {
     const response = await s.partnerTokenResponse('incentivePartner', { grant_type: 'password' })
     wantStatus(response, 400)
     wantValue(response, 'error', 'unsupported_grant_type')
   }),
-  ours(
+  decided(
     '5.oauth.scope',
     'decision A7',
     'A scope that the partner does not have is 400 invalid_scope',
@@ -81,14 +81,19 @@ export const OAUTH_CHECKS: readonly Check[] = [
       wantValue(response, 'error', 'invalid_scope')
     },
   ),
-  ours('5.oauth.metadata', 'decision A7', 'The metadata names the token endpoint (RFC 8414)', async (s) => {
-    const response = await s.call('GET', '/.well-known/oauth-authorization-server', undefined)
-    wantStatus(response, 200)
-    const endpoint = wantText(response, 'token_endpoint')
-    if (!endpoint.endsWith(PATHS.partnerToken))
-      fail(response, `token_endpoint: …${PATHS.partnerToken}`, endpoint)
-  }),
-  ours('5.other-merchant', 'decision A10', 'Two merchants’ tokens differ', async (s) => {
+  decided(
+    '5.oauth.metadata',
+    'decision A7',
+    'The metadata names the token endpoint (RFC 8414)',
+    async (s) => {
+      const response = await s.call('GET', '/.well-known/oauth-authorization-server', undefined)
+      wantStatus(response, 200)
+      const endpoint = wantText(response, 'token_endpoint')
+      if (!endpoint.endsWith(PATHS.partnerToken))
+        fail(response, `token_endpoint: …${PATHS.partnerToken}`, endpoint)
+    },
+  ),
+  decided('5.other-merchant', 'decision A10', 'Two merchants’ tokens differ', async (s) => {
     const [one, other] = [await s.merchantToken(), await s.merchantToken('otherMerchant')]
     if (one === other) fail(await s.tokenResponse('otherMerchant'), 'another token', 'the same')
   }),

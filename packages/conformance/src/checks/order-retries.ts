@@ -1,4 +1,4 @@
-import { type Check, ours } from '../check.ts'
+import { type Check, decided } from '../check.ts'
 import { encrypt } from '../encryption.ts'
 import { fail, wantFailure, wantStatus, wantText, wantValue } from '../expect.ts'
 import type { Subject } from '../subject.ts'
@@ -8,7 +8,7 @@ export const encryptedOrder = async (subject: Subject): Promise<string> =>
   encrypt(JSON.stringify(subject.orderOf('incentivePartner', { mobile: newMobile() })), subject.sharedKey())
 
 export const ORDER_RETRY_CHECKS: readonly Check[] = [
-  ours(
+  decided(
     '4.3.idempotency',
     'decision C13',
     'The same Idempotency-Key and order, encrypted again, return the same response byte for byte',
@@ -22,7 +22,7 @@ export const ORDER_RETRY_CHECKS: readonly Check[] = [
         fail(second, 'the first response, byte for byte', `${second.status} with another body`)
     },
   ),
-  ours(
+  decided(
     '4.3.idempotency.together',
     'decision C13',
     'Five orders at once with one Idempotency-Key make one card',
@@ -35,7 +35,7 @@ export const ORDER_RETRY_CHECKS: readonly Check[] = [
       if (ids.size !== 1) fail(responses[0]!, 'one card', `${ids.size} cards`)
     },
   ),
-  ours(
+  decided(
     '4.3.idempotency.other',
     'decision C13',
     'The same Idempotency-Key with another order is 422',
@@ -46,7 +46,7 @@ export const ORDER_RETRY_CHECKS: readonly Check[] = [
       wantFailure(await s.createCard(other, key), 422, 'idempotency_key_reused')
     },
   ),
-  ours(
+  decided(
     '4.3.idempotency.refused',
     'decision C13',
     'An order that was refused does not burn its Idempotency-Key',
@@ -60,7 +60,7 @@ export const ORDER_RETRY_CHECKS: readonly Check[] = [
       wantStatus(await s.createCard(s.orderOf(), key), 200)
     },
   ),
-  ours(
+  decided(
     '4.3.idempotency.key',
     'decision C13',
     'An Idempotency-Key of 255 characters is accepted, one of 256 is refused',
@@ -72,7 +72,7 @@ export const ORDER_RETRY_CHECKS: readonly Check[] = [
       wantFailure(await send(256), 400, 'validation_failed', 'Idempotency-Key')
     },
   ),
-  ours(
+  decided(
     '4.3.replay',
     'decision C13',
     'A JWE counts once: the same JWE again gets the first response',
@@ -84,7 +84,7 @@ export const ORDER_RETRY_CHECKS: readonly Check[] = [
       wantValue(again, 'payload.svcCardId', wantText(first, 'payload.svcCardId'))
     },
   ),
-  ours(
+  decided(
     '4.3.replay.other-key',
     'decision C13',
     'The same JWE under another Idempotency-Key is 409 encrypted_request_replayed',

@@ -1,4 +1,4 @@
-import { type Check, ours } from '../check.ts'
+import { type Check, decided } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import { at, fail, wantFailure, wantKind, wantStatus, wantText, wantValue } from '../expect.ts'
 import { type Fields, PATHS, type Subject } from '../subject.ts'
@@ -12,7 +12,7 @@ export async function create(subject: Subject, request: Fields): Promise<HttpRes
 const reference = (): string => `conf-${crypto.randomUUID()}`
 
 export const QR_CODE_REPEAT_CHECKS: readonly Check[] = [
-  ours(
+  decided(
     '2.3.reference.repeat',
     'decision Q9',
     'The same reference and request return the same code',
@@ -23,12 +23,17 @@ export const QR_CODE_REPEAT_CHECKS: readonly Check[] = [
       wantValue(await create(s, request), 'payload.qrCodeId', wantText(first, 'payload.qrCodeId'))
     },
   ),
-  ours('2.3.reference.other', 'decision Q9', 'The same reference with another request is 409', async (s) => {
-    const referenceNumber = reference()
-    wantStatus(await create(s, { referenceNumber, amount: 12.5 }), 200)
-    wantFailure(await create(s, { referenceNumber, amount: 13 }), 409, 'reference_in_use')
-  }),
-  ours(
+  decided(
+    '2.3.reference.other',
+    'decision Q9',
+    'The same reference with another request is 409',
+    async (s) => {
+      const referenceNumber = reference()
+      wantStatus(await create(s, { referenceNumber, amount: 12.5 }), 200)
+      wantFailure(await create(s, { referenceNumber, amount: 13 }), 409, 'reference_in_use')
+    },
+  ),
+  decided(
     '2.3.reference.cancelled',
     'decision Q9',
     'After a cancel the reference makes a new code',
@@ -42,7 +47,7 @@ export const QR_CODE_REPEAT_CHECKS: readonly Check[] = [
       if (wantText(second, 'payload.qrCodeId') === id) fail(second, 'a new code', 'the cancelled one')
     },
   ),
-  ours(
+  decided(
     '2.3.idempotency',
     'decision C13',
     'The same Idempotency-Key returns the same response byte for byte, and creates once',
@@ -58,7 +63,7 @@ export const QR_CODE_REPEAT_CHECKS: readonly Check[] = [
       wantValue(await search(s, { customerId: request.customerId }), 'payload.recordsCount', 1)
     },
   ),
-  ours(
+  decided(
     '2.3.idempotency.other',
     'decision C13',
     'The same Idempotency-Key with another request is 422',
@@ -78,7 +83,7 @@ async function search(subject: Subject, filters: Fields): Promise<HttpResponse> 
 }
 
 export const QR_CODE_SEARCH_CHECKS: readonly Check[] = [
-  ours(
+  decided(
     '2.3.search',
     'decision Q8',
     'A search by reference finds the one code, without its image',
@@ -93,7 +98,7 @@ export const QR_CODE_SEARCH_CHECKS: readonly Check[] = [
         fail(response, 'no image in a search', 'qrCodeBase64')
     },
   ),
-  ours('2.3.search.pages', 'decision Q8', 'Pages follow one another without gap or repeat', async (s) => {
+  decided('2.3.search.pages', 'decision Q8', 'Pages follow one another without gap or repeat', async (s) => {
     const customerId = reference()
     for (const qrName of ['1', '2', '3']) wantStatus(await create(s, { customerId, qrName }), 200)
     const first = await search(s, { customerId, limit: 2 })
@@ -101,7 +106,7 @@ export const QR_CODE_SEARCH_CHECKS: readonly Check[] = [
     const names = [...rows(first), ...rows(second)].map((row) => row['qrName'])
     if (names.join() !== '3,2,1') fail(second, 'codes 3, 2, 1 over two pages', names.join())
   }),
-  ours('2.3.search.limit', 'decision Q8', 'A page of more than 500 is refused', async (s) =>
+  decided('2.3.search.limit', 'decision Q8', 'A page of more than 500 is refused', async (s) =>
     wantFailure(await search(s, { limit: 501 }), 400, 'validation_failed', 'limit'),
   ),
 ]

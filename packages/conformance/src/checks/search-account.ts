@@ -1,10 +1,10 @@
-import { type Check, must, ours } from '../check.ts'
+import { type Check, decided, specified } from '../check.ts'
 import { fail, wantKeys, wantNoOtherKeys, wantText, wantValue } from '../expect.ts'
 import { namesOf, REDUCED_FIELDS, wantCardField } from './card-fields.ts'
 import { bothRewarded, everything, records, scopeOf } from './searched-cards.ts'
 
 export const SEARCH_ACCOUNT_CHECKS: readonly Check[] = [
-  must(
+  specified(
     '4.4.account.all',
     '§4.4, svcCardId',
     'rewards variant: without svcCardId all cards of the account come, each once',
@@ -16,7 +16,7 @@ export const SEARCH_ACCOUNT_CHECKS: readonly Check[] = [
       if (new Set(ids).size !== ids.length) fail(response, 'each card once', 'one of them twice')
     },
   ),
-  must(
+  specified(
     '4.4.account.twelve',
     '§2.5',
     'rewards variant: every one of all cards has the twelve fields',
@@ -28,12 +28,12 @@ export const SEARCH_ACCOUNT_CHECKS: readonly Check[] = [
       }
     },
   ),
-  ours('4.4.account.only', 'decision R6', 'rewards variant: no record has another field', async (s) => {
+  decided('4.4.account.only', 'decision R6', 'rewards variant: no record has another field', async (s) => {
     const response = await everything(s)
     for (const index of records(response).keys())
       wantNoOtherKeys(response, `payload.data.${index}`, namesOf(REDUCED_FIELDS))
   }),
-  must(
+  specified(
     '4.4.account.scope',
     '§4.4',
     'rewards variant: every card is of the company and the account asked for',
@@ -44,7 +44,7 @@ export const SEARCH_ACCOUNT_CHECKS: readonly Check[] = [
           wantValue(response, `payload.data.${index}.${name}`, wanted)
     },
   ),
-  ours(
+  decided(
     '4.4.pages',
     'decision S3',
     'rewards variant: pages by limit and after add up to all cards',

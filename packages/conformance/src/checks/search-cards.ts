@@ -1,4 +1,4 @@
-import { type Check, must, ours, refuses } from '../check.ts'
+import { type Check, decided, refuses, specified } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import { at, fail, wantJson, wantKeys, wantKind, wantNoOtherKeys, wantStatus, wantValue } from '../expect.ts'
 import { cardNumbersIn } from '../redact.ts'
@@ -28,32 +28,32 @@ const ENVELOPE = ['code', 'message', 'payload']
 const PAYLOAD = ['recordsCount', 'data']
 
 const envelopes: readonly Check[] = VARIANTS.flatMap(([id, words, find]) => {
-  const seen = (name: string, source: string, title: string, look: (response: HttpResponse) => void): Check =>
-    must(`4.4.${id}.${name}`, source, `${words}: ${title}`, async (s) => look(await find(s)))
-  const own: typeof seen = (name, source, title, look) => ({
-    ...seen(name, source, title, look),
-    severity: 'ours',
+  const spec = (name: string, source: string, title: string, look: (response: HttpResponse) => void): Check =>
+    specified(`4.4.${id}.${name}`, source, `${words}: ${title}`, async (s) => look(await find(s)))
+  const decision: typeof spec = (name, source, title, look) => ({
+    ...spec(name, source, title, look),
+    origin: 'decision',
   })
   return [
-    seen('status', '§4.4, response envelope', 'status 200', (response) => wantStatus(response, 200)),
-    seen('content-type', '§4, data formats', 'JSON, said to be so', (response) => void wantJson(response)),
-    seen('envelope', '§4.4, response envelope', 'code, message and payload', (response) =>
+    spec('status', '§4.4, response envelope', 'status 200', (response) => wantStatus(response, 200)),
+    spec('content-type', '§4, data formats', 'JSON, said to be so', (response) => void wantJson(response)),
+    spec('envelope', '§4.4, response envelope', 'code, message and payload', (response) =>
       wantKeys(response, '', ENVELOPE),
     ),
-    own('envelope.only', 'decision R6', 'no other field in the envelope', (response) =>
+    decision('envelope.only', 'decision R6', 'no other field in the envelope', (response) =>
       wantNoOtherKeys(response, '', ENVELOPE),
     ),
-    seen('code', '§7, rule 2', 'code is the integer 0', (response) => wantValue(response, 'code', 0)),
-    seen('message', '§7, rule 2', 'message is Success', (response) =>
+    spec('code', '§7, rule 2', 'code is the integer 0', (response) => wantValue(response, 'code', 0)),
+    spec('message', '§7, rule 2', 'message is Success', (response) =>
       wantValue(response, 'message', 'Success'),
     ),
-    seen('payload', '§4.4, response envelope', 'the payload has recordsCount and data', (response) =>
+    spec('payload', '§4.4, response envelope', 'the payload has recordsCount and data', (response) =>
       wantKeys(response, 'payload', PAYLOAD),
     ),
-    own('payload.only', 'decision R6', 'no other field in the payload', (response) =>
+    decision('payload.only', 'decision R6', 'no other field in the payload', (response) =>
       wantNoOtherKeys(response, 'payload', PAYLOAD),
     ),
-    seen(
+    spec(
       'recordsCount',
       '§4.4, response envelope',
       'recordsCount is an integer, the number of records',
@@ -63,10 +63,10 @@ const envelopes: readonly Check[] = VARIANTS.flatMap(([id, words, find]) => {
         if (count !== length) fail(response, `recordsCount ${length}`, String(count))
       },
     ),
-    seen('data', '§4.4, response envelope', 'data is an array of objects, with one at least', (response) => {
+    spec('data', '§4.4, response envelope', 'data is an array of objects, with one at least', (response) => {
       for (const index of records(response).keys()) wantKind(response, `payload.data.${index}`, 'object')
     }),
-    own('no-number', 'decision C11', 'no card number stands anywhere in the response', (response) => {
+    decision('no-number', 'decision C11', 'no card number stands anywhere in the response', (response) => {
       records(response)
       if (cardNumbersIn(response.text).length > 0)
         fail(response, 'only masked numbers', 'a whole card number')
@@ -75,7 +75,7 @@ const envelopes: readonly Check[] = VARIANTS.flatMap(([id, words, find]) => {
 })
 
 const full: readonly Check[] = [
-  must(
+  specified(
     '4.4.incentive.record',
     '§4.4, incentive variant; §2.4',
     'incentive variant: the full card record, each field of its type',
@@ -85,7 +85,7 @@ const full: readonly Check[] = [
       for (const row of FURTHER_FIELDS) wantFurtherField(response, `payload.data.0.${row.name}`, row)
     },
   ),
-  ours(
+  decided(
     '4.4.incentive.further',
     'decision C12',
     'incentive variant: the further and the incentive fields are all there, in their forms',
@@ -95,7 +95,7 @@ const full: readonly Check[] = [
       wantForms(response, 'payload.data.0', [...CARD_FIELDS, ...FURTHER_FIELDS])
     },
   ),
-  must(
+  specified(
     '4.4.incentive.one',
     '§4.4, svcCardId',
     'incentive variant: svcCardId finds that one card',
@@ -106,7 +106,7 @@ const full: readonly Check[] = [
       if (length !== 1) fail(response, 'payload.data: one record', `${length} records`)
     },
   ),
-  ours(
+  decided(
     '4.4.incentive.fields',
     'decision R6',
     'incentive variant: no field beside the full record and the incentive fields',
@@ -118,14 +118,14 @@ const full: readonly Check[] = [
       ),
   ),
   ...INCENTIVE_FIELDS.map((row) =>
-    must(
+    specified(
       `4.4.incentive.data.${row.name}`,
       '§2.4, incentive fields',
       `incentive variant: ${row.name} is ${row.words}, if it is there`,
       async (s) => wantFurtherField(await incentive(s), `payload.data.0.${row.name}`, row),
     ),
   ),
-  ours(
+  decided(
     '4.4.incentive.same',
     'decision S1',
     'incentive variant: the card reads as its creation returned it',
@@ -144,21 +144,21 @@ const full: readonly Check[] = [
 ]
 
 const reduced: readonly Check[] = [
-  must('4.4.rewards.twelve', '§2.5', 'rewards variant: the record has the twelve fields', async (s) =>
+  specified('4.4.rewards.twelve', '§2.5', 'rewards variant: the record has the twelve fields', async (s) =>
     wantKeys(await one(s), 'payload.data.0', namesOf(REDUCED_FIELDS)),
   ),
-  ours('4.4.rewards.only', 'decision R6', 'rewards variant: the record has no other field', async (s) =>
+  decided('4.4.rewards.only', 'decision R6', 'rewards variant: the record has no other field', async (s) =>
     wantNoOtherKeys(await one(s), 'payload.data.0', namesOf(REDUCED_FIELDS)),
   ),
   ...REDUCED_FIELDS.map((row) =>
-    must(
+    specified(
       `4.4.rewards.data.${row.name}`,
       `§2.5, ${row.name}`,
       `rewards variant: ${row.name} is there and is ${row.words}`,
       async (s) => wantCardField(await one(s), `payload.data.0.${row.name}`, row),
     ),
   ),
-  ours(
+  decided(
     '4.4.rewards.same',
     'decision S1',
     'rewards variant: the twelve say what the creation said',
@@ -169,11 +169,16 @@ const reduced: readonly Check[] = [
         wantValue(response, `payload.data.0.${name}`, at(card, `payload.${name}`) as string)
     },
   ),
-  must('4.4.rewards.one', '§4.4, svcCardId', 'rewards variant: svcCardId finds that one card', async (s) => {
-    const response = await one(s)
-    wantValue(response, 'payload.recordsCount', 1)
-    wantValue(response, 'payload.data.0.svcCardId', (await rewarded(s)).svcCardId)
-  }),
+  specified(
+    '4.4.rewards.one',
+    '§4.4, svcCardId',
+    'rewards variant: svcCardId finds that one card',
+    async (s) => {
+      const response = await one(s)
+      wantValue(response, 'payload.recordsCount', 1)
+      wantValue(response, 'payload.data.0.svcCardId', (await rewarded(s)).svcCardId)
+    },
+  ),
 ]
 
 export const SEARCH_CHECKS: readonly Check[] = [

@@ -1,4 +1,4 @@
-import { type Check, ours, refuses } from '../check.ts'
+import { type Check, decided, refuses } from '../check.ts'
 import { at, fail, wantFailure, wantRefused, wantSameRefusal, wantStatus, wantValue } from '../expect.ts'
 import { wantUnknownField } from '../interpretation.ts'
 import type { Subject } from '../subject.ts'
@@ -31,14 +31,14 @@ const fields: readonly Check[] = SEARCHERS.flatMap((who) => {
           return s.search(who, rest)
         },
       ),
-      ours(
+      decided(
         `4.4.${variant}.${field}.number`,
         'decision C14',
         `${variant} variant: ${field} as a number is refused`,
         async (s) => wantRefused(await s.search(who, { ...(await sound(s, who)), [field]: 7 })),
       ),
     ]),
-    ours(
+    decided(
       `4.4.${variant}.svcCardId.number`,
       'decision C14',
       `${variant} variant: svcCardId as a number is refused`,
@@ -50,7 +50,7 @@ const fields: readonly Check[] = SEARCHERS.flatMap((who) => {
 const requests: readonly Check[] = SEARCHERS.flatMap((who) => {
   const variant = variantOf(who)
   return [
-    ours(
+    decided(
       `4.4.${variant}.nothing`,
       'decision S2',
       `${variant} variant: a card that does not exist is an empty result`,
@@ -60,7 +60,7 @@ const requests: readonly Check[] = SEARCHERS.flatMap((who) => {
         wantValue(response, 'payload', { data: [], recordsCount: 0 })
       },
     ),
-    ours(
+    decided(
       `4.4.${variant}.company`,
       'decision S2',
       `${variant} variant: an unknown company is 404`,
@@ -71,7 +71,7 @@ const requests: readonly Check[] = SEARCHERS.flatMap((who) => {
           'company_not_found',
         ),
     ),
-    ours(
+    decided(
       `4.4.${variant}.foreign-company`,
       'decision A10',
       `${variant} variant: another partner’s company gets the same response as one that does not exist`,
@@ -85,7 +85,7 @@ const requests: readonly Check[] = SEARCHERS.flatMap((who) => {
         )
       },
     ),
-    ours(
+    decided(
       `4.4.${variant}.unknown-field`,
       'decision C14',
       `${variant} variant: an unknown field is refused by name`,
@@ -100,7 +100,7 @@ const requests: readonly Check[] = SEARCHERS.flatMap((who) => {
 })
 
 const tenants: readonly Check[] = [
-  ours(
+  decided(
     '4.4.foreign-card',
     'decision A10',
     'Another partner’s card is an empty result, like a card that does not exist',
@@ -116,7 +116,7 @@ const tenants: readonly Check[] = [
       if (theirs.status !== none.status || theirs.text !== none.text) fail(theirs, none.text, theirs.text)
     },
   ),
-  ours(
+  decided(
     '4.4.foreign-scope',
     'decision A10',
     'A partner sees no card of another partner’s company',
@@ -127,7 +127,7 @@ const tenants: readonly Check[] = [
       if (Array.isArray(data) && data.length > 0) fail(response, 'no record', `${data.length} records`)
     },
   ),
-  ours('4.4.limit.least', 'decision S3', 'limit 0 is refused', async (s) =>
+  decided('4.4.limit.least', 'decision S3', 'limit 0 is refused', async (s) =>
     wantFailure(
       await s.search('rewardsPartner', { ...scopeOf(s, 'rewardsPartner'), limit: 0 }),
       400,
@@ -135,7 +135,7 @@ const tenants: readonly Check[] = [
       'limit',
     ),
   ),
-  ours('4.4.limit.most', 'decision S3', 'limit 10,001 is refused', async (s) =>
+  decided('4.4.limit.most', 'decision S3', 'limit 10,001 is refused', async (s) =>
     wantFailure(
       await s.search('rewardsPartner', { ...scopeOf(s, 'rewardsPartner'), limit: 10_001 }),
       400,
@@ -143,7 +143,7 @@ const tenants: readonly Check[] = [
       'limit',
     ),
   ),
-  ours(
+  decided(
     '4.4.encrypted-many',
     'decision S3',
     'An encrypted response to a search for more than one card is 406',

@@ -1,4 +1,4 @@
-import { type Check, ours, refuses } from '../check.ts'
+import { type Check, decided, refuses } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import { wantFailure, wantStatus } from '../expect.ts'
 import { interpretationOf } from '../interpretation.ts'
@@ -31,10 +31,10 @@ export const SESSION_COOKIE_CHECKS: readonly Check[] = [
       return search(s, {})
     },
   ),
-  ours('5.search.cookie.good', 'decision A8', 'A search with its session cookie succeeds', async (s) =>
+  decided('5.search.cookie.good', 'decision A8', 'A search with its session cookie succeeds', async (s) =>
     wantStatus(await search(s, { cookie: await sessionCookie(s) }), 200),
   ),
-  ours(
+  decided(
     '5.search.cookie.garbage',
     'decision A8',
     'A made-up session cookie is 401 invalid_session',
@@ -43,11 +43,11 @@ export const SESSION_COOKIE_CHECKS: readonly Check[] = [
       wantFailure(await search(s, { cookie: madeUp(await sessionCookie(s)) }), 401, 'invalid_session')
     },
   ),
-  ours('5.search.cookie.foreign', 'decision A8', 'Another partner’s session cookie is 401', async (s) => {
+  decided('5.search.cookie.foreign', 'decision A8', 'Another partner’s session cookie is 401', async (s) => {
     await needCookie(s)
     wantFailure(await search(s, { cookie: await sessionCookie(s, 'otherPartner') }), 401, 'invalid_session')
   }),
-  ours(
+  decided(
     '5.search.cookie.other-token',
     'decision A8',
     'The cookie of another token of the same partner serves, unless SEARCH_COOKIE is token',
@@ -59,7 +59,7 @@ export const SESSION_COOKIE_CHECKS: readonly Check[] = [
       else wantFailure(searched, 401, 'invalid_session')
     },
   ),
-  ours(
+  decided(
     '5.search.cookie.among-others',
     'decision A8',
     'The session cookie is found among other cookies',

@@ -1,4 +1,4 @@
-import { type Check, must, ours } from '../check.ts'
+import { type Check, decided, specified } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import {
   at,
@@ -38,12 +38,12 @@ function wantNoToken(response: HttpResponse): void {
   if (at(response, 'token')) fail(response, 'no token', 'a token')
 }
 
-/** Spec §5.1: no token comes of it. How that is said is ours (§7 rule 3). */
+/** Spec §5.1: no token comes of it. The status of the refusal is a decision (§7 rule 3). */
 const refusesKey = (id: string, title: string, ask: (subject: Subject) => Promise<HttpResponse>): Check[] => {
   const response = (subject: Subject) => subject.observe(`the response to ${id}`, () => ask(subject))
   return [
-    must(id, '§5.1', title, async (s) => wantNoToken(await response(s))),
-    ours(`${id}.4xx`, 'decision F3', `${title}: with a status from 400 to 499`, async (s) => {
+    specified(id, '§5.1', title, async (s) => wantNoToken(await response(s))),
+    decided(`${id}.4xx`, 'decision F3', `${title}: with a status from 400 to 499`, async (s) => {
       wantRefused(await response(s))
       wantNoToken(await response(s))
     }),
@@ -62,13 +62,16 @@ const refused = (subject: Subject): Promise<HttpResponse> =>
   subject.observe('a refused token', () => ask(subject, { 'API-Key': 'not-a-key-of-anybody' }))
 
 const result = (id: string, field: string, title: string, look: (response: HttpResponse) => void): Check =>
-  must(`4.1.${id}`, `§2.1, ${field}`, title, async (subject) => look(await subject.tokenResponse()))
+  specified(`4.1.${id}`, `§2.1, ${field}`, title, async (subject) => look(await subject.tokenResponse()))
 
 const issued: readonly Check[] = [
-  must('4.1.status', '§4.1, success response', 'A merchant’s API key in API-Key gets status 200', async (s) =>
-    wantStatus(await s.tokenResponse(), 200),
+  specified(
+    '4.1.status',
+    '§4.1, success response',
+    'A merchant’s API key in API-Key gets status 200',
+    async (s) => wantStatus(await s.tokenResponse(), 200),
   ),
-  must(
+  specified(
     '4.1.content-type',
     '§4, data formats',
     'The response is JSON, said to be application/json',
@@ -77,7 +80,7 @@ const issued: readonly Check[] = [
   result('fields', 'the table', 'The result has token, expiry, resultCode and resultMessage', (response) =>
     wantKeys(response, '', FIELDS),
   ),
-  ours('4.1.fields.only', 'decision R6', 'The result has no other field', async (s) =>
+  decided('4.1.fields.only', 'decision R6', 'The result has no other field', async (s) =>
     wantNoOtherKeys(await s.tokenResponse(), '', FIELDS),
   ),
   result(
@@ -86,7 +89,7 @@ const issued: readonly Check[] = [
     'token is text with something in it',
     (response) => void wantText(response, 'token'),
   ),
-  ours(
+  decided(
     '4.1.token.bearer',
     'decision A4',
     'token is made of characters that a bearer token may have (RFC 6750)',
@@ -107,7 +110,7 @@ const issued: readonly Check[] = [
     'resultMessage is text',
     (response) => void wantKind(response, 'resultMessage', 'string'),
   ),
-  ours(
+  decided(
     '4.1.expiry.absolute',
     'decision A1',
     'expiry is an instant to come, in milliseconds since 1970; a duration where TOKEN_EXPIRY says so',
@@ -124,16 +127,16 @@ const issued: readonly Check[] = [
         )
     },
   ),
-  ours('4.1.resultCode.zero', 'decision A3', 'resultCode is 0 when a token was issued', async (s) =>
+  decided('4.1.resultCode.zero', 'decision A3', 'resultCode is 0 when a token was issued', async (s) =>
     wantValue(await s.tokenResponse(), 'resultCode', 0),
   ),
-  ours(
+  decided(
     '4.1.resultMessage.success',
     'decision A3',
     'resultMessage is Success when a token was issued',
     async (s) => wantValue(await s.tokenResponse(), 'resultMessage', 'Success'),
   ),
-  must(
+  specified(
     '4.1.works',
     '§4.1, rule',
     'The token is accepted as Authorization: Bearer on a later call',
@@ -144,7 +147,7 @@ const issued: readonly Check[] = [
         fail(response, 'any response but 401 to a fresh token', `${response.status} ${response.text}`)
     },
   ),
-  ours('4.1.again', 'decision A4', 'A second token does not end the first', async (s) => {
+  decided('4.1.again', 'decision A4', 'A second token does not end the first', async (s) => {
     const { apiKey } = s.merchant()
     const headers = await s.asMerchant()
     wantToken(await ask(s, { 'API-Key': apiKey }))
@@ -155,20 +158,20 @@ const issued: readonly Check[] = [
 ]
 
 const requests: readonly Check[] = [
-  ours('4.1.no-body', 'decision C14', 'No body is needed, nor a content type', async (s) =>
+  decided('4.1.no-body', 'decision C14', 'No body is needed, nor a content type', async (s) =>
     wantToken(await ask(s, { 'API-Key': s.merchant().apiKey })),
   ),
-  must(
+  specified(
     '4.1.header-name',
     '§4.1, headers',
     'API-Key is found in any case of letters, as HTTP has it',
     async (s) => wantToken(await ask(s, { 'aPi-kEY': s.merchant().apiKey, ...JSON_BODY })),
   ),
-  ours('4.1.empty-object', 'decision C14', 'An empty JSON object is as good as no body', async (s) => {
+  decided('4.1.empty-object', 'decision C14', 'An empty JSON object is as good as no body', async (s) => {
     const { apiKey } = s.merchant()
     wantToken(await ask(s, { 'API-Key': apiKey, 'content-type': 'application/json' }, '{}'))
   }),
-  ours(
+  decided(
     '4.1.body',
     'decision C14',
     'A body, of which the specification describes none, has no effect',
@@ -182,7 +185,7 @@ const requests: readonly Check[] = [
       wantToken(response)
     },
   ),
-  ours('4.1.method', 'decision F3', 'GET returns 405 with the allowed methods', async (s) => {
+  decided('4.1.method', 'decision F3', 'GET returns 405 with the allowed methods', async (s) => {
     const response = await s.call('GET', PATHS.token, undefined)
     wantFailure(response, 405, 'method_not_allowed')
     if (!response.headers['allow']?.includes('POST'))
@@ -196,16 +199,16 @@ const refusals: readonly Check[] = [
   ...refusesKey('4.1.key.altered', 'A merchant’s key with other last characters gets no token', async (s) =>
     ask(s, { 'API-Key': otherKey(s), ...JSON_BODY }),
   ),
-  ours(
+  decided(
     '4.1.key.elsewhere',
     'decision A5',
     'The key counts in API-Key only: not as a bearer token',
     async (s) => wantNoToken(await ask(s, { authorization: `Bearer ${s.merchant().apiKey}` })),
   ),
-  ours('4.1.key.token', 'decision A5', 'A token is no key: it gets no further token', async (s) =>
+  decided('4.1.key.token', 'decision A5', 'A token is no key: it gets no further token', async (s) =>
     wantNoToken(await ask(s, { 'API-Key': await s.merchantToken() })),
   ),
-  ours(
+  decided(
     '4.1.key.status',
     'decision F3',
     'A key that is missing or wrong returns 401 invalid_api_key',
@@ -214,7 +217,7 @@ const refusals: readonly Check[] = [
         wantFailure(response, 401, 'invalid_api_key')
     },
   ),
-  ours(
+  decided(
     '4.1.key.result',
     'decisions A3, F1',
     'A refusal carries resultCode 1 and the reason as resultMessage',
@@ -224,7 +227,7 @@ const refusals: readonly Check[] = [
       wantText(response, 'resultMessage')
     },
   ),
-  ours(
+  decided(
     '4.1.key.alike',
     'decision A11',
     'Malformed keys and well-formed unknown ones are refused alike',

@@ -102,7 +102,7 @@ export const renewOwnMemberLink = query({
   method: 'POST',
   path: `${PATH}/:memberId/link`,
   tag: TAG,
-  summary: 'Make a new link for a member',
+  summary: 'Create a new link for a member',
   description: 'For who lost the link or the password. The link before stops working.',
   role: 'admin',
   params: idParam('memberId'),

@@ -157,7 +157,7 @@ const WAKE = statement(
    where c.partner_id = w.partner_id and c.svc_card_id = w.svc_card_id and c.ended_at is not null`,
 )
 
-/** Money came back to dead cards, or is held no longer: the background is to look at them. Cards that live are left alone. */
+/** Money came back to ended cards, or is held no longer: the background is to look at them. Cards that live are left alone. */
 export function wakeEnded(tx: Writes, woken: readonly (CardKey & { readonly at: Date })[]): void {
   if (woken.length === 0) return
   const each = lastOfEach(

@@ -5,7 +5,7 @@ import type { Card } from './card.ts'
 
 const DAY_MS = 86_400_000
 
-/** How long what is left on a dead card waits, in days (decision C21). */
+/** How long what is left on an ended card waits, in days (decision C21). */
 export interface EndTerms {
   readonly unclaimedDays: number
   readonly returnWaitDays: number
@@ -13,7 +13,7 @@ export interface EndTerms {
 
 /** Days before a card's expiry on which it is announced. */
 const EXPIRY_NOTICES = [30, 7, 1] as const
-/** Days before what is left on a dead card is unclaimed on which that is announced. */
+/** Days before what is left on an ended card is unclaimed on which that is announced. */
 export const UNCLAIMED_NOTICES = [45, 15, 1] as const
 
 type Ending = Pick<
@@ -37,7 +37,7 @@ export function expiryOf(
 }
 
 /**
- * What becomes of a card that dies, blocked or expired; nothing where it was dead before. A time at which the background
+ * What becomes of a card that ends, blocked or expired; nothing where it had ended before. A time at which the background
  * has to look at it stays: a return can wait, or money that came back.
  */
 export function ended(

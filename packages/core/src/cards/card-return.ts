@@ -9,7 +9,7 @@ import { type Journal, journalOf } from '../ledger/journals.ts'
 export const RETURN_STATUSES = ['WAITING', 'RETURNED', 'REVERSED'] as const
 export type ReturnStatus = (typeof RETURN_STATUSES)[number]
 
-/** What was left on dead cards, on its way back to the card accounts that funded them (decision C21). */
+/** Remaining balances of ended cards, on their way back to the card accounts that funded them (decision C21). */
 export const cardReturns = table('card_returns', 'u', ['partnerId', 'returnId'], {
   partnerId: text,
   returnId: text,
@@ -67,7 +67,8 @@ export const CardReturnRecord = Type.Object(
     svcCardId: Type.String(),
     cardAccountId: Type.String({ description: 'The card account that funded the card, and gets it back' }),
     basis: Type.Enum(['consent', 'unclaimed'], {
-      description: 'The holder’s recorded consent; or the card was dead for CARD_UNCLAIMED_DAYS',
+      description:
+        'The holder’s recorded consent; or the card was blocked or expired for CARD_UNCLAIMED_DAYS',
     }),
     consentReference: Type.Optional(Type.String()),
     amount: Type.Number({ description: 'Rupees' }),

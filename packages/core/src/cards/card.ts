@@ -74,10 +74,10 @@ export const cards = table('cards', 'c', ['partnerId', 'svcCardId'], {
   /** The partner's reference of its order, and a digest of what was ordered (decision C22). */
   referenceNumber: nullable(text),
   orderDigest: secret(nullable(bytes)),
-  /** Its end (decision C21): when its expiry was announced, and since when it is dead, blocked or expired. */
+  /** Its end (decision C21): when its expiry was announced, and since when it has ended, blocked or expired. */
   expiredAt: nullable(instant),
   endedAt: nullable(instant),
-  /** From then on what is left on the dead card is unclaimed. */
+  /** From then on what is left on the ended card is unclaimed. */
   unclaimedAt: nullable(instant),
   /** The last announcement, in days before the expiry or before what is left is unclaimed. */
   noticeDays: nullable(smallint),

@@ -21,7 +21,7 @@ import {
 import { toCardRecord } from './card-record.ts'
 import { UNUSED } from './card-usage.ts'
 import { freeNumber, lastMonthOf, numberDrawer, takeNumber } from './draw-number.ts'
-import { keepOrder, keepUsed, orderDigest, repeatedOrder } from './earlier-orders.ts'
+import { keepOrder, keepUsed, orderDigest, repeatedOrder, usedBy } from './earlier-orders.ts'
 import type { GiftCardOrder } from './gift-card-order.ts'
 import { lowBalanceEvent } from './low-balance.ts'
 
@@ -87,20 +87,7 @@ export const createGiftCard = command({
     save: (tx, refusals) =>
       keepUsed(
         tx,
-        refusals.flatMap(({ command: { tenantId, ciphertextHash }, failure, now }) =>
-          ciphertextHash
-            ? [
-                {
-                  partnerId: tenantId,
-                  ciphertextHash,
-                  svcCardId: null,
-                  error: failure.code,
-                  description: failure.description,
-                  createdAt: now,
-                },
-              ]
-            : [],
-        ),
+        refusals.flatMap(({ command, failure, now }) => usedBy(command, failure, now)),
       ),
   },
 
@@ -111,19 +98,8 @@ export const createGiftCard = command({
     )
     keepUsed(
       tx,
-      decisions.flatMap(({ repeats, command: { tenantId, ciphertextHash } }) =>
-        repeats && ciphertextHash
-          ? [
-              {
-                partnerId: tenantId,
-                ciphertextHash,
-                svcCardId: repeats.svcCardId,
-                error: null,
-                description: null,
-                createdAt: repeats.at,
-              },
-            ]
-          : [],
+      decisions.flatMap(({ repeats, command }) =>
+        repeats ? usedBy(command, repeats.svcCardId, repeats.at) : [],
       ),
     )
   },

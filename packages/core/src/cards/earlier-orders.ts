@@ -203,6 +203,18 @@ const KEEP_USED = statement(
    on conflict (partner_id, ciphertext_hash) do nothing`,
 )
 
+/** An encrypted order that is used up by a card of an earlier order, or by a rejection; none where it was plain. */
+export const usedBy = (
+  { tenantId, ciphertextHash }: Pick<Comparable, 'tenantId' | 'ciphertextHash'>,
+  end: string | Failure,
+  createdAt: Date,
+): UsedOrder[] => {
+  if (!ciphertextHash) return []
+  const [svcCardId, error, description] =
+    typeof end === 'string' ? [end, null, null] : [null, end.code, end.description]
+  return [{ partnerId: tenantId, ciphertextHash, svcCardId, error, description, createdAt }]
+}
+
 /** Stores encrypted orders as used, each once. */
 export function keepUsed(tx: { write: BatchTx['write'] }, used: readonly UsedOrder[]): void {
   if (used.length > 0)

@@ -3,12 +3,12 @@ import { CARDS } from './reconcile-card-rail.ts'
 
 const UNCLAIMED_ACCOUNTS = subjects('unclaimed accounts', `ledger_accounts where kind = 'unclaimed'`)
 
-/** What must be true of dead cards and of what was left on them (decision C21). */
+/** What must be true of ended cards and of what was left on them (decision C21). */
 export const CARD_END_CHECKS: readonly Check[] = [
   check(
     'card_ends',
     CARDS,
-    'Money that is not held leaves a dead card within a day of its days, and a replaced one within a day; until then the card is due',
+    'Money that is not held leaves a blocked or expired card within a day of when it is unclaimed, and a replaced one within a day; until then the card is due',
     (
       chosen,
     ) => `select c.svc_card_id as subject, 'balance ' || l.balance || ', held ' || h.held || ', unclaimed since '

@@ -119,7 +119,7 @@ function save(tx: Writes, decisions: readonly RecordedMessage[]): void {
   )
 }
 
-/** A dead card to which money came back, or of which less is held. */
+/** An ended card to which money came back, or of which less is held. */
 const woken = ({ card, effect, stored }: RecordedMessage): (CardKey & { readonly at: Date })[] =>
   card?.view.card.endedAt && effect && stored && effect.creditPaise + effect.releasedPaise > 0n
     ? [{ ...card.view.card, at: stored.createdAt }]

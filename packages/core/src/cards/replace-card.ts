@@ -223,7 +223,7 @@ function decide(state: State, command: PreparedReplacement, now: Date): Replaced
   }
 }
 
-/** The old card: dead, whatever it was. */
+/** The old card: ended, whatever it was. */
 function replacedCard(card: Card, { endTerms, newIds, reason }: PreparedReplacement, at: Date): Card {
   const replaced = { ...card, replacedBy: newIds.card }
   return {

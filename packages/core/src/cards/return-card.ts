@@ -29,7 +29,7 @@ export interface Returning extends EndDecision {
   readonly returned: CardReturn
 }
 
-/** Sends what is left on a dead card back to its card account, at the holder’s recorded consent (decision C21). */
+/** Sends what is left on an ended card back to its card account, at the holder’s recorded consent (decision C21). */
 export const returnCard = command({
   name: 'returnCard',
   prepare(tools) {
@@ -125,7 +125,7 @@ export const reverseReturn = command({
   save: (tx, decisions) => saveEnds(tx, decisions),
 })
 
-/** A dead card on which money is again: it has the days of all announcements at least. */
+/** An ended card on which money is again: it has the days of all announcements at least. */
 function announcedAgain(card: Card, now: Date): Card {
   const least = new Date(now.getTime() + UNCLAIMED_NOTICES[0] * 86_400_000)
   if (card.unclaimedAt === null || card.unclaimedAt >= least) return card

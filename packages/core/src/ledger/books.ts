@@ -20,6 +20,11 @@ export const onNormalSide = (kind: AccountKind, balance: bigint): bigint =>
 export interface BooksQuery {
   /** The instant at whose end the books are read; by default now. */
   readonly asOf?: Date | undefined
+  /**
+   * Only entries whose effective date is this day, `YYYY-MM-DD`, or before: also what was learned of later. By default
+   * all that were entered (decision R4).
+   */
+  readonly effectiveThrough?: string | undefined
   readonly tenantId?: string | undefined
 }
 
@@ -31,7 +36,11 @@ const BALANCES = `
     select account_id, sum(amount) as amount from (
       select credit_account_id as account_id, amount from ledger_transfers where created_at > $1
       union all
-      select debit_account_id, -amount from ledger_transfers where created_at > $1) sides
+      select debit_account_id, -amount from ledger_transfers where created_at > $1
+      union all
+      select unnest(array[t.credit_account_id, t.debit_account_id]), unnest(array[t.amount, -t.amount])
+      from journals j join ledger_transfers t using (tenant_id, journal_id)
+      where j.effective_date > $3::date and (j.at <= $1 or $1 is null)) sides
     group by account_id)
   select a.kind, a.unit, a.tenant_id, a.balance - coalesce(l.amount, 0) as balance
   from ledger_accounts a left join later l using (account_id)
@@ -60,8 +69,11 @@ export interface TrialBalanceLine extends Sided {
 }
 
 /** Every kind of account with its balances, in the order of the chart. In each unit debits equal credits. */
-export async function trialBalance(tx: Tx, { asOf, tenantId }: BooksQuery = {}): Promise<TrialBalanceLine[]> {
-  const rows = await tx.query(TRIAL_BALANCE, [asOf ?? null, tenantId ?? null])
+export async function trialBalance(
+  tx: Tx,
+  { asOf, effectiveThrough, tenantId }: BooksQuery = {},
+): Promise<TrialBalanceLine[]> {
+  const rows = await tx.query(TRIAL_BALANCE, [asOf ?? null, tenantId ?? null, effectiveThrough ?? null])
   const order = (kind: AccountKind) => ACCOUNT_KINDS.indexOf(kind)
   return rows
     .map((row) => ({ ...row, accounts: Number(row.accounts) }))
@@ -77,15 +89,18 @@ export interface Liability {
 const LIABILITIES = statement<{ tenant_id: string; kind: AccountKind; amount: bigint }>(
   'books_liabilities',
   `select tenant_id, kind, sum(balance)::bigint as amount from (${BALANCES}) balances
-   where kind = any ($3) group by tenant_id, kind having sum(balance) <> 0 order by tenant_id, kind`,
+   where kind = any ($4) group by tenant_id, kind having sum(balance) <> 0 order by tenant_id, kind`,
 )
 const LIABILITY_KINDS = ACCOUNT_KINDS.filter((kind) => kindOf(kind).group === 'liability')
 
 /** What we owe, by tenant and kind of account. */
-export const liabilities = async (tx: Tx, { asOf, tenantId }: BooksQuery = {}): Promise<Liability[]> =>
-  (await tx.query(LIABILITIES, [asOf ?? null, tenantId ?? null, LIABILITY_KINDS])).map(
-    ({ tenant_id, kind, amount }) => ({ tenantId: tenant_id, kind, amountPaise: amount }),
-  )
+export const liabilities = async (
+  tx: Tx,
+  { asOf, effectiveThrough, tenantId }: BooksQuery = {},
+): Promise<Liability[]> =>
+  (
+    await tx.query(LIABILITIES, [asOf ?? null, tenantId ?? null, effectiveThrough ?? null, LIABILITY_KINDS])
+  ).map(({ tenant_id, kind, amount }) => ({ tenantId: tenant_id, kind, amountPaise: amount }))
 
 /** A page of an account's statement. */
 export interface StatementQuery {

@@ -114,7 +114,7 @@ export const CHART_OF_ACCOUNTS = {
     ...liability,
     title: 'Unclaimed',
     meaning:
-      'What was left on dead cards, on its way back to their card accounts; reversible as long as it waits',
+      'Remaining balances of blocked or expired cards, on their way back to the card accounts; reversible as long as they wait',
   },
   card_settlement: {
     ...liability,

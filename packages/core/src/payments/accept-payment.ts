@@ -1,13 +1,14 @@
 import { fail } from '@svc/contract/errors'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import type { Paise } from '@svc/kernel/money'
+import { calendarDay } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { account, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
-import { journalOf, saveJournals } from '../ledger/journals.ts'
+import { type Journal, journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { qrCodes, updateQrCodes } from '../qr-codes/qr-code.ts'
 import {
@@ -143,7 +144,9 @@ export const acceptPayment = command({
     saveJournals(
       tx,
       decisions[0]!.command.timeZone,
-      recorded.flatMap(({ transfer, payment }) => (transfer ? journalOf(transfer, payment!.utr) : [])),
+      recorded.flatMap(({ transfer, payment, command }) =>
+        transfer ? creditJournal(transfer, payment!, command.timeZone) : [],
+      ),
     )
     payments.insert(
       tx,
@@ -167,6 +170,17 @@ export const acceptPayment = command({
       )
   },
 })
+
+/** In the books of the day on which the payer's bank made the transaction, where its notice says so (decision R4). */
+function creditJournal(
+  transfer: Transfer,
+  { utr, transactionAt, createdAt }: Payment,
+  timeZone: string,
+): Journal {
+  const isEarlier = transactionAt !== null && transactionAt < createdAt
+  const effectiveDate = calendarDay(isEarlier ? transactionAt : createdAt, timeZone)
+  return { ...journalOf(transfer, utr), effectiveDate }
+}
 
 const approvedBy = ({ transfer, command: { ask } }: Recorded) =>
   transfer && ask.approval ? [{ ...journalOf(transfer), approvalId: ask.approval.approvalId }] : []

@@ -1,4 +1,5 @@
 import { ByTenant, byTenant, idsByTenant } from '@svc/kernel/by-tenant'
+import { groupBy } from '@svc/kernel/group-by'
 import type { Paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -99,7 +100,7 @@ export interface RecordedSettlement {
 
 /**
  * Records what the bank has paid for one tenant's payments: of each line whose payment is known with this amount the
- * money goes from the clearing account to the bank account, in one journal. A repeat changes nothing; where the bank had
+ * money goes from the clearing account to the bank account, in one journal for each day on which the bank paid. A repeat changes nothing; where the bank had
  * paid another amount, a line with that of the payment takes the place of the first. A line that fitted because the
  * payment was adjusted differs again when the bank corrects it (decision Q18).
  */
@@ -157,12 +158,11 @@ export const recordSettlement = command({
     const of = (line: FileLine) => statusOf(line, known.get(line.utr)?.payment)
     const matched = [...fresh, ...corrected].filter((line) => of(line) === 'MATCHED')
     const made = () => ({ transferId: transferId(), tenantId, createdAt: now })
-    const journal =
-      matched[0] &&
-      settlementJournal(
-        matched.map((line) => ({ ...line, fileId })),
-        made(),
-      )
+    const days = groupBy(
+      matched.map((line) => ({ ...line, fileId })),
+      ({ settledOn }) => settledOn,
+    )
+    const journals = new Map([...days].map(([day, of]) => [day, settlementJournal(of, made())]))
     const recorded = (line: PlacedLine): SettlementLine => {
       const status = of(line)
       return {
@@ -171,7 +171,7 @@ export const recordSettlement = command({
         fileId,
         status,
         paymentId: known.get(line.utr)?.payment?.paymentId ?? null,
-        journalId: status === 'MATCHED' ? journal!.journalId : null,
+        journalId: status === 'MATCHED' ? journals.get(line.settledOn)!.journalId : null,
         recordedAt: now,
       }
     }
@@ -182,7 +182,7 @@ export const recordSettlement = command({
       reopened: reopened.map(({ line, previous }) => ({ line: recorded(line), previous })),
       repeated: lines.length - fresh.length - corrected.length - reopened.length - conflicting.length,
       conflicting,
-      journals: journal ? [journal, ...reversals] : reversals,
+      journals: [...journals.values(), ...reversals],
       events: matched.map(({ utr }) => settledEvent(known.get(utr)!.payment!, eventId(), now, timeZone)),
       timeZone,
     }

@@ -17,9 +17,9 @@ interface Made {
 /** Where a line stands; it is recorded once, so its place names a journal. */
 export const placeOf = ({ fileId, line }: Place): string => `${fileId}/${line}`
 
-/** What the bank paid for these lines of one file goes from the clearing account to the bank account. */
+/** What the bank paid on one day for these lines of one file goes from the clearing account to the bank account. */
 export function settlementJournal(
-  lines: readonly (Place & Pick<SettlementLine, 'amountPaise'>)[],
+  lines: readonly (Place & Pick<SettlementLine, 'amountPaise' | 'settledOn'>)[],
   made: Made,
 ): Journal {
   const first = required(lines[0], 'a settlement journal has lines')
@@ -31,7 +31,7 @@ export function settlementJournal(
     amountPaise: paise(lines.reduce((sum, { amountPaise }) => sum + amountPaise, 0n)),
     objectId: first.fileId,
   }
-  return journalOf(transfer, placeOf(first))
+  return { ...journalOf(transfer, placeOf(first)), effectiveDate: first.settledOn }
 }
 
 /** The bank has corrected a line: what it had moved goes back. The journal of it may have moved other lines too. */

@@ -44,7 +44,7 @@ export class KeyProviderWatch {
     this.loop = new Loop({ name: 'key_provider', everyMs: provider.checkMs, work }, tools)
   }
 
-  /** What an operator should mend. */
+  /** What an operator should fix. */
   get warnings(): readonly string[] {
     if (this.#failure === undefined) return []
     return [`The service runs, but could not start again: ${this.#failure}; the log has details`]

@@ -170,7 +170,7 @@ async function replayRepeats<C extends PreparedCommand>(
 
 /** The batch's id goes first: only one transaction with it can ever commit. */
 function beginText(batchId: string, entries: readonly Entry[], lockWaitMs: number): string {
-  // A retry key may be another tenant's than the rows: a bank's notice is kept by the house.
+  // A retry key may be another tenant's than the rows: a bank's notice is stored under the platform.
   const tenants = tenantSet(
     entries.flatMap(({ tenantId, retry, command: { otherTenantId } }) =>
       [tenantId, retry?.tenantId, otherTenantId].filter((id) => id !== undefined),

@@ -159,7 +159,7 @@ export const adviseCard = railOperation({
   id: 'adviseCard',
   type: 'advice',
   path: 'advices',
-  summary: 'Report what the network did by itself',
+  summary: 'Report a stand-in or forced post',
   description:
     '`stand_in`: the network approved an authorisation; the hold is placed whatever the card has left. `forced_post`: an amount was captured; it debits at most the balance less other holds.',
   fields: {

@@ -229,14 +229,7 @@ const isText = (schema: TSchema) => (schema as { type?: string }).type === 'stri
 
 /** Every response of an operation, by status. `name` is the operation's, for the names of its schemas. */
 export function responsesOf(operation: Operation, name: string, schemas: ComponentSchemas): Json {
-  const {
-    accepted,
-    alsoReturns: alsoAnswers = {},
-    alsoProduces,
-    produces = 'text/plain',
-    result,
-    encrypted,
-  } = operation
+  const { accepted, alsoReturns = {}, alsoProduces, produces = 'text/plain', result, encrypted } = operation
   const payload = schemas.add(result, 'response', `${name}Payload`) as TSchema
   const schema = isText(result)
     ? payload
@@ -274,7 +267,7 @@ export function responsesOf(operation: Operation, name: string, schemas: Compone
       },
     }),
     ...Object.fromEntries(
-      Object.entries(alsoAnswers).map(([status, description]) => [
+      Object.entries(alsoReturns).map(([status, description]) => [
         status,
         { description, headers: headersOf(operation, Number(status)) },
       ]),

@@ -19,7 +19,7 @@ export interface Services extends CoreServices {
   readonly isLeaving: () => boolean
   /** Whether something is still being made that callers expect, such as the demo tenants of the sandbox. */
   readonly isSettingUp: () => boolean
-  /** What an operator should mend although requests are served, in words for `/readyz`. */
+  /** What an operator should fix although requests are served, in words for `/readyz`. */
   readonly warnings: () => readonly string[]
   /** A request to ourselves, through the whole HTTP stack but without a socket. */
   readonly selfCall: (request: SelfCall) => Promise<{

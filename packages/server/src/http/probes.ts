@@ -25,7 +25,7 @@ const Status = Type.Object({ status: Type.String() })
 const Ready = Type.Object({
   status: Type.String(),
   warnings: Type.Optional(
-    Type.Array(Type.String(), { description: 'What an operator should mend although requests are served' }),
+    Type.Array(Type.String(), { description: 'What an operator should fix although requests are served' }),
   ),
 })
 

@@ -151,7 +151,7 @@ export class UpiSwitch {
     const response = await selfCall({ method: 'POST', path, headers, body })
     // The notice contradicts an earlier one, and is in quarantine.
     if (response.status === 202) fail('utr_conflict')
-    if (response.status !== 200) throw new Error(`${path} answered ${response.status}`)
+    if (response.status !== 200) throw new Error(`${path} returned ${response.status}`)
     return (JSON.parse(response.body) as { payload: Record<string, unknown> }).payload
   }
 }

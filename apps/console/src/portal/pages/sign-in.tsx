@@ -58,7 +58,7 @@ export function SignIn() {
     initialValues: NO_VALUES,
     validate: {
       name: needed,
-      password: (value) => (value === '' ? 'Needed' : null),
+      password: (value) => (value === '' ? 'Required' : null),
       tenantId: (value) =>
         value.trim() === '' || TENANT_ID.test(value.trim()) ? null : 'An id such as mer_… or par_…',
     },
