@@ -166,7 +166,7 @@ const statementOf = ({ merchantId }: Shop) =>
     dailyStatement(tx, merchantId, businessDay(today, 24 * 60, 'Asia/Kolkata')),
   )
 
-test(`of ${PAYMENTS} payments of a careless bank every difference is found, none is invented, and merchants get its money less fees`, {
+test(`for ${PAYMENTS} payments of an error-prone bank every difference is detected, none is invented, and merchants get its money less fees`, {
   timeout: 3_600_000,
 }, async () => {
   const begunMs = performance.now()

@@ -32,7 +32,7 @@ export const MUTATIONS: readonly Mutation[] = [
     from: '${from} for no key update of ${of}`',
     to: '${from}`.replace(/$/, of ? "" : "")',
     tests: RACES,
-    named: 'cancel against pay',
+    named: 'cancel and pay at once',
   },
   {
     what: 'one bank reference may name several credits',
@@ -207,7 +207,7 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 'expiresAt !== null && expiresAt <= now',
     to: 'expiresAt !== null && expiresAt < now',
     tests: EXACT,
-    named: 'coins are gone',
+    named: 'coins cannot be spent',
   },
   {
     what: 'an operator’s session serves in the millisecond of its end',

@@ -23,7 +23,7 @@ const postmasterPid = (): number => Number.parseInt(readFileSync(postmaster(), '
 const databaseRuns = (): boolean => existsSync(postmaster())
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-  '%s ends the service in order: it drains, stops its PostgreSQL, exits 0 and logs no error',
+  '%s shuts the service down cleanly: it drains, stops its PostgreSQL, exits 0 and logs no error',
   async (signal) => {
     const service = await startProcess({ DATA_DIR: dataDir })
     expect(databaseRuns()).toBe(true)
@@ -34,7 +34,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 )
 
-test('a PostgreSQL that died and was started again is stopped with the service, and no process of it is left', async () => {
+test('a PostgreSQL that crashed and was restarted is stopped with the service, and leaves no process behind', async () => {
   const service = await startProcess({ DATA_DIR: dataDir })
   const first = postmasterPid()
   process.kill(first, 'SIGKILL')
@@ -53,7 +53,7 @@ const ERRORS_AT_SIGUSR2 = `process.on('SIGUSR2', () => {
   setImmediate(() => { Promise.reject(new Error('third')) })
 })`
 
-test('an unhandled error ends the service in order with exit code 1; those that follow it are logged and do not cut that short', async () => {
+test('an unhandled error shuts the service down cleanly with exit code 1; later ones are logged and do not cut that short', async () => {
   const service = await startProcess({
     DATA_DIR: dataDir,
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ERRORS_AT_SIGUSR2)}`,
@@ -69,7 +69,7 @@ test('an unhandled error ends the service in order with exit code 1; those that 
   ])
 })
 
-test('a database that is deleted while the service runs ends it, and it says so', async () => {
+test('a database that is deleted while the service runs stops the service, which reports the reason', async () => {
   const service = await startProcess({ DATA_DIR: dataDir })
   const postgres = postmasterPid()
   await rm(join(dataDir, 'postgres'), { recursive: true, force: true, maxRetries: 10 })
@@ -81,7 +81,7 @@ test('a database that is deleted while the service runs ends it, and it says so'
 })
 
 if (LONG)
-  test('an unfinished request does not hold the process beyond the time for draining', async () => {
+  test('an unfinished request does not keep the process running beyond the drain timeout', async () => {
     const service = await startProcess({
       DATA_DIR: dataDir,
       DRAIN_TIMEOUT_MS: '1000',
@@ -101,14 +101,14 @@ if (LONG)
   })
 
 if (LONG)
-  test('a terminal that closes sends SIGHUP more than once, and the service still ends in order', async () => {
+  test('a terminal that closes sends SIGHUP more than once, and the service still shuts down cleanly', async () => {
     const service = await startProcess({ DATA_DIR: dataDir })
     for (let n = 0; n < 5; n++) process.kill(service.pid, 'SIGHUP')
     expect(await service.ended).toEqual({ code: 0, signal: null })
     expect(databaseRuns()).toBe(false)
   })
 
-test('a port that is taken is found before anything is created, and the message says what to do', async () => {
+test('a port in use is detected before anything is created, and the message says what to do', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const port = String((server.address() as { port: number }).port)
@@ -125,7 +125,7 @@ test('a port that is taken is found before anything is created, and the message 
 })
 
 test.each(['192.0.2.1', 'no-such-host.invalid'])(
-  'an address that is not of this machine is found before anything is created (%s)',
+  'an address that is not local to the machine is detected before anything is created (%s)',
   async (host) => {
     const { code, stderr } = await runCli(['serve'], {
       DATA_DIR: join(dataDir, 'data'),
@@ -141,7 +141,7 @@ test.each(['192.0.2.1', 'no-such-host.invalid'])(
 )
 
 test.each(['serve', 'admin migrate', 'admin migrate --status'])(
-  'svc %s says that it is the database that cannot be reached, where it is, and by which setting',
+  'svc %s reports that the database cannot be reached, its address, and the setting that names it',
   async (command) => {
     const port = `${await freePort()}`
     const env = { DATA_DIR: dataDir, PORT: '0' }
@@ -158,27 +158,30 @@ test.each(['serve', 'admin migrate', 'admin migrate --status'])(
 )
 
 if (LONG)
-  test.skipIf(!existsSync('/dev/full'))('a log that cannot be written ends no service', async () => {
-    const port = `${await freePort()}`
-    const full = openSync('/dev/full', 'w')
-    const child = spawnCli(['serve'], { DATA_DIR: dataDir, PORT: port, LOG_LEVEL: 'debug' }, [
-      'ignore',
-      full,
-      'ignore',
-    ])
-    closeSync(full)
-    const ended = once(child, 'exit')
-    let isOver = false
-    void ended.then(() => (isOver = true))
-    const isReady = async () =>
-      isOver ||
-      (await fetch(`http://127.0.0.1:${port}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      ))
-    await expect.poll(isReady, { timeout: 60_000 }).toBe(true)
-    for (let n = 0; n < 100 && !isOver; n++) await fetch(`http://127.0.0.1:${port}/livez`)
-    child.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
-    expect(databaseRuns()).toBe(false)
-  })
+  test.skipIf(!existsSync('/dev/full'))(
+    'a log that cannot be written does not stop the service',
+    async () => {
+      const port = `${await freePort()}`
+      const full = openSync('/dev/full', 'w')
+      const child = spawnCli(['serve'], { DATA_DIR: dataDir, PORT: port, LOG_LEVEL: 'debug' }, [
+        'ignore',
+        full,
+        'ignore',
+      ])
+      closeSync(full)
+      const ended = once(child, 'exit')
+      let isOver = false
+      void ended.then(() => (isOver = true))
+      const isReady = async () =>
+        isOver ||
+        (await fetch(`http://127.0.0.1:${port}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        ))
+      await expect.poll(isReady, { timeout: 60_000 }).toBe(true)
+      for (let n = 0; n < 100 && !isOver; n++) await fetch(`http://127.0.0.1:${port}/livez`)
+      child.kill('SIGTERM')
+      expect(await ended).toEqual([0, null])
+      expect(databaseRuns()).toBe(false)
+    },
+  )

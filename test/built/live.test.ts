@@ -62,7 +62,7 @@ const figures = async (): Promise<string> =>
   (await client.get('/metrics', { authorization: `Bearer ${METRICS_TOKEN}` })).text
 
 test.each(Object.entries(SETTINGS).filter(([name]) => !(name in ELSEWHERE)))(
-  'the setting %s is given, with a value that is read',
+  'the setting %s is set, to a value that is read',
   (name, setting) => {
     expect(live.settings[name], `${name} has no value in test/harness/live.ts`).toBeDefined()
     setting.read(live.settings[name]!)
@@ -73,14 +73,14 @@ test.skipIf(!REDIS)('requests are counted in the store of RATE_LIMIT_URL', async
   await expect.poll(figures, { timeout: 30_000 }).toMatch(/^svc_rate_limit_shared 1$/m)
 })
 
-test('merchants sell with codes: rail, refunds and disputes', async () => {
+test('merchants accept payments by QR code: rail, refunds and disputes', async () => {
   // Money is moved in an operator's name.
   await administerOperators(live.svc)
   merchant = await newMerchant(live, client)
   await sellWithCodes(live, merchant)
 })
 
-test('a payment is one trace, from the rail’s notice to batch, statements and webhook, and shows no secret', async () => {
+test('a payment is one trace, from the rail’s notice to batch, statements and webhook, and exposes no secret', async () => {
   const { collector, receiver, server } = live
   const names = () => collector.ofTrace(TRACE_ID).map(({ name }) => name)
   await expect.poll(names, { timeout: 60_000 }).toContain('webhook delivery')
@@ -115,7 +115,7 @@ test('a payment is one trace, from the rail’s notice to batch, statements and 
   expect(service.written()).toContain(`"traceId":"${TRACE_ID}"`)
 })
 
-test('events reach webhook endpoints and the feed, and a stream that is lost goes on', async () => {
+test('events reach webhook endpoints and the feed, and a lost stream is resumed', async () => {
   await followEvents(live, merchant)
   await loseStream(live, merchant)
 })
@@ -142,7 +142,7 @@ async function readRecords(browser: Browser): Promise<void> {
   expect((await browser.get(`/search?q=${payment.utr.toLowerCase()}`)).json.results).toHaveLength(1)
 }
 
-test('a member of the merchant joins the portal by the link of the command line, and sees its payments', async () => {
+test('a member of the merchant joins the portal with a link from the command line, and sees its payments', async () => {
   const { link } = await live.svc(['admin', 'member', 'invite', merchant.merchantId, 'ravi@shop.example'])
   const member = new Browser({ client }, PORTAL_API)
   const token = link.split('#')[1]
@@ -180,7 +180,7 @@ test('a member of the merchant joins the portal by the link of the command line,
   ])
 })
 
-test('operators sign in to the console and see what happened', async () => {
+test('operators sign in to the console and see the history of each object', async () => {
   const browser = new Browser({ client })
   expect((await browser.signIn('asha', PASSWORD)).status).toBe(200)
   expect((await browser.get('/session')).json.operator).toMatchObject({ name: 'asha', role: 'admin' })
@@ -197,7 +197,7 @@ test('operators sign in to the console and see what happened', async () => {
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')])
 })
 
-test('a partner is onboarded in the console, and issues a card with the credentials of the link', async () => {
+test('a partner is onboarded in the console, and issues a card with the credentials from the link', async () => {
   const browser = new Browser({ client })
   await browser.signIn('asha', PASSWORD)
   await onboard(live, client, browser)
@@ -207,7 +207,7 @@ test('a funding above the limit is posted by a second person, and reversed', asy
   await fundAboveLimit(live, partner)
 })
 
-test('merchants get what was in suspense and are paid out: one operator prepares, another approves, the bank pays', async () => {
+test('credits in suspense are assigned to merchants and paid out: one operator prepares, another approves, the bank pays', async () => {
   await resolveSuspense(live, merchant)
   await importOpeningBalance(live, merchant)
   const ravi = new Browser({ client })
@@ -233,7 +233,7 @@ test('published documents are served', async () => {
   }
 })
 
-test('every operation of live mode was carried out', async () => {
+test('every operation of live mode was called', async () => {
   // A request for figures is in those of the next one.
   await figures()
   const succeeded = new Set(
@@ -246,7 +246,7 @@ test('every operation of live mode was carried out', async () => {
 })
 
 if (LONG)
-  test('every command that administers an installation works with the documented logins', async () => {
+  test('every administration command works with the documented logins', async () => {
     await Promise.all([
       administerMerchants(live.svc, merchant, live.receiver.url(merchant.merchantId)),
       administerPartners(live, partner),
@@ -262,7 +262,7 @@ if (LONG)
     expect(administrationCommands().filter((name) => !wasRun(name))).toEqual([])
   })
 
-test('an orderly restart logs nothing at error level, though a balancer asks and a stream is open', async () => {
+test('a clean restart logs nothing at error level, with load balancer probes and an open stream', async () => {
   const streamEnded = await openStream(merchant)
   process.kill(service.pid, 'SIGTERM')
   const statuses = new Set<number>()

@@ -27,7 +27,7 @@ afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))
 
 const npx = (...args: string[]) => run('npx', ['--no-install', 'svc', ...args], { cwd: folder })
 
-test('the package has a name of our scope, and installs nothing that its bundle already has', async () => {
+test('the package name is in our scope, and the package installs nothing that its bundle already contains', async () => {
   const installed = await readFile(join(folder, 'node_modules/@svc/partner-service/package.json'), 'utf8')
   const { name, dependencies } = JSON.parse(installed)
   expect(name).toBe('@svc/partner-service')
@@ -36,7 +36,7 @@ test('the package has a name of our scope, and installs nothing that its bundle 
   expect((await npx('--version')).stdout.trim()).toBe(JSON.parse(installed).version)
 })
 
-test('the packed server serves a sandbox once sandbox.json is there, its reference and its pages, and ends in order', async () => {
+test('the packed server serves a sandbox once sandbox.json exists, its reference and its pages, and shuts down cleanly', async () => {
   const port = `${await freePort()}`
   const env = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: port, SVC_MODE: 'sandbox' }
   const child = spawn('npx', ['--no-install', 'svc', 'serve'], {

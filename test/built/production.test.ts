@@ -77,12 +77,12 @@ async function start(): Promise<string> {
   return lines.join('\n')
 }
 
-test('what was built starts without development packages', async () => {
+test('the built program starts without development packages', async () => {
   expect(existsSync(join(tree, 'node_modules/esbuild'))).toBe(false)
   expect(await start()).toContain('"msg":"drained"')
 })
 
-test('OpenTelemetry is in a file of its own, which only a service that exports traces loads', async () => {
+test('OpenTelemetry is in a separate file that only a service that exports traces loads', async () => {
   const files = (await readdir(join(tree, 'dist'))).filter((name) => name.endsWith('.js'))
   const withIt: string[] = []
   for (const file of files)
@@ -90,7 +90,7 @@ test('OpenTelemetry is in a file of its own, which only a service that exports t
   expect(withIt).toEqual([expect.stringMatching(/^opentelemetry-\w+\.js$/)])
 })
 
-test('what was built starts after an npm that leaves fields of the lock file out, as npm 10 does when it prunes', async () => {
+test('the built program starts after an npm version that omits fields of the lock file, as npm 10 does when it prunes', async () => {
   const file = join(tree, 'package-lock.json')
   const lock = JSON.parse(await readFile(file, 'utf8'))
   for (const entry of Object.values<Record<string, unknown>>(lock.packages)) delete entry['libc']
@@ -98,7 +98,7 @@ test('what was built starts after an npm that leaves fields of the lock file out
   await start()
 })
 
-test('what was built from other sources does not start without its compiler, and the message says what to do', async () => {
+test('a program built from other sources does not start without its compiler, and the message says what to do', async () => {
   const more = join(tree, 'packages/core/src/more.ts')
   await writeFile(more, 'export {}\n')
   await expect(start()).rejects.toThrow(
@@ -107,7 +107,7 @@ test('what was built from other sources does not start without its compiler, and
   await rm(more)
 })
 
-test('what was built starts from the files that docs/guides/operate.md names for an image', async () => {
+test('the built program starts from the files that docs/guides/operate.md lists for an image', async () => {
   const named = 'bin scripts dist apps migrations node_modules package.json'.split(' ')
   for (const part of PARTS.split(' '))
     if (!named.includes(part)) await rm(join(tree, part), { recursive: true })

@@ -94,7 +94,7 @@ function notify(agent: Agent): Promise<Got> {
 
 const REFUSED = 'The connection has no client certificate that RAIL_CLIENT_CA_FILE trusts'
 
-test('a client with a listed certificate reaches the rails, and its signature is checked besides', async () => {
+test('a client with a listed certificate reaches the rails, and its signature is verified as well', async () => {
   const bank = clientOf('bank')
   expect((await notify(bank)).status).toBe(200)
   const unsigned = await send(bank, '/rails/upi/credits', '{}', { 'content-type': 'application/json' })
@@ -105,21 +105,24 @@ test('a client with a listed certificate reaches the rails, and its signature is
 test.each([
   ['no certificate', undefined],
   ['a certificate that is not listed', 'other'],
-])('a client with %s reaches no rail, also in a resumed session, and everything else', async (_, name) => {
-  const client = clientOf(name)
-  const ordinary = await send(client, '/livez')
-  expect(ordinary.status).toBe(200)
-  const resumed = await notify(client)
-  expect(resumed.isResumed).toBe(true)
-  expect(resumed.status).toBe(401)
-  expect(resumed.text).toContain(REFUSED)
-  const cards = await send(client, '/rails/cards/authorizations', '{}', {
-    'content-type': 'application/json',
-  })
-  expect(cards.text).toContain(REFUSED)
-})
+])(
+  'a client with %s reaches no rail, not even in a resumed session, but everything else',
+  async (_, name) => {
+    const client = clientOf(name)
+    const ordinary = await send(client, '/livez')
+    expect(ordinary.status).toBe(200)
+    const resumed = await notify(client)
+    expect(resumed.isResumed).toBe(true)
+    expect(resumed.status).toBe(401)
+    expect(resumed.text).toContain(REFUSED)
+    const cards = await send(client, '/rails/cards/authorizations', '{}', {
+      'content-type': 'application/json',
+    })
+    expect(cards.text).toContain(REFUSED)
+  },
+)
 
-test('a changed list is put to use for new connections, and ends the sessions of the old one', async () => {
+test('a changed list applies to new connections, and ends the sessions of the previous list', async () => {
   const [bank, other] = [clientOf('bank'), clientOf('other')]
   await notify(bank)
   copyFileSync(file('other.crt'), file('clients.pem'))

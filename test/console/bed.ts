@@ -99,7 +99,7 @@ export function inBrowser(name: string, suites: Suites): void {
     const bed = new Bed().use()
     for (const suite of empty) suite(bed)
     if (filled.length > 0)
-      describe('with something of everything in it', () => {
+      describe('with data of every kind', () => {
         bed.useWorld()
         for (const suite of filled) suite(bed)
       })

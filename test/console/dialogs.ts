@@ -27,7 +27,7 @@ async function tryToLeave(page: Page): Promise<void> {
 }
 
 export function dialogs(bed: Bed): void {
-  test('Escape closes the upper of two dialogs, one whose request runs stays, and no key leaves a secret that is shown once', async () => {
+  test('Escape closes the topmost dialog, a dialog with a running request stays open, and no key dismisses a secret shown once', async () => {
     const { name, operatorId } = await newOperator(bed.service, 'admin')
     const page = await bed.visit({
       as: { name, password: PASSWORD },
@@ -87,7 +87,7 @@ export function dialogs(bed: Bed): void {
 
 /** Several requests that all need a recent sign-in. */
 export function oneProof(bed: Bed): void {
-  test('codes that are cancelled together after a long time ask once who it is, and Cancel ends it for all of them', async () => {
+  test('cancelling several codes long after the sign-in asks for one re-authentication, and Cancel ends it for all of them', async () => {
     const { name, operatorId } = await newOperator(bed.service, 'support')
     const merchant = await bed.service.newMerchant()
     await newCodes(bed.service, await bed.service.as(merchant), 9)
@@ -131,7 +131,7 @@ export function oneProof(bed: Bed): void {
 
 /** Filters while they are typed, and while something is asked about their rows. */
 export function changingFilters(bed: Bed): void {
-  test('a filter keeps what is typed into it, and rows of a filter that was left are not selected late', async () => {
+  test('a filter keeps typed text, and rows of an abandoned filter are not selected late', async () => {
     const page = await bed.visit({ at: '/cards' })
     const search = page.getByRole('searchbox', { name: 'Search' })
     const all = /\/cards\?.*limit=500/
@@ -168,7 +168,7 @@ export function changingFilters(bed: Bed): void {
     await expect.poll(() => search.inputValue()).toBe('')
   })
 
-  test('a link to the list without filters empties the fields, also of a text and of an instant that were typed', async () => {
+  test('a link to the list without filters clears the fields, including a typed text and a typed instant', async () => {
     const page = await bed.visit({ at: '/payments' })
     const [search, from] = [page.getByRole('searchbox', { name: 'Search' }), page.getByLabel('From')]
     await search.fill(bed.world.utr)

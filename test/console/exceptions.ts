@@ -9,7 +9,7 @@ import { unreadableNotice } from './money-world.ts'
 const dialog = (page: Page) => page.getByRole('dialog')
 
 export function exceptions(bed: Bed): void {
-  test('an exception of the card rail is found by its reason, and says what to do, with the message as it was signed', async () => {
+  test('a card rail exception is found by its reason, and shows what to do and the message as it was signed', async () => {
     const { exceptionId, operator, viewer } = bed.world
     const page = await bed.visit({ as: operator, at: '/card-exceptions?reason=unknown_card' })
     await page.getByText('1 in all').waitFor()
@@ -24,7 +24,7 @@ export function exceptions(bed: Bed): void {
     expect(await other.getByRole('link', { name: /Card exceptions|Bank notices/ }).count()).toBe(0)
   })
 
-  test('the payment of a notice in quarantine is entered from its page, and the notice leads to it', async () => {
+  test('the payment of a quarantined notice is entered from the notice’s page, and the notice links to it', async () => {
     const { operator } = bed.world
     const noticeId = await unreadableNotice(bed.service, 61.25)
     const page = await bed.visit({ as: operator, at: `/notices?q=${noticeId}&status=QUARANTINED` })
@@ -43,7 +43,7 @@ export function exceptions(bed: Bed): void {
     await page.getByRole('heading', { level: 1, name: 'Payment AXISN0000061250' }).waitFor()
   })
 
-  test('a notice that reports nothing to record is dismissed with a reason, and reopened where that was a mistake', async () => {
+  test('a notice that reports nothing to record is dismissed with a reason, and reopened if that was a mistake', async () => {
     const { operator } = bed.world
     const noticeId = await unreadableNotice(bed.service, 77.75)
     const page = await bed.visit({ as: operator, at: `/notices/${noticeId}` })
@@ -67,7 +67,7 @@ export function exceptions(bed: Bed): void {
 
 /** What ends outside, entered on its ledger account. */
 export function settledAccounts(bed: Bed): void {
-  test('what the network settled of exceptions is entered on their account, by those who may move money', async () => {
+  test('the network’s settlement of exceptions is entered on their account, by operators who may move money', async () => {
     const { operator, viewer } = bed.world
     const partner = await newPartner(bed.service)
     const { token } = payloadOf(await createCard(await asPartner(bed.service.client, partner), partner))

@@ -14,7 +14,7 @@ async function exported(page: Page): Promise<Record<string, string>[]> {
 }
 
 export function finance(bed: Bed): void {
-  test('a payment is found by its UTR in lower case, and leads to its code, merchant, refund, journals and deliveries', async () => {
+  test('a payment is found by its UTR in lower case, and links to its code, merchant, refund, journals and deliveries', async () => {
     const { endpointId, merchantName, paymentId, qrCodeId, refundId, utr, viewer } = bed.world
     const page = await bed.visit({ as: viewer, at: '/payments' })
     await page.getByRole('searchbox', { name: 'Search' }).fill(utr.toLowerCase())
@@ -52,7 +52,7 @@ export function finance(bed: Bed): void {
 }
 
 export function exports(bed: Bed): void {
-  test('totals and the export follow the filters; the address keeps them to the second', async () => {
+  test('totals and the export follow the filters; the URL keeps them to the second', async () => {
     const { merchantId, merchantName, shopId, utr } = bed.world
     const page = await bed.visit({ at: `/payments?merchantId=${merchantId}` })
     const totals = page.getByRole('region', { name: 'Totals of these filters' })
@@ -84,7 +84,7 @@ export function exports(bed: Bed): void {
     expect(await page.getByLabel('From').inputValue()).toBe('2020-01-02T03:04:05')
   })
 
-  test('every list offers its rows as CSV', async () => {
+  test('every list can be exported as CSV', async () => {
     const page = await bed.visit({ at: `/cards?q=${bed.world.svcCardId}` })
     const cards = await exported(page)
     expect(cards.map(({ svcCardId }) => svcCardId)).toEqual([bed.world.svcCardId])

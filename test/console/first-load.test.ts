@@ -63,7 +63,7 @@ function needs(manifest: Page['manifest'], name: string, found = new Set<string>
 }
 
 function weight({ at, manifest, entry }: Page): void {
-  test('the first load of any page transfers under 250 kB over HTTP, charts apart', async () => {
+  test('the first load of any page transfers under 250 kB over HTTP, without the charts', async () => {
     const pages = manifest[entry]!.dynamicImports!
     expect(pages.length).toBeGreaterThan(15)
     const sizes = new Map<string, number>()
@@ -127,7 +127,7 @@ function encodings({ at, read, manifest, entry }: Page): void {
 }
 
 function itself({ at, read }: Page): void {
-  test('the page itself names no other address, and holds no script of its own', async () => {
+  test('the page references no other address, and contains no inline script', async () => {
     const html = String(await read('index.html'))
     const addresses = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address!)
     expect(addresses.length).toBeGreaterThan(1)

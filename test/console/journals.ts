@@ -4,7 +4,7 @@ import { type Bed, goTo } from './bed.ts'
 import { changePayoutOf, newShop, pay } from './money-world.ts'
 
 export function journals(bed: Bed): void {
-  test('a journal shows its legs as T-accounts, and leads to the journal that reverses it, and back', async () => {
+  test('a journal shows its legs as T-accounts, and links to the journal that reverses it, and back', async () => {
     const { merchantId, tr } = await newShop(bed.service, 'Journal Stores')
     await pay(bed.service, tr, 1_000)
     const payoutId = await preparePayoutOf(bed.service, merchantId)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Bed, goTo, settled } from './bed.ts'
 
 export function keyboard(bed: Bed): void {
-  test('what is pasted into the search opens at once with Enter, and is offered again afterwards', async () => {
+  test('a reference pasted into the search opens its record at once with Enter, and is suggested again afterwards', async () => {
     const { paymentId, refundId, utr } = bed.world
     const page = await bed.visit({ at: '/audit' })
     const find = page.getByRole('dialog', { name: 'Find' })
@@ -23,7 +23,7 @@ export function keyboard(bed: Bed): void {
     await page.waitForURL(`**/payments/${paymentId}`)
   })
 
-  test('the keyboard goes through the rows of a list and opens one', async () => {
+  test('the keyboard moves through the rows of a list and opens one', async () => {
     const page = await bed.visit({ at: '/audit?action=card.status_changed' })
     const focused = () =>
       page.evaluate<number>(

@@ -14,7 +14,7 @@ async function confirm(page: Page, reason: string, typed: string, button: string
 
 /** Tenants and people who leave. */
 export function leaving(bed: Bed): void {
-  test('an administrator closes a merchant, and sees until when it is closing', async () => {
+  test('an administrator closes a merchant, and sees when the closing ends', async () => {
     const { merchantId } = await bed.service.newMerchant({ name: 'Short Stay' })
     const page = await bed.visit({ at: `/merchants/${merchantId}` })
     await page.getByRole('button', { name: 'Close', exact: true }).click()
@@ -24,7 +24,7 @@ export function leaving(bed: Bed): void {
     expect(await accessibilityFaults(page)).toEqual([])
   })
 
-  test('an administrator erases a user, who is named nowhere afterwards', async () => {
+  test('an administrator erases a user, whose name appears nowhere afterwards', async () => {
     const [userId] = await newUsers(bed.service, await newPartner(bed.service), 1)
     const page = await bed.visit({ at: `/users/${userId}` })
     await page.getByRole('heading', { level: 1, name: 'R•••' }).waitFor()

@@ -52,7 +52,7 @@ const RUN_HELD = `window.held.forEach(({ run }) => run())`
 
 /** Pages that stay open while the person is away. */
 export function leftAlone(bed: Bed): void {
-  test('what is revealed is masked again after its time on a page that stays open or is loaded again', async () => {
+  test('revealed data is masked again after its time on a page that stays open or is reloaded', async () => {
     const { userId } = bed.world
     const { page } = await entered(bed, 'support', `/users/${userId}`)
     await page.evaluate(HOLD_LONG_TIMERS)
@@ -69,7 +69,7 @@ export function leftAlone(bed: Bed): void {
     expect(await page.getByText('9876543210').count()).toBe(0)
   })
 
-  test('a page that is left alone ends its session by itself, and shows the next person nothing of it', async () => {
+  test('an idle page ends its session by itself, and shows the next person nothing of it', async () => {
     const { userId } = bed.world
     const { page, operatorId } = await entered(bed, 'support', `/users/${userId}`)
     await reveal(page)
@@ -109,7 +109,7 @@ export function leftAlone(bed: Bed): void {
 }
 
 export function portalLeftAlone(bed: Bed): void {
-  test('a page of the portal that asks nothing by itself leads to the sign-in once its session has ended', async () => {
+  test('a page of the portal that sends no requests by itself redirects to the sign-in once its session has ended', async () => {
     const { merchantId } = await bed.service.newMerchant()
     const page = await memberOf(bed, merchantId)
     await page.addInitScript(HOLD_MINUTES)

@@ -37,7 +37,7 @@ async function looksWell(page: Page, what: string): Promise<void> {
 
 /** Actions on rows that are selected. */
 export function rowActions(bed: Bed): void {
-  test('cards are selected, locked with one reason and unlocked by Undo, with the keyboard alone', async () => {
+  test('cards are selected, locked with one reason and unlocked with Undo, with the keyboard alone', async () => {
     const ids = [bed.world.svcCardId, bed.world.otherCardId]
     const page = await bed.visit({ at: '/cards' })
     for (const key of ['j', 'x', 'j', 'Shift+X']) await page.keyboard.press(key)
@@ -59,7 +59,7 @@ export function rowActions(bed: Bed): void {
     expect(rows.map(({ svc_card_id: id }) => id).sort()).toEqual(ids.toSorted())
   })
 
-  test('each row of an action has its own result: what failed says why and is tried again, what is done is not', async () => {
+  test('each row of a bulk action has its own result: failed rows show the reason and are retried, completed rows are not', async () => {
     const { otherCardId } = bed.world
     const page = await bed.visit({ at: '/cards', expected: [/409/] })
     await page.getByRole('checkbox', { name: 'Select all rows of this page' }).check()
@@ -92,7 +92,7 @@ export function rowActions(bed: Bed): void {
 }
 
 export function lists(bed: Bed): void {
-  test('columns are chosen and ordered, rows stand closer, and the browser remembers both', async () => {
+  test('columns are chosen and ordered, rows are made compact, and the browser remembers both', async () => {
     const page = await bed.visit({ at: '/cards' })
     const titles = async () =>
       (await page.getByRole('columnheader').allTextContents()).filter((title) => title !== '')
@@ -111,7 +111,7 @@ export function lists(bed: Bed): void {
     expect(await titles()).toEqual(first)
   })
 
-  test('an operator sees open alerts in the header and acknowledges them together; a viewer only looks', async () => {
+  test('an operator sees open alerts in the header and acknowledges them together; a viewer can only view them', async () => {
     const viewer = await bed.visit({ at: '/alerts', as: bed.world.viewer })
     await viewer.getByText('Notices in quarantine').waitFor()
     expect(await viewer.getByRole('checkbox').count()).toBe(0)

@@ -55,7 +55,7 @@ describe.skipIf(!BROWSER)(`a long list in a real browser${without}`, () => {
   }, SCROLL_MS)
 
   test(
-    'it scrolls from the first row to the last without a task over 100 ms, and the page holds few of its rows',
+    'it scrolls from the first row to the last without a task over 100 ms, and the page contains few of its rows',
     async () => {
       const page = await bed.visit({ at: '/account' })
       await page.evaluate(`localStorage.setItem('svc.console.paging', 'scroll')`)

@@ -39,7 +39,7 @@ export const countIn = (bed: Bed, from: string, value: string): Promise<number> 
   })
 
 export function lostResponses(bed: Bed): void {
-  test('a form of the console whose response is lost says that it can be sent again, and creates one company, code or webhook', async () => {
+  test('a console form whose response is lost says that it can be sent again, and creates one company, code or webhook', async () => {
     const { merchantName, partnerName } = bed.world
     const page = await bed.visit({ at: '/companies', expected: [LOST] })
     await loseResponse(page, '**/console/api/v0/companies')
@@ -82,7 +82,7 @@ export function lostResponses(bed: Bed): void {
 }
 
 export function formsAfterLostResponses(bed: Bed): void {
-  test('after a lost response a form with other values creates nothing, and says so', async () => {
+  test('after a lost response a form with other values creates nothing, and reports it', async () => {
     const page = await bed.visit({ at: '/companies', expected: [LOST, /422/] })
     await loseResponse(page, '**/console/api/v0/companies')
     await page.getByRole('button', { name: 'Create company' }).click()
@@ -109,7 +109,7 @@ export function formsAfterLostResponses(bed: Bed): void {
     expect(await countIn(bed, 'merchants where name', 'Lost Stores')).toBe(1)
   })
 
-  test('where a change has no key, a lost response says to check before it is sent again', async () => {
+  test('where a change has no key, a lost response asks to check before it is sent again', async () => {
     const page = await bed.visit({ at: '/operators', expected: [LOST] })
     await loseResponse(page, '**/console/api/v0/operators/invitations')
     await page.getByRole('button', { name: 'Invite operator' }).first().click()
@@ -121,7 +121,7 @@ export function formsAfterLostResponses(bed: Bed): void {
 }
 
 export function lostResponsesInPortal(bed: Bed): void {
-  test('a form of the portal whose response is lost can be sent again, and creates one company or webhook', async () => {
+  test('a portal form whose response is lost can be sent again, and creates one company or webhook', async () => {
     const { partnerId } = await newPartner(bed.service)
     const page = await memberOf(bed, partnerId, 'admin', [LOST])
     await portalTo(page, '/companies')

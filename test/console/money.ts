@@ -7,7 +7,7 @@ const dialog = (page: Page) => page.getByRole('dialog')
 const badge = (page: Page, text: string) => page.getByRole('main').getByText(text, { exact: true }).first()
 
 export function payments(bed: Bed): void {
-  test('a QR code is created, paid in the sandbox, seen as paid, and cancelled', async () => {
+  test('a QR code is created, paid in the sandbox, shown as paid, and cancelled', async () => {
     const page = await bed.visit({ at: '/qr-codes' })
     await page.getByRole('button', { name: 'Create QR code' }).click()
     await dialog(page).getByLabel('Merchant', { exact: true }).fill(bed.world.merchantName)
@@ -32,7 +32,7 @@ export function payments(bed: Bed): void {
     await expect.poll(() => page.getByRole('button', { name: 'Cancel code' }).count()).toBe(0)
   })
 
-  test('the ledger leads from an account to its transfers, and the books are reconciled by a click', async () => {
+  test('the ledger links from an account to its transfers, and one click reconciles the books', async () => {
     const page = await bed.visit({ at: '/ledger' })
     await page.getByLabel('Search').fill(`card:${bed.world.svcCardId}`)
     await page.getByText('1 in all').waitFor()
@@ -44,7 +44,7 @@ export function payments(bed: Bed): void {
     await page.getByText('The books add up').waitFor()
   })
 
-  test('the overview counts what happened in the hour, the day and the week', async () => {
+  test('the overview shows the counts of the hour, the day and the week', async () => {
     const page = await bed.visit()
     const failures = page.getByRole('table', { name: 'Failures by error code' })
     await failures.getByRole('row', { name: 'decryption_failed' }).waitFor()
@@ -61,7 +61,7 @@ export function payments(bed: Bed): void {
 }
 
 export function cards(bed: Bed): void {
-  test('a card is spent from and refunded, locked, unlocked and blocked for good, each with its reason', async () => {
+  test('a card is spent from and refunded, locked, unlocked and permanently blocked, each with its reason', async () => {
     const page = await bed.visit({ at: `/cards/${bed.world.otherCardId}`, as: bed.world.operator })
     await page.getByRole('button', { name: 'Spend' }).click()
     await dialog(page).getByLabel('Amount in rupees').fill('100')
@@ -105,7 +105,7 @@ export function cards(bed: Bed): void {
     expect(await page.getByText('stolen').count()).toBe(0)
   })
 
-  test('cards are found by status, and a dry run says what an event would award and why', async () => {
+  test('cards are found by status, and a dry run shows what an event would award and why', async () => {
     const page = await bed.visit({ at: '/cards?status=BL' })
     await page.getByText('1 in all').waitFor()
     await page.getByRole('link', { name: /^999912/ }).click()
@@ -123,7 +123,7 @@ export function cards(bed: Bed): void {
 
 /** After `cards`: the only allocation of the user is voided. */
 export function coinVoids(bed: Bed): void {
-  test('the liability is valued in rupees; an allocation is voided with a reason, which history and audit keep', async () => {
+  test('the liability is valued in rupees; an allocation is voided with a reason, which history and audit record', async () => {
     const page = await bed.visit({ at: '/coins' })
     await page.getByLabel('Rupees per coin').fill('0.25')
     const liability = page.getByRole('table', { name: 'Coins that users hold, by partner' })
@@ -147,7 +147,7 @@ export function coinVoids(bed: Bed): void {
 }
 
 export function cardAccountMoney(bed: Bed): void {
-  test('a card account says where to transfer money, shows the transfer with its remitter masked, and is paid back', async () => {
+  test('a card account shows where to transfer money and the transfer with its remitter masked, and is paid back', async () => {
     const page = await bed.visit({ at: `/card-accounts/${bed.world.cardAccountId}` })
     await page.getByRole('button', { name: 'Copy account number' }).waitFor()
     const text = await page.getByRole('main').innerText()

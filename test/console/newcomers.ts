@@ -9,7 +9,7 @@ const dialog = (page: Page) => page.getByRole('dialog')
 const INVITED = [...NOT_SIGNED_IN, /409 \(Conflict\).*\/invitation/]
 
 export function newcomers(bed: Bed): void {
-  test('an operator is invited, signs in by the link, changes the password, and is disabled, which ends the session', async () => {
+  test('an operator is invited, signs in with the link, changes the password, and is disabled, which ends the session', async () => {
     const admin = await bed.visit({ at: '/operators' })
     const [first, second] = ['a first pass phrase', 'a second pass phrase']
     await admin.getByRole('button', { name: 'Invite operator' }).click()

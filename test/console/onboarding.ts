@@ -116,7 +116,7 @@ export function tasksOfAdmins(bed: Bed): void {
 
 export function leftSetUp(bed: Bed): void {
   test(
-    'a set-up that was left is continued from the partner’s page, where it stopped',
+    'an unfinished setup is continued from the partner’s page, at the step where it stopped',
     async () => {
       const me = await at(bed, 'operations', [/400/])
       await me.page.goto('/console/partners/set-up')

@@ -14,7 +14,7 @@ const badge = (page: Page, text: string) => page.getByRole('main').getByText(tex
 
 /** What the bank and the network say of refunds and disputes, entered by hand. */
 export function outcomes(bed: Bed): void {
-  test('what the bank says of a refund is recorded: paid with its reference, or failed with a reason', async () => {
+  test('the bank’s outcome of a refund is recorded: paid with its reference, or failed with a reason', async () => {
     const { operator, viewer } = bed.world
     const shop = await shopWith(bed.service, 1_000)
     // The simulated bank leaves refunds of such amounts alone.
@@ -46,7 +46,7 @@ export function outcomes(bed: Bed): void {
     expect(await other.getByRole('button', { name: /^Mark/ }).count()).toBe(0)
   })
 
-  test('what the network decided of a dispute is recorded by those who may move money', async () => {
+  test('the network’s decision on a dispute is recorded by operators who may move money', async () => {
     const { operator, viewer } = bed.world
     const shop = await shopWith(bed.service, 10)
     const disputeId = await newDispute(bed.service, shop.paymentId)
@@ -68,7 +68,7 @@ export function outcomes(bed: Bed): void {
 
 /** The limit for one person is 1,000 rupees meanwhile. */
 export function approvals(bed: Bed): void {
-  test('an approver sees what a posting changes and its journal, and reads where nothing was posted', async () => {
+  test('an approver sees what a posting changes and its journal, and is shown where nothing was posted', async () => {
     const { db } = bed.service
     const limit = (paise: number | null) =>
       asSuperuser(db.database, (client) =>
@@ -114,7 +114,7 @@ export function approvals(bed: Bed): void {
 
 /** The limit for one person is 1,000 rupees meanwhile. */
 export function outcomeApprovals(bed: Bed): void {
-  test('a refund that failed and a dispute that was won wait for a second person, who sees what becomes payable', async () => {
+  test('a failed refund and a won dispute wait for a second person, who sees what becomes payable', async () => {
     const { db } = bed.service
     const limit = (paise: number | null) =>
       asSuperuser(db.database, (client) =>

@@ -4,7 +4,7 @@ import { Browser, newOperator, PASSWORD } from '../harness/console.ts'
 import { type Bed, goTo, look } from './bed.ts'
 
 export function ownSessions(bed: Bed): void {
-  test('the account page lists where one is signed in, ends one session, then all others, and stays signed in', async () => {
+  test('the account page lists the user’s sessions, ends one, then all others, and stays signed in', async () => {
     const { name } = await newOperator(bed.service, 'viewer')
     const elsewhere = [new Browser(bed.service), new Browser(bed.service), new Browser(bed.service)]
     for (const browser of elsewhere) expect((await browser.signIn(name)).status).toBe(200)

@@ -24,7 +24,7 @@ const EMPTY = [
 
 /** Before there is anything. */
 export function emptyPages(bed: Bed): void {
-  test('where there is nothing yet, a page says what it is for and how the first one is made', async () => {
+  test('an empty page says what it is for and how to create the first item', async () => {
     const page = await bed.visit()
     for (const path of EMPTY) {
       await goTo(page, path)
@@ -44,7 +44,7 @@ const ALL_PAGES_MS = 600_000
 /** `trouble` of the bed tells of scripts that ran, of errors, and of requests that left the service's address. */
 export function everyPage(bed: Bed): void {
   test(
-    'every page shows what it is about, takes no name for markup, and is accessible on desk and phone, in light and dark',
+    'every page shows its subject, renders no name as markup, and is accessible on desktop and phone, in light and dark',
     async () => {
       const page = await bed.visit()
       for (const [path, heading, seen] of placesOf(bed.world)) {
@@ -66,7 +66,7 @@ export function everyPage(bed: Bed): void {
     ALL_PAGES_MS,
   )
 
-  test('for whoever wants no motion nothing moves, and the colours of the night come at once', async () => {
+  test('with reduced motion nothing is animated, and the dark colours apply at once', async () => {
     const page = await bed.visit({ at: '/webhooks' })
     await look(page, 'desk', 'light')
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
@@ -74,7 +74,7 @@ export function everyPage(bed: Bed): void {
     expect(await page.evaluate('document.getAnimations().length')).toBe(0)
   })
 
-  test('an id that is not there, and a page that is not there, say so', async () => {
+  test('an unknown id and an unknown page are reported as such', async () => {
     const page = await bed.visit({ expected: [/404/], at: '/cards/card_none' })
     await page.getByText('card_not_found').waitFor()
     await goTo(page, '/no-such-page')
@@ -82,7 +82,7 @@ export function everyPage(bed: Bed): void {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/page not found/i)
   })
 
-  test('on a phone the places fold away, and lead everywhere', async () => {
+  test('on a phone the navigation is collapsed, and leads to every page', async () => {
     const page = await bed.visit({ size: 'phone' })
     for (const place of ['Requests', 'Webhooks', 'Merchants', 'QR codes', 'Cards', 'Ledger', 'Audit']) {
       await page.getByRole('button', { name: 'Open the navigation' }).click()

@@ -32,7 +32,7 @@ export function payouts(bed: Bed): void {
     expect(await page.getByRole('button', { name: 'Prepare payouts' }).count()).toBe(0)
   })
 
-  test('a payout says its amount in words, each line with fee and GST, who prepared it, and its journal', async () => {
+  test('a payout shows its amount in words, each line with fee and GST, who prepared it, and its journal', async () => {
     const { paidInItId, payoutId, viewer } = bed.world
     const page = await bed.visit({ as: viewer, at: `/payouts/${payoutId}` })
     await page.getByText('one lakh forty-nine thousand rupees', { exact: true }).waitFor()
@@ -83,7 +83,7 @@ export function payoutApproval(bed: Bed): void {
     await expect.poll(() => page.getByRole('button', { name: /Approve|Cancel|Mark/ }).count()).toBe(0)
   })
 
-  test('who prepared a payout cannot approve it and reads why', async () => {
+  test('the operator who prepared a payout cannot approve it and is shown why', async () => {
     const { name } = await newOperator(bed.service, 'operator')
     const { merchantId, tr } = await newShop(bed.service, 'Third Stores')
     await pay(bed.service, tr, 500)
@@ -96,7 +96,7 @@ export function payoutApproval(bed: Bed): void {
 }
 
 export function payoutOutcomes(bed: Bed): void {
-  test('what the bank says of a payout is recorded: paid with its reference, failed with a reason, or returned with both', async () => {
+  test('the bank’s outcome of a payout is recorded: paid with its reference, failed with a reason, or returned with both', async () => {
     const { operator } = bed.world
     const sent = async () => {
       const ids = await newPayout(bed, 1_000)
@@ -136,7 +136,7 @@ export function payoutOutcomes(bed: Bed): void {
 }
 
 export function payoutRuns(bed: Bed): void {
-  test('the payouts of a day are prepared for all merchants; who got none and why is shown', async () => {
+  test('the payouts of a day are prepared for all merchants; merchants without a payout are shown with the reason', async () => {
     const { operator, shopId } = bed.world
     // What it was paid today is due tomorrow.
     const { tr } = await newShop(bed.service, 'Day Stores')

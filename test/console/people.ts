@@ -24,7 +24,7 @@ const ACTED_ON =
   /^\/(webhooks|merchants|qr-codes|partners|companies|card-accounts|payouts|suspense|users$|cards\/|ledger\/reconciliation|audit)/
 
 export function people(bed: Bed): void {
-  test('one signs in with a password, comes back to where one wanted to be, and signs out', async () => {
+  test('an operator signs in with a password, returns to the requested page, and signs out', async () => {
     const { operator, merchantId, merchantName } = bed.world
     const page = await bed.visit({ as: null, at: `/merchants/${merchantId}`, expected: NOT_SIGNED_IN })
     await page.getByRole('heading', { level: 1, name: 'svc console' }).waitFor()
@@ -46,7 +46,7 @@ export function people(bed: Bed): void {
     expect(await page.getByText(merchantName).count()).toBe(0)
   })
 
-  test('the keyboard alone signs in, goes to a place, finds a card and locks it', async () => {
+  test('signing in, opening a page, finding a card and locking it work with the keyboard alone', async () => {
     const { operator, svcCardId } = bed.world
     const page = await bed.visit({ as: null, expected: NOT_SIGNED_IN })
     await tabTo(page, 'Name', 'textbox')
@@ -74,7 +74,7 @@ export function people(bed: Bed): void {
     await tabTo(page, 'Unlock')
   })
 
-  test('a viewer sees the pages of what can be changed but no action, and no operators', async () => {
+  test('a viewer sees the pages of editable records but no action, and no operators', async () => {
     const page = await bed.visit({ as: bed.world.viewer })
     const acts =
       /^(Create |Invite|Issue|Fund|Disable|Enable|Revoke|Retire|Change$|Change (?!it)|Rotate|Replay|Delete|Send |Lock|Unlock|Block|Spend|Refund|Pay|Cancel|Reconcile|Verify|Prepare |Approve|Mark|Assign|Return)/
@@ -86,7 +86,7 @@ export function people(bed: Bed): void {
     expect(await page.getByRole('link', { name: 'Operators' }).count()).toBe(0)
   })
 
-  test('the audit says who did what, and its chains are verified by a click', async () => {
+  test('the audit shows who did what, and one click verifies its chains', async () => {
     const page = await bed.visit({ at: `/audit?target=${bed.world.svcCardId}` })
     await page.getByRole('row', { name: 'card.status_changed' }).first().getByText('operator').waitFor()
     await page.getByRole('button', { name: 'Verify the chain now' }).click()

@@ -7,7 +7,7 @@ import { dialog, goTo, memberOf } from './portal.ts'
 import { clean } from './second-factor.ts'
 
 export function secondFactorsOfMembers(bed: Bed): void {
-  test('a member sets up an app, is asked for it at the sign-in, and again before a new key, which is then issued', async () => {
+  test('a member sets up an authenticator app, is asked for a code at sign-in, and again before a new key, which is then issued', async () => {
     const merchant = await bed.service.newMerchant()
     const page = await memberOf(bed, merchant.merchantId)
     const { member } = await page.evaluate(

@@ -10,7 +10,7 @@ const NAME = 'many@tenant.example'
 const OLDEST_PASSWORD = 'a pass phrase of the oldest shop'
 
 export function memberOfManyMerchants(bed: Bed): void {
-  test('a member of more merchants than a sign-in tries enters one by its id; a wrong id is refused with what to check', async () => {
+  test('a member of more merchants than a sign-in tries signs in to one by its id; a wrong id is rejected with what to check', async () => {
     const { service } = bed
     const join = async (password: string, name: string): Promise<string> => {
       const { merchantId } = await service.newMerchant({ name })

@@ -64,7 +64,7 @@ async function lookAtAll(page: Page, paths: readonly string[]): Promise<void> {
 const ALL_PAGES_MS = 300_000
 
 export function portalOfMerchants(bed: Bed): void {
-  test('a merchant is invited in the console, joins by the link, is paid by a code and refunds', {
+  test('a merchant is invited in the console, joins with the link, is paid by a code and refunds', {
     timeout: ALL_PAGES_MS,
   }, async () => {
     const merchant = await bed.service.newMerchant()
@@ -118,7 +118,7 @@ export function portalOfMerchants(bed: Bed): void {
 
 export function portalOfPartners(bed: Bed): void {
   if (LONG)
-    test('a partner’s member registers a company and a user, and no page has a serious fault', {
+    test('a partner’s member registers a company and a user, and no page has a serious accessibility violation', {
       timeout: ALL_PAGES_MS,
     }, async () => {
       const partner = await newPartner(bed.service, {})
@@ -144,7 +144,7 @@ export function portalOfPartners(bed: Bed): void {
 }
 
 export function portalOfViewers(bed: Bed): void {
-  test('one click enters the portal of the sandbox for a tenant', async () => {
+  test('one click signs in to the portal of the sandbox as a tenant', async () => {
     const merchant = await bed.service.newMerchant({ name: 'Clicked Shop' })
     const page = await bed.visit({ as: null, at: '/sign-in', expected: [...NOT_SIGNED_IN, /401 .*\/portal/] })
     await goTo(page, '/')
@@ -156,7 +156,7 @@ export function portalOfViewers(bed: Bed): void {
     await page.getByText(merchant.merchantId).waitFor()
   })
 
-  test('a viewer of the portal sees no button that changes something, and the print sheet is alone on paper', async () => {
+  test('a viewer of the portal sees no button that changes anything, and only the sheet is printed', async () => {
     const merchant = await bed.service.newMerchant()
     const code = await newCode(bed.service, await bed.service.as(merchant), { multipleUse: true })
     const page = await memberOf(bed, merchant.merchantId, 'viewer')
@@ -181,7 +181,7 @@ export function portalOfViewers(bed: Bed): void {
 }
 
 export function usersInPortal(bed: Bed): void {
-  test('the users page of the portal shows the people of all companies, and those of the one that is chosen', async () => {
+  test('the users page of the portal shows the users of all companies, and those of the selected one', async () => {
     const partner = await newPartner(bed.service, {})
     const client = await asPartner(bed.service.client, partner)
     const register = async (name: string, firstName: string) => {

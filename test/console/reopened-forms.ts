@@ -51,7 +51,7 @@ async function leaveDialog(page: Page): Promise<void> {
 }
 
 export function reopenedForms(bed: Bed): void {
-  test('a form that is closed after a lost response and filled in again creates nothing twice, whatever refused it in between, and says so', async () => {
+  test('a form closed after a lost response and filled in again creates nothing twice, whatever rejected it in between, and says so', async () => {
     const page = await bed.visit({ at: '/companies', expected: [LOST, /429/] })
     const at = '**/console/api/v0/companies'
     const create = async (name: string) => {
@@ -84,7 +84,7 @@ export function reopenedForms(bed: Bed): void {
 }
 
 export function reopenedRefunds(bed: Bed): void {
-  test('a refund whose response is lost is paid once, also when the page has listed it before the form is opened again', async () => {
+  test('a refund whose response is lost is paid once, also when the page has listed it before the form is reopened', async () => {
     const { service } = bed
     const code = await newCode(service, await service.as(await service.newMerchant()), {
       multipleUse: true,
@@ -121,7 +121,7 @@ export function reopenedRefunds(bed: Bed): void {
 }
 
 export function reloadedForms(bed: Bed): void {
-  test('a page that is loaded again before the response of its form arrives issues one card for the same values', async () => {
+  test('a page that is reloaded before the response of its form arrives issues one card for the same values', async () => {
     const { cardAccountId } = bed.world
     const email = 'loaded.again@example.com'
     const cards = () => countIn(bed, 'cards join users using (partner_id, user_id) where email', email)
@@ -143,7 +143,7 @@ export function reloadedForms(bed: Bed): void {
     await page.getByText('Done once', { exact: true }).waitFor()
   })
 
-  test('a page of the portal that is loaded again after a lost response creates one webhook for the same values, and shows its secret', async () => {
+  test('a page of the portal that is reloaded after a lost response creates one webhook for the same values, and shows its secret', async () => {
     const { partnerId } = await newPartner(bed.service)
     const page = await memberOf(bed, partnerId, 'admin', [LOST])
     const receiver = await WebhookReceiver.open()
@@ -168,7 +168,7 @@ export function reloadedForms(bed: Bed): void {
 }
 
 export function statesThatAreSetAgain(bed: Bed): void {
-  test('a webhook that is disabled, whose response is lost, and that is enabled and disabled again is disabled', async () => {
+  test('a webhook that is disabled with a lost response, then enabled and disabled again, is disabled', async () => {
     const receiver = await WebhookReceiver.open()
     try {
       const { merchantId } = await bed.service.newMerchant()

@@ -9,7 +9,7 @@ const banner = (page: Page) => page.getByRole('status').filter({ hasText: 'The s
 const cutOff = (page: Page) => page.route(API, (route) => route.abort('connectionrefused'))
 
 export function resilience(bed: Bed): void {
-  test('without the service the page stays, marks its figures, keeps a form, and goes on by itself when it is back', async () => {
+  test('without the service the page stays, marks its figures, keeps a form, and recovers by itself when the service is back', async () => {
     const { merchantName, paymentId, utr } = bed.world
     const page = await bed.visit({ at: '/qr-codes', expected: [/ERR_CONNECTION_REFUSED/] })
     await page.getByRole('button', { name: 'Create QR code' }).click()
@@ -41,7 +41,7 @@ export function resilience(bed: Bed): void {
     await page.getByText(/^Out of date: loaded/).waitFor({ state: 'detached' })
   })
 
-  test('a new version of the console is offered, and loaded by a click', async () => {
+  test('a new version of the console is offered, and loaded with one click', async () => {
     const page = await bed.visit({ at: '/merchants' })
     await page.route('**/console/', async (route) => {
       const response = await route.fetch()

@@ -22,7 +22,7 @@ export const clean = async (page: Page) => {
 }
 
 export function secondFactors(bed: Bed): void {
-  test('an app is set up, asked for at the sign-in, and again before a money move, which then goes on', async () => {
+  test('an authenticator app is set up, asked for at sign-in, and again before money is moved, which then proceeds', async () => {
     const { name, operatorId } = await newOperator(bed.service, 'admin')
     const page = await bed.visit({
       as: null,

@@ -32,7 +32,7 @@ async function signOut(page: Page): Promise<void> {
 }
 
 export function signInWays(bed: Bed): void {
-  test('an invited person signs in with the identity provider, adds a passkey, and signs in with that alone', async () => {
+  test('an invited person signs in with the identity provider, adds a passkey, and signs in with the passkey alone', async () => {
     // Browsers allow passkeys for names, not for addresses.
     const baseUrl = `http://localhost:${await freePort()}`
     const provider = await openIdentityProvider(() => `${baseUrl}/console/oidc`)
@@ -90,7 +90,7 @@ export function signInWays(bed: Bed): void {
 }
 
 function passkeyAfterPassword(bed: Bed): void {
-  test('after the password an operator with a passkey is led to it, and gets on with it', async () => {
+  test('after the password an operator with a passkey is asked for the passkey, and proceeds with it', async () => {
     const baseUrl = `http://localhost:${await freePort()}`
     const env = { PUBLIC_URL: baseUrl, PORT: new URL(baseUrl).port }
     const service = await openService({ db: bed.service.db, env })

@@ -4,7 +4,7 @@ import { asSuperuser } from '../harness/service.ts'
 import type { Bed } from './bed.ts'
 
 export function status(bed: Bed): void {
-  test('the status compares today with other days, says what is not stored, and leads to what waits', async () => {
+  test('the status compares today with other days, states what is not stored, and links to pending work', async () => {
     const day = calendarDay(new Date(), 'Asia/Kolkata')
     const midnight = new Date(instantOfDay(day, 0, 'Asia/Kolkata').getTime() - 86_400_000)
     await asSuperuser(bed.service.db.database, (db) =>

@@ -6,7 +6,7 @@ import type { Bed } from './bed.ts'
 import { hostile } from './places.ts'
 
 export function support(bed: Bed): void {
-  test('“request id X failed, why, and what happened to the card?” is answered by clicking only', async () => {
+  test('“request id X failed, why, and what happened to the card?” is resolved with clicks alone', async () => {
     const { refusedSpendId, svcCardId } = bed.world
     const page = await bed.visit({ as: bed.world.viewer })
     await page.getByRole('button', { name: /^Find/ }).click()
@@ -33,7 +33,7 @@ export function support(bed: Bed): void {
       .waitFor()
   })
 
-  test('personal data is masked until support gives a reason, which the auditor finds', async () => {
+  test('personal data is masked until support enters a reason, which the auditor finds', async () => {
     const { userId } = bed.world
     const [{ name: support }, { name: auditor }] = [
       await newOperator(bed.service, 'support'),
@@ -58,7 +58,7 @@ export function support(bed: Bed): void {
     await entry.getByText('reason: the holder asked for a copy').waitFor()
   })
 
-  test('an encrypted body that could not be opened shows its key, its algorithms and the check that failed', async () => {
+  test('an encrypted body that could not be decrypted shows its key, its algorithms and the check that failed', async () => {
     const page = await bed.visit({ at: `/requests/${bed.world.badJweRequestId}` })
     const facts = await page.getByRole('main').textContent()
     expect(facts).toMatch(/Key \(kid\)sk_\w+Algorithm \(alg\)A256KWContent \(enc\)A256GCM/)
@@ -68,7 +68,7 @@ export function support(bed: Bed): void {
     await opened.getByRole('heading', { name: 'decryption_failed' }).waitFor()
   })
 
-  test('requests are found by outcome, error, operation and what they touched', async () => {
+  test('requests are found by outcome, error, operation and affected records', async () => {
     const page = await bed.visit({ at: '/requests' })
     await page.getByRole('row', { name: 'sandboxSpend' }).first().waitFor()
     await page.getByRole('combobox', { name: 'Outcome' }).click()
@@ -83,7 +83,7 @@ export function support(bed: Bed): void {
     expect(await page.getByRole('row', { name: 'createCoinConfig' }).count()).toBe(0)
   })
 
-  test('the list of requests says since when it is complete, where the row limit deleted earlier ones', async () => {
+  test('the list of requests shows since when it is complete where the row limit deleted earlier ones', async () => {
     const page = await bed.visit({ at: '/requests', as: bed.world.viewer })
     await page.getByText('of the last 7 days').waitFor()
     expect(await page.getByText(/is complete since/).count()).toBe(0)

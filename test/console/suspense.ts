@@ -48,7 +48,7 @@ export function suspense(bed: Bed): void {
 }
 
 export function returnedCredits(bed: Bed): void {
-  test('that the bank returned a credit without a notice is recorded on its page, with a reason', async () => {
+  test('a credit that the bank returned without a notice is recorded as returned on its page, with a reason', async () => {
     const { operator } = bed.world
     const { paymentId } = await strayCredit(bed.service, 43)
     await bed.service.app.services.commands

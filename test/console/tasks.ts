@@ -12,7 +12,7 @@ import { at, fromOverview, Person } from './person.ts'
 import { memberOf } from './portal.ts'
 
 export function tasksOfSupport(bed: Bed): void {
-  test('tasks 1 to 4: support finds out why, finds and locks a card, and reads one timeline', async () => {
+  test('tasks 1 to 4: support finds the cause of a failure, finds and locks a card, and reads one timeline', async () => {
     const { qrCodeId, refusedSpendId } = bed.world
     const me = await at(bed, 'support')
     await me.pasteAndEnter(refusedSpendId)
@@ -98,7 +98,7 @@ export function tasksOfFinance(bed: Bed): void {
     await me.page.getByRole('dialog').getByText('funding_reference_used').waitFor()
   })
 
-  test('task 8: a journal is reversed by two persons', async () => {
+  test('task 8: a journal is reversed by two people', async () => {
     const { database } = bed.service.db
     const [me, second] = [await at(bed, 'finance'), await at(bed, 'finance')]
     await me.place('Card accounts')
@@ -170,7 +170,7 @@ export function tasksOfReports(bed: Bed): void {
 }
 
 export function tasksOfOperations(bed: Bed): void {
-  test('tasks 11 to 13: what failed is sent again, the health is seen, a key is replaced', async () => {
+  test('tasks 11 to 13: failed deliveries are sent again, the health is shown, a key is replaced', async () => {
     const merchant = await bed.service.newMerchant({ name: 'Task Stores' })
     const client = await bed.service.as(merchant)
     const receiver = await WebhookReceiver.open()

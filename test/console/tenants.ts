@@ -38,7 +38,7 @@ async function fundAfterMistakes(page: Page): Promise<void> {
 }
 
 export function tenants(bed: Bed): void {
-  test('a merchant is created, gets keys that work and are shown once, and is disabled and enabled', async () => {
+  test('a merchant is created, gets working keys that are shown once, and is disabled and enabled', async () => {
     const { client } = bed.service
     const token = async (apiKey: string) =>
       (await client.post('/api/v0/merchant/token', undefined, { 'api-key': apiKey })).status
@@ -131,7 +131,7 @@ export function tenants(bed: Bed): void {
     await page.getByText('+₹2,50,000.50').waitFor()
   })
 
-  test('lists are searched, filtered, sorted and turned by the service, and the address says how', async () => {
+  test('lists are searched, filtered, sorted and paged by the service, and the URL reflects it', async () => {
     const admin = await bed.visit({ at: '/merchants' })
     for (let i = 0; i < 3; i++) await bed.service.newMerchant({ name: `Zebra ${i}` })
     const names = () =>
@@ -156,7 +156,7 @@ export function tenants(bed: Bed): void {
 }
 
 export function savedFilters(bed: Bed): void {
-  test('filters are saved under a name, set again in another visit, and forgotten; what was typed is not kept', async () => {
+  test('filters are saved under a name, applied in a later visit, and deleted; typed text is not stored', async () => {
     const page = await bed.visit({ at: '/merchants' })
     await page.getByLabel('Search').fill('tea')
     await page.getByRole('combobox', { name: 'Status' }).click()

@@ -4,7 +4,7 @@ import { payloadOf } from '../harness/client.ts'
 import { type Bed, look } from './bed.ts'
 
 export function testClocks(bed: Bed): void {
-  test('the test clock of a merchant is advanced by a day, and its code of an hour has expired', async () => {
+  test('the test clock of a merchant is advanced by a day, and its one-hour code has expired', async () => {
     const merchant = await bed.service.newMerchant({ name: 'Hourglass' })
     const client = await bed.service.as(merchant)
     const expiry = new Date(Date.now() + 3_600_000).toISOString()

@@ -34,7 +34,7 @@ async function createWebhook(page: Page, url: string, merchantName?: string): Pr
 }
 
 export function webhooks(bed: Bed): void {
-  test('a webhook is created, its secret verifies what is delivered, an event is sent again, and it is deleted', () =>
+  test('a webhook is created, its secret verifies deliveries, an event is sent again, and it is deleted', () =>
     withReceiver(async (receiver) => {
       const merchant = await bed.service.newMerchant({ name: 'Hook Shop' })
       const client = await bed.service.as(merchant)
@@ -75,7 +75,7 @@ export function webhooks(bed: Bed): void {
       await expect.poll(() => page.getByRole('link', { name: url }).count()).toBe(0)
     }))
 
-  test('an endpoint that said 410 is shown as switched off, with what to do; enabled and replayed it has all', () =>
+  test('an endpoint that returned 410 is shown as disabled, with what to do; enabled and replayed it has all events', () =>
     withReceiver(async (receiver) => {
       const merchant = await bed.service.newMerchant({ name: 'Moving Shop' })
       const client = await bed.service.as(merchant)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { runCli, startProcess } from '../harness/processes.ts'
 
-test('data that takes the place of other data under a running service gets an RSA key of its own', async () => {
+test('data that replaces other data under a running service gets its own RSA key', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-new-keys-'))
   const env = { DATA_DIR: dataDir }
   const service = await startProcess(env)

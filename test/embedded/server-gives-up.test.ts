@@ -6,7 +6,7 @@ import { connectionOptions } from '@svc/platform/db/connection-options'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 
-test('over TCP the server gives up a vanished client within 15 s, and the client probes a silent server', async () => {
+test('over TCP the server drops a vanished client within 15 s, and the client probes a silent server', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-tcp-'))
   const server = await openEmbedded({
     dataDir,

@@ -20,14 +20,14 @@ function simulate(...args: string[]): Promise<{ code: number | null; output: str
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
 }
 
-test('with faults all around, no invariant breaks in fresh seeds', async () => {
+test('with faults injected everywhere, no invariant breaks in fresh seeds', async () => {
   const { code, output } = await simulate('--seeds', SEEDS, '--steps', STEPS)
   console.log(output)
   expect(code, output).toBe(0)
 })
 
 if (LONG)
-  test('the same seed takes the same steps, alone or after another', async () => {
+  test('the same seed runs the same steps, alone or after another seed', async () => {
     const hash = async (...args: string[]) => {
       const { output } = await simulate(...args, '--steps', '100', '--hash')
       return /^7 [0-9a-f]{64}$/m.exec(output)?.[0] ?? output
@@ -37,7 +37,7 @@ if (LONG)
     expect(await hash('--seed', '6', '--seeds', '2')).toBe(alone)
   })
 
-test('a word where a number belongs is refused, with an example', async () => {
+test('text in place of a number is rejected, with an example', async () => {
   const { code, output } = await simulate('--seed', 'seven')
   expect(code).toBe(2)
   expect(output).toContain('--seed must be a whole number, such as --seed 20')

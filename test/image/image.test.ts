@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => container?.close())
 
-test('it has a health check, a user who is not root, and nothing that only builds it', async () => {
+test('it has a health check, a non-root user, and nothing that only the build needs', async () => {
   const { podman } = container.images
   const [{ Config, Healthcheck }] = JSON.parse(await podman(['image', 'inspect', 'svc']))
   expect(Config).toMatchObject({ User: '65532:65532', StopSignal: 'SIGTERM', Cmd: ['serve'] })
@@ -54,7 +54,7 @@ test('it conforms to the specification', async () => {
   expect(statuses.filter((status: string) => status === 'passed').length).toBeGreaterThan(700)
 })
 
-test('SIGTERM ends it in order: it drains and exits 0; nothing was written to its root', async () => {
+test('SIGTERM shuts it down cleanly: it drains and exits 0; nothing was written to its root', async () => {
   const { podman } = container.images
   await podman(['stop', 'svc'])
   const [{ State }] = JSON.parse(await podman(['inspect', 'svc']))

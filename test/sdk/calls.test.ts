@@ -49,7 +49,7 @@ const once = (path: string, fate: ReturnType<HttpProxy['decide']>): void => {
   proxy.decide = (request) => (request.path === path && proxy.at(path).length === 1 ? fate : 'pass')
 }
 
-test('fifty calls at once ask for one token, and share it', async () => {
+test('fifty concurrent calls request one token, and share it', async () => {
   const { qrCodes } = merchantClient(proxy, merchant)
   const made = await Promise.all(
     Array.from({ length: 50 }, (_, n) => qrCodes.create({ qrName: `Counter ${n}` })),
@@ -58,7 +58,7 @@ test('fifty calls at once ask for one token, and share it', async () => {
   expect(proxy.at(TOKEN)).toHaveLength(1)
 })
 
-test('a token that the service refuses is replaced once, whoever meets the refusal, and the calls succeed', async () => {
+test('a token that the service rejects is replaced once, whichever call is rejected, and the calls succeed', async () => {
   const { qrCodes } = merchantClient(proxy, merchant)
   await qrCodes.create({})
   const [first] = proxy.at(CODES)
@@ -70,7 +70,7 @@ test('a token that the service refuses is replaced once, whoever meets the refus
   expect(proxy.at(CODES).at(-1)!.headers.authorization).not.toBe(first!.headers.authorization)
 })
 
-test('when the key is revoked, the caller is told so by the word for it, after one attempt to renew', async () => {
+test('when the key is revoked, the caller gets the error code for it, after one attempt to renew', async () => {
   const doomed = await service.newMerchant()
   const { qrCodes } = merchantClient(proxy, doomed)
   await qrCodes.create({})
@@ -85,7 +85,7 @@ test('when the key is revoked, the caller is told so by the word for it, after o
   expect(proxy.at(TOKEN)).toHaveLength(2)
 })
 
-test('the session cookie of a token goes with it, also after the token was replaced', async () => {
+test('the session cookie of a token is sent with it, also after the token was replaced', async () => {
   const { cards } = partnerClient(proxy, partner)
   const wanted = {
     companyId: partner.companyId,
@@ -100,7 +100,7 @@ test('the session cookie of a token goes with it, also after the token was repla
   expect(proxy.at('/oauth/token')).toHaveLength(2)
 })
 
-test('a lost answer is asked for again with the same key, and makes one code', async () => {
+test('after a lost response the request is sent again with the same key, and creates one code', async () => {
   const shop = await service.newMerchant()
   const { qrCodes } = merchantClient(proxy, shop)
   for (const fate of ['lose', 'halve'] as const) {
@@ -116,7 +116,7 @@ test('a lost answer is asked for again with the same key, and makes one code', a
   expect(await codesOf(shop)).toBe(2)
 })
 
-test('each intent has a key of its own, and a key that the caller gives is sent as it is', async () => {
+test('each intent has its own key, and a key that the caller provides is sent unchanged', async () => {
   const { qrCodes } = merchantClient(proxy, merchant)
   const first = await qrCodes.create({}, { idempotencyKey: 'order-1' })
   const again = await qrCodes.create({}, { idempotencyKey: 'order-1' })
@@ -128,7 +128,7 @@ test('each intent has a key of its own, and a key that the caller gives is sent 
   expect(new Set(keys).size).toBe(3)
 })
 
-test('what is not safe to repeat is not repeated: a lost answer to it is ConnectionError at once', async () => {
+test('requests that are not safe to repeat are not repeated: a lost response to one is ConnectionError at once', async () => {
   const shop = await service.newMerchant()
   const { api, qrCodes, webhooks } = merchantClient(proxy, shop)
   const { endpointId } = await webhooks.create({ url: 'http://127.0.0.1:9999/hook' })
@@ -145,7 +145,7 @@ test('what is not safe to repeat is not repeated: a lost answer to it is Connect
   expect(proxy.seen).toHaveLength(2)
 })
 
-test('Retry-After is honoured, and waiting ends at the deadline rather than after it', async () => {
+test('Retry-After is honoured, and waiting ends at the deadline, not after it', async () => {
   const client = merchantClient(proxy, merchant, { deadlineMs: 5_000 })
   await client.qrCodes.create({})
   proxy.seen.length = 0
@@ -163,7 +163,7 @@ test('Retry-After is honoured, and waiting ends at the deadline rather than afte
   expect(proxy.seen).toHaveLength(1)
 })
 
-test('attempts are bounded, a foreign answer is told apart, and nothing that was refused is repeated', async () => {
+test('attempts are bounded, a foreign response is distinguished, and rejected requests are not repeated', async () => {
   const { qrCodes } = merchantClient(proxy, merchant, { maxRetries: 2 })
   await qrCodes.create({})
   proxy.seen.length = 0
@@ -178,7 +178,7 @@ test('attempts are bounded, a foreign answer is told apart, and nothing that was
   expect(proxy.seen).toHaveLength(1)
 })
 
-test('a failure has its word, kind, status, request id and a link, and prints what was wrong', async () => {
+test('an error has its code, kind, status, request id and a link, and prints what was wrong', async () => {
   const { qrCodes } = merchantClient(service, merchant)
   const reported = await thrownBy(qrCodes.get('qr_none'))
   expect(SvcError.is(reported, 'qr_code_not_found')).toBe(true)
@@ -207,7 +207,7 @@ test('a failure has its word, kind, status, request id and a link, and prints wh
   expect(String(bad)).toContain('qrName must have at most 100 characters; amount must be at least 0.01')
 })
 
-test('a signal ends a call with its own reason: before it, under way, and while it waits to send again', async () => {
+test('a signal aborts a call with its own reason: before it, in flight, and while it waits to retry', async () => {
   const { qrCodes } = merchantClient(proxy, merchant)
   await qrCodes.create({})
   const reason = new Error('enough')
@@ -224,7 +224,7 @@ test('a signal ends a call with its own reason: before it, under way, and while 
   }
 })
 
-test('an attempt that takes too long ends; one caller who gives up does not end the token for the others', async () => {
+test('an attempt that takes too long is aborted; one caller that gives up does not end the token request for the others', async () => {
   const slow = merchantClient({ baseUrl: service.baseUrl }, merchant, {
     timeoutMs: 200,
     maxRetries: 1,

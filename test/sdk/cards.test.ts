@@ -59,7 +59,7 @@ test.each(['ECDH-ES+A256KW P-256', 'ECDH-ES+A256KW X25519', 'RSA-OAEP-256'] as c
   },
 )
 
-test('with the shared key nothing but the token is asked for, and the order is nowhere in plain', async () => {
+test('with the shared key only the token is requested, and the order appears nowhere in plain text', async () => {
   const { cards } = partnerClient(proxy, partner)
   await cards.create(orderOf(partner, { firstName: 'Canary' }))
   expect(proxy.seen.map(({ path }) => path)).toEqual(['/oauth/token', CREATE])
@@ -71,7 +71,7 @@ test('with the shared key nothing but the token is asked for, and the order is n
   })
 })
 
-test('answers come encrypted to the shared key or to a registered pair, and are opened with it alone', async () => {
+test('responses are encrypted with the shared key or a registered pair, and are decrypted with it alone', async () => {
   const withShared = partnerClient(proxy, partner, {
     decryptResponsesWith: { kty: 'oct', ...sharedKeyOf(partner) },
   })
@@ -157,7 +157,7 @@ test('while a registered key replaces another, clients that have the previous on
   await useCards(during, orderOf(own))
 })
 
-test('lost answers: the very same encrypted request is sent under the very same key, and there is exactly one card', async () => {
+test('after lost responses the same encrypted request is sent under the same key, and there is exactly one card', async () => {
   const careful = await newPartner(service)
   for (const jwe of [{ sharedKey: sharedKeyOf(careful) }, { publishedKey: 'RSA-OAEP-256' }] as const) {
     const { cards } = partnerClient(proxy, careful, { encryption: jwe })
@@ -176,7 +176,7 @@ test('lost answers: the very same encrypted request is sent under the very same 
   }
 })
 
-test('a published key that is replaced while orders are under way costs no order and doubles none', async () => {
+test('a published key that is replaced while orders are in flight loses no order and duplicates none', async () => {
   const rotated = await newPartner(service)
   const { cards } = partnerClient(proxy, rotated, { encryption: { publishedKey: 'ECDH-ES+A256KW P-256' } })
   await cards.create(orderOf(rotated))
@@ -196,7 +196,7 @@ test('a published key that is replaced while orders are under way costs no order
   expect(proxy.at('/.well-known/jwks.json').length).toBeLessThanOrEqual(2)
 })
 
-test('an order that was carried out before its key was retired is not carried out again after it', async () => {
+test('an order executed before its key was retired is not executed again afterwards', async () => {
   const unlucky = await newPartner(service)
   const { cards } = partnerClient(proxy, unlucky, { encryption: { publishedKey: 'RSA-OAEP-256' } })
   const { database, keyring } = service.app.services
@@ -218,7 +218,7 @@ test('an order that was carried out before its key was retired is not carried ou
   expect((await cards.get(card.svcCardId)).svcCardId).toBe(card.svcCardId)
 })
 
-test('failures of orders have their words: too little money, and an encrypted request that is not the partner’s', async () => {
+test('failed orders have their error codes: insufficient funds, and an encrypted request that is not the partner’s', async () => {
   const poor = await newPartner(service, { fundsPaise: 5_00n })
   const { cards } = partnerClient(proxy, poor)
   const reported = await cards.create(orderOf(poor)).catch((error: unknown) => error)
@@ -269,7 +269,7 @@ test('encrypted orders whose upload was lost are uploaded again, by another proc
   expect(await cardsOf(careful)).toBe(3)
 })
 
-test('orders that are not encrypted are refused by a TypeError, and nothing is uploaded', async () => {
+test('unencrypted orders are rejected with a TypeError, and nothing is uploaded', async () => {
   const { cards } = partnerClient(proxy, partner)
   // As a caller in JavaScript gives them, whom no type refuses.
   const uploaded = cards.createMany([orderOf(partner)] as unknown as string[])

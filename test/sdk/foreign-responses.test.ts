@@ -51,7 +51,7 @@ async function expectForeign(work: Promise<unknown>, body: string, status = 200)
 
 const BODIES = ['<h1>Sign in to the network</h1>', '', '{}', 'null', '[]', '"maintenance"', '{"token":7}']
 
-describe.each(BODIES)('a 200 that is not the service’s, with the body %j', (body) => {
+describe.each(BODIES)('a 200 that is not from the service, with the body %j', (body) => {
   test('instead of a merchant’s token is an UnexpectedResponseError; nothing is sent with it', async () => {
     const { qrCodes } = merchantClient(proxy, merchant)
     instead('/merchant/token', body)
@@ -107,14 +107,14 @@ describe.each(BODIES)('a 200 that is not the service’s, with the body %j', (bo
   })
 })
 
-test('an empty 200 of a proxy that says its length is an UnexpectedResponseError', async () => {
+test('an empty 200 of a proxy that states its length is an UnexpectedResponseError', async () => {
   const { qrCodes } = merchantClient(proxy, merchant)
   instead(CODES, '', { headers: { 'content-length': '0' } })
   await expectForeign(qrCodes.create({}), '')
 })
 
 test.each(['svc-outcome', 'svc-receipt'])(
-  'a cancel whose response lost %s on its way is an UnexpectedResponseError, and the code is cancelled',
+  'a cancellation whose response lost %s in transit is an UnexpectedResponseError, and the code is cancelled',
   async (name) => {
     const { qrCodes } = merchantClient(service, merchant, {
       fetch: async (...sent) => {
@@ -133,13 +133,13 @@ test.each(['svc-outcome', 'svc-receipt'])(
   },
 )
 
-test('any operation by path and method is refused a 200 that is not JSON', async () => {
+test('any operation called by path and method rejects a 200 that is not JSON', async () => {
   const { api } = merchantClient(proxy, merchant)
   instead('/api/v0/events', '<h1>Sign in</h1>')
   await expectForeign(api.http.GET('/api/v0/events'), '<h1>Sign in</h1>')
 })
 
-test('a stream that has records which are not JSON is an UnexpectedResponseError', async () => {
+test('a stream with records that are not JSON is an UnexpectedResponseError', async () => {
   const type = { headers: { 'content-type': 'application/json' } }
   instead('/search', '{"payload":{"data":[{"a":}],"recordsCount":1}}', type)
   const thrown = await thrownBy(partnerClient(proxy, partner).cards.all(partner).next())
@@ -164,7 +164,7 @@ describe.each([
   })
 })
 
-test('the failures of the service are SvcErrors, with a token and without, with fields and without', async () => {
+test('the errors of the service are SvcErrors, with and without a token, with and without fields', async () => {
   const { qrCodes } = merchantClient(proxy, merchant)
   expect(SvcError.is(await thrownBy(qrCodes.get('qr_none')), 'qr_code_not_found')).toBe(true)
   expect(SvcError.is(await thrownBy(qrCodes.create({ amount: -1 })), 'validation_failed')).toBe(true)
@@ -174,7 +174,7 @@ test('the failures of the service are SvcErrors, with a token and without, with 
   expect(SvcError.is(await thrownBy(client.api.authenticate()), 'invalid_client')).toBe(true)
 })
 
-test.each([429, 503])('Retry-After of a %d that a proxy sends is honoured and reported', async (status) => {
+test.each([429, 503])('Retry-After of a %d from a proxy is honoured and reported', async (status) => {
   const { qrCodes } = merchantClient(proxy, merchant, { deadlineMs: 10_000 })
   instead(CODES, '<h1>Come back later</h1>', { status, headers: { 'retry-after': '60' } })
   const thrown = await thrownBy(qrCodes.create({}))
@@ -184,7 +184,7 @@ test.each([429, 503])('Retry-After of a %d that a proxy sends is honoured and re
   expect(proxy.at(CODES)).toHaveLength(1)
 })
 
-test('a redirect is an UnexpectedResponseError that says where to, and is not sent again', async () => {
+test('a redirect is an UnexpectedResponseError that names its target, and the request is not sent again', async () => {
   const { qrCodes } = merchantClient(proxy, merchant)
   instead('/qr_none', '', { status: 307, headers: { location: 'https://elsewhere.example/' } })
   const thrown = await thrownBy(qrCodes.get('qr_none'))

@@ -36,7 +36,7 @@ describe.each([
   const outside = () =>
     gateway.seen.map(({ path }) => path).filter((path) => !/^\/payments\/v2\/[\w.]/.test(path))
 
-  test('a merchant sends its key, its token and every request to the path of the gateway only', async () => {
+  test('a merchant sends its key, its token and every request under the gateway’s path only', async () => {
     const { qrCodes, events } = merchantClient(at(), merchant, { maxRetries: 0 })
     const code = await qrCodes.create({})
     for await (const event of events.follow({ type: 'qr_code.created' }))
@@ -46,7 +46,7 @@ describe.each([
     expect(outside()).toEqual([])
   })
 
-  test('a partner sends its secret and asks for the published keys at the path of the gateway only', async () => {
+  test('a partner sends its secret and requests the published keys under the gateway’s path only', async () => {
     const { cards, webhooks } = partnerClient(at(), partner, {
       maxRetries: 0,
       encryption: { publishedKey: 'ECDH-ES+A256KW P-256' },
@@ -60,7 +60,7 @@ describe.each([
     expect(outside()).toEqual([])
   })
 
-  test('the link to the reference in an error keeps the path of the gateway', async () => {
+  test('the link to the reference in an error keeps the gateway’s path', async () => {
     const error = await merchantClient(at(), merchant)
       .qrCodes.get('qr_none')
       .catch((thrown: unknown) => thrown)
@@ -70,7 +70,7 @@ describe.each([
   })
 })
 
-test('an order that is bound to a path names the path of the operation, without that of the gateway', async () => {
+test('an order that is bound to a path names the path of the operation, without the gateway’s path', async () => {
   const path = '/api/v0/partner/svcCard'
   const { api } = partnerClient(gateway, partner)
   const { companyId, cardAccountId, sharedKey } = partner

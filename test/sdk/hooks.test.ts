@@ -41,21 +41,21 @@ describe.each<[string, Partial<MerchantOptions>, requests: number]>([
   ['onRequest', { onRequest: throwing }, 0],
   ['onResponse', { onResponse: throwing }, 1],
   ['logger.debug', { logger: { ...silent, debug: throwing } }, 1],
-])('an error that %s throws', (_, options, requests) => {
-  test('ends a write as it is, and the request is not sent again', async () => {
+])('an error thrown by %s', (_, options, requests) => {
+  test('fails a write unchanged, and the request is not sent again', async () => {
     const { qrCodes } = merchantClient(proxy, merchant, options)
     expect(await thrownBy(qrCodes.create({}))).toBe(bug)
     expect(sentTo(CODES)).toHaveLength(requests)
   })
 
-  test('ends a read that got an error as it is, and the request is not sent again', async () => {
+  test('fails a read that got an error unchanged, and the request is not sent again', async () => {
     const { qrCodes } = merchantClient(proxy, merchant, options)
     proxy.decide = ({ path }) => (path.startsWith(CODES) ? { status: 503 } : 'pass')
     expect(await thrownBy(qrCodes.get('qr_none'))).toBe(bug)
     expect(sentTo(CODES)).toHaveLength(requests)
   })
 
-  test('ends following events as it is, and no other stream is opened', async () => {
+  test('fails the following of events unchanged, and no other stream is opened', async () => {
     const { events } = merchantClient(proxy, merchant, options)
     expect(await thrownBy(events.follow().next())).toBe(bug)
     expect(sentTo(STREAM)).toHaveLength(requests)
@@ -66,7 +66,7 @@ test.each<[string, Partial<MerchantOptions>]>([
   ['onRetry', { onRetry: throwing }],
   ['logger.warn', { logger: { ...silent, warn: throwing } }],
 ])(
-  'an error that %s throws ends the call as it is, and the request is not sent again',
+  'an error thrown by %s fails the call unchanged, and the request is not sent again',
   async (_, options) => {
     const { qrCodes } = merchantClient(proxy, merchant, options)
     proxy.decide = ({ path }) => (path === CODES ? { status: 503 } : 'pass')
@@ -75,13 +75,13 @@ test.each<[string, Partial<MerchantOptions>]>([
   },
 )
 
-test('an error that the onResponse of one call throws ends it as it is, and the request is not sent again', async () => {
+test('an error thrown by the onResponse of one call fails it unchanged, and the request is not sent again', async () => {
   const { qrCodes } = merchantClient(proxy, merchant)
   expect(await thrownBy(qrCodes.create({}, { onResponse: throwing }))).toBe(bug)
   expect(sentTo(CODES)).toHaveLength(1)
 })
 
-test('an error of a hook ends the wait for a payment as it is, also when only the stream of events meets it', async () => {
+test('an error thrown by a hook fails the wait for a payment unchanged, also when it is thrown only for the event stream', async () => {
   const { qrCodes } = merchantClient(proxy, merchant, {
     onResponse: ({ url }) => {
       if (url.includes(STREAM)) throw bug

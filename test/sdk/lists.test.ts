@@ -33,7 +33,7 @@ afterAll(async () => {
   await service.close()
 })
 
-test('a list comes page by page as it is read: each item once, and no page before it is needed', async () => {
+test('a list is fetched page by page as it is read: each item once, and no page before it is needed', async () => {
   const { qrCodes } = merchantClient(proxy, await service.newMerchant())
   const made: string[] = []
   for (let n = 0; n < 25; n++) made.push((await qrCodes.create({ qrName: `Code ${n}` })).qrCodeId)
@@ -56,7 +56,7 @@ async function accountOf(from: number, to: number) {
   return { partner, cards: partnerClient(proxy, partner).cards }
 }
 
-test('a whole account is read as one stream, taken up again where it breaks off: every card once, in order', async () => {
+test('a whole account is read as one stream, resumed where it breaks off: every card once, in order', async () => {
   const count = 5_000
   const { partner, cards } = await accountOf(1, count)
   proxy.decide = ({ path }) =>
@@ -67,7 +67,7 @@ test('a whole account is read as one stream, taken up again where it breaks off:
   expect(proxy.at('/search')).toHaveLength(3)
 })
 
-test('who stops reading an account ends its stream, so that others may be opened', async () => {
+test('a reader that stops reading an account ends its stream, so that others can be opened', async () => {
   const { partner, cards } = await accountOf(10_001, 12_000)
   // The service lets a partner have two streams at a time.
   for (let n = 0; n < 6; n++)
@@ -83,7 +83,7 @@ test('who stops reading an account ends its stream, so that others may be opened
   expect(SvcError.is(await unknown.next().catch((error: unknown) => error), 'company_not_found')).toBe(true)
 })
 
-test('following events tells what was and what comes, each once and in order, across lost connections', async () => {
+test('following events yields past and new events, each once and in order, across lost connections', async () => {
   const { qrCodes, events } = merchantClient(proxy, await service.newMerchant())
   const ending = new AbortController()
   await qrCodes.create({ qrName: 'Before' })
@@ -130,7 +130,7 @@ test('following from the newest event begins with the next one, and a position b
     expect(outcome.status === 'rejected' && SvcError.is(outcome.reason, 'events_ahead')).toBe(true)
 })
 
-test('a list and a stream begin with the oldest event that is kept; from 0 on they require events that are not', async () => {
+test('a list and a stream begin with the oldest stored event; from 0 on they are rejected with events_forgotten', async () => {
   const shop = await service.newMerchant()
   const { qrCodes, events } = merchantClient(proxy, shop)
   await qrCodes.create({ qrName: 'Forgotten' })
@@ -155,7 +155,7 @@ test('a list and a stream begin with the oldest event that is kept; from 0 on th
     expect(outcome.status === 'rejected' && SvcError.is(outcome.reason, 'events_forgotten')).toBe(true)
 })
 
-test('a webhook is verified and typed; one that was changed, is old or comes with another secret is refused', async () => {
+test('a webhook is verified and typed; a changed one, an old one and one with another secret are rejected', async () => {
   const receiver = await WebhookReceiver.open()
   const { qrCodes, webhooks } = merchantClient(proxy, await service.newMerchant())
   const endpoint = await webhooks.create({ url: receiver.url() })
@@ -186,7 +186,7 @@ test('a webhook is verified and typed; one that was changed, is old or comes wit
   await receiver.close()
 })
 
-test('a given fetch is called as a function and not as a method, which Workers refuse', async () => {
+test('a given fetch is called as a function and not as a method, which Workers reject', async () => {
   const asWorkers = function (this: unknown, ...sent: Parameters<typeof fetch>): Promise<Response> {
     if (this !== undefined) throw new TypeError('Illegal invocation')
     return fetch(...sent)
@@ -196,7 +196,7 @@ test('a given fetch is called as a function and not as a method, which Workers r
   expect((await qrCodes.create({})).status).toBe('ACTIVE')
 })
 
-test('a redirect is not followed: the token goes nowhere else', async () => {
+test('a redirect is not followed: the token is sent nowhere else', async () => {
   const received: (string | undefined)[] = []
   const elsewhere = createServer((request, response) => {
     received.push(request.headers.authorization)

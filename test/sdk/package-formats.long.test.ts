@@ -79,7 +79,7 @@ test.each([
   ['commonjs', 'nodenext', { module: 'nodenext' }],
   ['module', 'bundler', { module: 'esnext', moduleResolution: 'bundler' }],
 ] as const)(
-  'in a %s project resolved by %s, a right program compiles and one without partnerId does not',
+  'in a %s project resolved by %s, a correct program compiles and one without partnerId does not',
   async (type, _, options) => {
     expect(await compile(type, TYPED, options)).toBe('')
     expect(await compile(type, WITHOUT_PARTNER_ID, options)).toMatch(
@@ -103,7 +103,7 @@ test.each([
   expect(stdout).toBe('249.5 ACTIVE\n')
 })
 
-test('publint and attw find nothing wrong with the tarball', async () => {
+test('publint and attw find no problem in the tarball', async () => {
   const publint = join(ROOT, 'node_modules/publint/src/cli.js')
   const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js')
   const linted = await run(process.execPath, [publint, 'run', tarball, '--strict'])
@@ -112,7 +112,7 @@ test('publint and attw find nothing wrong with the tarball', async () => {
   expect(typed.stdout).toContain('No problems found')
 }, 120_000)
 
-test('the tarball has the licence, the licences of what is bundled, and source maps; no private flag', async () => {
+test('the tarball has the licence, the licences of bundled packages, and source maps; no private flag', async () => {
   const packed = join(projectOf('module'), 'node_modules/@svc/sdk')
   const files = (await readdir(packed, { recursive: true })).sort()
   expect(files).toEqual([
@@ -151,7 +151,7 @@ try {
 }
 `
 
-test('a bundler for browsers finds nothing of Node in it; there webhooks verify and live keys are refused', async () => {
+test('a bundler for browsers finds nothing specific to Node in it; there webhooks verify and live keys are rejected', async () => {
   const project = projectOf('module')
   const stdin = { contents: BROWSER, resolveDir: project }
   const { outputFiles } = await build({

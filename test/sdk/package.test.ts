@@ -51,7 +51,7 @@ const example = async (name: string, ...args: string[]): Promise<string> => {
   return stdout
 }
 
-test('the package holds what it needs and no sources', async () => {
+test('the package contains what it needs and no sources', async () => {
   const files = await readdir(join(place, 'node_modules/@svc/sdk'), { recursive: true })
   expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([])
   expect(files).toEqual(
@@ -59,7 +59,7 @@ test('the package holds what it needs and no sources', async () => {
   )
 })
 
-test('the types take what is right and refuse what is wrong, in a project as strict as can be', async () => {
+test('the types accept correct code and reject incorrect code, in a project with the strictest settings', async () => {
   const strict = {
     target: 'es2023',
     module: 'nodenext',
@@ -77,7 +77,7 @@ test('the types take what is right and refuse what is wrong, in a project as str
   expect(stdout).toBe('')
 })
 
-test('the tour is under 40 lines, has no any, and goes the whole way', async () => {
+test('the tour is under 40 lines, has no any, and covers the whole flow', async () => {
   const source = await readFile(join(ROOT, 'packages/sdk/examples/tour.ts'), 'utf8')
   expect(source.split('\n').length).toBeLessThan(40)
   expect(source).not.toMatch(/\bany\b|\bas\b|@ts-|!\./)
@@ -95,7 +95,7 @@ test('the tour is under 40 lines, has no any, and goes the whole way', async () 
   ])
 })
 
-test('the example that issues a card makes one, however often it is run for an order', async () => {
+test('the example that issues a card creates one, however often it is run for an order', async () => {
   const first = await example('issue-a-card', '1042')
   expect(first).toMatch(/^issued card_\w+ \d{6}X{6}\d{4}, loaded with 500 rupees\n$/)
   expect(await example('issue-a-card', '1042')).toBe(first)
@@ -108,7 +108,7 @@ test('the example that issues a card makes one, however often it is run for an o
   expect(rows).toEqual([{ svc_card_id: cardId }])
 })
 
-test('the example that receives webhooks is told of its payment', async () => {
+test('the example that receives webhooks is notified of its payment', async () => {
   expect(await example('receive-webhooks')).toBe('249.5 rupees from asha@bank\n')
 })
 

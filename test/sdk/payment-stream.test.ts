@@ -52,7 +52,7 @@ async function freeStreams(): Promise<number> {
   return begun.filter(({ status }) => status === 'fulfilled').length
 }
 
-test('eight codes that are waited for at once use one stream of the tenant, and none once they are paid', async () => {
+test('eight codes awaited at once use one stream of the tenant, and none once they are paid', async () => {
   const { client, times } = await newClient()
   const codes = await Promise.all(Array.from({ length: 8 }, () => newCode(client)))
   const waits = codes.map((qrCodeId) => client.qrCodes.waitForPayment(qrCodeId, BY_EVENT))
@@ -66,7 +66,7 @@ test('eight codes that are waited for at once use one stream of the tenant, and 
   await expect.poll(freeStreams, { timeout: 30_000, interval: 500 }).toBe(STREAMS_MAX)
 })
 
-test('a wait that ends leaves the stream to the others; the next one after the last opens another', async () => {
+test('a wait that ends leaves the stream to the others; the first wait after the last one opens another', async () => {
   const { client, times } = await newClient()
   const [first, second, third] = [await newCode(client), await newCode(client), await newCode(client)]
   const ending = new AbortController()
@@ -84,7 +84,7 @@ test('a wait that ends leaves the stream to the others; the next one after the l
   expect(await later).toMatchObject({ outcome: 'paid' })
 })
 
-test('a payment that comes while the connection of the shared stream is lost ends its wait', async () => {
+test('a payment that arrives while the connection of the shared stream is lost ends its wait', async () => {
   const { client, times } = await newClient()
   const codes = [await newCode(client), await newCode(client)]
   const waits = codes.map((qrCodeId) => client.qrCodes.waitForPayment(qrCodeId, BY_EVENT))
@@ -100,7 +100,7 @@ test.each([
   ['its position is asked for', FEED],
   ['its connection is made', STREAM],
 ])(
-  'a code that is waited for and paid while the shared stream begins, when %s, ends its wait',
+  'a code that is awaited and paid while the shared stream begins, when %s, ends its wait',
   async (_, held) => {
     let reach = () => {}
     let release = () => {}
@@ -132,7 +132,7 @@ test.each([
   },
 )
 
-test('where the tenant has no stream left, following ends with too_many_event_streams, and a wait looks again', async () => {
+test('where the tenant has no stream left, following ends with too_many_event_streams, and a wait polls', async () => {
   const { client } = await newClient()
   const qrCodeId = await newCode(client)
   const all = Array.from({ length: STREAMS_MAX }, () => client.events.follow())

@@ -32,7 +32,7 @@ afterAll(async () => {
 /** As a caller in JavaScript gives it, whom no type refuses. */
 const KEY = { idempotencyKey: 'order-1' } as object
 
-test('a payment whose response is lost is not sent again, with a key or without: its code was paid once', async () => {
+test('a payment whose response is lost is not sent again, with or without a key: its code was paid once', async () => {
   const pay = '/sandbox/upi/pay'
   for (const options of [{}, KEY]) {
     const { qrCodeId } = await sandbox.merchant.qrCodes.create({ amount: 5, multipleUse: true })
@@ -50,7 +50,7 @@ test('a payment whose response is lost is not sent again, with a key or without:
   expect(proxy.at(pay)).toHaveLength(1)
 })
 
-test('a transfer and a clock whose response is lost are not sent again: both happened once', async () => {
+test('a transfer and a clock advance whose response is lost are not sent again: both happened once', async () => {
   const { cardAccountId, partnerId } = sandbox.demo.incentivePartner
   const { cardAccounts } = sandbox.partner
   const { virtualAccountNumber } = await cardAccounts.fundingInstructions(cardAccountId)
@@ -67,7 +67,7 @@ test('a transfer and a clock whose response is lost are not sent again: both hap
   expect((await sandbox.clock(partnerId)).aheadSeconds).toBe(60)
 })
 
-test('a purchase whose response is lost is sent again with its key, and the card pays once', async () => {
+test('a purchase whose response is lost is sent again with its key, and is charged to the card once', async () => {
   const { companyId, cardAccountId } = sandbox.demo.incentivePartner
   const { cards } = sandbox.partner
   const { svcCardId } = await cards.create({ companyId, cardAccountId, loadAmount: '500' })

@@ -20,7 +20,7 @@ afterAll(async () => {
   await service.close()
 })
 
-test('with TOKEN_EXPIRY=duration, calls of a merchant share one token for as long as it lives', async () => {
+test('with TOKEN_EXPIRY=duration, calls of a merchant share one token until it expires', async () => {
   const { qrCodes } = merchantClient(proxy, await service.newMerchant())
   for (let n = 0; n < 3; n++) await qrCodes.create({})
   expect(proxy.at(TOKEN)).toHaveLength(1)

@@ -33,7 +33,7 @@ async function pay(qrCodeId: string, amount: number): Promise<string> {
 const newCode = (amount: number) => merchantClient(service, merchant).qrCodes.create({ amount })
 const followed = () => proxy.seen.some(({ path }) => path.startsWith('/api/v0/events/stream'))
 
-test('a payment is waited for by events: the code is looked at again when it comes, not before', async () => {
+test('a payment is awaited by events: the code is fetched again when its event arrives, not before', async () => {
   const { qrCodeId } = await newCode(7)
   const waiting = merchantClient(proxy, merchant).qrCodes.waitForPayment(qrCodeId, { pollMs: 600_000 })
   await expect.poll(followed, { timeout: 10_000 }).toBe(true)
@@ -42,14 +42,14 @@ test('a payment is waited for by events: the code is looked at again when it com
   expect(await waiting).toMatchObject({ outcome: 'paid', payment: { utr, amount: 7 }, code: { qrCodeId } })
 })
 
-test('a payment that came before the call ends the wait at once', async () => {
+test('a payment that arrived before the call ends the wait at once', async () => {
   const { qrCodeId } = await newCode(9)
   const utr = await pay(qrCodeId, 9)
   const { qrCodes } = merchantClient(proxy, merchant)
   expect(await qrCodes.waitForPayment(qrCodeId, { pollMs: 600_000 })).toMatchObject({ payment: { utr } })
 })
 
-test('where no stream can be had, the payment is found by looking', async () => {
+test('where no stream is available, the payment is found by polling', async () => {
   proxy.decide = ({ path }) => (path.includes('/events/stream') ? { status: 403 } : 'pass')
   const { qrCodeId } = await newCode(10)
   const waiting = merchantClient(proxy, merchant).qrCodes.waitForPayment(qrCodeId, { pollMs: 50 })
@@ -58,7 +58,7 @@ test('where no stream can be had, the payment is found by looking', async () => 
   expect(await waiting).toMatchObject({ outcome: 'paid', payment: { utr } })
 })
 
-test('a wait ends with a code that is cancelled, with an id that is not there, and with its signal', async () => {
+test('a wait ends for a cancelled code, for an unknown id, and with its signal', async () => {
   const { qrCodes } = merchantClient(service, merchant)
   const { qrCodeId } = await newCode(11)
   const stop = new AbortController()
@@ -74,7 +74,7 @@ test('a wait ends with a code that is cancelled, with an id that is not there, a
   expect(SvcError.is(missing, 'qr_code_not_found')).toBe(true)
 })
 
-test('a call reports its request id, rate limit and attempts; a client its retries, and who it is', async () => {
+test('a call reports its request id, rate limit and attempts; a client its retries and its User-Agent', async () => {
   const [responses, own, retries, lines]: [ResponseInfo[], ResponseInfo[], RetryInfo[], string[]] = [
     [],
     [],
@@ -108,7 +108,7 @@ test('a call reports its request id, rate limit and attempts; a client its retri
   expect(lines.join()).not.toMatch(/gateway-secret|Bearer|svc_test_/)
 })
 
-test('a call takes its own number of attempts and its own deadline', async () => {
+test('a call accepts its own number of attempts and its own deadline', async () => {
   const { qrCodes } = merchantClient(proxy, merchant)
   await qrCodes.create({})
   proxy.seen.length = 0
@@ -118,7 +118,7 @@ test('a call takes its own number of attempts and its own deadline', async () =>
   await expect(qrCodes.create({}, { deadlineMs: 1 })).rejects.toThrow()
 })
 
-test('any request is sent by path, with the token; its failure has the header fields and the body as they came', async () => {
+test('any request is sent by path, with the token; its error has the header fields and the body as received', async () => {
   const { api } = merchantClient(proxy, merchant)
   const sent = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
   const response = await api.fetch(CODES, sent)
@@ -138,14 +138,14 @@ test('any request is sent by path, with the token; its failure has the header fi
   }
 })
 
-test('wrong credentials are noticed before the first call', async () => {
+test('wrong credentials are detected before the first call', async () => {
   await merchantClient(proxy, merchant).api.authenticate()
   const wrong = merchantClient(proxy, { apiKey: 'svc_test_wrong' })
   const error = await wrong.api.authenticate().catch((thrown: unknown) => thrown)
   expect(SvcError.is(error, 'invalid_api_key')).toBe(true)
 })
 
-test('following reports each connection that fails, and ends after as many as may fail, with what the last one failed with', async () => {
+test('following reports each failed connection, and ends after the allowed number of failures, with the last one', async () => {
   const { events } = merchantClient(proxy, merchant, { maxRetries: 0 })
   proxy.decide = ({ path }) => (path.startsWith('/api/v0/events/stream') ? { status: 503 } : 'pass')
   const causes: unknown[] = []
@@ -154,7 +154,7 @@ test('following reports each connection that fails, and ends after as many as ma
   expect(causes).toHaveLength(1)
 })
 
-test('own requests are listed and followed: what came before, then each once as it happens', async () => {
+test('the caller’s own requests are listed and followed: earlier ones, then each new one once', async () => {
   const { qrCodes, requests } = merchantClient(proxy, await service.newMerchant())
   await qrCodes.create({})
   await expect.poll(async () => (await requests.list().take(9)).length, { timeout: 10_000 }).toBe(1)
@@ -169,7 +169,7 @@ test('own requests are listed and followed: what came before, then each once as 
   expect((await requests.list({ status: '4xx' }).take(9)).map(({ status }) => status)).toEqual([404])
 })
 
-test('the past of a code is read by the client', async () => {
+test('the client reads a code as of a past instant', async () => {
   const { qrCodes } = merchantClient(service, merchant)
   const { qrCodeId } = await newCode(12)
   service.clock.advance(1_000)
@@ -180,7 +180,7 @@ test('the past of a code is read by the client', async () => {
   expect(await qrCodes.get(qrCodeId, { asOf: before })).toMatchObject({ status: 'ACTIVE' })
 })
 
-test('a list is turned page by page: each page says where the next one begins', async () => {
+test('a list is read page by page: each page states where the next one begins', async () => {
   const shop = await service.newMerchant()
   const { qrCodes } = merchantClient(service, shop)
   for (const qrName of ['1', '2', '3']) await qrCodes.create({ qrName })

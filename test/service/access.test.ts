@@ -54,7 +54,7 @@ function expectRefusedKey(response: ApiResponse): void {
   expect(response.headers['cache-control']).toBe('no-store')
 }
 
-test('a key gets a token result of the specified shape, its expiry an instant in milliseconds', async () => {
+test('a key gets a token response of the specified shape, its expiry an instant in milliseconds', async () => {
   const before = Date.now()
   const response = await askFor(merchant.apiKey)
   expect(response.status).toBe(200)
@@ -77,7 +77,7 @@ test.each<[string, string | undefined, Record<string, string>]>([
   ['an empty body with a content type', '', JSON_TYPE],
   ['an empty object', '{}', JSON_TYPE],
   ['an empty object in a type with a charset', ' {} ', { 'content-type': 'application/json; charset=utf-8' }],
-])('the token operation takes %s', async (_, body, headers) => {
+])('the token operation accepts %s', async (_, body, headers) => {
   expect(
     (await service.client.send('POST', TOKEN, body, { 'api-key': merchant.apiKey, ...headers })).status,
   ).toBe(200)
@@ -95,7 +95,7 @@ test.each(['null', '[]', '""', '0', 'false', '{"merchantId":"x"}', '{', 'x'])(
   },
 )
 
-test('a token verifies with the published keys and an independent library', async () => {
+test('a token verifies with the published keys in an independent library', async () => {
   const { token, expiry } = (await askFor(merchant.apiKey)).json
   const published = createRemoteJWKSet(new URL('/.well-known/jwks.json', service.baseUrl))
   const { payload, protectedHeader } = await jwtVerify(token, published, {
@@ -114,7 +114,7 @@ test('a token verifies with the published keys and an independent library', asyn
   expect(decodeProtectedHeader(await tokenOf(service.client, merchant.apiKey))).toEqual(protectedHeader)
 })
 
-test('published keys hold no private part', async () => {
+test('published keys contain no private part', async () => {
   const { keys } = (await service.client.get('/.well-known/jwks.json')).json
   expect(keys.length).toBeGreaterThan(0)
   for (const key of keys)
@@ -136,7 +136,7 @@ test.each<[string, (key: string) => string]>([
   expectRefusedKey(await askFor(mangle(merchant.apiKey)))
 })
 
-test('a wrong key and a malformed one are answered alike', async () => {
+test('a wrong key and a malformed one get the same response', async () => {
   const unlike = (response: ApiResponse) => {
     const { errorResponse, ...rest } = response.json
     return {
@@ -151,7 +151,7 @@ test('a wrong key and a malformed one are answered alike', async () => {
   expect(unlike(await askFor(revoked.apiKey))).toEqual(unlike(await askFor('x')))
 })
 
-test('a revoked key gets no token any more, and the other live keys of the merchant still do', async () => {
+test('a revoked key gets no more tokens, and the other live keys of the merchant still do', async () => {
   const { apiKeyId, apiKey } = await anotherKey(merchant.merchantId)
   expect((await askFor(apiKey)).status).toBe(200)
   expect((await askFor(merchant.apiKey)).status).toBe(200)
@@ -168,7 +168,7 @@ test('a disabled merchant gets no token, and gets one again when it is enabled',
   expect((await askFor(shop.apiKey)).status).toBe(200)
 })
 
-test('merchantAccessKey passes when it is the token’s merchant’s, is 403 when it is another’s, and proves nothing alone', async () => {
+test('merchantAccessKey is accepted for the token’s merchant, is 403 for another merchant, and proves nothing alone', async () => {
   const other = await service.newMerchant()
   const client = await service.as(merchant)
   const { qrCodeId } = (await client.post('/api/v0/qr-code', {})).json.payload
@@ -188,7 +188,7 @@ test('merchantAccessKey passes when it is the token’s merchant’s, is 403 whe
   expect((await cancel({ merchantAccessKey: merchant.accessKey })).json.payload.status).toBe('CANCELLED')
 })
 
-test('neither the database nor the log ever holds an API key or a token', async () => {
+test('neither the database nor the log ever contains an API key or a token', async () => {
   const { apiKey } = await anotherKey(merchant.merchantId)
   const token = await tokenOf(service.client, apiKey)
   await use(token)
@@ -219,7 +219,7 @@ test('neither the database nor the log ever holds an API key or a token', async 
   expect(`${dump}${service.logged()}`).not.toContain(token.split('.')[1])
 })
 
-test('wrong keys turn into 429 with Retry-After, and a valid key from the same address still gets its token', async () => {
+test('wrong keys lead to 429 with Retry-After, and a valid key from the same address still gets its token', async () => {
   const strict = await openService({ env: { FAILED_ATTEMPTS_PER_MINUTE: '5' } })
   try {
     const shop = await strict.newMerchant()

@@ -64,7 +64,7 @@ const statusOf = async ({ paymentId }: Shop) =>
     )
   )[0]
 
-test('an adjustment to a line that the bank corrects later is undone by another one, which settles the payment', async () => {
+test('an adjustment to a line that the bank corrects later is undone by another adjustment, which settles the payment', async () => {
   const shop = await shopWith(service, 2_495)
   expect((await imported('first', [[shop, 249_50n]])).recorded).toEqual(['DIFFERS'])
   await adjust(shop, 249_50n)
@@ -83,7 +83,7 @@ test('an adjustment to a line that the bank corrects later is undone by another 
   await expect(adjust(shop, 249_50n)).rejects.toMatchObject({ code: 'adjustment_refused' })
 })
 
-test('a line that fitted an amount adjusted before it is taken back alone, not with the others of its file', async () => {
+test('a line that matched a previously adjusted amount is withdrawn alone, not with the others of its file', async () => {
   const shop = await shopWith(service, 100)
   const { client, merchantId } = shop
   const code = (await client.post('/api/v0/qr-code', { multipleUse: true })).json.payload
@@ -102,7 +102,7 @@ test('a line that fitted an amount adjusted before it is taken back alone, not w
   expect(await balancesOf(service, merchantId)).toEqual({ bank: '-14000', payable: '14000' })
 })
 
-test('a file that corrects a line and an adjustment back, in two processes at once, end with one settlement', async () => {
+test('a file that corrects a line and an adjustment that reverts it, in two processes at once, end with one settlement', async () => {
   for (let round = 0; round < 10; round++) {
     const shop = await shopWith(service, 100)
     await imported('first', [[shop, 10_00n]])
@@ -117,7 +117,7 @@ test('a file that corrects a line and an adjustment back, in two processes at on
   }
 })
 
-test('a payment that was never adjusted keeps its settlement, whatever a later file says', async () => {
+test('a payment that was never adjusted keeps its settlement, whatever a later file contains', async () => {
   const shop = await shopWith(service, 50)
   await imported('first', [[shop, 50_00n]])
   expect(await imported('second', [[shop, 49_00n]])).toEqual({ recorded: [], conflicting: 1, repeated: 0 })
@@ -151,7 +151,7 @@ test('a file that corrects its own line changes nothing when it is imported agai
   expect(await statusOf(shop)).toEqual({ status: 'MATCHED', amount: '12000' })
 })
 
-test('two imports of an old file and the new one, in two processes at once, end with the line that fits', async () => {
+test('two imports of an old file and the new one, in two processes at once, end with the line that matches', async () => {
   for (let round = 0; round < 10; round++) {
     const shop = await shopWith(service, 100)
     await adjust(shop, 120_00n)

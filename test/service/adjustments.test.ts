@@ -98,7 +98,7 @@ test('a payment of a wrong amount is corrected by the difference and keeps the a
   })
 })
 
-test('the past shows a payment without the adjustments that came later', async () => {
+test('an as-of view shows a payment without later adjustments', async () => {
   const shop = await shopWith(service, 10)
   const before = new Date().toISOString()
   await run(service, shop, 9_00n)
@@ -107,7 +107,7 @@ test('the past shows a payment without the adjustments that came later', async (
   expect(then).not.toHaveProperty('adjustments')
 })
 
-test('a settlement line that differed is matched by the adjustment, and one that comes later by the corrected amount', async () => {
+test('a settlement line that differed is matched by the adjustment, and a later one by the corrected amount', async () => {
   const listed = await shopWith(service, 249.5)
   await settle(listed, 249_00n)
   await run(service, listed, 249_00n)
@@ -134,7 +134,7 @@ test('a settlement line that differed is matched by the adjustment, and one that
   expect(refused.text).toContain('The bank has paid 249.00')
 })
 
-test('refunds and disputes go by the corrected amount, which is never less than what they take', async () => {
+test('refunds and disputes use the corrected amount, which is never less than their total', async () => {
   const shop = await shopWith(service, 100)
   await run(service, shop, 60_00n)
   const path = `/api/v0/payments/${shop.paymentId}/refunds`
@@ -156,7 +156,7 @@ test('refunds and disputes go by the corrected amount, which is never less than 
   expect(payloadOf(await shop.client.post(path, { referenceNumber: 'r-3' })).amount).toBe(65)
 })
 
-test('what the merchant has to give back beyond what is payable is an advance, which its next payout deducts', async () => {
+test('what the merchant owes beyond its payable balance is an advance, which its next payout deducts', async () => {
   const shop = await shopWith(service, 100)
   await giveAccount(service, shop.merchantId)
   const utr = await utrOf(service, shop.paymentId)
@@ -198,7 +198,7 @@ test('a correction is due with its payment, once the bank has paid for that', as
   })
 })
 
-test('what was not accepted, was assigned out of the platform’s suspense, or has the amount already is refused', async () => {
+test('an adjustment is rejected if the payment was not accepted, was assigned from the platform’s suspense, or has the amount already', async () => {
   const shop = await shopWith(service, 10)
   expect((await adjust(asha, shop, 10)).text).toContain('amounts to 10.00 already')
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf('NOSUCHCODE')))
@@ -211,7 +211,7 @@ test('what was not accepted, was assigned out of the platform’s suspense, or h
   expect((await adjust(asha, { ...shop, paymentId: 'pay_none' }, 9)).error).toBe('payment_not_found')
 })
 
-test('a difference above the limit waits for a second person, and is refused once it would be another', async () => {
+test('a difference above the limit waits for a second person, and is rejected if it has changed by then', async () => {
   const shop = await shopWith(service, 5_000)
   expect((await adjust(asha, shop, 4_600)).status).toBe(200)
   const waiting = await adjust(asha, shop, 2_000)
@@ -226,7 +226,7 @@ test('a difference above the limit waits for a second person, and is refused onc
   expect((await paymentOf(shop))['adjustedAmount']).toBe(2_000)
 })
 
-test('one reference twice at once in two processes adjusts once; two references at once both count', async () => {
+test('one reference used twice at once in two processes adjusts once; two references at once both count', async () => {
   for (let round = 0; round < 10; round++) {
     const shop = await shopWith(service, 10)
     const reference = newLetter()
@@ -244,7 +244,7 @@ test('one reference twice at once in two processes adjusts once; two references 
   }
 })
 
-test('an adjustment and a refund at once never give back more than the corrected amount', async () => {
+test('an adjustment and a refund at once never refund more than the corrected amount', async () => {
   for (let round = 0; round < 10; round++) {
     const shop = await shopWith(service, 10)
     const path = `/api/v0/payments/${shop.paymentId}/refunds`
@@ -257,7 +257,7 @@ test('an adjustment and a refund at once never give back more than the corrected
   }
 })
 
-test('an adjustment and the bank’s file at once leave a line that is matched when it fits', async () => {
+test('an adjustment and the bank’s file at once leave a line that is matched when its amount agrees', async () => {
   for (let round = 0; round < 10; round++) {
     const shop = await shopWith(service, 10)
     await Promise.all([run(other, shop, 9_00n), settle(shop, 9_00n)])
@@ -267,7 +267,7 @@ test('an adjustment and the bank’s file at once leave a line that is matched w
   }
 })
 
-test('on the command line the same, by the bank’s reference of the payment; the console shows who did it and why', async () => {
+test('the same holds on the command line, by the bank’s reference of the payment; the console shows who did it and why', async () => {
   const shop = await shopWith(service, 249.5)
   const utr = await utrOf(service, shop.paymentId)
   const args = ['admin', 'payments', 'adjust', utr, '--amount', '249.00', '--reference', newLetter()]
@@ -287,7 +287,7 @@ test('on the command line the same, by the bank’s reference of the payment; th
   expect(wrong.stderr).toContain('--amount must be rupees above 0')
 })
 
-test('another merchant does not see the adjustments of a payment', async () => {
+test('another merchant cannot see the adjustments of a payment', async () => {
   const [shop, stranger] = [await shopWith(service, 10), await shopWith(service, 10)]
   await run(service, shop, 9_00n)
   expect((await stranger.client.get(`/api/v0/payments/${shop.paymentId}`)).error).toBe('payment_not_found')

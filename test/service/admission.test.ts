@@ -25,7 +25,7 @@ const slowDown = (service: TestService) =>
       create trigger stroll after update on qr_codes for each statement execute function stroll()`),
   )
 
-test('when a process has its fill, whoever filled it is refused at once, and everybody else and the probes are served', async () => {
+test('when a process is at its limit, the callers that filled it are rejected at once, and all others and the probes are served', async () => {
   const service = await openSmall()
   const [busy, other] = [
     await service.as(await service.newMerchant()),
@@ -58,7 +58,7 @@ test('when a process has its fill, whoever filled it is refused at once, and eve
   await service.close()
 })
 
-test('payments that wait for held rows of one merchant leave the bank room for those of the others', async () => {
+test('payments that wait for locked rows of one merchant leave the bank capacity for those of the others', async () => {
   const service = await openSmall()
   const [held, free] = [
     await newCode(service, await service.as(await service.newMerchant()), { multipleUse: true }),
@@ -84,7 +84,7 @@ test('payments that wait for held rows of one merchant leave the bank room for t
 const UPLOAD =
   'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 60\r\n\r\n'
 
-test('requests count from their headers on: strangers of one address who never finish theirs fill its share, and no tenant’s', async () => {
+test('requests count from their headers on: unauthenticated callers of one address that never finish theirs fill its share, not a tenant’s', async () => {
   const service = await openSmall()
   const tenant = await service.as(await service.newMerchant())
   // So that its token was verified before.
@@ -112,7 +112,7 @@ test('requests count from their headers on: strangers of one address who never f
   await service.close()
 })
 
-test('requests behind another response of a connection that breaks count no longer, however they ended', async () => {
+test('requests behind another response of a connection that breaks no longer count, however they ended', async () => {
   const service = await openSmall()
   const tenant = await service.as(await service.newMerchant())
   const { hostname, port } = new URL(service.baseUrl)
@@ -131,7 +131,7 @@ test('requests behind another response of a connection that breaks count no long
   await service.close()
 })
 
-test('an address over its budget of failed requests is refused before its tokens are verified; known tokens and API keys pass', async () => {
+test('an address over its budget of failed requests is rejected before its tokens are verified; known tokens and API keys pass', async () => {
   const service = await openService({ env: { SVC_MODE: 'live', FAILED_REQUESTS_PER_SECOND: '5' } })
   const merchant = await service.newMerchant()
   const known = await service.as(merchant)
@@ -150,7 +150,7 @@ test.each([
   ['/rails/bank/credits', BANK_RAIL_KEY],
   ['/rails/cards/authorizations', CARD_RAIL_KEY],
 ])(
-  'over its budget an address gets 429 at %s for wrong signatures; a message with a right one is always accepted',
+  'an address over its budget gets 429 at %s for wrong signatures; a correctly signed message is always accepted',
   async (path, key) => {
     const service = await openService({ env: { SVC_MODE: 'live', FAILED_REQUESTS_PER_SECOND: '5' } })
     const body = Buffer.from('{}')
@@ -170,7 +170,7 @@ test.each([
   },
 )
 
-test('a notice whose body does not parse is refused for its signature alone; signed, it is kept', async () => {
+test('a notice whose body does not parse is rejected for its signature alone; signed, it is stored', async () => {
   const service = await openSmall()
   const body = Buffer.from('{"a":1,"a":2}')
   const notify = (key: string) =>

@@ -57,7 +57,7 @@ const endpoint = async (status: string): Promise<string> => {
   return endpointId
 }
 
-test('two processes that look at the same moment open one alert, and send one signed message', async () => {
+test('two processes that check at the same moment open one alert, and send one signed message', async () => {
   const endpointId = await endpoint('gone')
   for (let round = 0; round < 5; round++) {
     const watched = await watch()
@@ -84,7 +84,7 @@ test('two processes that look at the same moment open one alert, and send one si
   expect(typesOf(alertId)).toEqual(['alert.opened'])
 })
 
-test('an alert closes by itself when its condition ends, and a new one opens when it comes back', async () => {
+test('an alert closes automatically when its condition ends, and a new one opens when the condition returns', async () => {
   const endpointId = await endpoint('gone')
   await watch()
   await operator.send('PATCH', `/webhooks/${endpointId}`, { enabled: true })
@@ -104,7 +104,7 @@ test('an alert closes by itself when its condition ends, and a new one opens whe
   expect(again.map(({ status }) => status)).toEqual(['open', 'closed'])
 })
 
-test('an alert stays open while its condition lasts, however many more of its kind there are', async () => {
+test('an alert stays open while its condition lasts, however many more cases of its kind there are', async () => {
   const endpointId = await endpoint('gone')
   await watch()
   // By their ids they come before it.
@@ -121,7 +121,7 @@ test('an alert stays open while its condition lasts, however many more of its ki
   await sql(`delete from webhook_endpoints where endpoint_id like 'whe_00_%'`)
 })
 
-test('an acknowledgement says who and why, is audited once, and ends when the condition gets worse', async () => {
+test('an acknowledgement records who and why, is audited once, and ends when the condition gets worse', async () => {
   const stray = () => notifyCredit(services[0].client, creditOf('NOSUCHCODE', { amount: 3 }))
   const age = () =>
     sql(`update payments set created_at = now() - interval '2 days' where status = 'SUSPENSE'`)
@@ -152,7 +152,7 @@ test('an acknowledgement says who and why, is audited once, and ends when the co
   expect(typesOf(alertId)).toEqual(['alert.opened', 'alert.acknowledged', 'alert.worsened'])
 })
 
-test('everybody who may act acknowledges alerts, who may only look does not', async () => {
+test('every role that may act can acknowledge alerts, a role that may only view cannot', async () => {
   const may = new Set(['support', 'finance', 'operations', 'operator', 'admin'])
   for (const role of ROLES) {
     const objectId = await endpoint('gone')
@@ -227,7 +227,7 @@ test.each([
   expect(await alertsOf(kind)).toMatchObject([{ kind, severity, status: 'open' }])
 })
 
-test('a notice of the bank in quarantine opens an alert', async () => {
+test('a quarantined notice of the bank opens an alert', async () => {
   await notifyCredit(services[0].client, { ...creditOf('NOSUCHCODE'), utr: '' })
   await watch()
   expect(await alertsOf('notices_in_quarantine')).toMatchObject([{ status: 'open', value: 1 }])
@@ -278,7 +278,7 @@ test('an address in a private network is not called unless the setting allows it
   }
 })
 
-test('an address for alerts needs a secret, and TLS in live mode', () => {
+test('an address for alerts requires a secret, and TLS in live mode', () => {
   const faultsOf = (env: Record<string, string>): string => {
     try {
       readConfig(env)

@@ -38,7 +38,7 @@ const balanceOf = (partner: TestPartner) => fundsOf(service, partner)
 const journalOf = (partner: TestPartner, reference: string) => journalIdOf(service, partner, reference)
 const newEmptyPartner = () => newPartner(service, { fundsPaise: 0n })
 
-test('up to the limit one operator posts alone; above it the posting waits, and a second person posts it', async () => {
+test('up to the limit one operator posts alone; above it the posting waits until a second person posts it', async () => {
   const partner = await newEmptyPartner()
   expect((await fund(asha, partner, '1000.00')).status).toBe(200)
   const waiting = await fund(asha, partner, '1000.01')
@@ -56,7 +56,7 @@ test('up to the limit one operator posts alone; above it the posting waits, and 
   expect(await balanceOf(partner)).toBe('200001')
 })
 
-test('a repeat of a request returns the one that waits, another one of its reference is refused', async () => {
+test('a repeat of a request returns the waiting one, another request with its reference is rejected', async () => {
   const partner = await newEmptyPartner()
   const reference = newReference()
   const first = await fund(asha, partner, '5000.00', reference)
@@ -64,7 +64,7 @@ test('a repeat of a request returns the one that waits, another one of its refer
   expect((await fund(asha, partner, '6000.00', reference)).error).toBe('approval_open')
 })
 
-test('of two requests at the same instant, in two processes, both return the one that waits', async () => {
+test('two requests at the same instant, in two processes, both return the waiting one', async () => {
   for (let round = 0; round < 10; round++) {
     const partner = await newEmptyPartner()
     const posting = {
@@ -90,7 +90,7 @@ test('of two requests at the same instant, in two processes, both return the one
   }
 })
 
-test('what was rejected or withdrawn is not posted, and may be requested again', async () => {
+test('a rejected or withdrawn posting is not posted, and may be requested again', async () => {
   const partner = await newEmptyPartner()
   const reference = newReference()
   const { approvalId } = (await fund(asha, partner, '5000.00', reference)).json
@@ -102,7 +102,7 @@ test('what was rejected or withdrawn is not posted, and may be requested again',
   expect(await balanceOf(partner)).toBe('500000')
 })
 
-test('an approval that has expired approves nothing', async () => {
+test('an expired approval approves nothing', async () => {
   const partner = await newEmptyPartner()
   const { approvalId } = (await fund(asha, partner, '5000.00')).json
   // Without the trigger that keeps what was requested.
@@ -130,7 +130,7 @@ test('two processes that approve one posting at once post it once', async () => 
   }
 })
 
-test('the database takes no posting above the limit without its approval, whoever inserts it', async () => {
+test('the database rejects a posting above the limit without its approval, regardless of who inserts it', async () => {
   const partner = await newEmptyPartner()
   const { approvalId } = (await fund(asha, partner, '5000.00')).json
   const post = (amount: number, reference: string, role = 'svc_operator') =>
@@ -157,7 +157,7 @@ test('the database takes no posting above the limit without its approval, whoeve
   await expect(posted).rejects.toMatchObject({ constraint: 'posted_when_approved' })
 })
 
-test('a funding whose legs call themselves otherwise is not taken above the limit', async () => {
+test('a funding whose legs or journal have another kind is rejected above the limit', async () => {
   const { cardAccountId, partnerId } = await newEmptyPartner()
   const disguised = (journal: string, leg: string) =>
     sql(
@@ -182,7 +182,7 @@ test.each([
   ['its reference changes', `reference = 'HDFC99999999'`, ['svc_operator']],
   ['who requested it changes', `requested_by = 'operator nobody'`, ['svc_operator']],
   ['it is rejected afterwards', `outcome = 'REJECTED'`, ['svc_operator']],
-])('an approval that was used approves nothing else: %s', async (_, change, roles) => {
+])('a used approval approves nothing else: %s', async (_, change, roles) => {
   const partner = await newEmptyPartner()
   const { approvalId } = (await fund(asha, partner, '5000.00')).json
   expect((await approve(ravi, approvalId)).json.status).toBe('POSTED')
@@ -195,7 +195,7 @@ test.each([
     ).rejects.toMatchObject({ constraint: 'approvals_are_final' })
 })
 
-test('what was approved and cannot be posted is rejected after all, and never posted', async () => {
+test('an approved posting that cannot be posted is rejected, and never posted', async () => {
   const partner = await newEmptyPartner()
   const reference = newReference()
   const { approvalId } = (await fund(asha, partner, '5000.00', reference)).json
@@ -215,7 +215,7 @@ test('what was approved and cannot be posted is rejected after all, and never po
   expect(await balanceOf(partner)).toBe('50000')
 })
 
-test('what the bank notified meanwhile is not posted again: the request ends, and a repeat says so and needs no second person', async () => {
+test('what the bank notified in the meantime is not posted again: the request ends, and a repeat reports it and needs no second person', async () => {
   const [partner, reference] = [await newEmptyPartner(), newReference()]
   const { approvalId } = (await fund(asha, partner, '5000.00', reference)).json
   const transfer = transferTo(await numberOf(service, partner), { amount: 5_000, utr: reference })
@@ -247,7 +247,7 @@ test('a credit in suspense above the limit is assigned when a second person appr
   ])
 })
 
-test('on the command line the same holds: a funding waits, its operator cannot approve it, a second one does; a repeat does not wait', async () => {
+test('the same holds on the command line: a funding waits, its operator cannot approve it, a second one can; a repeat does not wait', async () => {
   const partner = await newEmptyPartner()
   const env = {
     DATABASE_URL: service.db.url,
@@ -284,11 +284,11 @@ test('on the command line the same holds: a funding waits, its operator cannot a
   expect((await svc('admin', 'approval', 'reject', reversed.out.approvalId)).out.status).toBe('REJECTED')
 })
 
-test('the limit of the settings is what the database checks by', async () => {
+test('the database checks against the limit of the settings', async () => {
   expect(await sql('select above_paise from approval_limit')).toEqual([{ above_paise: '100000' }])
 })
 
-test('a change of the limit is in the audit, whoever makes it', async () => {
+test('a change of the limit is audited, regardless of who makes it', async () => {
   const last = `select actor, target, content::jsonb -> 'details' as details from audit_log
     where action = 'approval_limit.changed' order by sequence desc limit 1`
   expect(await sql(last)).toMatchObject([{ target: 'postings', details: { above_paise: 100000 } }])

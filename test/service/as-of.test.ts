@@ -82,7 +82,7 @@ async function dispute(watch: Watch, paymentId: string): Promise<void> {
   await watch.step(async () => void (await closeAs(service, disputeIds[1]!, 'LOST')))
 }
 
-test('codes, payments and refunds are shown as they were at every instant of their lives', async () => {
+test('codes, payments and refunds can be read as of every instant since their creation', async () => {
   const watch = new Watch()
   const reusable = await newCode(service, shop, { multipleUse: true })
   const single = await newCode(service, shop, { amount: 25 })
@@ -141,7 +141,7 @@ test('codes, payments and refunds are shown as they were at every instant of the
   expect(await watch.compare()).toBeGreaterThan(60)
 })
 
-test('cards, their exact balances and their accounts are shown as they were at every instant', async () => {
+test('cards, their exact balances and their accounts can be read as of every instant', async () => {
   const watch = new Watch()
   let svcCardId = ''
   let terminal: Terminal | undefined
@@ -179,7 +179,7 @@ test('cards, their exact balances and their accounts are shown as they were at e
   expect(await watch.compare()).toBe(43)
 })
 
-test('coins are shown as they were at every instant, awarded, redeemed and expired', async () => {
+test('coins can be read as of every instant, awarded, redeemed and expired', async () => {
   const watch = new Watch()
   const url = `${COINS}/users/${partner.userId}/balance`
   const award = (event: string, requestId: string) =>
@@ -205,7 +205,7 @@ test('coins are shown as they were at every instant, awarded, redeemed and expir
   expect(await watch.compare()).toBe(5)
 })
 
-test('an instant before the creation finds nothing; one in the future, or none, is refused by name', async () => {
+test('an instant before the creation finds nothing; a future or missing instant is rejected by name', async () => {
   ;[shop, issuer] = [await service.as(merchant), await asPartner(service.client, partner)]
   const before = new Date(service.clock.now()).toISOString()
   service.clock.advance(1_000)

@@ -46,7 +46,7 @@ const statusOf = async (noticeId: string): Promise<string> =>
 const paymentsOf = async ({ client }: Awaited<ReturnType<typeof newShop>>): Promise<Json[]> =>
   payloadOf(await client.get('/api/v0/payments')).data
 
-test('a notice in quarantine becomes money above the limit only by two people, and once', async () => {
+test('a quarantined notice above the limit is credited only by two people, and once', async () => {
   const small = await unread(1_000)
   expect((await assign(asha, small.noticeId, small.reading)).json).toMatchObject({ status: 'ACCEPTED' })
   const { noticeId, reading, ...shop } = await unread(1_000.01)
@@ -78,7 +78,7 @@ test('a notice in quarantine becomes money above the limit only by two people, a
   })
 })
 
-test('on the command line a notice waits for a second person above the limit, too', async () => {
+test('on the command line, too, a notice above the limit waits for a second person', async () => {
   const { noticeId, reading, ...shop } = await unread(2_500)
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, APPROVAL_ABOVE_RUPEES: '1000' }
   const args = ['--utr', reading.utr, '--amount', '2500', '--tr', reading.tr, '--json']
@@ -91,7 +91,7 @@ test('on the command line a notice waits for a second person above the limit, to
   expect(await paymentsOf(shop)).toMatchObject([{ status: 'ACCEPTED', amount: 2_500 }])
 })
 
-test('the database takes no assignment above the limit without the approval of that notice', async () => {
+test('the database rejects an assignment above the limit without the approval of that notice', async () => {
   const { noticeId, reading, ...shop } = await unread(1_000.01)
   const { database, commands } = service.app.services
   const notice = required(await database.operate((tx) => findNotice(tx, noticeId)), 'it is in quarantine')
@@ -115,7 +115,7 @@ test('the database takes no assignment above the limit without the approval of t
     expect(await mark(paymentId)).toBe('assignments_are_approved')
 })
 
-test('what was approved for one merchant is not credited to another', async () => {
+test('an assignment approved for one merchant is not credited to another', async () => {
   const shop = await newShop(service)
   const noticeId = await quarantined()
   const reading = { utr: newUtr(), amount: 3_000, payeeVpa: shop.vpa }

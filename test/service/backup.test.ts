@@ -75,7 +75,7 @@ async function lively(): Promise<{ service: TestService; partner: TestPartner }>
 }
 
 if (LONG)
-  test('a backup under the load of several processes holds all that was acknowledged before it, and its books add up', async () => {
+  test('a backup under the load of several processes contains all that was acknowledged before it, and its books balance', async () => {
     const service = await openService()
     const db = service.db
     const partner = await newPartner(service, { fundsPaise: 1_000_000_000_00n })
@@ -122,7 +122,7 @@ if (LONG)
     await again.close()
   })
 
-test('a backup of which any byte is another, or that is not whole, is refused before anything is changed', async () => {
+test('a backup with any byte changed, or incomplete, is rejected before anything is changed', async () => {
   const { service } = await lively()
   const file = newFile()
   await svc(service.db, 'backup', file)
@@ -168,7 +168,7 @@ test('a backup of which any byte is another, or that is not whole, is refused be
 })
 
 if (LONG)
-  test('a restore that is killed in the middle leaves the former data, and can be done again', async () => {
+  test('a restore that is killed midway leaves the previous data, and can be run again', async () => {
     const { service } = await lively()
     const { db } = service
     const file = newFile()
@@ -205,7 +205,7 @@ if (LONG)
     expect((await contentIn(db)).qr_codes).not.toEqual(former.qr_codes)
   })
 
-test('a restore says what is in its way: data, another master key, a newer schema; an older one is migrated', async () => {
+test('a restore reports what prevents it: data, another master key, a newer schema; an older schema is migrated', async () => {
   const { service } = await lively()
   const { db } = service
   const file = newFile()
@@ -246,7 +246,7 @@ test('a restore says what is in its way: data, another master key, a newer schem
   expect(rows).toEqual([{ newest, epochs: 1 }])
 })
 
-test('after a restore the service’s roles may do what they may, and no more', async () => {
+test('after a restore the service’s roles have their permissions, and no more', async () => {
   const { service } = await lively()
   const { db } = service
   const rights = () =>

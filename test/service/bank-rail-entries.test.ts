@@ -44,7 +44,7 @@ const enter = (
       { actor: 'asha', action: 'card_account.funded', target: cardAccountId, tenantId: partnerId },
     )
 
-test('what an operator entered before is not credited again; the notice is kept beside it', async () => {
+test('a transfer that an operator entered before is not credited again; the notice is stored with it', async () => {
   const partner = await empty()
   const number = await numberOf(service, partner)
   const notice = transferTo(number)
@@ -55,7 +55,7 @@ test('what an operator entered before is not credited again; the notice is kept 
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('an entry under the reference for another account, amount or partner sends the notice to quarantine', async () => {
+test('an entry under the reference for another account, amount or partner quarantines the notice', async () => {
   const [partner, stranger] = [await empty(), await empty()]
   const number = await numberOf(service, partner)
   const [otherAmount, otherPartner] = [transferTo(number), transferTo(number)]
@@ -66,7 +66,7 @@ test('an entry under the reference for another account, amount or partner sends 
   expect((await fundsOf(service, partner)).balance).toBe('99900')
 })
 
-test('an entry by hand after the notice changes nothing; after its reversal the notice still changes nothing', async () => {
+test('a manual entry after the notice changes nothing; after its reversal the notice still changes nothing', async () => {
   const partner = await empty()
   const notice = transferTo(await numberOf(service, partner))
   payloadOf(await notifyTransfer(service.client, notice))
@@ -84,7 +84,7 @@ test('an entry by hand after the notice changes nothing; after its reversal the 
   expect((await fundsOf(service, partner)).balance).toBe('0')
 })
 
-test('after the reversal of an entry by hand the notice credits the transfer, once', async () => {
+test('after the reversal of a manual entry the notice credits the transfer, once', async () => {
   const partner = await empty()
   const notice = transferTo(await numberOf(service, partner))
   const { transfer } = await enter(partner, notice.utr, 1_000n)
@@ -102,7 +102,7 @@ test('after the reversal of an entry by hand the notice credits the transfer, on
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a notice and an entry by hand at once, in two processes, credit once', async () => {
+test('a notice and a manual entry at once, in two processes, credit once', async () => {
   const partner = await empty()
   const number = await numberOf(service, partner)
   for (let round = 1; round <= 20; round++) {
@@ -117,7 +117,7 @@ test('a notice and an entry by hand at once, in two processes, credit once', asy
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('above the limit a signed notice is credited, and an operator’s reading of one needs a second person', async () => {
+test('above the limit a signed notice is credited, and an operator’s interpretation of one needs a second person', async () => {
   const env = { APPROVAL_ABOVE_RUPEES: '100' }
   const limited = await openService({ env })
   const partner = await newPartner(limited, { fundsPaise: 0n })

@@ -57,7 +57,7 @@ const sql = <Row extends object>(text: string, values: unknown[] = []): Promise<
 
 const empty = () => newPartner(service, { fundsPaise: 0n })
 
-test('every card account has one number, also when many ask for it first at once in two processes', async () => {
+test('every card account has one number, also when many requests ask for it first at once in two processes', async () => {
   const partner = await empty()
   const clients = [await asPartner(service.client, partner), await asPartner(other.client, partner)]
   const read = await Promise.all(
@@ -72,7 +72,7 @@ test('every card account has one number, also when many ask for it first at once
   expect(await numberOf(service, await empty())).not.toBe([...numbers][0])
 })
 
-test('a transfer that the bank notifies is on the card account once, however often it is notified and spelled', async () => {
+test('a transfer that the bank notifies is credited to the card account once, however often it is notified and however it is spelled', async () => {
   const partner = await empty()
   const number = await numberOf(service, partner)
   const notice = transferTo(number, { amount: '2500.50' })
@@ -100,7 +100,7 @@ test('a transfer that the bank notifies is on the card account once, however oft
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('two keys are valid at once; a wrong signature, also of another rail, is 401 and leaves nothing', async () => {
+test('two keys are valid at once; a wrong signature, also of another rail, is 401 and leaves nothing behind', async () => {
   const partner = await empty()
   const notice = JSON.stringify(transferTo(await numberOf(service, partner)))
   for (const key of [RAIL_KEY, 'not-the-key-0123456789-0123456789'])
@@ -133,7 +133,7 @@ test('a bank with another format and signature is read by its adapter', async ()
 })
 
 test.each(UNREADABLE)(
-  'a signed notice that is %s goes to quarantine once, and is kept byte for byte',
+  'a signed notice that is %s is quarantined once, and is stored byte for byte',
   async (_, text, type, reason) => {
     // The same bytes over the UPI rail are another notice.
     await service.client.send('POST', '/rails/upi/credits', text, {
@@ -151,7 +151,7 @@ test.each(UNREADABLE)(
   },
 )
 
-test('no odd notice is refused or forgotten: each is a credit, a repeat, or in quarantine', async () => {
+test('no unusual notice is rejected or lost: each is a credit, a repeat, or in quarantine', async () => {
   const partner = await empty()
   const number = await numberOf(service, partner)
   const right = { ...transferTo(number), transactionTime: '2026-04-01T10:00:00+05:30' }
@@ -174,7 +174,7 @@ test('no odd notice is refused or forgotten: each is a credit, a repeat, or in q
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('what contradicts an earlier notice of its reference, or names no account, goes to quarantine', async () => {
+test('a notice that contradicts an earlier one with its reference, or names no account, is quarantined', async () => {
   const [partner, stranger] = [await empty(), await empty()]
   const number = await numberOf(service, partner)
   const notice = transferTo(number)
@@ -196,7 +196,7 @@ test('what contradicts an earlier notice of its reference, or names no account, 
 })
 
 test.each(['RETURNED', ' refunded '])(
-  'a notice that a transfer was %s credits nothing and waits for an operator, also where the transfer was credited before',
+  'a notice that a transfer was %s credits nothing and waits for an operator, also if the transfer was credited before',
   async (status) => {
     const partner = await empty()
     const credited = transferTo(await numberOf(service, partner))
@@ -217,7 +217,7 @@ test.each(['RETURNED', ' refunded '])(
   },
 )
 
-test('one reference for two partners at once is credited to one of them; the other notice is in quarantine', async () => {
+test('one reference for two partners at once is credited to one of them; the other notice is quarantined', async () => {
   const [one, two] = [await empty(), await empty()]
   const numbers = [await numberOf(service, one), await numberOf(service, two)]
   for (let round = 0; round < 10; round++) {
@@ -232,7 +232,7 @@ test('one reference for two partners at once is credited to one of them; the oth
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a transfer raises the balance above the threshold: the next load below it is announced again', async () => {
+test('after a transfer raises the balance above the threshold, the next load below it is announced again', async () => {
   const partner = await empty()
   const number = await numberOf(service, partner)
   const client = await asPartner(service.client, partner)
@@ -274,7 +274,7 @@ test('operators see remitters masked; a reveal shows the notice, and viewers see
   expect((await viewer.get(`/rail-notices/${noticeId}`)).status).toBe(403)
 })
 
-test('the sandbox’s bank transfers over the same rail; an unknown number shows the quarantine', async () => {
+test('the sandbox’s bank transfers over the same rail; a transfer to an unknown number is shown in quarantine', async () => {
   const partner = await empty()
   const number = await numberOf(service, partner)
   const transfer = { virtualAccountNumber: number, amount: 750, duplicates: 2 }

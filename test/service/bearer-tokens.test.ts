@@ -56,7 +56,7 @@ function ownKey() {
 const signed = (payload: JWTPayload, header: object = {}): Promise<string> =>
   new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid, ...header }).sign(ownKey())
 
-test('the forger of these tests can make a token that passes', async () => {
+test('the token forger of these tests can create a token that is accepted', async () => {
   expect((await use(await signed({ ...claims, jti: 'forged' }))).status).toBe(200)
 })
 
@@ -87,7 +87,7 @@ test('the scheme’s name may be written in any case (RFC 9110 section 11.1)', a
     expect((await search(`${scheme} ${token}`)).status).toBe(200)
 })
 
-test('every part of a token is protected: any changed character of it makes it invalid', async () => {
+test('every part of a token is protected: any changed character invalidates it', async () => {
   const part = (index: number, change: (text: string) => string) =>
     token
       .split('.')
@@ -107,7 +107,7 @@ test('every part of a token is protected: any changed character of it makes it i
   for (const text of changed) expectInvalid(await use(text))
 })
 
-test('neither "none" nor a key confusion gets in (RFC 8725 sections 2.1 and 3.1)', async () => {
+test('neither "none" nor key confusion is accepted (RFC 8725 sections 2.1 and 3.1)', async () => {
   const publicKey = createPublicKey(ownKey())
   const head = (header: object) => base64url.encode(JSON.stringify({ typ: 'at+jwt', kid, ...header }))
   const body = token.split('.')[1]!
@@ -129,7 +129,7 @@ test('neither "none" nor a key confusion gets in (RFC 8725 sections 2.1 and 3.1)
   }
 })
 
-test('a key that the token brings along is not used', async () => {
+test('a key embedded in the token is not used', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const jwk = publicKey.export({ format: 'jwk' }) as never
   for (const header of [
@@ -169,7 +169,7 @@ test('a token that lacks any of its claims is invalid', async () => {
     expectInvalid(await use(await signed({ ...claims, [name]: undefined })))
 })
 
-test('a token is valid up to the last millisecond before its expiry and never after, known or new', async () => {
+test('a token is valid up to the last millisecond before its expiry and never after, cached or not', async () => {
   const { clock } = service
   const running = clock.now
   const expiryMs = claims.exp! * 1_000
@@ -210,7 +210,7 @@ async function refusedWithinASecond(
   }
 }
 
-test('revoking a key or disabling its merchant ends the tokens in every process within a second, and for good', async () => {
+test('revoking a key or disabling its merchant ends the tokens in every process within a second, permanently', async () => {
   // The same issuer for both, as PUBLIC_URL makes it for the processes of one installation.
   const second = await openService({ db: service.db, env: { PUBLIC_URL: service.baseUrl } })
   try {
@@ -247,7 +247,7 @@ test('revoking a key or disabling its merchant ends the tokens in every process 
   }
 })
 
-test('a merchant that is enabled again gets a token that is taken at once, whatever was known of it before', async () => {
+test('a merchant that is enabled again gets a token that is accepted at once, whatever was cached before', async () => {
   const shop = await service.newMerchant()
   const { database } = service.app.services
   const dead = await tokenOf(service.client, shop.apiKey)
@@ -260,7 +260,7 @@ test('a merchant that is enabled again gets a token that is taken at once, whate
   }
 })
 
-test('a clock that jumps revives no token: neither one that has expired, nor one whose key was revoked meanwhile', async () => {
+test('a clock jump makes no token valid again: neither an expired one, nor one whose key was revoked in the meantime', async () => {
   const DAY_MS = 86_400_000
   const own = await openService()
   const { client, clock } = own
@@ -291,7 +291,7 @@ test('a clock that jumps revives no token: neither one that has expired, nor one
   }
 })
 
-test('once its signing key is retired, a token of this very second is not given out again', async () => {
+test('once its signing key is retired, a token issued in the same second is not returned again', async () => {
   const own = await openService()
   try {
     const { keyring, database } = own.app.services

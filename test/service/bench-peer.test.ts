@@ -163,7 +163,7 @@ test('the peer creates and cancels QR codes as the service does', async () => {
   await both(() => cancel('qr_00000000000000000000000000'))
 })
 
-test('the peer accepts, refuses, parks and repeats credits as the service does', async () => {
+test('the peer accepts, rejects, suspends and repeats credits as the service does', async () => {
   const pay = (trs: readonly string[], amount: number, utrs = [newUtr(), newUtr()]) =>
     both((side) => notice(trs[side === 'svc' ? 0 : 1]!, utrs[side === 'svc' ? 0 : 1]!, amount))
   const open = await newCodes({ multipleUse: true })
@@ -180,7 +180,7 @@ test('the peer accepts, refuses, parks and repeats credits as the service does',
   await both(() => notice(open.trs[0]!, newUtr(), 1, 'another key'))
 })
 
-test('of forty notices of one credit at once the peer records one, and a lost race loses no payment', async () => {
+test('for forty concurrent notices of one credit the peer records one, and a lost race loses no payment', async () => {
   const { trs } = await newCodes()
   const utr = newUtr()
   const same = Array.from({ length: 20 }, () => notice(trs[0]!, utr, 10))
@@ -198,7 +198,7 @@ const order = async (partner: TestPartner, more: object): Promise<string> => {
 }
 const CARDS = '/api/v0/partner/svcCard'
 
-test('the peer issues gift cards by encrypted orders as the service does', async () => {
+test('the peer issues gift cards from encrypted orders as the service does', async () => {
   const create = (body: string): Asked => ({ method: 'POST', path: CARDS, headers: incentiveHeaders, body })
   const mobile = () => String(6_000_000_000 + (randomBytes(4).readUInt32BE() % 1_000_000_000))
   const holder = { firstName: 'Ravi', lastName: 'Kumar', city: 'Pune', loadAmount: 25 }
@@ -217,14 +217,14 @@ test('the peer issues gift cards by encrypted orders as the service does', async
   await both(() => create('{"companyId":"open"}'))
 })
 
-test('of sixteen repeats of one encrypted order at once the peer issues one card', async () => {
+test('for sixteen concurrent repeats of one encrypted order the peer issues one card', async () => {
   const body = await order(incentive, { mobile: '9876512345', firstName: 'Mina', loadAmount: 3 })
   const asked: Asked = { method: 'POST', path: CARDS, headers: incentiveHeaders, body }
   const all = await Promise.all(Array.from({ length: 16 }, () => send(peer.baseUrl, asked)))
   expect(new Set(all.map(({ json }) => json.payload.svcCardId)).size).toBe(1)
 })
 
-test('both search the cards that the other one issued', async () => {
+test('both can search the cards that the other one issued', async () => {
   const search = (headers: Record<string, string>, body: object): Asked => ({
     method: 'POST',
     path: `${CARDS}/search`,
@@ -263,7 +263,7 @@ test('the peer looks up coin configurations as the service does', async () => {
   await both(() => ({ method: 'GET', path }))
 })
 
-test('what the peer wrote keeps every invariant of the service', async () => {
+test('data written by the peer satisfies every invariant of the service', async () => {
   const broken = (await checkInvariants(service.app.services.database)).flatMap(({ name, violations }) =>
     violations.length > 0 ? [name] : [],
   )

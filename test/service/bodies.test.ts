@@ -23,7 +23,7 @@ const create = (body: string | Buffer, headers: Record<string, string> = {}) =>
 const bearer = async () =>
   `Bearer ${(await client.post('/api/v0/merchant/token', undefined, { 'api-key': merchant.apiKey })).json.token}`
 
-test('values of custom parameters are checked whatever their names', async () => {
+test('values of custom parameters are validated whatever their names', async () => {
   for (const name of ['a\u2028b', 'a\u2029b', ' ', 'constructor', 'toString', '😀', '"', '\\']) {
     const wrong = await client.post('/api/v0/qr-code', { customParams: { [name]: { nested: 1 } } })
     expectFailure(wrong, 'validation_failed')
@@ -57,14 +57,14 @@ test.each<[string, string | Buffer]>([
 })
 
 test.each(['null', '[]', '"text"', '1', 'true', '[{}]'])(
-  'a body that is no object is refused: %s',
+  'a body that is not an object is rejected: %s',
   async (body) => {
     expectFailure(await create(body), 'validation_failed')
   },
 )
 
 test.each([0, -1, -0.01, 0.001, 0.014, 1e-7, 100_000.01, 999_999_999_999_999])(
-  'an amount out of range or not exact is refused: %d',
+  'an amount that is out of range or not exact is rejected: %d',
   async (amount) => {
     const response = await client.post('/api/v0/qr-code', { amount })
     expectFailure(response, 'validation_failed')
@@ -72,7 +72,7 @@ test.each([0, -1, -0.01, 0.001, 0.014, 1e-7, 100_000.01, 999_999_999_999_999])(
   },
 )
 
-test('only JSON is taken, and only unpacked', async () => {
+test('only JSON is accepted, and only uncompressed', async () => {
   for (const type of [
     'text/plain',
     'application/xml',
@@ -91,7 +91,7 @@ test('only JSON is taken, and only unpacked', async () => {
   expect((await create('{}', { 'content-encoding': 'identity' })).status).toBe(200)
 })
 
-test('a body of 64 KiB is read and a larger one is 413, whether its length is declared or not', async () => {
+test('a body of 64 KiB is accepted and a larger one is 413, whether or not its length is declared', async () => {
   const max = service.app.services.config.BODY_BYTES_MAX
   const filled = (bytes: number) => `{"qrName":"${'a'.repeat(bytes - 13)}"}`
   expectFailure(await create(filled(max)), 'validation_failed')

@@ -5,7 +5,7 @@ import { asSuperuser, openService } from '../harness/service.ts'
 
 const since = (hours: number) => `now() - interval '${hours} hours'`
 
-describe('the service checks the books itself', () => {
+describe('the service checks the books by itself', () => {
   const RESULT = `'{"ok": true}'`
   /** A run of so many hours ago: with a result, broken off, or without an end. */
   const run = (hours: number, end: 'result' | 'problem' | 'none') =>
@@ -34,7 +34,7 @@ describe('the service checks the books itself', () => {
     }
   })
 
-  test('the last result is kept, however many checks broke off since', async () => {
+  test('the last result is kept, however many checks were aborted since', async () => {
     const service = await openService({ background: false })
     try {
       const rows = async (text: string) => asSuperuser(service.db.database, (db) => db.query(text))

@@ -132,7 +132,7 @@ async function bankTransferFlows(): Promise<string[]> {
   ]
 }
 
-test('each flow moves money between the accounts that the reference says', async () => {
+test('each flow moves money between the accounts stated in the reference', async () => {
   const code = await newCode(service, shop, { multipleUse: true })
   const cancelled = await newCode(service, shop)
   payloadOf(await cancel(shop, cancelled.qrCodeId))
@@ -193,7 +193,7 @@ ${flows.join('\n')}`
   await expect(text).toMatchFileSnapshot(RECORDED)
 })
 
-test('in the trial balance debits equal credits in each unit; at an instant of the past it is what it was then', async () => {
+test('in the trial balance debits equal credits in each unit; as of a past instant it shows what it showed then', async () => {
   const databaseNow = () =>
     asSuperuser(
       service.db.database,
@@ -223,7 +223,7 @@ test('in the trial balance debits equal credits in each unit; at an instant of t
   ])
 })
 
-test('an account that was made a moment after its first transfer counts at an instant in between', async () => {
+test('an account created a moment after its first transfer counts at an instant in between', async () => {
   const asOf = new Date()
   await asSuperuser(service.db.database, (db) =>
     db.query(
@@ -234,7 +234,7 @@ test('an account that was made a moment after its first transfer counts at an in
   expect(await report((tx) => trialBalance(tx, { asOf }))).toEqual(await report((tx) => trialBalance(tx)))
 })
 
-test('an account’s statement leads from its opening to its closing balance, in pages of any size and for any period', async () => {
+test('an account’s statement runs from its opening to its closing balance, in pages of any size and for any period', async () => {
   const accountId = `card_funding:${partner.cardAccountId}`
   const period = { accountId, from: new Date(0), to: new Date(Date.now() + 60_000) }
   const whole = await report((tx) => accountStatement(tx, { ...period, limit: 100 }))
@@ -260,7 +260,7 @@ test('an account’s statement leads from its opening to its closing balance, in
   ).toBeUndefined()
 })
 
-test('svc admin books prints the same as a table, as CSV and as JSON; an asset’s balance has no minus', async () => {
+test('svc admin books prints the same as a table, as CSV and as JSON; an asset’s balance has no minus sign', async () => {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const books = async (...args: string[]) => {
     const { code, stdout, stderr } = await runHere(['admin', 'books', ...args], env)

@@ -10,7 +10,7 @@ import { asPartner, newPartner } from '../harness/partner.ts'
 import { runCli, startProcess } from '../harness/processes.ts'
 import { asSuperuser, MASTER_KEY, newDatabase, openService } from '../harness/service.ts'
 
-test('kill -9 in the middle, also between a card and its result, and even when the answers are forgotten: each order once', async () => {
+test('kill -9 midway, also between a card and its result, and even when the stored responses are deleted: each order once', async () => {
   const db = await newDatabase()
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-bulk-'))
   const env = {
@@ -60,7 +60,7 @@ test('kill -9 in the middle, also between a card and its result, and even when t
   await rm(dataDir, { recursive: true, force: true })
 }, 180_000)
 
-test('svc cards issue names line and field of every fault and sends nothing; run again after an interruption it issues nothing twice', async () => {
+test('svc cards issue names line and field of every error and sends nothing; run again after an interruption it issues nothing twice', async () => {
   const service = await openService()
   const dir = await mkdtemp(join(tmpdir(), 'svc-issue-'))
   const partner = await newPartner(service, RICH)

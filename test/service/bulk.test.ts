@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('of 2,000 orders every one gets exactly one card, its result tells which, and the books add up', async () => {
+test('for 2,000 orders each one gets exactly one card, its result names the card, and the books balance', async () => {
   const partner = await newPartner(service, RICH)
   const client = await asPartner(service.client, partner)
   const accepted = payloadOf(await upload(client, await encryptOrders(partner, 2_000)))
@@ -41,7 +41,7 @@ test('of 2,000 orders every one gets exactly one card, its result tells which, a
   expect((await reconcile(service.app.services.database)).ok).toBe(true)
 }, 180_000)
 
-test('a process leases no more rows of a job than it asked for', async () => {
+test('a process leases no more rows of a job than it requested', async () => {
   const partner = await newPartner(service)
   const { partnerId } = partner
   const lines = Array.from({ length: 1_500 }, (_, i) => ({ line: i + 1, content: Buffer.from('x') }))
@@ -59,7 +59,7 @@ test('a process leases no more rows of a job than it asked for', async () => {
   await expect(leasing).rejects.toBe(rolledBack)
 })
 
-test('each bad order fails alone, with the word that a single order would get; the good ones are issued', async () => {
+test('each invalid order fails alone, with the error code that a single order would get; the valid ones are issued', async () => {
   const partner = await newPartner(service, RICH)
   const stranger = await newPartner(service)
   const client = await asPartner(service.client, partner)
@@ -114,7 +114,7 @@ test('of 60 orders for funds of 25, exactly 25 are issued and the others fail wi
   expect((await reconcile(service.app.services.database)).ok).toBe(true)
 })
 
-test('an encrypted request counts once, within a file, across files and beside single orders: every use answers the same card', async () => {
+test('an encrypted request counts once, within a file, across files and beside single orders: every use returns the same card', async () => {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const jwe = await encryptOrder(partner, { mobile: '9200000001' })
@@ -131,7 +131,7 @@ test('an encrypted request counts once, within a file, across files and beside s
   expect(await cardsOf(service.db.database, partner)).toHaveLength(2)
 })
 
-test('once its stored answer is gone, an encrypted request of a former file fails with encrypted_request_replayed and issues nothing', async () => {
+test('once its stored response is deleted, an encrypted request of a previous file fails with encrypted_request_replayed and issues nothing', async () => {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const jwe = await encryptOrder(partner, { mobile: '9210000001' })
@@ -145,7 +145,7 @@ test('once its stored answer is gone, an encrypted request of a former file fail
   expect(await cardsOf(service.db.database, partner)).toHaveLength(1)
 })
 
-test('the same upload with the same Idempotency-Key is the same job; another upload under that key is refused', async () => {
+test('the same upload with the same Idempotency-Key is the same job; another upload under that key is rejected', async () => {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const lines = await encryptOrders(partner, 3)
@@ -158,7 +158,7 @@ test('the same upload with the same Idempotency-Key is the same job; another upl
   expect(await cardsOf(service.db.database, partner)).toHaveLength(3)
 })
 
-test('an upload of nothing, of too many lines, of another type or over 16 MiB is refused whole', async () => {
+test('an empty upload, or one of too many lines, of another type or over 16 MiB is rejected as a whole', async () => {
   const small = await openService({ env: { BULK_ROWS_MAX: '3', BULK_WAITING_ROWS_MAX: '2' } })
   const client = await asPartner(small.client, await newPartner(small))
   expect((await upload(client, Buffer.from(' \r\n\n'))).error).toBe('validation_failed')
@@ -179,7 +179,7 @@ test('an upload of nothing, of too many lines, of another type or over 16 MiB is
   await small.close()
 })
 
-test('an upload of 16 MiB is taken, and its lines are told one by one', async () => {
+test('an upload of 16 MiB is accepted, and its lines are reported one by one', async () => {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const line = Buffer.from(`${'a'.repeat(32 * 1024 - 1)}\n`)
@@ -190,7 +190,7 @@ test('an upload of 16 MiB is taken, and its lines are told one by one', async ()
   expect(await done(client, jobId)).toMatchObject({ failed: 512 })
 })
 
-test('another partner’s job, a job that never was and nonsense are answered with the same 404', async () => {
+test('another partner’s job, a nonexistent job and a malformed id get the same 404', async () => {
   const [owner, stranger] = [await newPartner(service), await newPartner(service)]
   const [ownerClient, strangerClient] = [
     await asPartner(service.client, owner),
@@ -205,7 +205,7 @@ test('another partner’s job, a job that never was and nonsense are answered wi
   expect((await done(ownerClient, jobId)).issued).toBe(1)
 })
 
-test('names and addresses of orders, also of orders sent in the open by mistake, are nowhere in the job tables', async () => {
+test('names and addresses of orders, also of orders sent unencrypted by mistake, are nowhere in the job tables', async () => {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const canary = `canary${randomBytes(6).toString('hex')}`
@@ -237,7 +237,7 @@ test('names and addresses of orders, also of orders sent in the open by mistake,
 })
 
 if (LONG)
-  test('single orders go first: while 8 callers send 400 of them, a bulk job of the same partner gets fewer done, yet some', async () => {
+  test('single orders have priority: while 8 callers send 400 of them, a bulk job of the same partner completes fewer, but some', async () => {
     const partner = await newPartner(service, RICH)
     const client = await asPartner(service.client, partner)
     const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 3_000)))
@@ -256,7 +256,7 @@ if (LONG)
   }, 180_000)
 
 if (LONG)
-  test('three processes share a job and each order is done once', async () => {
+  test('three processes share a job and each order is executed once', async () => {
     const partner = await newPartner(service, RICH)
     const others = [await openService({ db: service.db }), await openService({ db: service.db })]
     const client = await asPartner(service.client, partner)

@@ -31,7 +31,7 @@ const lowEvents = (): Promise<Json[]> =>
     return rows.map(({ payload }) => payload as Json)
   })
 
-test('a partner sees its card accounts with their balances, and nobody else’s', async () => {
+test('a partner sees its card accounts with their balances, and no others', async () => {
   const { companyId, companyName, cardAccountId } = partner
   const shown = { cardAccountId, companyId, companyName, balance: 10_000 }
   expect(payloadOf(await client.get(path()))).toMatchObject(shown)
@@ -59,14 +59,14 @@ test('each load that brings the balance below the threshold is one event; withou
   expect(await lowEvents()).toHaveLength(1)
 })
 
-test('the denomination is the load of orders that name none, and is within the limit of a card', async () => {
+test('the denomination is the load of orders without an amount, and is within the limit of a card', async () => {
   expect(payloadOf(await client.patch(path(), { denomination: 70 })).denomination).toBe(70)
   expect(payloadOf(await createCard(client, partner)).loadAmount).toBe('70')
   expectFailure(await client.patch(path(), { denomination: 10_001 }), 'load_over_limit')
   expectFailure(await client.patch(path(), { denomination: 0.5 }), 'validation_failed')
 })
 
-test('a statement has opening and closing balance and every movement between, as JSON and CSV', async () => {
+test('a statement has opening and closing balance and every movement in between, as JSON and CSV', async () => {
   const { svcCardId } = await issue(200)
   const { balance } = payloadOf(await client.get(path()))
   const statement = payloadOf(await client.get(path('/statement')))
@@ -104,7 +104,7 @@ test('a statement is of one instant: balances and movements agree, whatever is p
   expect(lines.reduce((sum, { credit, debit }) => sum + credit - debit, opening)).toBe(closing)
 })
 
-test('the exact balance of a card is in paise, with what is held', async () => {
+test('the exact balance of a card is in paise, with the amount held', async () => {
   const { svcCardId } = await issue(100)
   payloadOf(await service.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount: 0.01, channel: 'pos' }))
   payloadOf(

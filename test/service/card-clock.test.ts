@@ -33,7 +33,7 @@ const usedOf = async (svcCardId: string): Promise<number[]> => {
 const spend = async (svcCardId: string, amount: number) =>
   payloadOf(await service.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount, channel: 'pos' }))
 
-test('the used fields begin anew at midnight, at the first of the month and of the year, in the business zone', async () => {
+test('the used fields reset at midnight, on the first of the month and of the year, in the business zone', async () => {
   const { svcCardId } = payloadOf(await createCard(client, partner, { loadAmount: 5000 }))
   const year = new Date(service.clock.now() + DAY_MS * 40).getUTCFullYear() + 1
   await moveTo(year, 3, 30, 23, 50)
@@ -55,7 +55,7 @@ test('the used fields begin anew at midnight, at the first of the month and of t
   expect(await usedOf(svcCardId)).toEqual([0, 0, 0, 1111])
 })
 
-test('a card is good through the last minute of its month in the business zone, and not after', async () => {
+test('a card is valid through the last minute of its month in the business zone, and not after', async () => {
   const { svcCardId, expiryMonth, expiryYear } = payloadOf(await createCard(client, partner))
   const [year, month] = [Number(expiryYear), Number(expiryMonth)]
   const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate()

@@ -86,7 +86,7 @@ const dueAt = async (svcCardId: string): Promise<number> => {
 
 test.each(
   Object.keys(DUE_CARDS).flatMap((kind) => Object.keys(CHANGES).map((change) => [kind, change] as const)),
-)('%s is due no later after a change of its %s', async (kind, change) => {
+)('%s becomes due no later after a change of its %s', async (kind, change) => {
   const svcCardId = await DUE_CARDS[kind]!()
   const before = await dueAt(svcCardId)
   expect(before).toBeLessThan(Date.now() + 8 * DAY_MS)
@@ -96,7 +96,7 @@ test.each(
   expect(payloadOf(await client.get(path(svcCardId))).accountBalance).toBe(0)
 })
 
-test('the migration makes cards due again that had been forgotten with a return or money', async () => {
+test('the migration makes cards due again that were missed with a pending return or a balance', async () => {
   const migration = await readMigration('0045_forgotten_cards')
   for (const [kind, make] of Object.entries(DUE_CARDS))
     for (const forgotten of ['null', `now() + interval '1050 days'`]) {

@@ -42,7 +42,7 @@ const block = (svcCardId: string) =>
 const rounds = <T>(round: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: ROUNDS }, (_, n) => round(n)))
 
-test('a replacement against an authorisation from two processes: the amount is held on one card, and spent once', async () => {
+test('a replacement concurrent with an authorisation, from two processes: the amount is held on one card, and spent once', async () => {
   await rounds(async () => {
     const { svcCardId, token } = await newCard()
     const terminal = new Terminal(otherClient, token)
@@ -61,7 +61,7 @@ test('a replacement against an authorisation from two processes: the amount is h
   })
 })
 
-test('two replacements of a card from two processes make one card', async () => {
+test('two replacements of a card from two processes create one card', async () => {
   await rounds(async () => {
     const { svcCardId } = await newCard()
     const both = await Promise.all([
@@ -72,7 +72,7 @@ test('two replacements of a card from two processes make one card', async () => 
   })
 })
 
-test('a return against a forced post from two processes: each rupee is spent or returned, never both', async () => {
+test('a return concurrent with a forced post, from two processes: each rupee is spent or returned, never both', async () => {
   await rounds(async () => {
     const { svcCardId, token } = await newCard()
     payloadOf(await block(svcCardId))
@@ -86,7 +86,7 @@ test('a return against a forced post from two processes: each rupee is spent or 
   })
 })
 
-test('a return against a replacement: one of them gets the money', async () => {
+test('a return concurrent with a replacement: one of them gets the money', async () => {
   await rounds(async () => {
     const { svcCardId } = await newCard()
     payloadOf(await block(svcCardId))
@@ -102,7 +102,7 @@ test('a return against a replacement: one of them gets the money', async () => {
   })
 })
 
-test('the end of a wait in two processes at once returns the money once', async () => {
+test('the end of a waiting period in two processes at once returns the money once', async () => {
   const cards = await rounds(async () => {
     const { svcCardId } = await newCard()
     payloadOf(await block(svcCardId))

@@ -72,7 +72,7 @@ const inAccount = async (accountId: string): Promise<number> => {
 }
 const funding = () => inAccount(`card_funding:${partner.cardAccountId}`)
 
-test('a replaced card has its balance on a new card with another number; the old one is blocked for good', async () => {
+test('a replaced card has its balance on a new card with another number; the old one is permanently blocked', async () => {
   const old = await newCard()
   const terminal = new Terminal(service.client, old.token)
   const { authorizationId } = await terminal.authorize(100)
@@ -105,7 +105,7 @@ test('a replaced card has its balance on a new card with another number; the old
   expect(await typesOf(old.svcCardId)).toEqual(types)
 })
 
-test('what is held stays on the replaced card until it is captured or released; the rest follows, also refunds', async () => {
+test('held amounts stay on the replaced card until captured or released; the rest moves to the new card, including refunds', async () => {
   const { svcCardId, token } = await newCard()
   const terminal = new Terminal(service.client, token)
   const { authorizationId } = await terminal.authorize(200)
@@ -132,7 +132,7 @@ test('what is held stays on the replaced card until it is captured or released; 
   expect(amounts.map(({ payload }) => payload.amount)).toEqual([300, 150, 20, 30])
 })
 
-test('a hold that expires on a replaced card follows too', async () => {
+test('the amount of a hold that expires on a replaced card moves to the new card, too', async () => {
   const { svcCardId, token } = await newCard()
   await new Terminal(service.client, token).authorize(200)
   const { svcCardId: made } = payloadOf(await replace(svcCardId))
@@ -145,7 +145,7 @@ test('a hold that expires on a replaced card follows too', async () => {
   await expect.poll(() => moved().then(() => card(made))).toMatchObject({ accountBalance: 500 })
 })
 
-test('a card with nothing left, or with money on its way back, is not replaced', async () => {
+test('a card with nothing left to move, or with a return in progress, is not replaced', async () => {
   const { svcCardId, token } = await newCard()
   await new Terminal(service.client, token).authorize(500)
   expectFailure(await replace(svcCardId), 'nothing_left')
@@ -155,7 +155,7 @@ test('a card with nothing left, or with money on its way back, is not replaced',
   expectFailure(await replace(other.svcCardId), 'return_waiting')
 })
 
-test('at the holder’s consent the balance of a dead card waits in `unclaimed`, then returns to its card account', async () => {
+test('with the holder’s consent the balance of a blocked or expired card waits in `unclaimed`, then returns to its card account', async () => {
   const { svcCardId } = await newCard()
   expectFailure(await giveBack(svcCardId, 'letter-1'), 'card_not_ended')
   await block(svcCardId)
@@ -184,7 +184,7 @@ test('at the holder’s consent the balance of a dead card waits in `unclaimed`,
   expect((await typesOf(svcCardId)).slice(-2)).toEqual(['card.return_waiting', 'card.returned'])
 })
 
-test('what nobody claims is announced 45, 15 and 1 days before, and returns after CARD_UNCLAIMED_DAYS', async () => {
+test('an unclaimed balance is announced 45, 15 and 1 days before, and returns after CARD_UNCLAIMED_DAYS', async () => {
   const { svcCardId } = await newCard()
   await block(svcCardId)
   const { endedOn, unclaimedOn } = await end(svcCardId)
@@ -217,7 +217,7 @@ test('what nobody claims is announced 45, 15 and 1 days before, and returns afte
   expect(await funding()).toBe(before + 500)
 })
 
-test('an operator puts money back on the card as long as it waits; it is announced again before it is unclaimed', async () => {
+test('an operator returns money to the card as long as it waits; it is announced again before it is unclaimed', async () => {
   const settings = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const svc = async (...args: string[]): Promise<Json> => {
     const { code, stdout, stderr } = await runHere(['admin', 'cards', ...args, '--json'], settings)
@@ -248,7 +248,7 @@ test('an operator puts money back on the card as long as it waits; it is announc
   )
 })
 
-test('a refund to a dead card whose money was returned goes the same way at once, when its days are over', async () => {
+test('a refund to a blocked or expired card whose money was returned is returned the same way at once, when its days are over', async () => {
   const { svcCardId, token } = await newCard()
   const terminal = new Terminal(service.client, token)
   const { authorizationId } = await terminal.authorize(100)
@@ -267,7 +267,7 @@ test('a refund to a dead card whose money was returned goes the same way at once
   ])
 })
 
-test('a card expires once: announced 30, 7 and 1 days before, and then dead', async () => {
+test('a card expires once: announced 30, 7 and 1 days before, and expired afterwards', async () => {
   const { svcCardId } = await newCard()
   const locked = await newCard()
   const { lastDay } = await end(svcCardId)

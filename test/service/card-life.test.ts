@@ -67,7 +67,7 @@ const STATUS_TABLE: Record<string, Record<string, 'moves' | 'same' | 'refused'>>
 }
 for (const [from, row] of Object.entries(STATUS_TABLE))
   for (const [to, outcome] of Object.entries(row))
-    test(`a card that is ${from} and is to be ${to}: ${outcome}`, async () => {
+    test(`changing a card from ${from} to ${to}: ${outcome}`, async () => {
       const { svcCardId } = await newCard({ physicalCard: from === 'AP' })
       if (from !== 'UL' && from !== 'AP') payloadOf(await setStatus(svcCardId, from, 'to begin with'))
       const before = await card(svcCardId)
@@ -106,7 +106,7 @@ const KYC_TABLE: Record<KycStatus, string> = {
 }
 const KYC_STATES = Object.keys(KYC_TABLE) as KycStatus[]
 for (const from of KYC_STATES)
-  test(`from KYC ${from} a card goes to ${KYC_TABLE[from]} and nowhere else`, async () => {
+  test(`from KYC ${from} a card changes to ${KYC_TABLE[from]} and to nothing else`, async () => {
     const { svcCardId } = await newCard()
     for (const to of KYC_STATES) {
       await asSuperuser(service.db.database, (db) =>
@@ -128,7 +128,7 @@ for (const from of KYC_STATES)
     )
   })
 
-test('a refused move says which moves are legal', async () => {
+test('a rejected status change states the allowed ones', async () => {
   const { svcCardId } = await newCard()
   payloadOf(await setStatus(svcCardId, 'BL', 'lost'))
   expect((await setStatus(svcCardId, 'UL')).errorDescription).toContain('final')
@@ -137,7 +137,7 @@ test('a refused move says which moves are legal', async () => {
   expect((await setStatus(physical.svcCardId, 'UL')).errorDescription).toContain('activation')
 })
 
-test('blocking needs a reason, which the record shows; other moves do not', async () => {
+test('blocking needs a reason, which the record shows; other status changes do not', async () => {
   const { svcCardId } = await newCard()
   expect(await setStatus(svcCardId, 'BL')).toMatchObject({ status: 400, error: 'validation_failed' })
   for (const reason of ['', '   ', 'x'.repeat(256)])
@@ -149,11 +149,11 @@ test('blocking needs a reason, which the record shows; other moves do not', asyn
   })
 })
 
-test('AP is not a status that anybody can ask for', async () => {
+test('AP is not a status that a caller can request', async () => {
   expect((await setStatus((await newCard()).svcCardId, 'AP')).status).toBe(400)
 })
 
-test('a physical card is activated once, and a repeat answers the same', async () => {
+test('a physical card is activated once, and a repeat returns the same response', async () => {
   const { svcCardId, cardActivated } = await newCard({ physicalCard: true })
   expect(cardActivated).toBe(false)
   const first = await activate(svcCardId)
@@ -177,7 +177,7 @@ test('virtual and blocked cards are not activated', async () => {
   expect((await card(svcCardId)).cardActivated).toBe(false)
 })
 
-test('only a changed status is an event, told once with the record as the API answers it', async () => {
+test('only a changed status is an event, published once with the record as the API returns it', async () => {
   const { svcCardId } = await newCard()
   const locked = payloadOf(await setStatus(svcCardId, 'L', 'trip'))
   payloadOf(await setStatus(svcCardId, 'L', 'trip'))
@@ -200,7 +200,7 @@ test('user flags are set one by one, and setting them again changes nothing', as
   expect(await history(svcCardId)).toHaveLength(2)
 })
 
-test('admin flags and an empty change are refused', async () => {
+test('admin flags and an empty change are rejected', async () => {
   const { svcCardId } = await newCard()
   for (const flags of [{}, { posAllowedAdmin: true }, { posAllowed: 'yes' }])
     expect(await client.patch(path(svcCardId, '/flags'), flags)).toMatchObject({
@@ -209,7 +209,7 @@ test('admin flags and an empty change are refused', async () => {
     })
 })
 
-test('the history is told newest first, in pages, in the order of the changes', async () => {
+test('the history is returned newest first, in pages, in the order of the changes', async () => {
   const { svcCardId } = await newCard()
   const wanted = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? ('L' as const) : ('UL' as const)))
   // Handed over at once, so that most of them go together in one batch, at one instant of the database.
@@ -232,7 +232,7 @@ test('the history is told newest first, in pages, in the order of the changes', 
   expect((await card(svcCardId)).cardStatus.name).toBe(all[0]!.to)
 })
 
-test('another partner’s card is answered like one that never existed, as are malformed ids', async () => {
+test('another partner’s card gets the same response as a nonexistent one, as do malformed ids', async () => {
   const { svcCardId } = await newCard()
   const missing = `card_${'0'.repeat(26)}`
   const without = ({ text }: ApiResponse) => text.replaceAll(/"requestId":"[^"]*"|"timestamp":"[^"]*"/g, '')

@@ -36,7 +36,7 @@ async function acrossMidnight(svcCardId: string, send: () => Promise<Json>): Pro
   })
 }
 
-test('an authorisation that is decided after midnight counts what was spent and held of the new day alone', async () => {
+test('an authorisation that is decided after midnight counts only what was spent and held on the new day', async () => {
   await service.at(MIDNIGHT - 600_000)
   const { svcCardId, terminal } = await newCard()
   const { authorizationId } = await terminal.authorize(60)

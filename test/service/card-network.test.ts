@@ -48,7 +48,7 @@ test('every message of the network goes through the card rail: authorise, captur
   })
 })
 
-test('a duplicate gets the first response and holds once; a timeout leaves no hold; a void before its authorisation declines it', async () => {
+test('a duplicate gets the first response and creates one hold; a timeout leaves no hold; a void before its authorisation declines it', async () => {
   const svcCardId = await newCard()
   const authorization = { type: 'authorization', amount: 30 }
   const [first, again] = await send(svcCardId, { ...authorization, behaviour: 'duplicate' })
@@ -63,7 +63,7 @@ test('a duplicate gets the first response and holds once; a timeout leaves no ho
   expect((await balance(svcCardId)).otbBalance).toBe(70)
 })
 
-test('a message without an amount that needs one is quarantined as the rail does it; a card that is not there is 404', async () => {
+test('a message without a required amount is quarantined as on the rail; an unknown card is 404', async () => {
   const [sent] = await send(await newCard(), { type: 'capture' })
   expect(sent).toMatchObject({
     status: 202,

@@ -24,7 +24,7 @@ afterAll(() => service.close())
 const sql = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
   asSuperuser(service.db.database, async (db) => (await db.query(text, values)).rows as T[])
 
-test('a signed message that cannot be read is kept once, without card numbers, and gets 202', async () => {
+test('a signed message that cannot be read is stored once, without card numbers, and gets 202', async () => {
   const { terminal } = await newCard()
   const sent = async (body: string, at = 'authorizations') => {
     const { status, json } = await terminal.sendBytes(at, body)
@@ -66,7 +66,7 @@ const ORDERS = [
 ] as const
 
 test.each(ORDERS)(
-  'a stand-in, its capture and a void of a part hold the same in the order %s, %s, %s',
+  'a stand-in, its capture and a partial void result in the same hold in the order %s, %s, %s',
   async (...order) => {
     const { svcCardId, terminal } = await newCard()
     const identity = newIdentity()
@@ -83,7 +83,7 @@ test.each(ORDERS)(
   },
 )
 
-test('a void without an amount that arrives before its stand-in leaves nothing to hold', async () => {
+test('a void without an amount that arrives before its stand-in leaves no amount to hold', async () => {
   const { svcCardId, terminal } = await newCard()
   const identity = newIdentity()
   await terminal.void({ amount: 10, ...referenceTo(identity) })
@@ -92,7 +92,7 @@ test('a void without an amount that arrives before its stand-in leaves nothing t
   expect(await sql('select from card_authorizations where svc_card_id = $1', [svcCardId])).toEqual([])
 })
 
-test('a message is decided by the fields that it needs, whatever the form of the others', async () => {
+test('a message is decided by the fields that it needs, whatever the form of the other fields', async () => {
   const { terminal } = await newCard()
   const { token } = terminal
   const bodyOf = (others: object) =>
@@ -117,7 +117,7 @@ test('a message is decided by the fields that it needs, whatever the form of the
 })
 
 test.each(['authorizations', 'captures', 'voids', 'refunds', 'advices', 'balance-inquiries'])(
-  'a signed message to /rails/cards/%s is answered or kept, whatever one of its fields is',
+  'a signed message to /rails/cards/%s gets a response or is stored, whatever one of its fields contains',
   async (path) => {
     const { terminal } = await newCard()
     const right = {
@@ -147,7 +147,7 @@ test.each(['authorizations', 'captures', 'voids', 'refunds', 'advices', 'balance
   },
 )
 
-test('a message names its card by the number where it is encrypted', async () => {
+test('an encrypted message can identify its card by the card number', async () => {
   const { svcCardId, terminal } = await newCard()
   const [row] = await sql<{ number_encrypted: Buffer }>(
     'select number_encrypted from cards where svc_card_id = $1',
@@ -163,7 +163,7 @@ test('a message names its card by the number where it is encrypted', async () =>
   expect(response.text).not.toContain(cardNumber)
 })
 
-test('messages are signed with one of the two keys over their time and bytes', async () => {
+test('messages are signed with one of the two keys over their timestamp and bytes', async () => {
   const { terminal } = await newCard()
   expect(await new Terminal(service.client, terminal.token, NEXT_KEY).balance()).toMatchObject({
     status: 'approved',

@@ -83,7 +83,7 @@ const UNDONE = [
 ] as const
 
 test.each(UNDONE)(
-  'of an authorisation, %s: one exception, %s; the amount is taken once',
+  'for an authorisation, %s: one exception, %s; the amount is debited once',
   async (order, reason) => {
     const card = await newCard()
     const identity = newIdentity()
@@ -99,7 +99,7 @@ test.each(UNDONE)(
   },
 )
 
-test('a void of an expired hold is recorded without an event and releases nothing, repeated too', async () => {
+test('a void of an expired hold is recorded without an event and releases nothing, also when repeated', async () => {
   const card = await newCard()
   const { authorizationId } = await card.terminal.authorize(100)
   await expire(card)
@@ -112,7 +112,7 @@ test('a void of an expired hold is recorded without an event and releases nothin
   expect(await reasonsOf(card)).toEqual([])
 })
 
-test('a forced post of an authorisation whose expired hold was voided is an exception too', async () => {
+test('a forced post of an authorisation whose expired hold was voided is an exception, too', async () => {
   const card = await newCard()
   const { authorizationId } = await card.terminal.authorize(100)
   await expire(card)
@@ -131,7 +131,7 @@ const IN_PART = [
 ] as const
 
 test.each(IN_PART)(
-  'of an authorisation, %s of a part each: no exception; a capture of what was voided is one',
+  'for an authorisation, %s of a part each: no exception; a capture of the voided part is one',
   async (order) => {
     const card = await newCard()
     const { authorizationId } = await card.terminal.authorize(100)
@@ -148,7 +148,7 @@ test.each(IN_PART)(
   },
 )
 
-test('a capture after a void that came too late is an exception, as the void is', async () => {
+test('a capture after a void that arrived too late is an exception, as the void is', async () => {
   const card = await newCard()
   const { authorizationId } = await card.terminal.authorize(100)
   await card.terminal.capture(100, { authorizationId })
@@ -157,7 +157,7 @@ test('a capture after a void that came too late is an exception, as the void is'
   expect(await reasonsOf(card)).toEqual(['capture_after_void', 'void_after_capture'])
 })
 
-test('of a capture and a void of an expired hold at once, from two processes, one is an exception', async () => {
+test('of a concurrent capture and void of an expired hold, from two processes, one is an exception', async () => {
   const reasons = await Promise.all(
     Array.from({ length: ROUNDS }, async () => {
       const card = await newCard(100)
@@ -184,7 +184,7 @@ const ORDERS = [
 ] as const
 
 test.each(ORDERS)(
-  'an authorisation, a capture of a part and a final capture leave no hold in the order %s, %s, %s',
+  'an authorisation, a partial capture and a final capture leave no hold in the order %s, %s, %s',
   async (...order) => {
     const card = await newCard()
     const identity = newIdentity()
@@ -205,7 +205,7 @@ test.each(ORDERS)(
   },
 )
 
-test('an authorisation that arrives after a final capture is approved without a hold, its repeat too', async () => {
+test('an authorisation that arrives after a final capture is approved without a hold, as is its repeat', async () => {
   const card = await newCard()
   const identity = newIdentity()
   await card.terminal.capture(100, { ...referenceTo(identity), final: true })
@@ -219,7 +219,7 @@ test('an authorisation that arrives after a final capture is approved without a 
 })
 
 test.each([['authorisation', 'capture'] as const, ['capture', 'authorisation'] as const])(
-  'an authorisation and a capture of a part hold the same in the order %s, %s',
+  'an authorisation and a partial capture result in the same hold in the order %s, %s',
   async (...order) => {
     const card = await newCard()
     const identity = newIdentity()
@@ -234,7 +234,7 @@ test.each([['authorisation', 'capture'] as const, ['capture', 'authorisation'] a
   },
 )
 
-test('an authorisation that arrives after its capture is decided on what is left of it', async () => {
+test('an authorisation that arrives after its capture is decided on the remaining amount', async () => {
   const captured = async (loadAmount: number, amount: number, authorized: number) => {
     const card = await newCard(loadAmount)
     const identity = newIdentity()
@@ -249,7 +249,7 @@ test('an authorisation that arrives after its capture is decided on what is left
   expect(await captured(5000, 400, 401)).toEqual(['declined', 'over_transaction_limit'])
 })
 
-test('a void of an authorisation that arrives after its capture releases what was left of it', async () => {
+test('a void of an authorisation that arrives after its capture releases the remainder', async () => {
   const card = await newCard()
   const identity = newIdentity()
   await card.terminal.capture(60, referenceTo(identity))
@@ -261,7 +261,7 @@ test('a void of an authorisation that arrives after its capture releases what wa
   expect(await moneyOf(card)).toEqual({ accountBalance: 440, holdBalance: 0 })
 })
 
-test('an authorisation and its final capture at once, from two processes, leave no hold', async () => {
+test('a concurrent authorisation and final capture, from two processes, leave no hold', async () => {
   await Promise.all(
     Array.from({ length: ROUNDS }, async () => {
       const card = await newCard(100)

@@ -79,7 +79,7 @@ test('one message sent to two processes at once is one message, with one respons
   })
 })
 
-test('a capture against a void from two processes takes the amount once and leaves no hold', async () => {
+test('a capture concurrent with a void, from two processes, debits the amount once and leaves no hold', async () => {
   await rounds(async () => {
     const { svcCardId, here, there } = await newCard(100)
     const { authorizationId } = await here.authorize(60)
@@ -95,7 +95,7 @@ test('a capture against a void from two processes takes the amount once and leav
   })
 })
 
-test('the expiry of a hold against its capture releases it once and takes the amount once', async () => {
+test('the expiry of a hold concurrent with its capture releases it once and debits the amount once', async () => {
   const held = await rounds(async () => {
     const card = await newCard(100)
     return { ...card, ...(await card.here.authorize(60)) } as Shops & { authorizationId: string }
@@ -154,7 +154,7 @@ const sendToEither =
     throw new Error('no process gave a response')
   }
 
-test(`of ${MESSAGES} messages, some doubled, overtaken or lost, while a process is killed, each counts once and its response is as reckoned`, async () => {
+test(`of ${MESSAGES} messages, some duplicated, reordered or lost, while a process is killed, each counts once and its response is as computed`, async () => {
   const holder = await newPartner(service)
   const issuedTo = await asPartner(service.client, holder)
   const chance = new Chance(7, 'terminal')

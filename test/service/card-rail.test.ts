@@ -106,7 +106,7 @@ test('a capture without its authorisation debits at most the balance less other 
   expect(await reasonsOf(svcCardId)).toEqual(['unmatched_capture'])
 })
 
-test('a void releases a part or all of the hold; by the network’s reference too', async () => {
+test('a void releases a part or all of the hold, also by the network’s reference', async () => {
   const { svcCardId, terminal } = await newCard()
   const identity = newIdentity()
   await terminal.authorize(300, identity)
@@ -132,7 +132,7 @@ test('a void that arrives before its authorisation declines it', async () => {
   expect(await card(svcCardId)).toMatchObject({ holdBalance: 0 })
 })
 
-test('a stand-in that arrives after its captures holds only what they have not taken', async () => {
+test('a stand-in that arrives after its captures holds only what they have not captured', async () => {
   const { svcCardId, terminal } = await newCard()
   const [part, whole] = [newIdentity(), newIdentity()]
   await terminal.capture(100, referenceTo(part))
@@ -148,7 +148,7 @@ test('a stand-in that arrives after its final capture holds nothing', async () =
   expect(await terminal.advise('stand_in', 150, identity)).toMatchObject({ otbBalance: 400 })
 })
 
-test('a refund gives back at most what its capture took; the rest and unmatched ones are exceptions', async () => {
+test('a refund credits at most what its capture debited; the rest and unmatched ones are exceptions', async () => {
   const { svcCardId, terminal } = await newCard()
   const { messageId: captureId } = await terminal.capture(100, holdOf(await terminal.authorize(100)))
   expect(await terminal.refund(60, { captureId })).toMatchObject({ creditedAmount: 60, accountBalance: 460 })
@@ -160,7 +160,7 @@ test('a refund gives back at most what its capture took; the rest and unmatched 
   ])
 })
 
-test('advices are never declined: a forced post debits what is free, a stand-in holds whatever is left', async () => {
+test('advices are never declined: a forced post debits the available amount, a stand-in holds what remains', async () => {
   const { svcCardId, terminal } = await newCard()
   payloadOf(await issuer.patch(path(svcCardId, '/status'), { status: 'BL', reason: 'Stolen' }))
   const held = await terminal.advise('stand_in', 350)
@@ -202,7 +202,7 @@ test('an authorisation is declined with the ISO 8583 response code of its reason
   expect(await stranger.authorize(1)).toMatchObject({ responseCode: '14', reason: 'unknown_card' })
 })
 
-test('a repeat gets the first response byte for byte, also late; the RRN identifies nothing', async () => {
+test('a repeat gets the first response byte for byte, also late; the RRN does not identify a message', async () => {
   const { svcCardId, terminal } = await newCard()
   const identity = { ...newIdentity(), rrn: '633412000777' }
   const first = await terminal.send('authorizations', { amount: 10, channel: 'pos', ...identity })
@@ -214,7 +214,7 @@ test('a repeat gets the first response byte for byte, also late; the RRN identif
   expect((await eventsOf(svcCardId)).filter((type) => type === 'card.authorized')).toHaveLength(2)
 })
 
-test('the same identity with other content is declined or kept, and shown to operators', async () => {
+test('the same identity with other content is declined or stored, and shown to operators', async () => {
   const { svcCardId, terminal } = await newCard()
   const identity = newIdentity()
   await terminal.authorize(10, identity)
@@ -273,7 +273,7 @@ test('a hold expires after CARD_HOLD_DAYS, once; a late capture is a forced post
   ])
 })
 
-test('a capture after its hold expired is a forced post: it debits what the card has, also more than was held', async () => {
+test('a capture after its hold expired is a forced post: it debits the card’s balance, also beyond the amount held', async () => {
   const { svcCardId, terminal } = await newCard()
   const held = await terminal.authorize(100)
   await sql(`update card_authorizations set expires_at = now() where svc_card_id = $1`, [svcCardId])
@@ -283,7 +283,7 @@ test('a capture after its hold expired is a forced post: it debits what the card
   expect(await reasonsOf(svcCardId)).toEqual([])
 })
 
-test('what is held cannot be spent at the sandbox’s terminal', async () => {
+test('held amounts cannot be spent at the sandbox’s terminal', async () => {
   const { svcCardId, terminal } = await newCard()
   await terminal.authorize(400)
   const spend = (amount: number) =>
@@ -292,7 +292,7 @@ test('what is held cannot be spent at the sandbox’s terminal', async () => {
   expect(payloadOf(await spend(100)).otbBalance).toBe(0)
 })
 
-test('of many authorisations at once the card approves what it has, to the last rupee', async () => {
+test('of many concurrent authorisations the card approves as much as its balance, to the last rupee', async () => {
   const { svcCardId, terminal } = await newCard({ loadAmount: 100 })
   const results = await Promise.all(Array.from({ length: 20 }, () => terminal.authorize(10)))
   expect(results.filter(({ status }) => status === 'approved')).toHaveLength(10)

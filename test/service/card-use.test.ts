@@ -69,7 +69,7 @@ test('a channel is open only while both of its flags are on', async () => {
     }
 })
 
-test('spends and refunds move the balance to the paisa and count in the used fields', async () => {
+test('spends and refunds change the balance exactly to the paisa and count in the used fields', async () => {
   const { svcCardId } = await newCard({ loadAmount: 1000 })
   expect(payloadOf(await spend(svcCardId, 249.55))).toMatchObject({
     svcCardId,
@@ -92,7 +92,7 @@ test('spends and refunds move the balance to the paisa and count in the used fie
   expect((await card(svcCardId)).otbBalance).toBe(799)
 })
 
-test('what comes back on a later day is not used less than nothing on that day', async () => {
+test('a refund on a later day does not make the used amount of that day negative', async () => {
   const { svcCardId } = await newCard({ loadAmount: 1000 })
   await spend(svcCardId, 300)
   service.clock.advance(24 * 3_600_000)
@@ -101,7 +101,7 @@ test('what comes back on a later day is not used less than nothing on that day',
   expect(await card(svcCardId)).toMatchObject({ usedDtd: 0, usedLtd: 200 })
 })
 
-test('a spend over the balance and a refund over what was spent change nothing', async () => {
+test('a spend over the balance and a refund over the spent amount change nothing', async () => {
   const { svcCardId } = await newCard()
   expect(await spend(svcCardId, 500.01)).toMatchObject({ status: 422, error: 'insufficient_funds' })
   expect(await refund(svcCardId, 0.01)).toMatchObject({ status: 422, error: 'refund_over_spent' })
@@ -111,13 +111,13 @@ test('a spend over the balance and a refund over what was spent change nothing',
   expect(payloadOf(await refund(svcCardId, 0.01)).otbBalance).toBe(500)
 })
 
-test('amounts that are not exact rupees are refused', async () => {
+test('amounts that are not positive rupees exact to the paisa are rejected', async () => {
   const { svcCardId } = await newCard()
   for (const amount of [0, -1, 0.001, 1.005, 1e8, '5', null])
     expect((await spend(svcCardId, amount as number)).status, String(amount)).toBe(400)
 })
 
-test('locked, blocked and not yet activated cards cannot spend; they still get refunds', async () => {
+test('locked, blocked and not yet activated cards cannot spend; they still accept refunds', async () => {
   const { svcCardId } = await newCard()
   payloadOf(await spend(svcCardId, 100))
   payloadOf(await setStatus(svcCardId, 'L'))
@@ -132,14 +132,14 @@ test('locked, blocked and not yet activated cards cannot spend; they still get r
   expect(payloadOf(await spend(physical.svcCardId, 1)).otbBalance).toBe(499)
 })
 
-test('a card that does not exist cannot be used', async () => {
+test('a nonexistent card cannot be used', async () => {
   for (const id of [`card_${'0'.repeat(26)}`, 'x', 'card_%00']) {
     expect(await spend(id, 1)).toMatchObject({ status: 404, error: 'card_not_found' })
     expect(await refund(id, 1)).toMatchObject({ status: 404, error: 'card_not_found' })
   }
 })
 
-test('the events of spends and refunds tell the receipt, and no number', async () => {
+test('the events of spends and refunds contain the receipt, and no number', async () => {
   const { svcCardId } = await newCard()
   const spent = payloadOf(
     await service.client.post(`/sandbox/cards/${svcCardId}/spend`, {
@@ -165,7 +165,7 @@ test('the events of spends and refunds tell the receipt, and no number', async (
   expect(JSON.stringify(events)).not.toMatch(/\b\d{16}\b/)
 })
 
-test('the same Idempotency-Key spends once and answers the same bytes', async () => {
+test('the same Idempotency-Key spends once and returns the same bytes', async () => {
   const { svcCardId } = await newCard()
   const key = { 'idempotency-key': `till-${svcCardId}` }
   const responses = await Promise.all(Array.from({ length: 8 }, () => spend(svcCardId, 10, 'pos', key)))
@@ -182,7 +182,7 @@ test('the same Idempotency-Key spends once and answers the same bytes', async ()
   expect((await card(svcCardId)).cardStatus.name).toBe('UL')
 })
 
-test('64 callers at once never spend more than the card has, nor refund more than it spent', async () => {
+test('64 concurrent callers never spend more than the card has, nor refund more than it spent', async () => {
   const { svcCardId } = await newCard({ loadAmount: 100 })
   const spends = await Promise.all(Array.from({ length: 64 }, () => spend(svcCardId, 3)))
   expect(spends.filter(({ status }) => status === 200)).toHaveLength(33)
@@ -213,7 +213,7 @@ test('two processes on one database never overspend a card together', async () =
   }
 })
 
-test('a lock and spends at once: what was accepted came before the lock', async () => {
+test('a lock concurrent with spends: every accepted spend came before the lock', async () => {
   for (let round = 0; round < 10; round++) {
     const { svcCardId } = await newCard()
     const [locked, ...spends] = await Promise.all([

@@ -31,7 +31,7 @@ afterAll(() => service.close())
 const create = (order: object = {}) => createCard(client, partner, { loadAmount: 1, ...order })
 const WORDY = /^(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{1,2}, \d{4} \d{1,2}:\d\d:\d\d (AM|PM)$/
 
-test('a created card has every field of spec 2.4, typed as carried, and no other', async () => {
+test('a created card has every field of spec 2.4, with its type on the wire, and no other', async () => {
   const order = { firstName: 'Ravi', email: 'ravi@example.com', mobile: '9876543210', loadAmount: 1200 }
   const response = await create(order)
   expect(response.json).toMatchObject({ code: 0, message: 'Success' })
@@ -68,7 +68,7 @@ describe('fields of the request (spec 4.3)', () => {
       .map((name): [string, number] => [name, 255]),
   ]
   test.each(TEXTS)(
-    '%s takes any text up to %i characters, echoed as sent, and no more',
+    '%s accepts any text up to %i characters, returned as sent, and no more',
     async (name, max) => {
       for (const text of ['', '<b>"O’Brien" \\ & अनीता</b>', '🍵'.repeat(max)]) {
         const { svcCardId, ...card } = payloadOf(await create({ [name]: text }))
@@ -110,7 +110,7 @@ describe('fields of the request (spec 4.3)', () => {
     ['userId', 'x'.repeat(65), false],
     ['cardNumber', '4111111111111111', false],
     ['loadamount', 5, false],
-  ])('%s: %j is taken: %s', async (name, value, taken) => {
+  ])('%s: %j is accepted: %s', async (name, value, taken) => {
     const response = await create({ [name]: value })
     if (taken) expect(payloadOf(response)[name]).toBe(value)
     else {
@@ -120,7 +120,7 @@ describe('fields of the request (spec 4.3)', () => {
     }
   })
 
-  test('all faults are told at once, by name', async () => {
+  test('all errors are reported at once, by name', async () => {
     const encrypted = await encryptFor(partner, { mobile: '1', email: 'x', first_name: 'y' })
     const { errorDescription } = await client.post(CREATE, encrypted)
     for (const name of ['companyId', 'cardAccountId', 'mobile', 'email', 'first_name'])
@@ -143,7 +143,7 @@ describe('fields of the request (spec 4.3)', () => {
     }
   })
 
-  test('a delivery address is asked for by its flag, part by part, and echoed however it came', async () => {
+  test('a delivery address is required by its flag, part by part, and returned as it was sent', async () => {
     const parts = {
       deliveryAddress: '1 Road',
       deliveryCity: 'Pune',
@@ -170,7 +170,7 @@ describe('fields of the request (spec 4.3)', () => {
       })
   })
 
-  test('a physical card waits for its activation, with the date of the request', async () => {
+  test('a physical card awaits its activation, with the date of the request', async () => {
     const card = payloadOf(await create({ physicalCard: true }))
     expect(card).toMatchObject({
       physicalCard: true,
@@ -188,7 +188,7 @@ describe('the load (decisions C6, C7)', () => {
     const order = `{"companyId":"${companyId}","cardAccountId":"${cardAccountId}","loadAmount":${loadAmount}}`
     return client.send('POST', CREATE, await encrypt(Buffer.from(order), partner.sharedKey), JOSE)
   }
-  test.each(['1', '"1"', '1.0', '1e3', '10000', '"10000"'])('%s is taken', async (text) => {
+  test.each(['1', '"1"', '1.0', '1e3', '10000', '"10000"'])('%s is accepted', async (text) => {
     const rupees = Number(JSON.parse(text))
     expect(payloadOf(await raw(text))).toMatchObject({ loadAmount: String(rupees), otbBalance: rupees })
   })
@@ -209,7 +209,7 @@ describe('the load (decisions C6, C7)', () => {
     'true',
     '[5]',
     '1e21',
-  ])('%s is refused', async (text) => {
+  ])('%s is rejected', async (text) => {
     const response = await raw(text)
     expect([response.status, response.error]).toEqual([400, 'validation_failed'])
     expect(response.errorDescription).toMatch(/^loadAmount /)
@@ -219,7 +219,7 @@ describe('the load (decisions C6, C7)', () => {
     expect([response.status, response.error]).toEqual([422, 'load_over_limit'])
   })
 
-  test('without one the account’s denomination is loaded, unless that is over the limit', async () => {
+  test('without one the account’s denomination is loaded, unless it is over the limit', async () => {
     expect(payloadOf(await create({ loadAmount: undefined })).loadAmount).toBe('500')
     const low = await openService({ db: service.db, env: { CARD_LOAD_MAX_RUPEES: '499' } })
     const caller = await asPartner(low.client, partner)
@@ -227,7 +227,7 @@ describe('the load (decisions C6, C7)', () => {
     await low.close()
   })
 
-  test('it moves from the card account to the card in the ledger, to the paisa', async () => {
+  test('it moves from the card account to the card in the ledger, exact to the paisa', async () => {
     const balances = async (...ids: string[]) =>
       (
         await asSuperuser(service.db.database, (db) =>
@@ -250,7 +250,7 @@ describe('the load (decisions C6, C7)', () => {
     ])
   })
 
-  test('when there is not enough, nothing at all is written', async () => {
+  test('with insufficient funds, nothing at all is written', async () => {
     const poor = await newPartner(service, { fundsPaise: 499_99n })
     const caller = await asPartner(service.client, poor)
     const before = await countRows(service.db.database)
@@ -268,7 +268,7 @@ describe('the load (decisions C6, C7)', () => {
     )
   })
 
-  test('an account is never overspent: of 60 orders at once for funds of 25, exactly 25 get a card, and the books add up', async () => {
+  test('an account is never overspent: of 60 concurrent orders for funds of 25, exactly 25 get a card, and the books balance', async () => {
     const own = await newPartner(service, { fundsPaise: 25n * 500_00n })
     const caller = await asPartner(service.client, own)
     const responses = await Promise.all(

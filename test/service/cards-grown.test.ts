@@ -9,7 +9,7 @@ const CARDS = 20_000
 // Row-level security keeps functions that are not leakproof out of index conditions, and statistics of yesterday make
 // an index by tenant look as good as a key: both once made every look-up read all rows of the tenant.
 test.each(['fresh', 'stale'])(
-  'orders and look-ups of single cards read few rows, however many the partner has, with %s statistics',
+  'orders and lookups of single cards read few rows, however many the partner has, with %s statistics',
   async (statistics) => {
     const first = await openService()
     const { db } = first

@@ -43,7 +43,7 @@ async function secondCompany(): Promise<TestPartner> {
   })
 }
 
-test('the holder named by userId is taken, and what the order leaves out is what is known of that user', async () => {
+test('the holder named by userId is used, and fields that the order omits are those known of that user', async () => {
   const before = await users()
   const card = payloadOf(await create({ userId: partner.userId, lastName: 'Menon' }))
   expect(card).toMatchObject({
@@ -55,7 +55,7 @@ test('the holder named by userId is taken, and what the order leaves out is what
   expect(await users()).toBe(before)
 })
 
-test('a userId of another company, of another partner, or of nobody is 404 in the same words', async () => {
+test('a userId of another company, of another partner, or of no user gets the same 404', async () => {
   const second = await secondCompany()
   const other = await newPartner(service)
   const responses = [
@@ -71,7 +71,7 @@ test('a userId of another company, of another partner, or of nobody is 404 in th
     ])
 })
 
-test('an empty text in an order is absent: it names no user, and blanks nothing that is known', async () => {
+test('an empty text in an order is absent: it names no user, and clears nothing that is known', async () => {
   const empty = { firstName: '', lastName: '', title: '', city: '', referenceNumber: '' }
   expect(payloadOf(await create({ ...empty, userId: partner.userId }))).toMatchObject({
     userId: partner.userId,
@@ -83,7 +83,7 @@ test('an empty text in an order is absent: it names no user, and blanks nothing 
   expect(await holder({ userId: '', mobile: '9300000009' })).toBe(userId)
 })
 
-test('a holder is found by mobile, and by e-mail in whatever case, within the company', async () => {
+test('a holder is found by mobile, and by e-mail in any case, within the company', async () => {
   const userId = await holder({ mobile: '9300000001', email: 'Meera.Iyer@Example.com' })
   const before = await users()
   expect(await holder({ mobile: '9300000001' })).toBe(userId)
@@ -107,12 +107,12 @@ test('the same mobile in another company or of another partner is another holder
   expect(new Set(ids).size).toBe(3)
 })
 
-test('an order that names nobody makes a holder of its own each time', async () => {
+test('an order that names no user creates its own holder each time', async () => {
   expect(await holder({})).not.toBe(await holder({}))
 })
 
 test.each([1, 2])(
-  '60 orders at once for one new mobile and e-mail make one holder, on %s services',
+  '60 concurrent orders for one new mobile and e-mail create one holder, on %s services',
   async (count) => {
     const second = count === 2 ? await openService({ db: service.db }) : undefined
     const callers = [client, ...(second ? [await asPartner(second.client, partner)] : [])]

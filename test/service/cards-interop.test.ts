@@ -115,7 +115,7 @@ async function pairJwks({ partnerId }: TestPartner, kind: 'P-256' | 'X25519' | '
 
 describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package python3-jwcrypto)', () => {
   test.each(['shared', 'P-256', 'X25519', 'RSA'] as const)(
-    'encrypts an order that the service takes and opens its encrypted answer, key: %s',
+    'encrypts an order that the service accepts and decrypts its encrypted response, key: %s',
     (kind) => exchange(jwcrypto, kind),
   )
 })
@@ -123,7 +123,7 @@ describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package p
 describe.skipIf(!joseCommand)('the jose command (skipped without the Debian package jose)', () => {
   // Version 11 has neither X25519 nor, with OpenSSL 3, RSA-OAEP-256.
   test.each(['shared', 'P-256'] as const)(
-    'encrypts an order that the service takes and opens its encrypted answer, key: %s',
+    'encrypts an order that the service accepts and decrypts its encrypted response, key: %s',
     (kind) => exchange(joseTool, kind),
   )
 })

@@ -46,7 +46,7 @@ test.each([
   ['c', undefined, SAME],
   ['d', 'e', 'encrypted_request_replayed'],
 ])(
-  'an encrypted request that came first with key %s and comes again with key %s gets %s',
+  'an encrypted request sent first with key %s and again with key %s gets %s',
   async (first, second, expected) => {
     const encrypted = await newJwe()
     const response = await send(encrypted, first)
@@ -69,7 +69,7 @@ test.each([
   [undefined, 'h'],
   ['i', 'j'],
 ])(
-  'once its answer is forgotten, an encrypted request that came with key %s and comes with key %s is 409 encrypted_request_replayed',
+  'once its response is deleted, an encrypted request sent first with key %s and again with key %s is 409 encrypted_request_replayed',
   async (first, second) => {
     const encrypted = await newJwe()
     payloadOf(await send(encrypted, first))
@@ -80,7 +80,7 @@ test.each([
   },
 )
 
-test('the same request encrypted anew under the same key gets the first answer, another request is 422, and a new key a new card', async () => {
+test('the same request encrypted again under the same key gets the first response, another request is 422, and a new key a new card', async () => {
   const order = orderOf()
   const first = await send(await newJwe(order), 'k')
   expect((await send(await newJwe({ ...order }), 'k')).text).toBe(first.text)
@@ -120,7 +120,7 @@ test.each([1, 2])(
   },
 )
 
-test('the same key and request of another partner is that partner’s own', async () => {
+test('the same key and request of another partner are independent', async () => {
   const other = await newPartner(service)
   const theirs = await asPartner(service.client, other)
   const mine = payloadOf(await send(await newJwe(), 'shared-name'))
@@ -128,7 +128,7 @@ test('the same key and request of another partner is that partner’s own', asyn
   expect(payloadOf(response).svcCardId).not.toBe(mine.svcCardId)
 })
 
-test('a captured encrypted request is worthless to another partner: with the shared key it does not open, to a published key it names what is not theirs', async () => {
+test('a captured encrypted request is useless to another partner: with the shared key it does not decrypt, to a published key it names records of others', async () => {
   const theirs = await asPartner(service.client, await newPartner(service))
   const shared = await newJwe()
   const toUs = await encryptFor(partner, orderOf(), await publishedKey(service.client, 'X25519'))
@@ -161,7 +161,7 @@ test('an encrypted request that was rejected is used up, its key is not', async 
 })
 
 test.each([1, 2])(
-  'of one encrypted request sent 40 times at once to %s services, all get the same bytes and one card is made',
+  'for one encrypted request sent 40 times at once to %s services, all get the same bytes and one card is created',
   async (services) => {
     const second = services === 2 ? await openService({ db: service.db }) : undefined
     const callers = [client, ...(second ? [await asPartner(second.client, partner)] : [])]

@@ -46,7 +46,7 @@ const maker = () => {
 const ENCRYPTED = { accept: 'application/jose' }
 
 describe.each(['shared', 'P-256', 'X25519', 'RSA'] as const)('with the key %s', (kind) => {
-  test('an encrypted order is taken as a JSON string and as application/jose', async () => {
+  test('an encrypted order is accepted as a JSON string and as application/jose', async () => {
     const key = kind === 'shared' ? partner.sharedKey : await publishedKey(service.client, kind)
     for (const asText of [false, true]) {
       const order = orderOf()
@@ -58,7 +58,7 @@ describe.each(['shared', 'P-256', 'X25519', 'RSA'] as const)('with the key %s', 
     }
   })
 
-  test('an encrypted answer opens with jose, and holds what the plain answer says byte for byte', async () => {
+  test('an encrypted response decrypts with jose, and contains the plain response byte for byte', async () => {
     const own = await newPartner(service)
     const caller = await asPartner(service.client, own)
     let opening = own.sharedKey.key
@@ -96,7 +96,7 @@ describe.each(['shared', 'P-256', 'X25519', 'RSA'] as const)('with the key %s', 
   })
 })
 
-test('a partner without any key that asks for an encrypted answer gets 406 before anything happens', async () => {
+test('a partner without any key that requests an encrypted response gets 406 before anything happens', async () => {
   const own = await newPartner(service)
   const caller = await asPartner(service.client, own)
   await operate((tx) => retireJweKey(tx, own.partnerId, own.sharedKey.kid))
@@ -108,7 +108,7 @@ test('a partner without any key that asks for an encrypted answer gets 406 befor
   payloadOf(await caller.post(CREATE, order, { accept: 'application/jose+json, */*' }))
 })
 
-test('an encrypted answer of many cards is 406', async () => {
+test('an encrypted response of many cards is 406', async () => {
   const own = await newPartner(service, { products: ['employee_rewards'] })
   const caller = await asPartner(service.client, own)
   const { companyId, cardAccountId } = own
@@ -116,7 +116,7 @@ test('an encrypted answer of many cards is 406', async () => {
   expect([response.status, response.error]).toEqual([406, 'not_acceptable'])
 })
 
-test('another partner’s shared key opens nothing: decryption_failed, as for a key that does not exist', async () => {
+test('another partner’s shared key decrypts nothing: decryption_failed, as for a nonexistent key', async () => {
   const other = await newPartner(service)
   const theirs = await client.post(CREATE, await encryptFor(partner, orderOf(), other.sharedKey))
   const missing = await client.post(
@@ -127,7 +127,7 @@ test('another partner’s shared key opens nothing: decryption_failed, as for a 
   expect(theirs.errorDescription).toBe(missing.errorDescription)
 })
 
-test('two shared keys are live at once, and a retired one stops opening while it is in constant use', async () => {
+test('two shared keys are live at once, and a retired one stops decrypting while it is in constant use', async () => {
   const own = await newPartner(service)
   const caller = await asPartner(service.client, own)
   const newer = sharedJweKey(await operate((tx) => issueSharedKey(tx, maker(), own.partnerId)))
@@ -212,13 +212,13 @@ function respelled(jwe: string): string {
   return other
 }
 
-test.each(BAD_JWES)('in sandbox mode the answer says what is wrong: %s', async (_, make, words) => {
+test.each(BAD_JWES)('in sandbox mode the response says what is wrong: %s', async (_, make, words) => {
   const response = await client.send('POST', CREATE, await make(), JOSE)
   expect([response.status, response.error]).toEqual([400, 'decryption_failed'])
   expect(response.errorDescription).toMatch(words)
 })
 
-test('in live mode every encrypted request that does not open gets the same bytes but for id and time, and plain requests are refused', async () => {
+test('in live mode every encrypted request that does not decrypt gets the same bytes except id and time, and plain requests are rejected', async () => {
   const live = await openService({ env: { SVC_MODE: 'live' }, db: service.db })
   const plainPartner = await operate((tx) =>
     createPartner(tx, maker(), { name: 'Plain', products: ['incentive'], plainRequests: true }),
@@ -249,7 +249,7 @@ test('in live mode every encrypted request that does not open gets the same byte
   await live.close()
 })
 
-test('a plain request is refused in the sandbox too, but for partners who may', async () => {
+test('a plain request is rejected in the sandbox, too, except for partners that may send one', async () => {
   for (const body of [orderOf(), [], 5, true]) {
     const response = await client.post(CREATE, body)
     expect([response.status, response.error]).toEqual([400, 'request_not_encrypted'])
@@ -257,7 +257,7 @@ test('a plain request is refused in the sandbox too, but for partners who may', 
   expect((await createCard(client, partner, { mobile: '12' })).error).toBe('validation_failed')
 })
 
-test('the encrypted request’s hash that is kept is that of IV, ciphertext and tag, bound to the card', async () => {
+test('the stored hash of an encrypted request is that of IV, ciphertext and tag, bound to the card', async () => {
   const encrypted = await encryptFor(partner, orderOf())
   const { svcCardId } = payloadOf(await client.post(CREATE, encrypted))
   const parts = encrypted.split('.').slice(2)

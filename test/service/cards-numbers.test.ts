@@ -24,7 +24,7 @@ function passesLuhn(number: string): boolean {
   return digits.reduce((sum, d, i) => sum + ((number.length - i) % 2 === 0 ? doubled[d]! : d), 0) % 10 === 0
 }
 
-test('the check of this file knows numbers that are known to be right and wrong', () => {
+test('the check of this file recognises numbers known to be valid and invalid', () => {
   for (const good of ['4111111111111111', '5500005555555559', '378282246310005', '79927398713'])
     expect(passesLuhn(good), good).toBe(true)
   for (const bad of ['4111111111111112', '5500005555555595', '79927398710'])
@@ -93,7 +93,7 @@ function crowded(own: number): RandomBytes {
   }
 }
 
-test('numbers that are taken already are passed over, also when two services draw the same ones at once', async () => {
+test('numbers already in use are skipped, also when two services draw the same ones at once', async () => {
   const first = await openService({ random: crowded(1) })
   const second = await openService({ random: crowded(2), db: first.db })
   const own = await newPartner(first)
@@ -115,7 +115,7 @@ test('numbers that are taken already are passed over, also when two services dra
   await Promise.all([first.close(), second.close()])
 })
 
-test('when every number that is drawn is taken, the order fails and writes nothing', async () => {
+test('when every drawn number is in use, the order fails and writes nothing', async () => {
   const constant = await openService({
     random: (size) => (size === 16 ? new Uint8Array(16) : randomBytes(size)),
   })

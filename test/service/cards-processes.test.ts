@@ -36,7 +36,7 @@ afterAll(async () => {
   expect(ends.map(({ code }) => code)).toEqual(ends.map(() => 0))
 })
 
-test('64 callers on three processes drain one account: as many cards as it pays for, each order answered alike wherever it is sent, and the books add up', async () => {
+test('64 callers on three processes drain one account: as many cards as it pays for, each order with the same response everywhere, and the books balance', async () => {
   const [cards, orders, rupees] = [400, 560, 7]
   const partner = await newPartner(service, { fundsPaise: BigInt(cards * rupees * 100 + 699) })
   const callers = await Promise.all(
@@ -81,7 +81,7 @@ test('64 callers on three processes drain one account: as many cards as it pays 
   expect((await reconcile(service.app.services.database)).ok).toBe(true)
 }, 240_000)
 
-test(`funds for 50 cards, 100 orders at once on three processes, ${ROUNDS} times: exactly 50 cards`, async () => {
+test(`funds for 50 cards, 100 concurrent orders on three processes, ${ROUNDS} times: exactly 50 cards`, async () => {
   const open = await Promise.all(processes.map(({ baseUrl }) => Client.open(baseUrl)))
   for (let round = 0; round < ROUNDS; round++) {
     const partner = await newPartner(service, { fundsPaise: 50n * 10_00n })

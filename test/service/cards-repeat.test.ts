@@ -71,7 +71,7 @@ const fund = (of: TestPartner) =>
     await db.query('commit')
   })
 
-test('an order with the referenceNumber of an earlier one returns its card, encrypted anew and without a key', async () => {
+test('an order with the referenceNumber of an earlier one returns its card, encrypted again and without a key', async () => {
   const referenceNumber = newReference()
   const first = payloadOf(await order({ referenceNumber }))
   const before = await cardsOf()
@@ -93,7 +93,7 @@ test('a referenceNumber with other content is 409 and names the card; another pa
   expect(payloadOf(theirs).svcCardId).not.toBe(svcCardId)
 })
 
-test('of one referenceNumber sent 20 times at once to two services one card is made, and all get it', async () => {
+test('for one referenceNumber sent 20 times at once to two services one card is created, and all get it', async () => {
   const referenceNumber = newReference()
   const before = await cardsOf()
   const responses = await Promise.all(
@@ -134,7 +134,7 @@ test('after CARD_REPEAT_SECONDS the same content is a new order, and a request t
   expect(payloadOf(await order(same, sameClient)).svcCardId).not.toBe(svcCardId)
 })
 
-test('CARD_REPEAT_SECONDS go by the partner’s test clock', async () => {
+test('CARD_REPEAT_SECONDS are counted by the partner’s test clock', async () => {
   const ahead = await newPartner(comparing)
   const later = async (bySeconds: number) => {
     payloadOf(await comparing.client.post(`/sandbox/tenants/${ahead.partnerId}/clock/advance`, { bySeconds }))
@@ -164,7 +164,7 @@ test('a rejected request is used up: the same JWE gets the same rejection, whate
   expect(await cardsOf(poor)).toBe(1)
 })
 
-test('the rejection of a request names the card that it named before', async () => {
+test('the rejection of a request names the same card as before', async () => {
   const referenceNumber = newReference()
   payloadOf(await order({ referenceNumber }))
   const { companyId, cardAccountId } = partner

@@ -39,7 +39,7 @@ const accountOf = ({ companyId, cardAccountId }: TestPartner) => ({ companyId, c
 const idsOf = (data: Json[]): string[] => data.map(({ svcCardId }) => svcCardId)
 const manyIds = Array.from({ length: MANY }, (_, i) => manyCardId(i + 1))
 
-test('an incentive search answers the full record of the one card, with the incentive fields', async () => {
+test('an incentive search returns the full record of the one card, with the incentive fields', async () => {
   const created = payloadOf(await createCard(client, incentive, { middleName: 'K.', loadAmount: 5 }))
   const { svcCardId } = created
   const found = payloadOf(await client.post(SEARCH, { ...accountOf(incentive), svcCardId }))
@@ -50,14 +50,14 @@ test('an incentive search answers the full record of the one card, with the ince
   expect(json).toEqual({ code: 0, message: 'Success', payload: created })
 })
 
-test('an incentive search without svcCardId, or with an empty one, is refused by name', async () => {
+test('an incentive search without svcCardId, or with an empty one, is rejected by name', async () => {
   for (const search of [{}, { svcCardId: '' }, { svcCardId: null }]) {
     const response = await client.post(SEARCH, { ...accountOf(incentive), ...search })
     expect([response.status, response.errorDescription]).toEqual([400, 'svcCardId is required'])
   }
 })
 
-test('a rewards search with an empty svcCardId returns all cards of the account, as one without', async () => {
+test('a rewards search with an empty svcCardId returns all cards of the account, as does one without', async () => {
   const all = await manyClient.post(SEARCH, { ...accountOf(many), svcCardId: '', after: '', limit: 3 })
   expect(idsOf(payloadOf(all).data)).toEqual(
     idsOf(payloadOf(await manyClient.post(SEARCH, { ...accountOf(many), limit: 3 })).data),
@@ -65,7 +65,7 @@ test('a rewards search with an empty svcCardId returns all cards of the account,
   expect(payloadOf(all).recordsCount).toBe(3)
 })
 
-test('a rewards search answers all cards of the account with exactly the twelve fields of spec 2.5', async () => {
+test('a rewards search returns all cards of the account with exactly the twelve fields of spec 2.5', async () => {
   const ids = []
   for (const loadAmount of ['100', '7', '10000'])
     ids.push(
@@ -95,7 +95,7 @@ test('the balance of the reduced record is exact to the paisa, in the list as fo
   }
 })
 
-test('of a partner with both products the account’s decides which variant it is (decision S1)', async () => {
+test('for a partner with both products the account’s product decides the variant (decision S1)', async () => {
   const products = ['incentive', 'employee_rewards'] as const
   for (const accountProduct of products) {
     const both = await newPartner(service, { products, accountProduct })
@@ -162,7 +162,7 @@ test('the four headers are required: token, partnerId, content type and cookie',
 })
 
 describe('a large account', () => {
-  test('is answered whole, each card once and in order, data first and then the exact recordsCount', async () => {
+  test('is returned completely, each card once and in order, data first and then the exact recordsCount', async () => {
     const response = await manyClient.post(SEARCH, accountOf(many))
     const { data, recordsCount } = payloadOf(response)
     expect(recordsCount).toBe(MANY)
@@ -172,7 +172,7 @@ describe('a large account', () => {
   })
 
   test.each([1, 1_999, 2_000, 2_001, 4_000, 10_000])(
-    'in pages of %i answers each card once, and says when there are no more',
+    'in pages of %i returns each card once, and states when there are no more',
     async (limit) => {
       const seen: string[] = []
       let after = limit === 1 ? manyCardId(MANY - 3) : undefined
@@ -210,7 +210,7 @@ describe('a large account', () => {
     return response
   }
 
-  test('is answered to two readers of a partner at a time; a third is 429 until one has gone', async () => {
+  test('is returned to two readers of a partner at a time; a third gets 429 until one has finished', async () => {
     const readers = [await begin(), await begin()]
     const third = await manyClient.post(SEARCH, accountOf(many))
     expect([third.status, third.error, third.headers['retry-after']]).toEqual([429, 'too_many_streams', '1'])
@@ -224,7 +224,7 @@ describe('a large account', () => {
     expect(again).toBe(200)
   })
 
-  test('whose reading fails midway breaks the connection rather than end as valid JSON', async () => {
+  test('breaks the connection when a read fails midway, and does not end as valid JSON', async () => {
     const reader = await begin()
     const chunks: Buffer[] = []
     // Heard from the start: an answer that breaks while nobody listens says nothing later.

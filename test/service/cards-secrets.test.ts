@@ -235,7 +235,7 @@ async function cardNumbers(): Promise<string[]> {
   return rows.map((row) => keyring.open('card_number', row.number_encrypted, row.svc_card_id).toString())
 }
 
-test('no card number, key, token, cookie or JWE is in logs, metrics, the database or answers, and nobody’s data in logs, after every operation was used and refused', async () => {
+test('no card number, key, token, cookie or JWE is in logs, metrics, the database or responses, and no personal data in logs, after every operation was used and rejected', async () => {
   const { asPartner, asMerchant } = await login()
   await useCards(asPartner)
   await breakDatabase(asPartner)

@@ -40,7 +40,7 @@ const run = (...args: string[]): Promise<Run> => runHere(args, env)
 const asProcess = (...args: string[]) => runCli(args, env)
 const secrets = (): string[] => [from.sandbox.merchant.apiKey, from.sandbox.incentivePartner.clientSecret]
 
-test('credentials are kept in the configuration folder, readable by their owner alone, and are never printed', async () => {
+test('credentials are stored in the configuration folder, readable by their owner alone, and are never printed', async () => {
   const file = join(folder, 'config', 'svc', 'profiles.json')
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   const text = await readFile(file, 'utf8')
@@ -58,7 +58,7 @@ test('credentials are kept in the configuration folder, readable by their owner 
   }
 })
 
-test('a profiles file that others may read is refused', async () => {
+test('a profiles file that others may read is rejected', async () => {
   const config = await mkdtemp(join(folder, 'open-'))
   const other = { XDG_CONFIG_HOME: config }
   const args = ['login', '--base-url', from.sandbox.baseUrl, '--credentials', credentials]
@@ -69,7 +69,7 @@ test('a profiles file that others may read is refused', async () => {
   expect(stderr).toContain('Others may read')
 })
 
-test('login accepts credentials from a file or standard input, checks them before it keeps them, and no argument', async () => {
+test('login accepts credentials from a file or standard input, verifies them before it stores them, and accepts no argument', async () => {
   const config = { ...env, XDG_CONFIG_HOME: await mkdtemp(join(folder, 'stdin-')) }
   const url = from.sandbox.baseUrl
   const piped = await runCli(['login', '--base-url', url, '--credentials', '-'], config, {
@@ -108,7 +108,7 @@ test('the profile of a command is --profile, else SVC_PROFILE, else the current 
   await expect(stat(join(config.XDG_CONFIG_HOME, 'svc', 'profiles.json'))).rejects.toThrow('ENOENT')
 })
 
-test('api sends any request, signed in: what it creates can be read, changed and listed', async () => {
+test('api sends any authenticated request: what it creates can be read, changed and listed', async () => {
   const made = await svc('api', 'post', '/api/v0/qr-code', '--data', '{"qrName":"By api"}')
   const { qrCodeId } = made.payload
   expect((await svc('api', 'get', `/api/v0/qr-code/${qrCodeId}`)).payload.qrName).toBe('By api')
@@ -158,7 +158,7 @@ test('resources have names: QR codes and payments of a merchant, cards and coins
   expect((await svc('coins', 'history', coinUserId, '--limit', '1', ...profile)).length).toBe(1)
 })
 
-test('exit codes and errors: 1 refused, 3 nothing responds, 4 not signed in; with --json for programs, also wrong usage', async () => {
+test('exit codes and errors: 1 rejected, 3 no response, 4 not signed in; with --json for programs, also wrong usage', async () => {
   const refused = await run('qr', 'show', 'qr_none', '--json')
   expect([refused.code, refused.stdout]).toEqual([1, ''])
   expect(JSON.parse(refused.stderr).error).toEqual({
@@ -218,7 +218,7 @@ test('listen forwards the chosen events of the profile, signed, from now on', as
   expect(received[0]).toMatchObject({ type: 'qr_code.cancelled', signature: expect.stringMatching(/^v1,/) })
 })
 
-test('logs tail prints earlier requests of the profile, then each as it happens, one line each', async () => {
+test('logs tail prints earlier requests of the profile, then each new one as it happens, one line each', async () => {
   await run('qr', 'show', 'qr_before')
   const failures = async () => (await svc('logs', 'list', '--error', 'qr_code_not_found', '--limit', '1'))[0]
   await expect
@@ -249,7 +249,7 @@ async function completed(...args: string[]): Promise<string> {
 }
 
 test.each(['bash', 'zsh', 'fish'])(
-  'completion for %s is a script that asks svc for the words',
+  'completion for %s is a script that requests the words from svc',
   async (shell) => {
     expect(await completed('completion', shell)).toMatch(/svc complete --|complete -- /)
   },

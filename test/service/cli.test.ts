@@ -51,7 +51,7 @@ const file = async (name: string, text: string): Promise<string> => {
 
 const PAID = ['--reference', 'AXIS-N 0042', '--reason', 'first float']
 
-test('a partner that was on-boarded by the command line issues a card with an order that it encrypted', async () => {
+test('a partner that was onboarded on the command line issues a card with an order that it encrypted', async () => {
   const plan = ['--name', 'Gift House', '--product', 'incentive']
   const { partnerId, clientId, clientSecret } = await admin('partner', 'create', ...plan)
   const { companyId } = await admin('company', 'create', partnerId, '--name', 'Acme Industries')
@@ -106,7 +106,7 @@ test('a partner that was on-boarded by the command line issues a card with an or
   expect(await admin('partner', 'enable', partnerId)).toMatchObject({ status: 'active' })
 })
 
-test('open says precisely why an encrypted request does not open', async () => {
+test('open reports precisely why an encrypted request does not decrypt', async () => {
   const { partnerId } = await admin('partner', 'create', '--name', 'Encrypting', '--product', 'incentive')
   const [first, second] = [
     await admin('partner', 'key', 'issue-shared', partnerId),
@@ -170,7 +170,7 @@ test('the operator changes cards by the rules of the API, in one history with th
   expect(stdout).toMatch(/^cardStatus +BL$/m)
 })
 
-test('as a process it prints only what was asked for, and ends with 1 on a mistake', async () => {
+test('as a process it prints only what was requested, and exits with 1 on a mistake', async () => {
   const listed = await runCli(['admin', 'keys', 'list', '--json'], env)
   expect(listed).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(listed.stdout)).toEqual(await admin('keys', 'list'))
@@ -178,7 +178,7 @@ test('as a process it prints only what was asked for, and ends with 1 on a mista
   expect(mistaken).toEqual({ code: 1, stdout: '', stderr: 'There is no card card_nope\n' })
 })
 
-test('mistakes are told in a line that says what to do', async () => {
+test('mistakes are reported in one line that says what to do', async () => {
   expect(await refusal('admin', 'cards', 'show', 'card_nope')).toContain('There is no card')
   expect(await refusal('admin', 'company', 'create', 'par_nope', '--name', 'X')).toContain(
     'svc admin partner list',

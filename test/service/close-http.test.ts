@@ -50,7 +50,7 @@ test.each([
   ['HTTP', http, plain],
   ['HTTPS', https, secured],
 ] as const)(
-  'a server that closes waits until a slow reader has its whole response, and closes the connection then (%s)',
+  'a server that closes waits until a slow reader has its whole response, then closes the connection (%s)',
   async (_, build, open) => {
     const app = build()
     const closer = new HttpCloser(app)
@@ -86,7 +86,7 @@ test.each([
   },
 )
 
-test('a request that never becomes whole keeps a server from closing no longer than its time limit', async () => {
+test('an incomplete request keeps a server from closing no longer than its time limit', async () => {
   const app = fastify({ http: { headersTimeout: 100, connectionsCheckingInterval: 100 } })
   const closer = new HttpCloser(app)
   await app.listen({ port: 0, host: '127.0.0.1' })

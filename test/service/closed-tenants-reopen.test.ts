@@ -265,7 +265,7 @@ test('the migration reopens tenants that were closed while money of them was ope
   await payOut(service, open)
 })
 
-test('of a closing merchant alone past days can be made free, so that fees above its payments do not keep it open', async () => {
+test('the fees of past days can be set to zero only for a closing merchant, so that fees above its payments do not keep it open', async () => {
   const { merchantId } = await shopWith(service, 2)
   await giveAccount(service, merchantId)
   await giveFee(service, merchantId, { fixedPaise: 3_00n })

@@ -56,7 +56,7 @@ const working = async (until: () => Promise<boolean>) => {
   await loop.stop()
 }
 
-test('the orders of a bulk job that are left when its partner closes fail, no card is issued, and the partner closes', async () => {
+test('the remaining orders of a bulk job fail when its partner closes, no card is issued, and the partner closes', async () => {
   const [partner] = await withJob(40)
   const { partnerId } = partner
   const [waits] = await withJob(2)
@@ -91,7 +91,7 @@ test('an order whose card was issued before its partner closed is reported as is
   expect(await rows(partnerId)).toEqual([{ status: 'ISSUED', error: null }])
 })
 
-test('deliveries of a disabled endpoint keep no tenant open, and are in no figure of what waits', async () => {
+test('deliveries of a disabled endpoint keep no tenant open, and are in no count of pending deliveries', async () => {
   const merchant = await service.newMerchant()
   const { merchantId } = merchant
   const endpoint = { url: 'http://127.0.0.1:34567/hook' }

@@ -40,7 +40,7 @@ async function pay(days: number): Promise<void> {
   await sql(`update ledger_accounts set created_at = now() - interval '30 days'`)
 }
 
-test('a day that is not over, or has just ended, is not closed', async () => {
+test('a day that has not ended, or has just ended, is not closed', async () => {
   await expect(close(daysAgo(0))).rejects.toMatchObject({ code: 'period_not_over' })
   await expect(close(daysAgo(-1))).rejects.toMatchObject({ code: 'period_not_over' })
 })
@@ -56,7 +56,7 @@ test('a closed period has signed totals, is closed once, and later payments do n
   expect(await problems()).toEqual([null, null])
 })
 
-test('the database takes no entry in a closed period, by neither login', async () => {
+test('the database rejects entries in a closed period, from both logins', async () => {
   const { merchantId } = await service.newMerchant()
   for (const role of ['svc_service', 'svc_operator']) {
     const entered = sql(
@@ -70,7 +70,7 @@ test('the database takes no entry in a closed period, by neither login', async (
   }
 })
 
-test('whoever changes a closed period in the database is found out, and so is another signature', async () => {
+test('a change to a closed period in the database is detected, and so is another signature', async () => {
   const { rows } = await sql('select through::text, signed from book_closings order by through')
   await sql(`alter table ledger_transfers disable trigger all`)
   await sql(
@@ -92,7 +92,7 @@ test('whoever changes a closed period in the database is found out, and so is an
   await sql('update book_closings set signed = $1 where through = $2', [rows[0].signed, rows[0].through])
 })
 
-test('a period is closed though others are entered in the audit while its totals are computed', async () => {
+test('a period is closed although other entries are written to the audit while its totals are computed', async () => {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const { database } = service.app.services
   const closed = await asSuperuser(service.db.database, async (outsider) => {
@@ -106,7 +106,7 @@ test('a period is closed though others are entered in the audit while its totals
   expect(closed).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('on the command line a period is closed in an operator’s name, listed and verified', async () => {
+test('on the command line a period is closed under an operator’s name, listed and verified', async () => {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const svc = async (...args: string[]) => {
     const { code, stdout, stderr } = await runHere(['admin', 'books', ...args, '--json'], env)

@@ -26,7 +26,7 @@ async function award(days?: number): Promise<string | undefined> {
 }
 const next = async (): Promise<Json> => (await balanceOf(client, partner.userId)).nextExpiry
 
-test('a balance names the coins that expire next, and when; redeemed coins are not among them', async () => {
+test('a balance shows the coins that expire next, and when; redeemed coins are not among them', async () => {
   await award()
   expect(await next()).toBeUndefined()
   await award(30)
@@ -37,7 +37,7 @@ test('a balance names the coins that expire next, and when; redeemed coins are n
   expect((await next()).coins).toBe(6)
 })
 
-test('the liability of a partner is what its users can redeem, with what expires soon', async () => {
+test('the liability of a partner is what its users can redeem, with the part that expires soon', async () => {
   const settings = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const { stdout } = await runHere(['admin', 'coins', 'liability', partner.partnerId, '--json'], settings)
   const { active } = await balanceOf(client, partner.userId)

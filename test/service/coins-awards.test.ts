@@ -45,7 +45,7 @@ async function pass(ms: number): Promise<void> {
   client = await asCoinPartner(service.client, partner)
 }
 
-test('an event awards the coins of its configuration, and answers by which revision', async () => {
+test('an event awards the coins of its configuration, and the response states the revision', async () => {
   const { event, coinConfigId } = await newConfig(client, { amount: 30, coinsExpireAfterDays: 10 })
   payloadOf(await client.patch(`${COINS}/${coinConfigId}`, { amount: 35 }, ifMatch(1)))
   const made = payloadOf(await allocate(event, { requestId: 'order/77:1' }))
@@ -68,7 +68,7 @@ test('an event awards the coins of its configuration, and answers by which revis
   expect(await balanceOf(client, userId)).toMatchObject({ userId, active: 35, expired: 0, spent: 0 })
 })
 
-test('the same requestId gets the first answer for ever, with another request 409', async () => {
+test('the same requestId gets the first response forever, with another request 409', async () => {
   const { event, coinConfigId } = await newConfig(client)
   const requestId = newRequest()
   const first = await allocate(event, { requestId })
@@ -94,7 +94,7 @@ test('the same requestId gets the first answer for ever, with another request 40
   expect(payloadOf(await stranger.client.post(`${COINS}/allocate`, same)).balance).toBe(10)
 })
 
-test('a refused request does not use up its requestId', async () => {
+test('a rejected request does not use up its requestId', async () => {
   const event = newEvent()
   const requestId = newRequest()
   expectFailure(await allocate(event, { requestId }), 'no_coin_config')
@@ -127,7 +127,7 @@ test('CUSTOM of the user’s company outranks DEFAULT while it is active and val
   expect(payloadOf(await allocate(event)).amount).toBe(1)
 })
 
-test('a user must be of the named company, and both of the partner', async () => {
+test('a user must belong to the named company, and both to the partner', async () => {
   const { event } = await newConfig(client)
   const other = await newCompany(service, partner)
   expectFailure(await allocate(event, { companyId: other }), 'user_not_found')
@@ -136,7 +136,7 @@ test('a user must be of the named company, and both of the partner', async () =>
   expectFailure(await redeem(1, { userId: 'nobody' }), 'user_not_found')
 })
 
-test('validity includes its first instant and excludes its last, by the time at which the event happened', async () => {
+test('validity includes its first instant and excludes its last, by the time of the event', async () => {
   const [from, to] = [at(-2 * DAY), at(-DAY)]
   const { event } = await newConfig(client, { validFrom: from, validTo: to })
   const beside = (instant: string, ms: number) => new Date(Date.parse(instant) + ms).toISOString()
@@ -149,7 +149,7 @@ test('validity includes its first instant and excludes its last, by the time at 
   expectFailure(await allocate(event, { occurredOn: at(-32 * DAY) }), 'validation_failed')
 })
 
-test('the daily limit counts coins by user, configuration and day of the business time zone; an award over it is refused whole (K8)', async () => {
+test('the daily limit counts coins by user, configuration and day of the business time zone; an award over it is rejected whole (K8)', async () => {
   const { event, coinConfigId } = await newConfig(client, {
     amount: 4,
     perUserDailyLimit: 10,
@@ -193,7 +193,7 @@ async function rowsOf(): Promise<Json> {
   return rows[0]
 }
 
-test('a dry run says what would happen and why, and writes nothing at all', async () => {
+test('a dry run reports what would happen and why, and writes nothing at all', async () => {
   const event = newEvent()
   const config = await newConfig(client, {
     event,
@@ -277,7 +277,7 @@ test('a dry run says what would happen and why, and writes nothing at all', asyn
   expect(await rowsOf()).toEqual(after)
 })
 
-test('coins and money never mix: the ledger refuses a transfer between accounts of two units', async () => {
+test('coins and money never mix: the ledger rejects a transfer between accounts of two units', async () => {
   const { event } = await newConfig(client)
   payloadOf(await allocate(event))
   const { partnerId, cardAccountId } = partner

@@ -38,7 +38,7 @@ const rejected: [request: object, words: string[]][] = [
   [{ revision: 3 }, ['revision is not a known field']],
 ]
 test.each(rejected)(
-  'a configuration that breaks a rule is refused field by field: %j',
+  'a configuration that breaks a rule is rejected field by field: %j',
   async (request, words) => {
     const response = await create(request)
     expectFailure(response, 'validation_failed')
@@ -46,7 +46,7 @@ test.each(rejected)(
   },
 )
 
-test('another partner’s company is refused, also in a batch with requests of its owner', async () => {
+test('another partner’s company is rejected, also in a batch with requests of its owner', async () => {
   const { client: stranger } = await newCoinPartner(service)
   const custom = { configuration: 'CUSTOM', companyId: partner.companyId, amount: 1, title: 'Thanks' }
   const send = (sender: Client) => sender.post(COINS, { ...custom, event: newEvent() })
@@ -57,7 +57,7 @@ test('another partner’s company is refused, also in a batch with requests of i
   expect([...wordsOf(1)]).toEqual(['company_not_found'])
 })
 
-test('a configuration without validFrom is valid from its creation on, DEFAULT and active', async () => {
+test('a configuration without validFrom is valid from its creation, DEFAULT and active', async () => {
   const made = await newConfig(client)
   expect(made).toMatchObject({
     configuration: 'DEFAULT',
@@ -69,7 +69,7 @@ test('a configuration without validFrom is valid from its creation on, DEFAULT a
   expect(Object.keys(made)).not.toContain('companyId')
 })
 
-test('an update writes the next revision and leaves out nothing that it was not asked to change', async () => {
+test('an update writes the next revision and keeps all that it was not asked to change', async () => {
   const made = await newConfig(client, {
     description: 'first',
     perUserDailyLimit: 30,
@@ -114,7 +114,7 @@ test('the event, the kind and the company never change (K7)', async () => {
   expect(rows.map(({ may }) => may)).toEqual([false, false, false, false])
 })
 
-test('an update that changes nothing writes no revision', async () => {
+test('an update without changes writes no revision', async () => {
   const made = await newConfig(client, { validTo: '2030-01-01T00:00:00Z', perUserDailyLimit: 30 })
   const { amount, title, validFrom, validTo, perUserDailyLimit } = made
   const same = payloadOf(
@@ -124,7 +124,7 @@ test('an update that changes nothing writes no revision', async () => {
   expect((await revisionsOf(made.coinConfigId)).recordsCount).toBe(1)
 })
 
-test('an update is checked as a whole: what it leaves alone counts too', async () => {
+test('an update is checked as a whole, including what it does not change', async () => {
   const { coinConfigId: id } = await newConfig(client, {
     amount: 10,
     perUserDailyLimit: 20,
@@ -144,7 +144,7 @@ test('the same Idempotency-Key with another If-Match is another request', async 
   expectFailure(await send('"2"'), 'idempotency_key_reused')
 })
 
-test('deactivating twice answers the same and writes one revision; an update brings it back', async () => {
+test('deactivating twice returns the same response and writes one revision; an update activates it again', async () => {
   const { coinConfigId: id } = await newConfig(client)
   const first = await client.post(`${COINS}/${id}/deactivate`)
   expect(payloadOf(first)).toMatchObject({ status: 'INACTIVE', revision: 2 })
@@ -156,7 +156,7 @@ test('deactivating twice answers the same and writes one revision; an update bri
   })
 })
 
-test('every revision can be read as it was, newest first, in pages', async () => {
+test('every revision can be read unchanged, newest first, in pages', async () => {
   const made = await newConfig(client, { amount: 1 })
   const records = [made]
   for (let revision = 1; revision < 7; revision++)
@@ -170,7 +170,7 @@ test('every revision can be read as it was, newest first, in pages', async () =>
     expectFailure(await client.get(`${COINS}/${made.coinConfigId}/revisions${query}`), 'validation_failed')
 })
 
-test('at every instant one active configuration at most answers for an event: DEFAULT of the partner, CUSTOM of each company (K6)', async () => {
+test('at every instant at most one active configuration applies to an event: DEFAULT of the partner, CUSTOM of each company (K6)', async () => {
   const event = newEvent()
   const [one, two] = [partner.companyId, await newCompany(service, partner)]
   const january = { event, validFrom: '2027-01-01T00:00:00Z', validTo: '2027-02-01T00:00:00Z' }
@@ -206,7 +206,7 @@ test('at every instant one active configuration at most answers for an event: DE
   payloadOf(await update(first.coinConfigId, { status: 'ACTIVE' }, 3))
 })
 
-test('the database itself holds no two active configurations for one event at one time', async () => {
+test('the database itself rejects two active configurations for one event at one time', async () => {
   const made = await newConfig(client)
   const copy = `insert into coin_configs (coin_config_id, partner_id, configuration, company_id, event, amount, title, status,
       valid_from, valid_to, revision, created_at, modified_at)
@@ -252,7 +252,7 @@ test('a search finds by every filter, newest first, in pages without gaps or rep
   expect(pages).toEqual(made)
 })
 
-test('every change of a configuration is an event, nothing else is', async () => {
+test('every change of a configuration is an event, and nothing else is', async () => {
   const { coinConfigId: id } = await newConfig(client)
   payloadOf(await update(id, { amount: 11 }, 1))
   payloadOf(await update(id, { amount: 11 }, 2))

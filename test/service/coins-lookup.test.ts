@@ -31,7 +31,7 @@ afterAll(() => service.close())
 const look = (id: string, headers: Record<string, string> = {}, as = client): Promise<ApiResponse> =>
   as.get(`${COINS}/${id}`, headers)
 
-test('the look-up answers the whole record and nothing else (K1, K2)', async () => {
+test('the lookup returns the whole record and nothing else (K1, K2)', async () => {
   const asked = {
     configuration: 'CUSTOM',
     companyId: partner.companyId,
@@ -76,14 +76,14 @@ test('the ETag is the revision: 304 and no body while it is the same, the new re
   expect([changed.status, changed.headers['etag'], changed.json.payload.amount]).toEqual([200, '"2"', 11])
 })
 
-test('a Cookie header changes nothing, whatever it holds', async () => {
+test('a Cookie header changes nothing, whatever it contains', async () => {
   const plain = await look(config.coinConfigId)
   const session = String((await partnerToken(service.client, partner)).headers['set-cookie']).split(';')[0]!
   for (const cookie of [session, 'SVCSESSION=wrong', 'theme=dark', ';;==', ''])
     expect((await look(config.coinConfigId, { cookie })).text).toBe(plain.text)
 })
 
-test('what is not the partner’s is answered byte for byte like what never existed (A10, A12)', async () => {
+test('records of other partners get the same bytes as nonexistent ones (A10, A12)', async () => {
   const { client: stranger } = await newCoinPartner(service)
   const missing = await look(`ccf_${'0'.repeat(26)}`, {}, stranger)
   expectFailure(missing, 'coin_config_not_found')
@@ -96,7 +96,7 @@ test('what is not the partner’s is answered byte for byte like what never exis
   }
 })
 
-test('on every coin operation another partner’s id is answered byte for byte like a missing one', async () => {
+test('on every coin operation another partner’s id gets the same bytes as an unknown one', async () => {
   const { partner: other, client: stranger } = await newCoinPartner(service)
   const { companyId, userId } = partner
   const missing = (prefix: string) => `${prefix}_${'0'.repeat(26)}`
@@ -225,7 +225,7 @@ test('every bad token gets the 401 of section 7: missing, malformed, expired, re
   client = await asCoinPartner(service.client, partner)
 })
 
-test('every other coin operation refuses the same tokens with the same answer', async () => {
+test('every other coin operation rejects the same tokens with the same response', async () => {
   const merchantToken = await tokenOf(service.client, (await service.newMerchant()).apiKey)
   const { paths } = (await service.client.get('/openapi.json')).json
   const operations = Object.entries(paths as Record<string, Json>)
@@ -244,7 +244,7 @@ test('every other coin operation refuses the same tokens with the same answer', 
       )
 })
 
-test('look-ups that arrive together each get their own record', async () => {
+test('lookups that arrive together each get their own record', async () => {
   const configs = await Promise.all(
     Array.from({ length: 20 }, (_, i) => newConfig(client, { amount: i + 1 })),
   )
@@ -260,7 +260,7 @@ test('look-ups that arrive together each get their own record', async () => {
   expect(responses.every(Boolean)).toBe(true)
 })
 
-test('a user without coins has a balance of nothing and an empty history', async () => {
+test('a user without coins has a balance of zero and an empty history', async () => {
   const [userId] = await newUsers(service, partner, 1)
   expect(await balanceOf(client, userId!)).toEqual({
     userId,

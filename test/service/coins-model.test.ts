@@ -152,7 +152,7 @@ async function expectBalances(world: CoinWorld): Promise<void> {
     expect(await balanceOf(clients[i % 2]!, userId)).toMatchObject(world.models[i]!.balance(now()))
 }
 
-test('one caller at a time: after every step every balance is what a plain model says', {
+test('one caller at a time: after every step every balance equals that of a simple model', {
   timeout: 300_000,
 }, async () => {
   await fc.assert(
@@ -183,7 +183,7 @@ const burst = fc.record({
   terms,
 })
 
-test('many at once on two services: the history is a serial order that the plain model replays, and it has every answer once', {
+test('many at once on two services: the history is a serial order that the simple model replays, and it has every response once', {
   timeout: 300_000,
 }, async () => {
   await fc.assert(

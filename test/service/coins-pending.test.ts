@@ -59,7 +59,7 @@ async function newUser(): Promise<string> {
   return userId!
 }
 
-test('an award that is active at once looks as it did before there were pending ones', async () => {
+test('an award that is active at once looks as it did before pending awards were introduced', async () => {
   const { event } = await newConfig(client)
   const made = payloadOf(await allocate(await newUser(), event))
   expect(made).not.toHaveProperty('pending')
@@ -67,7 +67,7 @@ test('an award that is active at once looks as it did before there were pending 
   expect(payloadOf(await client.post(`${COINS}/search`, { event })).data[0]).not.toHaveProperty('activation')
 })
 
-test('a delayed award is pending, cannot be redeemed, and is active from its instant on without any sweep', async () => {
+test('a delayed award is pending, cannot be redeemed, and is active from its instant on without a sweep', async () => {
   const userId = await newUser()
   const { event } = await newConfig(client, { activateAfterDays: 1, coinsExpireAfterDays: 2 })
   const made = payloadOf(await allocate(userId, event))
@@ -96,7 +96,7 @@ test('a delayed award is pending, cannot be redeemed, and is active from its ins
   expect(await balanceOf(client, userId)).toMatchObject({ active: 0, spent: 4, expired: 6 })
 })
 
-test('the sweep activates what is due and publishes it once; an award whose both times passed expires whole', async () => {
+test('the sweep activates due awards and publishes each once; an award whose both times passed expires whole', async () => {
   const userId = await newUser()
   const { event } = await newConfig(client, { activateAfterDays: 1, coinsExpireAfterDays: 1 })
   const { allocationId } = payloadOf(await allocate(userId, event))
@@ -140,7 +140,7 @@ test('an award that waits for confirmation becomes active once; confirming again
   expect(await balanceOf(client, userId)).toMatchObject({ active: 7, pending: 0, spent: 3 })
 })
 
-test('only what waits for confirmation can be confirmed', async () => {
+test('only an award that waits for confirmation can be confirmed', async () => {
   const userId = await newUser()
   const atOnce = await newConfig(client)
   const later = await newConfig(client, { activateAfterDays: 2 })
@@ -151,7 +151,7 @@ test('only what waits for confirmation can be confirmed', async () => {
   expect((await confirm('cal_nothing')).error).toBe('coin_allocation_not_found')
 })
 
-test('a voided pending award is taken back, never becomes active, and cannot be confirmed', async () => {
+test('a voided pending award is reversed, never becomes active, and cannot be confirmed', async () => {
   const userId = await newUser()
   const confirmed = await newConfig(client, { activation: 'CONFIRMATION' })
   const delayed = await newConfig(client, { activateAfterDays: 1 })
@@ -178,7 +178,7 @@ test('a voided pending award is taken back, never becomes active, and cannot be 
   ])
 })
 
-test('pending awards count towards the daily limit, also those that were voided', async () => {
+test('pending awards count towards the daily limit, also voided ones', async () => {
   const userId = await newUser()
   const { event } = await newConfig(client, { activation: 'CONFIRMATION', perUserDailyLimit: 25 })
   const { allocationId } = payloadOf(await allocate(userId, event))
@@ -188,7 +188,7 @@ test('pending awards count towards the daily limit, also those that were voided'
   expect((await allocate(userId, event)).error).toBe('coin_daily_limit_reached')
 })
 
-test('a configuration has one rule of activation, and a merge patch changes it for later awards alone', async () => {
+test('a configuration has one activation rule, and a merge patch changes it for later awards alone', async () => {
   const both = { activation: 'CONFIRMATION', activateAfterDays: 1 }
   const refused = await client.post(COINS, { event: 'both.rules', amount: 1, title: 'Both', ...both })
   expect(refused.error).toBe('validation_failed')
@@ -203,7 +203,7 @@ test('a configuration has one rule of activation, and a merge patch changes it f
   expect(await stateOf(early.allocationId)).toMatchObject({ pending: 10, activatesOn: early.activatesOn })
 })
 
-test('a balance of the past has what was pending, active and voided then', async () => {
+test('a balance as of a past instant has what was pending, active and voided then', async () => {
   const userId = await newUser()
   const { event } = await newConfig(client, { activation: 'CONFIRMATION' })
   const { allocationId, createdOn } = payloadOf(await allocate(userId, event))

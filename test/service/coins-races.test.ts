@@ -46,7 +46,7 @@ const count = (responses: readonly ApiResponse[]): Record<string, number> => {
   return counts
 }
 
-test('one requestId, many times at once on two services: it happens once and everyone gets the same answer', async () => {
+test('one requestId, many times at once on two services: it happens once and every caller gets the same response', async () => {
   const { event } = await newConfig(clients[0])
   // Each time with a user whose first coins these are: there is no row yet that could be locked.
   for (const userId of await newUsers(services[0], partner, 15)) {
@@ -76,7 +76,7 @@ test('one requestId for several users at once: one of them gets the coins, the o
   }
 })
 
-test('more redemptions at once than there are coins: exactly as many succeed as coins allow', async () => {
+test('more concurrent redemptions than there are coins: exactly as many succeed as the coins allow', async () => {
   const { event } = await newConfig(clients[0], { amount: 10 })
   for (const userId of await newUsers(services[0], partner, 10)) {
     await together(5, (client, n) =>
@@ -97,7 +97,7 @@ test('more redemptions at once than there are coins: exactly as many succeed as 
   }
 })
 
-test('the daily limit holds however many awards are asked for at once', async () => {
+test('the daily limit holds however many awards are requested at once', async () => {
   const { event } = await newConfig(clients[0], { amount: 4, perUserDailyLimit: 19 })
   for (const userId of await newUsers(services[0], partner, 10)) {
     const responses = await together(16, (client, n) =>
@@ -113,7 +113,7 @@ test('the daily limit holds however many awards are asked for at once', async ()
   }
 })
 
-test('of updates of one revision at once exactly one wins, the others get 412', async () => {
+test('of concurrent updates of one revision exactly one wins, the others get 412', async () => {
   const { coinConfigId } = await newConfig(clients[0])
   for (let revision = 1; revision <= 20; revision++) {
     const responses = await together(8, (client, n) =>
@@ -126,7 +126,7 @@ test('of updates of one revision at once exactly one wins, the others get 412', 
   expect(payloadOf(await clients[0].get(`${COINS}/${coinConfigId}/revisions`)).recordsCount).toBe(21)
 })
 
-test('of configurations for the same event and time, created at once, exactly one comes to be', async () => {
+test('of configurations for the same event and time, created at once, exactly one is created', async () => {
   for (let round = 0; round < 20; round++) {
     const event = newEvent()
     const responses = await together(8, (client) => client.post(COINS, { event, amount: 1, title: 'Race' }))
@@ -134,7 +134,7 @@ test('of configurations for the same event and time, created at once, exactly on
   }
 })
 
-test('of inactive configurations brought back at once into the same time exactly one becomes active', async () => {
+test('of inactive configurations activated again at once for the same time exactly one becomes active', async () => {
   for (let round = 0; round < 10; round++) {
     const event = newEvent()
     const ids: string[] = []
@@ -150,7 +150,7 @@ test('of inactive configurations brought back at once into the same time exactly
   }
 })
 
-test('no award that begins after a deactivation was acknowledged is made', async () => {
+test('no award that begins after a deactivation was acknowledged is created', async () => {
   for (const [n, userId] of (await newUsers(services[0], partner, 20)).entries()) {
     const { event, coinConfigId } = await newConfig(clients[0])
     const award = (client: Client, i: number) =>
@@ -230,7 +230,7 @@ test('a void and redemptions at once: every coin is either spent or voided, and 
   }
 })
 
-test('one void, many times at once on two services: it happens once and everyone gets the same answer', async () => {
+test('one void, many times at once on two services: it happens once and every caller gets the same response', async () => {
   const { event } = await newConfig(clients[0], { amount: 10 })
   for (const userId of await newUsers(services[0], partner, 10)) {
     const allocationId = await allocationOf(userId, event)

@@ -43,7 +43,7 @@ async function pass(ms: number): Promise<void> {
   client = await asCoinPartner(service.client, partner)
 }
 
-test('coins are spent first in, first out, all of a redemption or nothing', async () => {
+test('coins are spent first in, first out, and a redemption takes all its coins or none', async () => {
   const { event } = await newConfig(client, { amount: 10 })
   const lots: string[] = []
   for (let i = 0; i < 3; i++) lots.push(payloadOf(await allocate(event)).allocationId)
@@ -71,7 +71,7 @@ test('coins are spent first in, first out, all of a redemption or nothing', asyn
   ])
 })
 
-test('a repeated redemption gets the first answer and takes nothing again; with another amount 409', async () => {
+test('a repeated redemption gets the first response and debits nothing again; with another amount 409', async () => {
   const { event } = await newConfig(client, { amount: 10 })
   payloadOf(await allocate(event))
   const requestId = newRequest()
@@ -82,7 +82,7 @@ test('a repeated redemption gets the first answer and takes nothing again; with 
   expect(await active()).toBe(4)
 })
 
-test('coins are gone from their last instant on, before anything has written them off, and cannot be spent', async () => {
+test('coins are unavailable from their last instant on, before they are written off, and cannot be spent', async () => {
   const { event } = await newConfig(client, { amount: 10, coinsExpireAfterDays: 2 })
   const made = payloadOf(await allocate(event))
   await pass(2 * DAY - HOUR)
@@ -100,7 +100,7 @@ test('coins are gone from their last instant on, before anything has written the
   expect((await historyOf(client, userId)).map(({ kind }) => kind)).toEqual(['ALLOCATED'])
 })
 
-test('what was spent of a lot does not expire, what remains does so once, whoever meets it first', async () => {
+test('spent coins of a lot do not expire, the rest does so once, whichever process handles it first', async () => {
   const short = await newConfig(client, { amount: 10, coinsExpireAfterDays: 1 })
   const long = await newConfig(client, { amount: 100 })
   const { allocationId } = payloadOf(await allocate(short.event))
@@ -131,7 +131,7 @@ test('what was spent of a lot does not expire, what remains does so once, whoeve
   expect(expired).toMatchObject([{ allocationId, amount: 6, balance: 100 }])
 })
 
-test('the sweep writes off what is due, of every partner, without anyone asking, and a second one finds nothing', async () => {
+test('the sweep writes off what is due, of every partner, without a request, and a second one finds nothing', async () => {
   const others = await Promise.all([newCoinPartner(service), newCoinPartner(service)])
   const owners = [{ partner, client }, ...others]
   for (const owner of owners) {
@@ -210,7 +210,7 @@ test('the history has every line in order, each with the balance after it, in pa
   ).toEqual([allocated])
 })
 
-test('what happens to coins is told by events, once each, in the transaction of its cause', async () => {
+test('changes of coins are published as events, once each, in the transaction of their cause', async () => {
   const { event } = await newConfig(client, { amount: 10, coinsExpireAfterDays: 1 })
   const made = payloadOf(await allocate(event))
   payloadOf(await allocate(event))

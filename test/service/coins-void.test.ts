@@ -81,7 +81,7 @@ afterAll(async () => {
 })
 
 test.each(CLAWBACKS)(
-  'COIN_CLAWBACK=%s: what remains is taken back; history, ledger and an event say so',
+  'COIN_CLAWBACK=%s: what remains is reversed; history, ledger and an event record it',
   async (clawback) => {
     const bed = beds[clawback]
     const { client, userId } = bed
@@ -117,13 +117,13 @@ async function spent(bed: Bed) {
   return { first, late, soon, done }
 }
 
-test('COIN_CLAWBACK=lot: what was spent stays spent, and is the shortfall', async () => {
+test('COIN_CLAWBACK=lot: spent coins stay spent, and are the shortfall', async () => {
   const { late, done } = await spent(beds.lot)
   expect(done).toMatchObject({ amount: 2, shortfall: 8, balance: 7 })
   expect(await beds.lot.stateOf(late)).toMatchObject({ remaining: 4, voided: 0 })
 })
 
-test('COIN_CLAWBACK=wallet: what was spent is taken from other allocations, as far as there are', async () => {
+test('COIN_CLAWBACK=wallet: spent coins are taken from other allocations, as far as available', async () => {
   const { first, late, soon, done } = await spent(beds.wallet)
   expect(done).toMatchObject({ amount: 9, shortfall: 1, balance: 0 })
   expect(await beds.wallet.stateOf(soon)).toMatchObject({ remaining: 0, voided: 3 })
@@ -132,7 +132,7 @@ test('COIN_CLAWBACK=wallet: what was spent is taken from other allocations, as f
   expect(done.allocations[0]).toEqual({ allocationId: first, amount: 2 })
 })
 
-test('COIN_CLAWBACK=wallet: the soonest to expire goes first', async () => {
+test('COIN_CLAWBACK=wallet: coins that expire soonest are taken first', async () => {
   const bed = beds.wallet
   const first = await bed.allocate(10, { coinsExpireAfterDays: 1 })
   await bed.spend(4)
@@ -144,7 +144,7 @@ test('COIN_CLAWBACK=wallet: the soonest to expire goes first', async () => {
 })
 
 test.each(CLAWBACKS)(
-  'COIN_CLAWBACK=%s: of an allocation of which nothing is left nothing is taken; the shortfall says how much is missing',
+  'COIN_CLAWBACK=%s: nothing is taken from an empty allocation; the shortfall states the missing amount',
   async (clawback) => {
     const bed = beds[clawback]
     const allocationId = await bed.allocate(6)
@@ -156,7 +156,7 @@ test.each(CLAWBACKS)(
 )
 
 test.each(CLAWBACKS)(
-  'COIN_CLAWBACK=%s: a repeat of the requestId gets the first response for ever; another request with it, or another void, is 409',
+  'COIN_CLAWBACK=%s: a repeat of the requestId gets the first response forever; another request with it, or another void, is 409',
   async (clawback) => {
     const bed = beds[clawback]
     const [allocationId, other] = [await bed.allocate(10), await bed.allocate(10)]

@@ -79,7 +79,7 @@ async function linesOf(tenantId: string): Promise<number[]> {
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, line) => line)
 
-test('commands of a tenant are carried out in the order in which they came, whatever others send', async () => {
+test('commands of a tenant are executed in the order in which they arrived, whatever others send', async () => {
   const queue = newQueue()
   const sent: Promise<unknown>[] = []
   for (const n of upTo(1_600)) {
@@ -91,7 +91,7 @@ test('commands of a tenant are carried out in the order in which they came, what
     expect(await linesOf(`t${tenant}`)).toEqual(upTo(1_600).filter((n) => n % 8 === tenant))
 })
 
-test('a kind of large commands has no more of them in a batch than it says', async () => {
+test('a batch has no more commands of a kind of large commands than its limit', async () => {
   const sizes: number[] = []
   beforeLock = async (notes) => void sizes.push(notes.length)
   const services = { ...service.app.services.queues, open: new Set<never>() }
@@ -100,7 +100,7 @@ test('a kind of large commands has no more of them in a batch than it says', asy
   expect([Math.max(...sizes), sizes.reduce((sum, size) => sum + size)]).toEqual([2, 9])
 })
 
-test('a tenant whose rows are held keeps its order, and holds nobody up', async () => {
+test('a tenant whose rows are locked keeps its order, and delays no other tenant', async () => {
   const queue = newQueue()
   await asSuperuser(service.db.database, async (admin) => {
     await admin.query(`begin; select from pages where tenant_id = 't0' for update`)
@@ -114,7 +114,7 @@ test('a tenant whose rows are held keeps its order, and holds nobody up', async 
   expect(await linesOf('t1')).toEqual(upTo(600))
 })
 
-test('a batch that was split keeps its order when rows become held between its parts', async () => {
+test('a batch that was split keeps its order when rows become locked between its parts', async () => {
   const queue = newQueue()
   await asSuperuser(service.db.database, async (admin) => {
     let released: Promise<unknown> | undefined
@@ -134,7 +134,7 @@ test('a batch that was split keeps its order when rows become held between its p
   expect(await linesOf('t2')).toEqual(upTo(64).filter((line) => line !== 40))
 })
 
-test('draining resolves after every accepted command was carried out and answered', async () => {
+test('draining resolves after every accepted command was executed and got its response', async () => {
   const queue = newQueue()
   let responded = 0
   const sent = upTo(500).map((line) => queue.submit({ tenantId: 't3', line }).then(() => responded++))
@@ -144,7 +144,7 @@ test('draining resolves after every accepted command was carried out and answere
   await Promise.all(sent)
 })
 
-test('a statement that is refused takes the COMMIT behind it along, and the connection is good for more', async () => {
+test('a rejected statement prevents the COMMIT behind it, and the connection stays usable', async () => {
   const queue = newQueue()
   await expect(queue.submit({ tenantId: 't4', line: -1 })).rejects.toThrow('notes_line_check')
   await queue.submit({ tenantId: 't4', line: 1 })
@@ -158,7 +158,7 @@ test('a statement that is refused takes the COMMIT behind it along, and the conn
   expect(rows[0]!.n).toBe(0)
 })
 
-test('an answer is told while the next batch waits for its locks', async () => {
+test('a response is delivered while the next batch waits for its locks', async () => {
   const queue = newQueue()
   let open = () => {}
   const gate = new Promise<void>((resolve) => (open = resolve))
@@ -175,7 +175,7 @@ test('an answer is told while the next batch waits for its locks', async () => {
   expect(await linesOf('t5')).toEqual([0, 1])
 })
 
-test('commands that arrive while a batch is under way wait for it, and go together', async () => {
+test('commands that arrive while a batch is in flight wait for it, and go together', async () => {
   const queue = newQueue()
   const sizes: number[] = []
   let letGo = () => {}

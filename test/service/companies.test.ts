@@ -30,7 +30,7 @@ afterAll(async () => {
 const newCompany = async (name = 'Acme Limited'): Promise<string> =>
   payloadOf(await client.post(COMPANIES, { name })).companyId
 
-test('a partner registers a company, its users and a card account, and issues a card there once it is funded', async () => {
+test('a partner registers a company, its users and a card account, and once the account is funded issues a card', async () => {
   const company = payloadOf(await client.post(COMPANIES, { name: 'Acme Limited' }))
   const { companyId } = company
   expect(payloadOf(await client.get(`${COMPANIES}/${companyId}`))).toEqual(company)
@@ -68,7 +68,7 @@ test('a partner registers a company, its users and a card account, and issues a 
   expect(payloadOf(await createCard(client, partner, order))).toMatchObject({ userId: user.userId })
 })
 
-test('lists go page by page, newest first, without a record twice or missing', async () => {
+test('lists are read page by page, newest first, without duplicate or missing records', async () => {
   const client = await asPartner(service.client, await newPartner(service))
   const made = await Promise.all(
     Array.from({ length: 7 }, async (_, i) => payloadOf(await client.post(COMPANIES, { name: `C ${i}` }))),
@@ -122,7 +122,7 @@ test('a mobile number and an e-mail address name one user of a company, in any c
   expect(payloadOf(await patch(ravi.userId, {})).mobile).toBe('9000000001')
 })
 
-test('of many who register one mobile number at once, in two processes, one does', async () => {
+test('of many concurrent registrations of one mobile number, in two processes, one succeeds', async () => {
   const companyId = await newCompany()
   for (let round = 0; round < 5; round++) {
     const user = { companyId, mobile: `910000000${round}` }
@@ -149,7 +149,7 @@ test('two users who exchange their numbers in one batch never share one', async 
   expect(new Set(data.map(({ mobile }: Json) => mobile)).size).toBe(2)
 })
 
-test('a repeat with its Idempotency-Key registers nothing more; what is not the partner’s is 404', async () => {
+test('a repeat with its Idempotency-Key registers nothing more; records of other partners are 404', async () => {
   const headers = { 'idempotency-key': crypto.randomUUID() }
   const first = await client.post(COMPANIES, { name: 'Once Limited' }, headers)
   expect((await client.post(COMPANIES, { name: 'Once Limited' }, headers)).text).toBe(first.text)
@@ -161,7 +161,7 @@ test('a repeat with its Idempotency-Key registers nothing more; what is not the 
   expect(payloadOf(await client.get(`${COMPANIES}/${companyId}`)).name).toBe('Once Limited')
 })
 
-test('a wrong field is named, with what would be right', async () => {
+test('an invalid field is named, with what would be valid', async () => {
   const companyId = await newCompany()
   const failing = async (body: object) => (await client.post(USERS, { companyId, ...body })).errorDescription
   expect(await failing({ mobile: '12345' })).toContain('mobile must be exactly 10 digits')
@@ -172,7 +172,7 @@ test('a wrong field is named, with what would be right', async () => {
   expect(errorDescription).toContain('product must be one that the partner uses: incentive')
 })
 
-test('the audit names the partner, and nothing that is known of a person', async () => {
+test('the audit names the partner, and contains no personal data', async () => {
   const companyId = await newCompany('Audited Limited')
   const { userId } = payloadOf(
     await client.post(USERS, { companyId, firstName: 'Secretive', mobile: '9300000001' }),

@@ -72,7 +72,7 @@ async function driftOf(options: readonly string[], ...reports: readonly Report[]
   }
 }
 
-test('a server differs from itself in nothing: exit 0', async () => {
+test('a server does not differ from itself: exit 0', async () => {
   const run = await driftOf(FEW)
   expect([linesOf(run), run.code]).toEqual([[], 0])
   expect(run.stdout).toContain('No differences')
@@ -85,7 +85,7 @@ test.each([
   [2, FEW],
   [3, FEW],
   [4, []],
-])('%i changes of a proxy are reported as exactly those, one line each: exit 1', async (count, options) => {
+])('%i changes of a proxy are reported exactly, one line each: exit 1', async (count, options) => {
   const chosen = CHANGES.slice(0, count)
   const run = await driftOf(options, ...chosen.map(([, report]) => report))
   expect(linesOf(run)).toEqual(chosen.map(() => expect.any(String)))
@@ -93,7 +93,7 @@ test.each([
   expect(run.code).toBe(1)
 })
 
-test('another installation with another reading of the specification differs in that reading, which names its setting', async () => {
+test('another installation with another reading of the specification differs in that reading, and the report names its setting', async () => {
   const other = await openSandbox({ SECOND_CANCEL: 'conflict' })
   try {
     const file = await credentialsOf(other, 'other.json')
@@ -115,7 +115,7 @@ test('another installation with another reading of the specification differs in 
   }
 })
 
-test('--against and --reference belong together: exit 2', async () => {
+test('--against and --reference are valid together only: exit 2', async () => {
   const run = await runHere(['conformance', '--against', 'http://127.0.0.1:1'], {})
   expect([run.code, run.stdout]).toEqual([2, ''])
   expect(run.stderr).toContain('--reference')

@@ -18,7 +18,7 @@ const matching = (result: Result, pattern: RegExp, ...statuses: Status[]): strin
 const reasonOf = ({ outcomes }: Result, id: string): string | undefined =>
   outcomes.find(({ check }) => check.id === id)?.reason
 
-test('every cookie of the token response is sent, as by a cookie jar: a server that sets others beside the session fails nothing', async () => {
+test('every cookie of the token response is sent, as by a cookie jar: a server that sets others beside the session fails no check', async () => {
   const seen = new Set<string>()
   const result = await conformanceOfMutant(
     from,
@@ -52,7 +52,7 @@ test('without sharedKey no check of the card creation’s token or partner passe
   expect(matching(result, /^5\.search\.token\./, 'passed').length).toBeGreaterThan(10)
 })
 
-test('where no search can succeed, no refusal of a token, partner or cookie passes', async () => {
+test('where no search can succeed, no check that a token, partner or cookie is rejected passes', async () => {
   const { sharedKey: _, ...incentivePartner } = from.sandbox.incentivePartner
   const result = await conformanceOfMutant(
     from,
@@ -66,7 +66,7 @@ test('where no search can succeed, no refusal of a token, partner or cookie pass
   expect(matching(result, /^5\.search\.(?!\w+\.good$)/, 'passed', 'failed', 'blocked')).toEqual([])
 })
 
-test('where a response cannot be used, no check of what it may leave out passes', async () => {
+test('where a response is unusable, no check of what it may omit passes', async () => {
   const result = await conformanceOfMutant(
     from,
     {
@@ -82,7 +82,7 @@ test('where a response cannot be used, no check of what it may leave out passes'
   expect(matching(result, /^4\.4\.\w+\.(?:data|no-number|recordsCount)/, 'passed')).toEqual([])
 })
 
-test('a simulator that accepts no payment shows nothing of cancelled codes: the check is skipped', async () => {
+test('a simulator that accepts no payment proves nothing about cancelled codes: the check is skipped', async () => {
   const result = await conformanceOfMutant(
     from,
     tells(pays, 200, (json) => (json.payload.payment.status = 'REFUNDED')),

@@ -137,7 +137,7 @@ once('a server that is wrong in one way', () => {
   beforeAll(async () => void (from = await openSandbox()))
   afterAll(() => from.service.close())
 
-  test.each(NAMES)('%s: that is found, on the right rows and on no others', async (name) => {
+  test.each(NAMES)('%s: detected, on the right rows and on no others', async (name) => {
     const mutant = mutantsOf(from.sandbox).find((one) => one.name === name)!
     const only = everything ? [] : heldTo(mutant)
     const failed = idsOf(await conformanceOfMutant(from, mutant, { only }), 'failed')
@@ -153,7 +153,7 @@ once('a server that is wrong in one way', () => {
   })
 
   test.each(RECORDS)(
-    '$what: each field that is missing or of another type fails its own row alone',
+    '$what: each field that is missing or of another type fails only its own row',
     async (record) => {
       let change: (json: Json) => void
       const mutant = await startMutant(from.sandbox.baseUrl, {
@@ -182,7 +182,7 @@ once('a server that is wrong in one way', () => {
     },
   )
 
-  test('every family of checks is one that a mutant breaks', () => {
+  test('every family of checks is broken by a mutant', () => {
     const families = new Map<string, string[]>()
     for (const id of CHECKS) families.set(familyOf(id), [...(families.get(familyOf(id)) ?? []), id])
     const unbroken = [...families].filter(([, ids]) => !ids.some((id) => killed.has(id)))

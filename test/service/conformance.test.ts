@@ -49,13 +49,13 @@ const secretsOf = ({ sandbox }: SandboxService): string[] =>
     'apiKey' in holder ? [holder.apiKey, holder.accessKey] : [holder.clientSecret, holder.sharedKey.k],
   )
 
-test('the service keeps every promise of the specification and of its decisions: nothing fails, nothing is skipped', async () => {
+test('the service passes every check of the specification and of its decisions: no failures, no skips', async () => {
   const result = await conformanceOf(from)
   expect(result.outcomes.filter(({ status }) => status !== 'passed')).toEqual([])
   expect(result.outcomes.length).toBe(everyCheck.length)
 })
 
-test('there are 120 checks and more; each has an id of its own that begins with its section, a title and a source that fits its origin', () => {
+test('there are at least 120 checks; each has its own id that begins with its section, a title and a source that fits its origin', () => {
   expect(everyCheck.length).toBeGreaterThanOrEqual(120)
   expect(new Set(everyCheck.map(({ id }) => id)).size).toBe(everyCheck.length)
   for (const { id, section, source, origin, title } of everyCheck) {
@@ -65,13 +65,13 @@ test('there are 120 checks and more; each has an id of its own that begins with 
   }
 })
 
-test('the profile spec makes the specification’s checks alone, and works with what the specification names', async () => {
+test('the profile spec runs the specification’s checks alone, and works with what the specification names', async () => {
   const result = await conformanceOf(from, { profile: 'spec' })
   expect(new Set(result.outcomes.map(({ check }) => check.origin))).toEqual(new Set(['spec']))
   expect(idsOf(result, 'failed', 'blocked', 'skipped')).toEqual([])
 })
 
-test('without credentials what needs none is checked, and every other check is skipped with its reason', async () => {
+test('without credentials, checks that need none run, and every other check is skipped with its reason', async () => {
   const result = await conformanceOf(from, { credentials: {} })
   expect(idsOf(result, 'failed', 'blocked')).toEqual([])
   expect(idsOf(result, 'passed')).toContain('4.5.401.missing.status')
@@ -79,7 +79,7 @@ test('without credentials what needs none is checked, and every other check is s
     if (status === 'skipped') expect(reason).toMatch(/^the credentials have no /)
 })
 
-test('without a simulator paying is skipped; without creation the codes of the file are cancelled, then the rest is skipped', async () => {
+test('without a simulator payments are skipped; without creation the codes of the file are cancelled, then the rest is skipped', async () => {
   const code = await fetch(`${from.sandbox.baseUrl}/api/v0/merchant/token`, {
     method: 'POST',
     headers: { 'api-key': from.sandbox.merchant.apiKey },
@@ -110,7 +110,7 @@ test('without a simulator paying is skipped; without creation the codes of the f
   expect(reasons.get('4.2.together')).toMatch(/disposableQrCodeIds is used up/)
 })
 
-test('reports of a server that fails tell what was expected, what came and how to repeat it, and no secret', async () => {
+test('reports of a server that fails state what was expected, what was received and how to repeat it, and no secret', async () => {
   const hostile = '<script>alert(1)</script>&"\u0000\u001b[31m'
   const result = await conformanceOfMutant(from, {
     report(reported, { path }) {
@@ -143,7 +143,7 @@ test('reports of a server that fails tell what was expected, what came and how t
   expect(texts.junit).not.toMatch(/[\u0000-\u0008\u001b]/)
 })
 
-test('the printed command repeats the request: with its variables set, a shell gets the same answer', async () => {
+test('the printed command repeats the request: with its variables set, a shell gets the same response', async () => {
   const result = await conformanceOfMutant(from, {
     report: (reported, { method }) =>
       void (method === 'PATCH' && reported.status === 404 && (reported.status = 410)),
@@ -181,7 +181,7 @@ test.each(RUDE)('a server that %s is unreachable, not conformant', async (_, res
   await new Promise((resolve) => server.close(resolve))
 })
 
-test('a server that stops answering is not waited for again and again: what is left is blocked', async () => {
+test('a server that stops responding is not waited for repeatedly: the remaining checks are blocked', async () => {
   const result = await conformanceOfMutant(
     from,
     { ask: ({ path }) => (path === '/' ? undefined : 'hang') },
@@ -192,7 +192,7 @@ test('a server that stops answering is not waited for again and again: what is l
   expect(result.outcomes.at(-1)?.reason).toContain('the server has stopped responding')
 })
 
-test('a request that came too soon, by 429 and Retry-After, is sent again when the server says, and counts as nothing', async () => {
+test('a request that was sent too soon, by 429 and Retry-After, is sent again when the server allows it, and counts as nothing', async () => {
   const refused = new Set<string>()
   const result = await conformanceOfMutant(
     from,
@@ -213,7 +213,7 @@ test('a request that came too soon, by 429 and Retry-After, is sent again when t
   expect(refused.size).toBeGreaterThan(30)
 })
 
-test('a server that says 429 for ever is not asked for ever: it is an answer like any other', async () => {
+test('a server that always returns 429 is not retried forever: 429 is a response like any other', async () => {
   const result = await conformanceOfMutant(
     from,
     {
@@ -228,7 +228,7 @@ test('a server that says 429 for ever is not asked for ever: it is an answer lik
   expect(idsOf(result, 'failed')).toContain('4.5.401.missing.status')
 })
 
-test('a redirect is followed nowhere: it is an answer like any other', async () => {
+test('a redirect is never followed: it is a response like any other', async () => {
   let visits = 0
   const elsewhere = createServer((socket) => {
     visits++
@@ -252,7 +252,7 @@ test('a redirect is followed nowhere: it is an answer like any other', async () 
   await new Promise((resolve) => elsewhere.close(resolve))
 })
 
-test('a credentials file with mistakes is told all of them, and no value', () => {
+test('all mistakes of a credentials file are reported, and no value', () => {
   const text = JSON.stringify({
     merchant: { apiKey: 7 },
     incentivePartner: { partnerId: 'p' },
@@ -263,7 +263,7 @@ test('a credentials file with mistakes is told all of them, and no value', () =>
   )
 })
 
-test('where wrong credentials block most of a run, the reports say what they wait for', async () => {
+test('where wrong credentials block most of a run, the reports state what the checks wait for', async () => {
   const { incentivePartner: partner, ...sandbox } = from.sandbox
   const credentials = { ...sandbox, incentivePartner: { ...partner, clientSecret: 'another' } }
   const result = await conformanceOf(from, { credentials, sections: ['4.3'] })
@@ -274,7 +274,7 @@ test('where wrong credentials block most of a run, the reports say what they wai
   expect(textReport(await conformanceOf(from, { sections: ['9'] }))).not.toContain('wait for')
 })
 
-test('a page that answers instead of the service is shown on one line', async () => {
+test('a page returned instead of the service’s response is shown on one line', async () => {
   const result = await conformanceOfMutant(
     from,
     {
@@ -309,7 +309,7 @@ test('the command exits 0 and writes its reports for a server that conforms', as
   expect(await readFile(html, 'utf8')).toContain('<h2 id="s9">9 Versioning</h2>')
 })
 
-test('without credentials the command exits 3 and says that nothing was checked, unless what ran needs none', async () => {
+test('without credentials the command exits 3 and reports that nothing was checked, unless what ran needs none', async () => {
   const { code, stdout } = await run(from.sandbox.baseUrl)
   expect(code).toBe(3)
   expect(stdout).toMatch(
@@ -326,7 +326,7 @@ test('without credentials the command exits 3 and says that nothing was checked,
   expect(wrong.code).toBe(1)
 })
 
-test('every report of a run without credentials says that nothing was checked', async () => {
+test('every report of a run without credentials states that nothing was checked', async () => {
   const result = await conformanceOf(from, { credentials: {} })
   for (const text of [textReport(result, { details: true }), htmlReport(result)]) {
     expect(text).toContain('Not checked')
@@ -352,7 +352,7 @@ test('--strict counts skipped checks as failures: exit 1, and a failure in JUnit
   expect((await run(from.sandbox.baseUrl, '-c', file, '--only', '4.1.status', '--strict')).code).toBe(0)
 })
 
-test('the command exits 1 for one that does not, and prints JSON when asked', async () => {
+test('the command exits 1 for one that does not, and prints JSON on request', async () => {
   const nowhere = `${from.sandbox.baseUrl}/nowhere`
   const { code, stdout } = await run(nowhere, '-c', file, '--only', '4.1.status', '--json')
   expect(code).toBe(1)
@@ -369,13 +369,13 @@ test.each([
   [['http://user:secret@127.0.0.1:1'], 'A base URL has no user'],
   [['http://127.0.0.1:1', '--only', '4.2.repeet'], 'no such check: 4.2.repeet'],
   [['--list', '--section', '6'], 'no such section: 6'],
-])('the command exits 2 and says what is wrong: %j', async (args, words) => {
+])('the command exits 2 and reports what is wrong: %j', async (args, words) => {
   const { code, stdout, stderr } = await run(...args)
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toContain(words)
 })
 
-test('the command exits 2 for options that there are not, as the process that people run', async () => {
+test('the command exits 2 for unknown options, run as a process as users do', async () => {
   const { code, stderr } = await runCli(['conformance', 'http://127.0.0.1:1', '--profile', 'decision'], {})
   expect(code).toBe(2)
   expect(stderr).toContain('Allowed choices are spec, full')

@@ -6,7 +6,7 @@ import { asSuperuser, newDatabase } from '../harness/service.ts'
 
 const POOL_SIZE = 4
 
-test('a process that is asked for more than it can do at once opens as many connections as svc admin doctor counts', async () => {
+test('a process with more requests than it can handle at once opens as many connections as svc admin doctor counts', async () => {
   const db = await newDatabase()
   const database = new Database({ url: db.url, operatorUrl: db.url }, POOL_SIZE, openLog('silent'))
   let release = (): void => undefined

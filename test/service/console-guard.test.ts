@@ -57,7 +57,7 @@ const REQUESTS = CONSOLE_OPERATIONS.flatMap(({ id, method, path }) =>
   spellings(path.replace(/:\w+/g, 'none_0')).map((spelled) => ({ id, method, spelled })),
 )
 
-test('no spelling of a path lets another site’s page carry out an operation of the console', async () => {
+test('no spelling of a path lets another site’s page call an operation of the console', async () => {
   for (const { method, spelled } of REQUESTS) {
     // A foreign page can read a GET only if the response says so, so only `sec-fetch-site` is judged there.
     const foreign = { cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
@@ -74,7 +74,7 @@ test('no spelling of a path lets another site’s page carry out an operation of
   }
 })
 
-test('every response of the console’s API carries no-store, however the path is spelled and whatever the status', async () => {
+test('every response of the console’s API has no-store, however the path is spelled and whatever the status', async () => {
   const seen = new Set<number>()
   const others = [`${API}/none`, API, '/console/api', '/console/api/', '/console/%61pi/none']
   for (const { method, spelled } of [
@@ -128,7 +128,7 @@ test.each([
   '%ff.js',
   '%c0%ae%c0%ae%2fpackage.json',
 ])(
-  'the console path %s is 404: nothing outside of the built page is reached, and nothing fails',
+  'the console path %s is 404: nothing outside the built page is reachable, and nothing fails',
   async (path) => {
     const got = await send('GET', `/console/${path}`)
     expect([got.status, got.error]).toEqual([404, 'route_not_found'])
@@ -144,7 +144,7 @@ test.each([
   ['range', 'bytes=0-1,5-6'],
   ['range', 'x'],
 ])(
-  '%s: %s on a page of the console is ignored: the whole page, and no failure of ours',
+  '%s: %s on a page of the console is ignored: the whole page, and no error of the service',
   async (name, value) => {
     const whole = await send('GET', '/console/index.html')
     const got = await send('GET', '/console/index.html', { [name]: value })

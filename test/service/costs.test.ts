@@ -113,7 +113,7 @@ async function allocated(work: () => Promise<void>): Promise<number> {
   }
 }
 
-test.each(Object.entries(COSTS))('%s costs no more than it did', async (name, cost) => {
+test.each(Object.entries(COSTS))('%s costs no more than recorded', async (name, cost) => {
   const operation = operations[name]!
   let n = 0
   const succeed = async () => expect((await operation(n++)).status).toBeLessThan(300)

@@ -104,7 +104,7 @@ async function expectAll(acknowledged: readonly string[]): Promise<void> {
   expect(code, stdout + stderr).toBe(0)
 }
 
-test('kill -9 of the service under load loses no acknowledged payment and doubles none', async () => {
+test('kill -9 of the service under load loses no acknowledged payment and duplicates none', async () => {
   const acknowledged: string[] = []
   for (let kill = 0; kill < KILLS_EACH; kill++) {
     const load = pay(service.baseUrl)
@@ -137,7 +137,7 @@ if (LONG)
   })
 
 if (LONG)
-  test('SIGTERM under load: what was committed was answered, the exit code is 0, and nobody listens any more', async () => {
+  test('SIGTERM under load: what was committed got its response, the exit code is 0, and nothing listens any more', async () => {
     const before = new Set((await onDatabase('select utr from payments')).map((row) => row['utr']))
     const load = pay(service.baseUrl)
     await load.enough

@@ -50,20 +50,20 @@ test.each<[string, object, object]>([
   ['expiry', { expiry: '2027-01-31T18:30:00+05:30' }, { expiry: '2027-01-31T18:30:00' }],
   ['expiry', { expiry: '2028-02-29T00:00:00Z' }, { expiry: '2027-02-29T00:00:00Z' }],
   ['multipleUse', { multipleUse: true }, { multipleUse: 'true' }],
-])('%s: %o is taken, %o is refused by name', async (field, good, bad) => {
+])('%s: %o is accepted, %o is rejected by name', async (field, good, bad) => {
   expect((await create(good)).status).toBe(200)
   const refused = await create(bad)
   expect(refused).toMatchObject({ status: 400, error: 'validation_failed' })
   expect(refused.errorDescription).toContain(field)
 })
 
-test('every bad field is named at once, and an unknown one too', async () => {
+test('every invalid field is reported at once, an unknown one too', async () => {
   const { errorDescription } = await create({ qrName: 7, amount: -1, customerMobile: 'x', colour: 'red' })
   for (const field of ['qrName', 'amount', 'customerMobile', 'colour'])
     expect(errorDescription).toContain(field)
 })
 
-test('an amount of the merchant’s category cap is taken, one of category 6540 may create no code', async () => {
+test('an amount equal to the cap of the merchant’s category is accepted, a merchant of category 6540 cannot create codes', async () => {
   const load = await service.as(await service.newMerchant({ mcc: '6540' }))
   expect(await create({}, load)).toMatchObject({ status: 422, error: 'mcc_not_allowed' })
   const shop = await service.as(await service.newMerchant({ mcc: '5814' }))
@@ -71,7 +71,7 @@ test('an amount of the merchant’s category cap is taken, one of category 6540 
   expect((await create({ amount: 100_000.01 }, shop)).status).toBe(400)
 })
 
-test('a repeated reference: the same request answers the active code, with its image', async () => {
+test('a repeated reference: the same request returns the active code, with its image', async () => {
   const request = { referenceNumber: 'order-1', amount: 10, customParams: { a: '1', b: '2' } }
   const first = await create(request)
   expect((await create(request)).text).toBe(first.text)
@@ -81,7 +81,7 @@ test('a repeated reference: the same request answers the active code, with its i
   expect((await create({ ...request, multipleUse: false, fixedAmount: false })).text).toBe(first.text)
 })
 
-test('a repeated reference: another request is refused while the code is active', async () => {
+test('a repeated reference: another request is rejected while the code is active', async () => {
   await idOf({ referenceNumber: 'order-2', amount: 10 })
   expect(await create({ referenceNumber: 'order-2', amount: 11 })).toMatchObject({
     status: 409,
@@ -89,7 +89,7 @@ test('a repeated reference: another request is refused while the code is active'
   })
 })
 
-test('a repeated reference: a code that was cancelled unpaid gives way to a new one', async () => {
+test('a repeated reference: a code that was cancelled unpaid is replaced by a new one', async () => {
   const first = await idOf({ referenceNumber: 'order-3' })
   await cancel(client, first)
   const second = await idOf({ referenceNumber: 'order-3' })
@@ -97,7 +97,7 @@ test('a repeated reference: a code that was cancelled unpaid gives way to a new 
   expect(await idOf({ referenceNumber: 'order-3' })).toBe(second)
 })
 
-test('a repeated reference: a code that was paid is never replaced', async () => {
+test('a repeated reference: a paid code is never replaced', async () => {
   const single = await newCode(service, client, { referenceNumber: 'order-4' })
   expect(payloadOf(await notifyCredit(service.client, creditOf(single.tr))).status).toBe('ACCEPTED')
   expect(await create({ referenceNumber: 'order-4' })).toMatchObject({ status: 409, error: 'reference_paid' })
@@ -111,7 +111,7 @@ test('a repeated reference: a code that was paid is never replaced', async () =>
   })
 })
 
-test('a repeated reference: an expired code gives way to a new one', async () => {
+test('a repeated reference: an expired code is replaced by a new one', async () => {
   const own = await openService()
   const merchant = await own.newMerchant()
   const request = { referenceNumber: 'order-6', expiry: new Date(Date.now() + 60_000).toISOString() }
@@ -122,13 +122,13 @@ test('a repeated reference: an expired code gives way to a new one', async () =>
   await own.close()
 })
 
-test('references of two merchants have nothing to do with each other', async () => {
+test('references of two merchants are independent', async () => {
   const other = await service.as(await service.newMerchant())
   const mine = await idOf({ referenceNumber: 'order-7' })
   expect(payloadOf(await create({ referenceNumber: 'order-7', amount: 5 }, other)).qrCodeId).not.toBe(mine)
 })
 
-test('every code has a reference of its own, of at most 35 characters', async () => {
+test('every code has its own reference, of at most 35 characters', async () => {
   const ids = await Promise.all(Array.from({ length: 200 }, () => idOf({})))
   const trs = [...(await trsOf(service.db.database, ids)).values()]
   expect(new Set(trs).size).toBe(200)
@@ -138,7 +138,7 @@ test('every code has a reference of its own, of at most 35 characters', async ()
 const search = async (as: Client, filters: object): Promise<Json> =>
   payloadOf(await as.post('/api/v0/qr-code/search', filters))
 
-test('filters must all match; images and their strings are left out', async () => {
+test('filters must all match; images and their strings are omitted', async () => {
   const own = await service.as(await service.newMerchant())
   const asked = {
     customerId: 'c1',
@@ -170,7 +170,7 @@ test('filters must all match; images and their strings are left out', async () =
   expect((await search(own, { createdTo: wanted.createdOn })).recordsCount).toBe(0)
 })
 
-test('paging by cursor answers every code once, newest first, while new codes are created', async () => {
+test('paging by cursor returns every code once, newest first, while new codes are created', async () => {
   const own = await service.as(await service.newMerchant())
   const before = new Set<string>()
   for (let i = 0; i < 120; i++) before.add(payloadOf(await create({}, own)).qrCodeId)
@@ -194,7 +194,7 @@ test('paging by cursor answers every code once, newest first, while new codes ar
   expect(times).toEqual(times.toSorted((a, b) => b - a))
 })
 
-test('a page has 50 records by default and 500 at most, and a made-up cursor is refused', async () => {
+test('a page has 50 records by default and 500 at most, and an invented cursor is rejected', async () => {
   const own = await service.as(await service.newMerchant())
   await Promise.all(Array.from({ length: 51 }, () => create({}, own)))
   expect((await search(own, {})).recordsCount).toBe(50)

@@ -42,7 +42,7 @@ async function issue(tenantId: string, count: number, stays = true): Promise<voi
 }
 
 test.each(KINDS)(
-  'of two issues of %s at once, by two processes, one gets the last place; a revoked one makes room',
+  'of two concurrent issues of %s, by two processes, one gets the last place; a revoked one frees a place',
   async (_, programs) => {
     const { tenantId, credentialId } = await programs(service)
     await issue(tenantId, CREDENTIALS_MAX - 2)
@@ -64,7 +64,7 @@ test.each(KINDS)(
   },
 )
 
-test('a tenant that revokes what it is issued is issued so many in 24 hours; another one is not held up', async () => {
+test('a tenant that revokes its issued credentials can issue a limited number in 24 hours; other tenants are not affected', async () => {
   const [tenant, another] = [await service.newMerchant(), await service.newMerchant()]
   const path = pathOf(tenant.merchantId)
   await issue(tenant.merchantId, ISSUED_A_DAY_MAX - 1, false)
@@ -80,7 +80,7 @@ test('a tenant that revokes what it is issued is issued so many in 24 hours; ano
   expect((await here.post(path, { name: 'and one more' })).error).toBe('too_many_credentials')
 })
 
-test('a credential that is issued with limits is not among the changes that every process reads; a change of them is', async () => {
+test('a credential issued with limits is not among the changes that every process reads; a change of the limits is', async () => {
   const { merchantId: tenantId } = await service.newMerchant()
   const limits = { addresses: [OFFICE], scopes: [] }
   const { credentialId } = (await here.post(pathOf(tenantId), { name: 'till', ...limits })).json

@@ -60,7 +60,7 @@ async function errorOf({ method, path }: Documented, headers: Record<string, str
 }
 
 describe.each(KINDS)('of all operations that accept the token of %s', (_, programs) => {
-  test('each is refused from another address', async () => {
+  test('each is rejected from another address', async () => {
     const own = await programs(service)
     const { token } = await own.ask(service, OFFICE)
     await limit(own, { addresses: [OFFICE] })
@@ -77,7 +77,7 @@ describe.each(KINDS)('of all operations that accept the token of %s', (_, progra
     }
   })
 
-  test('each is called with its scope alone', async () => {
+  test('each can be called with its scope alone', async () => {
     const own = await programs(service)
     const all = await operationsOf(own.kind)
     expect([...new Set(all.map(({ scope }) => scope))].sort()).toEqual([...scopesOf(own.kind)].sort())

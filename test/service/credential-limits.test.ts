@@ -40,7 +40,7 @@ const credentialOf = async ({ tenantId, credentialId }: Programs): Promise<Json>
 }
 
 test.each(KINDS)(
-  '%s gets tokens only from its addresses; a wrong secret fails alike everywhere',
+  '%s gets tokens only from its addresses; a wrong secret fails in the same way everywhere',
   async (_, programs) => {
     const own = await programs(service)
     await limit(own, { addresses: [OFFICE, '2001:db8::/32'] })
@@ -64,7 +64,7 @@ test.each(KINDS)(
 )
 
 test.each(KINDS)(
-  'a change of the addresses of %s holds for its tokens in every process within a second, and a wider one at once',
+  'a change of the addresses of %s applies to its tokens in every process within a second, and a wider list at once',
   async (_, programs) => {
     const own = await programs(service)
     const processes = [service, other]
@@ -93,7 +93,7 @@ test.each(KINDS)(
   },
 )
 
-test('a credential that is issued with limits never had none, and its replacement has the same', async () => {
+test('a credential issued with limits is never without them, and its replacement has the same ones', async () => {
   const { tenantId, ask } = await merchantPrograms(service)
   const path = `/tenants/${tenantId}/credentials`
   const limits = { addresses: [OFFICE], scopes: ['payments:read'] }
@@ -112,7 +112,7 @@ test('a credential that is issued with limits never had none, and its replacemen
   ])
 })
 
-test('a refusal for a scope has the challenge of RFC 6750, for merchants too', async () => {
+test('a rejection for a scope has the challenge of RFC 6750, for merchants too', async () => {
   const own = await merchantPrograms(service)
   await limit(own, { scopes: ['qr_codes:read'] })
   const { token } = await own.ask(service, OFFICE)
@@ -147,7 +147,7 @@ test('a client with scopes gets tokens with those by default, and none with othe
 })
 
 test.each(KINDS)(
-  'a valid secret of %s and its token from elsewhere are entered in the audit of the tenant once, whatever the number of attempts',
+  'a valid secret of %s and its token used from elsewhere are recorded in the audit of the tenant once, whatever the number of attempts',
   async (_, programs) => {
     const own = await programs(service)
     const { token } = await own.ask(service, OFFICE)
@@ -171,7 +171,7 @@ test.each(KINDS)(
   },
 )
 
-test('an administrator of the portal sets the limits with a recent sign-in; others do not', async () => {
+test('an administrator of the portal sets the limits with a recent sign-in; others cannot', async () => {
   const own = await merchantPrograms(service)
   const member = await memberBrowser(service, own.tenantId)
   const path = `/credentials/${own.credentialId}/limits`
@@ -194,7 +194,7 @@ test('an administrator of the portal sets the limits with a recent sign-in; othe
   ])
 })
 
-test('limits that break a rule are refused by name and change nothing; those of another tenant are not found', async () => {
+test('limits that break a rule are rejected by name and change nothing; those of another tenant are not found', async () => {
   const own = await merchantPrograms(service)
   const path = `/tenants/${own.tenantId}/credentials/${own.credentialId}/limits`
   const put = async (body: object) =>
@@ -224,7 +224,7 @@ test('an open event stream ends once its address is no longer allowed', async ()
   await ended
 })
 
-test('a token of a version that knew no limits is held to those of its credential', async () => {
+test('a token of a version without limits is subject to those of its credential', async () => {
   const own = await merchantPrograms(service)
   await limit(own, { addresses: [OFFICE] })
   const { accessTokens } = service.app.services
@@ -234,7 +234,7 @@ test('a token of a version that knew no limits is held to those of its credentia
   expect((await use(service, own.path, token, OFFICE)).status).toBe(200)
 })
 
-test('scopes that both kinds of tenants have are described alike', () => {
+test('scopes that both kinds of tenants have have the same description', () => {
   for (const [scope, description] of Object.entries(MERCHANT_SCOPES))
     if (scope in SCOPES) expect(description).toBe(SCOPES[scope as keyof typeof SCOPES])
 })

@@ -74,7 +74,7 @@ const endNow = (credentialId: string) =>
   )
 
 test.each(KINDS)(
-  '%s that is replaced goes on for its hours; then it and its tokens end in every process within a second',
+  '%s that is replaced stays valid for its hours; then it and its tokens end in every process within a second',
   async (_, programs) => {
     const { tenantId, ask, use } = await programs()
     const { credentialId, name } = (await credentialsOf(tenantId))[0]!
@@ -98,7 +98,7 @@ test.each(KINDS)(
   },
 )
 
-test.each(KINDS)('the last use of %s is known, whichever process it came to', async (_, programs) => {
+test.each(KINDS)('the last use of %s is recorded, whichever process received it', async (_, programs) => {
   const { tenantId, ask, use } = await programs()
   const lastUsed = async () => (await credentialsOf(tenantId))[0]!['lastUsedOn'] as string | undefined
   const save = (one: TestService) => one.app.services.credentialUses.loop.wake()
@@ -114,7 +114,7 @@ test.each(KINDS)('the last use of %s is known, whichever process it came to', as
   expect(Date.parse((await lastUsed())!)).toBeGreaterThan(Date.parse(issued!))
 })
 
-test('of two who replace a credential at once one does, and what was replaced or revoked is not replaced again', async () => {
+test('of two concurrent replacements of a credential one succeeds, and a replaced or revoked one is not replaced again', async () => {
   const { tenantId } = await merchantPrograms()
   const { credentialId } = (await credentialsOf(tenantId))[0]!
   const both = await Promise.all([roll(tenantId, credentialId), roll(tenantId, credentialId)])
@@ -125,7 +125,7 @@ test('of two who replace a credential at once one does, and what was replaced or
   expect(await credentialsOf(tenantId)).toHaveLength(2)
 })
 
-test('a credential is replaced for its own tenant alone, and the hours are 1 to 720', async () => {
+test('a credential is replaced only for its own tenant, and the hours are 1 to 720', async () => {
   const [one, another] = [await merchantPrograms(), await partnerPrograms()]
   const { credentialId } = (await credentialsOf(one.tenantId))[0]!
   for (const tenantId of [another.tenantId, (await merchantPrograms()).tenantId])

@@ -56,14 +56,14 @@ interface Definer {
   readonly callers: string[]
 }
 
-test('every SECURITY DEFINER function looks in temporary schemas last', async () => {
+test('every SECURITY DEFINER function searches temporary schemas last', async () => {
   const definers = await rowsOf<Definer>(DEFINERS)
   expect(definers.length).toBeGreaterThan(15)
   for (const { name, owner, settings } of definers)
     expect([name, owner, settings]).toEqual([name, 'svc_owner', ['search_path=svc, pg_temp']])
 })
 
-test('each SECURITY DEFINER function is executed by the roles that call it, and by no other', async () => {
+test('each SECURITY DEFINER function is executable by the roles that call it, and by no other', async () => {
   const found = (await rowsOf<Definer>(DEFINERS)).map(({ name, callers }) => [name, callers])
   expect(Object.fromEntries(found)).toEqual(DEFINER_CALLERS)
 })
@@ -108,7 +108,7 @@ test('of the ledger an operator’s login updates balances alone, and no floor',
   )
 })
 
-test('a temporary table of the service’s login takes the place of no table in a function of the owner', async () => {
+test('a temporary table of the service’s login replaces no table in a function of the owner', async () => {
   await withTemporaryTables(() =>
     as('svc_service', async (db) => {
       await db.query(`
@@ -146,7 +146,7 @@ test('a temporary audit_log of an operator’s login hides no change from the au
   expect(entries).toEqual([{ actor: 'operator mallory', action: 'merchant.changed' }])
 })
 
-test('in a migrated database neither login creates temporary tables, and the service knows whether there is room', async () => {
+test('in a migrated database neither login creates temporary tables, and the service detects whether there is disk space', async () => {
   const { host, port } = inject('postgres')
   const database = `rights_${randomBytes(4).toString('hex')}`
   await asSuperuser('postgres', (db) => db.query(`create database ${database}`))
@@ -206,7 +206,7 @@ const KEPT: Record<string, Kept> = {
 }
 
 test.each(Object.entries(KEPT))(
-  'the service’s login deletes from %s what the stored retention does not keep, and nothing else, whatever it asks for',
+  'the service’s login can delete from %s what the stored retention does not keep, and nothing else, whatever it requests',
   async (table, { keep, insert, forget }) => {
     for (const [id, age] of [
       ['kept row', `${keep} -1 minute`],
@@ -221,7 +221,7 @@ test.each(Object.entries(KEPT))(
   },
 )
 
-test('the service’s login deletes no event that the stored retention keeps, whatever it asks for', async () => {
+test('the service’s login cannot delete an event that the stored retention keeps, whatever it requests', async () => {
   for (let n = 0; n < 3; n++) await newCode(service, client)
   const feed = async () => (await client.get('/api/v0/events?after=0')).json.payload?.recordsCount
   await expect.poll(feed).toBe(3)
@@ -229,13 +229,13 @@ test('the service’s login deletes no event that the stored retention keeps, wh
   expect(await feed()).toBe(3)
 })
 
-test('the service’s login changes no rule of retention', async () => {
+test('the service’s login cannot change a retention rule', async () => {
   await as('svc_service', (db) =>
     expect(db.query(`update retention set keep = '0'`)).rejects.toMatchObject({ code: '42501' }),
   )
 })
 
-test('a change of a rule of retention is in the audit, whoever makes it', async () => {
+test('a change of a retention rule is audited, regardless of who makes it', async () => {
   await rowsOf(`update retention set keep = keep + interval '1 day' where what = 'events'`)
   const [entry] = await rowsOf(
     `select target, content::jsonb -> 'details' ->> 'keep' as keep from audit_log
@@ -244,7 +244,7 @@ test('a change of a rule of retention is in the audit, whoever makes it', async 
   expect(entry).toEqual({ target: 'events', keep: expect.stringMatching(/ days$/) })
 })
 
-test('the service’s login appends no entry to the audit', async () => {
+test('the service’s login cannot add an entry to the audit', async () => {
   await as('svc_service', (db) =>
     expect(
       db.query(`select append_audit('operator asha', 'card.blocked', 'x', null, null, '{}', now())`),
@@ -253,7 +253,7 @@ test('the service’s login appends no entry to the audit', async () => {
   expect(await rowsOf(`select from audit_log where actor = 'operator asha'`)).toEqual([])
 })
 
-test('the service’s login puts no operator’s name on the changes that it makes', async () => {
+test('the service’s login cannot put an operator’s name on the changes that it makes', async () => {
   await as('svc_service', async (db) => {
     await db.query(`begin; set local svc.tenants = '${merchant.merchantId}'; set local svc.actor = 'operator asha';
       set local svc.acted = '{"${endpointId}":{"actor":"operator asha"}}'`)

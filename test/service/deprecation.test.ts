@@ -6,7 +6,7 @@ import { openService, tokenOf } from '../harness/service.ts'
 const SINCE = new Date('2026-01-15T00:00:00Z')
 const SUNSET = new Date('2027-08-01T00:00:00Z')
 
-test('a deprecated operation says so on every response, errors included, and in the document; others do not', async () => {
+test('a deprecated operation is marked as such in every response, errors included, and in the document; others are not', async () => {
   const operation = OPERATIONS.find(({ id }) => id === 'getQrCode')!
   Object.assign(operation, { deprecated: { since: SINCE, sunset: SUNSET } })
   onTestFinished(() => void Object.assign(operation, { deprecated: undefined }))

@@ -51,7 +51,7 @@ async function overdueDispute(shop: Shop, amount: number): Promise<string> {
   return disputeId
 }
 
-test('a dispute of more than was left is opened by its notice in quarantine once the refund fails, and then lost by the second one', async () => {
+test('a dispute of more than the remaining amount is opened by its quarantined notice once the refund fails, and then lost by the second one', async () => {
   const shop = await shopWith(service, 10)
   const utr = await utrOf(service, shop.paymentId)
   const request = { amount: 4, referenceNumber: 'first' }
@@ -98,7 +98,7 @@ test('a dispute that is notified before its credit is opened once by its notice,
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a payment is still assigned with a reference and an amount, both of them', async () => {
+test('assigning a payment still requires both a reference and an amount', async () => {
   const { client } = await newShop(service)
   const { tr } = await newCode(service, client)
   const credit = await service.client.notify('/rails/upi/credits', { words: tr }, RAIL_KEY)
@@ -130,7 +130,7 @@ test('a deadline that has passed before the bank reports the dispute counts as 2
   expect(await statusOf()).toBe('LOST')
 })
 
-test('a dispute that only our deadline ended is won when the network decides so: the money and the advance come back', async () => {
+test('a dispute that only our deadline ended is won when the network decides so: the money and the advance are returned', async () => {
   const shop = await shopWith(service, 100)
   const { client, merchantId } = shop
   await giveAccount(service, merchantId)
@@ -162,7 +162,7 @@ test('a dispute that only our deadline ended is won when the network decides so:
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('an operator too records that a dispute which our deadline ended was won', async () => {
+test('an operator, too, can record that a dispute which our deadline ended was won', async () => {
   const shop = await shopWith(service, 10)
   const disputeId = await overdueDispute(shop, 4)
   const browser = await signedIn(service, 'operator')
@@ -173,7 +173,7 @@ test('an operator too records that a dispute which our deadline ended was won', 
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a dispute that the network reported lost, or that the merchant accepted, is never won after', async () => {
+test('a dispute that the network reported lost, or that the merchant accepted, is never won afterwards', async () => {
   const shop = await shopWith(service, 10)
   const lost = await newDispute(service, shop.paymentId, { amount: 1 })
   await closeAs(service, lost, 'LOST')

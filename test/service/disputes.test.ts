@@ -38,7 +38,7 @@ const payOut = async ({ merchantId }: Shop) => {
   return payout
 }
 
-test('a dispute takes its amount from the merchant; contested and won, all of it comes back', async () => {
+test('a dispute debits its amount from the merchant; contested and won, all of it is returned', async () => {
   const shop = await shopWith(service, 100)
   const respondBy = new Date(service.clock.now() + 86_400_000).toISOString()
   const notice = {
@@ -77,7 +77,7 @@ test('a dispute takes its amount from the merchant; contested and won, all of it
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('an accepted dispute, and a lost one, leave the money with the payer', async () => {
+test('an accepted or lost dispute leaves the money with the payer', async () => {
   const shop = await shopWith(service, 10)
   const accepted = await newDispute(service, shop.paymentId, { amount: 4 })
   const path = `/api/v0/disputes/${accepted}/accept`
@@ -119,7 +119,7 @@ test('without evidence a dispute is lost at its deadline, on the test clock of t
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a dispute after the payout is an advance, which the next payout deducts once; won, it comes back', async () => {
+test('a dispute after the payout is an advance, which the next payout deducts once; when won, it is returned', async () => {
   const shop = await shopWith(service, 100)
   await giveAccount(service, shop.merchantId)
   await payOut(shop)
@@ -153,7 +153,7 @@ test('a dispute after the payout is an advance, which the next payout deducts on
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('refunds and disputes of one payment that arrive at once never exceed it', async () => {
+test('concurrent refunds and disputes of one payment never exceed it', async () => {
   for (let round = 0; round < 5; round++) {
     const shop = await shopWith(service, 10)
     const utr = await utrOf(service, shop.paymentId)
@@ -172,7 +172,7 @@ test('refunds and disputes of one payment that arrive at once never exceed it', 
   }
 })
 
-test('a dispute and a payout at once: the money is deducted once, now or from the next', async () => {
+test('a dispute and a payout at once: the money is deducted once, from this payout or the next', async () => {
   for (let round = 0; round < 5; round++) {
     const shop = await shopWith(service, 100)
     await giveAccount(service, shop.merchantId)
@@ -184,7 +184,7 @@ test('a dispute and a payout at once: the money is deducted once, now or from th
   }
 })
 
-test('a signed notice that is no dispute of an accepted payment goes to quarantine and changes nothing', async () => {
+test('a signed notice that is not a dispute of an accepted payment is quarantined and changes nothing', async () => {
   const shop = await shopWith(service, 10)
   const other = await shopWith(service, 10)
   const utr = await utrOf(service, shop.paymentId)
@@ -227,7 +227,7 @@ test('a signed notice that is no dispute of an accepted payment goes to quaranti
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('an operator lists disputes and closes one with the notice in quarantine that says so', async () => {
+test('an operator lists disputes and closes one with the quarantined notice that reports the outcome', async () => {
   const shop = await shopWith(service, 10)
   const disputeId = await newDispute(service, shop.paymentId)
   const unknown = await notifyDispute(service, { caseReference: newUtr(), status: 'WON' })

@@ -57,7 +57,7 @@ test('every guide is a page below /docs, and every link and anchor of every page
   expect(wrong).toEqual([])
 })
 
-test('pages run no script: raw HTML of the files is shown as text, under a policy that loads no script', async () => {
+test('pages run no script: raw HTML of the files is shown as text, under a policy that allows no script', async () => {
   const { pages } = await crawl()
   for (const [path, html] of pages) {
     if (html === '') continue
@@ -77,7 +77,7 @@ test.each([
   expect((await get(path)).status).toBe(404)
 })
 
-test('the `type` of an error leads to a page that the service serves, at the section of its code', async () => {
+test('the `type` of an error links to a page that the service serves, at the section of its code', async () => {
   const response = await get('/api/v0/qr-code/qr_none', { accept: 'application/problem+json' })
   const { type } = (await response.json()) as { type: string }
   const { pathname, hash } = new URL(type)
@@ -91,7 +91,7 @@ const PUBLIC = OPERATIONS.filter(
 )
 
 test.each(PUBLIC.map(({ path }) => path))(
-  '%s is served whatever query a balancer, a scraper or a cache adds',
+  '%s is served whatever query a load balancer, a scraper or a cache adds',
   async (path) => {
     const [without, withOne] = [
       await service.client.get(path),

@@ -12,7 +12,7 @@ import { asPartner, newPartner, SEARCH } from '../harness/partner.ts'
 import { newCode } from '../harness/qr-codes.ts'
 import { asSuperuser, newDatabase, openService } from '../harness/service.ts'
 
-test('a payment of the sandbox that is under way when the service drains is answered as if it did not', async () => {
+test('a payment of the sandbox that is in flight when the service drains gets its usual response', async () => {
   const service = await openService()
   const client = await service.as(await service.newMerchant())
   const { qrCodeId } = await newCode(service, client, { multipleUse: true })
@@ -31,7 +31,7 @@ test('a payment of the sandbox that is under way when the service drains is answ
   })
 })
 
-test('a process that is leaving says so, and answers what comes all the same', async () => {
+test('a process that is draining reports it, and still responds to requests', async () => {
   const service = await openService()
   const client = await service.as(await service.newMerchant())
   const drained = service.app.drain(2_000)
@@ -43,7 +43,7 @@ test('a process that is leaving says so, and answers what comes all the same', a
   await expect(client.get('/livez')).rejects.toThrow()
 })
 
-test('a streamed response that is under way when the service drains arrives whole, and its end is that of the drain', async () => {
+test('a streamed response that is in progress when the service drains arrives whole, and its end is the end of the drain', async () => {
   const service = await openService()
   const partner = await newPartner(service, { products: ['employee_rewards'], fundsPaise: 10n ** 9n })
   // More than the buffers between here and the service hold.
@@ -66,7 +66,7 @@ test('a streamed response that is under way when the service drains arrives whol
   await closed
 })
 
-test('a connection that never sends anything does not hold up the end of a service', async () => {
+test('a connection that never sends anything does not delay the end of a service', async () => {
   const service = await openService()
   const accepted = once(service.app.http.server, 'connection')
   const { hostname, port } = new URL(service.baseUrl)
@@ -77,7 +77,7 @@ test('a connection that never sends anything does not hold up the end of a servi
   if (!silent.closed) await once(silent, 'close')
 })
 
-test('a delay that a caller of the sandbox asked for ends when the service drains, and its request is carried out', async () => {
+test('a delay that a caller of the sandbox requested ends when the service drains, and its request is executed', async () => {
   const service = await openService()
   const client = await service.as(await service.newMerchant())
   const received = once(service.app.http.server, 'request')
@@ -87,7 +87,7 @@ test('a delay that a caller of the sandbox asked for ends when the service drain
   payloadOf(await delayed)
 })
 
-test('processes that start at the same instant on a new database make one demo between them', async () => {
+test('processes that start at the same instant on a new database create one demo in total', async () => {
   const db = await newDatabase()
   const services = await Promise.all(Array.from({ length: 4 }, () => openService({ db })))
   const demos = await Promise.all(services.map(({ app }) => prepareDemo(app.services, keyMaker(app))))

@@ -91,7 +91,7 @@ test('a card that expired before its user was erased can be locked and blocked; 
   ])
 })
 
-test('a card of an erased user is not replaced; money that came back to it is returned', async () => {
+test('a card of an erased user is not replaced; money refunded to it is returned', async () => {
   const { svcCardId, userId } = await expiredCard()
   payloadOf(await erase(userId))
   payloadOf(await service.client.post(`/sandbox/cards/${svcCardId}/refund`, { amount: 100 }))
@@ -109,7 +109,7 @@ test('a spent allocation of an erased user is not voided', async () => {
   expect(await tablesWith(service, [NAME])).toEqual([])
 })
 
-test('reasons against an erasure in another process: none is left', async () => {
+test('reasons concurrent with an erasure in another process: none is left', async () => {
   for (let round = 0; round < 12; round++) {
     const card = await expiredCard()
     const { userId, allocationId } = await spentAllocation(`race${round}`)
@@ -125,7 +125,7 @@ test('reasons against an erasure in another process: none is left', async () => 
   expect(await tablesWith(service, [NAME])).toEqual([])
 })
 
-test('erasing a user again erases what was restored or written since, and is no second event', async () => {
+test('erasing a user again erases what was restored or written since, and creates no second event', async () => {
   const { svcCardId, userId } = await expiredCard()
   payloadOf(await setStatus(svcCardId, 'L', 'lost'))
   const { allocationId } = await spentAllocation('again', userId)

@@ -81,7 +81,7 @@ const HOLDER = {
 }
 const PERSONAL = [MARK, CONTACTS.mobile, 'ABCDE1234F']
 
-test('of an erased user nothing is left in any column of any table; ids, amounts, feed and audit stay', async () => {
+test('nothing of an erased user is left in any column of any table; ids, amounts, feed and audit stay', async () => {
   const ordered = await cardOf({ ...HOLDER, referenceNumber: 'order of a person' })
   const { userId } = ordered
   await sql(`update users set tax_pan = 'ABCDE1234F' where user_id = $1`, [userId])
@@ -122,7 +122,7 @@ test('of an erased user nothing is left in any column of any table; ids, amounts
   expect((await cli('admin', 'audit', 'verify', '--json')).code).toBe(0)
 })
 
-test('a user with a card in use, money, a hold or coins is not erased, and the error says what is left', async () => {
+test('a user with a card in use, money, a hold or coins is not erased, and the error lists what is left', async () => {
   const userId = await newUser({ firstName: 'Ravi', mobile: '9000000001' })
   const { svcCardId, token } = await cardOf({ userId })
   const refused = async (left: string): Promise<void> => {
@@ -145,7 +145,7 @@ test('a user with a card in use, money, a hold or coins is not erased, and the e
   expect(payloadOf(await client.get(`${USERS}/${userId}`))).toMatchObject({ firstName: 'Ravi' })
 })
 
-test('an erased user gets no card, no coins and no data; the same person can be registered anew', async () => {
+test('an erased user gets no card, no coins and no data; the same person can be registered again', async () => {
   const profile = { firstName: 'Meena', mobile: '9000000002', email: 'meena@example.com' }
   const userId = await newUser(profile)
   payloadOf(await erase(userId))
@@ -158,7 +158,7 @@ test('an erased user gets no card, no coins and no data; the same person can be 
   expect(await newUser(profile)).not.toBe(userId)
 })
 
-test('orders against an erasure in another process: an erased user has no holder on any card', async () => {
+test('orders concurrent with an erasure in another process: an erased user has no holder on any card', async () => {
   for (let round = 0; round < 15; round++) {
     const userId = await newUser({ firstName: 'Race', lastName: `R${round}` })
     const [ordered, erased] = await Promise.all([
@@ -175,7 +175,7 @@ test('orders against an erasure in another process: an erased user has no holder
   ).toEqual([])
 })
 
-test('an award that waits behind an erasure is refused: no erased user has coins', async () => {
+test('an award that waits behind an erasure is rejected: no erased user has coins', async () => {
   const coins = await asCoinPartner(service.client, partner)
   const { event } = await newConfig(coins, { amount: 5 })
   const userId = await newUser({ firstName: 'Late' })
@@ -193,7 +193,7 @@ test('an award that waits behind an erasure is refused: no erased user has coins
   expectFailure(awarded, 'user_not_found')
 })
 
-test('the service’s login erases no holder of a user who is not erased', async () => {
+test('the service’s login cannot erase a holder of a user who is not erased', async () => {
   const { svcCardId } = await cardOf({ firstName: 'Kept' })
   await expect(
     service.app.services.database.write([partner.partnerId], (tx) =>
@@ -206,7 +206,7 @@ test('the service’s login erases no holder of a user who is not erased', async
   ).rejects.toThrow('only the cards of erased users lose their holder')
 })
 
-test('after USER_RETENTION_DAYS a user without money or coins is erased by itself, once, and the audit says so', async () => {
+test('after USER_RETENTION_DAYS a user without money or coins is erased automatically, once, and this is audited', async () => {
   const keeping = await openService({ db: service.db, env: { USER_RETENTION_DAYS: '30' }, background: false })
   try {
     const { svcCardId, userId } = await cardOf({ firstName: 'Long gone' })
@@ -258,7 +258,7 @@ test('an administrator erases a user in the console and on the command line, wit
   ])
 })
 
-test('why allocations of an erased user were voided is erased, in the history and in events; pending coins refuse the erasure', async () => {
+test('the reasons for voiding allocations of an erased user are erased, in the history and in events; pending coins prevent the erasure', async () => {
   const userId = await newUser({ firstName: 'Latha' })
   const { event } = await newConfig(client, { activation: 'CONFIRMATION' })
   const award = { requestId: 'erased-1', event, userId, companyId: partner.companyId }

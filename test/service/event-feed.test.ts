@@ -29,7 +29,7 @@ test('every committed change is in the feed once, numbered from 1 without gaps, 
     ).toEqual(['qr_code.created', 'qr_code.credited', 'qr_code.cancelled'])
 })
 
-test('the feed is paged by sequence, filtered by type, and holds nothing of another tenant', async () => {
+test('the feed is paged by sequence, filtered by type, and contains nothing of another tenant', async () => {
   const [tenant, other] = [await newTenant(), await newTenant()]
   await newCodes(service, other, 3)
   const codes = await newCodes(service, tenant, 5)
@@ -56,7 +56,7 @@ test('partners read their own feed, with their own kind of token', async () => {
   expect((await service.client.get('/api/v0/events')).error).toBe('invalid_token')
 })
 
-test('a code that expires has one event, however many processes look for expired codes', async () => {
+test('an expired code has one event, however many processes look for expired codes', async () => {
   const tenant = await newTenant()
   const expiry = new Date(service.clock.now() + 60_000).toISOString()
   const codes = await newCodes(service, tenant, 30, { expiry, multipleUse: true })

@@ -100,7 +100,7 @@ async function newPartnerTenant(): Promise<Tenant> {
   }
 }
 
-test('a request for a stream counts with the time until the stream began, however long it lasted', async () => {
+test('the measured duration of a stream request is the time until the stream began, however long it lasted', async () => {
   const tenant = await newMerchantTenant()
   const measured = async () => {
     const { text } = await service.client.get('/metrics')
@@ -129,7 +129,7 @@ describe.each([
   ['merchant', newMerchantTenant],
   ['partner', newPartnerTenant],
 ])('an open event stream of a %s', (_, newTenant) => {
-  test('ends when its credential is revoked and tells nothing more, while that of another credential goes on', async () => {
+  test('ends when its credential is revoked and sends nothing more, while that of another credential continues', async () => {
     const tenant = await newTenant()
     const [mine, other] = await Promise.all(tenant.tokens.map(openStream))
     const before = await tenant.happen()
@@ -151,7 +151,7 @@ describe.each([
     await stream.ended
   })
 
-  test('ends when its token expires, though its credential lives on', async () => {
+  test('ends when its token expires, although its credential stays valid', async () => {
     const tenant = await newTenant()
     const stream = await openStream(tenant.tokens[0])
     await stream.until(await tenant.happen())

@@ -71,12 +71,12 @@ async function received(positionFile: string, start?: FeedStart): Promise<number
 }
 const from = (first: number): number[] => Array.from({ length: last - first + 1 }, (_, i) => first + i)
 
-test('svc listen begins with what happens next, not with the history', async () => {
+test('svc listen begins with the next event, not with the history', async () => {
   const before = last
   expect(await received(newPosition())).toEqual([before + 1])
 })
 
-test('a restart continues at the kept position, repeats at most one event, and misses none', async () => {
+test('a restart continues at the stored position, repeats at most one event, and misses none', async () => {
   const position = newPosition()
   await received(position)
   const interrupted = last
@@ -84,7 +84,7 @@ test('a restart continues at the kept position, repeats at most one event, and m
   expect(await received(position)).toEqual(from(interrupted))
 })
 
-test('--from wins over the kept position', async () => {
+test('--from overrides the stored position', async () => {
   const position = newPosition()
   await received(position)
   expect(await received(position, 'start')).toEqual(from(1))
@@ -111,7 +111,7 @@ test('--from start, a sequence number or a time begins there', async () => {
 })
 
 test.each(['yesterday', '-1', '2026-04-01', '1.5', ''])(
-  '--from %s is refused, with what it accepts',
+  '--from %s is rejected, with what it accepts',
   async (text) => {
     const { code, stderr } = await runHere(argsOf(newPosition(), '--from', text), { DATA_DIR: dir })
     expect(code).toBe(1)
@@ -119,7 +119,7 @@ test.each(['yesterday', '-1', '2026-04-01', '1.5', ''])(
   },
 )
 
-test('a kept position that the feed has not reached ends the program with what to do', async () => {
+test('a stored position that the feed has not reached ends the program with what to do', async () => {
   const position = newPosition()
   const settings = { DATA_DIR: dir }
   await writeFile(position, JSON.stringify({ after: last + 10, secret: 'whsec_c2VjcmV0' }))

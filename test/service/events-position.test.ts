@@ -67,7 +67,7 @@ test('after=latest of a tenant without events is 0', async () => {
   expect(await page(tenant, 'after=latest')).toEqual({ recordsCount: 0, data: [], next: 0, more: false })
 })
 
-test('a stream after=latest begins with what happens next', async () => {
+test('a stream after=latest begins with the next event', async () => {
   const { merchant, tenant } = await merchantWith(2)
   const stream = await openStream(merchant, 'after=latest')
   expect(stream.status).toBe(200)
@@ -81,7 +81,7 @@ test('a stream after=latest begins with what happens next', async () => {
   expect(text).not.toMatch(/^id: [12]$/m)
 })
 
-test('a position beyond the end of the feed is refused as events_ahead, which names the end: in pages and in streams', async () => {
+test('a position beyond the end of the feed is rejected with events_ahead, which names the end: in pages and in streams', async () => {
   const { merchant, tenant } = await merchantWith(2)
   for (const path of [FEED, STREAM])
     for (const after of ['3', '999999999999999']) {
@@ -96,13 +96,13 @@ test('a position beyond the end of the feed is refused as events_ahead, which na
   await stream.body!.cancel()
 })
 
-test('a tenant that never had an event is told that its feed ends at 0', async () => {
+test('a tenant that never had an event gets 0 as the end of its feed', async () => {
   const partner = await newPartner(service)
   const tenant = await asPartner(service.client, partner)
   expectFailure(await tenant.get(`${FEED}?after=1`), 'events_ahead')
 })
 
-test('a consumer of a feed that was restored to an earlier state notices it: by page, by stream, and in an open stream', async () => {
+test('a consumer of a feed that was restored to an earlier state detects it: by page, by stream, and in an open stream', async () => {
   const { merchant, tenant } = await merchantWith(5)
   const open = await openStream(merchant, 'after=5')
   const ended = open.text()
@@ -114,7 +114,7 @@ test('a consumer of a feed that was restored to an earlier state notices it: by 
   expect((await page(tenant, 'after=3')).recordsCount).toBe(0)
 })
 
-test('what is no position is refused by the rule', async () => {
+test('an invalid position is rejected with the rule', async () => {
   const { tenant } = await merchantWith(1)
   for (const after of ['', 'newest', '-1', '1.0', 'LATEST', '1e3']) {
     expectFailure(await tenant.get(`${FEED}?after=${after}`), 'validation_failed')

@@ -198,7 +198,7 @@ async function cardEvents(token: string): Promise<void> {
   await expireCardHolds(service.app.services)
 }
 
-test('every type of event is emitted, and each event has the shape that the reference promises for its type', async () => {
+test('every event type is emitted, and each event has the shape that the reference documents for its type', async () => {
   const document = (await service.client.get('/openapi.json')).json
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   ajv.addSchema({ ...document, $id: 'openapi' })
@@ -212,7 +212,7 @@ test('every type of event is emitted, and each event has the shape that the refe
   expect(Object.keys(document.webhooks).sort()).toEqual([...EVENT_TYPES].sort())
 })
 
-test('a repeat of any change of an endpoint, under the same Idempotency-Key, changes nothing and gets the first answer', async () => {
+test('a repeat of any change of an endpoint, under the same Idempotency-Key, changes nothing and gets the first response', async () => {
   const tenant = await service.as(await service.newMerchant())
   await newCodes(service, tenant, 3)
   const events = await feedOf(tenant, 3)
@@ -256,7 +256,7 @@ test('a repeat of any change of an endpoint, under the same Idempotency-Key, cha
   expectFailure(await tenant.get(path), 'webhook_endpoint_not_found')
 })
 
-test('old events are forgotten from the beginning of a feed; who asks for them is told, and never given a gap', async () => {
+test('old events are deleted from the beginning of the feed; a request for them is rejected with events_forgotten, and never leaves a gap', async () => {
   const merchant = await service.newMerchant()
   const old = await service.as(merchant)
   const idle = await service.newMerchant()

@@ -36,7 +36,7 @@ const partnerAt = async (ms: number): Promise<Client> => {
   return asCoinPartner(service.client, partner)
 }
 
-test('the frozen time is the time of the process and of the database alike', async () => {
+test('the frozen time is the time of both the process and the database', async () => {
   await service.at(START)
   const [row] = await service.app.services.database.directory(
     statement<{ now: Date; then: Date }>(
@@ -67,7 +67,7 @@ describe('a QR code, in the millisecond of its expiry,', () => {
     expect(await credit(qrCodeId)).toMatchObject({ status: 'REFUND_PENDING', reason: 'qr_code_expired' })
   })
 
-  test('no longer holds its reference, and in the one before it does', async () => {
+  test('no longer occupies its reference, and in the one before it does', async () => {
     const create = async (ms: number, amount: number) => {
       const body = { referenceNumber: 'exact/1', expiry: iso(amount === 1 ? expiry : expiry + DAY), amount }
       const { status, error } = await (await merchantAt(ms)).post('/api/v0/qr-code', body)
@@ -107,7 +107,7 @@ describe('a QR code, in the millisecond of its expiry,', () => {
   })
 })
 
-test('the expiry of a new QR code is later than now, by a millisecond at least, and by five years at most', async () => {
+test('the expiry of a new QR code is later than now, by at least a millisecond and at most five years', async () => {
   const caller = await merchantAt(START)
   const latest = new Date(START)
   latest.setUTCFullYear(latest.getUTCFullYear() + 5)
@@ -121,7 +121,7 @@ test('the expiry of a new QR code is later than now, by a millisecond at least, 
     expect([ms - START, (await create(ms)).status]).toEqual([ms - START, status])
 })
 
-test('coins are gone in the millisecond of their expiry, and in the one before they can be spent', async () => {
+test('coins cannot be spent from the millisecond of their expiry on, and in the one before they can', async () => {
   const caller = await partnerAt(START)
   const [userId] = await newUsers(service, partner, 1)
   const { event } = await newConfig(caller, { coinsExpireAfterDays: 1 })
@@ -185,7 +185,7 @@ test('an award may have occurred 31 days ago or 5 minutes ahead, and not a milli
   expect(await award(START + 300_001)).toBe('validation_failed')
 })
 
-test('a notice of the rail that is more than 300 seconds old or ahead, by a millisecond, gets a flag', async () => {
+test('a notice of the rail that is more than 300 seconds old or ahead, by a millisecond, is flagged', async () => {
   const signedAt = Math.floor(START / SECOND) * SECOND
   const flags = statement<{ flags: string[] }>('frozen_flags', 'select flags from directory_payments($1)')
   for (const [ms, wanted] of [
@@ -206,7 +206,7 @@ test.each([
   ['idle', 30 * 60 * SECOND, 0],
   ['over', HOUR, 40 * 60 * SECOND],
 ])(
-  'an operator’s session that is %s ends in that very millisecond, and serves in the one before',
+  'an operator’s session that is %s ends in that very millisecond, and is valid in the one before',
   async (_, lastsMs, keptAfterMs) => {
     const { name } = await newOperator(service, 'viewer')
     const signIn = async () => {
@@ -228,7 +228,7 @@ test.each([
   },
 )
 
-test('the first response of an idempotency key is kept for its hours, to the millisecond', async () => {
+test('the first response of an idempotency key is stored for its hours, to the millisecond', async () => {
   // Older than the stored retention: that goes by the database's real clock, which nothing here can stop.
   const sentAt = START - 4 * DAY
   const caller = await merchantAt(sentAt)

@@ -54,7 +54,7 @@ const WITHOUT_SUCCESS = new Set(['streamEvents', 'metrics'])
 const takesNothing = ({ auth, ignores, method }: (typeof OPERATIONS)[number]): boolean =>
   method === 'GET' && auth === 'none' && ignores?.includes('query') === true
 
-test('every example of the reference is what the service answers', async () => {
+test('every example of the reference is what the service returns', async () => {
   const callers = { issuer, open, partner: incentive }
   await recordAccess(recorder, open, { merchant, partner: incentive })
   await recordQrCodes(recorder, { service, merchant, shop, open })
@@ -75,7 +75,7 @@ test('every example of the reference is what the service answers', async () => {
   await expect(text).toMatchFileSnapshot(RECORDED)
 })
 
-test('every operation has an example of success, and one of failure where a caller can send something wrong', () => {
+test('every operation has an example of success, and one of an error if a caller can send something wrong', () => {
   for (const operation of OPERATIONS) {
     const { id } = operation
     const statuses = EXAMPLES[id]?.map(({ status }) => status) ?? []

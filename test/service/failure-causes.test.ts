@@ -21,7 +21,7 @@ async function outputOfFailingTests(): Promise<{ code: number; output: string }>
   return { code: code as number, output }
 }
 
-test('a test that fails after a 500 of ours prints its cause from the log, with the stack; one that passes prints nothing', async () => {
+test('a test that fails after a 500 of the service prints its cause from the log, with the stack; one that passes prints nothing', async () => {
   const { code, output } = await outputOfFailingTests()
   expect(code, output).toBe(1)
   expect(output).toMatch(
@@ -30,6 +30,6 @@ test('a test that fails after a 500 of ours prints its cause from the log, with 
   expect(output).toMatch(/error: relation "qr_codes" does not exist\n +at .*\.[jt]s:\d+/)
   expect(output).toMatch(/GET \/merchants returned 500/)
   expect(output).toContain('relation "merchants" does not exist')
-  expect(output).toMatch(/✓ .*meets a 500 that it wants/)
+  expect(output).toMatch(/✓ .*receives an expected 500/)
   expect(output.match(/returned 500 \(/g)).toHaveLength(2)
 })

@@ -60,7 +60,7 @@ const STREAMS = new Set(
   ),
 )
 
-test('every path answers every method that it does not take with 405 and Allow', async () => {
+test('every path responds to every method that it does not support with 405 and Allow', async () => {
   const pool = new Pool(service.baseUrl)
   for (const [path, operations] of Object.entries(paths)) {
     const taken = Object.keys(operations).map((method) => method.toUpperCase())
@@ -106,7 +106,7 @@ test.each([
     expectFailure(await client.send(method, path), 'route_not_found')
 })
 
-test('an id that cannot be ours is answered like one that never existed', async () => {
+test('an id that svc cannot have issued gets the same response as a nonexistent one', async () => {
   const malformed = [
     'x',
     '%00',
@@ -160,7 +160,7 @@ test('an id or a query with a NUL never reaches the database, on any operation',
   }
 })
 
-test('a validation failure names every bad field and its rule, and never a value', async () => {
+test('a validation error names every invalid field and its rule, and never a value', async () => {
   const body = {
     qrName: 'canary'.repeat(20),
     multipleUse: 'canary',
@@ -186,7 +186,7 @@ test('a validation failure names every bad field and its rule, and never a value
   expect(response.text).not.toMatch(/canary|7654321/)
 })
 
-test('rules between fields are told all at once', async () => {
+test('violations of rules between fields are reported all at once', async () => {
   const response = await client.post('/api/v0/qr-code', { fixedAmount: true, expiry: '2020-01-01T00:00:00Z' })
   expectFailure(response, 'validation_failed')
   expect(response.errorDescription).toMatch(/^amount .+; expiry /)
@@ -198,7 +198,7 @@ const ignoredBy = (method: string, path: string): readonly string[] =>
     (one) => one.method === method.toUpperCase() && one.path.replace(/:(\w+)/g, '{$1}') === path,
   )?.ignores ?? []
 
-test('an unknown field is refused by name on every operation, in the body and in the query, where the specification shows these', async () => {
+test('an unknown field is rejected by name on every operation, in the body and in the query, where the specification shows these', async () => {
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, { parameters, requestBody, security }] of Object.entries(operations)) {
       const scheme = schemeOf(security, parameters)
@@ -227,7 +227,7 @@ test('an unknown field is refused by name on every operation, in the body and in
 const bearer = async () =>
   `Bearer ${(await client.post('/api/v0/merchant/token', undefined, { 'api-key': merchant.apiKey })).json.token}`
 
-test('headers that decide who calls and what for may come once only', async () => {
+test('headers that determine the caller and the subject may occur only once', async () => {
   const pool = new Pool(service.baseUrl)
   const authorization = await bearer()
   for (const name of [
@@ -264,7 +264,7 @@ test('an Idempotency-Key must be 1 to 255 visible characters', async () => {
     expect((await create('{}', { 'idempotency-key': key })).status).toBe(200)
 })
 
-test('the timestamp of a failure is the business zone’s wall clock (decision F5)', async () => {
+test('the timestamp of a failure is the local time of the business zone (decision F5)', async () => {
   for (const [zone, offsetMinutes] of [
     ['Asia/Kolkata', 330],
     ['UTC', 0],
@@ -279,7 +279,7 @@ test('the timestamp of a failure is the business zone’s wall clock (decision F
   }
 })
 
-test('what the sandbox’s payer scans never breaks the service', async () => {
+test('no input to the sandbox’s payer breaks the service', async () => {
   const pay = (query: string) =>
     service.client.post('/sandbox/upi/pay', { upi: `upi://pay?pa=ab@bank&pn=x&${query}` })
   for (const amount of ['99999999999999', '0', '-1', '1.001', ''])

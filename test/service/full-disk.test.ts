@@ -10,7 +10,7 @@ import { RAIL_KEY } from '../harness/service.ts'
 const CALLERS = 16
 const soon = { timeout: 120_000, interval: 100 }
 
-test('with a full disk payments are refused with 503 and /readyz is 503; with room again all is well by itself, and each is recorded once', async ({
+test('on a full disk payments get 503 and /readyz is 503; with space again the service recovers by itself, and each is recorded once', async ({
   skip,
 }) => {
   const place = await makePlace()

@@ -71,7 +71,7 @@ test('a reference of the bank is entered once, however it is written: a repeat r
   })
 })
 
-test('a reference with another amount or account is refused, and nothing is entered', async () => {
+test('a reference with another amount or account is rejected, and nothing is entered', async () => {
   const partner = await newPartner(service, { fundsPaise: 0n })
   const reference = newReference()
   await fund(partner, reference, 10_00n)
@@ -95,7 +95,7 @@ test('two processes that enter one payment at once enter it once', async () => {
   }
 })
 
-test('a bank’s reference funds one partner: by hand for another it is refused, at once from two processes as well', async () => {
+test('a bank’s reference funds one partner: a manual entry for another is rejected, also at once from two processes', async () => {
   const partners = [
     await newPartner(service, { fundsPaise: 0n }),
     await newPartner(service, { fundsPaise: 0n }),

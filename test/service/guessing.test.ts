@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('1,000 wrong keys in a minute are slowed down, and the rightful caller beside them is served every time', async () => {
+test('1,000 wrong keys in a minute are slowed down, and a legitimate caller at the same time is always served', async () => {
   const perMinute = service.app.services.config.FAILED_ATTEMPTS_PER_MINUTE
   const statuses: number[] = []
   let tokens = 0

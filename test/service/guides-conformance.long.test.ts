@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openCheckout, works } from '../harness/guides.ts'
 
 test.skipIf(!works('jq', '--version'))(
-  'the guide to svc conformance runs as it is printed, and creates credentials with which this server conforms',
+  'the guide to svc conformance runs as printed, and creates credentials with which this server conforms',
   async () => {
     const checkout = await openCheckout()
     onTestFinished(() => checkout.close())

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => checkout?.close())
 
-test('the guide to the console runs as it is printed: a first administrator, and the audit with an anchor', async () => {
+test('the guide to the console runs as printed: a first administrator, and the audit with an anchor', async () => {
   const printed = await checkout.runGuide('guides/console.md')
   expect(printed).toContain('asha')
   expect(printed).toMatch(/cardStatus +UL/)
@@ -28,20 +28,20 @@ test('the guide to the console runs as it is printed: a first administrator, and
   expect(printed.match(/All chains are whole/g)).toHaveLength(2)
 })
 
-test('the guide to the portal runs as it is printed: a member is invited, gets another link, and is disabled', async () => {
+test('the guide to the portal runs as printed: a member is invited, gets another link, and is disabled', async () => {
   const printed = await checkout.runGuide('guides/portal.md')
   expect(printed.match(/\/portal\/link#mer_/g)).toHaveLength(2)
   expect(printed).toMatch(/status +disabled/)
   expect(printed).toContain('All chains are whole')
 })
 
-test('the guides to personal data and to closing tenants run as they are printed', async () => {
+test('the guides to personal data and to closing tenants run as printed', async () => {
   expect(await checkout.runGuide('guides/personal-data.md')).toMatch(/erasedAt +20/)
   const printed = await checkout.runGuide('guides/closing-tenants.md')
   expect(printed).toMatch(/status +clos(ing|ed)/)
 })
 
-test('the guide to the UPI rail runs as it is printed: a signed credit, refunds of both kinds and a notice in quarantine', async () => {
+test('the guide to the UPI rail runs as printed: a signed credit, refunds of both kinds and a quarantined notice', async () => {
   const example = (await blocksOf('guides/upi-rail.md', 'sh')).find(({ output }) => output !== undefined)
   // The guide starts from the code that the tutorial creates.
   await checkout.runGuide('tutorial/first-token-and-qr-code.md')
@@ -52,7 +52,7 @@ test('the guide to the UPI rail runs as it is printed: a signed credit, refunds 
   expect(printed).toMatch(/status +REFUNDED/)
 })
 
-test('the guide to the card rail runs as it is printed: an authorisation, captures, a void, a refund and an exception', async () => {
+test('the guide to the card rail runs as printed: an authorisation, captures, a void, a refund and an exception', async () => {
   const printed = await checkout.runGuide('guides/card-rail.md')
   for (const status of ['approved', 'declined', 'recorded', 'quarantined'])
     expect(printed).toContain(`"status":"${status}"`)
@@ -61,14 +61,14 @@ test('the guide to the card rail runs as it is printed: an authorisation, captur
   expect(printed).toMatch(/outcome +WRITTEN_OFF\nopen +0\.00/)
 })
 
-test('the guide to the bank rail runs as it is printed: a transfer, one entered before, one in quarantine, a withdrawal', async () => {
+test('the guide to the bank rail runs as printed: a transfer, one entered before, one in quarantine, a withdrawal', async () => {
   const printed = await checkout.runGuide('guides/bank-rail.md')
   for (const status of ['CREDITED', 'ENTERED_BEFORE']) expect(printed).toContain(`"status":"${status}"`)
   expect(printed).toContain('unknown_virtual_account')
   expect(printed).toMatch(/withdrawn +1500\.00/)
 })
 
-test('the guide to the books runs as it is printed: a payment, its statement, the trial balance, a settlement file', async () => {
+test('the guide to the books runs as printed: a payment, its statement, the trial balance, a settlement file', async () => {
   await checkout.runGuide('tutorial/first-token-and-qr-code.md')
   const printed = await checkout.runGuide('guides/books.md')
   expect(printed).toMatch(/matched +1\b/)
@@ -82,13 +82,13 @@ test('the guide to the books runs as it is printed: a payment, its statement, th
   expect(printed).toMatch(/entered +1\b/)
 })
 
-test('the guide to payouts runs as it is printed: account, fee, a payout of the sandbox, run, files, statement', async () => {
+test('the guide to payouts runs as printed: account, fee, a payout of the sandbox, run, files, statement', async () => {
   const printed = await checkout.runGuide('guides/payouts.md')
   expect(printed).toContain('"status":"PAID"')
   expect(printed).toMatch(/Unexplained +.*0\.00/)
 })
 
-test('the guide to backups runs as it is printed, with URLs in files and standbys for reports too: a rehearsal proves what it restored', async () => {
+test('the guide to backups runs as printed, with URLs in files and standbys for reports too: a rehearsal verifies what it restored', async () => {
   const rehearsal = await newDatabase()
   const url = join(checkout.folder, 'database-url')
   await writeFile(url, checkout.databaseUrl)
@@ -113,7 +113,7 @@ test('the guide to backups runs as it is printed, with URLs in files and standby
   await expect(checkout.bash(reconcile, settings)).rejects.toThrow('exit code 1')
 })
 
-test('the guide to operating runs as it is printed on a server of its own: settings, doctor, merchant, books, backup', async () => {
+test('the guide to operating runs as printed on its own server: settings, doctor, merchant, books, backup', async () => {
   const server = await openGuideServer()
   onTestFinished(() => server.close())
   // The first block has run: it made this server.

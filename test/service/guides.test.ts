@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => checkout?.close())
 
-test('the tutorial’s lines work as they are pasted: token, code, image, payment, cancel, books', async () => {
+test('the tutorial’s lines work as pasted: token, code, image, payment, cancel, books', async () => {
   const reported = await checkout.runGuide('tutorial/first-token-and-qr-code.md')
   expect(reported).toContain('"outcome":"NOTIFIED"')
   expect(reported).toContain('"reason":"qr_code_used"')
@@ -22,7 +22,7 @@ test('the tutorial’s lines work as they are pasted: token, code, image, paymen
 })
 
 test.each(['guides/qr-codes.md', 'guides/companies.md', 'guides/test-clocks.md', 'guides/coins.md'])(
-  '%s shows what its lines print',
+  '%s shows the output of its commands',
   async (guide) => {
     const blocks = await blocksOf(guide, 'sh')
     const printed = await checkout.runGuide(guide)
@@ -32,13 +32,13 @@ test.each(['guides/qr-codes.md', 'guides/companies.md', 'guides/test-clocks.md',
   },
 )
 
-test('the guide to webhooks works as it is printed: an event is triggered, read from the feed, and an endpoint registered', async () => {
+test('the guide to webhooks works as printed: an event is triggered, read from the feed, and an endpoint registered', async () => {
   const printed = await checkout.runGuide('guides/webhooks.md')
   expect(printed).toContain('"type":"qr_code.credited"')
   expect(printed).toContain('"secret":"whsec_')
 })
 
-test('the guide to the command line runs as it is printed: sign in, create, pay, list, cancel, complete, sign out', async () => {
+test('the guide to the command line runs as printed: sign in, create, pay, list, cancel, complete, sign out', async () => {
   const folder = join(checkout.folder, 'config')
   const printed = await checkout.runGuide('guides/command-line.md', { XDG_CONFIG_HOME: folder })
   expect(printed).toContain('as profile default')
@@ -88,7 +88,7 @@ const PROGRAMS: readonly Program[] = [
 ]
 
 for (const { language, block, file, with: command, runs, needs } of PROGRAMS)
-  test(`the guide’s program in ${language} issues a card by an encrypted request`, async ({ skip }) => {
+  test(`the guide’s program in ${language} issues a card with an encrypted request`, async ({ skip }) => {
     skip(!runs, `needs ${needs}`)
     const [first] = await blocksOf('guides/encrypt-a-request.md', block)
     await writeFile(join(checkout.folder, file), first!.code)

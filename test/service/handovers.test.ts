@@ -53,7 +53,7 @@ async function newcomer(): Promise<{ partnerId: string; companyId: string; cardA
   return { partnerId, companyId, cardAccountId }
 }
 
-test('the link issues credentials when it is opened, which work, and shows them once', async () => {
+test('a link issues credentials when it is opened, which work, and shows them once', async () => {
   const { partnerId, companyId, cardAccountId } = await newcomer()
   const funds = { amount: '5000', reference: 'HANDOVER0001', reason: 'first' }
   expect((await admin.post(`/card-accounts/${cardAccountId}/funds`, funds)).status).toBe(200)
@@ -108,7 +108,7 @@ test('the link issues credentials when it is opened, which work, and shows them 
   }
 })
 
-test('the link of a disabled tenant issues nothing and is kept; it works once the tenant is enabled', async () => {
+test('a link of a disabled tenant issues nothing and stays valid; it works once the tenant is enabled', async () => {
   const { merchantId } = await service.newMerchant()
   const before = await credentialsOf(merchantId)
   const { token } = await handOver(merchantId)
@@ -135,7 +135,7 @@ test('a merchant gets an API key the same way, and no shared key', async () => {
   expect(token.status).toBe(200)
 })
 
-test('an expired link hands nothing over, and a new one takes its place', async () => {
+test('an expired link issues nothing, and a new one replaces it', async () => {
   const { partnerId } = await newPartner(service)
   const late = await handOver(partnerId, { hours: 1 })
   service.clock.advance(3_600_001)
@@ -150,7 +150,7 @@ test('an expired link hands nothing over, and a new one takes its place', async 
   expect(await credentialsOf(partnerId)).toHaveLength(2)
 })
 
-test('of two processes in which one link is opened at once, one hands over, and one credential is issued', async () => {
+test('of two processes in which one link is opened at once, one shows credentials, and one credential is issued', async () => {
   const { partnerId } = await newPartner(service)
   const other = await openService({ db: service.db, background: false })
   try {
@@ -164,7 +164,7 @@ test('of two processes in which one link is opened at once, one hands over, and 
   }
 })
 
-test('credentials go to administrators alone: not to a member of another role, and not after the role was taken', async () => {
+test('credentials go to administrators alone: not to a member of another role, and not after the role was removed', async () => {
   const { partnerId } = await newPartner(service)
   await admin.post(`/tenants/${partnerId}/members`, { name: 'viewer.x', role: 'viewer' })
   const refused = await admin.post(`/tenants/${partnerId}/handovers`, { name: 'viewer.x' })
@@ -176,7 +176,7 @@ test('credentials go to administrators alone: not to a member of another role, a
   expect(await credentialsOf(partnerId)).toHaveLength(1)
 })
 
-test('the service’s own login cannot make a hand-over, and sees those of its tenant alone', async () => {
+test('the service’s own login cannot create a handover, and sees only those of its tenant', async () => {
   const { partnerId } = await newPartner(service)
   await handOver(partnerId)
   const { database } = service.app.services

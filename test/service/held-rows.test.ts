@@ -8,7 +8,7 @@ const MERCHANTS = 8
 const CALLERS_EACH = 4
 const PHASE_MS = 3_000
 
-test('one merchant’s held row costs the others at most half of their throughput, and its own payments nothing', async () => {
+test('a locked row of one merchant costs the others at most half of their throughput, and its own payments nothing', async () => {
   const service = await openService()
   const codes: TestCode[] = []
   for (let m = 0; m < MERCHANTS; m++)

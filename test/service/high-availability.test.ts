@@ -40,7 +40,7 @@ const countOf = async (database: Database): Promise<unknown> =>
 const write = (database: Database) => database.write(['t'], (tx) => tx.query(WRITE))
 
 test.skipIf(!canReplicate)(
-  'with REPLICATION=required a connection without synchronous standbys is refused, and used once there are some',
+  'with REPLICATION=required a connection without synchronous standbys is rejected, and used once there are some',
   async () => {
     const ask = () => open({ url: pair.primary.url }, { durable: 'required' }).directory(PORT)
     await expect(ask()).rejects.toThrow(NotDurable)
@@ -52,7 +52,7 @@ test.skipIf(!canReplicate)(
 )
 
 test.skipIf(!canReplicate)(
-  'a report is read on the standby, a command on the primary, and the report has what was committed before it',
+  'a report is read on the standby, a command on the primary, and the report contains what was committed before it',
   async () => {
     const database = withReplica()
     for (let round = 0; round < 20; round++) {
@@ -68,12 +68,12 @@ test.skipIf(!canReplicate)(
   },
 )
 
-test.skipIf(!canReplicate)('a report writes nothing, wherever it is read', async () => {
+test.skipIf(!canReplicate)('a report writes nothing, on whichever server it is read', async () => {
   await expect(withReplica().report((tx) => tx.query(WRITE))).rejects.toMatchObject({ code: '25006' })
 })
 
 test.skipIf(!canReplicate)(
-  'while the standby is behind, a report is read on the primary and has what was committed before it',
+  'while the standby lags, a report is read on the primary and contains what was committed before it',
   async () => {
     const database = withReplica(100)
     await pair.standby.run('select pg_wal_replay_pause()')
@@ -97,7 +97,7 @@ test.skipIf(!canReplicate)(
   },
 )
 
-test.skipIf(!canReplicate)('a report that the standby breaks off is read on the primary', async () => {
+test.skipIf(!canReplicate)('a report that the standby aborts is read on the primary', async () => {
   const database = withReplica()
   const ports: unknown[] = []
   await database.report(async (tx) => {

@@ -111,7 +111,7 @@ test.each([
   expect([status, error]).toEqual([400, 'bad_request'])
 })
 
-test('nothing that follows broken framing is taken for a request', async () => {
+test('nothing that follows broken framing is treated as a request', async () => {
   const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', {}))
   const smuggled = `PATCH /api/v0/qr-code/${qrCodeId}/cancel HTTP/1.1\r\nHost: a\r\nAuthorization: ${bearer}\r\nContent-Length: 0\r\n\r\n`
   const attempts = [
@@ -129,7 +129,7 @@ test.each([
   ['garbage', '\u0000\u0001garbage\r\n\r\n'],
   ['a request with broken framing', post('Content-Length: 2', CHUNKED) + '0\r\n\r\n'],
   ['a request whose body breaks', post(JSON_TYPE, CHUNKED) + '1\r\n{}\r\n0\r\n\r\n'],
-])('%s behind requests does not take their answers away, and ends the connection', async (_, broken) => {
+])('%s behind requests does not prevent their responses, and ends the connection', async (_, broken) => {
   // /readyz waits for the database: its answer is not there yet when what follows is read.
   for (const paths of [['/readyz'], ['/readyz', '/nowhere', '/livez']]) {
     const received = await untilClosed(
@@ -141,7 +141,7 @@ test.each([
   }
 })
 
-test('garbage behind a request does not take the place of its answer', async () => {
+test('garbage behind a request does not replace its response', async () => {
   const create = ['POST /api/v0/qr-code HTTP/1.1', 'Host: a', `Authorization: ${bearer}`, JSON_TYPE]
   const whole = [...create, 'Content-Length: 2', '', '{}'].join('\r\n')
   const received = await untilClosed(await say(`${whole}${whole}\u0000\u0001garbage\r\n\r\n`))
@@ -152,7 +152,7 @@ test('garbage behind a request does not take the place of its answer', async () 
   ])
 })
 
-test('pipelined requests are answered each, in their order', async () => {
+test('pipelined requests all get their responses, in their order', async () => {
   const paths = ['/livez', '/nowhere', '/livez', '/readyz']
   const received = await untilClosed(
     await say(
@@ -204,23 +204,26 @@ test.each([
   ['nothing at all', ''],
   ['garbage', 'garbage\r\n\r\n'],
   ['a body that never comes', post(JSON_TYPE, 'Content-Length: 2')],
-])('a caller who keeps its half of a refused connection open does not keep ours: %s', async (_, text) => {
-  const { hostname, port } = new URL(service.baseUrl)
-  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
-  socket.on('error', () => undefined).resume()
-  socket.write(text)
-  await once(socket, 'end')
-  // What arrives at a connection that is closed on both sides is answered with a reset.
-  const insisting = setInterval(() => socket.write(' '), 20)
-  onTestFinished(() => {
-    clearInterval(insisting)
-    socket.destroy()
-  })
-  // What it writes meets a closed connection: an error, which `once` would throw.
-  await new Promise((resolve) => socket.once('close', resolve))
-})
+])(
+  'a caller that keeps its half of a rejected connection open does not keep ours open: %s',
+  async (_, text) => {
+    const { hostname, port } = new URL(service.baseUrl)
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+    socket.on('error', () => undefined).resume()
+    socket.write(text)
+    await once(socket, 'end')
+    // What arrives at a connection that is closed on both sides is answered with a reset.
+    const insisting = setInterval(() => socket.write(' '), 20)
+    onTestFinished(() => {
+      clearInterval(insisting)
+      socket.destroy()
+    })
+    // What it writes meets a closed connection: an error, which `once` would throw.
+    await new Promise((resolve) => socket.once('close', resolve))
+  },
+)
 
-test('a wrong key counts as one also when its caller hangs up before it is looked at', async () => {
+test('a wrong key counts as one also when its caller disconnects before it is checked', async () => {
   const failures = async () => {
     const { text } = await client.get('/metrics')
     const lines = text.matchAll(
@@ -246,7 +249,7 @@ async function brokenOff(): Promise<number> {
   )
 }
 
-test('a caller who goes away in the middle of a body is no trouble of ours', async () => {
+test('a caller that disconnects in the middle of a body causes no error of the service', async () => {
   const before = await brokenOff()
   const socket = await say(`${post(JSON_TYPE, 'Content-Length: 9', 'Expect: 100-continue')}{`)
   // The interim answer tells that the request is being read.
@@ -256,7 +259,7 @@ test('a caller who goes away in the middle of a body is no trouble of ours', asy
   expect(service.logged()).not.toContain('a request failed')
 })
 
-test('200 slow clients are dropped, and a good client beside them is served all the while', async () => {
+test('200 slow clients are dropped, and a well-behaved client is always served meanwhile', async () => {
   const slow = await Promise.all(
     Array.from({ length: 200 }, (_, i) =>
       say(i % 2 ? 'GET /livez HTTP/1.1\r\nHost: a\r\nx: ' : post(JSON_TYPE, 'Content-Length: 65536') + '{'),

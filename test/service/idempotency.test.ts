@@ -32,7 +32,7 @@ const newKey = () => ({ 'idempotency-key': `key-${++keys}` })
 const create = (body: object, headers: Record<string, string>, as = client) =>
   as.post('/api/v0/qr-code', body, headers)
 
-test('the same key with the same request gets the same bytes, and nothing is done again', async () => {
+test('the same key with the same request gets the same bytes, and nothing is executed again', async () => {
   const key = newKey()
   const first = await create({ qrName: 'Once' }, key)
   expect(first.status).toBe(200)
@@ -43,14 +43,14 @@ test('the same key with the same request gets the same bytes, and nothing is don
   expect(recordsCount).toBe(1)
 })
 
-test('the first answer is repeated even when the thing has changed since', async () => {
+test('the first response is repeated even when the resource has changed since', async () => {
   const key = newKey()
   const first = await create({ qrName: 'Changed since' }, key)
   await cancel(client, payloadOf(first).qrCodeId)
   expect((await create({ qrName: 'Changed since' }, key)).text).toBe(first.text)
 })
 
-test('a repeat is answered while others hold the rows that its command needed', async () => {
+test('a repeat gets its response while others lock the rows that its command needed', async () => {
   const key = newKey()
   const { qrCodeId } = payloadOf(await create({ qrName: 'Held' }, newKey()))
   const first = await cancel(client, qrCodeId, key)
@@ -67,14 +67,14 @@ test('a repeat is answered while others hold the rows that its command needed', 
   expect(fresh.status).toBe(200)
 })
 
-test('the order in which fields are sent makes no other request', async () => {
+test('requests that differ only in the order of fields are the same request', async () => {
   const key = newKey()
   const first = await create({ qrName: 'Ordered', customParams: { a: '1', b: '2' } }, key)
   const second = await create({ customParams: { b: '2', a: '1' }, qrName: 'Ordered' }, key)
   expect(second.text).toBe(first.text)
 })
 
-test('the same key with another request is refused with 422, and the first answer stays', async () => {
+test('the same key with another request is rejected with 422, and the first response stays', async () => {
   const key = newKey()
   const first = await create({ qrName: 'First' }, key)
   expect(await create({ qrName: 'Other' }, key)).toMatchObject({
@@ -84,7 +84,7 @@ test('the same key with another request is refused with 422, and the first answe
   expect((await create({ qrName: 'First' }, key)).text).toBe(first.text)
 })
 
-test('another code in the path is another request', async () => {
+test('the same key with another code in the path is another request', async () => {
   const key = newKey()
   const [one, two] = [await newCode(service, client), await newCode(service, client)]
   const path = (id: string) => `/api/v0/qr-code/${id}/cancel`
@@ -95,7 +95,7 @@ test('another code in the path is another request', async () => {
   })
 })
 
-test('a refused request does not burn its key', async () => {
+test('a rejected request does not use up its key', async () => {
   const key = newKey()
   const reference = { referenceNumber: 'burn-1' }
   const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', { ...reference, qrName: 'Holder' }))
@@ -108,7 +108,7 @@ test('a refused request does not burn its key', async () => {
   expect(payloadOf(await create({ ...reference, qrName: 'Next' }, key)).qrName).toBe('Next')
 })
 
-test('a key counts for one tenant and one route only', async () => {
+test('a key applies to one tenant and one route only', async () => {
   const key = newKey()
   const other = await service.as(await service.newMerchant())
   const mine = payloadOf(await create({ qrName: 'Mine' }, key))
@@ -120,7 +120,7 @@ test('a key counts for one tenant and one route only', async () => {
   )
 })
 
-test('a bank may send a key with its notices: a repeat is known by its reference, and another notice is carried out', async () => {
+test('a bank may send a key with its notices: a repeat is recognised by its reference, and another notice is processed', async () => {
   const { tr } = await newCode(service, client, { multipleUse: true })
   const bank = service.client.with(newKey())
   const credit = creditOf(tr)
@@ -130,7 +130,7 @@ test('a bank may send a key with its notices: a repeat is known by its reference
   expect(payloadOf(await notifyCredit(bank, creditOf(tr))).status).toBe('ACCEPTED')
 })
 
-test('64 callers with one key on three processes get the same bytes and make one code', async () => {
+test('64 callers with one key on three processes get the same bytes and create one code', async () => {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, UPI_RAIL_KEYS: RAIL_KEY }
   const processes = await startProcesses(3, env, service.app.services.config.DATA_DIR)
   try {
@@ -160,7 +160,7 @@ test('64 callers with one key on three processes get the same bytes and make one
   }
 })
 
-test('a stored answer is encrypted', async () => {
+test('a stored response is encrypted', async () => {
   const canary = 'canaryinthestoredanswer'
   expect((await create({ qrName: canary }, newKey())).status).toBe(200)
   const found = (encoding: string) =>
@@ -173,7 +173,7 @@ test('a stored answer is encrypted', async () => {
   for (const encoding of ['utf8', 'hex', 'base64']) expect((await found(encoding)).rowCount).toBe(0)
 })
 
-test('a key that has expired is forgotten by housekeeping, and a younger one is not', async () => {
+test('an expired key is purged by the retention job, and a newer one is not', async () => {
   const [old, young] = [newKey(), newKey()]
   const first = await create({ qrName: 'Old' }, old)
   const kept = await create({ qrName: 'Young' }, young)

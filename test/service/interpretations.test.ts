@@ -51,7 +51,7 @@ const newCodeId = async (client: Client, request: object = {}): Promise<string> 
 const cancel = (client: Client, id: string, headers: Record<string, string> = {}): Promise<ApiResponse> =>
   client.patch(`/api/v0/qr-code/${id}/cancel`, {}, headers)
 
-test('the settings in force are published, with their defaults and what they mean', async () => {
+test('the settings in force are published, with their defaults and their meaning', async () => {
   const read = async ({ client }: TestService): Promise<Json[]> =>
     (await client.get('/.well-known/svc-interpretation.json')).json.interpretations
   const values = (rows: Json[], field: string) =>
@@ -63,7 +63,7 @@ test('the settings in force are published, with their defaults and what they mea
   for (const { value, choices } of [...plain, ...other]) expect(Object.keys(choices)).toContain(value)
 })
 
-test('a server that reads the specification in every other way keeps every promise of the kit, as it reads it', async () => {
+test('a server that reads the specification in every other way passes every check of the kit, as it reads it', async () => {
   for (const settings of [OTHERWISE, { ...OTHERWISE, SEARCH_COOKIE: 'any' }]) {
     const sandbox = await openSandbox(settings)
     const result = await conformanceOf(sandbox)
@@ -151,7 +151,7 @@ describe('SEARCH_COOKIE', () => {
     return response.error ?? response.status
   }
 
-  test('partner: a session of any live token of the partner serves, another partner’s does not', async () => {
+  test('partner: a session of any live token of the partner is accepted, another partner’s is not', async () => {
     expect(await searchWith(byDefault, 'own')).toBe(200)
     expect(await searchWith(byDefault, 'colleague')).toBe(200)
     expect(await searchWith(byDefault, 'stranger')).toBe('invalid_session')
@@ -170,13 +170,13 @@ describe('SEARCH_COOKIE', () => {
     byDefault.clock.advance(-3_601_000)
   })
 
-  test('token: only the session of this very token serves', async () => {
+  test('token: only the session of this very token is accepted', async () => {
     expect(await searchWith(otherwise, 'own')).toBe(200)
     expect(await searchWith(otherwise, 'colleague')).toBe('invalid_session')
     expect(await searchWith(otherwise, 'stranger')).toBe('invalid_session')
   })
 
-  test('any: every cookie serves, and none', async () => {
+  test('any: every cookie is accepted, and none', async () => {
     const any = await openService({ db: byDefault.db, env: { SEARCH_COOKIE: 'any' }, background: false })
     expect(await searchWith(any, 'stranger')).toBe(200)
     expect(await searchWith(any, 'none')).toBe(200)
@@ -195,7 +195,7 @@ test('SECOND_CANCEL: the first response again, or 409; a repeat with the same ke
   expect((await cancel(plain, id)).text).toBe(first.text)
 })
 
-test('TOKEN_EXPIRY: an instant or what is left, both in milliseconds', async () => {
+test('TOKEN_EXPIRY: an instant or the remaining time, both in milliseconds', async () => {
   const expiryOf = async ({ client }: TestService): Promise<number> =>
     (await client.post('/api/v0/merchant/token', undefined, { 'api-key': merchant.apiKey })).json.expiry
   const now = byDefault.clock.now()
@@ -206,7 +206,7 @@ test('TOKEN_EXPIRY: an instant or what is left, both in milliseconds', async () 
   expect(left).toBeLessThanOrEqual(3_600_000)
 })
 
-test('UNKNOWN_FIELDS: refused by name, or without effect, also in the query and in an encrypted order', async () => {
+test('UNKNOWN_FIELDS: rejected by name, or without effect, also in the query and in an encrypted order', async () => {
   const ask = async (service: TestService) => {
     const shop = await service.as(merchant)
     const buyer = await asPartner(service.client, partner)
@@ -243,7 +243,7 @@ test('every literal reading of "one encrypted payload string" is accepted', asyn
   expect(await send((jwe) => JSON.stringify({ payload: jwe, note: 'x' }), JSON_TYPE)).toBe(400)
 })
 
-test('null stands for an absent optional field, and so does an empty text, but not of an e-mail address', async () => {
+test('null is an absent optional field, and so is an empty text, except for an e-mail address', async () => {
   const shop = await byDefault.as(merchant)
   const create = (request: object) => shop.post('/api/v0/qr-code', request)
   const code = payloadOf(await create({ qrName: 'Order', description: null, customerName: '', amount: null }))

@@ -221,7 +221,7 @@ const broken = async (): Promise<string[]> =>
     .filter(({ violations }) => violations.length > 0)
     .map(({ name }) => name)
 
-test('a service that has done its work breaks no invariant, and every kind of thing was looked at', async () => {
+test('a service after normal operation breaks no invariant, and every kind of object was checked', async () => {
   expect(await broken()).toEqual([])
   const reports = await checkInvariants(service.app.services.database)
   const unseen = reports.filter(({ checked }) => checked === 0).map(({ of }) => of)
@@ -239,25 +239,28 @@ const IDS = `select array(
   union all select account_id from ledger_accounts union all select user_id from users
   union all select tenant_id from tenants union all select key from idempotency_keys) as ids`
 
-test.each(DAMAGES)('%s is found broken, by all and by those concerned, after: %s', async (name, damage) => {
-  const { differences, differencesOf } = INVARIANTS.find((invariant) => nameOf(invariant) === name)!
-  await asSuperuser(service.db.database, async (db) => {
-    // No foreign key and no trigger is in the way, and at the end nothing has happened.
-    await db.query('begin; set local session_replication_role = replica')
-    const [{ ids }] = (await db.query(IDS)).rows
-    expect((await db.query(differences.text)).rows).toEqual([])
-    await db.query(damage)
-    expect((await db.query(differences.text)).rows.length).toBeGreaterThan(0)
-    if (differencesOf) expect((await db.query(differencesOf.text, [ids])).rows.length).toBeGreaterThan(0)
-    await db.query('rollback')
-  })
-})
+test.each(DAMAGES)(
+  '%s is reported as broken, by a check of all and of the affected objects, after: %s',
+  async (name, damage) => {
+    const { differences, differencesOf } = INVARIANTS.find((invariant) => nameOf(invariant) === name)!
+    await asSuperuser(service.db.database, async (db) => {
+      // No foreign key and no trigger is in the way, and at the end nothing has happened.
+      await db.query('begin; set local session_replication_role = replica')
+      const [{ ids }] = (await db.query(IDS)).rows
+      expect((await db.query(differences.text)).rows).toEqual([])
+      await db.query(damage)
+      expect((await db.query(differences.text)).rows.length).toBeGreaterThan(0)
+      if (differencesOf) expect((await db.query(differencesOf.text, [ids])).rows.length).toBeGreaterThan(0)
+      await db.query('rollback')
+    })
+  },
+)
 
-test('no invariant is without such damage', () => {
+test('every invariant has such damage', () => {
   expect(new Set(DAMAGES.map(([name]) => name))).toEqual(new Set(INVARIANTS.map(nameOf)))
 })
 
-test('what is asked of some objects is what is asked of all', async () => {
+test('a check of some objects is the same as the check of all', async () => {
   // An invariant of the whole alone has nothing to ask of some.
   const whole = INVARIANTS.filter(({ differencesOf }) => !differencesOf).map(nameOf)
   expect(whole).toEqual(['sum', 'sides', 'journals', 'reversals', 'settlement_journals', 'inter_tenant'])
@@ -268,7 +271,7 @@ test('what is asked of some objects is what is asked of all', async () => {
       ).toEqual([])
 })
 
-test('svc admin invariants says what it looked at, and exits with 1 when something is wrong', async () => {
+test('svc admin invariants reports what it checked, and exits with 1 when something is wrong', async () => {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const good = await runHere(['admin', 'invariants'], env)
   expect(good.stdout).toMatch(

@@ -88,7 +88,7 @@ test('the matrix has a row for every operation, and no other', () => {
 describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
   const { auth } = operation
 
-  test('answers another tenant’s id of every kind byte for byte like one that never existed', async () => {
+  test('returns the same bytes for another tenant’s id of every kind as for a nonexistent one', async () => {
     const { client, ids, partner = callers.incentive.partner! } = callerOf(auth)
     const foreign = Object.entries({ ...victims.merchant.ids, ...victims.partner.ids })
     for (const name of placesOf(operation)) {
@@ -117,7 +117,7 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
   })
 
   if (operation.takesIdempotencyKey && placesOf(operation).length > 0)
-    test('treats another tenant’s ids like ids that never existed, also in one batch with their owner', async () => {
+    test('treats another tenant’s ids like nonexistent ids, also in one batch with their owner', async () => {
       const [stranger, owner] = [callerOf(auth), victimOf(auth)]
       const places = placesOf(operation)
       const foreign = places.filter((name) => IDS.has(name))
@@ -155,7 +155,7 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
       }
     })
 
-  test('lets no credential of another kind in, and tells it nothing', async () => {
+  test('accepts no credential of another kind, and reveals nothing to it', async () => {
     const kinds: Record<string, Client> = {
       ...outsiders,
       ...(auth === 'tenant'
@@ -177,14 +177,14 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
   })
 
   // Last of all, since it changes things; it shows that the requests above failed for their ids and nothing else.
-  test('serves its owner the same request', async () => {
+  test('serves the same request of its owner', async () => {
     const { client, ids, partner = callers.incentive.partner! } = callerOf(auth)
     const response = await send(id, client, ids, partner)
     expect([400, 401, 403, 404], response.text).not.toContain(response.status)
   })
 })
 
-test('a bulk line with another tenant’s id is answered like one with an id that never existed', async () => {
+test('a bulk line with another tenant’s id gets the same result as one with a nonexistent id', async () => {
   const { client, partner } = callers.incentive
   const { ids } = victims.partner
   for (const name of ['companyId', 'cardAccountId', 'userId']) {
@@ -205,7 +205,7 @@ test('a bulk line with another tenant’s id is answered like one with an id tha
   }
 })
 
-test('a session cookie serves with the tokens of its own partner alone, in all mixtures', async () => {
+test('a session cookie is accepted with the tokens of its own partner alone, in all combinations', async () => {
   const people = [callers.incentive.partner!, victims.partner.partner!]
   const sessions = await Promise.all(
     [...people, ...people].map(async (partner) => {
@@ -241,7 +241,7 @@ test('a session cookie serves with the tokens of its own partner alone, in all m
   expect(accepted).toBe(2 * sessions.length)
 })
 
-test('an event stream tells its own tenant’s events alone', async () => {
+test('an event stream contains its own tenant’s events alone', async () => {
   const { client, ids } = callers.rewards
   const { data } = payloadOf(await client.get('/api/v0/events?limit=100'))
   const ended = new AbortController()
@@ -274,7 +274,7 @@ const PLATFORM_TABLES: Record<string, string> = {
   sandbox_upi_notices: 'the simulated bank’s, sandbox only',
 }
 
-test('every table is under row-level security or known to hold nothing of a tenant, and shows strangers none of its rows', async () => {
+test('every table has row-level security or is known to contain no tenant’s data, and shows other tenants none of its rows', async () => {
   const tables = await asSuperuser(service.db.database, async (db) => {
     // What the service's role may not read at all, it shows to nobody.
     const { rows } = await db.query<{ name: string; secured: boolean }>(

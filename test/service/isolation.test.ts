@@ -43,7 +43,7 @@ function withoutRequest(text: string, requestId: unknown): string {
   return text.replaceAll(String(requestId), '').replace(/"timestamp":"[^"]+"/, '')
 }
 
-test('on every merchant operation with an id, another’s id is answered byte for byte like one that never existed', async () => {
+test('on every merchant operation with an id, another’s id gets the same bytes as a nonexistent one', async () => {
   const { paths } = (await stranger.get('/openapi.json')).json
   const missingIds: Record<string, string> = {
     qrCodeId: `qr_${'0'.repeat(26)}`,
@@ -94,7 +94,7 @@ test('on every merchant operation with an id, another’s id is answered byte fo
   expect(payloadOf(await ownerClient.get(`/api/v0/qr-code/${foreignIds['qrCodeId']}`)).status).toBe('ACTIVE')
 })
 
-test('a search finds nothing of another merchant, whatever it asks for', async () => {
+test('a search finds nothing of another merchant, whatever it searches for', async () => {
   const mine = payloadOf(await ownerClient.post('/api/v0/qr-code/search', { limit: 1 }))
   expect(mine.recordsCount).toBe(1)
   await newCode(service, ownerClient)
@@ -112,7 +112,7 @@ test('a search finds nothing of another merchant, whatever it asks for', async (
     })
 })
 
-test('the same reference number and Idempotency-Key serve two merchants without meeting', async () => {
+test('the same reference number and Idempotency-Key of two merchants are independent', async () => {
   const request = { referenceNumber: 'owner-1', qrName: 'mine' }
   const key = { 'idempotency-key': 'shared' }
   const first = payloadOf(await ownerClient.post('/api/v0/qr-code', { qrName: 'theirs' }, key))
@@ -198,7 +198,7 @@ test('the service’s role owns nothing, bypasses nothing and is a member of not
   ])
 })
 
-test('money that moved can neither be changed nor deleted by the service', async () => {
+test('money movements can neither be changed nor deleted by the service', async () => {
   for (const text of [
     'update ledger_transfers set amount = 1',
     'delete from ledger_transfers',
@@ -210,7 +210,7 @@ test('money that moved can neither be changed nor deleted by the service', async
     await expect(directory(text)).rejects.toThrow(/permission denied/)
 })
 
-test('PostgreSQL ties no card, account or user to another partner’s, whoever writes', async () => {
+test('PostgreSQL links no card, account or user to another partner’s, regardless of who writes', async () => {
   const [ours, theirs] = [await newPartner(service), await newPartner(service)]
   payloadOf(await createCard(await asPartner(service.client, ours), ours))
   const tie = (text: string, values: string[]) =>
@@ -272,7 +272,7 @@ test('a transaction for one tenant cannot write for another', async () => {
   await expect(write(insert)).rejects.toThrow(/row-level security/)
 })
 
-test('a pooled connection forgets its tenants with its transaction, also with one that was aborted', async () => {
+test('a pooled connection resets its tenants with its transaction, also with an aborted one', async () => {
   const { database } = service.app.services
   const broken = () =>
     database.write([owner.merchantId], (tx) =>

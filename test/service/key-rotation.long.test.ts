@@ -81,7 +81,7 @@ async function manyCards(partner: TestPartner): Promise<void> {
   })
 }
 
-test('card numbers are encrypted anew under a new key while cards are issued and read; a rotation that is killed goes on; no call fails, the former key is unused and retired', async () => {
+test('card numbers are re-encrypted under a new key while cards are issued and read; a killed rotation is resumed; no call fails, and the previous key is unused and retired', async () => {
   const processes: ServiceProcess[] = [await startProcess(env), await startProcess(env)]
   const partner = await newPartner(service, { fundsPaise: BigInt(ROWS + 10_000) * 50_000n })
   await manyCards(partner)
@@ -151,7 +151,7 @@ test('card numbers are encrypted anew under a new key while cards are issued and
   if (process.env['KEY_ROTATION_ROWS']) console.log({ ROWS, calls: counts, left: left!.rows, ...done })
 }, 1_200_000)
 
-test.concurrent('a rotation of the published keys: new tokens and JWEs use the new ones, old ones go on until they are retired', async () => {
+test.concurrent('a rotation of the published keys: new tokens and JWEs use the new keys, old ones stay valid until they are retired', async () => {
   const partner = await newPartner(service)
   const before = await asPartner(service.client, partner)
   const oldKeys = await file(
@@ -255,7 +255,7 @@ test.concurrent('keys of webhook secrets, webhook signatures and waiting orders 
   await receiver.close()
 })
 
-test('a card that somebody holds for longer than a command would wait is encrypted anew all the same', async () => {
+test('a card that is locked for longer than a command would wait is still re-encrypted', async () => {
   const own = await openService()
   try {
     const { database, keyring } = own.app.services

@@ -56,7 +56,7 @@ test.each(['content-length: 100000', 'transfer-encoding: chunked'])(
   },
 )
 
-test('a process reads four large bodies at a time, whoever sends them', async () => {
+test('a process reads four large bodies at a time, whichever tenants send them', async () => {
   const [one, two, third] = [await newClient(), await newClient(), await newClient()]
   const sockets = [...(await occupy(one)), ...(await occupy(two))]
   expect((await upload(third, LARGE)).error).toBe('overloaded')
@@ -65,7 +65,7 @@ test('a process reads four large bodies at a time, whoever sends them', async ()
   await becomesFree(third)
 })
 
-test('a large body behind another response of a connection that breaks gives its slot back', async () => {
+test('a large body behind another response of a connection that breaks releases its slot', async () => {
   const client = await newClient()
   const { authorization } = client.headers
   const stream = `GET /api/v0/events/stream HTTP/1.1\r\nhost: a\r\nauthorization: ${String(authorization)}\r\n\r\n`
@@ -80,7 +80,7 @@ test('a large body behind another response of a connection that breaks gives its
   await becomesFree(client)
 })
 
-test('slots are free again after responses, and after refusals', async () => {
+test('slots are free again after responses, and after rejections', async () => {
   const client = await newClient()
   const tooLarge = Buffer.alloc(16 * 1024 * 1024 + 1, 'a')
   for (let n = 0; n <= OF_PROCESS_MAX; n++) {
@@ -89,7 +89,7 @@ test('slots are free again after responses, and after refusals', async () => {
   }
 })
 
-test('a line longer than a JWE can be is refused by its number; the longest is accepted', async () => {
+test('a line longer than a JWE can be is rejected by its number; the longest is accepted', async () => {
   const client = await newClient()
   const longest = `"${'a'.repeat(65_536)}"`
   const refused = await upload(client, ['a', '', `${longest}a`])

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Browser, newOperator } from '../harness/console.ts'
 import { asSuperuser, openService } from '../harness/service.ts'
 
-test('the last administrator who can sign in stays one', async () => {
+test('the last administrator who can sign in can be neither demoted nor disabled', async () => {
   const alone = await openService()
   try {
     const { name, operatorId } = await newOperator(alone, 'admin')
@@ -19,7 +19,7 @@ test('the last administrator who can sign in stays one', async () => {
   }
 })
 
-test('administrators without a password count, if a passkey or the identity provider lets them in; the sandbox’s does not', async () => {
+test('administrators without a password count if they can sign in with a passkey or the identity provider; the sandbox’s administrator does not', async () => {
   const alone = await openService()
   const { database, random } = alone.app.services
   const withoutPassword = (name: string) =>

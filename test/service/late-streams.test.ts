@@ -60,7 +60,7 @@ test('a stream that is opened after its caller got a timeout is destroyed, and i
   await service.close()
 })
 
-test('a stream that cannot be opened takes no slot', () => {
+test('a stream that cannot be opened occupies no slot', () => {
   const slots = new StreamSlots(1)
   const fails = () => {
     throw new Error('it cannot be opened')

@@ -49,7 +49,7 @@ async function balances(): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map((row) => [row.account_id, row.balance]))
 }
 
-test('each credit lies on the account of what became of it, to the paisa', async () => {
+test('each credit is on the account of its outcome, to the paisa', async () => {
   const { merchantId } = merchant
   expect(await balances()).toMatchObject({
     [`payable:${merchantId}`]: '3003',
@@ -61,13 +61,13 @@ test('each credit lies on the account of what became of it, to the paisa', async
   expect(await books()).toMatchObject({ ok: true, transfers: 7 })
 })
 
-test('a credit that fits no code can be returned from suspense', async () => {
+test('a credit that matches no code can be returned from suspense', async () => {
   payloadOf(await service.client.notify('/rails/upi/refunds', { utr: 'SUSPENSE01' }, RAIL_KEY))
   expect(await balances()).toMatchObject({ 'suspense:house': '0', 'upi_clearing:house': '0' })
   expect((await books()).ok).toBe(true)
 })
 
-test('the service may neither change nor delete what was moved, nor open accounts', async () => {
+test('the service can neither change nor delete transfers, nor open accounts', async () => {
   const { database } = service.app.services
   for (const [name, text] of [
     ['test_edit', 'update ledger_transfers set amount = 1'],
@@ -82,7 +82,7 @@ test('the service may neither change nor delete what was moved, nor open account
     )
 })
 
-test('a transfer over an account of another tenant is refused whole', async () => {
+test('a transfer over an account of another tenant is rejected whole', async () => {
   const other = await service.newMerchant()
   const before = await balances()
   const transfer = {
@@ -148,7 +148,7 @@ test('a journal is entered with all its legs on its business day', async () => {
   expect((await books()).ok).toBe(true)
 })
 
-test('an outside reference names one journal of a kind and tenant, and a journal is reversed once', async () => {
+test('an external reference names one journal of a kind and tenant, and a journal is reversed once', async () => {
   const first = newJournal({ reference: 'once' })
   await enter(first)
   await expect(enter(newJournal({ reference: 'once' }))).rejects.toMatchObject({
@@ -177,7 +177,7 @@ test.each([
   ['a leg too many', 1, [1, 2]],
   ['legs that are numbered otherwise', 2, [1, 3]],
   ['no journal', undefined, [1]],
-])('PostgreSQL refuses transfers with %s, whoever writes them', async (_, legs, numbers) => {
+])('PostgreSQL rejects transfers with %s, regardless of who writes them', async (_, legs, numbers) => {
   const { merchantId } = merchant
   const write = asSuperuser(service.db.database, async (db) => {
     await db.query('begin')
@@ -198,14 +198,14 @@ test.each([
   await expect(write).rejects.toMatchObject({ constraint: 'journals_are_whole' })
 })
 
-test('a balance under its floor cannot be written, whoever writes it', async () => {
+test('a balance below its minimum cannot be written, regardless of who writes it', async () => {
   const write = asSuperuser(service.db.database, (db) =>
     db.query(`update ledger_accounts set balance = -1 where account_id = 'payable:${merchant.merchantId}'`),
   )
   await expect(write).rejects.toThrow('balance_not_under_floor')
 })
 
-test('the proof of the books may take longer than any request', async () => {
+test('the check of the books may take longer than any request', async () => {
   const limited = statement<Difference>(
     'reconcile_time_limit',
     `select 'statement_timeout' as subject, setting as detail from pg_settings
@@ -254,7 +254,7 @@ test.each([
     'No payment was accepted after its code was cancelled',
     `update qr_codes set status = 'CANCELLED', modified_at = created_at - interval '1 second'`,
   ],
-])('reconcile finds it when this does not hold: %s', async (check, damage) => {
+])('reconcile detects a violation of: %s', async (check, damage) => {
   await asSuperuser(service.db.database, async (db) => {
     const saved = ['ledger_accounts', 'ledger_transfers', 'payments', 'qr_codes']
     for (const table of saved) await db.query(`create temporary table saved_${table} as table ${table}`)

@@ -35,7 +35,7 @@ const refund = (by: Browser, { paymentId }: Shop, amount?: number, referenceNumb
 const adjust = (by: Browser, { paymentId }: Shop, amount: number, reference = newName()) =>
   by.post(`/payments/${paymentId}/adjustments`, { amount, reference, reason: 'letter of the bank' })
 
-test('operators together refund no more of a payment than one of them may at once', async () => {
+test('operators together refund no more of a payment than the limit for one operator', async () => {
   const shop = await shopWith(service, 5_000)
   const first = await refund(asha, shop, 600, 'first')
   expect(first.status).toBe(200)
@@ -51,7 +51,7 @@ test('operators together refund no more of a payment than one of them may at onc
   expect((await refund(asha, await shopWith(service, 5_000), 1_000)).status).toBe(200)
 })
 
-test('what the merchant refunds itself does not count, and is not limited', async () => {
+test('the merchant’s own refunds do not count, and are not limited', async () => {
   const shop = await shopWith(service, 5_000)
   const own = (amount: number) => shop.client.post(shop.path, { amount, referenceNumber: newName() })
   expect((await own(2_000)).status).toBe(200)
@@ -60,7 +60,7 @@ test('what the merchant refunds itself does not count, and is not limited', asyn
   expect((await own(2_000)).status).toBe(200)
 })
 
-test('a refund that failed does not count: the merchant has its money again', async () => {
+test('a failed refund does not count: the merchant has its money again', async () => {
   const shop = await shopWith(service, 5_000)
   const { refundId } = (await refund(asha, shop, 1_000)).json
   expect((await refund(asha, shop, 1_000)).error).toBe('approval_required')

@@ -2,7 +2,7 @@ import dns from 'node:dns'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openService } from '../harness/service.ts'
 
-test('HOST=localhost opens one server, at the IPv4 address, whatever else the name leads to', async () => {
+test('HOST=localhost opens one server, at the IPv4 address, whatever else the name resolves to', async () => {
   const { lookup } = dns
   const several = [
     { address: '127.0.0.1', family: 4 },

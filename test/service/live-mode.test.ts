@@ -38,7 +38,7 @@ afterAll(async () => {
 const configFor = (db: TestDatabase, env: Record<string, string> = {}) =>
   readConfig({ ...LIVE, DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: dataDir, ...env })
 
-test('live mode has no sandbox: its operations are neither there nor documented', async () => {
+test('live mode has no sandbox: its operations neither exist nor are documented', async () => {
   const { paths } = (await live.client.get('/openapi.json')).json
   expect(Object.keys(paths).filter((path) => path.startsWith('/sandbox'))).toEqual([])
   for (const path of ['/sandbox/upi/pay', '/sandbox', '/sandbox/clock']) {
@@ -47,7 +47,7 @@ test('live mode has no sandbox: its operations are neither there nor documented'
   }
 })
 
-test('live mode makes no notice signature of its own: without UPI_RAIL_KEYS no credit is taken', async () => {
+test('live mode creates no notice signature itself: without UPI_RAIL_KEYS no credit is accepted', async () => {
   const service = await openService({ env: { ...LIVE, UPI_RAIL_KEYS: '' } })
   const notice = { utr: 'UTR0000001', tr: 'T', amount: 1, payerVpa: 'ab@bank' }
   const own = service.app.services.keyring.newest('upi_rail').bytes.toString('base64url')
@@ -56,7 +56,7 @@ test('live mode makes no notice signature of its own: without UPI_RAIL_KEYS no c
   await service.close()
 })
 
-test('/metrics opens with METRICS_TOKEN alone; without it, or with another one, it looks like a path that does not exist', async () => {
+test('/metrics accepts METRICS_TOKEN alone; without it, or with another one, it looks like a nonexistent path', async () => {
   const absent = await live.client.get('/metrics')
   expect([absent.status, absent.error]).toEqual([404, 'route_not_found'])
   const service = await openService({ env: { ...LIVE, METRICS_TOKEN: 'figures-0123456789' } })
@@ -85,7 +85,7 @@ test('/metrics opens with METRICS_TOKEN alone; without it, or with another one, 
   await service.close()
 })
 
-test('a credential over its rate gets 429 with Retry-After and RateLimit fields, and another one is served beside it', async () => {
+test('a credential over its rate gets 429 with Retry-After and RateLimit fields, and another one is served at the same time', async () => {
   const [greedy, modest] = [await live.newMerchant(), await live.newMerchant()]
   const client = live.client.with({ authorization: `Bearer ${await tokenOf(live.client, greedy.apiKey)}` })
   const responses = await Promise.all(
@@ -117,7 +117,7 @@ test('a credential over its rate gets 429 with Retry-After and RateLimit fields,
   expect((await till.post('/api/v0/qr-code/search', {})).status).toBe(200)
 })
 
-test('the sandbox limits no rate', async () => {
+test('the sandbox has no rate limit', async () => {
   const service = await openService({ env: { RATE_LIMIT_PER_SECOND: '1', RATE_LIMIT_BURST: '1' } })
   const client = await service.as(await service.newMerchant())
   for (const { status, headers } of await Promise.all(
@@ -127,7 +127,7 @@ test('the sandbox limits no rate', async () => {
   await service.close()
 })
 
-test('a database that may lose acknowledged writes is refused in live mode, and one that may not is opened', async () => {
+test('a database that may lose acknowledged writes is rejected in live mode, and one that may not is opened', async () => {
   const db = await newDatabase()
   const open = () => openInstallation(configFor(db), log, () => undefined)
   await asSuperuser('postgres', (client) =>
@@ -143,7 +143,7 @@ test('a database that may lose acknowledged writes is refused in live mode, and 
   expect(await readdir(dataDir)).toEqual([])
 })
 
-test('another master key than the database’s is told by name, without any key being shown', async () => {
+test('a master key that is not the database’s is reported by name, without any key being shown', async () => {
   const db = await newDatabase({ keys: false })
   const keysOf = (key: string) => new MasterKeys(configFor(db, { SVC_MASTER_KEY: key }).SVC_MASTER_KEY!)
   const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
@@ -166,7 +166,7 @@ test('another master key than the database’s is told by name, without any key 
   }
 })
 
-test('the service gives its privileges up whatever options DATABASE_URL carries', async () => {
+test('the service drops its privileges whatever options DATABASE_URL contains', async () => {
   const db = await newDatabase()
   for (const options of [
     '-c search_path=svc',

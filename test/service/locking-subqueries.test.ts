@@ -28,7 +28,7 @@ test('no statement of the program reads a subquery that locks rows more than onc
   expect(found).toEqual([])
 })
 
-test('nor does a function of the database', async () => {
+test('no function of the database does either', async () => {
   const { database } = await newDatabase()
   const functions = await asSuperuser(database, async (admin) => {
     const { rows } = await admin.query<{ name: string; text: string }>(
@@ -46,13 +46,13 @@ test('nor does a function of the database', async () => {
 test.each([
   'update a set b = 1 where c in (select c from a order by (d + 1) limit $1 for update skip locked)',
   'delete from a where (c, d) in (\n  select c, d from a limit 5 for no key update)',
-])('such a subquery is found: %s', (sql) => {
+])('such a subquery is detected: %s', (sql) => {
   expect(readOften(sql)).toHaveLength(1)
 })
 
 test.each([
   'update a set b = 1 where c = any (array(select c from a limit $1 for update skip locked))',
   'select c from a where c in (select d from b limit 5) for update',
-])('no other is: %s', (sql) => {
+])('no other is detected: %s', (sql) => {
   expect(readOften(sql)).toEqual([])
 })

@@ -40,7 +40,7 @@ test('a unique violation is logged with its constraint and code, and without the
   expect(service.logged()).not.toMatch(CANARY)
 })
 
-test('a check and a function that quote a row’s values put none of them in the log', async () => {
+test('a check and a function that quote a row’s values write none of them to the log', async () => {
   await asSuperuser(service.db.database, (db) =>
     db.query(`
       create function canary_fails() returns trigger language plpgsql as $$

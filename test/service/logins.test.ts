@@ -46,7 +46,7 @@ async function svc(settings: Env, ...args: string[]) {
   return JSON.parse(stdout)
 }
 
-test('with the logins of the guide, API, console and command line work without the owner’s', async () => {
+test('with the logins of the guide, API, console and command line work without the owner’s login', async () => {
   const created = await svc(
     env,
     'merchant',
@@ -102,7 +102,7 @@ async function operatorOf(name: string): Promise<void> {
   }
 }
 
-test('each login of the guide has its role and no other, and creates no temporary table', async () => {
+test('each login of the guide has its role and no other, and cannot create temporary tables', async () => {
   const may = async (login: string) =>
     (
       await server.admin(`select rolsuper or rolcreaterole or rolcreatedb or rolbypassrls as powers,
@@ -137,7 +137,7 @@ test('in live mode the console is not served without the login of operators, and
   expect((await api.end('SIGTERM')).code).toBe(0)
 })
 
-test('a command of operators is refused without their login, also where the owner’s is there', async () => {
+test('a command of operators is rejected without their login, also when the owner’s is configured', async () => {
   for (const settings of [server.env, env]) {
     const { code, stderr } = await runHere(['admin', 'merchant', 'list'], {
       ...without(settings, 'DATABASE_OPERATOR_URL'),
@@ -158,7 +158,7 @@ async function doctor(settings: Env, ...args: string[]): Promise<{ code: number 
   return { code, found: found.map(({ status, check }) => `${status} ${check}`) }
 }
 
-test('svc admin doctor fails nothing on an installation as the guide makes it, before its schema is there as well', async () => {
+test('svc admin doctor reports no failure on an installation set up as in the guide, also before its schema exists', async () => {
   const only = ['WARN replication', 'WARN rail_keys', 'WARN rail_keys', 'WARN rail_keys']
   expect(await doctor(server.env)).toEqual({ code: 0, found: only })
   expect(await doctor(server.env, '--preflight')).toEqual({ code: 0, found: only })
@@ -188,7 +188,7 @@ test.each([
     `select pg_drop_replication_slot('left_behind')`,
     'WARN replication_slots',
   ],
-])('svc admin doctor finds what %s does', async (harm, repair, finding) => {
+])('svc admin doctor detects what %s does', async (harm, repair, finding) => {
   await server.admin(harm)
   try {
     const { code, found } = await doctor(server.env)
@@ -199,7 +199,7 @@ test.each([
   }
 })
 
-test('svc admin doctor finds a missing master key, a missing standby, and prints what to do', async () => {
+test('svc admin doctor detects a missing master key, a missing standby, and prints what to do', async () => {
   const other = { ...server.env, SVC_MASTER_KEY: Buffer.alloc(32, 9).toString('base64') }
   expect(await doctor(other)).toMatchObject({ code: 1, found: expect.arrayContaining(['FAIL keys']) })
   const rotating = {
@@ -212,7 +212,7 @@ test('svc admin doctor finds a missing master key, a missing standby, and prints
   expect(stdout).not.toContain('choose-')
 })
 
-test('in live mode svc admin doctor warns of each rail without keys, whose notices the service refuses', async () => {
+test('in live mode svc admin doctor warns of each rail without keys, whose notices the service rejects', async () => {
   const keys = 'a-key-of-the-rail-with-more-than-32-characters'
   const warned = async (settings: Env) => {
     const { code, stdout } = await runHere(['admin', 'doctor', '--preflight'], { ...server.env, ...settings })
@@ -227,7 +227,7 @@ const log = openLog('silent', { write: () => undefined })
 const LOGINS = { DATABASE_URL: 'svc_app', DATABASE_OPERATOR_URL: 'svc_console' }
 
 test.each(Object.entries(LOGINS))(
-  'a login of %s on which commits may be lost is refused, while the owner’s and all others are safe',
+  'a login of %s on which commits may be lost is rejected, while the owner’s and all others are safe',
   async (name, login) => {
     const database = () =>
       new Database({ url: env['DATABASE_URL']!, operatorUrl: env['DATABASE_OPERATOR_URL']! }, 4, log, {
@@ -251,7 +251,7 @@ test.each(Object.entries(LOGINS))(
   },
 )
 
-test('a shorter retention holds once a process with the login of operators has stored it', async () => {
+test('a shorter retention applies once a process with the login of operators has stored it', async () => {
   const kept = async () =>
     (await rowsOf(`select keep::text from retention where what = 'events'`)).rows[0] as unknown
   const shorter = { ...env, EVENTS_DAYS: '10', DRAIN_DELAY_MS: '0' }
@@ -271,7 +271,7 @@ test('a process does not start on a login of the service on which commits may be
   await server.admin('alter role svc_app reset synchronous_commit')
 })
 
-test('a running process uses no new connection on which commits may be lost, and goes on once it is safe again', async () => {
+test('a running process uses no new connection on which commits may be lost, and continues once it is safe again', async () => {
   const client = await Client.open(service.baseUrl)
   const closed = `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'svc_app'`
   await server.admin('alter role svc_app set synchronous_commit = off')
@@ -282,7 +282,7 @@ test('a running process uses no new connection on which commits may be lost, and
   await expect.poll(async () => (await client.get('/readyz')).status, { timeout: 10_000 }).toBe(200)
 })
 
-test('synchronous_commit=local is refused where standbys are named, and allowed where none is', async () => {
+test('synchronous_commit=local is rejected where standbys are named, and allowed where none is', async () => {
   const named = await openGuideServer({ synchronous_commit: 'local' })
   try {
     const open = async () => {

@@ -99,7 +99,7 @@ test('the master key is replaced by the steps of the guide while callers work: n
   for (const process of fleet) await process.end('SIGTERM')
 })
 
-test('what another master key wrapped cannot be read once that key is gone, and the message says which it was', async () => {
+test('data that another master key wrapped cannot be read once that key is gone, and the message names the key', async () => {
   const { code, stderr } = await runHere(['admin', 'keys', 'list'], envOf(randomBytes(32).toString('base64')))
   expect(code).toBe(1)
   expect(stderr).toMatch(/wrapped by master key mk_[0-9a-f]{12}/)

@@ -42,7 +42,7 @@ const lockOut = async ({ name, secret }: { name: string; secret: string }) => {
     expect((await signIn([service, other][tries % 2]!, name, wrongCode(secret))).error).toBe('wrong_code')
 }
 
-test('with an app set up a password alone is not enough, and each code works once in all processes', async () => {
+test('with an authenticator app a password alone is not enough, and each code is accepted once across all processes', async () => {
   const { memberId, name, secret, recoveryCodes } = await withApp()
   expect((await signIn(service, name)).error).toBe('second_factor_required')
   expect((await signIn(service, name, codeOf(secret, -1))).error).toBe('wrong_code')
@@ -62,7 +62,7 @@ test('with an app set up a password alone is not enough, and each code works onc
   )
 })
 
-test('after five wrong codes in a row even a right one is refused in every process, until an administrator of the tenant resets', async () => {
+test('after five wrong codes in a row even a correct one is rejected in every process, until an administrator of the tenant resets', async () => {
   const locked = await withApp()
   await lockOut(locked)
   for (const at of [service, other]) {
@@ -87,7 +87,7 @@ test('after five wrong codes in a row even a right one is refused in every proce
   expect((await signIn(service, locked.name)).status).toBe(200)
 })
 
-test('an operator of the console resets the second factor of a member, for whom nobody else can', async () => {
+test('an operator of the console resets the second factor of a member for whom no other member can', async () => {
   const locked = await withApp()
   await lockOut(locked)
   const path = `/tenants/${tenantId}/members/${locked.memberId}/second-factor`
@@ -113,7 +113,7 @@ test('a link replaces the password, never the second factor', async () => {
   expect((await browser.get('/session')).error).toBe('not_signed_in')
 })
 
-test('new recovery codes replace the old ones, and a removed app is asked no more', async () => {
+test('new recovery codes replace the old ones, and a removed app is no longer asked for', async () => {
   const { name, browser, recoveryCodes } = await withApp('viewer')
   const renewed = (await browser.post('/session/second-factor/recovery-codes')).json.recoveryCodes as string[]
   expect(new Set([...recoveryCodes, ...renewed]).size).toBe(20)
@@ -125,7 +125,7 @@ test('new recovery codes replace the old ones, and a removed app is asked no mor
   expect((await signIn(service, name)).status).toBe(200)
 })
 
-test('the secret of an app and recovery codes are nowhere in the database in clear', async () => {
+test('the secret of an app and recovery codes are nowhere in the database in plain text', async () => {
   const { secret, recoveryCodes } = await withApp()
   const { rows } = await asSuperuser(service.db.database, (admin) =>
     admin.query<{ text: string }>(
@@ -146,7 +146,7 @@ const OF_MEMBERS = PORTAL_OPERATIONS.filter(({ auth }) =>
   at: operation.path.slice(PORTAL_API.length).replaceAll(/:\w+/g, 'none'),
 }))
 
-test('where the role needs a second factor, nothing but the own account works before it is set up', async () => {
+test('where the role requires a second factor, only the user’s own account works before it is set up', async () => {
   const strict = await openService({ db: service.db, env: { PORTAL_SECOND_FACTOR: 'money' } })
   try {
     for (const role of ['operator', 'admin'] as const) {
@@ -172,7 +172,7 @@ test('where the role needs a second factor, nothing but the own account works be
   }
 })
 
-test('what moves money or rights needs a sign-in of the last minutes; the password, with a code, renews it', async () => {
+test('operations that move money or change rights require a sign-in within the last minutes; the password, with a code, renews it', async () => {
   const { memberId, browser, secret } = await withApp()
   await ageMember(service, memberId)
   for (const { id, method, at, stepUp } of OF_MEMBERS) {
@@ -187,7 +187,7 @@ test('what moves money or rights needs a sign-in of the last minutes; the passwo
   expect((await browser.post('/members', { name: 'next.one', role: 'viewer' })).status).toBe(200)
 })
 
-test('a session of the password alone ends to be enough when an app is set up, until a code is given', async () => {
+test('a session of the password alone is no longer enough when an app is set up, until a code is entered', async () => {
   const before = await memberBrowser(service, tenantId)
   const browser = stranger(service)
   await browser.post('/session', { name: before.memberName, password: PASSWORD })
@@ -201,7 +201,7 @@ test('a session of the password alone ends to be enough when an app is set up, u
   expect((await before.get('/payments')).status).toBe(200)
 })
 
-test('what moves money, cannot be undone, or changes members, keys, webhooks and second factors needs a recent sign-in', () => {
+test('operations that move money, cannot be undone, or change members, keys, webhooks and second factors require a recent sign-in', () => {
   expect(
     PORTAL_OPERATIONS.filter(({ stepUp }) => stepUp)
       .map(({ id }) => id)
@@ -232,7 +232,7 @@ test('what moves money, cannot be undone, or changes members, keys, webhooks and
   ])
 })
 
-test('a member blocks a card after a recent sign-in only; locking needs none', async () => {
+test('a member blocks a card after a recent sign-in only; locking does not require one', async () => {
   const partner = await newPartner(service, { fundsPaise: 500_00n })
   const client = await asPartner(service.client, partner)
   const { svcCardId } = payloadOf(await createCard(client, partner, { loadAmount: 500 }))

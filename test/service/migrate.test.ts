@@ -43,7 +43,7 @@ drop index concurrently if exists things_by_name;
 create index concurrently things_by_name on things (name);
 `
 
-test('behind a report that holds a table, a migration of it waits, and inserts into the table do not', async () => {
+test('behind a report that locks a table, a migration of it waits, and inserts into the table do not', async () => {
   await add('8001_color', 'alter table things add column color text;')
   await asSuperuser(db.database, async (report) => {
     await report.query('begin; select count(*) from things')
@@ -60,7 +60,7 @@ test('behind a report that holds a table, a migration of it waits, and inserts i
   expect(await sql('select count(color)::integer as n from things')).toEqual([{ n: 0 }])
 })
 
-test('an index is built concurrently: behind an open transaction it waits, and writes go on', async () => {
+test('an index is built concurrently: behind an open transaction it waits, and writes continue', async () => {
   await add('8001_index', NAMES_INDEX)
   await asSuperuser(db.database, async (writer) => {
     await writer.query(`begin; insert into things values (2000, 'open')`)
@@ -75,7 +75,7 @@ test('an index is built concurrently: behind an open transaction it waits, and w
   ])
 })
 
-test('a batched migration that is broken off goes on where it was, and others see its batches meanwhile', async () => {
+test('an interrupted batched migration resumes where it was, and others see its batches meanwhile', async () => {
   await add(
     '8001_names',
     `-- run: in batches
@@ -99,7 +99,7 @@ where id in (select id from things where name like 'thing%' order by id limit 10
   expect(await left()).toEqual([{ n: 0 }])
 })
 
-test('a file that fails leaves nothing of itself, those before it stay, and once mended it runs', async () => {
+test('a file that fails leaves nothing behind, those before it stay, and once fixed it runs', async () => {
   await add('8001_good', 'create table good (id integer primary key);')
   await add('8002_bad', 'create table bad (id integer primary key); select 1 / 0;')
   await expect(run()).rejects.toThrow('migration 8002_bad failed: division by zero')
@@ -154,7 +154,7 @@ const seen = async (condition: string) => {
   await expect.poll(found, { timeout: 60_000, interval: 20 }).toBeGreaterThan(0)
 }
 
-test('a restore that waits for a migration does not hold up its concurrent index build', async () => {
+test('a restore that waits for a migration does not block its concurrent index build', async () => {
   const { migrated, result } = await behindMigration(async () => {
     const restored = replaceData({ address: db, replace: true })
     restored.catch(() => undefined)
@@ -165,7 +165,7 @@ test('a restore that waits for a migration does not hold up its concurrent index
   await result.restored
 })
 
-test('after a deadlock with a process of an older version, which waits inside a statement, an index is built from the beginning', async () => {
+test('after a deadlock with a process of an older version, which waits inside a statement, an index is built from the start', async () => {
   await asSuperuser(db.database, async (older) => {
     await older.query(`set deadlock_timeout = '5min'`)
     const { migrated, result } = await behindMigration(async () => {
@@ -197,7 +197,7 @@ update things set name = upper(name) where id in (select id from things where na
   expect(await sql(`select count(*)::integer as n from things where name like 'thing%'`)).toEqual([{ n: 0 }])
 })
 
-test('a migration stops after the file that is named, and refuses one that does not exist', async () => {
+test('a migration stops after the named file, and rejects one that does not exist', async () => {
   await add('8001_one', 'create table one (id integer primary key);')
   await add('8002_two', 'create table two (id integer primary key);')
   await expect(run('8003_three')).rejects.toThrow('There is no migration 8003_three. The newest is 8002_two.')
@@ -205,7 +205,7 @@ test('a migration stops after the file that is named, and refuses one that does 
   expect(await run()).toEqual(['8002_two'])
 })
 
-test('svc admin migrate lists what the database has, prints what is missing, and then has nothing to do', async () => {
+test('svc admin migrate lists what is applied, prints what is missing, and then has nothing to do', async () => {
   const newest = (await migrationNames()).at(-1)!
   const runs = {
     transaction: 'in one transaction',

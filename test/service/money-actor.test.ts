@@ -34,7 +34,7 @@ const failuresOf = async (operatorId: string): Promise<Json[]> =>
     ).get(`/audit?action=operator.sign_in_failed&target=${operatorId}`)
   ).json.data
 
-test('the command line asks for a second factor where the console does', async () => {
+test('the command line requires a second factor where the console does', async () => {
   const strict = { CONSOLE_SECOND_FACTOR: 'money' }
   const { name } = await newOperator(service, 'finance')
   expect((await as(name)).code).toBe(0)
@@ -51,7 +51,7 @@ test('the command line asks for a second factor where the console does', async (
   expect((await as(name, { ...strict, SVC_OPERATOR_CODE: codeOf(secret) })).code).toBe(0)
 })
 
-test('on the command line the password of an operator with a passkey alone moves no money', async () => {
+test('on the command line the password alone of an operator with a passkey moves no money', async () => {
   const { name, operatorId } = await newOperator(service, 'finance')
   const { database, random } = service.app.services
   const key = { credentialId: Buffer.from(name), publicKey: Buffer.from('key'), signCount: 0, transports: [] }
@@ -61,7 +61,7 @@ test('on the command line the password of an operator with a passkey alone moves
   expect([code, stderr]).toEqual([1, expect.stringContaining('the command line cannot use passkeys')])
 })
 
-test('where passwords are off, the command line moves no money and names the console', async () => {
+test('where passwords are off, the command line moves no money and points to the console', async () => {
   const { name } = await newOperator(service, 'finance')
   const { code, stderr } = await as(name, {
     CONSOLE_PASSWORDS: 'off',
@@ -72,7 +72,7 @@ test('where passwords are off, the command line moves no money and names the con
   expect([code, stderr]).toEqual([1, expect.stringMatching(/CONSOLE_PASSWORDS is off.*in the console/)])
 })
 
-test('wrong passwords and codes on the command line are in the audit as failed sign-ins', async () => {
+test('wrong passwords and codes on the command line are audited as failed sign-ins', async () => {
   const { name, operatorId } = await newOperator(service, 'finance')
   const wrong = await as(name, { SVC_OPERATOR_PASSWORD: 'not this one, surely' })
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('fit no active operator')])
@@ -90,7 +90,7 @@ test('wrong passwords and codes on the command line are in the audit as failed s
   ])
 })
 
-test('after too many wrong passwords the next attempts wait a second each, and a right one passes', async () => {
+test('after too many wrong passwords the next attempts wait a second each, and a correct one is accepted', async () => {
   const { name } = await newOperator(service, 'finance')
   const slow = { SIGN_IN_FAILURES_PER_MINUTE: '2' }
   for (let tries = 0; tries < 2; tries++)
@@ -113,7 +113,7 @@ const WAITERS = statement<{ waiters: number }>(
      and database = (select oid from pg_database where datname = current_database())`,
 )
 
-test('attempts in the name of one operator wait for each other, in all processes', async () => {
+test('attempts under one operator’s name wait for each other, in all processes', async () => {
   const { name } = await newOperator(service, 'finance')
   const { run } = await service.app.services.database.operate(async (tx) => {
     await takeTurn(tx, `sign-in of ${name}`)

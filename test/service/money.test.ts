@@ -18,7 +18,7 @@ function randomRupees(index: number): string {
   return `${BigInt(digits)}.${String(randomInt(1, 100)).padStart(2, '0')}`
 }
 
-test('1,000 random amounts are stored, answered and printed into the UPI string to the paisa', async () => {
+test('1,000 random amounts are stored, returned and printed into the UPI string exact to the paisa', async () => {
   const amounts = Array.from({ length: 1_000 }, (_, index) => randomRupees(index))
   const responses = await Promise.all(
     amounts.map((amount) =>

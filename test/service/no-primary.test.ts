@@ -6,7 +6,7 @@ import { freePort } from '../harness/free-port.ts'
 
 type Wire = { readonly connection: { readonly stream: Socket } }
 
-test('a connection that found no primary ends silently when its time is over, and takes nothing with it', async () => {
+test('a connection that found no primary ends silently at its time limit, and ends nothing else', async () => {
   const [one, other] = [await freePort(), await freePort()]
   const url = `postgresql://svc@127.0.0.1:${one},127.0.0.1:${other}/svc?target_session_attrs=read-write`
   const client = new DatabaseClient(connectionOptions({ url }, 'svc_service'))

@@ -111,25 +111,22 @@ async function expectOne(both: readonly Promise<unknown>[], { noticeId }: Follow
   expect(notice).toEqual({ status: 'ASSIGNED' })
 }
 
-test.each(NAMES)('%s refuses a notice that was assigned after its operator read it', async (name) => {
+test.each(NAMES)('%s rejects a notice that was assigned after its operator read it', async (name) => {
   const [one, two] = [await COMMANDS[name]!(), await COMMANDS[name]!()]
   const assigns = await followed(name)
   await one(service, assigns)
   await expect(two(other, assigns)).rejects.toMatchObject(REFUSED)
 })
 
-test.each(NAMES)(
-  'of two operators who have one notice carried out by %s at once, one is refused',
-  async (name) => {
-    for (const on of [service, other]) {
-      const [one, two] = [await COMMANDS[name]!(), await COMMANDS[name]!()]
-      const assigns = await followed(name)
-      await expectOne([one(service, assigns), two(on, assigns)], assigns)
-    }
-  },
-)
+test.each(NAMES)('of two operators who apply one notice by %s at once, one is rejected', async (name) => {
+  for (const on of [service, other]) {
+    const [one, two] = [await COMMANDS[name]!(), await COMMANDS[name]!()]
+    const assigns = await followed(name)
+    await expectOne([one(service, assigns), two(on, assigns)], assigns)
+  }
+})
 
-test('of two operators one of whom completes a refund and the other one returns a credit with one notice, one is refused', async () => {
+test('of two operators who use one notice at once, to complete a refund and to return a credit, one is rejected', async () => {
   for (const [name, next] of [
     ['completeRefund', 'confirmRefund'],
     ['confirmRefund', 'completeRefund'],

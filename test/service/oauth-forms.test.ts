@@ -43,7 +43,7 @@ describe('the token operation reads a form', () => {
   })
 })
 
-describe('JSON instead of a form is refused as invalid_request that asks for a form', () => {
+describe('JSON instead of a form is rejected as invalid_request that requires a form', () => {
   test.each([
     ['without a content type', undefined, 400],
     ['as a form', FORM_TYPE, 400],
@@ -59,18 +59,18 @@ describe('JSON instead of a form is refused as invalid_request that asks for a f
   })
 })
 
-test('nothing at all without a content type is refused by what is missing, not by its type', async () => {
+test('an empty request without a content type is rejected for what is missing, not for its type', async () => {
   const { status, json: body } = await ask('')
   expect([status, body['error']]).toEqual([401, 'invalid_client'])
 })
 
-test('a body of another type is refused by the type that the operation accepts', async () => {
+test('a body of another type is rejected with the type that the operation accepts', async () => {
   const { status, json: body } = await ask(form(), 'text/plain')
   expect([status, body['error']]).toEqual([415, 'invalid_request'])
   expect(body['error_description']).toContain(FORM_TYPE)
 })
 
-test('an operation that accepts JSON still refuses a body without a content type', async () => {
+test('an operation that accepts JSON still rejects a body without a content type', async () => {
   const response = await fetch(`${service.baseUrl}/api/v0/qr-code`, {
     method: 'POST',
     body: new TextEncoder().encode('{}'),

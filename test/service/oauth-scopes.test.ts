@@ -57,13 +57,13 @@ async function statusOf(caller: Client, method: string, path: string): Promise<n
   return statusCode
 }
 
-describe.each(ALL)('a token with the scope %s alone', (scope) => {
+describe.each(ALL)('a token with only the scope %s', (scope) => {
   let caller: Client
   beforeAll(async () => {
     caller = await withScope(scope)
   })
 
-  test.each(SCOPED)('calls $id only if that is its scope', async ({ method, path, scope: needed }) => {
+  test.each(SCOPED)('can call $id only if that is its scope', async ({ method, path, scope: needed }) => {
     if (needed === scope) {
       expect([401, 403]).not.toContain(await statusOf(caller, method, path))
       return
@@ -107,7 +107,7 @@ test('an operation for partners without a scope does not compile', () => {
   query({ ...rest, auth: 'partner', scope: 'cards:read' })
 })
 
-test('a token that asks for no scope has all of them, and one that asks for several has those', async () => {
+test('a token request without a scope gets all of them, and one with several gets those', async () => {
   expect((await ask()).json.scope.split(' ')).toEqual(ALL)
   expect((await ask('')).json.scope.split(' ')).toEqual(ALL)
   const caller = await withScope('coins:read events:read')
@@ -127,7 +127,7 @@ test.each([
   'incentive',
   'cards:read admin',
   'toString',
-])('the scope %s is not known, and refused as RFC 6749 section 5.2 says', async (scope) => {
+])('the scope %s is unknown, and rejected as RFC 6749 section 5.2 specifies', async (scope) => {
   const refused = await ask(scope)
   expect([refused.status, refused.json.error]).toEqual([400, 'invalid_scope'])
   expect(refused.json.access_token).toBeUndefined()

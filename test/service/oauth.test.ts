@@ -37,7 +37,7 @@ const withoutIdAndTime = ({ text }: ApiResponse) =>
   text.replace(/"requestId":"req_\w+"/, '').replace(/"timestamp":"[^"]+"/, '')
 
 test.each(['client_secret_basic', 'client_secret_post'])(
-  'a stock OAuth client, configured by the metadata alone, gets a token by %s that the cards take',
+  'a standard OAuth client, configured by the metadata alone, gets a token by %s that the card operations accept',
   async (method) => {
     const issuer = new URL(service.baseUrl)
     const found = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...INSECURE })
@@ -63,7 +63,7 @@ test.each(['client_secret_basic', 'client_secret_post'])(
   },
 )
 
-test('a stock OAuth client reads our refusal of a wrong secret as invalid_client with a Basic challenge', async () => {
+test('a standard OAuth client reads the rejection of a wrong secret as invalid_client with a Basic challenge', async () => {
   const issuer = new URL(service.baseUrl)
   const server = await oauth.processDiscoveryResponse(
     issuer,
@@ -85,12 +85,12 @@ test('a stock OAuth client reads our refusal of a wrong secret as invalid_client
   expect(await refused.json()).toMatchObject({ error: 'invalid_client' })
 })
 
-test('a scope that is asked for is granted, each part once', async () => {
+test('a requested scope is granted, each part once', async () => {
   const { json } = await ask({ ...grant, ...posted(), scope: 'cards:read  cards:read' })
   expect(json.scope).toBe('cards:read')
 })
 
-describe('refusals are those of RFC 6749 section 5.2', () => {
+describe('errors are those of RFC 6749 section 5.2', () => {
   const wrongSecret = () => ask(grant, headerOf('wrong'))
   const cases: [string, () => Promise<ApiResponse>, number, string][] = [
     ['no grant_type', () => ask(posted()), 400, 'invalid_request'],
@@ -147,14 +147,14 @@ describe('refusals are those of RFC 6749 section 5.2', () => {
     expect(withoutIdAndTime(unknown)).toBe(withoutIdAndTime(await wrongSecret()))
   })
 
-  test('parameters that we do not know are passed over, credentials alone in the header are enough', async () => {
+  test('unknown parameters are ignored, and credentials in the header alone are enough', async () => {
     const response = await ask({ ...grant, resource: 'x', client_id: partner.clientId }, headerOf())
     expect(response.json).toMatchObject({ token_type: 'Bearer' })
     expect(response.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
   })
 })
 
-test('the session cookie is HttpOnly, SameSite=Strict, as old as the token, and Secure where we are reached by https', async () => {
+test('the session cookie is HttpOnly, SameSite=Strict, with the lifetime of the token, and Secure where the service is reached over https', async () => {
   const attributes = (cookie: string) =>
     cookie
       .split('; ')
@@ -185,14 +185,14 @@ describe('partner tokens', () => {
     expect(withoutIdAndTime(existing)).toBe(withoutIdAndTime(missing))
   })
 
-  test('without a partnerId cards are refused by its name', async () => {
+  test('without a partnerId card operations are rejected by its name', async () => {
     const { access_token: token } = (await partnerToken(service.client, partner)).json
     const caller = service.client.with({ authorization: `Bearer ${token}` })
     const response = await createCard(caller, partner)
     expect([response.status, response.errorDescription]).toEqual([400, 'partnerId is required as a header'])
   })
 
-  test('a merchant’s token is no token for cards, a partner’s none for QR codes', async () => {
+  test('a merchant’s token is not accepted for cards, nor a partner’s for QR codes', async () => {
     const merchantToken = await tokenOf(service.client, (await service.newMerchant()).apiKey)
     const { access_token: token } = (await partnerToken(service.client, partner)).json
     const merchant = service.client.with({
@@ -208,7 +208,7 @@ describe('partner tokens', () => {
       expect([response.status, response.error]).toEqual([401, 'invalid_token'])
   })
 
-  test('a session works with the tokens of its own partner only', async () => {
+  test('a session is accepted with the tokens of its own partner only', async () => {
     const other = await newPartner(service)
     const [mine, again, theirs] = [
       await partnerToken(service.client, partner),
@@ -262,7 +262,7 @@ describe.each(['revoked client', 'disabled partner'])('a %s', (what) => {
   })
 })
 
-test('guessing ends in 429 with Retry-After, while the rightful client of the same address passes each time', async () => {
+test('guessing ends in 429 with Retry-After, while the legitimate client of the same address is always accepted', async () => {
   const guarded = await openService({ env: { FAILED_ATTEMPTS_PER_MINUTE: '20' } })
   const good = await newPartner(guarded)
   const guess = () => partnerToken(guarded.client, { clientId: good.clientId, clientSecret: 'guess' })

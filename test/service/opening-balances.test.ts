@@ -67,7 +67,7 @@ const statementOf = async (merchantId: string) =>
       .stdout,
   )
 
-test('a dry run says what a file adds up to and every line that is refused, and enters nothing', async () => {
+test('a dry run reports the totals of a file and every rejected line, and enters nothing', async () => {
   const { merchantId } = await newShop(service)
   const { partnerId, cardAccountId } = await newPartner(service, { fundsPaise: 0n })
   const good: Line[] = [
@@ -131,7 +131,7 @@ test('a file is entered once, a journal for each account, with its reference, re
   expect(await imported(more)).toMatchObject({ entered: 1, enteredBefore: 1 })
 })
 
-test('a second opening balance of an account is refused and names the first, also by the database', async () => {
+test('a second opening balance of an account is rejected and names the first, also by the database', async () => {
   const { merchantId } = await newShop(service)
   await imported(await csv([merchantId, 'payable', '10']))
   const [{ journalId }] = (await openings(merchantId)) as [Json]
@@ -160,7 +160,7 @@ test('a second opening balance of an account is refused and names the first, als
   await expect(written).rejects.toMatchObject({ constraint: 'opening_balances_one_standing' })
 })
 
-test('a day of a closed period is refused', async () => {
+test('a day of a closed period is rejected', async () => {
   const { merchantId } = await newShop(service)
   const { database, keyring } = service.app.services
   const closing = { through: daysAgo(400), by: 'operator asha', timeZone: 'Asia/Kolkata' }
@@ -212,7 +212,7 @@ test('an opening balance is in the merchant’s next payout, without a fee, and 
   })
 })
 
-test('a wrong one is reversed before it is paid out, then another is entered; in a payout it is not reversed', async () => {
+test('an incorrect one is reversed before it is paid out, then another is entered; in a payout it is not reversed', async () => {
   const { merchantId, client } = await newShop(service)
   await giveAccount(service, merchantId)
   const { tr } = await newCode(service, client, { multipleUse: true })
@@ -264,7 +264,7 @@ test('two processes that import one file at once enter each line once', async ()
     expect(await balancesOf(service, merchantId)).toEqual({ bank: '-700', payable: '700' })
 }, 240_000)
 
-test('commands of two processes that enter one account at once enter it once; another amount at once is refused', async () => {
+test('commands of two processes that enter one account at once enter it once; another amount at once is rejected', async () => {
   for (let round = 0; round < 10; round++) {
     const { merchantId } = await newShop(service)
     const enter = (on: TestService, amount: bigint, reference: string) =>

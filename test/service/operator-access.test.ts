@@ -15,7 +15,7 @@ afterAll(() => service.close())
 const pathOf = (path: string) => path.slice(API.length).replace(/:\w+/g, 'none_0')
 const OPERATORS_OWN = CONSOLE_OPERATIONS.filter(({ auth }) => auth === 'operator')
 
-test('every operation needs a session, and every role is refused what it does not permit', async () => {
+test('every operation requires a session, and every role is rejected where it has no permission', async () => {
   const browsers = await Promise.all(ROLES.map((role) => signedIn(service, role)))
   const stranger = new Browser(service)
   for (const { id, method, path, permission } of OPERATORS_OWN) {
@@ -35,7 +35,7 @@ test('every operation needs a session, and every role is refused what it does no
   }
 })
 
-test('who may only view changes nothing, and only administrators manage operators', () => {
+test('a read-only role changes nothing, and only administrators manage operators', () => {
   const ofOneself = new Set([
     'console.signOut',
     'console.changeOwnPassword',
@@ -70,7 +70,7 @@ test('who may only view changes nothing, and only administrators manage operator
   ])
 })
 
-test('tokens of merchants and partners open nothing here, and a session opens nothing of the API', async () => {
+test('tokens of merchants and partners are not accepted here, and a session is not accepted by the API', async () => {
   const merchant = await service.newMerchant()
   const partner = await newPartner(service)
   const tokens = [
@@ -102,7 +102,7 @@ test('tokens of merchants and partners open nothing here, and a session opens no
   await asPartner(service.client, partner)
 })
 
-test('what another site’s page makes a browser send is refused, on every operation', async () => {
+test('a request that another site’s page makes a browser send is rejected, on every operation', async () => {
   const browser = await signedIn(service, 'admin')
   const foreign = [
     {},
@@ -121,7 +121,7 @@ test('what another site’s page makes a browser send is refused, on every opera
   expect((await browser.send('POST', '/audit/verification', undefined, own)).status).toBe(200)
 })
 
-test('signing in makes a new session, whatever the browser brought, and ends the former one', async () => {
+test('signing in creates a new session, whatever the browser sent, and ends the previous one', async () => {
   const { name } = await newOperator(service, 'viewer')
   const planted = 'A'.repeat(43)
   const victim = new Browser(service)
@@ -155,7 +155,7 @@ test('over TLS the cookie is Secure and bound to the host', async () => {
   }
 })
 
-test('after signing out the session is worth nothing', async () => {
+test('after signing out the session is no longer valid', async () => {
   const browser = await signedIn(service, 'viewer')
   const { cookie } = browser
   expect((await browser.send('DELETE', '/session')).json).toEqual({ signedOut: true })
@@ -163,7 +163,7 @@ test('after signing out the session is worth nothing', async () => {
   expect((await browser.get('/session')).status).toBe(401)
 })
 
-test('disabling, a lower role and a new password end sessions at once in another process too', async () => {
+test('disabling, a lower role and a new password end sessions at once, in another process too', async () => {
   const other = await openService({ db: service.db })
   try {
     const admin = await signedIn(service, 'admin')
@@ -185,7 +185,7 @@ test('disabling, a lower role and a new password end sessions at once in another
   }
 })
 
-test('a session ends when nothing is asked for long, and at the latest after its whole time', async () => {
+test('a session ends after its idle time, and at the latest after its maximum lifetime', async () => {
   const browser = await signedIn(service, 'viewer')
   const minute = 60_000
   service.clock.advance(29 * minute)
@@ -201,7 +201,7 @@ test('a session ends when nothing is asked for long, and at the latest after its
   expect((await busy.get('/session')).error).toBe('not_signed_in')
 })
 
-test('wrong passwords are slowed, and the right one always passes', async () => {
+test('wrong passwords are slowed down, and the correct one is always accepted', async () => {
   const strict = await openService({ db: service.db, env: { SIGN_IN_FAILURES_PER_MINUTE: '2' } })
   try {
     const { name } = await newOperator(strict, 'viewer')
@@ -218,7 +218,7 @@ test('wrong passwords are slowed, and the right one always passes', async () => 
   }
 })
 
-test('an unknown name and a wrong password are told alike, and no password is kept or logged', async () => {
+test('an unknown name and a wrong password get the same response, and no password is stored or logged', async () => {
   const { name } = await newOperator(service, 'viewer')
   const browser = new Browser(service)
   const [wrong, unknown] = [
@@ -244,7 +244,7 @@ test('an unknown name and a wrong password are told alike, and no password is ke
     expect(`${dump}${service.logged()}`).not.toContain(secret)
 })
 
-test('one click signs in on this machine, in sandbox mode, by a name of this machine', async () => {
+test('one click signs in on this machine, in sandbox mode, under a name of this machine', async () => {
   const browser = new Browser(service)
   const click = (headers: Record<string, string> = {}) => browser.post('/session/sandbox', undefined, headers)
   for (const headers of [

@@ -75,7 +75,7 @@ const TAMPERINGS = [
 ] as const
 
 test.each(TAMPERINGS)(
-  'an entry that was %s is found, by the command line and by the console, and named',
+  'an entry that was %s is detected, by the command line and by the console, and named',
   async (_, how, offset, problem) => {
     const { rows } = await asSuperuser(service.db.database, (db) =>
       db.query<{ sequence: string; tenantId: string; number: string }>(
@@ -113,7 +113,7 @@ const anchored = () =>
     return `${rows[0].number}:${rows[0].hash.toString('hex')}`
   })
 
-test('that the end of a tenant’s chain was cut off, or the whole of it, is found by an anchor in the installation’s', async () => {
+test('truncating the end of a tenant’s chain, or deleting it, is detected by an anchor in the installation’s chain', async () => {
   await anchored()
   const { merchantId } = await service.newMerchant()
   await admin.send('PATCH', `/merchants/${merchantId}`, { disabled: true })
@@ -132,7 +132,7 @@ test('that the end of a tenant’s chain was cut off, or the whole of it, is fou
   expect((await verify()).failed).toBe(false)
 })
 
-test('that the end of the installation’s chain was cut off is found by an anchor that the service logged', async () => {
+test('truncating the end of the installation’s chain is detected by an anchor that the service logged', async () => {
   await service.newMerchant()
   const anchor = await anchored()
   const number = Number(anchor.split(':')[0])
@@ -174,7 +174,7 @@ test('an anchor is durable before the service logs it', async () => {
   })
 })
 
-test('a transaction that is put on record waits for others of its tenant only', async () => {
+test('a transaction that is audited waits only for others of its tenant', async () => {
   const [own, other] = [await service.newMerchant(), await service.newMerchant()]
   const disable = ({ merchantId }: { merchantId: string }) =>
     admin.send('PATCH', `/merchants/${merchantId}`, { disabled: true })
@@ -190,7 +190,7 @@ test('a transaction that is put on record waits for others of its tenant only', 
   expect((await verify()).failed).toBe(false)
 })
 
-test('nobody who works as the service, or by mistake, changes or removes an entry', async () => {
+test('the service’s login cannot change or remove an entry, and no login can by mistake', async () => {
   await asSuperuser(service.db.database, async (db) => {
     for (const sql of [`update audit_log set hash = ''`, 'delete from audit_log', 'truncate audit_log'])
       await expect(db.query(sql)).rejects.toThrow(/append-only/)
@@ -204,7 +204,7 @@ test('nobody who works as the service, or by mistake, changes or removes an entr
   })
 })
 
-test('whatever an operator changes is entered with who, what, when and why, and reading enters nothing', async () => {
+test('every change by an operator is audited with who, what, when and why; reading adds no entry', async () => {
   const { name } = (await admin.get('/session')).json.operator
   const count = async () => (await admin.get('/audit?limit=1')).json.total.count
   const before = await count()

@@ -18,7 +18,7 @@ const HOLDER = { firstName: 'Canary', email: 'canary.rao@example.com', mobile: '
 const issue = (order: object = HOLDER, headers = {}, at = partner) =>
   operations.post(`/card-accounts/${at.cardAccountId}/cards`, order, headers)
 
-test('an operator issues the card that the partner would have ordered: loaded, audited, and the partner’s own', async () => {
+test('an operator issues the card that the partner would have ordered: loaded, audited, and belonging to the partner', async () => {
   const issued = await issue({ ...HOLDER, loadAmount: '750' })
   expect(issued.status, issued.text).toBe(200)
   const { svcCardId, companyId, cardAccountId } = issued.json
@@ -58,7 +58,7 @@ test('an order with the same reference returns the first card', async () => {
   expect((await issue({ ...order, loadAmount: '2' })).error).toBe('order_reference_in_use')
 })
 
-test('limits and rules are those of the partner’s orders, and a refused one leaves nothing', async () => {
+test('limits and rules are those of the partner’s orders, and a rejected one leaves nothing behind', async () => {
   const empty = await newPartner(service, { fundsPaise: 499_99n })
   const other = await newPartner(service)
   const before = await countRows(service.db.database)
@@ -73,7 +73,7 @@ test('limits and rules are those of the partner’s orders, and a refused one le
   expect(await countRows(service.db.database)).toEqual(before)
 })
 
-test('nothing is issued for a partner that is disabled', async () => {
+test('no card is issued for a disabled partner', async () => {
   const disabled = await newPartner(service)
   await operations.send('PATCH', `/partners/${disabled.partnerId}`, { disabled: true })
   expect((await issue(HOLDER, {}, disabled)).error).toBe('tenant_disabled')
@@ -81,7 +81,7 @@ test('nothing is issued for a partner that is disabled', async () => {
   expect((await issue(HOLDER, {}, disabled)).status).toBe(200)
 })
 
-test('who issues cards need not be who funds them', async () => {
+test('an operator who issues cards does not have to be one who funds them', async () => {
   const finance = await signedIn(service, 'finance')
   const order = [`/card-accounts/${partner.cardAccountId}/cards`, HOLDER] as const
   expect((await finance.post(...order)).error).toBe('role_too_low')
@@ -90,7 +90,7 @@ test('who issues cards need not be who funds them', async () => {
   expect((await operations.post(path, funds)).error).toBe('role_too_low')
 })
 
-test('the set-up of a partner says which step is next, from the company to the credentials', async () => {
+test('the setup of a partner shows which step is next, from the company to the credentials', async () => {
   const finance = await signedIn(service, 'finance')
   const body = { name: 'Step House', products: ['incentive'], firstClient: false }
   const { partnerId } = (await operations.post('/partners', body)).json.partner
@@ -118,7 +118,7 @@ test('the set-up of a partner says which step is next, from the company to the c
   expect((await operations.get('/partners/par_none/set-up')).error).toBe('partner_not_found')
 })
 
-test('a partner finds the cards that operators issued among its own, and no other partner does', async () => {
+test('a partner finds cards issued by operators among its own, and no other partner does', async () => {
   const { svcCardId } = (await issue()).json
   const other = await newPartner(service)
   const { companyId, cardAccountId } = partner

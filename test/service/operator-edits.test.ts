@@ -18,7 +18,7 @@ afterAll(() => service.close())
 const actionsOf = async (target: string): Promise<string[]> =>
   (await operations.get(`/audit?target=${target}`)).json.data.map(({ action }: { action: string }) => action)
 
-test('name, address and category of a merchant change for codes created from then on', async () => {
+test('name, address and category of a merchant are changed for codes created from then on', async () => {
   const merchant = await service.newMerchant()
   const shop = await service.as(merchant)
   const uriOf = async (qrCodeId: string) => (await operations.get(`/qr-codes/${qrCodeId}`)).json.upiUri
@@ -46,7 +46,7 @@ test('name, address and category of a merchant change for codes created from the
   ])
 })
 
-test('no code is created for a merchant that is disabled', async () => {
+test('no code is created for a disabled merchant', async () => {
   const { merchantId } = await service.newMerchant()
   const disable = (disabled: boolean) => operations.send('PATCH', `/merchants/${merchantId}`, { disabled })
   const create = () => operations.post('/qr-codes', { merchantId, qrCode: { qrName: 'Till' } })
@@ -57,7 +57,7 @@ test('no code is created for a merchant that is disabled', async () => {
   expect((await create()).status).toBe(200)
 })
 
-test('finance sets the bank account and the fee of a merchant; the whole number is shown nowhere', async () => {
+test('finance sets the bank account and the fee of a merchant; the full account number is shown nowhere', async () => {
   const { merchantId } = await service.newMerchant()
   const account = { holder: 'Corner Shop', number: '000012345678', ifsc: 'HDFC0000001', gstState: '29' }
   const set = await finance.send('PUT', `/merchants/${merchantId}/bank-account`, account)
@@ -84,7 +84,7 @@ test('finance sets the bank account and the fee of a merchant; the whole number 
     ])
 })
 
-test('operators move the KYC of a card along its table, and open and close its channels', async () => {
+test('operators change the KYC of a card as its table allows, and open and close its channels', async () => {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const { svcCardId } = payloadOf(await createCard(client, partner, {}))
@@ -107,7 +107,7 @@ test('operators move the KYC of a card along its table, and open and close its c
   )
 })
 
-test('a coin configuration is created, changed at the revision that was seen, deactivated and activated', async () => {
+test('a coin configuration is created, changed at the revision that was read, deactivated and activated', async () => {
   const { partnerId } = await newPartner(service)
   const config = { event: 'referral.completed', amount: 50, title: 'Referral' }
   const created = await operations.post('/coin-configs', { partnerId, config })

@@ -114,21 +114,21 @@ test('an export longer than a page has every row once, and its amounts add up to
   })
 })
 
-test('texts of others come as they are but never as a formula', async () => {
+test('texts from others are exported unchanged but never as a formula', async () => {
   const merchants = readCsv((await admin.get('/merchants.csv')).text)
   expect(merchants.map(({ name }) => name)).toContain('Books, "Pens" & Co')
   const companies = readCsv((await admin.get('/companies.csv')).text)
   expect(companies.map(({ name }) => name)).toContain(`'${HOSTILE}`)
 })
 
-test('an export takes the filters of its list, and refuses wrong ones before the first byte', async () => {
+test('an export applies the filters of its list, and rejects invalid ones before the first byte', async () => {
   const found = readCsv((await admin.get('/payments.csv?q=x77')).text)
   expect(found.map(({ utr }) => utr)).toEqual(['X77'])
   for (const query of ['limit=5', 'after=x', 'status=LOST', 'amount=1', 'createdFrom=yesterday'])
     expect((await admin.get(`/payments.csv?${query}`)).error, query).toBe('validation_failed')
 })
 
-test('who exported which list is in the audit, without the values of its filters', async () => {
+test('the operator and the list of an export are audited, without the values of its filters', async () => {
   await admin.get('/users.csv?q=secret%40example.com')
   const { data } = (await admin.get('/audit?action=list.exported&target=console.listUsers&limit=1')).json
   expect(data[0]).toMatchObject({
@@ -138,7 +138,7 @@ test('who exported which list is in the audit, without the values of its filters
   expect(JSON.stringify(data)).not.toContain('secret')
 })
 
-test('the export of a list needs the role of the list', async () => {
+test('the export of a list requires the role of the list', async () => {
   const viewer = await signedIn(service, 'viewer')
   expect((await viewer.get('/payments.csv?status=ACCEPTED')).status).toBe(200)
   expect((await viewer.get('/rail-notices.csv')).error).toBe('role_too_low')

@@ -56,7 +56,7 @@ const OF_OPERATORS = CONSOLE_OPERATIONS.filter(({ auth }) => auth === 'operator'
   at: operation.path.slice(API.length).replaceAll(/:\w+/g, 'none'),
 }))
 
-test('the password of an operator with a passkey reaches nothing but the own account, whatever the settings say', async () => {
+test('a password-only session of an operator with a passkey reaches only the own account, whatever the settings', async () => {
   const { name, authenticator } = await withPasskey()
   const { browser, secondFactorNeeded } = await passwordSession(name)
   expect(secondFactorNeeded).toBe(true)
@@ -70,7 +70,7 @@ test('the password of an operator with a passkey reaches nothing but the own acc
   expect((await browser.get('/merchants')).status).toBe(200)
 })
 
-test('a stolen password adds no factor beside a passkey, changes no password, and is no proof for a step-up', async () => {
+test('a stolen password adds no factor beside a passkey, changes no password, and does not count for a step-up', async () => {
   const { name, authenticator, browser: own } = await withPasskey()
   const { browser: thief } = await passwordSession(name)
   const foreign = new Authenticator(PUBLIC_URL).create(
@@ -99,7 +99,7 @@ test('a stolen password adds no factor beside a passkey, changes no password, an
   expect((await new Browser(service).post('/session', withCode)).json.secondFactorNeeded).toBe(false)
 })
 
-test('an app that was begun with the password alone is not confirmed once there is a passkey', async () => {
+test('an app whose setup began with the password alone is not confirmed once there is a passkey', async () => {
   const { name } = await newOperator(service, 'operator')
   const [{ browser: thief }, { browser: own }] = [await passwordSession(name), await passwordSession(name)]
   const { secret } = (await thief.post('/session/second-factor')).json
@@ -109,7 +109,7 @@ test('an app that was begun with the password alone is not confirmed once there 
   expect((await own.get('/session/second-factor')).json.isOn).toBe(false)
 })
 
-test('the first factor is set up with the password, and its session goes on at once where one is needed', async () => {
+test('the first factor is set up with the password, and its session continues at once where one is required', async () => {
   for (const add of [addPasskey, addApp]) {
     const { name } = await newOperator(strict, 'admin')
     const { browser, secondFactorNeeded } = await passwordSession(name, strict)
@@ -123,7 +123,7 @@ test('the first factor is set up with the password, and its session goes on at o
   }
 })
 
-test('sessions of the password alone end to be enough when a second factor is set up, until it is proved', async () => {
+test('password-only sessions are no longer enough when a second factor is set up, until it is verified', async () => {
   const { name } = await newOperator(service, 'operator')
   const { browser: before } = await passwordSession(name)
   const secret = await addApp((await passwordSession(name)).browser)

@@ -59,7 +59,7 @@ async function formsOf(browser: Browser): Promise<readonly Form[]> {
   ]
 }
 
-test('a form of the console that is sent twice with its key, also at the same time, creates one thing and gets the first response', async () => {
+test('a console form that is sent twice with its key, also at the same time, creates one record and gets the first response', async () => {
   const browser = await signedIn(service, 'admin')
   for (const { path, body, table } of await formsOf(browser)) {
     const before = await countOf(table)
@@ -72,7 +72,7 @@ test('a form of the console that is sent twice with its key, also at the same ti
   }
 })
 
-test('a key of a form that is sent with something else is refused, and a form that was refused may be corrected', async () => {
+test('a form’s key sent with other values is rejected, and a rejected form may be corrected', async () => {
   const browser = await signedIn(service, 'admin')
   const merchant = { name: 'First', vpa: 'first@bank', mcc: '5411' }
   const send = (body: object, key: string) => browser.post('/merchants', body, { 'idempotency-key': key })

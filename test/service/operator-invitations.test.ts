@@ -55,7 +55,7 @@ test('an invited person chooses a password, is signed in with the offered role, 
   expect((await openOnes()).filter((each) => each.name === name)).toEqual([])
 })
 
-test('a link works for 72 hours, or as long as was asked, and an expired one is replaced by a new one', async () => {
+test('a link is valid for 72 hours, or as long as requested, and an expired one is replaced by a new one', async () => {
   const [usual, short] = [await invite(), await invite({ hours: 1 })]
   service.clock.advance(3_600_000)
   expect(await errorsOf(short.token)).toEqual(['invitation_expired', 'invitation_expired'])
@@ -70,7 +70,7 @@ test('a link works for 72 hours, or as long as was asked, and an expired one is 
   expect((await errorsOf(usual.token))[0]).toBe('invitation_revoked')
 })
 
-test('a revoked link is refused, and so are a mangled and an invented one', async () => {
+test('a revoked link is rejected, and so are a mangled and an invented one', async () => {
   const { invitationId, token } = await invite()
   const revoked = await admin.send('DELETE', `/operators/invitations/${invitationId}`)
   expect([revoked.status, revoked.json.status]).toEqual([200, 'revoked'])
@@ -82,7 +82,7 @@ test('a revoked link is refused, and so are a mangled and an invented one', asyn
     expect(await errorsOf(wrong)).toEqual(['invitation_not_found', 'invitation_not_found'])
 })
 
-test('an invitation ends with the rights of the administrator who made it', async () => {
+test('an invitation ends with the rights of the administrator who created it', async () => {
   for (const change of [{ disabled: true }, { role: 'operator' }]) {
     const maker = await newOperator(service, 'admin')
     const browser = new Browser(service)
@@ -98,7 +98,7 @@ test('an invitation ends with the rights of the administrator who made it', asyn
   }
 })
 
-test('of ten persons who open a link at once one becomes the operator', async () => {
+test('of ten people who open a link at once one becomes the operator', async () => {
   const { name, token } = await invite()
   const all = await Promise.all(Array.from({ length: 10 }, () => accept(token)))
   expect(all.map(({ error }) => error ?? 'accepted').sort()).toEqual([
@@ -108,7 +108,7 @@ test('of ten persons who open a link at once one becomes the operator', async ()
   expect((await admin.get('/operators')).json.data.filter((each: Json) => each.name === name)).toHaveLength(1)
 })
 
-test('a name is invited once, and the name of an operator not at all', async () => {
+test('a name is invited once, and the name of an existing operator not at all', async () => {
   const { name } = await invite()
   const operator = await newOperator(service, 'viewer')
   for (const taken of [name, operator.name]) {
@@ -120,7 +120,7 @@ test('a name is invited once, and the name of an operator not at all', async () 
   expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([200, 409])
 })
 
-test('a password below the rule leaves the invitation open', async () => {
+test('a password that breaks the rule leaves the invitation open', async () => {
   const { token } = await invite()
   const browser = new Browser(service)
   expect((await browser.post('/invitation/accept', { token, password: 'short' })).error).toBe(
@@ -129,7 +129,7 @@ test('a password below the rule leaves the invitation open', async () => {
   expect((await accept(token, browser)).status).toBe(200)
 })
 
-test('who invited, accepted and revoked is in the audit, and the link is kept nowhere', async () => {
+test('inviting, accepting and revoking are audited with the operator, and the link is stored nowhere', async () => {
   const [used, unused] = [await invite(), await invite()]
   await accept(used.token)
   await admin.send('DELETE', `/operators/invitations/${unused.invitationId}`)

@@ -66,20 +66,17 @@ const LISTS: readonly (readonly [path: string, id: (row: Json) => string, sorts:
 ]
 const bytewise = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-test.each(LISTS)(
-  '%s comes whole and in its order, however it is cut into pages',
-  async (path, idOf, sorts) => {
-    for (const sort of sorts) {
-      const all = await walk(`${path}?sort=${sort}`, 500)
-      const key = (row: Json) => (sort === 'name' ? `${row.name.toLowerCase()}\u0000` : '') + idOf(row)
-      const ordered = all.map(key).toSorted(bytewise)
-      expect(all.map(key)).toEqual(sort.startsWith('-') ? ordered.toReversed() : ordered)
-      expect((await walk(`${path}?sort=${sort}`, 3)).map(idOf)).toEqual(all.map(idOf))
-    }
-  },
-)
+test.each(LISTS)('%s is complete and in its order, whatever the page size', async (path, idOf, sorts) => {
+  for (const sort of sorts) {
+    const all = await walk(`${path}?sort=${sort}`, 500)
+    const key = (row: Json) => (sort === 'name' ? `${row.name.toLowerCase()}\u0000` : '') + idOf(row)
+    const ordered = all.map(key).toSorted(bytewise)
+    expect(all.map(key)).toEqual(sort.startsWith('-') ? ordered.toReversed() : ordered)
+    expect((await walk(`${path}?sort=${sort}`, 3)).map(idOf)).toEqual(all.map(idOf))
+  }
+})
 
-test('filters of cards find what a look at all cards finds', async () => {
+test('filters of cards find the same cards as a scan of all cards', async () => {
   const all = await walk('/cards', 500)
   expect(all.length).toBe(12)
   const [first, second] = partners as [TestPartner, TestPartner]
@@ -112,7 +109,7 @@ test('filters of cards find what a look at all cards finds', async () => {
   expect(ids(await walk('/cards?q=9876543203', 5))).toHaveLength(1)
 })
 
-test('a search takes its text for a begin of the name and never for a pattern', async () => {
+test('a search treats its text as the start of the name and never as a pattern', async () => {
   const names = async (q: string) =>
     (await walk(`/merchants?sort=name&q=${encodeURIComponent(q)}`, 500)).map(({ name }) => name)
   expect(await names('app')).toEqual(['apple', 'apple'])
@@ -124,7 +121,7 @@ test('a search takes its text for a begin of the name and never for a pattern', 
   expect(await names(`' or 1=1 --`)).toEqual([])
 })
 
-test('orders, sizes and pages that there are not are refused with what would be right', async () => {
+test('unknown orders, sizes and pages are rejected with what would be valid', async () => {
   for (const query of [
     'sort=password_hash',
     'limit=0',
@@ -140,7 +137,7 @@ test('orders, sizes and pages that there are not are refused with what would be 
   }
 })
 
-test('a secret is answered once and found nowhere afterwards: no list, no detail, no audit, no log, no table', async () => {
+test('a secret is returned once and found nowhere afterwards: no list, no detail, no audit, no log, no table', async () => {
   // Keys need a recent sign-in, and the clock has gone on.
   admin = await signedIn(service, 'admin')
   const { merchant, credential: apiKey } = (

@@ -26,7 +26,7 @@ async function measured() {
   return { counts, lanes: queues }
 }
 
-test('requests of the console and of the API are counted apart; their commands wait in one queue', async () => {
+test('requests of the console and of the API are counted separately; their commands wait in one queue', async () => {
   const partner = await newPartner(service)
   const caller = await asPartner(service.client, partner)
   const { svcCardId } = (await createCard(caller, partner)).json.payload
@@ -42,7 +42,7 @@ test('requests of the console and of the API are counted apart; their commands w
   expect(new Set(names).size).toBe(names.length)
 })
 
-test('a second queue of a name that is taken is a mistake of ours, found when it is opened', () => {
+test('a second queue with a name in use is a programming error, detected when it is opened', () => {
   const { queues: lanes } = service.app.services
   const [taken] = lanes.open
   const spec = { name: taken!.name } as ConstructorParameters<typeof CommitQueue>[0]
@@ -57,7 +57,7 @@ test('internal errors of every operation are counted from zero, so that the firs
   expect(zero.map(([, id]) => id)).toEqual(expect.arrayContaining([...operations, 'none']))
 })
 
-test('every background loop of a service has its metrics, before its first failure', async () => {
+test('every background loop of a service has its metrics before its first failure', async () => {
   const { text } = await service.client.get('/metrics')
   const loops = text
     .split('\n')

@@ -54,7 +54,7 @@ async function invite(name: string, role = 'operator'): Promise<string> {
   return (await admin.post('/operators/invitations', { name, role })).json.invitationId
 }
 
-test('an invited person signs in with the provider alone, and by the subject ever after', async () => {
+test('an invited person signs in with the provider alone, and by the subject from then on', async () => {
   const person = newPerson()
   await invite(nameOf(person))
   const first = await signInWith(person)
@@ -71,7 +71,7 @@ test('an invited person signs in with the provider alone, and by the subject eve
   expect([actor, action]).toEqual([`operator ${nameOf(person)}`, 'operator_identity.created'])
 })
 
-test('an operator with a password is linked by the name, and may use both', async () => {
+test('an operator with a password is linked by the name, and can use both', async () => {
   const { name } = await newOperator(service, 'viewer')
   const forged = await openSession({ sub: 'viewer-one', email: name, email_verified: true })
   expect([forged.status, forged.json.operator.name]).toEqual([200, name])
@@ -100,7 +100,7 @@ async function openSession(
   return { browser, sent, ...(await finish(browser, `code=any&state=${sent.get('state')}`)) }
 }
 
-test('strangers, unverified addresses and disabled operators get no session, and the response says which name has no access', async () => {
+test('unknown people, unverified addresses and disabled operators get no session, and the response states which name has no access', async () => {
   const stranger = await signInWith({ ...newPerson(), email: 'stranger@example.com' })
   expect([stranger.status, stranger.error]).toEqual([403, 'not_an_operator'])
   expect(stranger.text).toContain('stranger@example.com has no access')
@@ -114,7 +114,7 @@ test('strangers, unverified addresses and disabled operators get no session, and
   expect(failed[0].details).toMatchObject({ reason: 'disabled', name: nameOf(unverified) })
 })
 
-test('another person with the address of an operator is refused until an administrator unlinks it', async () => {
+test('another person with the address of an operator is rejected until an administrator unlinks it', async () => {
   const person = newPerson()
   await invite(nameOf(person))
   const { browser, json } = await signInWith(person)
@@ -127,13 +127,13 @@ test('another person with the address of an operator is refused until an adminis
   expect((await signInWith(person)).error).toBe('not_an_operator')
 })
 
-test('a revoked invitation admits nobody', async () => {
+test('a revoked invitation is not accepted', async () => {
   const person = newPerson()
   await admin.send('DELETE', `/operators/invitations/${await invite(nameOf(person))}`)
   expect((await signInWith(person)).error).toBe('not_an_operator')
 })
 
-test('the response of the provider works once, in the browser that began, also through another process', async () => {
+test('the response of the provider is accepted once, in the browser that began, also through another process', async () => {
   const person = newPerson()
   await invite(nameOf(person))
   provider.account = person
@@ -158,7 +158,7 @@ test('the response of the provider works once, in the browser that began, also t
   expect((await finish(attacker, response)).error).toBe('single_sign_on_failed')
 })
 
-test('a code of another sign-in is refused, because its code verifier is another', async () => {
+test('a code of another sign-in is rejected, because its code verifier differs', async () => {
   const person = newPerson()
   await invite(nameOf(person))
   provider.account = person
@@ -169,7 +169,7 @@ test('a code of another sign-in is refused, because its code verifier is another
   expect((await finish(attacker, own.toString())).error).toBe('single_sign_on_failed')
 })
 
-test('wrong state, a wrong issuer and a second state parameter are refused, and use the attempt up', async () => {
+test('wrong state, a wrong issuer and a second state parameter are rejected, and use the attempt up', async () => {
   for (const spoil of [
     (query: URLSearchParams) => query.set('state', 'A'.repeat(43)),
     (query: URLSearchParams) => query.delete('state'),
@@ -189,7 +189,7 @@ test('wrong state, a wrong issuer and a second state parameter are refused, and 
   }
 })
 
-test('a forged id token is refused: unsigned, of another key, by the client secret, for another client, with a foreign nonce, expired', async () => {
+test('a forged id token is rejected: unsigned, of another key, by the client secret, for another client, with a foreign nonce, expired', async () => {
   const { name } = await newOperator(service, 'admin')
   const person = { sub: 'forged', email: name, email_verified: true }
   const byHmac = (claims: Json) =>
@@ -218,7 +218,7 @@ test('a forged id token is refused: unsigned, of another key, by the client secr
   expect((await openSession(person)).json.operator.name).toBe(name)
 })
 
-test('a sign-in at the provider counts from its own time, also where the provider’s clock is ahead', async () => {
+test('a sign-in at the provider counts from its own time, also when the provider’s clock is ahead', async () => {
   const { name } = await newOperator(service, 'admin')
   const now = Math.floor(Date.now() / 1_000)
   const person = { sub: 'remembered', email: name, email_verified: true }
@@ -234,7 +234,7 @@ test('a sign-in at the provider counts from its own time, also where the provide
   expect(await invited(ahead.browser)).toBe('step_up_required')
 })
 
-test('the request to the provider has PKCE, state, nonce and this console’s own address, whatever the Host header says', async () => {
+test('the request to the provider has PKCE, state, nonce and this console’s own address, whatever the Host header contains', async () => {
   const browser = new Browser(deceived)
   const { json, headers } = await browser.post('/session/oidc/start', undefined, { host: 'evil.example' })
   const sent = new URL(json.url).searchParams
@@ -256,7 +256,7 @@ test('the request to the provider has PKCE, state, nonce and this console’s ow
     expect(`${deceived.logged()}${service.logged()}`).not.toContain(secret)
 })
 
-test('what the provider refuses, and a provider that fails, are told apart, and passwords work all the while', async () => {
+test('a rejection by the provider and a failing provider are distinguished, and passwords work throughout', async () => {
   provider.refuses = true
   expect((await signInWith(newPerson())).error).toBe('single_sign_on_failed')
   for (const fails of [500, 200, 0]) {
@@ -276,7 +276,7 @@ test('what the provider refuses, and a provider that fails, are told apart, and 
   }
 })
 
-test('CONSOLE_PASSWORDS=off refuses passwords, and without OIDC_ISSUER there is no single sign-on', async () => {
+test('CONSOLE_PASSWORDS=off rejects passwords, and without OIDC_ISSUER there is no single sign-on', async () => {
   const strict = await openService({ db: service.db, env: { ...forger.env, CONSOLE_PASSWORDS: 'off' } })
   const plain = await openService({ db: service.db })
   try {

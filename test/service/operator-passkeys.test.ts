@@ -48,7 +48,7 @@ async function signInWith(authenticator: Authenticator, spoiled: Spoiled = {}, a
   return { browser, credential, ...(await browser.post('/session/passkey', { credential })) }
 }
 
-test('a passkey alone signs in, in any process, and the account says when it was used', async () => {
+test('a passkey alone signs in, in any process, and the account shows when it was used', async () => {
   const { name, operatorId, authenticator, browser, passkeyId } = await withPasskey()
   for (const at of [service, other]) {
     const { json, status, browser: fresh } = await signInWith(authenticator, {}, at)
@@ -61,7 +61,7 @@ test('a passkey alone signs in, in any process, and the account says when it was
   expect(listed).toMatchObject({ passkeyId, name: 'Laptop', lastUsedOn: expect.any(String) })
 })
 
-test('whoever begins too many sign-ins shuts nobody out: the oldest of all give way', async () => {
+test('too many started sign-ins lock out no operator: the oldest of all are dropped', async () => {
   const { clock: real, database, keyring, random } = service.app.services
   let passedMs = 0
   const clock = { ...real, now: () => real.now() + passedMs++ }
@@ -76,7 +76,7 @@ test('whoever begins too many sign-ins shuts nobody out: the oldest of all give 
   expect(used.at(-1)).toBe(null)
 })
 
-test('a challenge works once, for ten minutes, and only for what it was issued for', async () => {
+test('a challenge is valid once, for ten minutes, and only for what it was issued for', async () => {
   const { authenticator, browser } = await withPasskey()
   const { credential, status } = await signInWith(authenticator)
   expect(status).toBe(200)
@@ -96,7 +96,7 @@ test('a challenge works once, for ten minutes, and only for what it was issued f
   expect((await anonymous.post('/session/passkey', { credential: crossed })).error).toBe('passkey_refused')
 })
 
-test('a response for another origin or address, of no recognized person, of another kind or key is refused', async () => {
+test('a response for another origin or address, of no recognized person, of another kind or key is rejected', async () => {
   const { authenticator } = await withPasskey()
   for (const spoiled of [
     { origin: 'https://console.example.com.evil.example' },
@@ -116,7 +116,7 @@ test('a response for another origin or address, of no recognized person, of anot
   expect((await signInWith(authenticator)).status).toBe(200)
 })
 
-test('a counter that does not rise is refused and audited, and one that never counts is accepted', async () => {
+test('a counter that does not rise is rejected and audited, and one that never counts is accepted', async () => {
   const { name, authenticator } = await withPasskey()
   authenticator.counter = 40
   expect((await signInWith(authenticator)).status).toBe(200)
@@ -142,7 +142,7 @@ test('a counter that does not rise is refused and audited, and one that never co
   ).rejects.toThrow('the counter of a passkey rises')
 })
 
-test('a registration is for who began it, needs a recognized person, and the same passkey is not registered twice', async () => {
+test('a registration is valid for the operator who began it, needs a recognized person, and the same passkey is not registered twice', async () => {
   const [one, two] = [await withPasskey(), await withPasskey()]
   const register = (browser: Browser, credential: unknown) =>
     browser.post('/session/passkeys', { name: 'Key', credential })
@@ -159,7 +159,7 @@ test('a registration is for who began it, needs a recognized person, and the sam
   expect(next.authenticatorSelection).toMatchObject({ residentKey: 'required', userVerification: 'required' })
 })
 
-test('a removed passkey signs in no more, and nobody removes those of others but an administrator', async () => {
+test('a removed passkey no longer signs in, and only an administrator removes those of others', async () => {
   const [one, two] = [await withPasskey(), await withPasskey()]
   const remove = (browser: Browser, passkeyId: string) =>
     browser.send('DELETE', `/session/passkeys/${passkeyId}`)
@@ -178,7 +178,7 @@ test('a removed passkey signs in no more, and nobody removes those of others but
   expect(deleted.action).toBe('passkey.deleted')
 })
 
-test('the passkey of a disabled operator is refused', async () => {
+test('the passkey of a disabled operator is rejected', async () => {
   const { operatorId, authenticator } = await withPasskey()
   await admin.send('PATCH', `/operators/${operatorId}`, { disabled: true })
   expect((await signInWith(authenticator)).error).toBe('passkey_refused')

@@ -54,7 +54,7 @@ const list = async (query: Record<string, string> = {}): Promise<Json[]> =>
 const totals = async (query: Record<string, string> = {}): Promise<Json> =>
   (await viewer.get(`/payments/totals?${new URLSearchParams(query)}`)).json
 
-test('each filter finds the payments that it describes, and its totals are theirs', async () => {
+test('each filter finds the payments that it describes, with their totals', async () => {
   const all = await list()
   expect(all).toHaveLength(7)
   const instants = all.map(({ payment }) => Date.parse(payment.createdOn))
@@ -96,7 +96,7 @@ test('each filter finds the payments that it describes, and its totals are their
   }
 })
 
-test('an amount needs a merchant or a time, since no index leads to it', async () => {
+test('an amount requires a merchant or a time, since no index serves it', async () => {
   for (const path of ['/payments', '/payments/totals']) {
     expect((await viewer.get(`${path}?amount=5`)).error, path).toBe('validation_failed')
     expect((await viewer.get(`${path}?amount=five&merchantId=x`)).error, path).toBe('validation_failed')
@@ -124,7 +124,7 @@ async function refundAndSettle(paymentId: string): Promise<string> {
   return refundId
 }
 
-test('a payment shows everything that happened to it and its refunds, in order, from the bank to the webhook', async () => {
+test('a payment shows the whole history of it and its refunds, in order, from the bank to the webhook', async () => {
   const [{ payment }] = (await list({ q: utr })) as [Json]
   const { paymentId } = payment
   const refundId = await refundAndSettle(paymentId)
@@ -172,7 +172,7 @@ test('a payment shows everything that happened to it and its refunds, in order, 
   }
 })
 
-test('a refund shows what happened to it alone, and is found by the bank’s reference in lower case', async () => {
+test('a refund shows its own history alone, and is found by the bank’s reference in lower case', async () => {
   const [{ refund }] = (await viewer.get('/refunds')).json.data as [Json]
   const { paymentId, refundId } = refund
   const shown = (await viewer.get(`/refunds/${refundId}`)).json
@@ -185,7 +185,7 @@ test('a refund shows what happened to it alone, and is found by the bank’s ref
   expect((await viewer.get(`/refunds?q=${shown.row.refund.utr.toLowerCase()}`)).json.data).toHaveLength(1)
 })
 
-test('a credit that fits no code shows why it is in suspense; ids that are not there are 404', async () => {
+test('a credit that matches no code shows why it is in suspense; unknown ids are 404', async () => {
   const [{ payment }] = (await list({ status: 'SUSPENSE' })) as [Json]
   const { history, row } = (await viewer.get(`/payments/${payment.paymentId}`)).json
   expect(row).toMatchObject({ merchantId: 'house', payment: { reason: 'unknown_code' } })

@@ -67,7 +67,7 @@ test('totals add up the payouts of the filter only, as the list finds them', asy
   expect((await viewer.get('/payouts?businessDay=today')).error).toBe('validation_failed')
 })
 
-test('a payout is shown with its merchant, the end of its account alone, its lines and its history', async () => {
+test('a payout is shown with its merchant, only the last digits of its account, its lines and its history', async () => {
   const merchantId = await shop(100, 2)
   const { payout, lines } = await prepare(merchantId, dayBefore(1))
   const { payoutId } = payout!
@@ -110,7 +110,7 @@ test('a payout is shown with its merchant, the end of its account alone, its lin
   expect((await viewer.get('/payouts/pyo_none/lines')).error).toBe('payout_not_found')
 })
 
-test('a run prepares the payouts of a day once, and says who is paid nothing and why', async () => {
+test('a run prepares the payouts of a day once, and reports who is paid nothing and why', async () => {
   const day = dayBefore(5)
   const paid = await shop(100, 8)
   const without = await shop(100, 8, false)
@@ -137,7 +137,7 @@ test('a run prepares the payouts of a day once, and says who is paid nothing and
   expect(data[0].preparedBy).toMatch(/^operator /)
 })
 
-test('a run of many merchants goes on where the call before ended, and leaves none out', async () => {
+test('a run of many merchants resumes where the previous call ended, and skips none', async () => {
   const merchants = await Promise.all(Array.from({ length: 55 }, () => service.newMerchant()))
   const ids = merchants.map(({ merchantId }) => merchantId)
   // Something is payable, and nothing due: each is asked for, and none is paid out.
@@ -159,7 +159,7 @@ test('a run of many merchants goes on where the call before ended, and leaves no
   expect(new Set(seen).size).toBe(seen.length)
 })
 
-test('the terms of a merchant show the end of its account alone, and its fees with the latest first', async () => {
+test('the terms of a merchant show only the last digits of its account, and its fees with the latest first', async () => {
   const merchantId = await shop(1, 2)
   await giveFee(service, merchantId, { basisPoints: 180 }, '2030-04-01')
   const { json, text } = await viewer.get(`/merchants/${merchantId}/payout-terms`)

@@ -212,7 +212,7 @@ test('personal data is masked for every role, in records, lists, exports, copies
   }
 })
 
-test('masked data still says enough to tell people apart', async () => {
+test('masked data is still enough to distinguish people', async () => {
   const viewer = await signedIn(service, 'viewer')
   const [user] = (await viewer.get(`/users?q=${holder.mobile}`)).json.data
   expect(user).toMatchObject({ firstName: 'C••• f•••', email: 'c•••@example.com', mobile: '••••••6781' })
@@ -223,7 +223,7 @@ test('masked data still says enough to tell people apart', async () => {
   )
 })
 
-test('what is revealed with a reason is revealed to that operator alone, for 15 minutes, and audited', {
+test('data revealed with a reason is revealed to that operator alone, for 15 minutes, and audited', {
   timeout: 300_000,
 }, async () => {
   const ids = await idsFor(await signedIn(service, 'admin'))
@@ -269,7 +269,7 @@ test('a reveal ends when the role of the operator no longer permits it', async (
   expect(await isShown()).toBe(false)
 })
 
-test('a reveal needs a reason, an object that can be revealed, and a role that permits it', async () => {
+test('a reveal requires a reason, an object that can be revealed, and a role that permits it', async () => {
   const [viewer, support] = [await signedIn(service, 'viewer'), await signedIn(service, 'support')]
   const reveal = (browser: Browser, objectId: string, reason: string) =>
     browser.post('/personal-data/reveals', { objectId, reason })
@@ -291,7 +291,7 @@ test.each([
   ['/card-accounts/acc_x/funds', { amount: '1.00', reference: 'HDFC00000001' }],
   ['/tenants/mer_x/closing', {}],
   ['/users/usr_x/erase', {}],
-])('%s needs a reason that somebody can read', async (path, rest) => {
+])('%s requires a readable reason', async (path, rest) => {
   const admin = await signedIn(service, 'admin')
   for (const reason of ['  ', '\u200b\u200b', '…']) {
     const { error, text } = await admin.post(path, { ...rest, reason })

@@ -46,7 +46,7 @@ test('an operator refunds on behalf of a merchant, who sees the refund; the audi
   )
 })
 
-test('above the limit for one operator the merchant alone refunds', async () => {
+test('above the limit for one operator only the merchant refunds', async () => {
   const { client, paymentId, refund } = await paid(5_000.01)
   const all = { referenceNumber: 'big', reason: 'all of it' }
   expect((await refund(all)).error).toBe('approval_required')
@@ -56,7 +56,7 @@ test('above the limit for one operator the merchant alone refunds', async () => 
   ).toBe(200)
 })
 
-test('what is no payment, or was not accepted, is not refunded', async () => {
+test('what is not a payment, or was not accepted, is not refunded', async () => {
   const none = { referenceNumber: 'none', reason: 'none' }
   expect((await finance.post('/payments/pay_none/refunds', none)).error).toBe('payment_not_found')
   const stray = payloadOf(await notifyCredit(service.client, creditOf('SVCNONE')))
@@ -64,7 +64,7 @@ test('what is no payment, or was not accepted, is not refunded', async () => {
   expect(['payment_not_accepted', 'payment_not_found']).toContain(error)
 })
 
-test('the trial balance is even in each unit, now and at an instant before the last payment', async () => {
+test('the trial balance is balanced in each unit, now and as of an instant before the last payment', async () => {
   const before = new Date().toISOString()
   const payable = async (query = '') => {
     const { json } = await finance.get(`/ledger/trial-balance${query}`)

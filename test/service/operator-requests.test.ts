@@ -26,7 +26,7 @@ const shown = async (requestId: string, browser = viewer): Promise<Json> =>
   )
 const idOf = ({ headers }: { headers: Record<string, unknown> }) => String(headers['x-request-id'])
 
-test('what the log keeps of a body names no person and no secret, and still says what was asked', async () => {
+test('the logged part of a body contains no personal data and no secret, and still shows what was requested', async () => {
   const merchant = await service.newMerchant()
   const client = await service.as(merchant)
   const created = await client.post('/api/v0/qr-code', {
@@ -79,7 +79,7 @@ test('what the log keeps of a body names no person and no secret, and still says
     expect(log).not.toContain(secret)
 })
 
-test('an encrypted request that was not opened shows its kid, its algorithms and which check failed, in live mode too', async () => {
+test('an encrypted request that was not decrypted shows its kid, its algorithms and which check failed, in live mode too', async () => {
   const live = await openService({ db: service.db, env: { SVC_MODE: 'live' } })
   try {
     const partner = await newPartner(live)
@@ -121,7 +121,7 @@ test('an encrypted request that was not opened shows its kid, its algorithms and
   }
 })
 
-test('the log is bounded by age and by rows, and the newest stay', async () => {
+test('the log is bounded by age and by rows, and the newest entries stay', async () => {
   const db = await newDatabase()
   const day = 86_400_000
   const old = idFloor('req', new Date(Date.now() - 3 * day))
@@ -160,7 +160,7 @@ test('the log is bounded by age and by rows, and the newest stay', async () => {
   }
 })
 
-test('where the row limit deletes entries before their days are over, the log and the console say since when it is complete', async () => {
+test('where the row limit deletes entries before their days are over, the log and the console state since when it is complete', async () => {
   const db = await newDatabase()
   const hourAgo = Date.now() - 3_600_000
   // One entry a second; the first 500 are more than the limit allows, and one is older than the days allow.
@@ -203,7 +203,7 @@ test('where the row limit deletes entries before their days are over, the log an
   }
 })
 
-test('of more requests than may be entered in a second the rest is dropped and counted, and every one is answered', async () => {
+test('beyond the requests that may be logged in a second the rest is dropped and counted, and every one gets its response', async () => {
   const small = await openService({ env: { REQUEST_LOG_PER_SECOND: '5', REQUEST_LOG_READ_SAMPLE: '1' } })
   try {
     const browser = await signedIn(small, 'viewer')
@@ -225,7 +225,7 @@ test('of more requests than may be entered in a second the rest is dropped and c
   }
 })
 
-test('commands and failures are always entered, of reads one of so many', async () => {
+test('commands and failures are always logged, reads are sampled', async () => {
   const sampled = await openService({ env: { REQUEST_LOG_READ_SAMPLE: '10' } })
   try {
     const browser = await signedIn(sampled, 'viewer')
@@ -286,7 +286,7 @@ test('tenants list their own requests alone, by every filter, page by page, with
   expect((await list('', stranger)).data).toEqual([])
 })
 
-test('an entry that the database refuses takes no other entry with it', async () => {
+test('an entry that the database rejects does not affect other entries', async () => {
   const merchant = await service.newMerchant()
   const client = await service.as(merchant)
   await asSuperuser(service.db.database, (db) =>

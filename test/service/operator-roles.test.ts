@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('who moves money and who locks cards need not be the same person', async () => {
+test('an operator who moves money and one who locks cards do not have to be the same person', async () => {
   const partner = await newPartner(service)
   const card = payloadOf(await createCard(await asPartner(service.client, partner), partner, {}))
   const lock = [`/cards/${card.svcCardId}/status`, { status: 'L', reason: 'lost' }] as const
@@ -26,7 +26,7 @@ test('who moves money and who locks cards need not be the same person', async ()
   expect((await support.post(...lock, { 'idempotency-key': 'roles-lock' })).status).toBe(200)
 })
 
-test('an operator covers support, finance and operations; none of these covers another', () => {
+test('the role operator includes support, finance and operations; none of these includes another', () => {
   const parts = ['support', 'finance', 'operations'] as const
   for (const role of parts) {
     expect(covers('operator', role)).toBe(true)

@@ -45,7 +45,7 @@ const search = async (q: string): Promise<string[]> =>
     ({ kind, id }: Json) => `${kind} ${id}`,
   )
 
-test('each thing is found by what people have at hand: ids, references in any spelling, digits, mobile, e-mail, words of names', async () => {
+test('each object is found by what people have at hand: ids, references in any spelling, digits, mobile, e-mail, words of names', async () => {
   const dashed = `${utr.slice(0, 4)}-${utr.slice(4, 9)} ${utr.slice(9)}`
   const cases: readonly (readonly [kind: string, ...queries: string[]])[] = [
     ['merchant', things['merchant']!, 'Śrī', 'STORES', 'general pune', 'stores, pu'],
@@ -89,7 +89,7 @@ test('roles that reveal nothing find people by the whole e-mail address alone, n
   }
 })
 
-test('text that means something in a text search or a pattern is only text', async () => {
+test('text that has a meaning in a text search or a pattern is plain text', async () => {
   for (const q of [
     `'`,
     `'':*`,

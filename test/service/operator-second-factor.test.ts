@@ -41,7 +41,7 @@ const age = (operatorId: string, minutes: number) =>
     ),
   )
 
-test('with an app set up a password alone is not enough, and each code works once in all processes', async () => {
+test('with an authenticator app a password alone is not enough, and each code is accepted once across all processes', async () => {
   const { name, operatorId, secret, recoveryCodes } = await withApp()
   expect((await signIn(service, name)).error).toBe('second_factor_required')
   expect((await signIn(service, name, codeOf(secret, -1))).error).toBe('wrong_code')
@@ -67,7 +67,7 @@ test('one code sent to two processes at once signs in once', async () => {
   expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
 })
 
-test('after five wrong codes in a row even a right one is refused in every process, until an administrator resets', async () => {
+test('after five wrong codes in a row even a correct one is rejected in every process, until an administrator resets', async () => {
   const { name, operatorId, browser, secret } = await withApp()
   const wrong = codeOf(secret) === '000000' ? '111111' : '000000'
   for (let tries = 0; tries < 5; tries++)
@@ -85,7 +85,7 @@ test('after five wrong codes in a row even a right one is refused in every proce
   expect((await signIn(service, name)).status).toBe(200)
 })
 
-test('new recovery codes replace the old ones, and a removed app is asked no more', async () => {
+test('new recovery codes replace the old ones, and a removed app is no longer asked for', async () => {
   const { name, browser, recoveryCodes } = await withApp()
   const renewed = (await browser.post('/session/second-factor/recovery-codes')).json.recoveryCodes as string[]
   expect(new Set([...recoveryCodes, ...renewed]).size).toBe(20)
@@ -98,7 +98,7 @@ test('new recovery codes replace the old ones, and a removed app is asked no mor
   expect((await signIn(service, name)).status).toBe(200)
 })
 
-test('the secret of an app and recovery codes are nowhere in the database in clear', async () => {
+test('the secret of an app and recovery codes are nowhere in the database in plain text', async () => {
   const { secret, recoveryCodes } = await withApp()
   const { rows } = await asSuperuser(service.db.database, (admin) =>
     admin.query<{ text: string }>(
@@ -117,7 +117,7 @@ const OF_OPERATORS = CONSOLE_OPERATIONS.filter(({ auth }) => auth === 'operator'
   at: operation.path.slice(API.length).replaceAll(/:\w+/g, 'none'),
 }))
 
-test('where the role needs a second factor, nothing but the own account works before it is set up', async () => {
+test('where the role requires a second factor, only the operator’s own account works before it is set up', async () => {
   const strict = await openService({ db: service.db, env: { CONSOLE_SECOND_FACTOR: 'money' } })
   try {
     const { name } = await newOperator(service, 'admin')
@@ -140,7 +140,7 @@ test('where the role needs a second factor, nothing but the own account works be
   }
 })
 
-test('what moves money or rights needs a sign-in of the last minutes; the password, with a code, renews it', async () => {
+test('operations that move money or change rights require a sign-in within the last minutes; the password, with a code, renews it', async () => {
   const { operatorId, browser, secret } = await withApp('admin')
   await age(operatorId, 6)
   for (const { id, method, at, stepUp } of OF_OPERATORS) {
@@ -185,14 +185,14 @@ const WITHOUT: readonly string[] = [
   'updateCoinConfig',
 ]
 
-test('an operation that changes something needs a recent sign-in, unless it moves neither money nor rights', () => {
+test('an operation that changes something requires a recent sign-in, unless it moves neither money nor rights', () => {
   const free = OF_OPERATORS.filter(
     ({ method, permission, stepUp }) => method !== 'GET' && permission !== 'view' && !stepUp,
   )
   expect(free.map(({ id }) => id.replace('console.', '')).sort()).toEqual(WITHOUT)
 })
 
-test('blocking a card and enabling a tenant need a recent sign-in; locking and disabling, in an emergency, do not', async () => {
+test('blocking a card and enabling a tenant require a recent sign-in; locking and disabling, in an emergency, do not', async () => {
   const partner = await newPartner(service, { fundsPaise: 500_00n })
   const { partnerId } = partner
   const client = await asPartner(service.client, partner)

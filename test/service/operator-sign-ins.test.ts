@@ -25,7 +25,7 @@ const from = (address: string) => ({ 'x-forwarded-for': address })
 const attempt = (browser: Browser, name: string, password: string, address: string) =>
   browser.post('/session', { name, password }, from(address))
 
-test('a failed sign-in is audited with its address, and with the name where an operator has it', async () => {
+test('a failed sign-in is audited with its address, and with the name if an operator has it', async () => {
   const admin = await signedIn(service, 'admin')
   const [known, left] = [await newOperator(service, 'operator'), await newOperator(service, 'operator')]
   await admin.send('PATCH', `/operators/${left.operatorId}`, { disabled: true })
@@ -77,7 +77,7 @@ test('a password change with a wrong current password is audited', async () => {
   ])
 })
 
-test('a flood of failed sign-ins adds few entries to the audit, and none of the attempts is lost', async () => {
+test('a flood of failed sign-ins adds few entries to the audit, and no attempt is lost', async () => {
   const env = { SIGN_IN_FAILURES_PER_MINUTE: '3', TRUST_PROXY: '1' }
   const flooded = await openService({ env })
   const { name } = await newOperator(flooded, 'operator')
@@ -126,7 +126,7 @@ async function signedInFrom(name: string, address: string, userAgent: string): P
   return browser
 }
 
-test('operators list their own sessions with address, browser and last use, and no digest or cookie', async () => {
+test('operators list their own sessions with address, browser and last use, without digest or cookie', async () => {
   const { name } = await newOperator(service, 'viewer')
   const phone = await signedInFrom(name, '203.0.113.20', SAFARI)
   service.clock.advance(120_000)
@@ -156,7 +156,7 @@ test('an ended or idle session is not listed', async () => {
   ])
 })
 
-test('a session ends by its operator alone, one or all others, at once in every process, and the audit says so', async () => {
+test('a session is ended by its operator alone, one or all others, at once in every process, and this is audited', async () => {
   const { name, operatorId } = await newOperator(service, 'operator')
   const [current, second, third] = await Promise.all(
     ['203.0.113.30', '203.0.113.31', '203.0.113.32'].map((address) => signedInFrom(name, address, FIREFOX)),
@@ -185,7 +185,7 @@ test('a session ends by its operator alone, one or all others, at once in every 
   expect(actions).toEqual(expect.arrayContaining(['operator.session_ended', 'operator.other_sessions_ended']))
 })
 
-test('what a page asks by itself keeps no session alive, of an operator or of a member', async () => {
+test('requests that a page sends by itself keep no session alive, of an operator or of a member', async () => {
   const { merchantId } = await service.newMerchant()
   const ways = [() => signedIn(service, 'viewer'), () => memberBrowser(service, merchantId)]
   for (const signIn of ways) {

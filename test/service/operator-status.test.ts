@@ -24,7 +24,7 @@ const counted = async ({ from, to }: Json, what: string, count: number, amount =
     [from, to, what, count, amount],
   )
 
-test('figures of today stand beside those of yesterday and of last week until the same time of day', async () => {
+test('today’s figures are shown with those of yesterday and of last week until the same time of day', async () => {
   const real = service.clock.now
   const noonMs = instantOfDay(calendarDay(new Date(), 'Asia/Kolkata'), 12 * 60, 'Asia/Kolkata').getTime()
   service.clock.now = () => noonMs + 30_000
@@ -67,7 +67,7 @@ test('figures of today stand beside those of yesterday and of last week until th
   }
 })
 
-test('the status says what waits and since when, which database serves it, and when the books were checked', async () => {
+test('the status shows what waits and since when, which database serves it, and when the books were checked', async () => {
   await notifyCredit(service.client, creditOf('NOSUCHCODE', { amount: 3 }))
   await sql(`update payments set created_at = '2026-01-02T03:04:05Z'::timestamptz where status = 'SUSPENSE'`)
   const queue = async (name: string) =>

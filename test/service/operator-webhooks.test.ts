@@ -52,7 +52,7 @@ const settled = (endpointId: string, count: number) =>
     .poll(async () => (await attempts(endpointId)).total.count, { timeout: 10_000, interval: 50 })
     .toBe(count)
 
-test('an operator does with an endpoint what its tenant may, and the audit names the operator alone', async () => {
+test('an operator does with an endpoint what its tenant can, and the audit names the operator alone', async () => {
   const { client, tenantId } = await newTenant()
   const made = await create(tenantId, { url: receiver.url('/all'), types: ['qr_code.created'] })
   const { endpointId, secret } = made
@@ -100,7 +100,7 @@ test('an operator does with an endpoint what its tenant may, and the audit names
   )
 })
 
-test('what the tenant itself does stays its own in the audit, beside what an operator does for it', async () => {
+test('the tenant’s own changes stay its own in the audit, next to an operator’s changes for it', async () => {
   const { client, tenantId } = await newTenant()
   const [mine, theirs] = await Promise.all([
     client.post('/api/v0/webhook-endpoints', { url: receiver.url('/mine') }),
@@ -111,7 +111,7 @@ test('what the tenant itself does stays its own in the audit, beside what an ope
   expect(await audited(`target=${theirs.endpointId}`)).toEqual([['webhook_endpoint.created', actor]])
 })
 
-test('a repeat with the same Idempotency-Key makes one endpoint, answers the same secret, and is entered once', async () => {
+test('a repeat with the same Idempotency-Key creates one endpoint, returns the same secret, and is audited once', async () => {
   const { tenantId } = await newTenant()
   const body = { tenantId, endpoint: { url: receiver.url('/once') } }
   const key = { 'idempotency-key': 'a-key-of-the-page-0123456789' }
@@ -124,7 +124,7 @@ test('a repeat with the same Idempotency-Key makes one endpoint, answers the sam
   expect(await audited(`target=${first.json.endpointId}`)).toHaveLength(1)
 })
 
-test('the list tells whose each endpoint is, what waits for it, and whether it took the last one', async () => {
+test('the list shows whose each endpoint is, what waits for it, and whether it accepted the last delivery', async () => {
   const [shop, other] = [await newTenant(), await newTenant()]
   const partner = await newPartner(service)
   const taking = await create(shop.tenantId, { url: receiver.url('/taking'), description: 'till' })
@@ -166,7 +166,7 @@ test('the list tells whose each endpoint is, what waits for it, and whether it t
   ])
 })
 
-test('attempts come newest first, page by page, of one event, and failed ones alone', async () => {
+test('attempts are listed newest first, page by page, of one event, and failed ones alone', async () => {
   const { client, tenantId } = await newTenant()
   const { endpointId } = await create(tenantId, { url: receiver.url('/200'), types: ['qr_code.created'] })
   await newCodes(service, client, 4)
@@ -199,7 +199,7 @@ test('attempts come newest first, page by page, of one event, and failed ones al
   expect(payloadOf(own).data).toEqual([failed[1]])
 })
 
-test('an endpoint that answered 410 is told to be switched off by the service, until somebody enables it', async () => {
+test('an endpoint that returned 410 is shown as disabled by the service, until it is enabled', async () => {
   const { client, tenantId } = await newTenant()
   const { endpointId } = await create(tenantId, { url: receiver.url('/410') })
   await newCode(service, client)
@@ -230,7 +230,7 @@ test('secrets are shown by their dates, never by their values, and those that no
   expect((await show(endpointId)).secrets).toEqual([newest])
 })
 
-test('nothing of one tenant is reached by the endpoint of another, and what is not there is said so', async () => {
+test('nothing of one tenant is reachable through the endpoint of another, and unknown ids are reported as such', async () => {
   const [one, other] = [await newTenant(), await newTenant()]
   const { endpointId } = await create(one.tenantId, { url: receiver.url('/one') })
   const theirs = await create(other.tenantId, { url: receiver.url('/other') })
@@ -271,7 +271,7 @@ const PLAN_OF = (filter: string) => `explain (format json) select from webhook_a
   where a.tenant_id = 'mer_1' and a.endpoint_id = 'whe_1' and ${filter}
   order by a.started_at desc, a.attempt_id desc limit 51`
 
-test('failed attempts, and those with one event, are found by an index among many that are neither', async () => {
+test('failed attempts, and those with one event, are found by an index among many others', async () => {
   const names = await asSuperuser(service.db.database, async (db) => {
     await db.query(`begin; set local session_replication_role = replica;
       insert into webhook_attempts (attempt_id, tenant_id, endpoint_id, event_id, sequence, attempt, url, started_at,

@@ -21,7 +21,7 @@ async function faultsOf(order: object): Promise<string[]> {
 }
 const needed = (part: string) => `${part} is required when physicalDeliveryAddressFlag is true`
 
-test('one response names the fields that break rules of their own and those that others ask for', async () => {
+test('one response names the fields that are invalid and those that other fields require', async () => {
   const order = {
     physicalDeliveryAddressFlag: true,
     deliveryState: 'MH',
@@ -40,7 +40,7 @@ test('one response names the fields that break rules of their own and those that
   ])
 })
 
-test('a field that is itself invalid asks nothing of others', async () => {
+test('a field that is itself invalid requires no other field', async () => {
   expect(await faultsOf({ physicalDeliveryAddressFlag: 'true', loadAmount: 'ten' })).toEqual([
     'loadAmount must be a whole number of rupees, at least 1',
     'physicalDeliveryAddressFlag must be a boolean, not a string',

@@ -43,7 +43,7 @@ const caseOf = async (disputeId: string): Promise<string> =>
     ])
   )[0]!.value
 
-test('a refund above the limit that an operator says failed is payable again only when a second person approves', async () => {
+test('a refund above the limit that an operator records as failed is payable again only when a second person approves', async () => {
   const shop = await shopWith(service, 5_000)
   const refundId = await newRefund(shop, 1_000.01)
   const waiting = await failRefund(asha, refundId, { utr: 'hdfcr-00000099' })
@@ -69,7 +69,7 @@ test('a refund above the limit that an operator says failed is payable again onl
   expect((await failRefund(asha, small)).json).toMatchObject({ status: 'FAILED' })
 })
 
-test('a dispute above the limit that an operator says was won is payable again only when a second person approves', async () => {
+test('a dispute above the limit that an operator records as won is payable again only when a second person approves', async () => {
   const shop = await shopWith(service, 5_000)
   const disputeId = await newDispute(service, shop.paymentId, { amount: 1_500 })
   const waiting = await win(asha, disputeId)
@@ -92,7 +92,7 @@ test('a dispute above the limit that an operator says was won is payable again o
   expect((await win(asha, lost)).error).toBe('dispute_closed')
 })
 
-test('one that was lost because no evidence came in time is won by two people, too', async () => {
+test('one that was lost because no evidence arrived in time is won by two people, too', async () => {
   const shop = await shopWith(service, 5_000)
   const respondBy = new Date(service.clock.now() + 60_000).toISOString()
   const disputeId = await newDispute(service, shop.paymentId, { amount: 3_000, respondBy })
@@ -105,7 +105,7 @@ test('one that was lost because no evidence came in time is won by two people, t
   expect([await statusOf('disputes', disputeId), await payable(shop)]).toEqual(['WON', '500000'])
 })
 
-test('the database refuses such an outcome to one person, whatever the program says', async () => {
+test('the database rejects such an outcome by one person, whatever the program does', async () => {
   const shop = await shopWith(service, 5_000)
   const { commands } = service.app.services
   const refundId = await newRefund(shop, 1_200)
@@ -130,7 +130,7 @@ test('the database refuses such an outcome to one person, whatever the program s
   expect(await payable(shop)).toBe('250000')
 })
 
-test('what the bank reports by a signed notice needs no second person, and the notice is kept with it', async () => {
+test('an outcome that the bank reports by a signed notice needs no second person, and the notice is stored with it', async () => {
   const shop = await shopWith(service, 5_000)
   const refundId = await newRefund(shop, 1_200)
   const disputeId = await newDispute(service, shop.paymentId, { amount: 1_300 })
@@ -145,7 +145,7 @@ test('what the bank reports by a signed notice needs no second person, and the n
   expect(kept.map(({ notice }) => JSON.parse(notice).status)).toEqual(['FAILED', 'WON'])
 })
 
-test('a notice in quarantine that states the outcome and the amount needs no second person; any other one does', async () => {
+test('a quarantined notice that states the outcome and the amount needs no second person; any other one does', async () => {
   const shop = await shopWith(service, 9_000)
   const taken = newUtr()
   payloadOf(
@@ -180,7 +180,7 @@ test('a notice in quarantine that states the outcome and the amount needs no sec
   expect(won.json).toMatchObject({ status: 'WON' })
 })
 
-test('what the bank reports meanwhile ends the request: the same outcome posts nothing, another one is refused', async () => {
+test('what the bank reports in the meantime ends the request: the same outcome posts nothing, another one is rejected', async () => {
   const shop = await shopWith(service, 5_000)
   const [same, differs] = [await newRefund(shop, 1_100), await newRefund(shop, 1_200)]
   const [first, second] = [await failRefund(asha, same), await failRefund(asha, differs)]
@@ -201,7 +201,7 @@ test('two processes that approve one outcome at once record it once', async () =
   }
 })
 
-test('on the command line the same holds', async () => {
+test('the same holds on the command line', async () => {
   const people = [await newOperator(service, 'finance'), await newOperator(service, 'finance')]
   const as = (person: number, ...args: string[]) =>
     runHere(['admin', ...args, '--json'], {

@@ -31,7 +31,7 @@ async function stated({ headers }: ApiResponse): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(payload))
 }
 
-test('the first cancel says cancelled, each later one already-cancelled, all with the same receipt and body', async () => {
+test('the first cancel reports cancelled, each later one already-cancelled, all with the same receipt and body', async () => {
   const { qrCodeId, tr } = await newCode(service, shop, { multipleUse: true })
   const payments = [await pay(tr, 200), await pay(tr, 49.5)]
   expect(outcomeOf(await show(qrCodeId))).toBe('active; payments=2; amount=249.50')
@@ -55,7 +55,7 @@ test('the first cancel says cancelled, each later one already-cancelled, all wit
     expect(later.headers['svc-receipt']).toBe(first.headers['svc-receipt'])
 })
 
-test('a till that cancels after a timeout reads that its code was paid, and by what', async () => {
+test('a till that cancels after a timeout learns that its code was paid, and by which payment', async () => {
   const { qrCodeId, tr } = await newCode(service, shop, { referenceNumber: 'till-1' })
   const { utr } = await pay(tr, 249.5)
   const cancelled = await cancel(shop, qrCodeId)
@@ -77,7 +77,7 @@ test('a repeat under one idempotency key returns the headers of the first respon
   expect([repeated.text, repeated.headers['svc-receipt']]).toEqual([first.text, first.headers['svc-receipt']])
 })
 
-test('an expired code is said to be so at once, and gets its receipt when the grace has passed', async () => {
+test('an expired code is reported as such at once, and gets its receipt after the grace period', async () => {
   const expiry = new Date(service.clock.now() + 60_000).toISOString()
   const { qrCodeId, tr } = await newCode(service, shop, { multipleUse: true, expiry })
   await pay(tr, 10)
@@ -115,7 +115,7 @@ test('a repeat of a reference with a recomputed expiry is the same intent; one t
   expect(other.errorDescription).toContain(qrCodeId)
 })
 
-test('a search for ACTIVE codes finds payable ones only, and expired ones when they are asked for', async () => {
+test('a search for ACTIVE codes finds payable ones only, and expired ones when they are requested', async () => {
   const own = await service.newMerchant()
   const tenant = await service.as(own)
   const open = await newCode(service, tenant)
@@ -142,7 +142,7 @@ test('create and get return the UPI string, the cancel exactly the specified fie
   expect(payloadOf(await show(created.qrCodeId))).toMatchObject({ closeReason: 'cancelled' })
 })
 
-test('qr_code.cancelled says why the code ended and who ended it', async () => {
+test('qr_code.cancelled states why the code ended and who ended it', async () => {
   const tenant = await service.as(await service.newMerchant())
   const codes = [
     await newCode(service, tenant),
@@ -170,7 +170,7 @@ const python = ['python3', 'python'].find(
   (name) => spawnSync(name, ['-c', 'pow(2, -1, 3)'], { stdio: 'ignore' }).status === 0,
 )
 
-test.runIf(python)('the verifier of the guide accepts a receipt, and none that was changed', async () => {
+test.runIf(python)('the verifier of the guide accepts a receipt, and no changed one', async () => {
   const guide = await readFile(join(import.meta.dirname, '../../docs/guides/receipts.md'), 'utf8')
   const program = /^```python\n(.*?)^```/ms.exec(guide)![1]!
   const { qrCodeId } = await newCode(service, shop)

@@ -165,7 +165,7 @@ const CURSORS = [
 const NUMERIC = [-1, 1.5, 1e21, 1e300, '7', null, 0, 7]
 
 test.each(having('after'))(
-  '%s: a cursor that no page named is 400, a page, or a position ahead of the feed; never 5xx',
+  '%s: a cursor that no page returned is 400, a page, or a position ahead of the feed; never 5xx',
   async (_, operation) => {
     const wrong: unknown[] = []
     for (const after of [...CURSORS, ...(operation.body ? NUMERIC : [])]) {

@@ -72,7 +72,7 @@ async function live(db: pg.Client, { app }: TestService, tenantId: string) {
   return steps
 }
 
-test('a year in small: 400 days of partitions are created, filled and dropped under load, and no request fails', async () => {
+test('a simulated year: 400 days of partitions are created, filled and dropped under load, and no request fails', async () => {
   const service = await openService({ env: { EVENTS_DAYS: `${DAYS_KEPT}` } })
   onTestFinished(() => service.close())
   const { merchantId } = await service.newMerchant()

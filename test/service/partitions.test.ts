@@ -22,7 +22,7 @@ import {
 } from '../harness/partitions.ts'
 import { asSuperuser, MASTER_KEY, newDatabase, openService } from '../harness/service.ts'
 
-test('bounds of partitions are the bounds of ids: the database and the service build the same', () =>
+test('bounds of partitions are the bounds of ids: the database and the service compute the same', () =>
   bare((db) =>
     fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 4_000_000_000_000 }), async (ms) => {
@@ -36,7 +36,7 @@ test('bounds of partitions are the bounds of ids: the database and the service b
     ),
   ))
 
-test('no login has rights on a partition, and no policy opens one', () =>
+test('no login has rights on a partition, and no policy grants access to one', () =>
   bare(async (db) => {
     const { rows } = await db.query<{ name: string; secured: boolean; policies: number; open: boolean }>(
       `select c.relname as name, c.relrowsecurity as secured,
@@ -50,7 +50,7 @@ test('no login has rights on a partition, and no policy opens one', () =>
     for (const row of rows) expect(row).toEqual({ ...row, secured: true, policies: 0, open: false })
   }))
 
-test('an event for whose day there is no partition is kept, and moves when its partition is created', () =>
+test('an event whose day has no partition is stored, and moves when its partition is created', () =>
   bare(async (db) => {
     const later = at(100)
     await happen(db, later, 'early')
@@ -63,7 +63,7 @@ test('an event for whose day there is no partition is kept, and moves when its p
     expect(rows).toEqual([{ sequence: '1' }])
   }))
 
-test('a partition is dropped once it is older than the retention, all its events are forgotten and nothing waits for them', () =>
+test('a partition is dropped once it is older than the retention, all its events are deleted and nothing waits for them', () =>
   bare(async (db) => {
     await keepEvents(db, 30)
     const old = at(-60)
@@ -98,7 +98,7 @@ test('a partition is dropped once it is older than the retention, all its events
     expect(await isThere()).toBe(false)
   }))
 
-test('an event whose id is older than its instant keeps its partition until it is forgotten', () =>
+test('an event whose id is older than its instant keeps its partition until it is deleted', () =>
   bare(async (db) => {
     await keepEvents(db, 30)
     const old = at(-60)
@@ -110,7 +110,7 @@ test('an event whose id is older than its instant keeps its partition until it i
     expect(await whereIs(db, 'late')).toEqual([await partitionAt(db, 'outbox', old)])
   }))
 
-test('forgotten events without a partition are deleted, all others stay', () =>
+test('expired events without a partition are deleted, all others stay', () =>
   bare(async (db) => {
     await keepEvents(db, 30)
     await happen(db, at(-60), 'forgotten')
@@ -122,7 +122,7 @@ test('forgotten events without a partition are deleted, all others stay', () =>
     expect(await whereIs(db, 'waiting')).toEqual(['outbox_default'])
   }))
 
-test('while others hold a lock, maintenance gives way and loses nothing', () =>
+test('while others hold a lock, maintenance yields and loses nothing', () =>
   bare(async (db, database) => {
     const later = at(60)
     await asSuperuser(database.database, async (holder) => {
@@ -177,7 +177,7 @@ test('a backup has the rows of all partitions, and a restore puts them into the 
     })
   }))
 
-test('missing partitions are in /readyz, in the metrics and in svc admin doctor; the next process creates them', async () => {
+test('missing partitions are reported by /readyz, the metrics and svc admin doctor; the next process creates them', async () => {
   const database = await newDatabase()
   const open = () => openService({ db: database })
   const gauge = async ({ client }: Awaited<ReturnType<typeof open>>) =>

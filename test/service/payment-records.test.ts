@@ -62,7 +62,7 @@ test('each payment is found by its id and by every filter, alone and together wi
   expect((await shop.get(`${PATH}?from=yesterday`)).error).toBe('validation_failed')
 })
 
-test('pages of one payment each show all of them once', async () => {
+test('pages of one payment each return all of them once', async () => {
   const seen: string[] = []
   for (let next: string | undefined = ''; next !== undefined; ) {
     const page: Json = payloadOf(await shop.get(`${PATH}?limit=1${next && `&after=${next}`}`))
@@ -72,7 +72,7 @@ test('pages of one payment each show all of them once', async () => {
   expect(seen).toEqual(records.map(({ paymentId }) => paymentId))
 })
 
-test('a merchant finds no payment of another one, by no filter', async () => {
+test('a merchant finds no payment of another one, with any filter', async () => {
   const stranger = await service.as(await service.newMerchant())
   const [{ paymentId, utr, qrCodeId }] = records.slice(1) as [Json]
   expect((await stranger.get(`${PATH}/${paymentId}`)).error).toBe('payment_not_found')
@@ -80,7 +80,7 @@ test('a merchant finds no payment of another one, by no filter', async () => {
     expect(await idsOf(query, stranger)).toEqual([])
 })
 
-test('the CSV of a filter has the records of its list, quoted, corrected amounts too, and no formula for a spreadsheet', async () => {
+test('the CSV of a filter has the records of its list, quoted, with corrected amounts, and no formula for a spreadsheet', async () => {
   const tenant = await service.as(await service.newMerchant())
   const tricky = { referenceNumber: '=1+1,"x"', customParams: { note: 'a,b' }, multipleUse: true }
   const { qrCodeId, tr } = await newCode(service, tenant, tricky)

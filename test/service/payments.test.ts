@@ -27,46 +27,46 @@ const paymentsOf = async ({ qrCodeId }: TestCode): Promise<Json[]> =>
   payloadOf(await client.get(`/api/v0/qr-code/${qrCodeId}/payments`)).data
 const refused = (reason: string) => ({ status: 'REFUND_PENDING', reason })
 
-test('a multiple-use code takes any number of payments of any amount', async () => {
+test('a multiple-use code accepts any number of payments of any amount', async () => {
   const code = await newCode(service, client, { multipleUse: true })
   for (const amount of [0.01, 1, 499.99, 500])
     expect(await pay(code, amount)).toMatchObject({ status: 'ACCEPTED', amount })
   expect((await paymentsOf(code)).map(({ amount }) => amount)).toEqual([500, 499.99, 1, 0.01])
 })
 
-test('a fixed amount is taken to the paisa only, one more or less is refunded', async () => {
+test('a fixed amount is accepted exact to the paisa only, one more or less is refunded', async () => {
   const code = await newCode(service, client, { multipleUse: true, fixedAmount: true, amount: 249.5 })
   expect(await pay(code, 249.49)).toMatchObject(refused('amount_mismatch'))
   expect(await pay(code, 249.51)).toMatchObject(refused('amount_mismatch'))
   expect(await pay(code, 249.5)).toMatchObject({ status: 'ACCEPTED' })
 })
 
-test('a suggested amount is no condition', async () => {
+test('a suggested amount is not required', async () => {
   const code = await newCode(service, client, { multipleUse: true, amount: 100 })
   for (const amount of [99.99, 100, 100.01])
     expect(await pay(code, amount)).toMatchObject({ status: 'ACCEPTED' })
 })
 
-test('a payment over the cap of the merchant’s category is refunded, one of the cap is taken', async () => {
+test('a payment over the cap of the merchant’s category is refunded, one equal to the cap is accepted', async () => {
   const code = await newCode(service, client, { multipleUse: true })
   expect(await pay(code, 500.01)).toMatchObject(refused('amount_over_limit'))
   expect(await pay(code, 500)).toMatchObject({ status: 'ACCEPTED' })
 })
 
-test('a single-use code takes one payment and is cancelled by it', async () => {
+test('a single-use code accepts one payment and is cancelled by it', async () => {
   const code = await newCode(service, client)
   expect(await pay(code, 10)).toMatchObject({ status: 'ACCEPTED' })
   expect(payloadOf(await client.get(`/api/v0/qr-code/${code.qrCodeId}`)).status).toBe('CANCELLED')
   expect(await pay(code, 10)).toMatchObject(refused('qr_code_used'))
 })
 
-test('a refused payment does not use up a single-use code', async () => {
+test('a rejected payment does not use up a single-use code', async () => {
   const code = await newCode(service, client, { fixedAmount: true, amount: 5 })
   expect(await pay(code, 6)).toMatchObject(refused('amount_mismatch'))
   expect(await pay(code, 5)).toMatchObject({ status: 'ACCEPTED' })
 })
 
-test('an expired code stays ACTIVE, takes no payment, and can still be cancelled', async () => {
+test('an expired code stays ACTIVE, accepts no payment, and can still be cancelled', async () => {
   const own = await openService()
   const merchant = await own.as(await own.newMerchant())
   const code = await newCode(own, merchant, {
@@ -83,7 +83,7 @@ test('an expired code stays ACTIVE, takes no payment, and can still be cancelled
   await own.close()
 })
 
-test('codes of a disabled merchant take no payment until it is enabled', async () => {
+test('codes of a disabled merchant accept no payment until it is enabled', async () => {
   const merchant = await service.newMerchant()
   const code = await newCode(service, await service.as(merchant), { multipleUse: true })
   const { database } = service.app.services
@@ -93,7 +93,7 @@ test('codes of a disabled merchant take no payment until it is enabled', async (
   expect(await pay(code, 10)).toMatchObject({ status: 'ACCEPTED' })
 })
 
-test('a credit whose reference fits no code is kept in suspense', async () => {
+test('a credit whose reference matches no code is held in suspense', async () => {
   const credit = creditOf('NOSUCHREFERENCE')
   expect(payloadOf(await notifyCredit(service.client, credit))).toMatchObject({
     status: 'SUSPENSE',
@@ -102,7 +102,7 @@ test('a credit whose reference fits no code is kept in suspense', async () => {
   })
 })
 
-test('a repeated notice gets the same bytes, one that contradicts it goes to quarantine and changes nothing', async () => {
+test('a repeated notice gets the same bytes, one that contradicts it is quarantined and changes nothing', async () => {
   const [code, other] = [await newCode(service, client), await newCode(service, client)]
   const credit = creditOf(code.tr)
   const first = await notifyCredit(service.client, credit)
@@ -121,7 +121,7 @@ test('a repeated notice gets the same bytes, one that contradicts it goes to qua
   expect(await paymentsOf(other)).toHaveLength(0)
 })
 
-test('the return of a credit is recorded once; a notice of another credit, or with another amount, goes to quarantine', async () => {
+test('the return of a credit is recorded once; a notice of another credit, or with another amount, is quarantined', async () => {
   const code = await newCode(service, client)
   const taken = await pay(code, 10)
   const late = await pay(code, 10)
@@ -152,7 +152,7 @@ test('the return of a credit is recorded once; a notice of another credit, or wi
   expect((await confirm(late.utr)).text).toBe(first.text)
 })
 
-test('a notice must be signed with a live key over its very bytes; how long ago rejects nothing', async () => {
+test('a notice must be signed with a live key over its exact bytes; no age rejects it', async () => {
   const { tr } = await newCode(service, client, { multipleUse: true })
   const notify = (key: string, nowMs = Date.now()) =>
     service.client.notify('/rails/upi/credits', creditOf(tr), key, nowMs)
@@ -171,7 +171,7 @@ test('a notice must be signed with a live key over its very bytes; how long ago 
 const sandboxPay = async (body: object): Promise<Json> =>
   payloadOf(await service.client.post('/sandbox/upi/pay', body))
 
-test('the sandbox pays by id and by the scanned string, and returns refused credits at once', async () => {
+test('the sandbox pays by id and by the scanned string, and returns rejected credits at once', async () => {
   const code = await newCode(service, client, { amount: 12.5 })
   expect(await sandboxPay({ qrCodeId: code.qrCodeId })).toMatchObject({
     outcome: 'NOTIFIED',
@@ -197,7 +197,7 @@ test.each([{ amount: 100.91 }, { amount: 5, payerVpa: 'declined@sandbox' }])(
 )
 
 test.each([{ amount: 100.93 }, { amount: 5, payerVpa: 'duplicated@sandbox' }, { amount: 5, duplicates: 2 }])(
-  'the sandbox notifies %o three times: one payment',
+  'the sandbox notifies %o three times, which is one payment',
   async (magic) => {
     const code = await newCode(service, client, { multipleUse: true })
     expect(await sandboxPay({ qrCodeId: code.qrCodeId, ...magic })).toMatchObject({
@@ -214,7 +214,7 @@ test.each([
   { amount: 5, payerVpa: 'delayed@sandbox' },
   { amount: 100.94 },
   { amount: 5, payerVpa: 'late@sandbox' },
-])('the sandbox holds the notice of %o back', async (magic) => {
+])('the sandbox withholds the notice of %o', async (magic) => {
   const code = await newCode(service, client)
   const held = await sandboxPay({ qrCodeId: code.qrCodeId, ...magic })
   expect(held).toMatchObject({ outcome: 'HELD', notices: 1 })
@@ -222,7 +222,7 @@ test.each([
   expect(await paymentsOf(code)).toEqual([])
 })
 
-test('a held notice survives a restart, and is refunded when its code was cancelled meanwhile', async () => {
+test('a withheld notice survives a restart, and is refunded when its code was cancelled meanwhile', async () => {
   const first = await openService()
   const merchant = await first.newMerchant()
   const [kept, dead] = [

@@ -34,7 +34,7 @@ const setAccount = ({ browser }: typeof asha, merchantId: string, number = ACCOU
 const approve = ({ browser }: typeof asha, payoutId: string) =>
   browser.post(`/payouts/${payoutId}/approve`, {})
 
-test('who set the bank account of a payout cannot approve it, though others prepared it and set the account later', async () => {
+test('the operator who set the bank account of a payout cannot approve it, even if others prepared it and set the account later', async () => {
   const { merchantId, paymentId } = await shopWith(service, 100)
   await sql(`update payments set created_at = created_at - interval '2 days' where payment_id = $1`, [
     paymentId,
@@ -58,7 +58,7 @@ test('who set the bank account of a payout cannot approve it, though others prep
   })
 })
 
-test('the database refuses the approval of who set the account, and the service cannot change who that was', async () => {
+test('the database rejects an approval by the operator who set the account, and the service cannot change who that was', async () => {
   const { merchantId } = await shopWith(service, 100)
   await setAccount(asha, merchantId)
   const payoutId = await preparePayoutOf(service, merchantId, ravi.actor)
@@ -94,7 +94,7 @@ test('an account that a process of the previous version sets has the name of who
   expect((await approve(meera, payoutId)).status).toBe(200)
 })
 
-test('of an account that was set before names were recorded, who prepared the payout alone cannot approve it', async () => {
+test('for an account that was set before names were recorded, only the operator who prepared the payout cannot approve it', async () => {
   const { merchantId } = await shopWith(service, 100)
   await service.app.services.database.operate(
     (tx) =>
@@ -116,7 +116,7 @@ test('of an account that was set before names were recorded, who prepared the pa
   expect((await approve(asha, payoutId)).status).toBe(200)
 })
 
-test('on the command line the same holds', async () => {
+test('the same holds on the command line', async () => {
   const { merchantId } = await shopWith(service, 100)
   const as = ({ actor }: typeof asha, ...args: string[]) =>
     runHere(['admin', 'payout', ...args], {

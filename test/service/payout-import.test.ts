@@ -42,7 +42,7 @@ async function importing(rows: readonly (readonly [Sent, string])[], ...options:
   return runHere(['admin', 'payout', 'import', file, '--json', ...options], env)
 }
 
-test('an outcome in words that mean neither paid nor failed changes nothing, is listed with its line, and ends with exit code 1', async () => {
+test('an outcome that is mapped to neither paid nor failed changes nothing, is listed with its line, and ends with exit code 1', async () => {
   const words = ['PENDING', 'IN PROCESS', 'Initiated', '']
   const waiting: (readonly [Sent, string])[] = []
   for (const word of words) waiting.push([await sent(), word])
@@ -88,7 +88,7 @@ test('the bank’s words are those of --paid and --failed, in any case and with 
   expect(payloadOf(await four.client.get(`/api/v0/payouts/${four.payoutId}`)).failureReason).toBe('remark')
 })
 
-test('a word that would mean two outcomes, or no word, is refused before anything is recorded', async () => {
+test('a word mapped to two outcomes, or an empty word, is rejected before anything is recorded', async () => {
   const payout = await sent()
   for (const words of [
     ['--paid', 'Done', '--failed', 'REJECTED,done'],

@@ -38,7 +38,7 @@ const together = async (ahead: () => Promise<unknown>, asked: () => Promise<unkn
     await Promise.allSettled([first, ...rest])
   })
 
-test('steps of one payout that wait together are decided one after the other, each by what the one before left', async () => {
+test('steps of one payout that wait together are decided one after the other, each on the result of the previous one', async () => {
   const [of, another] = [await shop(), await shop()]
   const ahead = await preparePayoutOf(service, another.merchantId)
   const cancelled = await preparePayoutOf(service, of.merchantId)
@@ -64,7 +64,7 @@ test('steps of one payout that wait together are decided one after the other, ea
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('of two payouts of one merchant that are prepared together, the later one holds what the earlier left', async () => {
+test('of two payouts of one merchant that are prepared together, the later one contains what the earlier one left', async () => {
   const [of, another] = [await shop(), await shop()]
   await asSuperuser(service.db.database, (db) =>
     db.query(`update payments set created_at = now() - interval '2 days' where merchant_id = $1`, [

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('on the command line a bank account and fees change in the name of an operator who moves money', async () => {
+test('on the command line a bank account and fees are changed in the name of an operator who moves money', async () => {
   const { merchantId } = await service.newMerchant()
   const account = [
     'account',

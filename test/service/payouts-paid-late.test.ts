@@ -67,7 +67,7 @@ async function importing(payoutId: string, utr: string) {
   return { code, result: JSON.parse(stdout)[0].result as string }
 }
 
-test('a failed payout that the bank has paid after all is paid, and what it was made of is due no more', async () => {
+test('a failed payout that the bank has paid after all is paid, and its items are no longer due', async () => {
   const { of, payoutId } = await failed()
   const utr = newUtr()
   expect(await importing(payoutId, utr)).toEqual({ code: 0, result: 'PAID' })
@@ -91,7 +91,7 @@ test('a failed payout that the bank has paid after all is paid, and what it was 
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('where a later payout has its money and was not sent, the bank’s report is refused until that is cancelled', async () => {
+test('where a later payout has its money and was not sent, the bank’s report is rejected until that is cancelled', async () => {
   const { of, payoutId } = await failed()
   const later = await preparePayoutOf(service, of.merchantId)
   const utr = newUtr()
@@ -103,7 +103,7 @@ test('where a later payout has its money and was not sent, the bank’s report i
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a merchant that was paid twice owes what the bank paid late: an exception that operators see and settle', async () => {
+test('a merchant that was paid twice owes the late payment: an exception that operators see and settle', async () => {
   const { of, payoutId } = await failed()
   const later = await sent(of)
   await change(of, later, { to: 'PAID', utr: newUtr() })
@@ -127,7 +127,7 @@ test('a merchant that was paid twice owes what the bank paid late: an exception 
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('where its money was refunded since, what the bank paid late is an exception, and only the rest is due', async () => {
+test('where its money was refunded since, the late payment is an exception, and only the rest is due', async () => {
   const { of, payoutId } = await failed()
   const path = `/api/v0/payments/${of.paymentId}/refunds`
   payloadOf(await of.client.post(path, { amount: 30, referenceNumber: 'r-1' }))
@@ -140,7 +140,7 @@ test('where its money was refunded since, what the bank paid late is an exceptio
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('of a late report and a new payout at once, in two processes, each paisa is paid once or is an exception', async () => {
+test('with a late report and a new payout at once, in two processes, each paisa is paid once or is an exception', async () => {
   const cases = await Promise.all(Array.from({ length: 6 }, () => failed()))
   await Promise.all(
     cases.flatMap(({ of, payoutId }, i) => [
@@ -156,7 +156,7 @@ test('of a late report and a new payout at once, in two processes, each paisa is
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a bank’s reference of another payout is refused for a failed one, too', async () => {
+test('a bank’s reference of another payout is rejected for a failed one, too', async () => {
   const [{ of, payoutId }, paid] = [await failed(), await failed()]
   const utr = newUtr()
   await change(paid.of, paid.payoutId, { to: 'PAID', utr })

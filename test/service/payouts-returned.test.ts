@@ -75,7 +75,7 @@ const eventsOf = ({ merchantId }: Shop) =>
     [merchantId],
   )
 
-test('a paid payout whose money came back has failed, and its money is in the next payout', async () => {
+test('a paid payout that the bank returned is failed, and its money is in the next payout', async () => {
   const { of, payoutId, utr } = await paid()
   const returnUtr = newUtr()
   for (let i = 0; i < 2; i++)
@@ -98,7 +98,7 @@ test('a paid payout whose money came back has failed, and its money is in the ne
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('an older report that it was paid does not pay what came back, and another reference is refused', async () => {
+test('an older report that it was paid does not pay the returned money, and another reference is rejected', async () => {
   const { of, payoutId, utr } = await paid()
   await importing(payoutId, 'RETURNED', newUtr())
   expect(await importing(payoutId, 'PAID', utr)).toEqual({ code: 0, result: 'FAILED' })
@@ -127,7 +127,7 @@ test('a paid payout fails only with the bank’s reference of the return, which 
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('one that had failed, was paid after all and then came back is due again, every paisa explained', async () => {
+test('one that failed, was paid after all and was then returned is due again, with every paisa explained', async () => {
   const of = await shopWith(service, 100)
   await giveAccount(service, of.merchantId)
   const payoutId = await sendPayoutOf(service, of.merchantId)
@@ -140,7 +140,7 @@ test('one that had failed, was paid after all and then came back is due again, e
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('what came back of a payout that was paid late settles its exception instead', async () => {
+test('the returned money of a payout that was paid late settles its exception instead', async () => {
   const of = await shopWith(service, 100)
   await giveAccount(service, of.merchantId)
   const first = await sendPayoutOf(service, of.merchantId)
@@ -152,7 +152,7 @@ test('what came back of a payout that was paid late settles its exception instea
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('one transfer of the bank is a return or settles an exception, never both', async () => {
+test('one bank transfer is a return or settles an exception, never both', async () => {
   const exception = async () => {
     const of = await shopWith(service, 100)
     await giveAccount(service, of.merchantId)
@@ -178,7 +178,7 @@ test('one transfer of the bank is a return or settles an exception, never both',
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('in the console a return is recorded by its reference, found by it and seen in the history', async () => {
+test('in the console a return is recorded by its reference, found by it and shown in the history', async () => {
   const { payoutId } = await paid()
   const browser = new Browser(service)
   await browser.signIn((await newOperator(service, 'operator')).name)
@@ -198,7 +198,7 @@ test('in the console a return is recorded by its reference, found by it and seen
   ])
 })
 
-test('its alert is open until a payout that was prepared since is sent, whatever was sent before', async () => {
+test('its alert is open until a payout prepared since is sent, whatever was sent before', async () => {
   const { of, payoutId } = await paid()
   const { tr } = await newCode(service, of.client)
   await notifyCredit(service.client, creditOf(tr, { amount: 5 }))
@@ -217,7 +217,7 @@ test('its alert is open until a payout that was prepared since is sent, whatever
   expect(await statusesOf()).not.toContain('open')
 })
 
-test('the sandbox plays a payout that came back', async () => {
+test('the sandbox simulates a returned payout', async () => {
   const of = await shopWith(service, 100)
   await giveAccount(service, of.merchantId)
   const returned = payloadOf(await of.client.post('/sandbox/payouts', { outcome: 'RETURNED' }))

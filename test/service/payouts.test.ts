@@ -78,7 +78,7 @@ const refusal = async (refused: Promise<unknown>): Promise<string> =>
     (error: { code?: string; message: string }) => error.code ?? error.message,
   )
 
-test('what a merchant gets is payments less refunds, fees and GST, to the paisa; the books follow each step', async () => {
+test('a merchant gets payments less refunds, fees and GST, exact to the paisa; the books follow each step', async () => {
   const of = await shop()
   const first = await pay(of, 100)
   await pay(of, 49.5)
@@ -125,7 +125,7 @@ test('what a merchant gets is payments less refunds, fees and GST, to the paisa;
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a payment is paid out once, only when the bank has paid it, and by four runs at once in two processes', async () => {
+test('a payment is paid out once, only after the bank has paid it, also by four concurrent runs in two processes', async () => {
   const of = await shop()
   await pay(of, 10)
   const late = await pay(of, 20, false)
@@ -142,7 +142,7 @@ test('a payment is paid out once, only when the bank has paid it, and by four ru
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a payout that failed or was cancelled is payable again, and in the next one', async () => {
+test('a failed or cancelled payout is payable again, and in the next one', async () => {
   const of = await shop()
   const { paymentId } = await pay(of, 100)
   await refund(of, paymentId, 10, 'r-1')
@@ -169,7 +169,7 @@ test('a payout that failed or was cancelled is payable again, and in the next on
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('of payouts of one merchant that fail at the same instant, in whatever order, every payment is due again', async () => {
+test('of payouts of one merchant that fail at the same instant, in any order, every payment is due again', async () => {
   const blocking = await shop()
   await pay(blocking, 1)
   const failing: [Shop, string][] = [[blocking, await sent(blocking)]]
@@ -191,7 +191,7 @@ test('of payouts of one merchant that fail at the same instant, in whatever orde
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('whoever prepared a payout cannot approve it, by the rules and by the database', async () => {
+test('the operator who prepared a payout cannot approve it, by the rules and by the database', async () => {
   const of = await shop()
   await pay(of, 10)
   const { payoutId } = (await prepare(of)).payout!
@@ -211,7 +211,7 @@ test('whoever prepared a payout cannot approve it, by the rules and by the datab
   await expect(skipped).rejects.toThrow('sent_when_approved')
 })
 
-test('of paid and failed at once, paid holds, whichever comes first; a repeat changes nothing; the bank’s reference names one payout', async () => {
+test('of paid and failed at once, paid wins, whichever is first; a repeat changes nothing; the bank’s reference names one payout', async () => {
   const of = await shop()
   await pay(of, 10)
   const payoutId = await sent(of)
@@ -235,7 +235,7 @@ test('of paid and failed at once, paid holds, whichever comes first; a repeat ch
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('refunds that exceed payments are carried forward, with what was advanced; a failed refund comes back', async () => {
+test('refunds that exceed payments are carried forward, with what was advanced; a failed refund is credited again', async () => {
   const of = await shop()
   const first = await pay(of, 100)
   await prepare(of)
@@ -253,7 +253,7 @@ test('refunds that exceed payments are carried forward, with what was advanced; 
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a refund beside a run of payouts is never lost nor paid twice', async () => {
+test('a refund concurrent with a run of payouts is never lost nor paid twice', async () => {
   const of = await shop()
   const payments = await Promise.all(Array.from({ length: 10 }, () => pay(of, 10)))
   await Promise.all([
@@ -275,7 +275,7 @@ test('a refund beside a run of payouts is never lost nor paid twice', async () =
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a merchant in another state is taxed by IGST; one without a bank account waits; a day must be over', async () => {
+test('a merchant in another state is charged IGST; one without a bank account waits; a day must be over', async () => {
   const abroad = await shop('07')
   await pay(abroad, 100)
   expect((await prepare(abroad)).payout).toMatchObject({ cgstPaise: 0n, sgstPaise: 0n, igstPaise: 27n })

@@ -34,7 +34,7 @@ const fromSlowArchive = (script: string): string =>
   script.replace("restore_command = '", "restore_command = 'sleep 0.5; ")
 
 test.skipIf(!canReplicate)(
-  'the guide’s commands bring back the chosen moment: what was before it is there, what came later is not, and the books add up',
+  'the guide’s commands restore the chosen moment: what was before it is there, what came later is not, and the books balance',
   async () => {
     const { primary, folder, binDir, close } = await openArchived(async (at) => {
       await mkdir(join(at, 'archive'))

@@ -89,7 +89,7 @@ test.skipIf(!isInstalled)(
 )
 
 test.skipIf(!isInstalled)(
-  'a pooler in transaction mode is refused at the start, with what to set; a direct connection is not',
+  'a pooler in transaction mode is rejected at the start, with what to set; a direct connection is not',
   async () => {
     const db = await newDatabase()
     const url = await throughPgBouncer(db, 'transaction')
@@ -100,7 +100,7 @@ test.skipIf(!isInstalled)(
 )
 
 test.skipIf(!isInstalled)(
-  'a pooler in transaction mode is refused at the start for every login, and named by its setting',
+  'a pooler in transaction mode is rejected at the start for every login, and named by its setting',
   async () => {
     const db = await newDatabase()
     const url = await throughPgBouncer(db, 'transaction')
@@ -131,7 +131,7 @@ test.skipIf(!isInstalled)(
 )
 
 test.skipIf(!isInstalled)(
-  'svc admin doctor fails for a login behind a pooler in transaction mode, and warns where reports are meant to be read through one',
+  'svc admin doctor fails for a login behind a pooler in transaction mode, and warns where reports are to be read through one',
   async () => {
     const db = await newDatabase()
     const url = await throughPgBouncer(db, 'transaction')

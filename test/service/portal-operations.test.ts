@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('an operation of partners is not there for a merchant’s member, nor the other way round', async () => {
+test('an operation of partners does not exist for a merchant’s member, nor the other way round', async () => {
   const [ofMerchant, ofPartner] = [
     await memberBrowser(service, merchant.merchantId),
     await memberBrowser(service, partner.partnerId),
@@ -59,7 +59,7 @@ test('requests of the portal run as the service, which sees one tenant: never as
   expect(seen).toEqual([])
 })
 
-test('the portal has every operation of tenants, but those that only programs can call', async () => {
+test('the portal has every operation of tenants, except those that only programs can call', async () => {
   const { MOUNTED } = await import('@svc/console-api/portal/mounted-operations')
   const left = OPERATIONS.filter(
     ({ id, auth, sandboxOnly }) =>

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Browser, PASSWORD, PORTAL_API } from '../harness/console.ts'
 import { openService } from '../harness/service.ts'
 
-test('a person of more tenants than a sign-in without one tries enters each of them by its id', async () => {
+test('a person of more tenants than a sign-in without an id tries signs in to each of them by its id', async () => {
   const service = await openService({ env: { SIGN_IN_FAILURES_PER_MINUTE: '1000' } })
   const { clock, database, keyring, random } = service.app.services
   const name = 'many@tenant.example'

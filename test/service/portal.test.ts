@@ -29,7 +29,7 @@ const auditOf = async (tenantId: string): Promise<{ actor: string; action: strin
 const named = (path: string): Browser => new Browser(service, path as typeof PORTAL_API)
 const stranger = (): Browser => named(PORTAL_API)
 
-test('a link is used once, signs in, and is of no use to others or after its time', async () => {
+test('a link is used once, signs in, and is rejected for others or after its time', async () => {
   const { name, token } = await invite(service, merchant.merchantId, 'operator')
   const browser = stranger()
   const offered = await browser.post('/link', { token })
@@ -54,7 +54,7 @@ test('a link is used once, signs in, and is of no use to others or after its tim
   )
 })
 
-test('two who use one link at once: one of them becomes the member', async () => {
+test('of two concurrent uses of one link, one becomes the member', async () => {
   const { token } = await invite(service, merchant.merchantId)
   const both = await Promise.all(
     ['first password here', 'second password here'].map((password) =>
@@ -64,7 +64,7 @@ test('two who use one link at once: one of them becomes the member', async () =>
   expect(both.map(({ status }) => status).sort()).toEqual([200, 404])
 })
 
-test('a password signs in, a wrong one and a foreign name look the same', async () => {
+test('a password signs in; a wrong one and an unknown name look the same', async () => {
   const { memberName } = await memberBrowser(service, merchant.merchantId)
   const browser = stranger()
   const [wrong, unknown] = [
@@ -133,7 +133,7 @@ test('roles: a viewer changes nothing, an operator no keys, webhooks or members'
       expect([path, (await browser.send(method, path, body)).error]).toEqual([path, 'role_too_low'])
 })
 
-test('what a member does is what the API does, and is in the audit under the member’s name', async () => {
+test('a member’s actions do what the API does, and are in the audit under the member’s name', async () => {
   const browser = await memberBrowser(service, merchant.merchantId, 'operator')
   const posted = await browser.post('/qr-code', { multipleUse: true, amount: 5, fixedAmount: true })
   const created = posted.json.payload
@@ -160,7 +160,7 @@ test('what a member does is what the API does, and is in the audit under the mem
   ).toContain('portal.createRefund')
 })
 
-test('users that a member creates, changes and erases are in the audit under the member’s name, with the request', async () => {
+test('users that a member creates, changes and erases are audited under the member’s name, with the request', async () => {
   const mine = await newPartner(service)
   const browser = await memberBrowser(service, mine.partnerId)
   const asked = { companyId: mine.companyId, email: 'holder@example.com' }
@@ -218,7 +218,7 @@ test('keys: issued with a recent sign-in, shown once, used, revoked; never those
   expect((await rewards.get('/credentials')).text).toContain(client.credentialId)
 })
 
-test('members are administrated by their own tenant alone, and never by themselves', async () => {
+test('members are managed by their own tenant alone, and never by themselves', async () => {
   const admin = await memberBrowser(service, merchant.merchantId)
   const invited = await admin.post('/members', { name: 'ravi@shop.example', role: 'viewer' })
   expect(invited.json).toMatchObject({ status: 'invited', createdBy: `member ${admin.memberName}` })
@@ -244,7 +244,7 @@ test('members are administrated by their own tenant alone, and never by themselv
   )
 })
 
-test('a disabled tenant, a foreign session and another site’s page get nothing', async () => {
+test('a disabled tenant, another tenant’s session and another site’s page get nothing', async () => {
   const closed = await service.newMerchant()
   const browser = await memberBrowser(service, closed.merchantId)
   const { database } = service.app.services
@@ -267,7 +267,7 @@ test('a disabled tenant, a foreign session and another site’s page get nothing
   expect((await asMember.get('/payments')).error).toBe('not_signed_in')
 })
 
-test('one click enters the sandbox for a tenant, from this machine alone, and issues a key without a password', async () => {
+test('one click signs in to the sandbox as a tenant, from this machine alone, and issues a key without a password', async () => {
   const browser = stranger()
   const tenants = (await browser.get('/session/sandbox')).json.data
   expect(tenants).toContainEqual(expect.objectContaining({ tenantId: merchant.merchantId, kind: 'merchant' }))

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('a created code answers every field that was asked for, and a get answers the same', async () => {
+test('a created code is returned with every field of the request, and a get returns the same', async () => {
   const request = {
     qrName: 'Table 12',
     multipleUse: true,
@@ -42,7 +42,7 @@ test('cancelling twice returns what the first call returned', async () => {
   expect((await client.patch(`/api/v0/qr-code/${qrCodeId}/cancel`)).text).toBe(first.text)
 })
 
-test('a credit after the cancel is refused, recorded and refunded', async () => {
+test('a credit after the cancel is rejected, recorded and refunded', async () => {
   const { qrCodeId, tr } = await newCode({ multipleUse: true })
   payloadOf(await client.patch(`/api/v0/qr-code/${qrCodeId}/cancel`, {}))
   const notice = { utr: 'LATE0000001', tr, amount: 10, payerVpa: 'payer@bank' }

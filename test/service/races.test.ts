@@ -48,7 +48,7 @@ afterAll(async () => {
 
 const at = (n: number): Client => clients[n % clients.length]!
 
-test(`cancel against pay, ${ROUNDS * 100} times: a payment is accepted before the cancel or refunded, never after it`, async () => {
+test(`cancel and pay at once, ${ROUNDS * 100} times: a payment is accepted before the cancel or refunded, never after it`, async () => {
   let acceptedCount = 0
   for (let round = 0; round < ROUNDS; round++) {
     const codes = await newCodes(service, at(0), 100, { multipleUse: true })
@@ -76,7 +76,7 @@ test(`cancel against pay, ${ROUNDS * 100} times: a payment is accepted before th
   expect(acceptedCount).toBeLessThan(ROUNDS * 100)
 })
 
-test(`${PAYERS} payers of each of ${CODES} single-use codes: exactly one is accepted`, async () => {
+test(`${PAYERS} payers for each of ${CODES} single-use codes: exactly one is accepted`, async () => {
   for (let left = CODES; left > 0; left -= CODES_AT_ONCE) {
     const codes = await newCodes(service, at(0), Math.min(left, CODES_AT_ONCE))
     const paid = await Promise.all(
@@ -95,7 +95,7 @@ test(`${PAYERS} payers of each of ${CODES} single-use codes: exactly one is acce
   }
 }, 1_200_000)
 
-test('one referenceNumber created by 48 callers on three processes makes one code', async () => {
+test('one referenceNumber created by 48 callers on three processes creates one code', async () => {
   for (let round = 0; round < 20; round++) {
     const request = { referenceNumber: `raced-${round}`, qrName: 'Raced' }
     const made = await Promise.all(
@@ -119,7 +119,7 @@ test('one credit notified by 48 callers on three processes is one payment', asyn
   expect(payloadOf(await at(0).get(`/api/v0/qr-code/${qrCodeId}/payments`)).recordsCount).toBe(20)
 })
 
-test('one bank reference for two codes at once is one payment; the other notice goes to quarantine', async () => {
+test('one bank reference for two codes at once is one payment; the other notice is quarantined', async () => {
   for (let round = 0; round < 20; round++) {
     const codes = await newCodes(service, at(0), 3)
     const utr = newUtr()
@@ -138,7 +138,7 @@ test('a refund confirmed by 30 callers on three processes moves money once', asy
   expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
 })
 
-test('after all races the books add up and fit the payments', async () => {
+test('after all races the books balance and match the payments', async () => {
   const { rows } = await asSuperuser(service.db.database, (db) =>
     db.query<{ n: number }>('select count(*)::int as n from payments'),
   )

@@ -86,7 +86,7 @@ test.each(Object.entries(BANKS))(
 )
 
 test.each(Object.entries(BANKS))(
-  'with “%s”, a notice of what is no credit goes to quarantine, a forged one is 401',
+  'with “%s”, a notice that is not a credit is quarantined, a forged one is 401',
   async (bank, notice) => {
     const { tr } = await newCode(service, shop)
     const failed = await send(bank, notice(newUtr(), tr, 'FAILURE'))
@@ -96,13 +96,13 @@ test.each(Object.entries(BANKS))(
   },
 )
 
-test('a bank that has no adapter must sign as the service’s own notices are signed', async () => {
+test('a bank without an adapter must sign as the service’s own notices are signed', async () => {
   const { tr } = await newCode(service, shop)
   expect((await send('unknown', BANKS['gateway']!(newUtr(), tr))).error).toBe('invalid_signature')
 })
 
 test.each(['gatway', 'constructor', '', 'x'.repeat(33), 'bank%00', 'bank&bank=bank', 'bank&bank='])(
-  'a notice of a bank that the settings do not know goes to quarantine, since its unit is not known: “%s”',
+  'a notice from a bank unknown to the settings is quarantined, since its unit is unknown: “%s”',
   async (bank) => {
     const { tr } = await newCode(service, shop)
     const text = JSON.stringify({ utr: newUtr(), tr, amount: 24950 })
@@ -112,7 +112,7 @@ test.each(['gatway', 'constructor', '', 'x'.repeat(33), 'bank%00', 'bank&bank=ba
   },
 )
 
-test('a bank is known by its name in the query, whatever else the query holds', async () => {
+test('a bank is identified by its name in the query, whatever else the query contains', async () => {
   const { tr } = await newCode(service, shop)
   const [text, headers] = BANKS['gateway']!(newUtr(), tr)
   const path = `/rails/upi/credits?${'source=prod&'.repeat(150)}bank=gateway&Bank=bank`

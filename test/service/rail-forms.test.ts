@@ -81,21 +81,21 @@ const stored = (): Promise<number> =>
   })
 
 describe.each(RAILS.map(({ id, path, auth }) => [id, path, auth] as const))('%s', (id, path, auth) => {
-  test.each(Object.entries(FORMS))('keeps a signed message with %s', async (what, form) => {
+  test.each(Object.entries(FORMS))('stores a signed message with %s', async (what, form) => {
     const before = await stored()
     const response = await send(path, auth, JSON.stringify({ remarks: `${id} with ${what}` }), form)
     expect(response.status, response.text).toBe(202)
     expect(await stored()).toBe(before + 1)
   })
 
-  test('keeps a signed message without a body', async () => {
+  test('stores a signed message without a body', async () => {
     for (const headers of [[], ['content-type', 'application/json']]) {
       const response = await send(path, auth, '', { headers })
       expect(response.status, response.text).toBe(202)
     }
   })
 
-  test('keeps every signed message of a sender that has one Idempotency-Key for all', async () => {
+  test('stores every signed message of a sender that has one Idempotency-Key for all', async () => {
     const before = await stored()
     for (const n of [1, 2]) {
       const text = JSON.stringify({ remarks: `${id} number ${n}` })
@@ -106,7 +106,7 @@ describe.each(RAILS.map(({ id, path, auth }) => [id, path, auth] as const))('%s'
   })
 })
 
-test('what is said of a wrong signature names no age, since none is too old', () => {
+test('the error of a wrong signature states no age, since none is too old', () => {
   const { description, ...rest } = FAILURES.invalid_signature
   expect([description, JSON.stringify(rest)].join()).not.toMatch(/too old|minute/)
 })

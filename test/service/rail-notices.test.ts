@@ -35,7 +35,7 @@ const send = (text: string, type?: string): Promise<ApiResponse> =>
   })
 const notify = async (notice: object) => payloadOf(await send(JSON.stringify(notice), 'application/json'))
 
-test('a notice with two amounts is quarantined: which one the bank means is not guessed', async () => {
+test('a notice with two amounts is quarantined: the one that the bank means is not guessed', async () => {
   const credit = creditOf((await newCode(service, shop)).tr)
   const text = JSON.stringify(credit).replace(/}$/, ',"amount":99999}')
   const response = await send(text, 'application/json')
@@ -62,7 +62,7 @@ test.each<[string, (credit: Json) => object]>([
   expect(await notify(change(creditOf(tr)))).toMatchObject({ status: 'ACCEPTED', amount: 10 })
 })
 
-test('a credit without a reference of a code is its payee’s, in suspense', async () => {
+test('a credit without a reference of a code belongs to its payee, in suspense', async () => {
   const { tr: _tr, ...credit } = creditOf('')
   const { paymentId } = await notify({ ...credit, payeeVpa: merchant.vpa })
   expect(payloadOf(await shop.get(`/api/v0/payments/${paymentId}`))).toMatchObject({ status: 'SUSPENSE' })
@@ -79,7 +79,7 @@ test('one bank reference written in several ways is one payment', async () => {
 })
 
 test.each(UNREADABLE)(
-  'a signed notice that is %s goes to quarantine once, and is kept byte for byte',
+  'a signed notice that is %s is quarantined once, and is stored byte for byte',
   async (_, text, type, reason) => {
     const responses = [await send(text, type), await send(text, type)]
     for (const { status, json } of responses)
@@ -91,7 +91,7 @@ test.each(UNREADABLE)(
   },
 )
 
-test('a wrong signature is 401, counted, and logged with what finds the notice again', async () => {
+test('a wrong signature is 401, counted, and logged with what identifies the notice', async () => {
   const text = JSON.stringify(creditOf('x'))
   const wrong = signNotice(Buffer.from(text), 'not-the-key-0123456789-0123456789', service.clock.now())
   const response = await service.client.send('POST', PATH, text, { 'x-rail-signature': wrong })
@@ -101,7 +101,7 @@ test('a wrong signature is 401, counted, and logged with what finds the notice a
   expect(metrics).toMatch(/svc_rail_signatures_rejected_total [1-9]/)
 })
 
-test('expiry is decided by the bank’s time within the grace, and by ours where the bank says none', async () => {
+test('expiry is decided by the bank’s time within the grace period, and by the service’s where the bank states none', async () => {
   const iso = (ms: number) => new Date(service.clock.now() + ms).toISOString()
   const expiring = (reference: object = {}) =>
     newCode(service, shop, { multipleUse: true, expiry: iso(60_000), ...reference })
@@ -119,7 +119,7 @@ test('expiry is decided by the bank’s time within the grace, and by ours where
   expect(await paid(code.tr, inTime)).toMatchObject({ reason: 'qr_code_expired' })
 })
 
-test('a cancelled code accepts nothing, also of what was paid before the cancel: the reason and both times say so', async () => {
+test('a cancelled code accepts nothing, not even what was paid before the cancel: the reason and both times show it', async () => {
   const { qrCodeId, tr } = await newCode(service, shop)
   const transactionTime = new Date(service.clock.now() - 5_000).toISOString()
   await cancel(shop, qrCodeId)
@@ -129,7 +129,7 @@ test('a cancelled code accepts nothing, also of what was paid before the cancel:
   expect(Date.parse(refused.createdOn)).toBeGreaterThan(Date.parse(transactionTime))
 })
 
-test('an operator assigns a notice in quarantine, once: it becomes a payment like any other', async () => {
+test('an operator assigns a quarantined notice, once: it becomes a payment like any other', async () => {
   const browser = new Browser(service)
   await browser.signIn((await newOperator(service, 'operator')).name)
   const [mine, other] = [await newCode(service, shop), await newCode(service, shop)]
@@ -174,7 +174,7 @@ test('an operator assigns a notice in quarantine, once: it becomes a payment lik
   expect(broken).toEqual([])
 })
 
-test('an operator dismisses a notice in quarantine, once and with a reason; it stays as it was signed, and repeats change nothing', async () => {
+test('an operator dismisses a quarantined notice, once and with a reason; it stays as signed, and repeats change nothing', async () => {
   const browser = new Browser(service)
   const { name } = await newOperator(service, 'operator')
   await browser.signIn(name)
@@ -211,7 +211,7 @@ test('an operator dismisses a notice in quarantine, once and with a reason; it s
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a notice that was dismissed by mistake is reopened with a reason, and can then be assigned; a notice in any other state cannot be', async () => {
+test('a notice dismissed by mistake is reopened with a reason, and can then be assigned; a notice in any other state cannot be reopened', async () => {
   const browser = new Browser(service)
   await browser.signIn((await newOperator(service, 'operator')).name)
   const { tr } = await newCode(service, shop)
@@ -245,7 +245,7 @@ test('a notice that was dismissed by mistake is reopened with a reason, and can 
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('the payer in a notice that can be read is masked until it is revealed; one that cannot be read is shown whole', async () => {
+test('the payer in a readable notice is masked until it is revealed; an unreadable one is shown whole', async () => {
   const browser = new Browser(service)
   await browser.signIn((await newOperator(service, 'operator')).name)
   const { tr } = await newCode(service, shop)
@@ -271,7 +271,7 @@ test('the payer in a notice that can be read is masked until it is revealed; one
   expect(await shown((await kept(unread)).noticeId)).toEqual(unread)
 })
 
-test('a notice that repeats a credit in other words is kept beside its payment', async () => {
+test('a notice that repeats a credit in other words is stored with its payment', async () => {
   const { tr } = await newCode(service, shop)
   const credit = creditOf(tr)
   const { paymentId } = payloadOf(await notifyCredit(service.client, credit))

@@ -155,7 +155,7 @@ const refusalOf = ({ status, json: { payload } }: ApiResponse): string =>
 describe.each(MESSAGES)('%s', (_, id, body) => {
   const siblings = RAILS.filter((rail) => rail.id !== id)
 
-  test('changes nothing on any other route of a rail once its own has it, with the same signature', async () => {
+  test('changes nothing on any other route of a rail once its own route received it, with the same signature', async () => {
     const send = signed(await body())
     const first = payloadOf(await send(pathOf(id)))
     const before = await money()
@@ -172,7 +172,7 @@ const OF_STATED_KIND = MESSAGES.filter(
 )
 
 describe.each(OF_STATED_KIND)('%s', (_, id, body) => {
-  test('changes nothing on another route that has it first, and is carried out on its own', async () => {
+  test('changes nothing on another route that receives it first, and is processed on its own', async () => {
     const send = signed(await body())
     const before = await money()
     for (const { path } of RAILS.filter((rail) => rail.id !== id && rail.auth !== 'cardRail'))
@@ -187,7 +187,7 @@ const reasonAt = async (send: Signed, path: string): Promise<string> => {
   return status === 202 ? json.payload.reason : json.payload.status
 }
 
-test('a notice that states no kind is of the route that has it first, in the words of a repeat too', async () => {
+test('a notice that states no kind belongs to the route that receives it first, also when repeated in other words', async () => {
   const credit = { utr: newUtr(), amount: 10 }
   expect(await reasonAt(signed(credit), `${UPI}/credits`)).toBe('SUSPENSE')
   const inOtherWords = signed({ ...credit, remarks: 'again' })
@@ -208,7 +208,7 @@ test('a notice that states no kind is of the route that has it first, in the wor
   expect(waiting.every(({ status }) => status === 'QUARANTINED')).toBe(true)
 })
 
-test('one card message at two routes of two processes at once is carried out by one of them', async () => {
+test('one card message at two routes of two processes at once is processed by one of them', async () => {
   const taken = await Promise.all(
     Array.from({ length: ROUNDS }, async () => {
       const { token } = await newCard()
@@ -225,7 +225,7 @@ test('one card message at two routes of two processes at once is carried out by 
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('one card message at all routes of two processes at once is carried out by one of them, and moves money at most once', async () => {
+test('one card message at all routes of two processes at once is processed by one of them, and moves money at most once', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const message = await readableEverywhere()
     const send = signed(message)

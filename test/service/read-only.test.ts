@@ -33,7 +33,7 @@ async function expectServing(service: TestService, apiKey: string): Promise<void
   payloadOf(await service.client.with({ authorization: `Bearer ${token}` }).post('/api/v0/qr-code', {}))
 }
 
-test('on connections that are read-only the service is not ready and refuses, and serves again once they are not', async () => {
+test('on read-only connections the service is not ready and rejects requests, and serves again once they are writable', async () => {
   const service = await openService({ env: { COMMAND_TIMEOUT_MS: '2000' } })
   const { apiKey } = await service.newMerchant()
   const token = await tokenOf(service.client, apiKey)
@@ -59,7 +59,7 @@ const BACKEND = statement<{ pid: number }>('test_backend', 'select pg_backend_pi
 const READ_ONLY = statement('test_read_only', 'set transaction read only')
 const WRITE = statement('test_write', `insert into batches values ('test ' || clock_timestamp())`)
 
-test('a connection whose write was refused as read-only (25006) is closed, and the batch goes to another one', async () => {
+test('a connection whose write was rejected as read-only (25006) is closed, and the batch moves to another one', async () => {
   const service = await openService()
   const backends: number[] = []
   const spec: CommandSpec<PreparedCommand, undefined, PreparedCommand> = {

@@ -59,7 +59,7 @@ async function alerts(): Promise<string[]> {
 const shown = async ({ client, path }: Shop, refundId: string): Promise<Json> =>
   payloadOf(await client.get(`${path}/${refundId}`))
 
-test('a failed refund that the bank has made after all is refunded, once, and the next payout deducts it', async () => {
+test('a failed refund that the bank has paid after all is refunded, once, and the next payout deducts it', async () => {
   const { shop, refundId } = await failed()
   const utr = newUtr()
   const made = payloadOf(await make(refundId, utr))
@@ -95,7 +95,7 @@ test('where a payout deducted the refund before it failed, the bank’s late rep
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('where a payout gave it back, it was refunded again or its money is gone, the bank’s late report is an exception', async () => {
+test('where a payout returned it, it was refunded again or its money is gone, the bank’s late report is an exception', async () => {
   const givenBack = await shopWith(service, 10)
   await giveAccount(service, givenBack.merchantId)
   const back = await request(givenBack, 4)
@@ -131,7 +131,7 @@ test('where a payout gave it back, it was refunded again or its money is gone, t
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('an operator records a late refund from the command line and in the console, with the bank’s reference', async () => {
+test('an operator records a late refund on the command line and in the console, with the bank’s reference', async () => {
   const { name } = await newOperator(service, 'finance')
   const env = {
     DATABASE_URL: service.db.url,
@@ -167,7 +167,7 @@ test('a late report and another refund of the whole payment at once, in two proc
   }
 })
 
-test('a failure and the late report of it in one batch are one refund that was made', async () => {
+test('a failure and its late report in one batch are one refund that was paid', async () => {
   const shops = await Promise.all(Array.from({ length: 5 }, () => shopWith(service, 10)))
   const refunds = await Promise.all(shops.map((shop) => request(shop, 4)))
   const report = (refundId: string) => notifyRefund(service, { refundId, status: 'FAILED' })

@@ -55,7 +55,7 @@ test('svc admin refund sends all pending refunds to the bank in one file, which 
   }
 })
 
-test('an operator enters what a notice in quarantine says of a refund, once; it is no credit', async () => {
+test('an operator enters the outcome of a refund from a quarantined notice, once; it is not a credit', async () => {
   const browser = new Browser(service)
   await browser.signIn((await newOperator(service, 'operator')).name)
   const shop = await shopWith(service, 10)
@@ -88,7 +88,7 @@ test('an operator enters what a notice in quarantine says of a refund, once; it 
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('the bank of the sandbox makes refunds by itself, and fails those of ….95', async () => {
+test('the bank of the sandbox pays refunds by itself, and fails those of ….95', async () => {
   const sandbox = await openService()
   try {
     const shop = await shopWith(sandbox, 20)

@@ -53,7 +53,7 @@ test('a payment is refunded in parts up to its amount, from what is payable to t
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a repeated reference returns its refund as it is now; with another request it is rejected', async () => {
+test('a repeated reference returns the current state of its refund; with another request it is rejected', async () => {
   const shop = await shopWith(service, 10)
   const request = { amount: 4, referenceNumber: 'order-1', reason: 'late' }
   const first = payloadOf(await shop.client.post(shop.path, request))
@@ -76,7 +76,7 @@ test('a repeated reference returns its refund as it is now; with another request
   expect(payloadOf(await shop.client.get(shop.path)).data).toHaveLength(1)
 })
 
-test('the bank makes a refund: REFUNDED once, with its own reference, however often it is notified', async () => {
+test('the bank pays a refund: REFUNDED once, with its own reference, however often it is notified', async () => {
   const shop = await shopWith(service, 10)
   const { refundId } = payloadOf(await shop.client.post(shop.path, { amount: 4, referenceNumber: 'r' }))
   const utr = newUtr()
@@ -92,7 +92,7 @@ test('the bank makes a refund: REFUNDED once, with its own reference, however of
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a refund that the bank cannot make gives its money back to the merchant by a reversing journal', async () => {
+test('a refund that the bank cannot pay returns its money to the merchant by a reversing journal', async () => {
   const shop = await shopWith(service, 10)
   const { refundId } = payloadOf(await shop.client.post(shop.path, { referenceNumber: 'r' }))
   const refund = payloadOf(await failed(refundId))
@@ -125,7 +125,7 @@ test('a refund that the bank cannot make gives its money back to the merchant by
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a signed notice that is no outcome of a refund goes to quarantine and changes nothing', async () => {
+test('a signed notice that is not the outcome of a refund is quarantined and changes nothing', async () => {
   const shop = await shopWith(service, 10)
   const refundOf = async (referenceNumber: string): Promise<string> =>
     payloadOf(await shop.client.post(shop.path, { amount: 2, referenceNumber })).refundId
@@ -160,7 +160,7 @@ test('a signed notice that is no outcome of a refund goes to quarantine and chan
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a notice that the return of a credit failed, or whose refund cannot be read, is not taken for its return', async () => {
+test('a notice that the return of a credit failed, or whose refund cannot be read, is not treated as its return', async () => {
   const { client } = await newShop(service)
   const { qrCodeId, tr } = await newCode(service, client)
   payloadOf(await cancel(client, qrCodeId))
@@ -250,7 +250,7 @@ test('a refund beyond the payable balance is rejected, or an advance where the s
   }
 })
 
-test('at once: refunds of the last rupee, one reference twice, and both outcomes of one refund', async () => {
+test('concurrently: refunds of the last rupee, one reference twice, and both outcomes of one refund', async () => {
   const env = { PUBLIC_URL: service.baseUrl }
   const second = await openService({ background: false, db: service.db, env })
   try {

@@ -9,7 +9,7 @@ import { insertManyCards } from '../harness/many-cards.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { asSuperuser, MASTER_KEY, newDatabase, openService, type TestDatabase } from '../harness/service.ts'
 
-test('a backup is restored in whatever order its rows come: also where a card comes far behind the one that replaces it', async () => {
+test('a backup is restored in any order of rows: also where a card comes long after the one that replaces it', async () => {
   const service = await openService()
   onTestFinished(() => service.close())
   const partner = await newPartner(service, { fundsPaise: 1_000_000_000n })

@@ -27,7 +27,7 @@ function reporting(name: string): { onSent: () => void; readonly Client: Connect
   return report
 }
 
-test('a process that stops while many events are forgotten waits for one call; the next one goes on until none is left', async () => {
+test('a process that stops while many events are deleted waits for one call; the next process continues until none is left', async () => {
   const report = reporting('events_forget')
   const service = await openService({ background: false, Client: report.Client })
   try {
@@ -60,7 +60,7 @@ test('a process that stops while many events are forgotten waits for one call; t
   }
 })
 
-test('a process that stops while many old requests are deleted waits for one call; one that goes on logs new requests between the calls, and deletes all', async () => {
+test('a process that stops while many old requests are deleted waits for one call; one that continues logs new requests between the calls, and deletes all', async () => {
   const db = await newDatabase()
   await asSuperuser(db.database, (admin) =>
     admin.query(

@@ -50,7 +50,7 @@ const addKey = () =>
     service.app.services.keyring.add(tx, PURPOSE, 0, randomBytes(32)),
   )
 
-test('a row that a process which was cut off encrypted with a key that is retired by then can be read for ever; the doctor fails until the next rotation has encrypted it again', async () => {
+test('a row encrypted by a cut-off process with a key retired by then stays readable; the doctor fails until the next rotation re-encrypts it', async () => {
   const { database, keyring } = service.app.services
   const operator = await newOperator(service, 'operator')
   const browser = new Browser(service)
@@ -92,7 +92,7 @@ test('a row that a process which was cut off encrypted with a key that is retire
   expect(await signIn(1)).toBe(200)
 }, 120_000)
 
-test('a retired key of a master key that is not there any more keeps no process from starting', async () => {
+test('a retired key of a master key that no longer exists does not keep a process from starting', async () => {
   const [other] = await sql<{ wrapped: Buffer }>(`select wrapped from keyring where purpose = 'bulk_row'`)
   await sql(
     `insert into keyring (key_id, purpose, wrapped, wrapped_by, effective_at, retired_at)

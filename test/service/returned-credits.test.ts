@@ -104,7 +104,7 @@ test('a return that an operator records has the books and events of the bank’s
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('svc admin payments returned ends what svc admin suspense return began, in the name of an operator who moves money', async () => {
+test('svc admin payments returned completes what svc admin suspense return began, in the name of an operator who moves money', async () => {
   const credit = await stray()
   await giveBack(credit)
   const as = async (role: 'finance' | 'support') => {
@@ -128,7 +128,7 @@ test('svc admin payments returned ends what svc admin suspense return began, in 
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('only what goes back is recorded as returned: no credit in suspense, no accepted one, no assigned one', async () => {
+test('only a credit on its way back is recorded as returned: no credit in suspense, no accepted one, no assigned one', async () => {
   const shop = await shopWith(service, 10)
   const [suspended, assigned] = [await stray(), await stray()]
   await service.app.services.commands
@@ -146,7 +146,7 @@ test('only what goes back is recorded as returned: no credit in suspense, no acc
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a notice of a return in quarantine is assigned by the return that an operator records with it, once', async () => {
+test('a quarantined notice of a return is assigned by the return that an operator records with it, once', async () => {
   const [credit, another] = [await waiting(), await waiting()]
   const kept = async (notice: object): Promise<string> =>
     (await notifyRefund(service, notice)).json.payload.noticeId
@@ -169,7 +169,7 @@ test('a notice of a return in quarantine is assigned by the return that an opera
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a return that operators and the bank report at once, on two processes, moves money once', async () => {
+test('a return that an operator and the bank report at once, on two processes, moves money once', async () => {
   const credit = await waiting()
   const elsewhere = await signedIn(other, 'finance')
   const reports = await Promise.all([

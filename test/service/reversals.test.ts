@@ -33,7 +33,7 @@ const balanceOf = (partner: TestPartner) => fundsOf(service, partner)
 const journalOf = (partner: TestPartner, reference: string) => journalIdOf(service, partner, reference)
 const newEmptyPartner = () => newPartner(service, { fundsPaise: 0n })
 
-test('a wrong funding is reversed once by a mirrored journal with a reason, and its reference may be entered again', async () => {
+test('an incorrect funding is reversed once by a mirrored journal with a reason, and its reference may be entered again', async () => {
   const partner = await newEmptyPartner()
   const reference = newReference()
   await fund(asha, partner, '900.00', reference)
@@ -70,7 +70,7 @@ test('a reversal above the limit waits for a second person', async () => {
   expect(await balanceOf(partner)).toBe('0')
 })
 
-test('a reversal of what was put on cards meanwhile is refused with the balance; that of a card load names the command', async () => {
+test('a reversal of money loaded on cards meanwhile is rejected with the balance; that of a card load names the command', async () => {
   const partner = await newEmptyPartner()
   const reference = newReference()
   await fund(asha, partner, '900.00', reference)

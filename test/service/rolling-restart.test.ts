@@ -69,7 +69,7 @@ class Balancer {
   }
 }
 
-test('processes that are restarted one after the other under load, behind a balancer that asks /readyz, fail no request', async () => {
+test('processes that are restarted one after the other under load, behind a load balancer that checks /readyz, fail no request', async () => {
   const service = await openService()
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-rolling-'))
   const balancer = new Balancer()

@@ -57,7 +57,7 @@ test.each([
   ['create QR code', codes, 5],
   ['create gift card', cards, 60],
 ])(
-  '%s, of which a new database has taken thousands, has read some rows for each and not the table',
+  '%s, used thousands of times on a new database, has read some rows for each and not the table',
   async (name, prepare, most) => {
     const service = await openService({ background: false })
     const operation = await prepare(service)
@@ -75,7 +75,7 @@ test.each([
   60_000,
 )
 
-test('the console lists cancelled QR codes, older than thousands that are active, and reads no others', async () => {
+test('the console lists cancelled QR codes that are older than thousands of active ones, and reads no others', async () => {
   const service = await openService({ background: false })
   const shop = await service.as(await service.newMerchant())
   const code = await newCode(service, shop)

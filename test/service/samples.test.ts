@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 test.each(GIFT_CARD_SAMPLES)(
-  'the $label example of the reference, run as it is, issues a card',
+  'the $label example of the reference, run unchanged, issues a card',
   async ({ lang, source }) => {
     // The program as it stands in this tree, where a reader has the installed one.
     const program = `${process.execPath} ${PROGRAM}`

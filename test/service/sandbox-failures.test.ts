@@ -37,7 +37,7 @@ const codes = (): Promise<number> =>
     return rows[0]!.codes
   })
 
-test('every row of the sandbox’s table of failures can be provoked over HTTP, and does nothing else', async () => {
+test('every row of the sandbox’s table of failures can be triggered over HTTP, and does nothing else', async () => {
   const before = await codes()
   for (const { name, status, what } of INJECTED_FAULTS) {
     if (name === 'no_response' || name === 'response_lost') continue
@@ -62,7 +62,7 @@ test('every row of the sandbox’s table of failures can be provoked over HTTP, 
   expect(INJECTED_FAULTS.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(FAILURES)))
 })
 
-test('a lost answer was carried out: the repeat gets it, and nothing is done twice', async () => {
+test('a request with a lost response was executed: the repeat gets it, and nothing is done twice', async () => {
   const before = await codes()
   const headers = { 'idempotency-key': 'lost' }
   await expect(create({ ...headers, 'sandbox-fail': 'response_lost' })).rejects.toThrow(/socket|other side/i)
@@ -71,7 +71,7 @@ test('a lost answer was carried out: the repeat gets it, and nothing is done twi
   expect(await codes()).toBe(before + 1)
 })
 
-test('no answer comes until the caller gives up; a delay holds an answer back', async () => {
+test('no response arrives until the caller gives up; a delay holds a response back', async () => {
   const before = await codes()
   const impatient = new Pool(service.baseUrl, { headersTimeout: 500 })
   await expect(create({ 'sandbox-fail': 'no_response' }, impatient)).rejects.toThrow('Headers Timeout')
@@ -83,7 +83,7 @@ test('no answer comes until the caller gives up; a delay holds an answer back', 
   expect((await create({ 'sandbox-delay': '10', 'sandbox-fail': 'overloaded' })).status).toBe(503)
 })
 
-test('a request may fail a number of times only, counted by its Idempotency-Key', async () => {
+test('a request can be made to fail a number of times only, counted by its Idempotency-Key', async () => {
   const headers = { 'sandbox-fail': 'temporarily_unavailable; times=2', 'idempotency-key': 'twice' }
   const statuses = []
   for (let i = 0; i < 4; i++) statuses.push((await create(headers)).status)
@@ -91,7 +91,7 @@ test('a request may fail a number of times only, counted by its Idempotency-Key'
   expect((await create({ ...headers, 'idempotency-key': 'another' })).status).toBe(503)
 })
 
-test('what cannot be provoked is said so', async () => {
+test('a failure that cannot be triggered is reported as such', async () => {
   for (const headers of [
     { 'sandbox-fail': 'no_such_word' },
     { 'sandbox-fail': '__proto__' },
@@ -106,7 +106,7 @@ test('what cannot be provoked is said so', async () => {
   }
 })
 
-test('in live mode nothing is provoked', async () => {
+test('in live mode no failure is triggered', async () => {
   const live = await openService({ env: { SVC_MODE: 'live' } })
   const response = await fetch(`${live.baseUrl}/livez`, {
     headers: { 'sandbox-fail': 'overloaded', 'sandbox-delay': 'x' },

@@ -26,7 +26,7 @@ const fileOf = (): string => sandboxFile(sandbox.service.app.services.config.DAT
 const read = async (): Promise<SandboxFile> => JSON.parse(await readFile(fileOf(), 'utf8'))
 
 test.each(PARTNERS)(
-  'the shared key of %s is a JWK that jose imports as it is and encrypts a request with',
+  'the shared key of %s is a JWK that jose imports unchanged and encrypts a request with',
   async (name) => {
     const { sharedKey, companyId, cardAccountId, partnerId, ...client } = (await read())[name]
     const { alg, enc, kid } = sharedKey
@@ -39,7 +39,7 @@ test.each(PARTNERS)(
   },
 )
 
-test('a sandbox with a limit of postings starts: its demo accounts are funded by two persons, once', async () => {
+test('a sandbox with a limit of postings starts: its demo accounts are funded by two people, once', async () => {
   const { service } = await openSandbox({ APPROVAL_ABOVE_RUPEES: '1' })
   try {
     const { services } = service.app
@@ -107,7 +107,7 @@ test('a sandbox starts with every demo tenant disabled: entries stay, the log sa
   }
 })
 
-test('a sandbox starts with demo tenants that are closing, also without its file, and enabled they get working keys', async () => {
+test('a sandbox starts with demo tenants that are closing, also without its file, and once enabled they get working keys', async () => {
   const own = await openSandbox()
   try {
     const { services } = own.service.app

@@ -60,7 +60,7 @@ async function press(path: string, method: string, operation: Json, document: Js
   return { operationId, status: response.status, text }
 }
 
-test('in a sandbox the request that the reference shows succeeds as it is, for every operation', async () => {
+test('in a sandbox the request that the reference shows succeeds unchanged, for every operation', async () => {
   const response = await fetch(`${service.baseUrl}/openapi.json`)
   const cookie = response.headers.get('set-cookie')!.split(';')[0]!
   const document: Json = await response.json()

@@ -56,7 +56,7 @@ test('a table that names a tenant is a table of tenants', async () => {
   expect(unsecured).toEqual([{ table: 'tenants' }])
 })
 
-test('a database and a backup of a version before the baseline are refused, and nothing is changed', async () => {
+test('a database and a backup of a version before the baseline are rejected, and nothing is changed', async () => {
   const db = await newDatabase()
   const former = '0001_tenants_ledger_qr_codes'
   const rename = (from: string, to: string) =>
@@ -88,7 +88,7 @@ test.each([
   ['a login', (url: string) => url.replace('//postgres@', '//no_such_login@')],
   ['a database', (url: string) => url.replace(/test_\w+/, 'no_such_database')],
 ])(
-  'a server that has no such %s has no missing migrations either: it is named, with the setting',
+  'a server without any %s has no missing migrations either: it is named, with the setting',
   async (_, wrong) => {
     const DATABASE_URL = wrong(db.url)
     expect(DATABASE_URL).not.toBe(db.url)

@@ -36,7 +36,7 @@ const balanceOf = (accountId: string) => balanceOn(service, accountId)
 const indebted = (amount: number) => indebtedOn(service, amount)
 const excepted = (message: 'taken' | 'given', amount: number) => exceptedOn(service, message, amount)
 
-test('an advance that the merchant repaid to the bank is deducted from no payout any more', async () => {
+test('an advance that the merchant repaid to the bank is no longer deducted from any payout', async () => {
   const shop = await indebted(900)
   const bank = await balanceOf(`bank:${shop.merchantId}`)
   const over = await settle(asha, advances(shop), { amount: '900.01' })
@@ -61,7 +61,7 @@ test('an advance that the merchant repaid to the bank is deducted from no payout
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a repayment that was entered wrongly is reversed, and a payout that had it counts it back', async () => {
+test('an incorrectly entered repayment is reversed, and a payout that included it counts it back', async () => {
   const shop = await indebted(500)
   const reference = newReference()
   const { journalId } = (await settle(asha, advances(shop), { amount: '500.00', reference })).json
@@ -83,7 +83,7 @@ test('a repayment that was entered wrongly is reversed, and a payout that had it
   expect((await settle(asha, advances(shop), { amount: '1.00', reference })).error).toBe('balance_not_open')
 })
 
-test('what is written off goes to the account of what was given up, not to the bank or the network', async () => {
+test('a write-off goes to the write-off account, not to the bank or the network', async () => {
   const shop = await indebted(70)
   const partner = await excepted('taken', 35)
   for (const [accountId, amount, tenantId] of [
@@ -98,7 +98,7 @@ test('what is written off goes to the account of what was given up, not to the b
   expect(await payOut(service, shop)).toMatchObject({ amountPaise: 100_00n, advancePaise: 0n })
 })
 
-test('a payout run pays a merchant whose money is only an advance in its favour, and what is open names the run', async () => {
+test('a payout run pays a merchant whose only money is an advance in its favour, and the open balance names the run', async () => {
   const { name } = await newOperator(service, 'finance')
   const env = {
     DATABASE_URL: service.db.url,

@@ -42,7 +42,7 @@ const balanceOf = (accountId: string) => balanceOn(service, accountId)
 const indebted = (amount: number) => indebtedOn(service, amount)
 const excepted = (message: 'taken' | 'given', amount: number) => exceptedOn(service, message, amount)
 
-test('what the network settled leaves the exceptions against the card settlement, on whichever side it was', async () => {
+test('a network settlement clears the exceptions against the card settlement, on whichever side they were', async () => {
   const taken = await excepted('taken', 80)
   const before = await balanceOf(`card_settlement:${taken.partnerId}`)
   const first = await settle(asha, exceptions(taken), { amount: '30.00' })
@@ -60,7 +60,7 @@ test('what the network settled leaves the exceptions against the card settlement
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a reference is entered once, however it is written; another amount, outcome or account under it is refused', async () => {
+test('a reference is entered once, however it is written; another amount, outcome or account under it is rejected', async () => {
   const partner = await excepted('taken', 90)
   const reference = newReference()
   const spelled = `${reference.slice(0, 4).toLowerCase()}-${reference.slice(4)}`
@@ -77,7 +77,7 @@ test('a reference is entered once, however it is written; another amount, outcom
   expect(await balanceOf(exceptions(partner))).toBe('-6900')
 })
 
-test('one transfer to the bank repays one advance or funds one card account, whichever is entered first', async () => {
+test('one bank transfer repays one advance or funds one card account, whichever is entered first', async () => {
   const [one, two, partner] = [
     await indebted(50),
     await indebted(50),
@@ -120,7 +120,7 @@ test('one transfer to the bank repays one advance or funds one card account, whi
   }
 })
 
-test('two processes that settle the last of it at once settle it once', async () => {
+test('two processes that settle the remainder at once settle it once', async () => {
   for (let round = 0; round < 10; round++) {
     const { partnerId } = await excepted('taken', 10)
     const ask = { tenantId: partnerId, kind: 'card_exceptions', outcome: 'SETTLED', side: 'debit' } as const
@@ -139,7 +139,7 @@ test('two processes that settle the last of it at once settle it once', async ()
   }
 })
 
-test('above the limit it waits for a second person, and the database takes none without', async () => {
+test('above the limit it waits for a second person, and the database rejects one without', async () => {
   const shop = await indebted(2_500)
   const alone = service.app.services.commands.open(settleBalance).run(
     {
@@ -170,7 +170,7 @@ test('above the limit it waits for a second person, and the database takes none 
   expect(await balanceOf(advances(shop))).toBe('-49998')
 })
 
-test('what was approved is not posted once the account has it open on the other side', async () => {
+test('an approved settlement is not posted once the account is open on the other side', async () => {
   const partner = await excepted('taken', 1_200)
   const waiting = await settle(asha, exceptions(partner), { amount: '1100.00' })
   expect(waiting.status).toBe(202)
@@ -207,7 +207,7 @@ test('only those who may move money settle, and only exceptions and advances', a
   })
 })
 
-test('books of an instant before it show what was open then', async () => {
+test('books as of an instant before it show what was open then', async () => {
   const shop = await indebted(40)
   const [{ now }] = (await sql<{ now: Date }>('select clock_timestamp() as now')) as [{ now: Date }]
   await settle(asha, advances(shop), { amount: '40.00' })

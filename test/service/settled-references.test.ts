@@ -39,7 +39,7 @@ const fund = ({ partnerId, cardAccountId }: TestPartner, reference: string, on =
     )
 
 test.each(['payout_exceptions', 'refund_exceptions'] as const)(
-  'a transfer to the bank that settles %s pays nothing else, whichever is entered first',
+  'a bank transfer that settles %s pays nothing else, whichever is entered first',
   async (kind) => {
     const [one, two, indebted, partner] = [
       await paidLateOn(service, 50),
@@ -101,7 +101,7 @@ test('of a settlement and a funding under one reference, in two processes at onc
   }
 })
 
-test('what is written off, or settled with the card network, is no transfer to the bank', async () => {
+test('a write-off, or a settlement with the card network, is not a bank transfer', async () => {
   const [late, excepted, partner] = [
     await paidLateOn(service, 50),
     await exceptedOn(service, 'taken', 4),
@@ -115,7 +115,7 @@ test('what is written off, or settled with the card network, is no transfer to t
 })
 
 test.each(['SETTLED', 'WRITTEN_OFF'] as const)(
-  'of two accounts of a merchant one is %s under a reference, and the other refused',
+  'of two accounts of a merchant one is %s under a reference, and the other is rejected',
   async (outcome) => {
     const { merchantId } = await paidLateOn(service, 50)
     const reference = newReference()

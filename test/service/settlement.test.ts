@@ -88,7 +88,7 @@ test('what the bank paid is matched by its reference; the rest is listed: unknow
   expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
 })
 
-test('a line of another amount is corrected by the bank’s later line, and by no third', async () => {
+test('a line of another amount is corrected by the bank’s later line, and not by a third', async () => {
   const utr = await pay(50)
   const wrong = await csv([[utr, '49']])
   expect(await imported(wrong)).toEqual({ ...NONE, differing: 1 })
@@ -109,7 +109,7 @@ test('a line of another amount is corrected by the bank’s later line, and by n
   expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
 })
 
-test('importing a file again changes nothing; a line whose notice came meanwhile is matched', async () => {
+test('importing a file again changes nothing; a line whose notice arrived meanwhile is matched', async () => {
   const [paid, late] = [await pay(11), newUtr()]
   const file = await csv([
     [paid, '11'],
@@ -125,7 +125,7 @@ test('importing a file again changes nothing; a line whose notice came meanwhile
   expect(await imported(file)).toEqual({ ...NONE, repeated: 2 })
 })
 
-test('a line whose payment arrives later is matched by itself, once; one of another amount is listed as such', async () => {
+test('a line whose payment arrives later is matched automatically, once; one of another amount is listed as such', async () => {
   const [late, other, never] = [newUtr(), newUtr(), newUtr()]
   const file = await csv([
     [late, '14'],
@@ -175,7 +175,7 @@ test('of two imports of one file at once, and two files with the same line, each
   expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
 })
 
-test('a bank’s own columns, units and dates are read; lines that cannot be are named, and nothing is imported', async () => {
+test('a bank’s own columns, units and dates are read; invalid lines are named, and then nothing is imported', async () => {
   const [utr, bad] = [await pay(1_234.5), await pay(3)]
   const file = join(dir, 'bank.csv')
   await writeFile(file, `RRN,Value Date,Settled Amount\n${utr},01/04/2026,"1,234.50"\n`)

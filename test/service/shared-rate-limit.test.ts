@@ -85,7 +85,7 @@ test.skipIf(!REDIS)(
 )
 
 test.skipIf(!REDIS)(
-  'a store that dies refuses nobody: each process counts for itself, says so once, and shares again when it is back',
+  'a store that dies rejects no request: each process counts for itself, reports it once, and shares again when it is back',
   async () => {
     const store = await openStore()
     const services = await openTwo(`redis://127.0.0.1:${store.port}`)
@@ -112,7 +112,7 @@ test.skipIf(!REDIS)(
 )
 
 test.skipIf(!REDIS)(
-  'a store that hangs is hung up on, refuses nobody, and is shared again when it goes on',
+  'a store that hangs is disconnected, rejects no request, and is shared again when it resumes',
   async () => {
     const store = await openStore()
     const services = await openTwo(`redis://127.0.0.1:${store.port}`)
@@ -131,7 +131,7 @@ test.skipIf(!REDIS).each([
   ['is a replica', 'replicaof 127.0.0.1 1', 'replicaof no one', 'READONLY'],
   ['permits no counting', 'acl setuser default -eval -evalsha', 'acl setuser default +@all', 'NOPERM'],
 ])(
-  'a store that %s refuses nobody: each process counts for itself, says why once, and shares again afterwards',
+  'a store that %s rejects no request: each process counts for itself, reports why once, and shares again afterwards',
   async (_, breaks, mends, reason) => {
     const store = await openStore()
     const services = await openTwo(`redis://127.0.0.1:${store.port}`)
@@ -164,7 +164,7 @@ test.skipIf(!REDIS).each([
 )
 
 test.skipIf(!REDIS)(
-  'after a failover the processes leave the store that became a replica, and share at the one that its address leads to',
+  'after a failover the processes leave the store that became a replica, and share at the one that its address resolves to',
   async () => {
     const [first, second] = [await openStore(), await openStore()]
     let primary = first.port
@@ -196,7 +196,7 @@ test.skipIf(!REDIS)(
 )
 
 test.skipIf(!REDIS)(
-  'a store that refuses the password is one that does not answer; the password is in no log',
+  'a store that rejects the password is treated as one that does not respond; the password is in no log',
   async () => {
     const store = await openStore('the-right-password')
     const services = await openTwo(`redis://:a-wrong-password@127.0.0.1:${store.port}`)
@@ -208,7 +208,7 @@ test.skipIf(!REDIS)(
 )
 
 test.each(['redis://:%zz@127.0.0.1:6379', 'redis://127.0.0.1:6379?replyMapping=resp3&protocol=2'])(
-  'a store that cannot be opened ends no process and refuses nobody: each process counts for itself (%s)',
+  'a store that cannot be opened stops no process and rejects no request: each process counts for itself (%s)',
   async (url) => {
     const services = await openTwo(url)
     const clients = await clientsOf(services)

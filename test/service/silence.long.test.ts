@@ -21,7 +21,7 @@ import {
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 freezable()
 
-test('after temporarily_unavailable nothing was carried out, and nothing is later', async () => {
+test('after temporarily_unavailable nothing was executed, and nothing is later', async () => {
   const wheres: Freeze[] = ['freeze before COMMIT', 'freeze within COMMIT', 'freeze after COMMIT']
   let batches = 0
   proxy.cut(() => wheres[batches++ % 7])
@@ -47,7 +47,7 @@ test('after temporarily_unavailable nothing was carried out, and nothing is late
   for (const name of refused) expect([name, await codesNamed(name)]).toEqual([name, 0])
 })
 
-test('with every open connection frozen, reads, tokens and commands all get a response in time, and new connections serve', async () => {
+test('with every open connection frozen, reads, tokens and commands all get a response in time, and new connections work', async () => {
   const { qrCodeId } = await newCode(service, client)
   expect(proxy.freeze()).toBeGreaterThan(0)
   const responses = await Promise.all([
@@ -62,7 +62,7 @@ test('with every open connection frozen, reads, tokens and commands all get a re
   expect(await codesNamed('frozen')).toBe(1)
 })
 
-test('a service whose connections are frozen closes all the same', async () => {
+test('a service whose connections are frozen still closes', async () => {
   const own = await open(proxy)
   await own.as(await own.newMerchant())
   proxy.freeze()

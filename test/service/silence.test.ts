@@ -25,7 +25,7 @@ import {
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 freezable()
 
-test('a COMMIT whose response is lost in a frozen connection is found again by its id: the caller sees no error', async () => {
+test('a COMMIT whose response is lost in a frozen connection is found by its id: the caller sees no error', async () => {
   freezeOnce('freeze after COMMIT')
   const response = await create(client, 'lost-response')
   expect(response.status, response.text).toBe(200)
@@ -136,7 +136,7 @@ const gauge = async (name: string): Promise<number> => {
   return Number(new RegExp(`^${name}\\{queue="createQrCode"\\} (.*)$`, 'm').exec(text)?.[1])
 }
 
-test('the gauges count commands that wait and those in a batch that has no response', async () => {
+test('the gauges count waiting commands and those in a batch that has no response', async () => {
   freezeOnce('freeze before COMMIT')
   const first = create(client, 'gauge-0')
   await happened(() => proxy.cuts['freeze before COMMIT'] > 0)

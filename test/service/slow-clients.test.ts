@@ -27,7 +27,7 @@ const BEGINNINGS = [
 
 // The time limits are about the clock, not about PostgreSQL: one engine is enough.
 test.runIf(process.env['TEST_POSTGRES'] === 'package')(
-  'of 800 slow connections none is open after 20 s at the default limits, and a good client beside them is served every time',
+  'of 800 slow connections none is open after 20 s at the default limits, and a well-behaved client is always served meanwhile',
   async () => {
     const { hostname, port } = new URL(service.baseUrl)
     const open = new Set<Socket>()

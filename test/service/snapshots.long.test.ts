@@ -7,7 +7,7 @@ import { Client, type Json, payloadOf } from '../harness/client.ts'
 import { startProcess } from '../harness/processes.ts'
 import { MASTER_KEY, newDatabase, tokenOf } from '../harness/service.ts'
 
-test('a snapshot is loaded and the sandbox reset while the service runs: it works on, and nothing of before is taken', async () => {
+test('a snapshot is loaded and the sandbox reset while the service runs: it keeps working, and nothing from before is accepted', async () => {
   const db = await newDatabase()
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-snapshots-'))
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }))

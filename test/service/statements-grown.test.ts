@@ -56,7 +56,7 @@ async function transfersRead(work: (service: TestService) => Promise<void>): Pro
   return rows[0].read
 }
 
-test('the statement of a card account reads what moved since its first day, not the lifetime of the account', async () => {
+test('the statement of a card account reads movements since its first day, not the lifetime of the account', async () => {
   const partner = await newPartner(first)
   const { partnerId, cardAccountId } = partner
   await grow(`card_funding:${cardAccountId}`, partnerId, `funding_clearing:${partnerId}`)
@@ -72,7 +72,7 @@ test('the statement of a card account reads what moved since its first day, not 
   expect(read).toBeLessThan(OLD / 100)
 })
 
-test('a statement of a tenant whose clock is ahead has what moved in its time', async () => {
+test('a statement of a tenant whose clock is ahead has the movements in its time', async () => {
   const partner = await newPartner(first)
   const clock = `/sandbox/tenants/${partner.partnerId}/clock/advance`
   payloadOf(await first.client.post(clock, { bySeconds: 20 * 86_400 }))
@@ -85,7 +85,7 @@ test('a statement of a tenant whose clock is ahead has what moved in its time', 
   expect(openingBalance - closingBalance).toBe(30)
 })
 
-test('the daily statement of a merchant and a page of its account read what moved since the day', async () => {
+test('the daily statement of a merchant and a page of its account read movements since the day', async () => {
   const { merchantId } = await shopWith(first, 100)
   const accountId = `payable:${merchantId}`
   await grow(accountId, merchantId, `upi_clearing:${merchantId}`)

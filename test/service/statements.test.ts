@@ -39,7 +39,7 @@ async function newPayout(name: string) {
   return { merchant, client, payoutId, paymentId: paid.paymentId as string }
 }
 
-test('the statement of a payout says how it adds up, to the paisa, in API, portal and console alike', async () => {
+test('the statement of a payout shows how it adds up, exact to the paisa, in API, portal and console alike', async () => {
   const { client, merchant, paymentId, payoutId } = await newPayout('अशोक Stores')
   const path = `/payouts/${payoutId}/statement.pdf`
   const { authorization } = client.headers as { authorization: string }
@@ -109,7 +109,7 @@ test('the statement of a card account has the balances and movements of the peri
   expect(await textOf(shown.bytes)).toContain(svcCardId)
 })
 
-test('a statement of thousands of lines has them all on numbered pages, and other work goes on meanwhile', async () => {
+test('a statement of thousands of lines has them all on numbered pages, and other work continues meanwhile', async () => {
   const { merchant, payoutId } = await newPayout('Busy Stores')
   const { database } = service.app.services
   const { readPayoutStatement } = await import('@svc/server/statements/payout-statement')

@@ -139,7 +139,7 @@ describe.each([
     return [how, text.includes(caller.last)]
   }
 
-  test('comes whole while the credential holds', async () => {
+  test('arrives whole while the credential is valid', async () => {
     const caller = await newCaller()
     const slow = await begin(caller.asked)
     const { how, text } = await slow.rest()

@@ -65,7 +65,7 @@ async function searchesFree(): Promise<void> {
 describe('HEAD', () => {
   const gets = OPERATIONS.filter(({ method }) => method === 'GET')
 
-  test.each(gets)('on $id is like GET without the body, or refused where GET streams', async (operation) => {
+  test.each(gets)('on $id is like GET without the body, or rejected where GET streams', async (operation) => {
     const path = operation.path.replace(/:\w+/g, 'none_0')
     const headers = operation.auth === 'merchant' ? ofMerchant : ofPartner
     const head = await request(url(path), { method: 'HEAD', headers })
@@ -97,7 +97,7 @@ describe('HEAD', () => {
   })
 })
 
-test('a tenant has as many event streams as promised, and not one more', async () => {
+test('a tenant has as many event streams as documented, and not one more', async () => {
   await allFree(ofMerchant)
   await expect
     .poll(async () => (await openEvents(ofMerchant, EVENTS_MAX + 1)).sort(), { timeout: 10_000 })
@@ -132,7 +132,7 @@ const asText = (line: string, headers: Record<string, string>, body = '') =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n${body}`
 
-describe('a caller who goes away gives the streams back', () => {
+describe('a caller that disconnects releases its streams', () => {
   test('that wait behind another response of the same connection', async () => {
     const streams = Array.from({ length: EVENTS_MAX }, () => asText(`GET ${EVENTS}`, ofMerchant))
     const socket = await occupy(streams, async () => (await openEvents(ofMerchant, 1))[0] === 429)
@@ -181,7 +181,7 @@ async function statusOf(response: ReturnType<typeof search>): Promise<number> {
   return statusCode
 }
 
-test('a stream that is refused as an encrypted response counts for nothing', async () => {
+test('a stream that is rejected as an encrypted response does not count', async () => {
   for (let i = 0; i < 10; i++) expect(await statusOf(search({ accept: 'application/jose' }))).toBe(406)
   await searchesFree()
 })

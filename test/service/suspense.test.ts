@@ -94,7 +94,7 @@ test('a credit of the platform goes to a merchant by two journals, each within i
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('what was assigned is paid out, though it came before an earlier payout', async () => {
+test('an assigned credit is paid out, although it is older than an earlier payout', async () => {
   const merchant = await service.newMerchant()
   await giveAccount(service, merchant.merchantId)
   const client = await service.as(merchant)
@@ -112,7 +112,7 @@ test('what was assigned is paid out, though it came before an earlier payout', a
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('of credits that are assigned at the same instant, in whatever order, all are paid out', async () => {
+test('of credits assigned at the same instant, in any order, all are paid out', async () => {
   const merchants = [await service.newMerchant(), await service.newMerchant()]
   const waiting: [Stray, TestMerchant][] = []
   for (const [n, merchant] of merchants.entries()) {
@@ -142,7 +142,7 @@ test('of credits that are assigned at the same instant, in whatever order, all a
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a credit is returned to its payer: the bank’s notice ends it', async () => {
+test('a credit is returned to its payer: the bank’s notice completes the return', async () => {
   const merchant = await service.newMerchant()
   for (const credit of [await stray(merchant), await stray()]) {
     expect((await resolve(credit, null)).payment).toMatchObject({ status: 'REFUND_PENDING' })
@@ -170,7 +170,7 @@ test('assigned to two merchants, returned and refunded at once, in two processes
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a refund notice that finds its credit assigned while it waits takes nothing, least of all from another credit', async () => {
+test('a refund notice whose credit is assigned while it waits debits nothing, in particular no other credit', async () => {
   const credit = await stray()
   // Another credit of the platform goes back: its money is in the account that refunds are taken from.
   const returning = await stray()
@@ -204,7 +204,7 @@ test('commands accept platform for the tenant of credits that fit no merchant', 
   expect(owed).toBe(await svc('books', 'liabilities', '--tenant', 'house'))
 })
 
-test('operators resolve suspense by the command line and by the console, in their name', async () => {
+test('operators resolve suspense on the command line and in the console, in their name', async () => {
   const merchant = await service.newMerchant()
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const svc = (...args: string[]) => runHere(['admin', 'suspense', ...args], env)

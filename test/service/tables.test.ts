@@ -61,7 +61,7 @@ function differences(definition: TableDefinition, inDatabase: readonly DatabaseC
 const columnsOf = (name: string) => columns.filter(({ table }) => table === name)
 const definitionOf = (name: string) => definedTables().find((table) => table.name === name)!
 
-test('the columns of every table in the code are those of the database: name, type and whether they may be null', () => {
+test('the columns of every table in the code are those of the database: name, type and nullability', () => {
   const names = definedTables().map(({ name }) => name)
   expect(names).toEqual(
     expect.arrayContaining(['qr_codes', 'outbox', 'ledger_transfers', 'webhook_endpoints']),
@@ -73,7 +73,7 @@ test('the columns of every table in the code are those of the database: name, ty
   ).toEqual(Object.fromEntries(names.map((name) => [name, []])))
 })
 
-test('a missing, a wrongly typed and a wrongly nullable column of a table are found', () => {
+test('a missing, a wrongly typed and a wrongly nullable column of a table are detected', () => {
   const payments = definitionOf('payments')
   const changed = (name: string, change: Partial<TableDefinition['columns'][number]>): TableDefinition => ({
     ...payments,

@@ -32,7 +32,7 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).to
 const typesOf = async (client: Client): Promise<string[]> =>
   payloadOf(await client.get('/api/v0/events?limit=100')).data.map(({ type }: Json) => type)
 
-test('a QR code of a year expires when its merchant’s clock goes a year on, and its neighbour’s does not', async () => {
+test('a one-year QR code expires when its merchant’s clock is advanced by a year, and another merchant’s does not', async () => {
   const [own, other] = [await service.as(shop), await service.as(neighbour)]
   const body = { expiry: inSeconds(YEAR_S), qrName: 'A year', amount: 10 }
   const [code, kept] = [await newCode(service, own, body), await newCode(service, other, body)]
@@ -51,7 +51,7 @@ test('a QR code of a year expires when its merchant’s clock goes a year on, an
   expect(await typesOf(other)).not.toContain('qr_code.expired')
 })
 
-test('coins of a year are awarded and expire, with their event, in one test', async () => {
+test('one-year coins are awarded and expire, with their event, in one test', async () => {
   const { partner, client } = await newCoinPartner(service)
   const { event } = await newConfig(client, { amount: 7, coinsExpireAfterDays: 365 })
   const { userId, companyId } = partner
@@ -136,7 +136,7 @@ test('users are erased once their partner’s clock is USER_RETENTION_DAYS past 
   }
 })
 
-test('a bulk job starts and ends at the time of its partner’s clock, after it came', async () => {
+test('a bulk job starts and ends at the time of its partner’s clock, after it was received', async () => {
   const partner = await newPartner(service)
   payloadOf(await advance(partner.partnerId, { bySeconds: 30 * DAY_S }))
   const client = await asPartner(service.client, partner)
@@ -154,7 +154,7 @@ test('a bulk job starts and ends at the time of its partner’s clock, after it 
   expect(rows).toEqual([{ fits: true }])
 })
 
-test('a delivery that waits for an hour is tried again once the clock has gone an hour on', async () => {
+test('a delivery that waits for an hour is retried once the clock has advanced by an hour', async () => {
   const merchant = await service.newMerchant()
   const tenant = await service.as(merchant)
   receiver.response = (_, response) => void response.writeHead(503, { 'retry-after': '7200' }).end()
@@ -168,7 +168,7 @@ test('a delivery that waits for an hour is tried again once the clock has gone a
   await receiver.until(() => receiver.at('/waits').length === 2)
 })
 
-test('an event that is sent again goes out at once, also where the clock is ahead', async () => {
+test('an event that is sent again goes out at once, also when the clock is ahead', async () => {
   const merchant = await service.newMerchant()
   payloadOf(await advance(merchant.merchantId, { bySeconds: 30 * DAY_S }))
   const tenant = await service.as(merchant)
@@ -187,7 +187,7 @@ test('an event that is sent again goes out at once, also where the clock is ahea
   await received(3)
 })
 
-test('a webhook secret that was replaced stops signing at its end, also where the clock is ahead', async () => {
+test('a replaced webhook secret stops signing at its end, also when the clock is ahead', async () => {
   const merchant = await service.newMerchant()
   payloadOf(await advance(merchant.merchantId, { bySeconds: 30 * DAY_S }))
   const tenant = await service.as(merchant)
@@ -214,7 +214,7 @@ test('a second process of the sandbox follows the clock', async () => {
   }
 })
 
-test('a clock goes only forward, ten years at most, and each refusal names its field', async () => {
+test('a clock is only advanced, by ten years at most, and each rejection names its field', async () => {
   const { merchantId } = await service.newMerchant()
   const refusal = async (body: object) => {
     const { status, errorDescription } = await advance(merchantId, body)

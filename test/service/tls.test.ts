@@ -94,7 +94,7 @@ test('plain HTTP and TLS 1.1 get no response', async () => {
   await expect(shown('TLSv1.1')).rejects.toThrow()
 })
 
-test('a replaced certificate serves new connections without a restart; a pair that does not fit is not used', async () => {
+test('a replaced certificate serves new connections without a restart; a mismatched pair is not used', async () => {
   const before = (await shown()).fingerprint
   await put('second.crt', 'used.crt')
   const failed = () => service.written().includes('"loop":"tls_certificate"')
@@ -107,13 +107,13 @@ test('a replaced certificate serves new connections without a restart; a pair th
   expect((await get('/metrics')).text).toMatch(/^svc_tls_certificate_expiry_timestamp_seconds \d/m)
 })
 
-test('a master key that is given by a file is neither in the environment nor in the arguments of the process', async () => {
+test('a master key given by a file is neither in the environment nor in the arguments of the process', async () => {
   for (const file of ['environ', 'cmdline'])
     expect(await readFile(`/proc/${service.pid}/${file}`, 'utf8')).not.toContain(MASTER_KEY)
   expect(await readFile(`/proc/${service.pid}/environ`, 'utf8')).toContain('SVC_MASTER_KEY_FILE=')
 })
 
-test('the service does not start with a certificate that cannot be used, and the message names the settings', async () => {
+test('the service does not start with an unusable certificate, and the message names the settings', async () => {
   await put('first.key', 'used.key')
   const { TLS_CERT_FILE = '', TLS_KEY_FILE = '' } = env
   await expect(openService({ env: { TLS_CERT_FILE, TLS_KEY_FILE } })).rejects.toThrow(

@@ -109,20 +109,15 @@ const ADVISED = Object.entries(TRIGGERS).flatMap(([type, found]) =>
   'advice' in found ? [[type as EventType, found.advice] as const] : [],
 )
 
-test.each(CAUSED)(
-  '%s happens, also with every field replaced that its requests have',
-  async (type, fields) => {
-    const all = Object.fromEntries(fields.map((field) => [field, VALUES[field]?.()]))
-    for (const overrides of [{}, { ...all, ...OF_EVENT[type] }]) {
-      const before = (await payloads(type)).length
-      const { code, stderr } = await trigger(type, overrides)
-      expect([code, stderr]).toEqual([0, ''])
-      await expect
-        .poll(async () => (await payloads(type)).length, { timeout: 30_000 })
-        .toBeGreaterThan(before)
-    }
-  },
-)
+test.each(CAUSED)('%s happens, also with every field of its requests replaced', async (type, fields) => {
+  const all = Object.fromEntries(fields.map((field) => [field, VALUES[field]?.()]))
+  for (const overrides of [{}, { ...all, ...OF_EVENT[type] }]) {
+    const before = (await payloads(type)).length
+    const { code, stderr } = await trigger(type, overrides)
+    expect([code, stderr]).toEqual([0, ''])
+    await expect.poll(async () => (await payloads(type)).length, { timeout: 30_000 }).toBeGreaterThan(before)
+  }
+})
 
 test.each([...CAUSED, ...ADVISED])(
   '%s with a field that none of its requests has sends nothing',
@@ -137,7 +132,7 @@ test.each([...CAUSED, ...ADVISED])(
 
 describe('a replaced amount is that of the payment or the message that causes the event', () => {
   test.each(['payment.refund_pending', 'payment.refunded'])(
-    '%s: the code keeps its own amount, which the payment misses',
+    '%s: the code keeps its own amount, which the payment does not match',
     async (type) => {
       expect((await trigger(type, { amount: 50 })).code).toBe(0)
       await expect
@@ -179,7 +174,7 @@ const BY_TIME = groupBy(
   ([, advice]) => advice,
 )
 
-test('every event that only time causes has commands that cause it', () => {
+test('every event caused only by time has commands that cause it', () => {
   expect(
     [...BY_TIME.values()]
       .flat()

@@ -68,7 +68,7 @@ const SETTINGS: [setting: string, proxies: number, caller: string][] = [
 ]
 
 describe.each(SETTINGS)('with TRUST_PROXY=%s behind %i', (trust, count, caller) => {
-  test('an invented X-Forwarded-For changes neither who has failed too often nor the logged address', async () => {
+  test('an invented X-Forwarded-For changes neither the address that failed attempts count for nor the logged address', async () => {
     await behind(count, trust, { FAILED_ATTEMPTS_PER_MINUTE: '5' })
     const statuses: number[] = []
     for (let n = 1; n <= 10; n++) statuses.push((await guess(n)).status)
@@ -78,7 +78,7 @@ describe.each(SETTINGS)('with TRUST_PROXY=%s behind %i', (trust, count, caller) 
     expect(await loggedAddresses(10 + strange.length)).toEqual([caller])
   })
 
-  test('an invented X-Forwarded-For gives nobody a larger share of a full process', async () => {
+  test('an invented X-Forwarded-For gives no caller a larger share of a full process', async () => {
     await behind(count, trust, { REQUESTS_MAX: String(MOST), FAILED_ATTEMPTS_PER_MINUTE: '1000' })
     await asSuperuser(service.db.database, async (db) => {
       await db.query('begin')
@@ -94,7 +94,7 @@ describe.each(SETTINGS)('with TRUST_PROXY=%s behind %i', (trust, count, caller) 
   })
 })
 
-test('callers behind one proxy are told apart', async () => {
+test('callers behind one proxy are distinguished', async () => {
   await behind(1, '1', { FAILED_ATTEMPTS_PER_MINUTE: '5' })
   for (let n = 1; n <= 6; n++) await guess(n)
   expect((await guess(7)).status).toBe(429)

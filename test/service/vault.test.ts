@@ -34,13 +34,13 @@ const ready = async (): Promise<{ status: number; body: { warnings?: string[] } 
   return { status: response.status, body: (await response.json()) as { warnings?: string[] } }
 }
 
-test('the service serves with a master key that Vault has unwrapped', async () => {
+test('the service runs with a master key that Vault has unwrapped', async () => {
   expect(vault.unwrapped).toBeGreaterThan(0)
   expect(await ready()).toEqual({ status: 200, body: { status: 'ready' } })
   expect(service.written()).not.toContain(MASTER_KEY)
 })
 
-test('while Vault is sealed the service goes on; the log and /readyz explain it until Vault is back', async () => {
+test('while Vault is `sealed` the service continues; the log and /readyz explain it until Vault is back', async () => {
   vault.sealed = true
   const why =
     'The service runs, but could not start again: Vault does not unwrap the master key: its state is `sealed`; the log has details'
@@ -90,12 +90,12 @@ test.each([
   expect(error?.message).not.toContain('hvs.')
 })
 
-test('a key that is not of 32 bytes is refused', async () => {
+test('a key that is not of 32 bytes is rejected', async () => {
   const wrapped = vault.wrap(Buffer.alloc(16).toString('base64'))
   await expect(startOf({ SVC_MASTER_KEY_WRAPPED: wrapped })).rejects.toThrow('is not 32 bytes in base64')
 })
 
-test('settings that contradict each other are refused', () => {
+test('contradictory settings are rejected', () => {
   const { VAULT_ADDR: _, ...incomplete } = vault.settings(MASTER_KEY)
   expect(() => readConfig(incomplete)).toThrow('VAULT_ADDR is needed')
   expect(() => readConfig({ ...vault.settings(MASTER_KEY), SVC_MASTER_KEY: MASTER_KEY })).toThrow(

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('each header that an endpoint cannot have is named with what is wrong with it', async () => {
+test('each header that an endpoint cannot have is reported with what is wrong with it', async () => {
   const tenant = await service.as(await service.newMerchant())
   const create = (headers: Json) =>
     tenant.post('/api/v0/webhook-endpoints', { url: 'https://hooks.example/svc', headers })

@@ -15,7 +15,7 @@ afterAll(async () => {
   await receiver.close()
 })
 
-test('a rotation that is repeated removes no secret before its time: while five are in use, another one is refused', async () => {
+test('a repeated rotation removes no secret before its time: while five are in use, another one is rejected', async () => {
   const shop = await service.as(await service.newMerchant())
   const { secret: former, endpointId } = payloadOf(
     await shop.post('/api/v0/webhook-endpoints', { url: receiver.url('/repeated') }),

@@ -10,7 +10,7 @@ import { newCode, newCodes } from '../harness/qr-codes.ts'
 import { MASTER_KEY, openService } from '../harness/service.ts'
 import { verifyDelivery, WebhookReceiver } from '../harness/webhook-receiver.ts'
 
-test('svc listen forwards every event, signed and in order, over kill -9 and over a receiver that fails', async () => {
+test('svc listen forwards every event, signed and in order, across kill -9 and a receiver that fails', async () => {
   const service = await openService()
   const receiver = await WebhookReceiver.open()
   const dir = await mkdtemp(join(tmpdir(), 'svc-listen-'))
@@ -48,7 +48,7 @@ test('svc listen forwards every event, signed and in order, over kill -9 and ove
   await rm(dir, { recursive: true })
 })
 
-test('svc admin webhook create, list, rotate, disable and delete work on what the API shows', async () => {
+test('svc admin webhook create, list, rotate, disable and delete work on what the API returns', async () => {
   const service = await openService()
   const dir = await mkdtemp(join(tmpdir(), 'svc-webhook-cli-'))
   const merchant = await service.newMerchant()

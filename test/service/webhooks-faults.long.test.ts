@@ -233,7 +233,7 @@ const openStream = async (
   return fetch(`${service.baseUrl}/api/v0/events/stream${query}`, { headers: { authorization, ...headers } })
 }
 
-test('a stream tells the past, then what happens, goes on after Last-Event-ID, and ends when the service drains', async () => {
+test('a stream sends past events, then new ones, resumes after Last-Event-ID, and ends when the service drains', async () => {
   const service = await openService()
   const merchant = await service.newMerchant()
   const tenant = await service.as(merchant)
@@ -252,7 +252,7 @@ test('a stream tells the past, then what happens, goes on after Last-Event-ID, a
   expect(await ended).toContain('id: 6\n')
 })
 
-test('a tenant has at most five streams open, and a revoked key hears no more', async () => {
+test('a tenant has at most five streams open, and a revoked key receives no more', async () => {
   const service = await openService()
   const merchant = await service.newMerchant()
   const streams = await Promise.all(Array.from({ length: 5 }, () => openStream(service, merchant.apiKey)))

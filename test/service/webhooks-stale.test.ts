@@ -69,12 +69,12 @@ test('a failure that a process reports after others have made later attempts doe
   expect(await delivery()).toEqual(before)
 })
 
-test('a failure that nobody overtook counts as one attempt', async () => {
+test('a failure without later attempts by others counts as one attempt', async () => {
   await wake(500)
   expect(await delivery()).toMatchObject({ attempts: 1, first: false })
 })
 
-test('an event that such a process gives up stays in the queue while others go on with it', async () => {
+test('an event that such a process gives up stays in the queue while others continue with it', async () => {
   await wake(500)
   const asked = new Promise<void>((resolve) => {
     receiver.response = (_, response) => {

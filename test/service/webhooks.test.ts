@@ -23,7 +23,7 @@ const newEndpoint = async (tenant: Client, request: Json): Promise<Json> =>
 const attemptsOf = async (tenant: Client, { endpointId }: Json): Promise<Json[]> =>
   payloadOf(await tenant.get(`/api/v0/webhook-endpoints/${endpointId}/attempts`)).data
 
-test('deliveries verify with the standard’s own library, v1 and v1a, and carry what the feed says', async () => {
+test('deliveries verify with the standard’s own library, v1 and v1a, and contain what the feed contains', async () => {
   const tenant = await newTenant()
   const { secret, endpointId } = await newEndpoint(tenant, {
     url: receiver.url('/signed'),
@@ -48,7 +48,7 @@ test('deliveries verify with the standard’s own library, v1 and v1a, and carry
   expect(service.logged()).not.toContain(secret)
 })
 
-test('a rotated secret signs beside the former one until the time of grace ends', async () => {
+test('a rotated secret signs beside the previous one until the grace period ends', async () => {
   const tenant = await newTenant()
   const { secret: former, endpointId } = await newEndpoint(tenant, { url: receiver.url('/rotated') })
   const path = `/api/v0/webhook-endpoints/${endpointId}/rotate-secret`
@@ -81,7 +81,7 @@ test('an endpoint is sent the types of its filter, from its creation on, and not
   )
 })
 
-test('first attempts of one object come in order, one after the other, while objects go side by side', async () => {
+test('first attempts for one object are sent in order, one after the other, while objects are sent in parallel', async () => {
   const tenant = await newTenant()
   let open = 0
   let most = 0
@@ -117,7 +117,7 @@ test('first attempts of one object come in order, one after the other, while obj
   receiver.response = (_, response) => void response.writeHead(204).end()
 })
 
-test('what fails is tried again later with the same webhook-id, holds up nothing, and can be looked at', async () => {
+test('a failed delivery is retried later with the same webhook-id, delays no other, and can be viewed', async () => {
   const tenant = await newTenant()
   let down = true
   receiver.response = ({ path, event }, response) => {
@@ -224,7 +224,7 @@ test('one event can be sent again, and a range of time replayed, with the same w
   expect((await tenant.post(`${path}/resend`, { eventId: 'evt_none' })).error).toBe('event_not_found')
 })
 
-test('a replay of what failed sends what the endpoint was sent and has not taken, and nothing else', async () => {
+test('a replay of failed deliveries sends what the endpoint was sent and has not accepted, and nothing else', async () => {
   const tenant = await newTenant()
   const range = {
     from: new Date(service.clock.now() - 60_000).toISOString(),
@@ -251,7 +251,7 @@ test('a replay of what failed sends what the endpoint was sent and has not taken
     .toBe(0)
 })
 
-test('endpoints are the tenant’s own: others’ are answered like missing ones', async () => {
+test('endpoints belong to the tenant: those of others get the same response as missing ones', async () => {
   const [tenant, other] = [await newTenant(), await newTenant()]
   const { endpointId } = await newEndpoint(tenant, { url: receiver.url('/own') })
   const path = `/api/v0/webhook-endpoints/${endpointId}`
@@ -280,7 +280,7 @@ test('endpoints are the tenant’s own: others’ are answered like missing ones
   expect(receiver.at('/own')).toEqual([])
 })
 
-test('a tenant has at most twenty endpoints, and headers that are ours are refused', async () => {
+test('a tenant has at most twenty endpoints, and headers reserved for svc are rejected', async () => {
   const tenant = await newTenant()
   const create = (request: Json) =>
     tenant.post('/api/v0/webhook-endpoints', { url: receiver.url('/many'), ...request })

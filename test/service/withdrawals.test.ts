@@ -39,7 +39,7 @@ const cli = (...args: string[]) =>
 /** More than the limit of approvals, so without an operator's funding. */
 const withFunds = (fundsPaise: bigint): Promise<TestPartner> => newPartner(service, { fundsPaise })
 
-test('what is left is paid back once for each reference, never more than the balance, and is in the statement', async () => {
+test('the remaining balance is paid back once for each reference, never more than the balance, and is in the statement', async () => {
   const partner = await withFunds(500_00n)
   const reference = newTransferUtr()
   const spelled = `${reference.slice(0, 4).toLowerCase()}-${reference.slice(4)}`
@@ -107,7 +107,7 @@ test('two processes that enter one withdrawal at once enter it once', async () =
   }
 })
 
-test('above the limit a withdrawal waits for a second person, and the database takes none without', async () => {
+test('above the limit a withdrawal waits for a second person, and the database rejects one without', async () => {
   const partner = await withFunds(900_00n)
   for (let times = 0; times < 6; times++) await refill(partner)
   const [asha, ravi] = [await signedIn(service, 'finance'), await signedIn(service, 'finance')]
@@ -127,7 +127,7 @@ test('above the limit a withdrawal waits for a second person, and the database t
   expect((await viewer.post(path, small)).status).toBe(403)
 })
 
-test('a repeat of a withdrawal says that it was entered before, above the limit too, and waits for no second person', async () => {
+test('a repeat of a withdrawal reports that it was entered before, above the limit too, and waits for no second person', async () => {
   const partner = await withFunds(900_00n)
   for (let times = 0; times < 2; times++) await refill(partner)
   const [asha, ravi] = [await signedIn(service, 'finance'), await signedIn(service, 'finance')]
@@ -143,7 +143,7 @@ test('a repeat of a withdrawal says that it was entered before, above the limit 
     expect((await asha.post(path, small)).json).toMatchObject({ isRepeat, balance: '98.99' })
 })
 
-test('a withdrawal that was entered wrongly is reversed, and its reference may be entered again', async () => {
+test('an incorrectly entered withdrawal is reversed, and its reference may be entered again', async () => {
   const partner = await withFunds(50_00n)
   const reference = newTransferUtr()
   const { transfer } = await withdraw(service, partner, 30_00n, reference)
@@ -159,7 +159,7 @@ test('a withdrawal that was entered wrongly is reversed, and its reference may b
   expect((await fundsOf(service, partner)).balance).toBe('1000')
 })
 
-test('the reversal of a funding and of a withdrawal is an event with the balance after it and what it takes back', async () => {
+test('the reversal of a funding and of a withdrawal is an event with the balance after it and what it reverses', async () => {
   const partner = await withFunds(50_00n)
   const [funding, withdrawal] = [newTransferUtr(), newTransferUtr()]
   const { partnerId, cardAccountId } = partner

@@ -47,7 +47,7 @@ const sql = (text: string, { db } = service): Promise<unknown> =>
 const statusesOf = (responses: readonly ApiResponse[]): string[] =>
   responses.map((response) => payloadOf(response).status as string)
 
-test('a command alone is a transaction of its own', async () => {
+test('a single command is its own transaction', async () => {
   const before = await countBatches(service)
   for (let i = 0; i < 10; i++) payloadOf(await client.post('/api/v0/qr-code', { qrName: `${i}` }))
   expect(await countBatches(service)).toBe(before + 10)
@@ -60,7 +60,7 @@ test('commands that arrive together share transactions', async () => {
   expect((await countBatches(service)) - before).toBeLessThan(200)
 })
 
-test('a command that breaks its batch fails alone, the rest of the batch succeeds', async () => {
+test('a command that breaks its batch fails alone, and the rest of the batch succeeds', async () => {
   const clients = [
     client,
     await service.as(await service.newMerchant()),
@@ -100,7 +100,7 @@ test.each(['40001', '40P01'])('SQLSTATE %s never reaches a caller', async (state
   expect(await troublesOf('retried')).toBeGreaterThan(retried)
 })
 
-test('only the tenant over its share of waiting commands is refused, with 503 and Retry-After, and no log line for each', async () => {
+test('only the tenant over its share of waiting commands is rejected, with 503 and Retry-After, and without a log line for each', async () => {
   const small = await openService({ env: { TENANT_QUEUE_MAX: '10' } })
   const [busy, other] = [await small.as(await small.newMerchant()), await small.as(await small.newMerchant())]
   const [held, free] = [await newCode(small, busy), await newCode(small, other)]

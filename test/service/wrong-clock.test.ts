@@ -169,7 +169,7 @@ async function expectAllDone(): Promise<void> {
   )
 }
 
-test('a process whose clock is far ahead of the database’s does nothing that is not due by the database’s time, in none of its loops, and reports the difference; by the database’s time it does all of it', async () => {
+test('a process whose clock is far ahead of the database’s does nothing before it is due by the database’s time, in any loop, does all that is due, and reports the difference', async () => {
   const { merchant } = await setUp()
   await addAlert()
   const { webhook_attempts: attempts, ...before } = await snapshot(TABLES)

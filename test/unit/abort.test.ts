@@ -2,7 +2,7 @@ import { getEventListeners, once } from 'node:events'
 import { abortWith } from '@svc/platform/abort'
 import { expect, test } from 'vitest'
 
-test('many controllers follow one signal without a warning, and those that are done leave nothing in it', async () => {
+test('many controllers follow one signal without a warning, and finished ones leave nothing in it', async () => {
   const warnings: Error[] = []
   const warned = (warning: Error) => void warnings.push(warning)
   process.on('warning', warned)
@@ -23,7 +23,7 @@ test('many controllers follow one signal without a warning, and those that are d
   expect(warnings).toEqual([])
 })
 
-test('a controller follows a signal that has aborted before at once', () => {
+test('a controller follows an already aborted signal at once', () => {
   const controller = new AbortController()
   abortWith(controller, AbortSignal.abort('over'))
   expect(controller.signal.reason).toBe('over')

@@ -44,7 +44,7 @@ test('no file imports against the arrows of the design', () => {
   expect(violations()).toEqual([])
 })
 
-test('every arrow goes red when a file imports against it', () => {
+test('every arrow is reported when a file imports against it', () => {
   const offences = {
     'packages/kernel/src/a.ts': `import 'node:fs'`,
     'packages/core/src/ledger/a.ts': `import '../qr-codes/qr-code.ts'`,
@@ -78,7 +78,7 @@ test('every arrow goes red when a file imports against it', () => {
   ])
 })
 
-test('the raw URL of a request is recorded or forwarded, and read for nothing else: guards decide by the matched route', () => {
+test('the raw URL of a request is recorded or forwarded, and used for nothing else: guards decide by the matched route', () => {
   const readers = sourcesWith(/\b(?:request|req|raw)\.(?:url|originalUrl)\b/)
   // One records the path, one reads the whole query of a signed notice, one forwards to the pages of the reference.
   expect(readers).toEqual([
@@ -97,7 +97,7 @@ const sourcesWith = (pattern: RegExp): string[] =>
 
 const HIDDEN_PART = /new WeakMap<\s*(?:\w*Services|Metrics|App|Config|Database|Keyring|FastifyInstance)\b/
 
-test('no module keeps a part of the service by the composition that it belongs to: parts are created by name', () => {
+test('no module stores a part of the service by the composition that it belongs to: parts are created by name', () => {
   expect(sourcesWith(HIDDEN_PART)).toEqual([])
 })
 
@@ -106,11 +106,11 @@ test.each([
   'const opened = new WeakMap<ConsoleServices, Sessions>()',
   'const timers = new WeakMap<Metrics, Map<string, Timer>>()',
   'const checks = new WeakMap<\n  Services,\n  BackgroundCheck<Verdict>\n>()',
-])('a part that is kept by its composition is found: %s', (text) => {
+])('a part that is stored by its composition is detected: %s', (text) => {
   expect(text).toMatch(HIDDEN_PART)
 })
 
-test('work that repeats runs in a `Loop`', () => {
+test('repeated work runs in a `Loop`', () => {
   // The embedded PostgreSQL is watched before there are metrics.
   expect(sourcesWith(/\bsetInterval\(/)).toEqual(['packages/app/src/installation.ts'])
 })
@@ -130,7 +130,7 @@ const JOINED = [
 
 const joinedIn = (text: string): string[] => JOINED.flatMap((pattern) => text.match(pattern) ?? [])
 
-test('commands that move money act in an operator’s name: the account of the machine is for the others', () => {
+test('commands that move money act in an operator’s name: the machine account is for the others', () => {
   const inNameOfAccount = sourcesOf(['cli']).flatMap(({ file, text }) =>
     text.includes('cliActor(') ? [file.split('/').at(-1)] : [],
   )
@@ -146,7 +146,7 @@ test('commands that move money act in an operator’s name: the account of the m
   ])
 })
 
-test('no tenant and id are joined into a key: state is asked for by tenant, then by id', () => {
+test('no tenant and id are joined into a key: state is looked up by tenant, then by id', () => {
   const found = sourcesOf(PROGRAM_PACKAGES).flatMap(({ file, text }) =>
     joinedIn(text).map((joined) => `${file}: ${joined}`),
   )
@@ -176,6 +176,6 @@ test.each([
   "const key = id + '/' + row.tenant_id",
   "[tenantId, route, key].join(' ')",
   'JSON.stringify([card.partnerId, svcCardId])',
-])('a key of tenant and id is found: %s', (text) => {
+])('a key of tenant and id is detected: %s', (text) => {
   expect(joinedIn(text)).not.toEqual([])
 })

@@ -32,7 +32,7 @@ test('a CommonJS package that is imported dynamically does not build: its names 
   ).rejects.toThrow("packages/cli/src/cli.ts: import('ioredis')")
 })
 
-test('a CommonJS package has its names in the bundle when a file of ours imports it and is imported dynamically', async () => {
+test('a CommonJS package has its names in the bundle when a source file imports it and is imported dynamically', async () => {
   const program = "const { name } = await import('./named.ts')\nconsole.log(name)"
   const named = "import { Redis } from 'ioredis'\nexport const name = typeof Redis"
   expect(await bundled(program, { 'named.ts': named })).toBe('function')

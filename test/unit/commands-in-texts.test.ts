@@ -25,7 +25,7 @@ function unknownIn(program: Command, words: readonly string[]): string | undefin
   return undefined
 }
 
-test('every command that a text names is one of the program', () => {
+test('every command that a text names is a command of the program', () => {
   const program = newProgram()
   const files = FOLDERS.flatMap((folder) =>
     READ.test(folder)

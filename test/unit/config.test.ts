@@ -21,7 +21,7 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
   }
 }
 
-test('without any environment the service runs as a sandbox on loopback', () => {
+test('without any environment variables the service runs as a sandbox on loopback', () => {
   expect(readConfig({})).toMatchObject({
     SVC_MODE: 'sandbox',
     HOST: '127.0.0.1',
@@ -36,7 +36,7 @@ test('an empty or blank variable counts as not set', () => {
   )
 })
 
-test('all faults are told at once, each by the setting’s name', () => {
+test('all errors are reported at once, each by the setting’s name', () => {
   const wrong = {
     SVC_MODE: 'production',
     PORT: '65536',
@@ -84,18 +84,18 @@ test.each([
   '10.0.0.5,',
   'proxy.example.com',
   '1, 10.0.0.5',
-])('TRUST_PROXY=%s is refused', (value) => {
+])('TRUST_PROXY=%s is rejected', (value) => {
   expect(faultsOf({ TRUST_PROXY: value })).toHaveLength(1)
 })
 
 test.each(['true', '0.0.0.0/0', '::/0', '10.0.0.5, 0.0.0.0/0'])(
-  'TRUST_PROXY=%s, which believes every address, is refused with what to set',
+  'TRUST_PROXY=%s, which trusts every address, is rejected with what to set',
   (value) => {
     expect(faultsOf({ TRUST_PROXY: value })).toEqual([expect.stringContaining('10.0.0.5, 10.1.0.0/16')])
   },
 )
 
-test('a fault never repeats the value of a secret', () => {
+test('an error never repeats the value of a secret', () => {
   const faults = faultsOf({
     SVC_MASTER_KEY: 'canary',
     UPI_RAIL_KEYS: 'canary',
@@ -107,7 +107,7 @@ test('a fault never repeats the value of a secret', () => {
   expect(faults.join()).not.toContain('canary')
 })
 
-test('live mode needs its own database and master key, and asks for both at once', () => {
+test('live mode requires its own database and master key, and reports both at once', () => {
   expect(faultsOf({ SVC_MODE: 'live' }).map((fault) => fault.split(' ')[0])).toEqual([
     'DATABASE_URL',
     'SVC_MASTER_KEY',
@@ -115,7 +115,7 @@ test('live mode needs its own database and master key, and asks for both at once
   expect(faultsOf(LIVE)).toEqual([])
 })
 
-test('a configuration that is printed shows no secret', () => {
+test('a printed configuration shows no secret', () => {
   const config = readConfig({
     ...LIVE,
     METRICS_TOKEN: 'canary-token',
@@ -127,20 +127,20 @@ test('a configuration that is printed shows no secret', () => {
 })
 
 test.each(['0', '5.5', '1e3', ' 07x', '0x10', '-5', '９', '99999999999999999999'])(
-  'a number that is not a whole one in range is refused: %j',
+  'a number that is not a whole one in range is rejected: %j',
   (text) => {
     expect(faultsOf({ TOKEN_TTL_SECONDS: text })).toHaveLength(1)
   },
 )
 
-test('every setting’s own default is one that it accepts', () => {
+test('every setting accepts its own default', () => {
   for (const [name, setting] of Object.entries(SETTINGS)) {
     if (setting.default !== undefined) expect(() => setting.read(setting.default!), name).not.toThrow()
     expect(setting.meaning.length, name).toBeGreaterThan(10)
   }
 })
 
-test('a setting without a default may be absent, in its type as well; one with a default is always there', () => {
+test('a setting without a default may be absent, in its type as well; one with a default is always present', () => {
   const config = readConfig({})
   for (const [name, { default: fallback }] of Object.entries(SETTINGS))
     expect(config[name as keyof Config] === undefined, name).toBe(fallback === undefined)

@@ -22,7 +22,7 @@ test('the list of decisions names every record, and nothing else', async () => {
   expect(listed.sort()).toEqual([...records].sort())
 })
 
-test('every file that a decision record names is there', async () => {
+test('every file that a decision record names exists', async () => {
   const named = /`((?:packages|apps|migrations|test|lab|scripts|deploy|docs|bin)\/[\w./@-]+)`/g
   for (const record of records)
     for (const [, path] of (await textOf(record)).matchAll(named))

@@ -49,7 +49,7 @@ test.each(['prometheus/alerts.yaml', 'grafana/svc.json'])(
   },
 )
 
-test('alert rules ask for error codes that exist', () => {
+test('alert rules query error codes that exist', () => {
   const asked = [...textOf('prometheus/alerts.yaml').matchAll(/error=~?"([^"]+)"/g)].flatMap(([, codes]) =>
     codes!.split('|'),
   )
@@ -57,7 +57,7 @@ test('alert rules ask for error codes that exist', () => {
   expect(asked.filter((code) => !(code in FAILURES))).toEqual([])
 })
 
-test('alert rules and the dashboard leave out operations that exist', () => {
+test('alert rules and the dashboard exclude operations that exist', () => {
   const ids = new Set(OPERATIONS.map(({ id }) => id))
   for (const file of ['prometheus/alerts.yaml', 'grafana/svc.json']) {
     const left = [...textOf(file).matchAll(/operation![=~]\\?"([a-zA-Z|]+)/g)].flatMap(([, names]) =>
@@ -68,14 +68,14 @@ test('alert rules and the dashboard leave out operations that exist', () => {
   }
 })
 
-test('HAProxy notices that a process leaves while that still serves, with a second to spare', () => {
+test('HAProxy detects that a process is draining while it still serves, with a second to spare', () => {
   const [, seconds, times] =
     /inter (\d+)s fall (\d+) rise \d+ resolvers/.exec(textOf('haproxy/svc.cfg')) ?? []
   const { DRAIN_DELAY_MS } = readConfig({})
   expect(Number(seconds) * Number(times) * 1_000).toBeLessThanOrEqual(DRAIN_DELAY_MS - 1_000)
 })
 
-test('every setting that a file of deploy/ gives exists, and only secrets are given by a file', () => {
+test('every setting that a file of deploy/ sets exists, and only secrets are given by a file', () => {
   const given = files.flatMap((file) =>
     [
       ...textOf(file).matchAll(
@@ -92,7 +92,7 @@ test('every setting that a file of deploy/ gives exists, and only secrets are gi
 })
 
 test.each(['compose.yaml', 'compose.three-nodes.yaml', 'systemd/svc.service'])(
-  '%s gives the keys of every rail, and asks those who move money for a second factor',
+  '%s sets the keys of every rail, and requires a second factor from those who move money',
   (file) => {
     const given = [...textOf(file).matchAll(/\b([A-Z_]+)[:=] ?(\S+)$/gm)].map(([, name, value]) => [
       name,
@@ -105,7 +105,7 @@ test.each(['compose.yaml', 'compose.three-nodes.yaml', 'systemd/svc.service'])(
   },
 )
 
-test('systemd starts the service until the database is back, however often, and not again with wrong settings', () => {
+test('systemd restarts the service until the database is back, however often, and not with invalid settings', () => {
   const [unit = '', service = ''] = textOf('systemd/svc.service').split('[Service]')
   expect(unit).toMatch(/^StartLimitIntervalSec=0$/m)
   expect(service).toMatch(/^Restart=always$/m)
@@ -118,7 +118,7 @@ test('systemd starts the service until the database is back, however often, and 
 
 const USE_SECRETS = files.filter((file) => /^(?:compose.*\.yaml|systemd\/.*\.service)$/.test(file))
 
-test.each(USE_SECRETS)('%s has each secret that its settings read, and the README makes it', (file) => {
+test.each(USE_SECRETS)('%s has each secret that its settings read, and the README creates it', (file) => {
   const named = (pattern: RegExp) => [...textOf(file).matchAll(pattern)].map(([, name]) => name!)
   const read = named(/_FILE[:=] ?(?:\/run\/secrets|%d)\/([a-z-]+)$/gm)
   const there = [
@@ -148,7 +148,7 @@ test.each(['compose.yaml', 'compose.three-nodes.yaml'])(
   },
 )
 
-test.each(['.gitignore', '.dockerignore'])('%s leaves out what holds secrets of an installation', (file) => {
+test.each(['.gitignore', '.dockerignore'])('%s omits what contains secrets of an installation', (file) => {
   const left = textOf(`../${file}`)
     .split('\n')
     .map((line) => line.replace(/\/$/, ''))
@@ -163,7 +163,7 @@ test('the dashboard is JSON whose panels all have a query', () => {
 
 /** Their expectations are in the file that promtool reads. */
 test.skipIf(!isInstalled('promtool'))(
-  'alert rules report a database that is down, a process that is not ready, callers that get 503 or wait, the first internal error, a loop late by its own interval or without a success, and a store of limits that all processes lost',
+  'alert rules report a database that is down, a process that is not ready, callers that get 503 or wait, the first internal error, a loop that is overdue by its own interval or without a success, and a rate limit store that all processes lost',
   () => {
     const file = fileURLToPath(new URL('alerts.promtool.yaml', import.meta.url))
     const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' })

@@ -208,7 +208,7 @@ function undocumented(operation: Operation): string[] {
     .map(([code, way]) => `${id}: ${code} by ${way}`)
 }
 
-test('the codes that are reachable from an operation are found: through commands, methods and tables of codes', () => {
+test('the codes that are reachable from an operation are detected: through commands, methods and tables of codes', () => {
   expect([...reachable(operations.get('planted')!).keys()].sort()).toEqual([
     'card_not_ended',
     'nothing_left',
@@ -238,7 +238,7 @@ test.each([
   ['the API', OPERATIONS, false],
   ['the console', CONSOLE_OPERATIONS, true],
   ['the portal', PORTAL_DOCUMENTED, true],
-])('every error code of what guards an operation of %s is in its list', (_, all, isOfPage) => {
+])('every error code of the guards of an operation of %s is in its list', (_, all, isOfPage) => {
   const missing = (all as readonly Operation[]).flatMap((operation) => {
     const { auth, errors, id } = operation
     const guards = [...(auth === 'none' ? [] : [auth]), ...(isOfPage ? ['page'] : [])]
@@ -251,10 +251,10 @@ test.each([
   expect(missing).toEqual([])
 })
 
-test('every exception is one: without it a code would be missing', () => {
+test('every exception is needed: without it a code would be missing', () => {
   expect([...unused]).toEqual([])
 })
 
-test('a failure has its code in its type, but where the stored one of an earlier order is returned again', () => {
+test('a failure has its code in its type, except where the stored one of an earlier order is returned again', () => {
   expect([...open].sort()).toEqual(['core/src/cards/earlier-orders.ts'])
 })

@@ -20,7 +20,7 @@ async function firstCells(guide: string, head: string): Promise<string[]> {
 const codesIn = (cells: readonly string[]): string[] =>
   cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, code = '']) => code))
 
-test('the guide to encryption quotes every message by which an encrypted request is refused', async () => {
+test('the guide to encryption quotes every message by which an encrypted request is rejected', async () => {
   const quoted = await firstCells('encrypt-a-request.md', 'It says')
   const { too_large: _tooLarge, ...reasons } = JWE_ERROR_REASONS
   const messages = Object.values(reasons)
@@ -35,7 +35,7 @@ test('the guides name every status of a merchant’s payment, and every reason w
   expect([...statuses, 'ASSIGNED'].toSorted()).toEqual([...PAYMENT_STATUSES].toSorted())
 })
 
-test('the guide to retries says of every status of a failure whether to send the request again', async () => {
+test('the guide to retries states for every status of a failure whether to send the request again', async () => {
   const statuses = (await firstCells('errors-and-retries.md', 'Status')).join(' ')
   const missing = Object.values(FAILURES).filter(({ status }) => !statuses.includes(`${status}`))
   expect(missing).toEqual([])

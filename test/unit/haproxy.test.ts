@@ -70,7 +70,7 @@ test.skipIf(!isInstalled)(
 const PROBE_MS = 2_000
 
 test.skipIf(!isInstalled)(
-  'a process whose readiness takes as long as it may, or fails once, stays behind HAProxy; two failed checks take it out',
+  'a process whose readiness check takes as long as allowed, or fails once, stays behind HAProxy; two failed checks remove it',
   async () => {
     const process = await openProcess()
     const port = await openBalancer([process])
@@ -95,7 +95,7 @@ test.skipIf(!isInstalled)(
 )
 
 test.skipIf(!isInstalled)(
-  'what HAProxy reports itself has the form of the failures of the service, and says whether a process got the request',
+  'errors of HAProxy itself have the form of the service’s errors, and state whether a process got the request',
   async () => {
     const process = await openProcess()
     const port = await openBalancer([process])

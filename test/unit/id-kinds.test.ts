@@ -34,7 +34,7 @@ test('every prefix of an id names one kind of object: in all examples it is in t
   }
 })
 
-test('two kinds share neither a description nor a field, but for the cursor of a page', () => {
+test('two kinds share neither a description nor a field, except the cursor of a page', () => {
   const kinds = Object.values(ID_KINDS)
   expect(new Set(kinds.map(({ of }) => of)).size).toBe(kinds.length)
   const fields = kinds
@@ -43,7 +43,7 @@ test('two kinds share neither a description nor a field, but for the cursor of a
   expect(new Set(fields).size).toBe(fields.length)
 })
 
-test('a prefix that the sources put before random characters by hand is registered, too', () => {
+test('a prefix that the sources put before random characters directly is registered, too', () => {
   const written = sourcesOf(PROGRAM_PACKAGES).flatMap(({ text }) =>
     [...text.matchAll(/`([a-z]+)_\$\{(?:sortableId|base32)\(/g)].map(([, prefix]) => prefix!),
   )

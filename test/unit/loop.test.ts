@@ -228,7 +228,7 @@ test('the first failure in a row is logged, then one a minute; after a success t
   expect(lines).toHaveLength(3)
 })
 
-test('the metrics have the interval of a loop before its first run, so that each is late by its own', async () => {
+test('the metrics include the interval of a loop before its first run, so that each is overdue by its own interval', async () => {
   const { metric } = newLoop({ everyMs: 3_600_000 })
   expect(await metric('svc_loop_interval_seconds')).toEqual({ value: 3_600, labels: { loop: 'test' } })
 })

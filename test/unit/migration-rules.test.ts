@@ -36,7 +36,7 @@ test.each<[sql: string, instead: RegExp, run?: Run]>([
   ['truncate payments;', /deletes data/],
   ['lock table payments;', /locks a table/],
   ["update payments set reason = '';\ndelete from refunds;", /one statement/, 'batches'],
-])('%s is refused', async (sql, instead, run) => {
+])('%s is rejected', async (sql, instead, run) => {
   expect(await faults(sql, run)).toEqual([expect.stringMatching(instead)])
 })
 

@@ -61,7 +61,7 @@ test.skipIf(!isInstalled)(
 )
 
 test.skipIf(!isInstalled)(
-  'where no response comes from a process, nginx returns 503 in the form of the failures of the service; others pass unchanged',
+  'where no process responds, nginx returns 503 in the form of the service’s errors; other responses pass unchanged',
   async () => {
     const port = await openBalancer(await openProcesses())
     for (const path of ['/break', '/break']) {

@@ -72,7 +72,7 @@ function assertsOurResult(node: ts.Node): boolean {
   return file?.startsWith(SOURCES) ?? false
 }
 
-test('no `!` stands behind a function of ours: what it could not read or find is handled', {
+test('no `!` follows a call of the project’s functions: what it could not read or find is handled', {
   timeout: 300_000,
 }, () => {
   const { planted, sources } = broken(assertsOurResult)

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { copyCheckout } from '../harness/checkout.ts'
 import { ROOT } from '../harness/sources.ts'
 
-test('an import of a package that is not among the references does not compile, with everything built', () => {
+test('an import of a package outside the references does not compile, with everything built', () => {
   const upward = {
     'packages/kernel/src/a.ts': `export { FAILURES } from '@svc/contract/errors'\n`,
     'packages/jwe/src/a.ts': `export { FAILURES } from '@svc/contract/errors'\n`,

@@ -30,7 +30,7 @@ function expressions(): Map<string, { source: string; flags: string; where: stri
   return found
 }
 
-test('no regular expression takes more than linear time, whatever it is given', {
+test('no regular expression takes more than linear time, whatever its input', {
   timeout: 600_000,
 }, async () => {
   const all = expressions()

@@ -10,7 +10,7 @@ interface Bill {
   readonly components: readonly { readonly 'bom-ref': string }[]
 }
 
-test('the bill of materials has what is shipped, also in the console’s page, and no tool of development', async () => {
+test('the bill of materials lists what is shipped, also in the console’s page, and no development tool', async () => {
   const options = { cwd: ROOT, maxBuffer: 67_108_864 }
   const { stdout } = await promisify(execFile)(process.execPath, ['scripts/sbom.mjs'], options)
   const { bomFormat, components } = JSON.parse(stdout) as Bill

@@ -69,7 +69,7 @@ test('every setting that is read as a secret may come from a file', () => {
 })
 
 test.each(names)(
-  '%s_FILE names a file that holds the value; white space around it does not count',
+  '%s_FILE names a file that contains the value; surrounding white space is ignored',
   (name) => {
     const value = VALUES[name]!
     // An address of alerts needs the secret that signs them.
@@ -88,7 +88,7 @@ test('live mode starts with all of its secrets in files', () => {
   expect(faultsOf({ SVC_MODE: 'live', ...environment })).toEqual([])
 })
 
-test('a file that is missing, empty, or given beside the value is refused, and the value is not repeated', () => {
+test('a file that is missing, empty, or given beside the value is rejected, and the value is not repeated', () => {
   const cases = {
     missing: { METRICS_TOKEN_FILE: join(folder, 'none') },
     empty: { METRICS_TOKEN_FILE: fileWith(' \n') },

@@ -35,7 +35,7 @@ test.each([
   ['select 1 from qr_codes q where true', 'qr_codes of qr-codes'],
   ['update cards c set x = 1', 'cards of cards'],
   ['select 1 from coin_lots l join users u using (user_id) join cards c using (user_id)', 'cards of cards'],
-])('a statement that crosses slices is found: %s', (sql, crossing) => {
+])('a statement that crosses slices is detected: %s', (sql, crossing) => {
   expect(foreignTables('packages/core/src/coins/planted.ts', sql)).toEqual([
     `packages/core/src/coins/planted.ts: ${crossing}`,
   ])
@@ -44,7 +44,7 @@ test.each([
 /** Behind row-level security no index serves such a condition before PostgreSQL 18. */
 const COMPUTED_KEY = /\w+_id\s*=\s*'\w+:'\s*\|\|/
 
-test('no statement that tenants’ requests run looks an account up by a key that it computes in the condition', () => {
+test('no statement run by tenants’ requests looks an account up by a key that it computes in the condition', () => {
   const found = sourcesOf(['core', 'server'])
     .filter(({ file, text }) => !file.includes('/reconcile-') && COMPUTED_KEY.test(text))
     .map(({ file }) => file)

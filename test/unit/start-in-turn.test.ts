@@ -13,7 +13,7 @@ function newParts(count: number) {
   return { parts, started, end }
 }
 
-test('each part is started once the first work of the one before has ended', async () => {
+test('each part is started once the first run of the previous one has ended', async () => {
   const { parts, started, end } = newParts(3)
   void startInTurn(parts, () => false)
   await settle()
@@ -26,13 +26,13 @@ test('each part is started once the first work of the one before has ended', asy
   expect(started).toEqual([0, 1, 2])
 })
 
-test('a part whose first work does not end keeps none of the others from starting', async () => {
+test('a part whose first run does not end does not keep the others from starting', async () => {
   const { parts, started } = newParts(3)
   void startInTurn(parts, () => false)
   await expect.poll(() => started).toEqual([0, 1, 2])
 })
 
-test('once the service leaves, no further part is started', async () => {
+test('once the service drains, no further part is started', async () => {
   const { parts, started, end } = newParts(3)
   let isOver = false
   void startInTurn(parts, () => isOver)

@@ -2,7 +2,7 @@ import { TestClocks } from '@svc/core/tenants/test-clocks'
 import { systemClock } from '@svc/kernel/time'
 import { expect, test } from 'vitest'
 
-test('a clock that was advanced is not set back by a read that had begun before', async () => {
+test('a clock that was advanced is not set back by a read that began before', async () => {
   const reads: ((aheadMs: number) => void)[] = []
   const directory = () =>
     new Promise((resolve) => {

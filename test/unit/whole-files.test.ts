@@ -41,7 +41,7 @@ async function contentsDuring(file: string, work: Promise<unknown>): Promise<str
   return [...found]
 }
 
-test('makers of the sandbox’s new master key at the same instant all read the same whole key, and leave nothing beside it', async () => {
+test('concurrent creations of the sandbox’s new master key all read the same whole key, and leave nothing beside it', async () => {
   for (let i = 0; i < TRIES; i++) {
     const DATA_DIR = join(folder, String(i))
     const file = join(DATA_DIR, 'master.key')
@@ -57,7 +57,7 @@ test('makers of the sandbox’s new master key at the same instant all read the 
   }
 })
 
-test('a file that is there is not created again', async () => {
+test('an existing file is not created again', async () => {
   const file = join(folder, 'file')
   await writeFile(file, 'first')
   await createWhole(file, 'second')
@@ -72,7 +72,7 @@ test('a file that cannot be written leaves no part of it', async () => {
   expect(await readdir(folder)).toEqual(['folder'])
 })
 
-test('a written file replaces the old one whole, and only its owner may read it', async () => {
+test('a written file replaces the old one whole, and only its owner can read it', async () => {
   const file = join(folder, 'new', 'file')
   await writeWhole(file, 'the first, which is longer')
   await writeWhole(file, 'second')

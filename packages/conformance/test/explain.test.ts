@@ -59,7 +59,7 @@ const MISTAKES: readonly (readonly [words: string, line: RegExp, mistake: Mistak
 
 const causeLines = (text: string): string[] => text.split('\n').filter((line) => /^ ?\d+ {2}/.test(line))
 
-test('the small server without a mistake conforms, so that each mistake stands for itself', async () => {
+test('the small server without a mistake conforms, so that each mistake is tested on its own', async () => {
   const result = await resultOf()
   expect(explain(result).causes).toEqual([])
   expect(result.outcomes.filter(({ status }) => status === 'passed').length).toBeGreaterThan(300)
@@ -82,7 +82,7 @@ test('the first screen of a server with all these mistakes has at most 40 lines:
   ])
 })
 
-test('a card creation that always fails is the first thing to mend, and every check that needs a card waits for it', async () => {
+test('a card creation that always fails is the first thing to fix, and every check that needs a card waits for it', async () => {
   const result = await resultOf(
     (reply, { name }) => void (name === 'token' && delete reply.json['resultCode']),
     (reply, { name }) => {
@@ -101,7 +101,7 @@ test('a card creation that always fails is the first thing to mend, and every ch
   expect(causes.reduce((sum, { failed, blocked }) => sum + failed.length + blocked.length, 0)).toBe(wrong)
 })
 
-test('text, JUnit, HTML and JSON show for each cause what the server sent beside what the specification shows', async () => {
+test('text, JUnit, HTML and JSON show for each cause what the server sent next to what the specification shows', async () => {
   const result = await resultOf(
     (reply, { name }) => void (name === 'token' && delete reply.json['resultCode']),
   )
@@ -125,7 +125,7 @@ test('text, JUnit, HTML and JSON show for each cause what the server sent beside
       expect(report).not.toContain(secret)
 })
 
-test('what a silent point of the specification means to the server is found by asking, and explains the checks that differ', async () => {
+test('a server’s interpretation of an unspecified point is found by requests, and explains the checks that differ', async () => {
   const server = await startWrongServer([
     ({ json, status }, { name }) => void (name === 'token' && status === 200 && (json['expiry'] = 3_600_000)),
   ])

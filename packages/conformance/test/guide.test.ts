@@ -7,7 +7,7 @@ const guide = readFileSync(new URL('../../../docs/guides/conformance.md', import
 const [conforming, failing] = [...guide.matchAll(/^```text\n(.*?)^```\n/gms)].map(([, text]) => text!)
 const checks = SECTIONS.flatMap(({ checks: own }) => own)
 
-test('the report that the guide shows first has the rows and numbers of a server that passes every check', () => {
+test('the first report in the guide has the rows and numbers of a server that passes every check', () => {
   const report = textReport({
     baseUrl: 'http://127.0.0.1',
     profile: 'all',
@@ -28,7 +28,7 @@ test('the report that the guide shows first has the rows and numbers of a server
   for (const line of shown) expect(report).toContain(line)
 })
 
-test('the report that the guide shows of a server that fails counts every check of the specification once', () => {
+test('the report in the guide of a server that fails counts every check of the specification once', () => {
   const [, ...counts] = /: (\d+) passed, (\d+) failed, (\d+) blocked, (\d+) skipped/.exec(failing!)!
   expect(counts.map(Number).reduce((sum, count) => sum + count)).toBe(
     checks.filter(({ origin }) => origin === 'spec').length,

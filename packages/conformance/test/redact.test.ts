@@ -20,7 +20,7 @@ test('a secret of eight to fifteen characters is replaced as a whole word only',
   expect(redactor.redact('"merchant","premerchant"')).toBe('"$MERCHANT_ACCESS_KEY","premerchant"')
 })
 
-test('a secret of sixteen characters and more is replaced wherever it stands, also after an escape of JSON', () => {
+test('a secret of sixteen characters and more is replaced wherever it occurs, also after a JSON escape', () => {
   const secret = 'Zx81+/=.secret-16'
   const redactor = hiding([secret, 'TOKEN'])
   expect(redactor.redact(JSON.stringify(`no\n${secret}`))).toBe('"no\\n$TOKEN"')

@@ -37,7 +37,7 @@ test('the server outlives a killed service and the next open adopts it', async (
 })
 
 test.each(['the service alone', 'the service and initdb'])(
-  'creation broken off by a kill of %s is done again, and nothing is left over',
+  'creation interrupted by a kill of %s is repeated, and nothing is left over',
   async (victims) => {
     const service = openInChild({ dataDir })
     await eventually(() => unfinished().some((dir) => existsSync(path.join(dataDir, dir, 'PG_VERSION'))))
@@ -77,7 +77,7 @@ test.each([
   expect(await second.release()).toBe('stopped')
 })
 
-test('the start after a crash waits for a session that outlives the dead server', async () => {
+test('the start after a crash waits for a session that outlives the crashed server', async () => {
   const first = await openEmbedded({ dataDir })
   const client = new Client({ host: first.host, user: 'postgres', database: 'postgres' })
   client.on('error', () => {})

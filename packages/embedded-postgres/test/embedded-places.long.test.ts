@@ -37,7 +37,7 @@ describe('places', () => {
     rmSync(first.host, { recursive: true })
   })
 
-  test.runIf(isRoot)('a private socket directory that a stranger made first is refused', async () => {
+  test.runIf(isRoot)('a private socket directory that another user created first is rejected', async () => {
     dataDir = path.join(scratch, 'long-'.repeat(20))
     const { host, release } = await openEmbedded({ dataDir })
     await release()
@@ -46,14 +46,14 @@ describe('places', () => {
     rmSync(host, { recursive: true })
   })
 
-  test('a directory with other content in place of the cluster is left alone', async () => {
+  test('a directory with other content in place of the cluster is left unchanged', async () => {
     mkdirSync(path.join(dataDir, 'postgres'), { recursive: true })
     writeFileSync(path.join(dataDir, 'postgres/letter.txt'), 'dear')
     await expect(openEmbedded({ dataDir })).rejects.toThrow(/holds no PostgreSQL cluster. Move it away/)
     expect(readdirSync(path.join(dataDir, 'postgres'))).toEqual(['letter.txt'])
   })
 
-  test.runIf(system15)('a cluster of another major version is refused by both names', async () => {
+  test.runIf(system15)('a cluster of another major version is rejected, naming both versions', async () => {
     const made = await openEmbedded({ dataDir, binaries: { binDir: system15?.binDir ?? '' } })
     await made.release()
     await expect(openEmbedded({ dataDir, binaries: 'package' })).rejects.toThrow(
@@ -64,7 +64,7 @@ describe('places', () => {
     await system.release()
   })
 
-  test('a file in place of the data directory is a clear error', async () => {
+  test('a file in place of the data directory gets a clear error', async () => {
     writeFileSync(dataDir, '')
     await expect(openEmbedded({ dataDir })).rejects.toThrow(
       /Cannot write to the data directory .* choose another/,
@@ -85,14 +85,14 @@ describe('programs', () => {
     await server.release()
   })
 
-  test('library links that a blocked install script did not make are made', async () => {
+  test('library links that a blocked install script did not create are created', async () => {
     const packageDir = copyPackage(path.join(scratch, 'package'), false)
     const server = await openEmbeddedWith({ dataDir, binaries: 'package' }, { packageDir })
     expect(packageLinks(packageDir).every(existsSync)).toBe(true)
     await server.release()
   })
 
-  test('a setting that the server refuses is reported with the end of its log', async () => {
+  test('a setting that the server rejects is reported with the end of its log', async () => {
     await expect(openEmbedded({ dataDir, settings: { max_connections: 'many' } })).rejects.toThrow(
       /did not start .*invalid value for parameter "max_connections": "many"/s,
     )

@@ -36,7 +36,7 @@ describe.runIf(isRoot)('as root', () => {
     expect(await server.release()).toBe('stopped')
   })
 
-  test('without user namespaces the server and its files belong to nobody', async () => {
+  test('without user namespaces the server and its files belong to the user `nobody`', async () => {
     const server = await openEmbeddedWith({ dataDir }, { ways: ['setuid'] })
     expect(ownerOf(path.join(dataDir, 'postgres/PG_VERSION'))).toBe(nobody)
     expect(ownerOf(`/proc/${server.pid}`)).toBe(nobody)
@@ -48,14 +48,14 @@ describe.runIf(isRoot)('as root', () => {
     expect(await again.release()).toBe('stopped')
   })
 
-  test('where no way works the error names each and says what to do', async () => {
+  test('when no method works the error names each and says what to do', async () => {
     dataDir = path.join(lockedDir(), 'data')
     await expect(openEmbeddedWith({ dataDir }, { ways: ['setuid'] })).rejects.toThrow(
       /user 65534 may not enter .*ordinary user.*DATABASE_URL/,
     )
   })
 
-  test('programs under a directory that only root may enter are copied to where nobody can run them', async () => {
+  test('programs under a directory that only root may enter are copied to where the user `nobody` can run them', async () => {
     const packageDir = copyPackage(path.join(lockedDir(), 'package'), false)
     const server = await openEmbeddedWith({ dataDir, binaries: 'package' }, { packageDir, ways: ['setuid'] })
     expect(readdirSync(dataDir)).toContain(`native-${server.version}`)
@@ -67,7 +67,7 @@ describe.runIf(isRoot)('as root', () => {
 })
 
 describe.runIf(isRoot)('as root, on a cluster that another user may own', () => {
-  test('a cluster made in one way opens in the other, and back', async () => {
+  test('a cluster created by one method opens with the other, and back', async () => {
     const ways = ['unshare', 'setuid', 'unshare'] as const
     for (const [turn, way] of ways.entries()) {
       const server = await openEmbeddedWith({ dataDir }, { ways: [way] })
@@ -78,7 +78,7 @@ describe.runIf(isRoot)('as root, on a cluster that another user may own', () => 
     }
   })
 
-  test('a cluster made by an ordinary user stays that user’s', async () => {
+  test('a cluster created by an ordinary user stays that user’s', async () => {
     mkdirSync(dataDir)
     chownSync(dataDir, nobody, nobody)
     const theirs = openInChild({ dataDir }, { asNobody: true })
@@ -110,7 +110,7 @@ describe.runIf(isRoot)('as an ordinary user', () => {
     expect(await second.release()).toBe('stopped')
   })
 
-  test('links that cannot be made in a read-only package are made in a copy', async () => {
+  test('links that cannot be created in a read-only package are created in a copy', async () => {
     const packageDir = copyPackage(path.join(scratch, 'package'), false)
     const child = openInChild({ dataDir, binaries: 'package' }, { asNobody: true, packageDir })
     expect(await child.next()).toMatchObject({ how: 'created' })
@@ -118,14 +118,14 @@ describe.runIf(isRoot)('as an ordinary user', () => {
     expect(await child.release()).toBe('stopped')
   })
 
-  test('a data directory that may not be written is a clear error', async () => {
+  test('a data directory without write permission gets a clear error', async () => {
     chownSync(dataDir, 0, 0)
     chmodSync(dataDir, 0o755)
     const child = openInChild({ dataDir }, { asNobody: true })
     expect((await child.next()).error).toMatch(/Cannot write to the data directory .*EACCES, as user 65534/)
   })
 
-  test('somebody else’s cluster is a clear error', async () => {
+  test('another user’s cluster gets a clear error', async () => {
     const server = await openEmbeddedWith({ dataDir: path.join(scratch, 'roots') }, { ways: ['unshare'] })
     const child = openInChild({ dataDir: path.join(scratch, 'roots') }, { asNobody: true })
     expect((await child.next()).error).toMatch(/belongs to user 0, and this process runs as user 65534/)

@@ -54,7 +54,7 @@ describe.each(engines)('with %s', (_, engine) => {
     expect(await server.release()).toBe('stopped')
   })
 
-  test('what was committed is there after a stop and a start', async () => {
+  test('committed data is there after a stop and a start', async () => {
     const first = await openEmbedded({ dataDir, ...engine })
     await query(first, 'create table kept as select 42 as kept_value')
     await first.release()
@@ -85,12 +85,12 @@ describe('stopping', () => {
     expect(existsSync(path.join(dataDir, 'postgres/postmaster.pid'))).toBe(false)
   })
 
-  test('a second release returns what the first did', async () => {
+  test('a second release returns the same as the first', async () => {
     const server = await openEmbedded({ dataDir })
     expect(await Promise.all([server.release(), server.release()])).toEqual(['stopped', 'stopped'])
   })
 
-  test('release leaves the server to another process that uses it, and that one stops it', async () => {
+  test('release leaves the server running for another process that uses it, and that process stops it', async () => {
     const server = await openEmbedded({ dataDir })
     const other = openInChild({ dataDir })
     expect((await other.next()).how).toBe('adopted')
@@ -107,7 +107,7 @@ describe('stopping', () => {
     expect(await two.release()).toBe('stopped')
   })
 
-  test('a process that dies no longer counts as a user', async () => {
+  test('a process that exits no longer counts as a user', async () => {
     const server = await openEmbedded({ dataDir })
     const other = openInChild({ dataDir })
     await other.next()
@@ -116,7 +116,7 @@ describe('stopping', () => {
     expect(await server.release()).toBe('stopped')
   })
 
-  test('opening while another stops the server gives a working server', async () => {
+  test('opening while another process stops the server gives a working server', async () => {
     const first = await openEmbedded({ dataDir })
     const [outcome, second] = await Promise.all([first.release(), openEmbedded({ dataDir })])
     expect(second.how).toBe(outcome === 'stopped' ? 'started' : 'adopted')

@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest'
 import { agreeing, jweKey, keyRing, kinds, rejection } from './compact-jwes.ts'
 import { b64 } from './forged.ts'
 
-describe('held to jose', () => {
+describe('compared with jose', () => {
   const party = fc.option(fc.uint8Array({ maxLength: 128 }), { nil: undefined })
   const body = fc.uint8Array({ maxLength: 300 })
 
   test.each(agreeing)(
-    '%s (%s): any JWE of jose, with any apu and apv, opens to the same bytes',
+    '%s (%s): any JWE of jose, with any apu and apv, decrypts to the same bytes',
     async (alg, _kind, encryption, opening) => {
       await fc.assert(
         fc.asyncProperty(body, party, party, async (bytes, apu, apv) => {
@@ -27,7 +27,7 @@ describe('held to jose', () => {
   )
 
   test.each(kinds)(
-    '%s (%s): jose opens any JWE of ours to the same bytes',
+    '%s (%s): jose decrypts any JWE of the package to the same bytes',
     async (alg, _kind, encryption, opening) => {
       await fc.assert(
         fc.asyncProperty(body, async (bytes) => {
@@ -40,7 +40,7 @@ describe('held to jose', () => {
   )
 
   test.each(kinds)(
-    '%s (%s): with any one bit of any part flipped, both refuse',
+    '%s (%s): with any one bit of any part flipped, both reject it',
     async (alg, _kind, encryption, opening) => {
       await fc.assert(
         fc.asyncProperty(

@@ -17,7 +17,7 @@ import { agreed, b64, epk, good, HEADER_ATTACKS, LOW_ORDER_POINTS, point } from 
 
 describe('a hostile header', () => {
   test.each(HEADER_ATTACKS)(
-    '%s: refused as %s, 1,000 times, without a look at any key',
+    '%s: rejected as %s, 1,000 times, without looking up any key',
     async (_name, fault, header) => {
       const { seen, find } = recorder('A256KW', secret)
       const text = encryptWithHeader(header)
@@ -32,7 +32,7 @@ describe('a hostile header', () => {
     },
   )
 
-  test('the maker of these attacks makes JWEs that open when the header is good', async () => {
+  test('the generator of these attacks creates JWEs that decrypt when the header is valid', async () => {
     const opened = await decryptJwe(
       encryptWithHeader({ ...good, typ: 'JOSE', cty: 'json' }),
       recorder('A256KW', secret).find,
@@ -40,7 +40,7 @@ describe('a hostile header', () => {
     expect(opened.plaintext).toEqual(plaintext)
   })
 
-  test('any JSON at all for a header is refused or opens, and never fails in another way', async () => {
+  test('any JSON at all as a header is rejected or decrypts, and never fails in another way', async () => {
     const member = fc.constantFrom('alg', 'enc', 'kid', 'epk', 'apu', 'zip', 'crit', 'typ')
     const value = fc.oneof(
       fc.constantFrom('A256KW', 'A256GCM', 'ECDH-ES+A256KW', 'key-1', epk, point),
@@ -70,7 +70,7 @@ describe('a hostile header', () => {
     },
   )
 
-  test('a public key of ours taken for a shared secret opens nothing', async () => {
+  test('a public key of the service used as a shared secret decrypts nothing', async () => {
     const published = pairs.RSA.publicKey.export({ format: 'der', type: 'spki' })
     const forged = encryptWithHeader(good, createSecretKey(createHash('sha256').update(published).digest()))
     expect((await rejection(forged, recorder('RSA-OAEP-256', pairs.RSA.privateKey).find)).reason).toBe(
@@ -90,17 +90,17 @@ describe('the ephemeral key of a JWE', () => {
     ['x beyond the field', hex('ff'.repeat(32)), point.y],
     // A point of another curve of the same form: the invalid-curve attack on ECDH-ES (RFC 8725 §2.5).
     ['y plus one', point.x, b64(plusOne(Buffer.from(point.y!, 'base64url')))],
-  ])('a P-256 key that is no point of the curve (%s) is refused', async (_name, x, y) => {
+  ])('a P-256 key that is not a point of the curve (%s) is rejected', async (_name, x, y) => {
     const text = encryptWithHeader({ ...agreed, epk: { kty: 'EC', crv: 'P-256', x, y } })
     expect((await rejection(text, p256)).reason).toBe('header')
   })
 
-  test.each(LOW_ORDER_POINTS)('the X25519 key %s of low order is refused', async (low) => {
+  test.each(LOW_ORDER_POINTS)('the X25519 key %s of low order is rejected', async (low) => {
     const text = encryptWithHeader({ ...agreed, epk: { ...epk, x: hex(low) } })
     expect((await rejection(text, x25519)).reason).toBe('header')
   })
 
-  test('a key on the other curve is refused', async () => {
+  test('a key on the other curve is rejected', async () => {
     expect((await rejection(encryptWithHeader(agreed), p256)).reason).toBe('header')
     expect((await rejection(encryptWithHeader({ ...agreed, epk: point }), x25519)).reason).toBe('header')
   })

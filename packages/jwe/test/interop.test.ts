@@ -71,7 +71,7 @@ describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package p
     ) as string[]
 
   test.each(kinds)(
-    '%s with a %s key: it decrypts what we encrypt',
+    '%s with a %s key: it decrypts what the package encrypts',
     async (alg, _kind, { publicKey, privateKey }) => {
       const jwes = await Promise.all(
         plaintexts.map((text) => encrypt(Buffer.from(text), jweKey(alg, publicKey))),
@@ -81,7 +81,7 @@ describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package p
   )
 
   test.each(kinds)(
-    '%s with a %s key: we decrypt what it encrypts',
+    '%s with a %s key: the package decrypts what it encrypts',
     async (alg, _kind, { publicKey, privateKey }) => {
       const jwes = await ask('encrypt', alg, publicKey, plaintexts)
       const opened = await Promise.all(jwes.map((text) => decryptJwe(text, () => jweKey(alg, privateKey))))
@@ -104,7 +104,7 @@ describe.skipIf(!joseCommand)('the jose command (skipped without the Debian pack
   }
 
   test.each(kindsOfJoseCommand)(
-    '%s with a %s key: it decrypts what we encrypt',
+    '%s with a %s key: it decrypts what the package encrypts',
     async (alg, _kind, { publicKey, privateKey }) => {
       const key = await keyFile(privateKey)
       for (const text of plaintexts) {
@@ -115,7 +115,7 @@ describe.skipIf(!joseCommand)('the jose command (skipped without the Debian pack
   )
 
   test.each(kindsOfJoseCommand)(
-    '%s with a %s key: we decrypt what it encrypts',
+    '%s with a %s key: the package decrypts what it encrypts',
     async (alg, _kind, { publicKey, privateKey }) => {
       const key = await keyFile(publicKey)
       const template = JSON.stringify({ protected: { alg, enc: 'A256GCM', kid: 'key-1' } })

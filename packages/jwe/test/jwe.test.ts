@@ -20,7 +20,7 @@ import { b64, good } from './forged.ts'
 describe.each(kinds)('%s with a %s key', (alg, _kind, encryption, opening) => {
   const find = keyRing(alg, opening)
 
-  test('what was encrypted opens to the same bytes', async () => {
+  test('encrypted bytes decrypt to the same bytes', async () => {
     for (const body of [plaintext, Buffer.alloc(0), randomBytes(40_000)]) {
       const opened = await decryptJwe(await encrypt(body, jweKey(alg, encryption)), find)
       expect(opened.plaintext.equals(body)).toBe(true)
@@ -28,7 +28,7 @@ describe.each(kinds)('%s with a %s key', (alg, _kind, encryption, opening) => {
     }
   })
 
-  test('jose opens our JWEs and we open those of jose', async () => {
+  test('jose decrypts JWEs of the package, and the package decrypts those of jose', async () => {
     const ours = await encrypt(plaintext, jweKey(alg, encryption))
     expect(Buffer.from((await compactDecrypt(ours, opening)).plaintext)).toEqual(plaintext)
     const header = { alg, enc: 'A256GCM', kid: 'key-1', typ: 'JOSE', cty: 'application/json' }
@@ -67,7 +67,7 @@ describe.each(kinds)('%s with a %s key', (alg, _kind, encryption, opening) => {
     }
   })
 
-  test('a JWE that is cut short or drawn out is rejected', async () => {
+  test('a truncated or extended JWE is rejected', async () => {
     const text = await encrypt(plaintext, jweKey(alg, encryption))
     for (let end = 0; end < text.length; end++) await rejection(text.slice(0, end), find)
     for (const more of ['A', 'AAAA', '=', '.', '.AAAA', '\n', ' ']) {
@@ -76,7 +76,7 @@ describe.each(kinds)('%s with a %s key', (alg, _kind, encryption, opening) => {
     }
   })
 
-  test('a JWE made for another key of the same sort does not open', async () => {
+  test('a JWE encrypted for another key of the same kind does not decrypt', async () => {
     const other =
       alg === 'A256KW' ? createSecretKey(randomBytes(32)) : newJweKeyPair(_kind as 'RSA').privateKey
     const text = await encrypt(plaintext, jweKey(alg, encryption))
@@ -109,7 +109,7 @@ describe('the parts of a JWE', () => {
     expect((await rejection(text, find)).reason).toBe('not_jwe')
   })
 
-  test.each([0, 1, 2, 3, 4])('part %i in any other spelling of the same bytes is refused', async (at) => {
+  test.each([0, 1, 2, 3, 4])('part %i in any other spelling of the same bytes is rejected', async (at) => {
     // Repeated until the part is sure to have a spelling with stray bits, '-' or '_'.
     for (let i = 0; i < 50; i++) {
       const fresh = encryptWithHeader(at === 0 ? { ...good, typ: 'x'.repeat(i) } : good).split('.')
@@ -133,7 +133,7 @@ describe('the parts of a JWE', () => {
     }
   })
 
-  test('65,537 characters are refused unread, 65,536 are read', async () => {
+  test('65,537 characters are rejected unread, 65,536 are read', async () => {
     expect((await rejection('.'.repeat(65_537), find)).reason).toBe('too_large')
     expect((await rejection('.'.repeat(65_536), find)).reason).toBe('not_jwe')
   })
@@ -144,7 +144,7 @@ describe('the parts of a JWE', () => {
       expect((await rejection(encryptWithHeader(good, stranger, guess), find)).reason).toBe('tag')
   })
 
-  test('an RSA encrypted key of another size than the modulus is refused', async () => {
+  test('an RSA encrypted key of another size than the modulus is rejected', async () => {
     const text = (await encrypt(plaintext, jweKey('RSA-OAEP-256', pairs.RSA.publicKey))).split('.')
     for (const size of [0, 1, 40, 255, 257, 512]) {
       const forged = text.with(1, b64(randomBytes(size))).join('.')
@@ -154,7 +154,7 @@ describe('the parts of a JWE', () => {
 })
 
 describe('what a caller learns', () => {
-  test('an unknown kid is named as such, with the kid and alg that were claimed', async () => {
+  test('an unknown kid is reported as such, with the kid and alg of the header', async () => {
     const rejected = await rejection(
       encryptWithHeader({ ...good, kid: 'key-9' }),
       recorder('A256KW', secret).find,
@@ -167,12 +167,12 @@ describe('what a caller learns', () => {
     })
   })
 
-  test('a key found under another kid than the one asked for counts as unknown', async () => {
+  test('a key found under another kid than the requested one counts as unknown', async () => {
     const text = encryptWithHeader({ ...good, kid: 'KEY-1' })
     expect((await rejection(text, () => jweKey('A256KW', secret))).reason).toBe('unknown_kid')
   })
 
-  test('no message repeats anything out of the JWE', async () => {
+  test('no message repeats any part of the JWE', async () => {
     const mark = 'QxZ9markQxZ9'
     for (const header of [
       { ...good, [mark]: 1 },
@@ -185,7 +185,7 @@ describe('what a caller learns', () => {
     }
   })
 
-  test('a failure of the key store is not taken for a fault of the JWE', async () => {
+  test('a failure of the key store is not reported as an error of the JWE', async () => {
     const down = new Error('the key store is down')
     await expect(decryptJwe(encryptWithHeader(good), () => Promise.reject(down))).rejects.toBe(down)
   })

@@ -6,7 +6,7 @@ import { b64, point } from './forged.ts'
 
 describe('keys', () => {
   test.each(['P-256', 'X25519', 'RSA'] as const)(
-    'a published %s key has what a sender needs and nothing secret',
+    'a published %s key has what a sender needs and no secret part',
     (kind) => {
       const alg = kind === 'RSA' ? 'RSA-OAEP-256' : 'ECDH-ES+A256KW'
       const jwk = publicJwk('key-1', alg, pairs[kind].privateKey)
@@ -25,7 +25,7 @@ describe('keys', () => {
     expect(() => publicJwk('key-1', 'A256KW', secret)).toThrow()
   })
 
-  test('private and shared keys are read back from their JWK', () => {
+  test('private and shared keys parse back from their JWK', () => {
     for (const { privateKey } of Object.values(pairs)) {
       const read = keyFromJwk({ ...privateKey.export({ format: 'jwk' }), kid: 'key-1' }, 'private')
       expect(read.key.equals(privateKey)).toBe(true)
@@ -56,7 +56,7 @@ describe('keys', () => {
     ['a shared key', { ...secret.export({ format: 'jwk' }), kid: 'key-1' }],
     ['a string', 'key'],
     ['null', null],
-  ])('%s is not taken for a public key', (_name, jwk) => {
+  ])('%s is not accepted as a public key', (_name, jwk) => {
     expect(() => keyFromJwk(jwk, 'public')).toThrow(UnfitJweKey)
   })
 

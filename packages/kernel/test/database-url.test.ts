@@ -12,7 +12,7 @@ test.each([
   ['postgresql://u@localhost/svc?host=a,b&port=5433,5434', ['a:5433', 'b:5434']],
   ['postgresql://u@localhost/svc?host=a,b&port=5433', ['a:5433', 'b:5433']],
   ['postgresql:///svc', [':5432']],
-])('%s names its hosts as libpq reads them', (url, hosts) => {
+])('the hosts of %s are read as libpq reads them', (url, hosts) => {
   expect(hostsOf(url)).toEqual(hosts)
 })
 
@@ -23,11 +23,11 @@ test.each([
   'postgresql://u@h1:x,h2/svc',
   'postgresql://u@localhost/svc?host=a,b,c&port=1,2',
   'postgresql://u@h/svc#fragment',
-])('%s is no URL of a database', (url) => {
+])('%s is not a database URL', (url) => {
   expect(parseDatabaseUrl(url)).toBeUndefined()
 })
 
-test('the URL for the driver has one host, the rest as it was, and nothing that only libpq understands', () => {
+test('the URL for the driver has one host, the rest unchanged, and nothing that only libpq understands', () => {
   const parsed = parseDatabaseUrl(
     'postgresql://u:p%40ss@h1:5433,h2:5434/svc?target_session_attrs=read-write&sslmode=verify-full',
   )

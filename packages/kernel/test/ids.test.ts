@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 
 const MS_MAX = 2 ** 48 - 1
 
-test('an id made later sorts later, whatever chance adds', () => {
+test('an id created later sorts later, whatever its random part', () => {
   const instants = fc.integer({ min: 0, max: MS_MAX })
   const chance = fc.uint8Array({ minLength: 10, maxLength: 10 })
   fc.assert(
@@ -20,7 +20,7 @@ test('an id made later sorts later, whatever chance adds', () => {
   )
 })
 
-test('an id has 26 characters of Crockford base 32 behind its prefix', () => {
+test('an id has 26 characters of Crockford base 32 after its prefix', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: MS_MAX }), (nowMs) => {
       expect(newId('qr', nowMs, randomBytes)).toMatch(/^qr_[0-9a-hjkmnp-tv-z]{26}$/)
@@ -37,7 +37,7 @@ test('different bytes never become the same text', () => {
   )
 })
 
-test('a source drawn from in pieces gives its bytes in order, each once, and whole draws of any size', () => {
+test('a source read in pieces gives its bytes in order, each once, and whole reads of any size', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(40), { maxLength: 50 }), (sizes) => {
       let next = 0
@@ -59,7 +59,7 @@ test('a source drawn from in pieces gives its bytes in order, each once, and who
   )
 })
 
-test('a secret shows itself by reveal() alone', () => {
+test('a secret is revealed by reveal() alone', () => {
   const secret = new Secret('canary-of-a-secret')
   const shown = [
     String(secret),

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 /** Beyond it the wire's 15 significant digits end. */
 const PAISE_MAX = 999_999_999_999_999n
 
-test('a million random amounts come back exact from the wire and from print', () => {
+test('a million random amounts are exact when parsed from JSON and when printed', () => {
   let differences = 0
   let seed = 20_260_401
   for (let i = 0; i < 1_000_000; i++) {
@@ -21,7 +21,7 @@ test('a million random amounts come back exact from the wire and from print', ()
   expect(differences).toBe(0)
 })
 
-test('rupees are read exactly as they are written', () => {
+test('rupees are read exactly as written', () => {
   const whole = fc.bigInt({ min: 0n, max: 999_999_999_999_999n })
   const part = fc.integer({ min: 0, max: 99 })
   fc.assert(
@@ -49,10 +49,10 @@ test.each([
   'Infinity',
   '1234567890123456',
   '٣',
-])('rupees that are not exact are refused: %j', (text) => expect(parseRupees(text)).toBeUndefined())
+])('rupees that are not exact are rejected: %j', (text) => expect(parseRupees(text)).toBeUndefined())
 
 test.each([-0.01, 0.001, 1e-7, 1e21, 0.1 + 0.2, Number.NaN, Number.POSITIVE_INFINITY])(
-  'a wire number that is not exact is refused: %j',
+  'a JSON number that is not exact is rejected: %j',
   (rupees) => expect(paiseFromWire(rupees)).toBeUndefined(),
 )
 

@@ -32,7 +32,7 @@ const { value: jsonValue } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }))
 
-test('any JSON value without a defect is what JSON.parse makes of it', () => {
+test('any JSON value without a defect parses as with JSON.parse', () => {
   const spaces = fc.constantFrom<string | number>('', 2, '\t')
   fc.assert(
     fc.property(jsonValue, spaces, (value, space) => {
@@ -43,7 +43,7 @@ test('any JSON value without a defect is what JSON.parse makes of it', () => {
   )
 })
 
-test('no text at all gets anything but a value of JSON.parse or malformed_body', () => {
+test('any text gets the value of JSON.parse or malformed_body, nothing else', () => {
   const tokens = fc.constantFrom(
     '{',
     '}',
@@ -81,7 +81,7 @@ test('no text at all gets anything but a value of JSON.parse or malformed_body',
   )
 })
 
-test('a key that is sent twice is refused wherever it stands and however it is spelled', () => {
+test('a duplicate key is rejected wherever it occurs and however it is spelled', () => {
   fc.assert(
     fc.property(
       jsonValue,
@@ -96,7 +96,7 @@ test('a key that is sent twice is refused wherever it stands and however it is s
   )
 })
 
-test('the same key in different objects is no repetition', () => {
+test('the same key in different objects is not a duplicate', () => {
   expect(parse('{"a":{"a":[{"a":1},{"a":2}]},"b":{"a":"a"}}')).toEqual({
     a: { a: [{ a: 1 }, { a: 2 }] },
     b: { a: 'a' },
@@ -129,7 +129,7 @@ test.each([
   ['nothing but space', '  ', /well-formed/],
   ['a byte order mark', '\ufeff{}', /well-formed/],
   ['an unfinished string', '"abc', /well-formed/],
-])('%s is refused', (_, text, reason) => expect(refusal(text)).toMatch(reason))
+])('%s is rejected', (_, text, reason) => expect(refusal(text)).toMatch(reason))
 
 test.each([
   ['an overlong slash', [0x22, 0xc0, 0xaf, 0x22]],
@@ -138,9 +138,9 @@ test.each([
   ['a code point that does not exist', [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22]],
   ['a cut character', [0x22, 0xe2, 0x82, 0x22]],
   ['UTF-16', [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
-])('%s is not UTF-8 and refused', (_, bytes) => expect(refusal(Buffer.from(bytes))).toMatch(/UTF-8/))
+])('%s is not UTF-8 and is rejected', (_, bytes) => expect(refusal(Buffer.from(bytes))).toMatch(/UTF-8/))
 
-test('20 levels are taken and 21 refused, objects and arrays alike', () => {
+test('20 levels are accepted and 21 rejected, objects and arrays alike', () => {
   const arrays = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
   const objects = (depth: number) => '{"a":'.repeat(depth - 1) + '{}' + '}'.repeat(depth - 1)
   for (const nested of [arrays, objects]) {
@@ -150,7 +150,7 @@ test('20 levels are taken and 21 refused, objects and arrays alike', () => {
   }
 })
 
-test('a refusal names the position and never what stands there', () => {
+test('a rejection states the position and never what is there', () => {
   for (const text of [
     '{"canary":1,"canary":2}',
     '"canary\\u0000"',
@@ -160,7 +160,7 @@ test('a refusal names the position and never what stands there', () => {
     expect(refusal(text)).not.toMatch(/canary|123456/)
 })
 
-test('500 fields and elements are accepted, of one more nothing behind it is read', () => {
+test('500 fields and elements are accepted, and nothing after one more is read', () => {
   const fields = (count: number) => `{${Array.from({ length: count }, (_, n) => `"k${n}":1`).join(',')}}`
   const elements = (count: number) => `[${'1,'.repeat(count - 1)}1]`
   for (const text of [fields, elements]) {
@@ -181,7 +181,7 @@ test.each([
   ['["a","a"]', false],
   [`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`, false],
 ])(
-  'finds out whether an object has a key twice, however it is written and wherever it is: %.60s',
+  'detects whether an object has a key twice, however it is written and wherever it is: %.60s',
   (json, repeats) => {
     expect(repeatsKey(json)).toBe(repeats)
   },

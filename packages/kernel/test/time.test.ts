@@ -18,7 +18,7 @@ test.each([
   expect(plainTimestamp(new Date(instant), zone)).toBe(text.slice(0, 19).replace('T', ' '))
 })
 
-test('an instant in the range is written with a year of four digits in every zone, and reads back the same', () => {
+test('an instant in the range is written with a four-digit year in every zone, and parses back to the same', () => {
   const instants = fc.oneof(
     fc.constantFrom(EARLIEST, LATEST),
     fc.date({ min: EARLIEST, max: LATEST, noInvalidDate: true }),
@@ -39,7 +39,7 @@ test('an instant in the range is written with a year of four digits in every zon
   )
 })
 
-test('every spelling of RFC 3339 is read as its instant, and nothing else is read', () => {
+test('every spelling of RFC 3339 parses to its instant, and nothing else parses', () => {
   const instants = fc.date({ min: EARLIEST, max: LATEST, noInvalidDate: true })
   fc.assert(
     fc.property(instants, (instant) => {
@@ -50,7 +50,7 @@ test('every spelling of RFC 3339 is read as its instant, and nothing else is rea
   )
 })
 
-test('the parser is total: any text gives an instant in the range, or nothing', () => {
+test('the parser is total: any text gives an instant in the range, or undefined', () => {
   const part = fc.constantFrom(
     ...'0123456789',
     '-',
@@ -109,11 +109,11 @@ test.each([
   '0099-01-01T00:00:00Z',
   '1900-01-01T00:00:00+00:01',
   '9999-12-31T23:59:59-12:00',
-])('what is not RFC 3339, on no calendar or out of the range is refused: %s', (text) =>
+])('what is not RFC 3339, on no calendar or out of range is rejected: %s', (text) =>
   expect(parseRfc3339(text)).toBeUndefined(),
 )
 
-test('a moved clock tells by how much, so that the database’s time can follow', () => {
+test('an advanced clock reports by how much, so that the database’s time can follow', () => {
   const clock = new MovableClock()
   clock.advance(90_000)
   clock.advance(-30_000)

@@ -33,13 +33,13 @@ const verdicts = (image: Buffer) =>
   Object.fromEntries(diagnose({ image }).findings.map(({ rule, ok }) => [rule, ok]))
 
 describe('a text', () => {
-  test('that is fit is called valid and taken apart', () => {
+  test('that is valid is reported as valid and split into its parts', () => {
     const { valid, parts, text } = diagnose({ text: TEXT })
     expect({ valid, text }).toEqual({ valid: true, text: TEXT })
     expect(parts).toMatchObject({ pa: 'asha.stores@okaxis', pn: 'Asha Stores', am: '149.50' })
   })
   test.each(['pa=ashastores&pn=A', 'pa=a1@upi&pn=A&am=-5', 'pa=a1@upi&pn=A&am=1e9', 'pa=a1@upi&pn=A&mc=abc'])(
-    'of %s is called invalid',
+    'of %s is reported as invalid',
     (query) => {
       expect(diagnose({ text: `upi://pay?${query}` }).valid).toBe(false)
     },
@@ -47,7 +47,7 @@ describe('a text', () => {
 })
 
 describe('a picture', () => {
-  test('of our own code is read, has its quiet zone and gets the verdict of its text', () => {
+  test('of the package’s own code is read, has its quiet zone and gets the verdict of its text', () => {
     const diagnosis = diagnose({ image: qrPng(TEXT) })
     expect(diagnosis.text).toBe(TEXT)
     expect(diagnosis.valid).toBe(true)
@@ -68,20 +68,20 @@ describe('a picture', () => {
     ['turned by a quarter', { degrees: 90 }],
     ['upside down', { degrees: 180 }],
     ['turned by 12 degrees', { degrees: 12, scale: 2 }],
-  ])('%s is read, quiet zone and all', (_, how) => {
+  ])('%s is read, including the quiet zone', (_, how) => {
     const image = redrawn(how)
     expect(diagnose({ image }).text).toBe(TEXT)
     expect(verdicts(image)).toMatchObject({ 'quiet-zone': true })
   })
 
-  test('cut to half its quiet zone is read and warned about', () => {
+  test('cut to half its quiet zone is read with a warning', () => {
     const { valid, findings } = diagnose({ image: redrawn({ cutPx: 8 }) })
     expect(valid).toBe(true)
     expect(findings.find(({ rule }) => rule === 'quiet-zone')).toMatchObject({ ok: false, level: 'warning' })
     expect(findings.find(({ rule }) => rule === 'quiet-zone')?.detail).toContain('this code has 2')
   })
 
-  test('with a transparent ground is read as on white paper', () => {
+  test('with a transparent background is read as on white paper', () => {
     const source = PNG.sync.read(qrPng(TEXT))
     for (let i = 0; i < source.data.length; i += 4) {
       if (source.data[i] === 255) source.data.fill(0, i, i + 4)
@@ -89,17 +89,17 @@ describe('a picture', () => {
     expect(diagnose({ image: PNG.sync.write(source) }).text).toBe(TEXT)
   })
 
-  test('without a code says that none was found', () => {
+  test('without a code is reported as having none', () => {
     expect(verdicts(picture(64, () => 255))).toEqual({ 'image-readable': true, 'qr-found': false })
   })
 
-  test('of a code that is no payment is read and called invalid', () => {
+  test('of a code that is not a payment is read and reported as invalid', () => {
     const { text, valid, parts } = diagnose({ image: qrPng('https://example.com/') })
     expect({ text, valid, parts }).toEqual({ text: 'https://example.com/', valid: false, parts: undefined })
   })
 })
 
-describe('bytes that are no picture', () => {
+describe('bytes that are not a picture', () => {
   const png = qrPng(TEXT)
   const withHeader = (change: (header: Buffer) => void) => {
     const copy = Buffer.from(png)
@@ -126,7 +126,7 @@ describe('bytes that are no picture', () => {
       'damaged',
       Buffer.concat([png.subarray(0, 41), deflateSync('x'), png.subarray(60)]),
     ],
-  ])('%s: a finding that says so (%s), no crash', (_, detail, image) => {
+  ])('%s: a finding that reports it (%s), no crash', (_, detail, image) => {
     const diagnosis = diagnose({ image })
     expect(diagnosis).toMatchObject({ valid: false, findings: [{ rule: 'image-readable', ok: false }] })
     expect(diagnosis.findings[0]?.detail).toContain(detail)
@@ -144,7 +144,7 @@ describe('bytes that are no picture', () => {
     )
   })
 
-  test('a picture made to keep the decoder busy is given up after a few seconds', () => {
+  test('a picture designed to keep the decoder busy is abandoned after a few seconds', () => {
     const finder = ['1111111', '1000001', '1011101', '1011101', '1011101', '1000001', '1111111']
     const cell = (px: number) => Math.floor(px / 2) % 9
     const image = picture(24 * 18, (x, y) => (finder[cell(y)]?.[cell(x)] === '1' ? 0 : 255))

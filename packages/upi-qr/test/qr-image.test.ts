@@ -36,7 +36,7 @@ describe('what a scanner reads', () => {
     ['with quotes, & and #', `Tea & "Sons" #1 O'Neil`],
     ['with % and +', '100% + tax'],
     ['with emoji', 'चाय 🍵 👨‍👩‍👧'],
-  ])('a name %s comes back from a second decoder unchanged', (_, name) => {
+  ])('a name %s is read unchanged by a second decoder', (_, name) => {
     const text = codeFor(name)
     const read = secondDecoder(qrPng(text))
     expect(read).toBe(text)
@@ -47,22 +47,22 @@ describe('what a scanner reads', () => {
     ['a hundred Devanagari letters', 'न'.repeat(100)],
     ['a hundred emoji', '🍵'.repeat(100)],
     ['fifty emoji between fifty letters', 'a🍵'.repeat(50)],
-  ])('name and note of %s fit and come back unchanged', (_, name) => {
+  ])('name and note of %s fit and are read unchanged', (_, name) => {
     const text = codeFor(name)
     expect(secondDecoder(qrPng(text))).toBe(text)
   })
 
-  test('every one of 200 codes with plain names comes back from the second decoder', () => {
+  test('every one of 200 codes with plain names is read by the second decoder', () => {
     const texts = Array.from({ length: 200 }, (_, i) => codeFor('Asha Stores', `Counter ${i}`, `QR${i}`))
     expect(texts.map((text) => secondDecoder(qrPng(text)))).toEqual(texts)
   })
 
-  test('a text too long for correction level M falls to L and comes back', () => {
+  test('a text too long for correction level M falls back to L and is read', () => {
     const text = 'a'.repeat(2900)
     expect(secondDecoder(qrPng(text))).toBe(text)
   })
 
-  test('a text too long for any code is refused', () => {
+  test('a text too long for any code is rejected', () => {
     expect(() => qrPng('a'.repeat(2954))).toThrow()
   })
 
@@ -111,7 +111,7 @@ describe('the file', () => {
   const [header, pixels] = chunksOf(png)
   const side = header?.data.readUInt32BE(0) ?? 0
 
-  test('is a 1-bit grayscale PNG with right checksums and nothing but the three chunks it needs', () => {
+  test('is a 1-bit grayscale PNG with correct checksums and only the three chunks it needs', () => {
     expect(png.subarray(0, 8).toString('hex')).toBe('89504e470d0a1a0a')
     expect(chunksOf(png).map(({ type }) => type)).toEqual(['IHDR', 'IDAT', 'IEND'])
     expect(chunksOf(png).every(({ sum, sumOfBytes }) => sum === sumOfBytes)).toBe(true)
@@ -119,7 +119,7 @@ describe('the file', () => {
     expect(header?.data.readUInt32BE(4)).toBe(side)
   })
 
-  test('holds exactly the bytes that its size asks for', () => {
+  test('contains exactly the bytes that its size requires', () => {
     expect(inflateSync(pixels?.data ?? Buffer.alloc(0)).length).toBe(side * (1 + Math.ceil(side / 8)))
   })
 

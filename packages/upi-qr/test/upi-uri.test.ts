@@ -65,20 +65,20 @@ const partsArbitrary = fc.record({
 })
 
 describe('building', () => {
-  test('the parameters come in the agreed order, with %20 for a space and a literal @', () => {
+  test('the parameters are in the agreed order, with %20 for a space and a literal @', () => {
     expect(upiUri(parts)).toBe(
       'upi://pay?pa=asha.stores@okaxis&pn=Asha%20Stores&mc=5411&tr=QR0198f3c2a7b4&tn=Counter%201&am=149.50&cu=INR&mode=15',
     )
   })
 
-  test('a code without amount or note carries neither am nor tn, and a code for many uses has mode 01', () => {
+  test('a code without amount or note has neither am nor tn, and a code for many uses has mode 01', () => {
     const uri = upiUri({ ...parts, note: undefined, amountPaise: undefined, multipleUse: true })
     expect(uri).toBe(
       'upi://pay?pa=asha.stores@okaxis&pn=Asha%20Stores&mc=5411&tr=QR0198f3c2a7b4&cu=INR&mode=01',
     )
   })
 
-  test('whatever the name and the note hold, they come back unchanged', () => {
+  test('whatever the name and the note contain, they are read back unchanged', () => {
     fc.assert(
       fc.property(partsArbitrary, (asked) => {
         const uri = upiUri(asked)
@@ -99,7 +99,7 @@ describe('building', () => {
     )
   })
 
-  test('what we build is plain ASCII and breaks no rule of ours', () => {
+  test('strings that the package builds are plain ASCII and break none of its rules', () => {
     fc.assert(
       fc.property(partsArbitrary, (asked) => {
         const uri = upiUri(asked)
@@ -130,7 +130,7 @@ describe('building', () => {
     ['a name with half a character', { name: 'a\uD83C' }],
     ['a note with a line break', { note: 'a\nb' }],
     ['an empty note', { note: '' }],
-  ])('%s is refused', (_, broken) => {
+  ])('%s is rejected', (_, broken) => {
     expect(() => upiUri({ ...parts, ...broken })).toThrow(/breaks its rule/)
   })
 })
@@ -152,14 +152,14 @@ describe('the rules of the parts', () => {
     'asha@1',
     'asha@upi\n',
     '',
-  ])('%j is no VPA', (vpa) => {
+  ])('%j is not a VPA', (vpa) => {
     expect(isVpa(vpa)).toBe(false)
   })
-  test('lengths count characters as people do, not halves of an emoji', () => {
+  test('lengths count characters as users see them, not halves of an emoji', () => {
     expect(isPayeeName('🍵'.repeat(100))).toBe(true)
     expect(isPayeeName('🍵'.repeat(101))).toBe(false)
   })
-  test('a hundred thousand hostile characters are judged at once', () => {
+  test('a hundred thousand hostile characters are checked at once', () => {
     const hostile = [
       'a'.repeat(1e5),
       `${'a'.repeat(252)}@`.repeat(400),
@@ -175,7 +175,7 @@ describe('the rules of the parts', () => {
   })
 })
 
-describe('judging what was scanned', () => {
+describe('checking a scanned string', () => {
   test.each([
     ['a VPA without @', 'upi://pay?pa=ashastores&pn=Asha', 'pa-form'],
     ['an amount of −5', 'upi://pay?pa=asha@upi&pn=Asha&am=-5', 'am-positive'],
@@ -199,7 +199,7 @@ describe('judging what was scanned', () => {
     ['a signature before the end', 'upi://pay?pa=asha@upi&sign=MEQ=&pn=Asha', 'sign-last'],
     ['a text longer than any code', `upi://pay?pa=asha@upi&pn=${'a'.repeat(8000)}`, 'text-length'],
     ['nothing at all', '', 'scheme'],
-  ])('%s makes a string unfit', (_, text, rule) => {
+  ])('%s makes a string invalid', (_, text, rule) => {
     expect(brokenRules(text)).toContain(rule)
   })
 
@@ -214,12 +214,12 @@ describe('judging what was scanned', () => {
     ['a note of 51', `upi://pay?pa=asha@upi&pn=Asha&tn=${'a'.repeat(51)}`, 'tn-length'],
     ['a name that is shown backwards', 'upi://pay?pa=asha@upi&pn=%E2%80%AEahsA', 'no-direction-overrides'],
     ['a parameter that nobody defined', 'upi://pay?pa=asha@upi&pn=Asha&zz=1', 'known-parameters'],
-  ])('%s is pointed out and leaves the string fit', (_, text, rule) => {
+  ])('%s is reported and leaves the string valid', (_, text, rule) => {
     expect(verdictOf(rule, text)).toBe(false)
     expect(isFit(checkUpiUri(text))).toBe(true)
   })
 
-  test('codes as seen in the wild are fit', () => {
+  test('codes as found in practice are valid', () => {
     const wild = [
       'upi://pay?ver=01&mode=15&pa=asha@upi&pn=Asha&tr=A1&am=10.00&cu=INR&qrMedium=04',
       'upi://pay?pa=asha@upi&pn=Asha&mode=02&purpose=00&orgid=159761&sign=MEUCIQ+/abc==',
@@ -248,7 +248,7 @@ describe('reading', () => {
   ])('%s is not read', (_, text) => {
     expect(parseUpiUri(text)).toBeUndefined()
   })
-  test('a parameter called __proto__ is only a parameter', () => {
+  test('a parameter named __proto__ is an ordinary parameter', () => {
     const fields = parseUpiUri('upi://pay?pa=asha@upi&pn=Asha&__proto__=x')
     expect(Object.keys(fields ?? {})).toContain('__proto__')
     expect(Object.getPrototypeOf(fields)).toBe(Object.prototype)

@@ -10,19 +10,19 @@ afterAll(() => service.close())
 const hide = (table: string) =>
   asSuperuser(service.db.database, (db) => db.query(`alter table ${table} rename to hidden_${table}`))
 
-test('meets a 500 of the API', async () => {
+test('receives a 500 of the API', async () => {
   const client = await service.as(await service.newMerchant())
   await hide('qr_codes')
   payloadOf(await client.get('/api/v0/qr-code/qr_01m7yx4bphxhfnwrhn48jfhas5'))
 })
 
-test('meets a 500 that it wants', async () => {
+test('receives an expected 500', async () => {
   const client = await service.as(await service.newMerchant())
   const { status } = await client.get('/api/v0/qr-code/qr_01m7yx4bphxhfnwrhn48jfhas5')
   expect(status).toBe(500)
 })
 
-test('meets a 500 of the console', async () => {
+test('receives a 500 of the console', async () => {
   const browser = await signedIn(service, 'viewer')
   await hide('merchants')
   const { status, text } = await browser.get('/merchants')

@@ -17,7 +17,7 @@ test('10,000 keys are all different, of the documented form, and of 160 bits tha
   }
 })
 
-test('the checksum catches every change of one character and every swap of neighbours', () => {
+test('the checksum detects every change of one character and every swap of neighbours', () => {
   for (const key of [newApiKey('test', randomBytes).reveal(), newApiKey('live', randomBytes).reveal()]) {
     for (let at = 0; at < key.length; at++) {
       for (const char of EVERY_OTHER) {
@@ -30,7 +30,7 @@ test('the checksum catches every change of one character and every swap of neigh
   }
 })
 
-test('a key that is longer, shorter, or a key among other text, is none', () => {
+test('a key that is longer or shorter, or inside other text, is not recognised as one', () => {
   const key = newApiKey('test', randomBytes).reveal()
   for (const text of [
     '',
@@ -45,7 +45,7 @@ test('a key that is longer, shorter, or a key among other text, is none', () => 
     expect(looksLikeApiKey(text)).toBe(false)
 })
 
-test('what is shown of a key leaves at least 128 of its bits unknown', () => {
+test('the visible part of a key leaves at least 128 of its bits unknown', () => {
   const key = newApiKey('test', randomBytes).reveal()
   const shown = apiKeyPrefix(key)
   expect(key.startsWith(shown)).toBe(true)

@@ -41,13 +41,13 @@ test.each([
   '203.0.113',
   '0xcb.0.113.7',
   ' 10.0.0.1',
-])('%j is no address, and so in no range', (text) => expect(parseAddress(text)).toBeUndefined())
+])('%j is not an address, and so in no range', (text) => expect(parseAddress(text)).toBeUndefined())
 
 const ipv4 = fc.ipV4()
 const ipv6 = fc.ipV6()
 
 describe('whatever the range', () => {
-  test('addresses are in it as Node’s own lists say', () => {
+  test('contains the addresses that Node’s own lists contain', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -68,7 +68,7 @@ describe('whatever the range', () => {
     )
   })
 
-  test('its text is read as the same range, and as the URL parser writes the address', () => {
+  test('its text parses to the same range, and writes the address as the URL parser does', () => {
     fc.assert(
       fc.property(fc.oneof(ipv4, ipv6), (address) => {
         const range = parseRange(address)!
@@ -103,11 +103,11 @@ test.each([
   '10.0.0.0/',
   'a.example',
   '10.0.0.0-10.0.0.9',
-])('%s is refused with the form that is expected', (address) =>
+])('%s is rejected with the expected form', (address) =>
   expect(faultOf(address)).toMatch(/^addresses\[0\] must be an IP address or a network in CIDR notation/),
 )
 
-test('each network is kept once, in the one way to write it', () => {
+test('each network is stored once, in its canonical form', () => {
   const addresses = [
     '10.0.0.0/8',
     '::ffff:10.0.0.0/104',
@@ -122,14 +122,14 @@ test('each network is kept once, in the one way to write it', () => {
   ])
 })
 
-test('scopes of the other kind of tenant are refused, each by its place', () => {
+test('scopes of the other kind of tenant are rejected, each by its place', () => {
   expect(() => readLimits('merchant', { scopes: ['qr_codes:read', 'cards:read'] })).toThrow(
     /^scopes\[1\] must be one of/,
   )
   expect(() => readLimits('partner', { scopes: ['refunds:write'] })).toThrow(/^scopes\[0\] must be one of/)
 })
 
-test('a caller counts by its address of IPv4, or by the /64 of its address of IPv6, however that is written', () => {
+test('a caller counts by its IPv4 address, or by the /64 of its IPv6 address, however that is written', () => {
   expect(network('203.0.113.7')).toBe('203.0.113.7')
   expect(network('::ffff:203.0.113.7')).toBe('203.0.113.7')
   const sameNetwork = [

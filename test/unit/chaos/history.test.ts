@@ -19,17 +19,17 @@ const credit = (outcome: 'ACCEPTED' | 'qr_code_cancelled' | 'qr_code_used'): QrC
 })
 const read = (status: string): QrCodeOp => ({ kind: 'read', status })
 
-test('a credit at the same time as a cancel may win or lose', () => {
+test('a credit concurrent with a cancel may win or lose', () => {
   for (const outcome of ['ACCEPTED', 'qr_code_cancelled'] as const)
     expect(findAnomaly(qrCodeModel(true), [at(0, 10, cancel()), at(5, 15, credit(outcome))])).toBeUndefined()
 })
 
-test('a credit that was sent after a cancel was answered and was accepted is an anomaly', () => {
+test('a credit that was sent after the response to a cancel and was accepted is an anomaly', () => {
   const late = at(11, 12, credit('ACCEPTED'))
   expect(findAnomaly(qrCodeModel(true), [at(0, 10, cancel()), late])?.at).toBe(late)
 })
 
-test('two payments through one single-use code, a status that comes back to life, and a second cancel at another time are anomalies', () => {
+test('two payments through one single-use code, a status that reverts, and a second cancel at another time are anomalies', () => {
   const twice = [at(0, 10, credit('ACCEPTED')), at(0, 10, credit('ACCEPTED'))]
   expect(findAnomaly(qrCodeModel(true), twice)).toBeUndefined()
   expect(findAnomaly(qrCodeModel(false), twice)).toBeDefined()
@@ -39,7 +39,7 @@ test('two payments through one single-use code, a status that comes back to life
   expect(findAnomaly(qrCodeModel(true), [at(0, 1, cancel('noon')), at(2, 3, cancel('one'))])).toBeDefined()
 })
 
-test('a request that was never answered may have taken effect at any time, or not at all', () => {
+test('a request without a response may have taken effect at any time, or not at all', () => {
   const open = at(0, undefined, cancel())
   expect(findAnomaly(qrCodeModel(true), [open, at(50, 51, credit('ACCEPTED'))])).toBeUndefined()
   const refused = at(50, 51, credit('qr_code_cancelled'))
@@ -47,7 +47,7 @@ test('a request that was never answered may have taken effect at any time, or no
   expect(findAnomaly(qrCodeModel(true), [open, refused, at(52, 53, credit('ACCEPTED'))])).toBeDefined()
 })
 
-test('a card that reads as it was before the last change is an anomaly, unless the change was under way', () => {
+test('a card that reads as it was before the last change is an anomaly, unless the change was in flight', () => {
   const set = (status: string): CardOp => ({ kind: 'set', status })
   const see = (status: string): CardOp => ({ kind: 'read', status })
   expect(
@@ -77,7 +77,7 @@ function playWallet(seed: number): Operation<WalletOp>[] {
     })
 }
 
-test('histories of wallets with a serial order pass; with one lost, one doubled or one stale answer they never do', () => {
+test('histories of wallets with a serial order pass; with one lost, one doubled or one stale response they never do', () => {
   for (let seed = 1; seed <= 40; seed++) {
     const history = playWallet(seed)
     expect(findAnomaly(walletModel, history), `seed ${seed}`).toBeUndefined()

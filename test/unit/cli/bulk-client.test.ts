@@ -52,7 +52,7 @@ const STEPS = [
 ] as const
 
 test.each(STEPS)(
-  'a redirect of %s is refused and named, and nothing is sent to the other server',
+  'a redirect of %s is rejected and reported, and nothing is sent to the other server',
   async (_, path) => {
     const other = await serve((_request, response) => void response.end('{}'))
     const location = `${other.baseUrl}${path}`
@@ -81,16 +81,13 @@ test.each(STEPS)('when the response to %s is cut within its body, it is sent aga
   expect(seen.filter((each) => each === path)).toHaveLength(2)
 })
 
-test.each(STEPS)(
-  'when %s gets no response, or none that ends, in its time, it is sent again',
-  async (_, path) => {
-    for (const silence of [
-      () => undefined,
-      (_r: unknown, response: ServerResponse) => void response.write('{'),
-    ]) {
-      const { baseUrl, seen } = await serve(servingAfter(path, silence))
-      expect(await clientOf(baseUrl, 500).progress('blk_1')).toEqual(JOB)
-      expect(seen.filter((each) => each === path)).toHaveLength(2)
-    }
-  },
-)
+test.each(STEPS)('when %s gets no complete response within its time, it is sent again', async (_, path) => {
+  for (const silence of [
+    () => undefined,
+    (_r: unknown, response: ServerResponse) => void response.write('{'),
+  ]) {
+    const { baseUrl, seen } = await serve(servingAfter(path, silence))
+    expect(await clientOf(baseUrl, 500).progress('blk_1')).toEqual(JOB)
+    expect(seen.filter((each) => each === path)).toHaveLength(2)
+  }
+})

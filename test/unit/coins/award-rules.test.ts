@@ -86,7 +86,7 @@ test('among accepted configurations at most one applies at any instant, and CUST
   )
 })
 
-test('a refused configuration shares an instant with an accepted one of the same event and scope', () => {
+test('a rejected configuration shares an instant with an accepted one of the same event and scope', () => {
   fc.assert(
     fc.property(config, config, (one, two) => {
       const first = { ...one, coinConfigId: 'ccf_a' }
@@ -104,7 +104,7 @@ test('a refused configuration shares an instant with an accepted one of the same
   )
 })
 
-test('the daily limit lets through exactly what fits under it', () => {
+test('the daily limit accepts exactly what fits under it', () => {
   const limited = configOf({ perUserDailyLimit: 25n })
   const choose = (awarded: bigint) => () =>
     chooseConfig([{ config: limited, verdict: 'APPLIES' }], () => awarded)
@@ -115,7 +115,7 @@ test('the daily limit lets through exactly what fits under it', () => {
   )
 })
 
-test('coins last whole days of 24 hours, or for ever', () => {
+test('coins last whole days of 24 hours, or forever', () => {
   expect(expiryOf(configOf({ coinsExpireAfterDays: 2 }), at(5))).toEqual(at(5 + 172_800_000))
   expect(expiryOf(configOf({}), at(5))).toBeNull()
 })
@@ -129,7 +129,7 @@ test('a delayed award becomes active after whole days, and its coins last from t
   })
 })
 
-test('an award that waits for confirmation has neither a time of activation nor of expiry', () => {
+test('an award that waits for confirmation has neither an activation time nor an expiry', () => {
   const terms = termsOf(configOf({ activation: 'CONFIRMATION', coinsExpireAfterDays: 2 }), 'cac_1', at(5))
   expect(terms).toEqual({ activationId: 'cac_1', activatesAt: null, expiresAt: null })
 })

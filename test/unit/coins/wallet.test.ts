@@ -136,7 +136,7 @@ function signed({ kind, amount }: WalletEntry): bigint {
 
 const moves = fc.array(move, { maxLength: 40 })
 
-test('whatever happens, every coin is active, pending, spent, expired or voided, and the lots hold those that are open', () => {
+test('after any history, every coin is active, pending, spent, expired or voided, and the lots contain the open ones', () => {
   fc.assert(
     fc.property(moves, (all) => {
       play(all, ({ wallet, lots }) => {
@@ -153,7 +153,7 @@ test('whatever happens, every coin is active, pending, spent, expired or voided,
   )
 })
 
-test('transfers move exactly what the entries say, and the entries number themselves without gaps', () => {
+test('transfers move exactly what the entries state, and the entries are numbered without gaps', () => {
   fc.assert(
     fc.property(moves, (all) => {
       let entries = 0n
@@ -172,7 +172,7 @@ test('transfers move exactly what the entries say, and the entries number themse
   )
 })
 
-test('nothing that is due survives a change, and settling again changes nothing', () => {
+test('nothing due is left after a change, and settling again changes nothing', () => {
   fc.assert(
     fc.property(moves, (all) => {
       play(all, ({ wallet }, now) => {
@@ -217,7 +217,7 @@ test('a redemption empties older lots before it touches newer ones', () => {
   )
 })
 
-test('a clock that jumps past what was read refuses the command rather than guess', () => {
+test('a clock jump past what was read rejects the command instead of guessing', () => {
   const wallet = { ...empty, readyUntil: new Date(START) }
   expect(() => settleDue(wallet, new Date(START), ZONE)).not.toThrow()
   expect(() => settleDue(wallet, new Date(START + 1), ZONE)).toThrow(

@@ -23,7 +23,7 @@ test.each([
   expect(csvText(text)).toBe(field)
 })
 
-test('columns are the fields of an item; one that occurs twice carries the name of its object', () => {
+test('columns are the fields of an item; one that occurs twice has the name of its object', () => {
   const text = { type: 'string' }
   const item = {
     type: 'object',

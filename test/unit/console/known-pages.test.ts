@@ -44,7 +44,7 @@ test.each([0, 1, 3, 4, 9, 10])('a list of %i rows is known from its first page t
   for (const [page, again] of pages.entries()) expect(afterReading(known, page, again)).toBe(known)
 })
 
-test('rows are those of the pages that are held and follow each other', () => {
+test('rows are those of consecutive loaded pages', () => {
   const list = upTo(15)
   const { known, pages } = readAll(list)
   const around = (page: number, ...lost: readonly number[]) =>

@@ -28,7 +28,7 @@ const sum = (what: string, count: number, amount = 0) => ({
   amount: BigInt(amount),
 })
 
-test('failures are told apart by the status of their code, unknown codes are ours', () => {
+test('failures are classified by the status of their code, unknown codes count as failures of the service', () => {
   const sums = [
     sum('request', 100),
     sum('failure validation_failed', 7),
@@ -49,7 +49,7 @@ test('failures are told apart by the status of their code, unknown codes are our
   expect(figuresOf([])).toMatchObject({ requests: 0, clientErrors: 0, paymentsAmount: '0.00' })
 })
 
-test('error codes of all periods are listed, those first that are most frequent today', () => {
+test('error codes of all periods are listed, the most frequent today first', () => {
   const trends = errorTrends({
     today: [sum('request', 9), sum('failure not_found', 1), sum('failure rate_limited', 5)],
     yesterday: [sum('failure not_found', 3)],

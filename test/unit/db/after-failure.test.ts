@@ -42,7 +42,7 @@ test.each<[BatchFailure, Partial<BatchState>, NextStep]>([
   expect(afterFailure(what, { ...calm, ...given })).toBe(step)
 })
 
-test('a batch in doubt is settled and nothing else, whatever goes wrong meanwhile', () => {
+test('a batch in doubt is settled and nothing else, whatever fails meanwhile', () => {
   fc.assert(
     fc.property(failure, state, (what, given) => {
       const step = afterFailure(what, { ...given, inDoubt: true })
@@ -51,7 +51,7 @@ test('a batch in doubt is settled and nothing else, whatever goes wrong meanwhil
   )
 })
 
-test('an outcome is taken for true only when it was in doubt and the id of its batch is there', () => {
+test('an outcome is accepted as committed only when it was in doubt and the id of its batch exists', () => {
   fc.assert(
     fc.property(failure, state, (what, given) => {
       if (afterFailure(what, given) !== 'settled') return
@@ -60,7 +60,7 @@ test('an outcome is taken for true only when it was in doubt and the id of its b
   )
 })
 
-test('trouble of the database or of other holders of rows never fails a single command', () => {
+test('a failure of the database or of other lock holders never fails a single command', () => {
   fc.assert(
     fc.property(
       fc.constantFrom<BatchFailure>('unknown', 'unavailable', 'lock timeout'),
@@ -72,7 +72,7 @@ test('trouble of the database or of other holders of rows never fails a single c
   )
 })
 
-test('a batch whose database responds comes to its end, whatever sequence of failures it meets', () => {
+test('a batch whose database responds ends, whatever sequence of failures it meets', () => {
   const definite = fc.constantFrom<BatchFailure>('lock timeout', 'race', 'committed', 'own')
   fc.assert(
     fc.property(

@@ -96,7 +96,7 @@ test('a lookup without a tenant does not compile, nor a rule that could make one
   expect([all, rule]).toHaveLength(2)
 })
 
-test('a command that asks for a time without a tenant does not compile', () => {
+test('a command that requests a time without a tenant does not compile', () => {
   const nowOf = ({ clock }: CommandTools) => {
     // @ts-expect-error -- rules go by the tenant's time
     void clock.now

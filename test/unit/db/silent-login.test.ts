@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 /** `AuthenticationOk` and `ReadyForQuery` (PostgreSQL manual, "Message Formats"). */
 const LOGGED_IN = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49])
 
-test('a server that logs clients in and then says nothing counts as unavailable: callers get 503', async () => {
+test('a server that logs clients in and then stays silent counts as unavailable: callers get 503', async () => {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)

@@ -57,14 +57,14 @@ function written(write: (tx: Writes) => void): { text: string; values: readonly 
   return statements
 }
 
-test('a select reads every column but the secret ones, under the names of the code', () => {
+test('a select reads every column except secret ones, under the names of the code', () => {
   expect(tickets.columns).toBe(
     't.tenant_id as "tenantId", t.ticket_id as "ticketId", t.status as "status", t.labels as "labels", ' +
       't.uses as "uses", t.created_at as "createdAt"',
   )
 })
 
-test('an insert names its columns on both sides, in one order, and leaves out what a default fills', () => {
+test('an insert names its columns on both sides, in one order, and omits those that a default fills', () => {
   const names = 'tenant_id, ticket_id, status, labels, digest, created_at'
   expect(written((tx) => tickets.insert(tx, [newTicket]))).toEqual([
     {
@@ -76,7 +76,7 @@ test('an insert names its columns on both sides, in one order, and leaves out wh
   ])
 })
 
-test('a day is sent as a date and read as text, and rows are inserted in the order that is said', () => {
+test('a day is sent as a date and read as text, and rows are inserted in the stated order', () => {
   const visits = table(
     'test_visits',
     'v',
@@ -109,7 +109,7 @@ test('a stamped column gets the time of the database', () => {
   ])
 })
 
-test('lists of texts are sent as text, whatever is in them, and rows in their own order where that is said', () => {
+test('lists of texts are sent as text, whatever they contain, and rows in their own order where that is stated', () => {
   const boxes = table(
     'test_boxes',
     'b',
@@ -155,11 +155,11 @@ test('an update finds rows by the whole key, the tenant included', () => {
   ])
 })
 
-test('nothing is written for no rows', () => {
+test('nothing is written for an empty list of rows', () => {
   expect(written((tx) => tickets.insert(tx, []))).toEqual([])
 })
 
-test('locks take rows in order of their id, and say whose and which they are', () => {
+test('locks lock rows in order of their id, and state their tenant and id', () => {
   const lock = tickets.lock<{ readonly owner: string }>('to_close', {
     select: 'o.name as "owner"',
     joins: 'join o using (ticket_id)',

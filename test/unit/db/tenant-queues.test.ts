@@ -6,7 +6,7 @@ const queues = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 40 })
 const room = fc.integer({ min: 0, max: 500 })
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0)
 
-test('shares fill the room, take no more than a queue has, and leave none of it unused', () => {
+test('shares use the whole capacity, take no more than a queue has, and leave none of it unused', () => {
   fc.assert(
     fc.property(queues, room, (lengths, most) => {
       const shares = fairShares(lengths, most)
@@ -17,7 +17,7 @@ test('shares fill the room, take no more than a queue has, and leave none of it 
   )
 })
 
-test('nobody gets less than another by more than one, unless it has no more to send', () => {
+test('no queue gets less than another by more than one, unless it has no more to send', () => {
   fc.assert(
     fc.property(queues, room, (lengths, most) => {
       const shares = fairShares(lengths, most)

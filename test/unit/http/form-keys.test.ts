@@ -75,7 +75,7 @@ const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-test('every POST of the console and the portal has the key of its form, unless something else keeps a repeat from creating anything', () => {
+test('every POST of the console and the portal has the key of its form, unless a repeat creates nothing for another reason', () => {
   const operations = [...CONSOLE_OPERATIONS, ...PORTAL_OPERATIONS] as readonly Operation[]
   const unkeyed = operations.filter(
     (operation) => operation.method === 'POST' && mayChange(operation) && !isKeyed(operation),
@@ -150,7 +150,7 @@ const DO_SOMETHING = [
   'voidCoinAllocation',
 ]
 
-test('a request with a key keeps it from a form to the next while its outcome is unknown, unless it only sets a state', () => {
+test('a request with a key keeps it from one form to the next while its outcome is unknown, unless it only sets a state', () => {
   const keyed = ([...CONSOLE_OPERATIONS, ...PORTAL_OPERATIONS] as readonly Operation[]).filter(
     (operation) => mayChange(operation) && isKeyed(operation),
   )

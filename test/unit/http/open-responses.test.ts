@@ -56,7 +56,7 @@ const GROWING = [Object.keys(FAILURES), EVENT_TYPES, FIELD_RULES, ALL_SCOPES].ma
 )
 
 describe.each(DOCUMENTS)('the document of the %s', (_, document) => {
-  test('has no closed list of what grows without notice in a response: error codes, event types, rules, scopes, reasons', () => {
+  test('has no closed list of values that may be added in a response: error codes, event types, rules, scopes, reasons', () => {
     const closed: string[] = []
     const open = new Set<string>()
     walk(document, responsesOf(document), (node, way) => {
@@ -71,7 +71,7 @@ describe.each(DOCUMENTS)('the document of the %s', (_, document) => {
     expect([...open]).toEqual(expect.arrayContaining(['error', 'rule', 'types', 'reason']))
   })
 
-  test('writes maps with `additionalProperties`, which every generator of clients knows', () => {
+  test('writes maps with `additionalProperties`, which every client generator supports', () => {
     const found: string[] = []
     walk(document, document, (node, way) => {
       if ('patternProperties' in node) found.push(way.join('.'))
@@ -80,7 +80,7 @@ describe.each(DOCUMENTS)('the document of the %s', (_, document) => {
   })
 })
 
-test('requests keep their closed lists: a value that the service does not know is refused', () => {
+test('requests keep their closed lists: a value unknown to the service is rejected', () => {
   const { types } = API.components.schemas['CreateWebhookEndpointRequest']!['properties'] as Json
   expect((types as { readonly items: Json }).items['enum']).toEqual(EVENT_TYPES)
 })

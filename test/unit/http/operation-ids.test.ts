@@ -13,7 +13,7 @@ test('no two operations of the program share an id: those of the API, of the con
   expect(twice).toEqual([])
 })
 
-test('the id of every operation of the console says so, and no other does', () => {
+test('the id of every operation of the console shows it, and no other does', () => {
   expect(CONSOLE_OPERATIONS.filter(({ id }) => !id.startsWith(CONSOLE)).map(({ id }) => id)).toEqual([])
   expect(OPERATIONS.filter(({ id }) => id.startsWith(CONSOLE)).map(({ id }) => id)).toEqual([])
 })

@@ -12,7 +12,7 @@ const unknownField = (name: string): FastifySchemaValidationError => ({
   message: '',
 })
 
-test('20 invalid fields are reported, and those behind them are not even read', () => {
+test('20 invalid fields are reported, and further ones are not even read', () => {
   const errors = Array.from({ length: 20 }, (_, n) => unknownField(`k${n}`))
   expect(invalidFields(errors).description.split('; ')).toHaveLength(20)
   expect(invalidFields(errors).description).not.toContain('more')
@@ -94,7 +94,7 @@ test('missing, unknown and nested fields are found by their pointers, and names 
   ])
 })
 
-test('a body that is no object is reported as a whole', () => {
+test('a body that is not an object is reported as a whole', () => {
   expect(bodyCheck(Type.Object({ a: Type.Number() }))([])).toEqual({
     description: 'the body must be an object, not an array',
     errors: [{ in: 'body', pointer: '', rule: 'type', message: 'the body must be an object, not an array' }],

@@ -8,14 +8,14 @@ const compile = lazyValidators()
 const validatorOf = (schema: object) =>
   compile({ schema, method: 'POST', url: '/', httpPart: 'body' }) as (value: unknown) => boolean
 
-test('the schemas of every operation compile: they use no format and no keyword that the validator does not know', () => {
+test('the schemas of every operation compile: they use no format and no keyword unknown to the validator', () => {
   for (const { body, params, query } of [...OPERATIONS, ...CONSOLE_OPERATIONS])
     for (const schema of [body, params, query])
       if (schema) expect(typeof validatorOf(schema)({})).toBe('boolean')
   expect(() => validatorOf({ type: 'string', format: 'email' })('x')).toThrow(/unknown format/)
 })
 
-test('the schema of a page and its parser accept the same limits: whole numbers from 1 to the most', () => {
+test('the schema of a page and its parser accept the same limits: whole numbers from 1 to the maximum', () => {
   const accepts = validatorOf(PAGE_IN_QUERY.limit)
   const reads = (limit: string) => {
     try {

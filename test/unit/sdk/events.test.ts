@@ -26,7 +26,7 @@ function cutting(): typeof fetch {
   }
 }
 
-test('following goes on however often a stream without events is cut: each that begins is no failed connection', async () => {
+test('following continues however often a stream without events is cut: a stream that begins is not a failed connection', async () => {
   const { events } = Svc.merchant({
     baseUrl: 'https://gw.example',
     apiKey: 'svc_test_x',
@@ -86,7 +86,7 @@ test.each([
   ['gets the page of a proxy', UnexpectedResponseError, () => new Response('<h1>Maintenance</h1>')],
   ['gets 429 of the service', SvcError, tooMany],
 ] as const)(
-  'when each connection %s, following tries 31, one a second, and ends with what the last failed with',
+  'when each connection %s, following tries 31, one a second, and ends with the cause of the last failure',
   async (_, failure, open) => {
     const { events, openedAtMs } = following(open)
     const first = events
@@ -99,7 +99,7 @@ test.each([
   },
 )
 
-test('a stream on which nothing arrives for 45 seconds is given up, and another one goes on after the last event', async () => {
+test('a stream on which nothing arrives for 45 seconds is dropped, and another one resumes after the last event', async () => {
   const { events, openedAtMs } = following((signal, nth) =>
     nth === 1
       ? arriving(signal, [
@@ -122,7 +122,7 @@ test('a stream on which nothing arrives for 45 seconds is given up, and another 
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a quiet stream is kept for as long as heartbeats arrive, and a slow reader of events loses none', async () => {
+test('a quiet stream is kept open as long as heartbeats arrive, and a slow reader of events loses none', async () => {
   const beats = Array.from({ length: 20 }, () => [40_000, HEARTBEAT] as const)
   const { events, openedAtMs } = following((signal) =>
     arriving(signal, [[0, EVENT], ...beats, [0, 'id: 8\ndata: {"sequence":8}\n\n']]),
@@ -140,7 +140,7 @@ test('a quiet stream is kept for as long as heartbeats arrive, and a slow reader
   await reading.return()
 })
 
-test('Retry-After of a refused stream is honoured before the next connection, for at most a minute', async () => {
+test('Retry-After of a rejected stream is honoured before the next connection, for at most a minute', async () => {
   const asked = [5, 86_400]
   const { events, openedAtMs } = following((signal, nth) => {
     const seconds = asked[nth - 1]

@@ -47,7 +47,7 @@ describe.each([TIMER_MS_MAX + 1, 1e12, Number.POSITIVE_INFINITY])('a time limit 
     await expect(second).resolves.toBeDefined()
   })
 
-  test('as `pollMs` of a wait for a payment asks no more than once where nothing happens', async () => {
+  test('as `pollMs` of a wait for a payment polls no more than once when nothing happens', async () => {
     let looks = 0
     const quiet = (signal: AbortSignal) =>
       new Response(
@@ -91,7 +91,7 @@ test('a time limit longer than a timer can wait ends a call when it is over, and
   expect(failed).toMatchObject({ cause: { name: 'TimeoutError' } })
 })
 
-test('advancing a clock may take five minutes by default, and less where the caller says so', async () => {
+test('advancing a clock may take five minutes by default, and less when the caller sets it', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-sdk-'))
   const partner = {
     partnerId: 'p',
@@ -111,7 +111,7 @@ test('advancing a clock may take five minutes by default, and less where the cal
   await ended
 })
 
-test('a timer that is stopped while it waits beyond what one timer can leaves nothing behind', () => {
+test('a timer that is stopped during a wait beyond the maximum of one timer leaves nothing behind', () => {
   let ended = false
   const stop = callAfter(3 * TIMER_MS_MAX, () => (ended = true))
   vi.advanceTimersByTime(2 * TIMER_MS_MAX)
@@ -121,8 +121,8 @@ test('a timer that is stopped while it waits beyond what one timer can leaves no
   expect(ended).toBe(false)
 })
 
-describe.each([Number.NaN, '5', null])('a limit that is %o, no number', (limit) => {
-  test.each(['timeoutMs', 'deadlineMs', 'maxRetries'])('is refused with a TypeError: %s', async (name) => {
+describe.each([Number.NaN, '5', null])('a limit that is %o, not a number', (limit) => {
+  test.each(['timeoutMs', 'deadlineMs', 'maxRetries'])('is rejected with a TypeError: %s', async (name) => {
     const refused = new RegExp(`^${name} must be a number`)
     expect(() => client({ [name]: limit }, respondingAfter(0))).toThrow(TypeError)
     expect(() => client({ [name]: limit }, respondingAfter(0))).toThrow(refused)
@@ -133,7 +133,7 @@ describe.each([Number.NaN, '5', null])('a limit that is %o, no number', (limit) 
     expect(String(await thrown)).toMatch(new RegExp(`^TypeError: ${name} must be a number`))
   })
 
-  test('is refused with a TypeError: pollMs, maxReconnects', async () => {
+  test('is rejected with a TypeError: pollMs, maxReconnects', async () => {
     const { events, qrCodes } = client({}, respondingAfter(0))
     await expect(qrCodes.waitForPayment('qr', { pollMs: limit } as object)).rejects.toThrow(
       /^pollMs must be a number/,

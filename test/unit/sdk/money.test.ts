@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatRupees, toPaise, toRupees } from '../../../packages/sdk/src/money.ts'
 
-test('paise go to rupees and back without a difference, as far as a JSON number is exact', () => {
+test('paise convert to rupees and back without a difference, as far as a JSON number is exact', () => {
   const paise = fc.bigInt({ min: -999_999_999_999_999n, max: 999_999_999_999_999n })
   fc.assert(
     fc.property(paise, (amount) => {
@@ -12,7 +12,7 @@ test('paise go to rupees and back without a difference, as far as a JSON number 
   )
 })
 
-test('amounts are read exactly or refused', () => {
+test('amounts are read exactly or rejected', () => {
   expect([toPaise(249.5), toPaise('249.50'), toPaise('0.01'), toPaise(-3), toPaise(1e15)]).toEqual([
     24_950n,
     24_950n,
@@ -25,7 +25,7 @@ test('amounts are read exactly or refused', () => {
   expect(() => toRupees(10n ** 17n)).toThrow(RangeError)
 })
 
-test('people read rupees in lakhs and crores', () => {
+test('rupees are formatted in lakhs and crores', () => {
   expect(formatRupees(1_234_567_890n)).toBe('₹1,23,45,678.90')
   expect(formatRupees(-5n)).toBe('-₹0.05')
 })

@@ -17,7 +17,7 @@ const OPTIONS = [
 
 describe.each(OPTIONS)('a %s client', (kind, options, name) => {
   test.each([undefined, null, '', '  ', 7, {}])(
-    `is refused with a TypeError that names ${name} when it is %o`,
+    `is rejected with a TypeError that names ${name} when it is %o`,
     (value) => {
       expect(made(kind, options)).not.toThrow()
       expect(made(kind, { ...options, [name]: value })).toThrow(TypeError)
@@ -32,7 +32,7 @@ test.each([
   ['no key', [], /at least one key/],
   ['two keys of one id', [JWK, { ...JWK, k: 'B'.repeat(43) }], /two keys sk_1/],
   ['a key without an id', [JWK, { ...JWK, kid: '' }], /kid must be a non-empty string/],
-])('decryptResponsesWith with %s is refused with a TypeError', (_, decryptResponsesWith, reason) => {
+])('decryptResponsesWith with %s is rejected with a TypeError', (_, decryptResponsesWith, reason) => {
   expect(made('partner', { ...partner, decryptResponsesWith: [JWK] })).not.toThrow()
   expect(made('partner', { ...partner, decryptResponsesWith })).toThrow(TypeError)
   expect(made('partner', { ...partner, decryptResponsesWith })).toThrow(reason)
@@ -62,7 +62,7 @@ test.each([
   'https://u:p@gw.example',
   'https://gw.example/?a=1',
   'https://gw.example/#a',
-])('a base URL that requests cannot be sent to is refused: %s', (url) => {
+])('a base URL that requests cannot be sent to is rejected: %s', (url) => {
   for (const [kind, options] of [
     ['merchant', merchant],
     ['partner', partner],
@@ -72,7 +72,7 @@ test.each([
 
 afterEach(() => void vi.unstubAllGlobals())
 
-test('in a web page, live keys and client secrets are refused with the reason; test keys are not', async () => {
+test('in a web page, live keys and client secrets are rejected with the reason; test keys are not', async () => {
   const refused = / must not be used in a browser, where every visitor can read it/
   const live = { ...merchant, apiKey: 'svc_live_secret' }
   expect(made('merchant', live)).not.toThrow()
@@ -85,6 +85,6 @@ test('in a web page, live keys and client secrets are refused with the reason; t
   expect(made('merchant', merchant)).not.toThrow()
 })
 
-test('the client says the version of its package', () => {
+test('the client sends the version of its package', () => {
   expect(VERSION).toBe(sdk.version)
 })

@@ -28,7 +28,7 @@ async function all<T>(records: AsyncIterable<T>): Promise<T[]> {
 const response = (data: readonly unknown[], recordsCount = data.length): string =>
   JSON.stringify({ code: 0, message: 'Success', payload: { data, recordsCount } })
 
-test('records come out as they went in, wherever the network cuts the answer and whatever they hold', async () => {
+test('records are read as they were written, wherever the network cuts the response and whatever they contain', async () => {
   const value = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.double({ noNaN: true }),
@@ -49,7 +49,7 @@ test('records come out as they went in, wherever the network cuts the answer and
   )
 })
 
-test('an answer that breaks off or counts otherwise is an error, after what had come', async () => {
+test('a response that breaks off or has another count is an error, after the records received', async () => {
   const whole = response([{ a: 1 }, { a: 2 }])
   for (const text of [whole.slice(0, -1), whole.slice(0, 60), response([{ a: 1 }], 2), '']) {
     const reading = (async () => {

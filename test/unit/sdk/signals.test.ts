@@ -46,7 +46,7 @@ function referencesOf(signal: AbortSignal): number {
   return getEventListeners(signal, 'abort').length + (dependants?.size ?? 0)
 }
 
-test('a call whose signal is aborted already leaves no unhandled rejection when no token can be had', async () => {
+test('a call whose signal is already aborted leaves no unhandled rejection when no token is available', async () => {
   const { api, qrCodes } = client(() => Promise.reject(new TypeError('fetch failed')))
   const reason = new Error('enough')
   const signal = AbortSignal.abort(reason)
@@ -57,7 +57,7 @@ test('a call whose signal is aborted already leaves no unhandled rejection when 
   expect(aside.rejections).toEqual([])
 })
 
-test('a signal that many calls share refers to none of them when they are over', async () => {
+test('a signal that many calls share references none of them when they are over', async () => {
   const { signal } = new AbortController()
   const combined = AbortSignal.any([signal])
   expect(referencesOf(signal), 'what a combined signal leaves is seen').toBe(1)
@@ -70,7 +70,7 @@ test('a signal that many calls share refers to none of them when they are over',
   expect(combined.aborted).toBe(false)
 })
 
-test('a stream that its reader leaves is cancelled, and its signal refers to it no longer', async () => {
+test('a stream that its reader leaves is cancelled, and its signal no longer references it', async () => {
   const { signal } = new AbortController()
   const cancel = vi.fn()
   const start = (controller: ReadableStreamDefaultController) => controller.enqueue(Buffer.from('a'))
@@ -85,7 +85,7 @@ test('a stream that its reader leaves is cancelled, and its signal refers to it 
   expect(referencesOf(signal)).toBe(0)
 })
 
-test('a signal ends a stream that has begun, with its reason, and refers to it no longer', async () => {
+test('a signal ends a stream that has begun, with its reason, and no longer references it', async () => {
   const ending = new AbortController()
   const { signal } = ending
   const { api } = client(serving(endless))
@@ -98,7 +98,7 @@ test('a signal ends a stream that has begun, with its reason, and refers to it n
   expect(referencesOf(signal)).toBe(0)
 })
 
-test('a time limit that the caller does not keep ends a stream all the same, after the garbage collector has run', async () => {
+test('a time limit that the caller does not keep a reference to still ends a stream, after the garbage collector has run', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const { api } = client(serving(endless))
@@ -112,7 +112,7 @@ test('a time limit that the caller does not keep ends a stream all the same, aft
   await ended
 }, 10_000)
 
-test('thirty calls at once with one signal cause no warning, and all end with it', async () => {
+test('thirty concurrent calls with one signal cause no warning, and all end with it', async () => {
   const ending = new AbortController()
   const { signal } = ending
   const sent: AbortSignal[] = []
@@ -130,7 +130,7 @@ test('thirty calls at once with one signal cause no warning, and all end with it
   expect(aside.warnings).toEqual([])
 })
 
-test('the body of a redirect that is refused is cancelled', async () => {
+test('the body of a rejected redirect is cancelled', async () => {
   const cancel = vi.fn()
   const headers = { location: 'https://other.example' }
   const { qrCodes } = client(

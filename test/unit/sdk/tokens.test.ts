@@ -21,7 +21,7 @@ function keeper() {
   return { tokens, asked: () => asked, next: () => waiting.shift()! }
 }
 
-test('whoever asks while a token is on its way gets that one', async () => {
+test('a call made while a token request is in flight gets that token', async () => {
   const { tokens, asked, next } = keeper()
   const all = Promise.all([tokens.get(), tokens.get(), tokens.get()])
   next().resolve()
@@ -29,7 +29,7 @@ test('whoever asks while a token is on its way gets that one', async () => {
   expect(asked()).toBe(1)
 })
 
-test('in its last fifth a token is renewed while it still serves; nobody waits', async () => {
+test('in its last fifth a token is renewed while it is still valid; no call waits', async () => {
   const { tokens, asked, next } = keeper()
   const first = tokens.get()
   next().resolve()
@@ -46,7 +46,7 @@ test('in its last fifth a token is renewed while it still serves; nobody waits',
   expect(asked()).toBe(2)
 })
 
-test('a renewal that fails costs nothing while the token serves, and is told when it does not', async () => {
+test('a failed renewal has no effect while the token is valid, and is reported when it is not', async () => {
   const { tokens, next } = keeper()
   const first = tokens.get()
   next().resolve()
@@ -62,7 +62,7 @@ test('a renewal that fails costs nothing while the token serves, and is told whe
   await expect(late).rejects.toThrow('still away')
 })
 
-test('a refused token is replaced once, however many were refused with it', async () => {
+test('a rejected token is replaced once, however many calls were rejected with it', async () => {
   const { tokens, asked, next } = keeper()
   const first = tokens.get()
   next().resolve()

@@ -28,7 +28,7 @@ test('a body is verified byte for byte: a byte order mark put before it is a cha
   expect(() => verifyWebhook(marked, signed(body), secret)).toThrow(WebhookVerificationError)
 })
 
-test('a delivery that was signed for a test is verified, and refused once it is old', () => {
+test('a delivery that was signed for a test is verified, and rejected once it is old', () => {
   const event = { id: 'evt_1', type: 'qr_code.created', data: {} }
   const { body, headers } = signWebhook(event, secret)
   expect(verifyWebhook(body, headers, secret)).toEqual(event)

@@ -39,7 +39,7 @@ const silent = (tenantId: string, count: number) =>
       .catch((error: Error) => error.name),
   )
 
-test('names whose server never responds take no thread of the process, and hold up no name of another tenant', async () => {
+test('names whose server never responds occupy no thread of the process, and delay no name of another tenant', async () => {
   const hanging = silent('a', 100)
   await expect.poll(() => server.silentNames()).toBe(OF_TENANT_MAX)
   expect(process.getActiveResourcesInfo().filter((one) => one.startsWith('GetAddrInfo'))).toEqual([])
@@ -49,7 +49,7 @@ test('names whose server never responds take no thread of the process, and hold 
   expect(new Set(await Promise.all(hanging))).toEqual(new Set(['AbortError']))
 })
 
-test('a process looks up so many names at a time, and the others when those have ended', async () => {
+test('a process looks up a limited number of names at a time, and the others when those have ended', async () => {
   const tenants = OF_PROCESS_MAX / OF_TENANT_MAX
   const hanging = Array.from({ length: tenants }, (_, n) => silent(`t${n}`, OF_TENANT_MAX)).flat()
   await expect.poll(() => server.silentNames()).toBe(OF_PROCESS_MAX)
@@ -63,7 +63,7 @@ test('a process looks up so many names at a time, and the others when those have
   expect([server.silentNames(), server.asked.has('other.silent.test')]).toEqual([OF_PROCESS_MAX, false])
 })
 
-test('a lookup that is given up makes room for the next one of its tenant', async () => {
+test('an abandoned lookup makes room for the next one of its tenant', async () => {
   const hanging = silent('a', OF_TENANT_MAX)
   await expect.poll(() => server.silentNames()).toBe(OF_TENANT_MAX)
   const next = names.resolve('a', 'live.test', new AbortController().signal)
@@ -72,7 +72,7 @@ test('a lookup that is given up makes room for the next one of its tenant', asyn
   expect(await addressesOf(next)).toEqual(LIVE)
 })
 
-test('those who wait for one name share its lookup, which ends with the last of them', async () => {
+test('concurrent waits for one name share its lookup, which ends with the last of them', async () => {
   const [one, other] = [new AbortController(), new AbortController()]
   const first = names.resolve('a', 'x.silent.test', one.signal).catch((error: Error) => error.name)
   const second = names.resolve('a', 'x.silent.test', other.signal).catch((error: Error) => error.name)
@@ -93,7 +93,7 @@ test('a name without one kind of address has those of the other, and an unknown 
   await expect(names.resolve('a', 'none.test', ending.signal)).rejects.toMatchObject({ code: 'ENOTFOUND' })
 })
 
-test('one private address among those of the name servers refuses the connection', async () => {
+test('one private address among those of the name servers rejects the connection', async () => {
   const sender = new Sender('https://inside.test/', {
     mayReach: addressRule([]),
     timeoutMs: 5_000,
@@ -128,7 +128,7 @@ const ownName = readFileSync('/etc/hosts', 'utf8')
   .find((name) => !/localhost/.test(name))
 
 test.runIf(ownName !== undefined)(
-  'a name of the machine itself leads somewhere only where webhooks may go to such names',
+  'a name of the machine itself resolves only where webhooks may go to such names',
   async () => {
     const inside = new NameLookups({ ownNames: true, servers: [server.address] })
     expect(await addressesOf(inside.resolve('a', ownName!, ending.signal))).toContain('127.0.0.1')

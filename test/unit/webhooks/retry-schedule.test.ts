@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const startedAtMs = Date.UTC(2026, 0, 1)
 
-test('an endpoint that never answers is tried for three days, at growing distances, and then no more', () => {
+test('an endpoint that never responds is tried for three days, at growing intervals, and then no more', () => {
   fc.assert(
     fc.property(
       fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 30, maxLength: 30 }),
@@ -37,7 +37,7 @@ test('an endpoint that never answers is tried for three days, at growing distanc
 })
 
 test.each(['60000', '80000', '999999999'])(
-  'an endpoint that asks for %s s each time is tried at the end of the three days too',
+  'an endpoint that requests %s s each time is tried at the end of the three days too',
   (retryAfter) => {
     const at: number[] = []
     for (let next: number | undefined = startedAtMs; next !== undefined; ) {
@@ -56,7 +56,10 @@ test.each([
   ['999999999', 24 * 3_600_000],
   ['soon', 4_000],
   ['-5', 4_000],
-])('Retry-After %s waits at least what it asks for, and never more than a day', (retryAfter, expected) => {
-  const next = nextAttemptMs({ attempts: 1, startedAtMs, nowMs: startedAtMs, retryAfter, chance: 0 })
-  expect(next! - startedAtMs).toBe(expected)
-})
+])(
+  'Retry-After %s waits at least as long as requested, and never more than a day',
+  (retryAfter, expected) => {
+    const next = nextAttemptMs({ attempts: 1, startedAtMs, nowMs: startedAtMs, retryAfter, chance: 0 })
+    expect(next! - startedAtMs).toBe(expected)
+  },
+)

@@ -82,7 +82,7 @@ test(`none of ${HOSTS.length} hostile hosts is connected to, over http or https`
   expect(trap.connections + (trapSix?.connections ?? 0)).toBe(0)
 })
 
-test('in live mode no hostile URL is taken at all, in sandbox mode only loopback is', () => {
+test('in live mode no hostile URL is accepted at all, in sandbox mode only loopback is', () => {
   const live = { sandbox: false, mayReach: addressRule([]) }
   const sandbox = { sandbox: true, mayReach: addressRule(LOOPBACK) }
   const refused = (url: string, rule: typeof live) => {
@@ -168,7 +168,7 @@ test('a redirect to the trap is not followed', async () => {
   await good.close()
 })
 
-test('an attempt ends in time though memory is collected meanwhile', async () => {
+test('an attempt ends in time although memory is collected meanwhile', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const collecting = setInterval(collect, 50)
@@ -190,7 +190,7 @@ test('an attempt ends in time though memory is collected meanwhile', async () =>
   hostile.close()
 })
 
-test('endless bodies, dripping answers, silence and giant headers come to an end, and little is kept of them', async () => {
+test('endless bodies, slowly dripping responses, silence and giant headers are ended, and little of them is kept', async () => {
   let written = 0
   const hostile = createServer((request, response) => {
     const block = Buffer.alloc(65_536, 120)
