@@ -96,7 +96,7 @@ test('with the service’s login no void that it enters for an erased user takes
   }
 })
 
-test('a user who was erased stays so: nobody is erased for a moment, with what events say of them', async () => {
+test('an erased user stays erased, so that none is erased for a moment to empty events', async () => {
   const { userId } = await erasedHolder()
   await expect(
     asService(`update users set erased_at = null where user_id = '${userId}'`),
