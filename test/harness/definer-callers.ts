@@ -6,7 +6,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   append_entry: [],
   append_member_audit: ['svc_service'],
   audit_change: [],
-  audit_reopened: [],
+  audit_closing: [],
   reopen_closed_tenants: [],
   require_approved_assignment: [],
   require_whole_journals: [],

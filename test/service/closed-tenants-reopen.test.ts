@@ -49,6 +49,16 @@ async function closed(tenantId: string): Promise<void> {
   await startClosingOf(service, tenantId)
   await expect.poll(() => stateAfterSteps(tenantId), { timeout: 20_000 }).toBe('closed')
 }
+/** The steps of a closing in the audit, with who took each. */
+const stepsOf = async (tenantId: string) =>
+  (
+    await sqlOn<{ step: string }>(
+      service,
+      `select actor || ' ' || action as step from audit_log
+       where tenant_id = $1 and action like 'tenant.%' and action <> 'tenant.disabled' order by sequence`,
+      [tenantId],
+    )
+  ).map(({ step }) => step)
 /** What is open, but for what passes by itself. */
 const openMoneyOf = async (tenantId: string) =>
   (await leftOpenOf(service, tenantId)).filter(({ amount }) => amount !== undefined)
@@ -178,17 +188,11 @@ test.each(Object.entries(ARRIVALS))(
     expect(await stateAfterSteps(left.merchantId)).toBe('closing')
     await ends(left)
     await expect.poll(() => stateAfterSteps(left.merchantId), { timeout: 20_000 }).toBe('closed')
-    const actions = await sqlOn<{ action: string }>(
-      service,
-      `select action from audit_log where tenant_id = $1 and action in ('tenant.closing', 'tenant.closed', 'tenant.reopened')
-       order by sequence`,
-      [left.merchantId],
-    )
-    expect(actions.map(({ action }) => action)).toEqual([
-      'tenant.closing',
-      'tenant.closed',
-      'tenant.reopened',
-      'tenant.closed',
+    expect(await stepsOf(left.merchantId)).toEqual([
+      'operator asha tenant.closing',
+      'service tenant.closed',
+      'service tenant.reopened',
+      'service tenant.closed',
     ])
   },
 )
@@ -213,6 +217,9 @@ test('after a reversed withdrawal, a funding or a refund of the card network a c
   payloadOf(await service.client.post(`/sandbox/cards/${left.svcCardId}/refund`, { amount: 30 }))
   expect(await closingStateOf(service, partnerId)).toBe('closing')
   expect(await openMoneyOf(partnerId)).toEqual([{ what: 'cards', amount: '30.00' }])
+  // One of them came with a command of an operator, whose login posted it.
+  const reopened = (await stepsOf(partnerId)).filter((step) => step.endsWith('tenant.reopened'))
+  expect(reopened).toEqual(Array(3).fill('service tenant.reopened'))
 })
 
 test('money that waits for its account while the tenant is closed reopens it', async () => {

@@ -3,10 +3,12 @@ import { connectionOptions } from '@svc/platform/db/connection-options'
 import { migrate } from '@svc/platform/db/migrate'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { asLogin } from '../harness/as-login.ts'
 import type { Client } from '../harness/client.ts'
 import { DEFINER_CALLERS, type Login } from '../harness/definer-callers.ts'
 import { newCode } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
+import { SERVICE_UPDATES } from '../harness/service-updates.ts'
 
 let service: TestService
 let merchant: TestMerchant
@@ -23,17 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** A connection of one of the service's logins, by somebody who has that login and no program of ours. */
-async function as<T>(login: Login, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const { host, port, database } = service.db
-  const connection = new pg.Client(connectionOptions({ host, port, database }, login))
-  await connection.connect()
-  try {
-    return await work(connection)
-  } finally {
-    await connection.end()
-  }
-}
+const as = <T>(login: Login, work: (client: pg.Client) => Promise<T>): Promise<T> =>
+  asLogin(service.db, login, work)
 
 /** While temporary tables are allowed: each of the two defences holds without the other. */
 async function withTemporaryTables(work: () => Promise<void>): Promise<void> {
@@ -73,6 +66,46 @@ test('every SECURITY DEFINER function searches temporary schemas last', async ()
 test('each SECURITY DEFINER function is executable by the roles that call it, and by no other', async () => {
   const found = (await rowsOf<Definer>(DEFINERS)).map(({ name, callers }) => [name, callers])
   expect(Object.fromEntries(found)).toEqual(DEFINER_CALLERS)
+})
+
+test('the service’s login updates the columns that the program updates, and no others', async () => {
+  const found = await rowsOf<{ name: string; columns: string[] }>(
+    `select c.relname as name, case when has_table_privilege('svc_service', c.oid, 'update') then '{*}'
+       else array_agg(a.attname::text order by a.attname) end as columns
+     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     where c.relnamespace = 'svc'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+       and has_column_privilege('svc_service', c.oid, a.attnum, 'update')
+     group by c.oid, c.relname order by 1`,
+  )
+  const expected = Object.entries(SERVICE_UPDATES).map(([name, columns]) => [name, columns.toSorted()])
+  expect(Object.fromEntries(found.map(({ name, columns }) => [name, columns]))).toEqual(
+    Object.fromEntries(expected),
+  )
+})
+
+test.each([
+  ['whose a card is', `update cards set user_id = 'usr_other'`],
+  ['who holds a card', `update cards set holder = '{}'`],
+  ['the amount of a payment', 'update payments set amount_paise = 1'],
+  ['the amount of a QR code', 'update qr_codes set amount_paise = 1'],
+  ['the history of a card', `update card_changes set reason = ''`],
+  ['an event', `update outbox set payload = '{}'`],
+  ['a void of coins', `update coin_voids set reason = ''`],
+])('the service’s login does not change %s', async (_, change) => {
+  await as('svc_service', (db) => expect(db.query(change)).rejects.toMatchObject({ code: '42501' }))
+})
+
+test('of the ledger an operator’s login updates balances alone, and no floor', async () => {
+  const found = await rowsOf(
+    `select c.relname as table, a.attname as column
+     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     where c.oid in ('ledger_accounts'::regclass, 'journals'::regclass, 'ledger_transfers'::regclass)
+       and has_column_privilege('svc_operator', c.oid, a.attnum, 'update')`,
+  )
+  expect(found).toEqual([{ table: 'ledger_accounts', column: 'balance' }])
+  await as('svc_operator', (db) =>
+    expect(db.query('update ledger_accounts set floor = null')).rejects.toMatchObject({ code: '42501' }),
+  )
 })
 
 test('a temporary table of the service’s login replaces no table in a function of the owner', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { AuditAnchors } from '@svc/console-api/audit-anchors'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { asLogin } from '../harness/as-login.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { onceAwaited } from '../harness/lock-wait.ts'
@@ -219,4 +220,41 @@ test('every change by an operator is audited with who, what, when and why; readi
     ['tenant.disabled', `operator ${name}`],
     ['merchant.created', `operator ${name}`],
   ])
+})
+
+/** What the audit says of a tenant's state, in order. */
+const statesOf = (tenantId: string) =>
+  asSuperuser(service.db.database, async (db) => {
+    const text = `select actor, action from audit_log where tenant_id = $1 and action like 'tenant.%' order by sequence`
+    return (await db.query<{ actor: string; action: string }>(text, [tenantId])).rows
+  })
+
+test('a step of a closing that an operator takes with psql is entered, under the name that is given, else the login’s', async () => {
+  const { merchantId } = await service.newMerchant()
+  const set = (change: string, by = '') =>
+    asLogin(service.db, 'svc_operator', (db) =>
+      db.query(`begin; ${by && `set local svc.actor = '${by}';`}
+        update tenants set ${change} where tenant_id = '${merchantId}'; commit`),
+    )
+  await set('disabled_at = now(), closing_at = now()')
+  await set('closed_at = now()')
+  await set('closed_at = null', 'operator mallory')
+  await set('closed_at = now()', 'operator mallory')
+  await set('closing_at = null, closed_at = null')
+  expect(await statesOf(merchantId)).toEqual([
+    { actor: 'role svc_operator', action: 'tenant.disabled' },
+    { actor: 'role svc_operator', action: 'tenant.closing' },
+    { actor: 'role svc_operator', action: 'tenant.closed' },
+    { actor: 'operator mallory', action: 'tenant.reopened' },
+    { actor: 'operator mallory', action: 'tenant.closed' },
+    { actor: 'role svc_operator', action: 'tenant.changed' },
+  ])
+})
+
+test('a closing that begins and ends in the console is entered once for each step', async () => {
+  const { merchantId } = await service.newMerchant()
+  expect((await admin.post(`/tenants/${merchantId}/closing`, { reason: 'moves away' })).status).toBe(200)
+  expect((await admin.send('PATCH', `/merchants/${merchantId}`, { disabled: false })).status).toBe(200)
+  const actions = (await statesOf(merchantId)).map(({ action }) => action)
+  expect(actions.toSorted()).toEqual(['tenant.closing', 'tenant.disabled', 'tenant.enabled'])
 })
