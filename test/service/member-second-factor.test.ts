@@ -187,6 +187,23 @@ test('what moves money or rights needs a sign-in of the last minutes; the passwo
   expect((await browser.post('/members', { name: 'next.one', role: 'viewer' })).status).toBe(200)
 })
 
+test('setting up an app, however often, does not make the sign-in a recent one', async () => {
+  const { memberId, browser } = await withApp()
+  const begin = async (): Promise<string> => (await browser.post('/session/second-factor')).json.secret
+  const confirm = async (secret: string) =>
+    (await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })).error
+  await ageMember(service, memberId, 4)
+  expect((await browser.send('DELETE', '/session/second-factor')).json).toEqual({ removed: true })
+  expect(await confirm(await begin())).toBeUndefined()
+  expect((await browser.send('DELETE', '/session/second-factor')).json).toEqual({ removed: true })
+  const secret = await begin()
+  await ageMember(service, memberId, 2)
+  expect(await confirm(secret)).toBe('step_up_required')
+  expect((await browser.post('/session/second-factor')).error).toBe('step_up_required')
+  expect((await browser.post('/session/step-up', { password: PASSWORD })).status).toBe(200)
+  expect(await confirm(secret)).toBeUndefined()
+})
+
 test('a session of the password alone ends to be enough when an app is set up, until a code is given', async () => {
   const before = await memberBrowser(service, tenantId)
   const browser = stranger(service)
@@ -214,6 +231,7 @@ test('what moves money, cannot be undone, or changes members, keys, webhooks and
     'deleteWebhookEndpoint',
     'eraseUser',
     'portal.changeMember',
+    'portal.confirmSecondFactor',
     'portal.inviteMember',
     'portal.issueCredential',
     'portal.limitCredential',

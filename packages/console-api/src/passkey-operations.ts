@@ -113,7 +113,7 @@ export const registerPasskey = query({
           name,
           createdAt: new Date(clock.now()),
         })
-        await sessions.renew(tx, session, [...new Set([...session.factors, 'passkey' as const])])
+        await sessions.addFactor(tx, session, 'passkey')
         return inserted
       })
       return { body: JSON.stringify(passkeyToWire(passkey, config.BUSINESS_TIME_ZONE)) }

@@ -60,6 +60,10 @@ const RENEW = statement(
   'operator_session_renew',
   'update operator_sessions set authenticated_at = $2, factors = $3 where digest = $1',
 )
+const SET_FACTORS = statement(
+  'operator_session_set_factors',
+  'update operator_sessions set factors = $2 where digest = $1',
+)
 const END = statement('operator_session_end', 'delete from operator_sessions where digest = $1')
 
 /** From where a person signs in. */
@@ -192,6 +196,11 @@ export class Sessions {
   /** The person has proved again who they are. */
   async renew(tx: Tx, { digest }: Session, factors: readonly Factor[]): Promise<void> {
     await tx.query(RENEW, [digest, new Date(this.#services.clock.now()), factors])
+  }
+
+  /** The person has set up this factor. It proves nothing about who set it up, so the time of the last proof stays. */
+  async addFactor(tx: Tx, { digest, factors }: Session, factor: Factor): Promise<void> {
+    await tx.query(SET_FACTORS, [digest, [...new Set([...factors, factor])]])
   }
 
   async end(tx: Tx, digest: Buffer): Promise<string> {

@@ -63,6 +63,10 @@ const RENEW = statement(
   'member_session_renew',
   'update member_sessions set authenticated_at = $3, factors = $4 where tenant_id = $1 and digest = $2',
 )
+const SET_FACTORS = statement(
+  'member_session_set_factors',
+  'update member_sessions set factors = $3 where tenant_id = $1 and digest = $2',
+)
 const END = statement(
   'member_session_end',
   'delete from member_sessions where tenant_id = $1 and digest = $2',
@@ -199,6 +203,11 @@ export class MemberSessions {
   /** The person has proved again who they are. */
   async renew(tx: Tx, { tenantId, digest }: MemberSession, factors: readonly Factor[]): Promise<void> {
     await tx.query(RENEW, [tenantId, digest, new Date(this.#services.clock.now()), factors])
+  }
+
+  /** The person has set up this factor. It proves nothing about who set it up, so the time of the last proof stays. */
+  async addFactor(tx: Tx, { tenantId, digest, factors }: MemberSession, factor: Factor): Promise<void> {
+    await tx.query(SET_FACTORS, [tenantId, digest, [...new Set([...factors, factor])]])
   }
 
   /** Whether the member has a second factor, or the role needs one, and the session has not proved it. */
