@@ -11,6 +11,8 @@ import { Database } from '@svc/platform/db/database'
 import { openLog } from '@svc/platform/log'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiResponse } from '../harness/client.ts'
+import { signedIn } from '../harness/console.ts'
+import { memberBrowser } from '../harness/portal.ts'
 import {
   asSuperuser,
   MASTER_KEY,
@@ -115,6 +117,16 @@ test('a credential over its rate gets 429 with Retry-After and RateLimit fields,
     authorization: `Bearer ${await tokenOf(live.client, second.secret.reveal())}`,
   })
   expect((await till.post('/api/v0/qr-code/search', {})).status).toBe(200)
+})
+
+test('an operator or a member over the rate takes nothing from other operators, nor from other members of the tenant', async () => {
+  const { merchantId } = await live.newMerchant()
+  for (const enter of [() => signedIn(live, 'viewer'), () => memberBrowser(live, merchantId)]) {
+    const [greedy, modest] = [await enter(), await enter()]
+    const responses = await Promise.all(Array.from({ length: 60 }, () => greedy.get('/session')))
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 429]))
+    expect((await modest.get('/session')).status).toBe(200)
+  }
 })
 
 test('the sandbox limits no rate', async () => {

@@ -11,7 +11,7 @@ import { openBody } from './encryption.ts'
 import { handlerOf, PUBLIC, step } from './handler.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { takeNotice } from './notice-form.ts'
-import { isRail, type MediaType, type Operation, type Services } from './operation.ts'
+import { type Caller, isRail, type MediaType, type Operation, type Services } from './operation.ts'
 import { isProbe } from './probes.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 import { routeSchema } from './route-schema.ts'
@@ -231,8 +231,12 @@ const authentication =
     )
     request.caller = streams ? { ...caller, stillValid: () => isValid(authenticator!, request) } : caller
     request.admitted?.move(tenants, caller.tenantId)
-    if (authenticator!.needs === 'headers') await limit?.take(caller.credentialId ?? caller.tenantId, reply)
+    if (authenticator!.needs === 'headers') await limit?.take(limitedBy(caller), reply)
   }
+
+/** Whose rate limit a request counts in (decision L1): people have no credential, and each has a limit of their own. */
+const limitedBy = ({ credentialId, actor, tenantId }: Caller): string =>
+  credentialId ?? actor?.actorId ?? tenantId
 
 /** Whether the caller of a request would be let in again. */
 async function isValid(authenticator: Authenticator, request: FastifyRequest): Promise<boolean> {

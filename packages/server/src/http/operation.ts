@@ -46,7 +46,7 @@ export interface Actor {
 /** Who calls: the tenant that the authenticator found, and facts of its own. */
 export interface Caller {
   readonly tenantId: string
-  /** What the rate limit counts by (decision L1); the tenant where callers have no credential of their own. */
+  /** What the rate limit counts by (decision L1); of people the actor, and the tenant where callers have neither. */
   readonly credentialId?: string
   readonly actor?: Actor
   /** Name of the tenant's member who calls, whom the audit names. */
