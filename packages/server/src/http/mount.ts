@@ -116,7 +116,7 @@ function mountOperation<S extends Services>(
           : []),
       ...(body && !operation.takesAnyBody && auth !== 'operator' ? [absentFields(body)] : []),
     ],
-    handler: handlerOf(operation, services),
+    handler: handlerOf(operation, services, gate.limit),
   })
 }
 

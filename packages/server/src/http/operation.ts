@@ -72,6 +72,8 @@ export interface Input<P, Q, B> {
   readonly deadlineMs?: number
   /** The caller's address. */
   readonly address: string
+  /** Counts the request in the rate limit of a credential that the operation has verified. Throws `rate_limited`. */
+  readonly countAs: (credentialId: string) => Promise<void>
   /** Of an encrypted request: SHA-256 over what was encrypted, the same however its base64url was spelled. */
   readonly ciphertextHash: Buffer | undefined
 }
@@ -161,6 +163,8 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly headers?: Readonly<Record<string, HeaderField>>
   /** Header fields of a success, by name, each with its component of the OpenAPI document. */
   readonly responseHeaders?: Readonly<Record<string, 'ETag' | 'SessionCookie' | 'SvcOutcome' | 'SvcReceipt'>>
+  /** It exchanges a secret for a token: it counts in the rate limit of that credential, once the secret proved right. */
+  readonly exchangesSecret?: true
   /** How callers of an operation without an authenticator prove themselves all the same. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly deprecated?: Deprecation
