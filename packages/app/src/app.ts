@@ -36,7 +36,7 @@ import { BoundedWaits, requestLimitMs } from '@svc/platform/deadlines'
 import type { Log } from '@svc/platform/log'
 import { openMetrics } from '@svc/platform/metrics'
 import type { Tracing } from '@svc/platform/tracing'
-import { authenticators, knownTenant } from '@svc/server/access/authenticate'
+import { authenticators } from '@svc/server/access/authenticate'
 import { API_DOCUMENT } from '@svc/server/api-document'
 import { BulkWorker } from '@svc/server/cards/bulk-worker'
 import { mountOperations } from '@svc/server/http/mount'
@@ -227,10 +227,11 @@ export class App {
   }
 
   #options(requestLog: RequestLog): ServerOptions<ApiServices> {
-    const whose = knownTenant(this.services)
-    const byHeaders = Object.entries(authenticators(this.services)).map(
-      ([name, authenticate]): [string, Authenticator] => [name, { needs: 'headers', authenticate, whose }],
-    )
+    const { byName, whose } = authenticators(this.services)
+    const byHeaders = Object.entries(byName).map(([name, authenticate]): [string, Authenticator] => [
+      name,
+      { needs: 'headers', authenticate, whose },
+    ])
     return {
       services: this.services,
       overloadLog: new OverloadLog(this.services.log),
