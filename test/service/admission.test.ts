@@ -5,7 +5,9 @@ import { saveLimits } from '@svc/core/tenants/credential-limits'
 import { signNotice } from '@svc/server/http/notice-signature'
 import { expect, test } from 'vitest'
 import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
+import { Browser, PORTAL_API, signedIn } from '../harness/console.ts'
 import { OFFICE } from '../harness/credential-programs.ts'
+import { memberBrowser } from '../harness/portal.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
 import {
   asSuperuser,
@@ -135,7 +137,7 @@ test('requests behind another response of a connection that breaks count no long
   await service.close()
 })
 
-test('an address over its budget of failed requests is refused before its tokens are verified; known tokens and API keys pass', async () => {
+test('over its budget of failed requests an address gets 429 for wrong tokens; valid ones pass, also at their first use, and so do API keys', async () => {
   const service = await openService({ env: { SVC_MODE: 'live', FAILED_REQUESTS_PER_SECOND: '5' } })
   const merchant = await service.newMerchant()
   const known = await service.as(merchant)
@@ -145,7 +147,35 @@ test('an address over its budget of failed requests is refused before its tokens
   expect((await wrong()).headers['retry-after']).toBe('1')
   expect((await known.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
   await expect.poll(async () => (await wrong()).error, { interval: 1 }).toBe('rate_limited')
-  expect(await tokenOf(service.client, merchant.apiKey)).toBeTruthy()
+  const fresh = await service.as(await service.newMerchant())
+  await expect.poll(async () => (await wrong()).error, { interval: 1 }).toBe('rate_limited')
+  expect((await fresh.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
+  await service.close()
+})
+
+test('over its budget an address gets 429 for unknown sessions; those of operators and members in use pass', async () => {
+  const service = await openService({ env: { SVC_MODE: 'live', FAILED_REQUESTS_PER_SECOND: '5' } })
+  const { merchantId } = await service.newMerchant()
+  for (const [signIn, stranger] of [
+    [() => signedIn(service, 'viewer'), new Browser(service)],
+    [() => memberBrowser(service, merchantId), new Browser(service, PORTAL_API)],
+  ] as const) {
+    const [before, ended] = [await signIn(), await signIn()]
+    const past = ended.cookie
+    await ended.send('DELETE', '/session')
+    ended.cookie = past
+    const flood = () =>
+      expect.poll(async () => (await stranger.get('/session')).error, { interval: 1 }).toBe('rate_limited')
+    await flood()
+    expect((await before.get('/session')).status).toBe(200)
+    await flood()
+    // Signed in while others fail.
+    const fresh = await signIn()
+    await flood()
+    expect((await fresh.get('/session')).status).toBe(200)
+    await flood()
+    expect((await ended.get('/session')).error).toBe('rate_limited')
+  }
   await service.close()
 })
 

@@ -227,10 +227,10 @@ export class App {
   }
 
   #options(requestLog: RequestLog): ServerOptions<ApiServices> {
-    const { byName, whose } = authenticators(this.services)
+    const { byName, ...knowing } = authenticators(this.services)
     const byHeaders = Object.entries(byName).map(([name, authenticate]): [string, Authenticator] => [
       name,
-      { needs: 'headers', authenticate, whose },
+      { needs: 'headers', authenticate, ...knowing },
     ])
     return {
       services: this.services,

@@ -7,6 +7,7 @@ import { statement } from '@svc/platform/db/statement'
 import type { Actor, Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
+import { KnownSessions } from './known-sessions.ts'
 import { lastActMs } from './last-act.ts'
 import { hasSecondFactor, type OperatorAccount } from './operator-store.ts'
 import { type Permission, permits, type Role, requirePermission } from './permissions.ts'
@@ -96,6 +97,7 @@ type SessionTools = Pick<Services, 'clock' | 'config' | 'database' | 'keyring' |
 /** Sessions of the console (decision O2): a random value in a cookie, of which only a keyed digest is kept. */
 export class Sessions {
   readonly #services: SessionTools
+  readonly #known = new KnownSessions()
 
   constructor(services: SessionTools) {
     this.#services = services
@@ -160,6 +162,7 @@ export class Sessions {
       userAgent.slice(0, USER_AGENT_MAX),
       provedAt,
     ])
+    this.#known.add(digest, PLATFORM_TENANT, expiresAt)
     await tx.query(SIGNED_IN, [operatorId, now])
     await tx.query(FORGET, [now, operatorId, SESSIONS_MAX])
     const operator = { actorId: operatorId, name, role }
@@ -204,6 +207,7 @@ export class Sessions {
   }
 
   async end(tx: Tx, digest: Buffer): Promise<string> {
+    this.#known.forget(digest)
     await tx.query(END, [digest])
     return this.#cookie('', 0)
   }
@@ -216,8 +220,17 @@ export class Sessions {
 
   /** The session of a request. Throws `not_signed_in`. */
   async current(request: { readonly headers: Readonly<Record<string, unknown>> }): Promise<Session> {
+    const digest = this.digestOf(request) ?? fail('not_signed_in')
+    const session = await this.#find(digest, request.headers)
+    if (session) this.#known.add(digest, PLATFORM_TENANT, session.expiresAt)
+    else this.#known.forget(digest)
+    return session ?? fail('not_signed_in')
+  }
+
+  /** The tenant of a session that this process knows. */
+  readonly whose = (request: FastifyRequest): string | undefined => {
     const digest = this.digestOf(request)
-    return (digest && (await this.#find(digest, request.headers))) ?? fail('not_signed_in')
+    return digest && this.#known.tenantOf(digest, this.#services.clock.now())
   }
 
   /** The session of a request, if its operator may do what the operation needs. */

@@ -6,6 +6,7 @@ import { statement } from '@svc/platform/db/statement'
 import type { Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
+import { KnownSessions } from '../known-sessions.ts'
 import { lastActMs } from '../last-act.ts'
 import { type Factor, isFactorMissing, isProofStale } from '../proof-age.ts'
 import { MEMBER_ROLES, type MemberRole } from './member-roles.ts'
@@ -100,6 +101,7 @@ const COOKIE = /^((?:mer|par)_[0-9a-z]{4,60})\.([A-Za-z0-9_-]{43})$/
  */
 export class MemberSessions {
   readonly #services: Tools
+  readonly #known = new KnownSessions()
 
   constructor(services: Tools) {
     this.#services = services
@@ -174,6 +176,7 @@ export class MemberSessions {
   }
 
   async end(tx: Tx, { tenantId, digest }: MemberSession): Promise<string> {
+    this.#known.forget(digest)
     await tx.query(END, [tenantId, digest])
     return this.#cookie('', 0)
   }
@@ -190,7 +193,11 @@ export class MemberSessions {
     const idleSince = new Date(nowMs - idleMinutes(config) * 60_000)
     const find = (tx: Tx) => tx.query(FIND, [tenantId, digest, new Date(nowMs), idleSince])
     const [row] = await database.read([tenantId], find)
-    if (!row) return fail('not_signed_in')
+    if (!row) {
+      this.#known.forget(digest)
+      return fail('not_signed_in')
+    }
+    this.#known.add(digest, tenantId, row.expires_at)
     const seenMs = lastActMs(request.headers, nowMs)
     if (row.seen_at.getTime() < seenMs - SEEN_EVERY_MS)
       await database.write([tenantId], (tx) => tx.query(SEEN, [tenantId, digest, new Date(seenMs)]))
@@ -198,6 +205,12 @@ export class MemberSessions {
     const { authenticated_at: authenticatedAt, has_second_factor: hasSecondFactor } = row
     const who = { tenantId, memberId, name, role }
     return { ...who, expiresAt, digest, authenticatedAt, factors, hasSecondFactor }
+  }
+
+  /** The tenant of a session that this process knows. */
+  readonly whose = (request: Headers): string | undefined => {
+    const named = this.#named(request)
+    return named && this.#known.tenantOf(named.digest, this.#services.clock.now())
   }
 
   /** The person has proved again who they are. */

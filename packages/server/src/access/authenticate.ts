@@ -70,6 +70,13 @@ export function authenticators(services: TokenServices) {
     return inForce.known(token)?.allows(request.ip) ? token.tenantId : undefined
   }
 
+  /** Whether the token is ours and live; its revocation and its limits are in the database. */
+  const isGenuine = (request: FastifyRequest): Promise<boolean> =>
+    tokens.verify(bearerOf(request) ?? '', 'either').then(
+      () => true,
+      () => false,
+    )
+
   async function bearer(request: FastifyRequest, kind: TenantKind | 'either'): Promise<LiveToken> {
     const text = bearerOf(request) ?? fail('invalid_token')
     const token = await tokens.verify(text, kind)
@@ -117,5 +124,5 @@ export function authenticators(services: TokenServices) {
       return callerOf(token)
     },
   }
-  return { byName, whose }
+  return { byName, whose, isGenuine }
 }

@@ -1,4 +1,4 @@
-import { fail } from '@svc/contract/errors'
+import { Failure, fail } from '@svc/contract/errors'
 import { network } from '@svc/platform/ip-range'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
@@ -201,8 +201,6 @@ const admission =
   (authenticator: Authenticator | undefined, { tenants, strangers, budget }: Gate): onRequestHookHandler =>
   (request, reply, done) => {
     const tenant = authenticator?.whose?.(request)
-    // Where secrets are exchanged for tokens, a valid one always passes, and so does a signed notice (decision A11).
-    if (tenant === undefined && authenticator?.needs === 'headers') budget?.check(request.ip)
     const admitted =
       tenant === undefined ? new Admitted(strangers, network(request.ip)) : new Admitted(tenants, tenant)
     request.admitted = admitted
@@ -222,17 +220,35 @@ const authentication =
     services: Services,
   ) =>
   async (request: FastifyRequest, reply: FastifyReply) => {
-    const caller = await step(services, request, () => authenticator!.authenticate(request)).catch(
-      (error) => {
-        // Over its budget an address gets 429 for a wrong signature; a right one was verified all the same.
-        if (authenticator!.needs === 'body') budget?.check(request.ip)
-        throw error
-      },
+    const caller = await step(services, request, () =>
+      budget?.isOver(request.ip)
+        ? authenticateOverBudget(authenticator!, budget, request)
+        : authenticator!.authenticate(request),
     )
     request.caller = streams ? { ...caller, stillValid: () => isValid(authenticator!, request) } : caller
     request.admitted?.move(tenants, caller.tenantId)
     if (authenticator!.needs === 'headers') await limit?.take(limitedBy(caller), reply)
   }
+
+/**
+ * Of an address over its budget: 429 for what proves wrong, and before the database is asked where that can be told
+ * without it. A credential that proves right is accepted all the same (decision A11).
+ */
+async function authenticateOverBudget(
+  authenticator: Authenticator,
+  budget: StrangerBudget,
+  request: FastifyRequest,
+): Promise<Caller> {
+  const { needs, whose, isGenuine } = authenticator
+  const isKnown = () => whose?.(request) !== undefined
+  if (needs === 'headers' && !isKnown() && !(await isGenuine?.(request))) budget.check(request.ip)
+  try {
+    return await authenticator.authenticate(request)
+  } catch (error) {
+    if (error instanceof Failure && error.status < 429 && !isKnown()) budget.check(request.ip)
+    throw error
+  }
+}
 
 /** Whose rate limit a request counts in (decision L1): people have no credential, and each has a limit of their own. */
 const limitedBy = ({ credentialId, actor, tenantId }: Caller): string =>
