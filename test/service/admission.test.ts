@@ -5,7 +5,7 @@ import { saveLimits } from '@svc/core/tenants/credential-limits'
 import { signNotice } from '@svc/server/http/notice-signature'
 import { expect, test } from 'vitest'
 import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
-import { Browser, PORTAL_API, signedIn } from '../harness/console.ts'
+import { Browser, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
 import { OFFICE } from '../harness/credential-programs.ts'
 import { memberBrowser } from '../harness/portal.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
@@ -269,6 +269,27 @@ test.each([
     await service.close()
   },
 )
+
+test('invitations, links, passkeys and single sign-on are refused before a query while their address is over its budget', async () => {
+  const service = await openService({ env: { SVC_MODE: 'live', FAILED_REQUESTS_PER_SECOND: '5' } })
+  const [console, portal] = [new Browser(service), new Browser(service, PORTAL_API)]
+  const token = 'none'
+  const password = PASSWORD
+  for (const [browser, path, body] of [
+    [console, '/invitation', { token }],
+    [console, '/invitation/accept', { token, password }],
+    [console, '/session/passkey', {}],
+    [console, '/session/oidc', { response: '' }],
+    [portal, '/link', { token }],
+    [portal, '/link/password', { token, password }],
+  ] as const) {
+    expect((await browser.post(path, body)).error).not.toBe('overloaded')
+    await expect
+      .poll(async () => (await browser.post(path, body)).error, { interval: 1 })
+      .toBe('rate_limited')
+  }
+  await service.close()
+})
 
 test('a notice whose body does not parse is refused for its signature alone; signed, it is kept', async () => {
   const service = await openSmall()

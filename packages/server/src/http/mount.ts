@@ -100,7 +100,7 @@ function mountOperation<S extends Services>(
     onRequest: [
       following(operation),
       ...(deprecated ? [announce(deprecated, services)] : []),
-      ...(isProbe(operation) ? [] : [admission(authenticator, gate)]),
+      ...(isProbe(operation) ? [] : [admission(operation, authenticator, gate)]),
       ...(isRail(operation) && services.config.RAIL_CLIENT_CA_FILE !== undefined ? [clientCertificate] : []),
       ...(authenticator?.needs === 'headers' ? [authenticate] : []),
       readingOnly(operation, accepts, ignores),
@@ -198,8 +198,13 @@ function keepNulOut(request: FastifyRequest): void {
 
 /** Counts each request from its headers on, and refuses those of callers who have their share. */
 const admission =
-  (authenticator: Authenticator | undefined, { tenants, strangers, budget }: Gate): onRequestHookHandler =>
+  (
+    { withinBudget }: Operation,
+    authenticator: Authenticator | undefined,
+    { tenants, strangers, budget }: Gate,
+  ): onRequestHookHandler =>
   (request, reply, done) => {
+    if (withinBudget) budget?.check(request.ip)
     const tenant = authenticator?.whose?.(request)
     const admitted =
       tenant === undefined ? new Admitted(strangers, network(request.ip)) : new Admitted(tenants, tenant)

@@ -165,6 +165,8 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly responseHeaders?: Readonly<Record<string, 'ETag' | 'SessionCookie' | 'SvcOutcome' | 'SvcReceipt'>>
   /** It exchanges a secret for a token: it counts in the rate limit of that credential, once the secret proved right. */
   readonly exchangesSecret?: true
+  /** It looks up what anyone sends: refused before its query while its address is over its budget of failed requests (decision A11). */
+  readonly withinBudget?: true
   /** How callers of an operation without an authenticator prove themselves all the same. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly deprecated?: Deprecation
