@@ -5,9 +5,7 @@ import { saveLimits } from '@svc/core/tenants/credential-limits'
 import { signNotice } from '@svc/server/http/notice-signature'
 import { expect, test } from 'vitest'
 import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
-import { Browser, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
 import { OFFICE } from '../harness/credential-programs.ts'
-import { memberBrowser } from '../harness/portal.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
 import {
   asSuperuser,
@@ -153,32 +151,6 @@ test('over its budget of failed requests an address gets 429 for wrong tokens; v
   await service.close()
 })
 
-test('over its budget an address gets 429 for unknown sessions; those of operators and members in use pass', async () => {
-  const service = await openService({ env: { SVC_MODE: 'live', FAILED_REQUESTS_PER_SECOND: '5' } })
-  const { merchantId } = await service.newMerchant()
-  for (const [signIn, stranger] of [
-    [() => signedIn(service, 'viewer'), new Browser(service)],
-    [() => memberBrowser(service, merchantId), new Browser(service, PORTAL_API)],
-  ] as const) {
-    const [before, ended] = [await signIn(), await signIn()]
-    const past = ended.cookie
-    await ended.send('DELETE', '/session')
-    ended.cookie = past
-    const flood = () =>
-      expect.poll(async () => (await stranger.get('/session')).error, { interval: 1 }).toBe('rate_limited')
-    await flood()
-    expect((await before.get('/session')).status).toBe(200)
-    await flood()
-    // Signed in while others fail.
-    const fresh = await signIn()
-    await flood()
-    expect((await fresh.get('/session')).status).toBe(200)
-    await flood()
-    expect((await ended.get('/session')).error).toBe('rate_limited')
-  }
-  await service.close()
-})
-
 /** Revokes the API key of the merchant; returns a client with a token of it that this process has verified. */
 async function revokedClient(service: TestService, merchant: TestMerchant) {
   const { database, random, keyring } = service.app.services
@@ -269,27 +241,6 @@ test.each([
     await service.close()
   },
 )
-
-test('invitations, links, passkeys and single sign-on are refused before a query while their address is over its budget', async () => {
-  const service = await openService({ env: { SVC_MODE: 'live', FAILED_REQUESTS_PER_SECOND: '5' } })
-  const [console, portal] = [new Browser(service), new Browser(service, PORTAL_API)]
-  const token = 'none'
-  const password = PASSWORD
-  for (const [browser, path, body] of [
-    [console, '/invitation', { token }],
-    [console, '/invitation/accept', { token, password }],
-    [console, '/session/passkey', {}],
-    [console, '/session/oidc', { response: '' }],
-    [portal, '/link', { token }],
-    [portal, '/link/password', { token, password }],
-  ] as const) {
-    expect((await browser.post(path, body)).error).not.toBe('overloaded')
-    await expect
-      .poll(async () => (await browser.post(path, body)).error, { interval: 1 })
-      .toBe('rate_limited')
-  }
-  await service.close()
-})
 
 test('a notice whose body does not parse is refused for its signature alone; signed, it is kept', async () => {
   const service = await openSmall()

@@ -98,7 +98,8 @@ test('a credential over its rate gets 429 with Retry-After and RateLimit fields,
   const refused = responses.filter(({ status }) => status === 429)
   expect(passed.length + refused.length).toBe(60)
   expect(refused.length).toBeGreaterThan(0)
-  expect(passed.length).toBeGreaterThanOrEqual(20)
+  // The request for the token was one of the 20.
+  expect(passed.length).toBeGreaterThanOrEqual(19)
   for (const response of responses) {
     expect(response.headers['ratelimit-policy']).toBe('"credential";q=20;w=4')
     expect(response.headers['ratelimit']).toMatch(/^"credential";r=\d+;t=\d+$/)

@@ -43,7 +43,7 @@ import { mountOperations } from '@svc/server/http/mount'
 import type { SelfCall, Services } from '@svc/server/http/operation'
 import { OverloadLog } from '@svc/server/http/overload-log'
 import { serveReference } from '@svc/server/http/reference'
-import { type Authenticator, buildServer, type ServerOptions } from '@svc/server/http/server'
+import { buildServer, type ServerOptions } from '@svc/server/http/server'
 import { certificateLoop } from '@svc/server/http/tls'
 import { type ApiServices, OPERATIONS } from '@svc/server/operations'
 import { railAuthenticator } from '@svc/server/rails/authenticate-rail'
@@ -227,11 +227,10 @@ export class App {
   }
 
   #options(requestLog: RequestLog): ServerOptions<ApiServices> {
-    const { byName, ...knowing } = authenticators(this.services)
-    const byHeaders = Object.entries(byName).map(([name, authenticate]): [string, Authenticator] => [
-      name,
-      { needs: 'headers', authenticate, ...knowing },
-    ])
+    const { byName, ...known } = authenticators(this.services)
+    const byHeaders = Object.entries(byName).map(
+      ([name, authenticate]) => [name, { needs: 'headers', authenticate, ...known }] as const,
+    )
     return {
       services: this.services,
       overloadLog: new OverloadLog(this.services.log),

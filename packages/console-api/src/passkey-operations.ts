@@ -237,7 +237,7 @@ export const signInWithPasskey = query({
   description:
     'Needs no name and no password: the passkey names its operator, and its authenticator must have recognized the person. A counter that does not rise is refused and audited as `passkey_copied`. A session that the browser had before ends.',
   auth: 'none',
-  withinBudget: true,
+  limitedBy: 'address',
   envelope: 'problem',
   body: closed({ credential: UsedCredential }),
   result: SessionRecord,

@@ -51,7 +51,7 @@ export class LimitsInForce {
     return limitsRevision === undefined ? Math.max(listed, 1) : Math.max(listed, limitsRevision)
   }
 
-  /** Where they can be told without the database. */
+  /** Where they are known without the database. */
   known(token: LiveToken): LiveLimits | undefined {
     const revision = this.#revisionOf(token)
     if (revision === 0) return UNLIMITED

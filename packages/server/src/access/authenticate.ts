@@ -56,13 +56,8 @@ function limiter({ credentialRefusals }: TokenServices, revocations: Revocations
   }
 }
 
-/** How merchants, partners, and partners with a session prove who they are. */
-export function authenticators(services: TokenServices) {
-  const tokens = services.accessTokens
-  const revocations = new Revocations(services.database, services.clock)
-  const inForce = new LimitsInForce(services.database, revocations)
-  const requireWithinLimits = limiter(services, revocations, inForce)
-
+/** What is known of a request's token without the database. */
+function withoutDatabase(tokens: AccessTokens, revocations: Revocations, inForce: LimitsInForce) {
   /** The tenant of a token that was verified before and that, as far as this process knows, is still accepted from its address. */
   function whose(request: FastifyRequest): string | undefined {
     const token = tokens.known(bearerOf(request) ?? '')
@@ -76,6 +71,15 @@ export function authenticators(services: TokenServices) {
       () => true,
       () => false,
     )
+  return { whose, isGenuine }
+}
+
+/** How merchants, partners, and partners with a session prove who they are. */
+export function authenticators(services: TokenServices) {
+  const tokens = services.accessTokens
+  const revocations = new Revocations(services.database, services.clock)
+  const inForce = new LimitsInForce(services.database, revocations)
+  const requireWithinLimits = limiter(services, revocations, inForce)
 
   async function bearer(request: FastifyRequest, kind: TenantKind | 'either'): Promise<LiveToken> {
     const text = bearerOf(request) ?? fail('invalid_token')
@@ -124,5 +128,5 @@ export function authenticators(services: TokenServices) {
       return callerOf(token)
     },
   }
-  return { byName, whose, isGenuine }
+  return { byName, ...withoutDatabase(tokens, revocations, inForce) }
 }

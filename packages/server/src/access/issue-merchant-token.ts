@@ -53,7 +53,7 @@ export const issueMerchantToken = query({
   description:
     'Send the merchant’s key in the `API-Key` header. The token goes into `Authorization: Bearer …` on later calls. Get a new one before `expiry`, or when a call returns 401 `invalid_token`.',
   auth: 'none',
-  exchangesSecret: true,
+  limitedBy: 'credential',
   envelope: 'result_code',
   headers: { 'API-Key': { description: 'The merchant’s API key, issued at registration.', required: true } },
   ignores: ['body', 'query'],

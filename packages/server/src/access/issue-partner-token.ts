@@ -60,7 +60,7 @@ export const issuePartnerToken = query({
   description:
     'OAuth 2.0 client credentials, as `client_secret_basic` or `client_secret_post`. The response also sets the session cookie `SVCSESSION`, which the card search requires. It serves with any live token of the same partner, and ends with this token.',
   auth: 'none',
-  exchangesSecret: true,
+  limitedBy: 'credential',
   envelope: 'oauth',
   accepts: ['application/x-www-form-urlencoded'],
   // `client_secret_post` is in the body; with `{}` here, "Test Request" of the reference sends no credentials at all.

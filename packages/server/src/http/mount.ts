@@ -199,12 +199,12 @@ function keepNulOut(request: FastifyRequest): void {
 /** Counts each request from its headers on, and refuses those of callers who have their share. */
 const admission =
   (
-    { withinBudget }: Operation,
+    { limitedBy }: Operation,
     authenticator: Authenticator | undefined,
     { tenants, strangers, budget }: Gate,
   ): onRequestHookHandler =>
   (request, reply, done) => {
-    if (withinBudget) budget?.check(request.ip)
+    if (limitedBy === 'address') budget?.check(request.ip)
     const tenant = authenticator?.whose?.(request)
     const admitted =
       tenant === undefined ? new Admitted(strangers, network(request.ip)) : new Admitted(tenants, tenant)
@@ -232,12 +232,11 @@ const authentication =
     )
     request.caller = streams ? { ...caller, stillValid: () => isValid(authenticator!, request) } : caller
     request.admitted?.move(tenants, caller.tenantId)
-    if (authenticator!.needs === 'headers') await limit?.take(limitedBy(caller), reply)
+    if (authenticator!.needs === 'headers') await limit?.take(subjectOf(caller), reply)
   }
 
 /**
- * Of an address over its budget: 429 for what proves wrong, and before the database is asked where that can be told
- * without it. A credential that proves right is accepted all the same (decision A11).
+ * Of an address over its budget: 429 for what proves wrong, before any query where none is needed to find that out. A credential that proves right is accepted all the same (decision A11).
  */
 async function authenticateOverBudget(
   authenticator: Authenticator,
@@ -256,7 +255,7 @@ async function authenticateOverBudget(
 }
 
 /** Whose rate limit a request counts in (decision L1): people have no credential, and each has a limit of their own. */
-const limitedBy = ({ credentialId, actor, tenantId }: Caller): string =>
+const subjectOf = ({ credentialId, actor, tenantId }: Caller): string =>
   credentialId ?? actor?.actorId ?? tenantId
 
 /** Whether the caller of a request would be let in again. */

@@ -163,10 +163,8 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly headers?: Readonly<Record<string, HeaderField>>
   /** Header fields of a success, by name, each with its component of the OpenAPI document. */
   readonly responseHeaders?: Readonly<Record<string, 'ETag' | 'SessionCookie' | 'SvcOutcome' | 'SvcReceipt'>>
-  /** It exchanges a secret for a token: it counts in the rate limit of that credential, once the secret proved right. */
-  readonly exchangesSecret?: true
-  /** It looks up what anyone sends: refused before its query while its address is over its budget of failed requests (decision A11). */
-  readonly withinBudget?: true
+  /** Without an authenticator: by the credential that it verifies (L1), or by failed requests of the address (A11). */
+  readonly limitedBy?: 'credential' | 'address'
   /** How callers of an operation without an authenticator prove themselves all the same. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly deprecated?: Deprecation

@@ -81,7 +81,7 @@ export interface Authenticator {
   readonly authenticate: (request: FastifyRequest) => Promise<Caller> | Caller
   /** The tenant who calls, where that is known without the database: for refusals that must cost little. */
   readonly whose?: (request: FastifyRequest) => string | undefined
-  /** Whether the credential can be accepted, as far as can be told without the database. Where absent, what `whose` does not know cannot. */
+  /** Whether the credential can be accepted, as far as is known without the database. Where absent, what `whose` does not know cannot. */
   readonly isGenuine?: (request: FastifyRequest) => Promise<boolean>
 }
 
