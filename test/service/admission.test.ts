@@ -1,8 +1,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
+import { saveLimits } from '@svc/core/tenants/credential-limits'
 import { signNotice } from '@svc/server/http/notice-signature'
 import { expect, test } from 'vitest'
-import { type ApiResponse, payloadOf } from '../harness/client.ts'
+import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
+import { OFFICE } from '../harness/credential-programs.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
 import {
   asSuperuser,
@@ -10,6 +13,7 @@ import {
   CARD_RAIL_KEY,
   openService,
   RAIL_KEY,
+  type TestMerchant,
   type TestService,
   tokenOf,
 } from '../harness/service.ts'
@@ -131,7 +135,7 @@ test('requests behind another response of a connection that breaks no longer cou
   await service.close()
 })
 
-test('an address over its budget of failed requests is rejected before its tokens are verified; known tokens and API keys pass', async () => {
+test('an address over its budget of failed requests gets 429 for wrong tokens; valid tokens pass, also at first use, and so do API keys', async () => {
   const service = await openService({ env: { SVC_MODE: 'live', FAILED_REQUESTS_PER_SECOND: '5' } })
   const merchant = await service.newMerchant()
   const known = await service.as(merchant)
@@ -141,7 +145,75 @@ test('an address over its budget of failed requests is rejected before its token
   await expect.poll(wrong, { interval: 1 }).toMatchObject(refused)
   expect((await known.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
   await expect.poll(async () => (await wrong()).error, { interval: 1 }).toBe('rate_limited')
-  expect(await tokenOf(service.client, merchant.apiKey)).toBeTruthy()
+  const fresh = await service.as(await service.newMerchant())
+  await expect.poll(async () => (await wrong()).error, { interval: 1 }).toBe('rate_limited')
+  expect((await fresh.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
+  await service.close()
+})
+
+/** Revokes the API key of the merchant; returns a client with a token of it that this process has verified. */
+async function revokedClient(service: TestService, merchant: TestMerchant) {
+  const { database, random, keyring } = service.app.services
+  const mode = service.app.services.config.SVC_MODE === 'live' ? 'live' : 'test'
+  const { apiKeyId, secret } = await database.operate((tx) =>
+    issueApiKey(tx, { keyring, random, mode }, merchant.merchantId, 'lost'),
+  )
+  const authorization = `Bearer ${await tokenOf(service.client, secret.reveal())}`
+  const client = service.client.with({ authorization })
+  expect((await client.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
+  await database.operate((tx) => revokeApiKey(tx, apiKeyId))
+  await expect
+    .poll(async () => (await client.post('/api/v0/qr-code/search', { limit: 1 })).error, { timeout: 5_000 })
+    .toBe('invalid_token')
+  return client
+}
+
+test('requests with a revoked token take none of the room of their tenant', async () => {
+  const service = await openSmall()
+  const merchant = await service.newMerchant()
+  const tenant = await service.as(merchant)
+  expect((await tenant.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
+  const thief = await revokedClient(service, merchant)
+  const search = (client: Client) => client.post('/api/v0/qr-code/search', { limit: 1 })
+  await asSuperuser(service.db.database, async (admin) => {
+    // Whether a token is still revoked is not known before the lock is released.
+    await admin.query('begin')
+    await admin.query('lock table api_keys in access exclusive mode')
+    const waiting = Array.from({ length: MOST + 10 }, () => search(thief))
+    const refused = await Promise.any(
+      waiting.map(async (response) =>
+        (await response).error === 'overloaded' ? response : Promise.reject(new Error('another response')),
+      ),
+    )
+    expect(refused.status).toBe(503)
+    const served = search(tenant)
+    for (let n = 0; n < 3; n++) expect((await search(thief)).error).toBe('overloaded')
+    await admin.query('rollback')
+    expect((await served).error).toBeUndefined()
+    const errors = (await Promise.all(waiting)).map(({ error }) => error)
+    expect(errors.filter((error) => error === 'invalid_token').length).toBeGreaterThanOrEqual(MOST)
+  })
+  await service.close()
+})
+
+test('requests with a revoked token, or from an address that its limits forbid, count as failed ones of their address', async () => {
+  const env = { SVC_MODE: 'live', FAILED_REQUESTS_PER_SECOND: '5' }
+  const service = await openService({ env })
+  const merchant = await service.newMerchant()
+  const limited = await service.as(merchant)
+  expect((await limited.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
+  const revoked = await revokedClient(service, merchant)
+  const of = { tenantId: merchant.merchantId, credentialId: merchant.apiKeyId }
+  const limits = { addresses: [OFFICE], scopes: [] }
+  await service.app.services.database.operate((tx) => saveLimits(tx, of, limits))
+  for (const [client, refused] of [
+    [revoked, 'invalid_token'],
+    [limited, 'address_not_allowed'],
+  ] as const) {
+    const search = async () => (await client.post('/api/v0/qr-code/search', { limit: 1 })).error
+    await expect.poll(search, { timeout: 5_000 }).toBe(refused)
+    await expect.poll(search, { interval: 1 }).toBe('rate_limited')
+  }
   await service.close()
 })
 

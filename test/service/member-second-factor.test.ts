@@ -195,6 +195,23 @@ test('operations that move money or change rights require a sign-in within the l
   expect((await browser.post('/members', { name: 'next.one', role: 'viewer' })).status).toBe(200)
 })
 
+test('setting up an app, however often, does not make the sign-in a recent one', async () => {
+  const { memberId, browser } = await withApp()
+  const begin = async (): Promise<string> => (await browser.post('/session/second-factor')).json.secret
+  const confirm = async (secret: string) =>
+    (await browser.post('/session/second-factor/confirm', { code: codeOf(secret) })).error
+  await ageMember(service, memberId, 4)
+  expect((await browser.send('DELETE', '/session/second-factor')).json).toEqual({ removed: true })
+  expect(await confirm(await begin())).toBeUndefined()
+  expect((await browser.send('DELETE', '/session/second-factor')).json).toEqual({ removed: true })
+  const secret = await begin()
+  await ageMember(service, memberId, 2)
+  expect(await confirm(secret)).toBe('step_up_required')
+  expect((await browser.post('/session/second-factor')).error).toBe('step_up_required')
+  expect((await browser.post('/session/step-up', { password: PASSWORD })).status).toBe(200)
+  expect(await confirm(secret)).toBeUndefined()
+})
+
 test('a session of the password alone is no longer enough when an app is set up, until a code is entered', async () => {
   const before = await memberBrowser(service, tenantId)
   const browser = stranger(service)
@@ -222,6 +239,7 @@ test('operations that move money, cannot be undone, or change members, keys, web
     'deleteWebhookEndpoint',
     'eraseUser',
     'portal.changeMember',
+    'portal.confirmSecondFactor',
     'portal.inviteMember',
     'portal.issueCredential',
     'portal.limitCredential',

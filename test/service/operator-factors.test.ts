@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Authenticator } from '../harness/authenticator.ts'
 import { API, Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
 import { codeOf } from '../harness/one-time-codes.ts'
-import { openService, type TestService } from '../harness/service.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 const PUBLIC_URL = 'https://console.example.com'
 let service: TestService
@@ -131,6 +131,21 @@ test('password-only sessions are no longer enough when a second factor is set up
   const proof = { password: PASSWORD, code: codeOf(secret, 1) }
   expect((await before.post('/session/step-up', proof)).json.secondFactorNeeded).toBe(false)
   expect((await before.get('/merchants')).status).toBe(200)
+})
+
+test('registering a passkey does not make the sign-in a recent one', async () => {
+  const { operatorId, browser } = await withPasskey()
+  const age = (minutes: number) =>
+    asSuperuser(service.db.database, (admin) =>
+      admin.query(
+        `update operator_sessions set authenticated_at = authenticated_at - $2 * interval '1 minute' where operator_id = $1`,
+        [operatorId, minutes],
+      ),
+    )
+  await age(4)
+  await addPasskey(browser)
+  await age(2)
+  expect((await browser.post('/session/second-factor')).error).toBe('step_up_required')
 })
 
 test('after an administrator has removed the passkeys the password is enough, and sets up the next factor', async () => {

@@ -156,6 +156,23 @@ test('operations that move money or change rights require a sign-in within the l
   expect((await browser.post('/operators/none/password', {})).error).not.toBe('step_up_required')
 })
 
+test('setting up an app, however often, does not make the sign-in a recent one', async () => {
+  const { operatorId, browser } = await withApp()
+  const begin = async (): Promise<string> => (await browser.post('/session/second-factor')).json.secret
+  const confirm = async (secret: string) =>
+    (await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })).error
+  await age(operatorId, 4)
+  expect((await browser.send('DELETE', '/session/second-factor')).json).toEqual({ removed: true })
+  expect(await confirm(await begin())).toBeUndefined()
+  expect((await browser.send('DELETE', '/session/second-factor')).json).toEqual({ removed: true })
+  const secret = await begin()
+  await age(operatorId, 2)
+  expect(await confirm(secret)).toBe('step_up_required')
+  expect((await browser.post('/session/second-factor')).error).toBe('step_up_required')
+  expect((await browser.post('/session/step-up', { password: PASSWORD })).status).toBe(200)
+  expect(await confirm(secret)).toBeUndefined()
+})
+
 /**
  * They move neither money nor rights, nor a tenant's events to another address, or only in the sandbox. A card's status
  * and a tenant's are changed both ways; the test below has which way is free.

@@ -36,14 +36,14 @@ import { BoundedWaits, requestLimitMs } from '@svc/platform/deadlines'
 import type { Log } from '@svc/platform/log'
 import { openMetrics } from '@svc/platform/metrics'
 import type { Tracing } from '@svc/platform/tracing'
-import { authenticators, knownTenant } from '@svc/server/access/authenticate'
+import { authenticators } from '@svc/server/access/authenticate'
 import { apiDocument } from '@svc/server/api-document'
 import { BulkWorker } from '@svc/server/cards/bulk-worker'
 import { mountOperations } from '@svc/server/http/mount'
 import type { SelfCall, Services } from '@svc/server/http/operation'
 import { OverloadLog } from '@svc/server/http/overload-log'
 import { serveReference } from '@svc/server/http/reference'
-import { type Authenticator, buildServer, type ServerOptions } from '@svc/server/http/server'
+import { buildServer, type ServerOptions } from '@svc/server/http/server'
 import { certificateLoop } from '@svc/server/http/tls'
 import { type ApiServices, OPERATIONS } from '@svc/server/operations'
 import { railAuthenticator } from '@svc/server/rails/authenticate-rail'
@@ -227,9 +227,9 @@ export class App {
   }
 
   #options(requestLog: RequestLog): ServerOptions<ApiServices> {
-    const whose = knownTenant(this.services)
-    const byHeaders = Object.entries(authenticators(this.services)).map(
-      ([name, authenticate]): [string, Authenticator] => [name, { needs: 'headers', authenticate, whose }],
+    const { byName, ...known } = authenticators(this.services)
+    const byHeaders = Object.entries(byName).map(
+      ([name, authenticate]) => [name, { needs: 'headers', authenticate, ...known }] as const,
     )
     return {
       services: this.services,

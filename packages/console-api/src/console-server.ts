@@ -16,7 +16,11 @@ export async function openConsole(options: ServerOptions): Promise<FastifyInstan
     services,
     envelope: 'problem',
     authenticators: {
-      operator: { needs: 'headers', authenticate: services.sessions.authenticate },
+      operator: {
+        needs: 'headers',
+        authenticate: services.sessions.authenticate,
+        whose: services.sessions.whose,
+      },
       loopback: { needs: 'headers', authenticate: authenticateLoopback },
     },
   }

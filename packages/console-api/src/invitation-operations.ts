@@ -168,6 +168,7 @@ export const showInvitation = query({
   tag: TAG,
   summary: 'Show the invitation of a link',
   auth: 'none',
+  limitedBy: 'address',
   envelope: 'problem',
   body: closed({ token: Token }),
   result: record('OfferedInvitation', {
@@ -197,6 +198,7 @@ export const acceptInvitation = query({
   description:
     'Creates the operator with this password and signs in. A session that the browser had before ends.',
   auth: 'none',
+  limitedBy: 'address',
   envelope: 'problem',
   body: closed({ token: Token, password: NewPassword }),
   result: SessionRecord,

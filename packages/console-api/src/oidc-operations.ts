@@ -143,6 +143,7 @@ export const finishSingleSignOn = query({
   description:
     'Accepts the query with which the provider led the browser back, once and only from the browser that began. The person must be an operator, or be invited by the name that the provider gives. A session that the browser had before ends.',
   auth: 'none',
+  limitedBy: 'address',
   envelope: 'problem',
   body: closed({
     response: Type.String({ maxLength: 4_096, description: 'Query of the address that the provider led to' }),

@@ -113,7 +113,7 @@ export const registerPasskey = query({
           name,
           createdAt: new Date(clock.now()),
         })
-        await sessions.renew(tx, session, [...new Set([...session.factors, 'passkey' as const])])
+        await sessions.addFactor(tx, session, 'passkey')
         return inserted
       })
       return { body: JSON.stringify(passkeyToWire(passkey, config.BUSINESS_TIME_ZONE)) }
@@ -237,6 +237,7 @@ export const signInWithPasskey = query({
   description:
     'Needs no name and no password: the passkey names its operator, and its authenticator must have recognized the person. A counter that does not rise is refused and audited as `passkey_copied`. A session that the browser had before ends.',
   auth: 'none',
+  limitedBy: 'address',
   envelope: 'problem',
   body: closed({ credential: UsedCredential }),
   result: SessionRecord,

@@ -72,6 +72,7 @@ export const confirmSecondFactor = query({
   ...consoleOperation,
   id: 'console.confirmSecondFactor',
   beforeSecondFactor: true,
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/confirm`,
   tag: TAG,
@@ -94,7 +95,7 @@ export const confirmSecondFactor = query({
       requireProved(session)
       const recoveryCodes = await asOperator(services, input, async (tx) => {
         const codes = await secondFactor.confirm(tx, actorId, input.body.code)
-        if (codes) await sessions.renew(tx, session, [...session.factors, 'totp'])
+        if (codes) await sessions.addFactor(tx, session, 'totp')
         return codes
       })
       return { body: JSON.stringify({ recoveryCodes: recoveryCodes ?? fail('wrong_code') }) }

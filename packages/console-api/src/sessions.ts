@@ -7,6 +7,7 @@ import { statement } from '@svc/platform/db/statement'
 import type { Actor, Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
+import { KnownSessions } from './known-sessions.ts'
 import { lastActMs } from './last-act.ts'
 import { hasSecondFactor, type OperatorAccount } from './operator-store.ts'
 import { type Permission, permits, type Role, requirePermission } from './permissions.ts'
@@ -60,6 +61,10 @@ const RENEW = statement(
   'operator_session_renew',
   'update operator_sessions set authenticated_at = $2, factors = $3 where digest = $1',
 )
+const SET_FACTORS = statement(
+  'operator_session_set_factors',
+  'update operator_sessions set factors = $2 where digest = $1',
+)
 const END = statement('operator_session_end', 'delete from operator_sessions where digest = $1')
 
 /** From where a person signs in. */
@@ -92,6 +97,7 @@ type SessionTools = Pick<Services, 'clock' | 'config' | 'database' | 'keyring' |
 /** Sessions of the console (decision O2): a random value in a cookie, of which only a keyed digest is kept. */
 export class Sessions {
   readonly #services: SessionTools
+  readonly #known = new KnownSessions()
 
   constructor(services: SessionTools) {
     this.#services = services
@@ -156,6 +162,7 @@ export class Sessions {
       userAgent.slice(0, USER_AGENT_MAX),
       provedAt,
     ])
+    this.#known.add(digest, PLATFORM_TENANT, expiresAt)
     await tx.query(SIGNED_IN, [operatorId, now])
     await tx.query(FORGET, [now, operatorId, SESSIONS_MAX])
     const operator = { actorId: operatorId, name, role }
@@ -194,7 +201,13 @@ export class Sessions {
     await tx.query(RENEW, [digest, new Date(this.#services.clock.now()), factors])
   }
 
+  /** The person has set up this factor. It proves nothing about who set it up, so the time of the last proof stays. */
+  async addFactor(tx: Tx, { digest, factors }: Session, factor: Factor): Promise<void> {
+    await tx.query(SET_FACTORS, [digest, [...new Set([...factors, factor])]])
+  }
+
   async end(tx: Tx, digest: Buffer): Promise<string> {
+    this.#known.forget(digest)
     await tx.query(END, [digest])
     return this.#cookie('', 0)
   }
@@ -207,8 +220,17 @@ export class Sessions {
 
   /** The session of a request. Throws `not_signed_in`. */
   async current(request: { readonly headers: Readonly<Record<string, unknown>> }): Promise<Session> {
+    const digest = this.digestOf(request) ?? fail('not_signed_in')
+    const session = await this.#find(digest, request.headers)
+    if (session) this.#known.add(digest, PLATFORM_TENANT, session.expiresAt)
+    else this.#known.forget(digest)
+    return session ?? fail('not_signed_in')
+  }
+
+  /** The tenant of a session that this process knows. */
+  readonly whose = (request: FastifyRequest): string | undefined => {
     const digest = this.digestOf(request)
-    return (digest && (await this.#find(digest, request.headers))) ?? fail('not_signed_in')
+    return digest && this.#known.tenantOf(digest, this.#services.clock.now())
   }
 
   /** The session of a request, if its operator may do what the operation needs. */

@@ -170,7 +170,7 @@ export const SETTINGS = {
     500,
     0,
     1_000_000,
-    'Failed requests a second of one address without an authenticated caller, in live mode. Over it, requests of that address are refused with 429 before their token is verified, unless it was verified before; messages of rails only for a wrong signature. 0 for no limit.',
+    'Failed requests a second of one address without an authenticated caller, in live mode. Over it, failed requests of that address get 429; valid tokens, sessions in use and signed messages of rails are accepted. 0 for no limit.',
   ),
   ...CONSOLE_SETTINGS,
   ...ALERT_SETTINGS,

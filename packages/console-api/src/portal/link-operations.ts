@@ -32,6 +32,7 @@ export const showMemberLink = query({
   tag: TAG,
   summary: 'Show what a link offers',
   auth: 'none',
+  limitedBy: 'address',
   envelope: 'problem',
   safe: true,
   body: closed({ token: Token }),
@@ -68,6 +69,7 @@ export const useMemberLink = query({
   description:
     'Uses the link up and signs in. All sessions that the member had before end. A member with a second factor needs a code of it: a link replaces the password alone. Where the link hands over credentials, they are issued now: their secrets are in this response and never again.',
   auth: 'none',
+  limitedBy: 'address',
   envelope: 'problem',
   body: closed({ token: Token, password: NewPassword, code: OptionalCode }),
   result: OpenedLinkRecord,

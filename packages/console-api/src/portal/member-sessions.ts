@@ -6,6 +6,7 @@ import { statement } from '@svc/platform/db/statement'
 import type { Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
+import { KnownSessions } from '../known-sessions.ts'
 import { lastActMs } from '../last-act.ts'
 import { type Factor, isFactorMissing, isProofStale } from '../proof-age.ts'
 import { MEMBER_ROLES, type MemberRole } from './member-roles.ts'
@@ -63,6 +64,10 @@ const RENEW = statement(
   'member_session_renew',
   'update member_sessions set authenticated_at = $3, factors = $4 where tenant_id = $1 and digest = $2',
 )
+const SET_FACTORS = statement(
+  'member_session_set_factors',
+  'update member_sessions set factors = $3 where tenant_id = $1 and digest = $2',
+)
 const END = statement(
   'member_session_end',
   'delete from member_sessions where tenant_id = $1 and digest = $2',
@@ -96,6 +101,7 @@ const COOKIE = /^((?:mer|par)_[0-9a-z]{4,60})\.([A-Za-z0-9_-]{43})$/
  */
 export class MemberSessions {
   readonly #services: Tools
+  readonly #known = new KnownSessions()
 
   constructor(services: Tools) {
     this.#services = services
@@ -170,6 +176,7 @@ export class MemberSessions {
   }
 
   async end(tx: Tx, { tenantId, digest }: MemberSession): Promise<string> {
+    this.#known.forget(digest)
     await tx.query(END, [tenantId, digest])
     return this.#cookie('', 0)
   }
@@ -186,7 +193,11 @@ export class MemberSessions {
     const idleSince = new Date(nowMs - idleMinutes(config) * 60_000)
     const find = (tx: Tx) => tx.query(FIND, [tenantId, digest, new Date(nowMs), idleSince])
     const [row] = await database.read([tenantId], find)
-    if (!row) return fail('not_signed_in')
+    if (!row) {
+      this.#known.forget(digest)
+      return fail('not_signed_in')
+    }
+    this.#known.add(digest, tenantId, row.expires_at)
     const seenMs = lastActMs(request.headers, nowMs)
     if (row.seen_at.getTime() < seenMs - SEEN_EVERY_MS)
       await database.write([tenantId], (tx) => tx.query(SEEN, [tenantId, digest, new Date(seenMs)]))
@@ -196,9 +207,20 @@ export class MemberSessions {
     return { ...who, expiresAt, digest, authenticatedAt, factors, hasSecondFactor }
   }
 
+  /** The tenant of a session that this process knows. */
+  readonly whose = (request: Headers): string | undefined => {
+    const named = this.#named(request)
+    return named && this.#known.tenantOf(named.digest, this.#services.clock.now())
+  }
+
   /** The person has proved again who they are. */
   async renew(tx: Tx, { tenantId, digest }: MemberSession, factors: readonly Factor[]): Promise<void> {
     await tx.query(RENEW, [tenantId, digest, new Date(this.#services.clock.now()), factors])
+  }
+
+  /** The person has set up this factor. It proves nothing about who set it up, so the time of the last proof stays. */
+  async addFactor(tx: Tx, { tenantId, digest, factors }: MemberSession, factor: Factor): Promise<void> {
+    await tx.query(SET_FACTORS, [tenantId, digest, [...new Set([...factors, factor])]])
   }
 
   /** Whether the member has a second factor, or the role needs one, and the session has not proved it. */

@@ -15,6 +15,7 @@ export async function openPortal(options: ServerOptions<ApiServices>): Promise<F
   const member = (kind?: 'merchant' | 'partner'): Authenticator => ({
     needs: 'headers',
     authenticate: members.authenticator(kind),
+    whose: members.whose,
   })
   const partner = member('partner')
   // What members do with the operations of tenants is in the request log beside what their programs do.

@@ -67,6 +67,7 @@ export const confirmMemberFactor = query({
   ...own,
   id: 'portal.confirmSecondFactor',
   beforeSecondFactor: true,
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/confirm`,
   summary: 'Confirm an authenticator app by its first code',
@@ -79,7 +80,7 @@ export const confirmMemberFactor = query({
       const session = await members.current(input)
       const recoveryCodes = await asMember(services, input, async (tx) => {
         const codes = await memberFactors.confirm(tx, session, input.body.code)
-        if (codes) await members.renew(tx, session, [...session.factors, 'totp'])
+        if (codes) await members.addFactor(tx, session, 'totp')
         return codes
       })
       return { body: JSON.stringify({ recoveryCodes: recoveryCodes ?? fail('wrong_code') }) }

@@ -45,14 +45,26 @@ export class LimitsInForce {
     )
   }
 
-  /** As of the last time that the revocations were asked. */
-  async of({ tenantId, credentialId, limitsRevision }: LiveToken): Promise<LiveLimits> {
+  #revisionOf({ credentialId, limitsRevision }: LiveToken): number {
     const listed = this.#revocations.revisionOf(credentialId)
     // A token of a version that knew no limits names no revision: what it may do is always looked up.
-    const revision = limitsRevision === undefined ? Math.max(listed, 1) : Math.max(listed, limitsRevision)
+    return limitsRevision === undefined ? Math.max(listed, 1) : Math.max(listed, limitsRevision)
+  }
+
+  /** Where they are known without the database. */
+  known(token: LiveToken): LiveLimits | undefined {
+    const revision = this.#revisionOf(token)
     if (revision === 0) return UNLIMITED
-    const known = this.#known.get(credentialId)
-    if (known && known.revision >= revision) return known.limits
+    const known = this.#known.get(token.credentialId)
+    return known && known.revision >= revision ? known.limits : undefined
+  }
+
+  /** As of the last time that the revocations were asked. */
+  async of(token: LiveToken): Promise<LiveLimits> {
+    const known = this.known(token)
+    if (known) return known
+    const { tenantId, credentialId } = token
+    const revision = this.#revisionOf(token)
     const row = await this.#lookup.get(tenantId, credentialId)
     const limits = row ? liveLimits(limitsOf(row)) : UNLIMITED
     this.#known.set(credentialId, { revision, limits })

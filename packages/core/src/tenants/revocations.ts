@@ -45,11 +45,15 @@ export class Revocations {
     }
     // A read that took long began too early to be trusted: read again, this time awaited.
     if (performance.now() - this.#readAtMs > STALE_AFTER_MS) await (this.#reading ??= this.#read())
-    const listed = () => subjects.some((subject) => this.#revoked.has(subject))
-    if (!listed()) return false
+    if (!this.lists(...subjects)) return false
     // A tenant that was enabled again got its token after a newer read, and must not be refused because of an older one.
     await this.readAgain()
-    return listed()
+    return this.lists(...subjects)
+  }
+
+  /** Whether the list that this process has names any of these subjects, without a read. */
+  lists(...subjects: string[]): boolean {
+    return subjects.some((subject) => this.#revoked.has(subject))
   }
 
   /** The revision of a credential's limits that the list has, as of the last `includes`. */

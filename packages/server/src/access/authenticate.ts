@@ -37,15 +37,11 @@ export interface TokenServices extends Services {
 
 const callerOf = ({ tenantId, credentialId }: LiveToken): Caller => ({ tenantId, credentialId })
 
-/** The tenant of a bearer token that was seen before. */
-export const knownTenant =
-  ({ accessTokens }: TokenServices) =>
-  (request: FastifyRequest) =>
-    accessTokens.tenantOf(BEARER.exec(request.headers.authorization ?? '')?.[1] ?? '')
+const bearerOf = ({ headers }: FastifyRequest): string | undefined =>
+  BEARER.exec(headers.authorization ?? '')?.[1]
 
 /** Checks the limits of a token's credential (decision A16). A refusal is as of this call: limits that were widened apply at once. */
-function limiter({ credentialRefusals, database }: TokenServices, revocations: Revocations) {
-  const inForce = new LimitsInForce(database, revocations)
+function limiter({ credentialRefusals }: TokenServices, revocations: Revocations, inForce: LimitsInForce) {
   return async (token: LiveToken, request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config
     const address = request.ip
@@ -60,14 +56,33 @@ function limiter({ credentialRefusals, database }: TokenServices, revocations: R
   }
 }
 
+/** What is known of a request's token without the database. */
+function withoutDatabase(tokens: AccessTokens, revocations: Revocations, inForce: LimitsInForce) {
+  /** The tenant of a token that was verified before and that, as far as this process knows, is still accepted from its address. */
+  function whose(request: FastifyRequest): string | undefined {
+    const token = tokens.known(bearerOf(request) ?? '')
+    if (!token || revocations.lists(token.tenantId, token.credentialId)) return undefined
+    return inForce.known(token)?.allows(request.ip) ? token.tenantId : undefined
+  }
+
+  /** Whether the token is ours and live; its revocation and its limits are in the database. */
+  const isGenuine = (request: FastifyRequest): Promise<boolean> =>
+    tokens.verify(bearerOf(request) ?? '', 'either').then(
+      () => true,
+      () => false,
+    )
+  return { whose, isGenuine }
+}
+
 /** How merchants, partners, and partners with a session prove who they are. */
 export function authenticators(services: TokenServices) {
   const tokens = services.accessTokens
   const revocations = new Revocations(services.database, services.clock)
-  const requireWithinLimits = limiter(services, revocations)
+  const inForce = new LimitsInForce(services.database, revocations)
+  const requireWithinLimits = limiter(services, revocations, inForce)
 
   async function bearer(request: FastifyRequest, kind: TenantKind | 'either'): Promise<LiveToken> {
-    const text = BEARER.exec(request.headers.authorization ?? '')?.[1] ?? fail('invalid_token')
+    const text = bearerOf(request) ?? fail('invalid_token')
     const token = await tokens.verify(text, kind)
     if (await revocations.includes(token.tenantId, token.credentialId)) fail('invalid_token')
     await requireWithinLimits(token, request)
@@ -86,7 +101,7 @@ export function authenticators(services: TokenServices) {
     return token
   }
 
-  return {
+  const byName = {
     /** Spec §5.2, decision A6: `merchantAccessKey`, when sent, must name the merchant of the token. */
     async merchant(request: FastifyRequest): Promise<Caller> {
       const holder = await ofAccessKey(request)
@@ -113,4 +128,5 @@ export function authenticators(services: TokenServices) {
       return callerOf(token)
     },
   }
+  return { byName, ...withoutDatabase(tokens, revocations, inForce) }
 }

@@ -53,6 +53,7 @@ export const issueMerchantToken = query({
   description:
     'Send the merchant’s key in the `API-Key` header. The token goes into `Authorization: Bearer …` on later calls. Get a new one before `expiry`, or when a call returns 401 `invalid_token`.',
   auth: 'none',
+  limitedBy: 'credential',
   envelope: 'result_code',
   headers: { 'API-Key': { description: 'The merchant’s API key, issued at registration.', required: true } },
   ignores: ['query'],
@@ -87,7 +88,7 @@ export const issueMerchantToken = query({
     }
     const expiryOf = (expiresAtMs: number, tenantId: string) =>
       config.TOKEN_EXPIRY === 'instant' ? expiresAtMs : expiresAtMs - clock.of(tenantId).now()
-    return async ({ headers, address }) => {
+    return async ({ headers, address, countAs }) => {
       const key = String(headers['api-key'] ?? '')
       const holder = looksLikeApiKey(key)
         ? await holders.get('', keyring.digest('api_key_digest', key).toString('hex'))
@@ -101,6 +102,7 @@ export const issueMerchantToken = query({
         services.credentialRefusals.note(tenantId, credentialId, address)
         refuseAddress(address)
       }
+      await countAs(credentialId)
       const limitsRevision = holder.revision
       const claims = { tenantId, kind: 'merchant', credentialId, accessKey, limitsRevision } as const
       credentialUses.note(tenantId, credentialId)

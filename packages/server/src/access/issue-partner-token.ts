@@ -60,6 +60,7 @@ export const issuePartnerToken = query({
   description:
     'OAuth 2.0 client credentials, as `client_secret_basic` or `client_secret_post`. The response also sets the session cookie `SVCSESSION`, which the card search requires. It serves with any live token of the same partner, and ends with this token.',
   auth: 'none',
+  limitedBy: 'credential',
   envelope: 'oauth',
   accepts: ['application/x-www-form-urlencoded'],
   // `client_secret_post` is in the body; with `{}` here, "Test Request" of the reference sends no credentials at all.
@@ -83,7 +84,7 @@ export const issuePartnerToken = query({
       (keys) => database.directory(CLIENTS, [keys.map(({ id }) => id)]),
       ({ client_id: id }) => ({ tenantId: '', id }),
     )
-    return async ({ headers, body, address }) => {
+    return async ({ headers, body, address, countAs }) => {
       const { clientId, secret } = credentials(headers['authorization'], body)
       const client = CLIENT_ID.test(clientId) ? await clients.get('', clientId) : undefined
       const given = secretDigest(keyring, clientId, secret)
@@ -98,6 +99,7 @@ export const issuePartnerToken = query({
         services.credentialRefusals.note(client.tenant_id, clientId, address)
         refuseAddress(address)
       }
+      await countAs(clientId)
       if (body.grant_type === undefined) fail('invalid_request', { description: 'grant_type is required' })
       if (body.grant_type !== 'client_credentials') fail('unsupported_grant_type')
       const scope = grantedScope(body.scope, limits.scopes.filter(isScope))

@@ -6,6 +6,7 @@ import { tooLate } from '@svc/platform/command'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { responseEncrypter, wantsEncrypted } from './encryption.ts'
 import { type Caller, mayChange, type Operation, type Reply, type Services } from './operation.ts'
+import type { RateLimit } from './rate-limit.ts'
 import { JSON_TYPE } from './server.ts'
 
 export const PUBLIC: Caller = { tenantId: 'house' }
@@ -33,7 +34,11 @@ export async function step<T>(
 const outcomeUnknown = () => new Failure('outcome_unknown', { retryAfterSeconds: 1 })
 
 /** What responds to a request, after its checks. */
-export function handlerOf<S extends Services>(operation: Operation<S>, services: S) {
+export function handlerOf<S extends Services>(
+  operation: Operation<S>,
+  services: S,
+  limit: RateLimit | undefined,
+) {
   const handle = operation.mount(services)
   // A command bounds its own wait, and knows what may have happened; a report of the console may take longer.
   const isCommand = operation.takesIdempotencyKey && !operation.isKeyedQuery
@@ -58,7 +63,9 @@ export function handlerOf<S extends Services>(operation: Operation<S>, services:
         mayEncrypt && wantsEncrypted(request)
           ? await step(services, request, () => responseEncrypter(services, caller, request.jweKid))
           : undefined
-      const input = { caller, params, query, body, headers, rawBody, ciphertextHash, requestId, address }
+      const countAs = async (credential: string) => limit?.take(credential, reply)
+      const asked = { caller, params, query, body, headers, rawBody, ciphertextHash, requestId, address }
+      const input = { ...asked, countAs }
       const deadlineMs = performance.now() + services.config.COMMAND_TIMEOUT_MS - request.spentMs
       const made = isBounded
         ? await boundedReply(services, request, () => handle(input), late)

@@ -1,4 +1,4 @@
-import { fail } from '@svc/contract/errors'
+import { Failure, fail } from '@svc/contract/errors'
 import { network } from '@svc/platform/ip-range'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
@@ -11,7 +11,7 @@ import { openBody } from './encryption.ts'
 import { handlerOf, PUBLIC, step } from './handler.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { takeNotice } from './notice-form.ts'
-import { isRail, type MediaType, NoFields, type Operation, type Services } from './operation.ts'
+import { type Caller, isRail, type MediaType, NoFields, type Operation, type Services } from './operation.ts'
 import { isProbe } from './probes.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 import { routeSchema } from './route-schema.ts'
@@ -100,7 +100,7 @@ function mountOperation<S extends Services>(
     onRequest: [
       following(operation),
       ...(deprecated ? [announce(deprecated, services)] : []),
-      ...(isProbe(operation) ? [] : [admission(authenticator, gate)]),
+      ...(isProbe(operation) ? [] : [admission(operation, authenticator, gate)]),
       ...(isRail(operation) && services.config.RAIL_CLIENT_CA_FILE !== undefined ? [clientCertificate] : []),
       ...(authenticator?.needs === 'headers' ? [authenticate] : []),
       readingOnly(operation, accepts, ignores),
@@ -116,7 +116,7 @@ function mountOperation<S extends Services>(
           : []),
       ...(body && !operation.takesAnyBody && auth !== 'operator' ? [absentFields(body)] : []),
     ],
-    handler: handlerOf(operation, services),
+    handler: handlerOf(operation, services, gate.limit),
   })
 }
 
@@ -204,11 +204,14 @@ function keepNulOut(request: FastifyRequest): void {
 
 /** Counts each request from its headers on, and refuses those of callers who have their share. */
 const admission =
-  (authenticator: Authenticator | undefined, { tenants, strangers, budget }: Gate): onRequestHookHandler =>
+  (
+    { limitedBy }: Operation,
+    authenticator: Authenticator | undefined,
+    { tenants, strangers, budget }: Gate,
+  ): onRequestHookHandler =>
   (request, reply, done) => {
+    if (limitedBy === 'address') budget?.check(request.ip)
     const tenant = authenticator?.whose?.(request)
-    // Where secrets are exchanged for tokens, a valid one always passes, and so does a signed notice (decision A11).
-    if (tenant === undefined && authenticator?.needs === 'headers') budget?.check(request.ip)
     const admitted =
       tenant === undefined ? new Admitted(strangers, network(request.ip)) : new Admitted(tenants, tenant)
     request.admitted = admitted
@@ -228,17 +231,38 @@ const authentication =
     services: Services,
   ) =>
   async (request: FastifyRequest, reply: FastifyReply) => {
-    const caller = await step(services, request, () => authenticator!.authenticate(request)).catch(
-      (error) => {
-        // Over its budget an address gets 429 for a wrong signature; a right one was verified all the same.
-        if (authenticator!.needs === 'body') budget?.check(request.ip)
-        throw error
-      },
+    const caller = await step(services, request, () =>
+      budget?.isOver(request.ip)
+        ? authenticateOverBudget(authenticator!, budget, request)
+        : authenticator!.authenticate(request),
     )
     request.caller = streams ? { ...caller, stillValid: () => isValid(authenticator!, request) } : caller
     request.admitted?.move(tenants, caller.tenantId)
-    if (authenticator!.needs === 'headers') await limit?.take(caller.credentialId ?? caller.tenantId, reply)
+    if (authenticator!.needs === 'headers') await limit?.take(subjectOf(caller), reply)
   }
+
+/**
+ * Of an address over its budget: 429 for what proves wrong, before any query where none is needed to find that out. A credential that proves right is accepted all the same (decision A11).
+ */
+async function authenticateOverBudget(
+  authenticator: Authenticator,
+  budget: StrangerBudget,
+  request: FastifyRequest,
+): Promise<Caller> {
+  const { needs, whose, isGenuine } = authenticator
+  const isKnown = () => whose?.(request) !== undefined
+  if (needs === 'headers' && !isKnown() && !(await isGenuine?.(request))) budget.check(request.ip)
+  try {
+    return await authenticator.authenticate(request)
+  } catch (error) {
+    if (error instanceof Failure && error.status < 429 && !isKnown()) budget.check(request.ip)
+    throw error
+  }
+}
+
+/** Whose rate limit a request counts in (decision L1): people have no credential, and each has a limit of their own. */
+const subjectOf = ({ credentialId, actor, tenantId }: Caller): string =>
+  credentialId ?? actor?.actorId ?? tenantId
 
 /** Whether the caller of a request would be let in again. */
 async function isValid(authenticator: Authenticator, request: FastifyRequest): Promise<boolean> {

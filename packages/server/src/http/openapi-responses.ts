@@ -129,7 +129,7 @@ const isPublic = ({ auth }: Operation): boolean => PUBLIC.has(auth)
 function headersOf(operation: Operation, status: number): Json {
   return {
     'x-request-id': refTo('headers', 'RequestId'),
-    ...(!isPublic(operation) && {
+    ...((!isPublic(operation) || operation.limitedBy === 'credential') && {
       RateLimit: refTo('headers', 'RateLimit'),
       'RateLimit-Policy': refTo('headers', 'RateLimitPolicy'),
     }),
@@ -162,6 +162,7 @@ export function commonErrors(operation: Operation): ErrorCode[] {
     'headers_too_large',
     ...(auth === 'merchant' ? (['access_key_mismatch'] as const) : []),
     ...(isPublic(operation) || isOfPeople(operation) ? [] : (['invalid_token', 'rate_limited'] as const)),
+    ...(operation.limitedBy ? (['rate_limited'] as const) : []),
     // Only for a wrong signature (decision A11).
     ...(hasForm ? [] : (['invalid_signature', 'rate_limited'] as const)),
     ...(isOfPeople(operation) ? (['not_signed_in', 'role_too_low', 'rate_limited'] as const) : []),

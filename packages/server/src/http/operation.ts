@@ -46,7 +46,7 @@ export interface Actor {
 /** Who calls: the tenant that the authenticator found, and facts of its own. */
 export interface Caller {
   readonly tenantId: string
-  /** What the rate limit counts by (decision L1); the tenant where callers have no credential of their own. */
+  /** What the rate limit counts by (decision L1); of people the actor, and the tenant where callers have neither. */
   readonly credentialId?: string
   readonly actor?: Actor
   /** Name of the tenant's member who calls, whom the audit names. */
@@ -72,6 +72,8 @@ export interface Input<P, Q, B> {
   readonly deadlineMs?: number
   /** The caller's address. */
   readonly address: string
+  /** Counts the request in the rate limit of a credential that the operation has verified. Throws `rate_limited`. */
+  readonly countAs: (credentialId: string) => Promise<void>
   /** Of an encrypted request: SHA-256 over what was encrypted, the same however its base64url was spelled. */
   readonly ciphertextHash: Buffer | undefined
 }
@@ -161,6 +163,8 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly headers?: Readonly<Record<string, HeaderField>>
   /** Header fields of a success, by name, each with its component of the OpenAPI document. */
   readonly responseHeaders?: Readonly<Record<string, 'ETag' | 'SessionCookie' | 'SvcOutcome' | 'SvcReceipt'>>
+  /** Without an authenticator: by the credential that it verifies (L1), or by failed requests of the address (A11). */
+  readonly limitedBy?: 'credential' | 'address'
   /** How callers of an operation without an authenticator prove themselves all the same. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly deprecated?: Deprecation

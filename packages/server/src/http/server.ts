@@ -80,8 +80,10 @@ export interface Authenticator {
   /** `headers`: before the body is read, so that strangers send none. `body`: for signatures over the raw body. */
   readonly needs: 'headers' | 'body'
   readonly authenticate: (request: FastifyRequest) => Promise<Caller> | Caller
-  /** The tenant who calls, where that is known without a check: for refusals that must cost little. */
+  /** The tenant who calls, where that is known without the database: for refusals that must cost little. */
   readonly whose?: (request: FastifyRequest) => string | undefined
+  /** Whether the credential can be accepted, as far as is known without the database. Where absent, what `whose` does not know cannot. */
+  readonly isGenuine?: (request: FastifyRequest) => Promise<boolean>
 }
 
 export interface ServerOptions<S extends Services = Services> {

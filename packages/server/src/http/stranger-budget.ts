@@ -7,11 +7,12 @@ import type { Services } from './operation.ts'
 const ADDRESSES_MAX = 10_000
 
 /**
- * Failed requests a second of one address without an authenticated caller. Over it, a request of that address is
- * refused before its token is verified, unless this process has verified that token before; a notice of a rail is
- * refused only if its signature is wrong (decision A11).
+ * Failed requests a second of one address without an authenticated caller. Over it, a request of that address with
+ * neither a token that we signed nor a session that this process knows is refused without a query, and whatever else
+ * proves wrong is refused with 429; what proves right is accepted (decision A11).
  */
 export interface StrangerBudget {
+  isOver(address: string): boolean
   /** Throws `rate_limited` while the address is over its budget. */
   check(address: string): void
   /** Counts a failed request without an authenticated caller. */
@@ -25,10 +26,11 @@ export function strangerBudget({ config }: Services): StrangerBudget | undefined
   const limiter = new RateLimiterMemory({ points, duration: 1 })
   // The limiter returns promises; this is read for every request, and says until when, in milliseconds since 1970.
   const refusedUntil = new LRUCache<string, number>({ max: ADDRESSES_MAX })
+  const isOver = (address: string) => (refusedUntil.get(network(address)) ?? 0) > Date.now()
   return {
+    isOver,
     check(address) {
-      if ((refusedUntil.get(network(address)) ?? 0) > Date.now())
-        fail('rate_limited', { retryAfterSeconds: 1 })
+      if (isOver(address)) fail('rate_limited', { retryAfterSeconds: 1 })
     },
     spend(address) {
       const subject = network(address)
