@@ -160,7 +160,7 @@ test('setting up an app, however often, does not make the sign-in a recent one',
   const { operatorId, browser } = await withApp()
   const begin = async (): Promise<string> => (await browser.post('/session/second-factor')).json.secret
   const confirm = async (secret: string) =>
-    (await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })).error
+    (await browser.post('/session/second-factor/confirm', { code: codeOf(secret) })).error
   await age(operatorId, 4)
   expect((await browser.send('DELETE', '/session/second-factor')).json).toEqual({ removed: true })
   expect(await confirm(await begin())).toBeUndefined()
