@@ -1,8 +1,8 @@
 import createClient, { type Client } from 'openapi-fetch'
 import { urlOf } from './base-url.ts'
 import type { Deadline } from './deadline.ts'
-import type { Opener } from './encryption.ts'
-import { notInForm, UnexpectedResponseError } from './errors.ts'
+import type { ResponseDecrypter } from './encryption.ts'
+import { UnexpectedResponseError, unexpectedBody } from './errors.ts'
 import { KEYED } from './registry.ts'
 import { hasType, withBody } from './response-body.ts'
 import type { components, paths } from './schema.ts'
@@ -71,17 +71,17 @@ export class Api {
   }
 
   /** What `http` needs to know for one call. With a decrypter, an encrypted response is requested. */
-  call(options: WriteOptions = {}, opener?: Opener, deadline = this.deadline(options)) {
+  call(options: WriteOptions = {}, decrypter?: ResponseDecrypter, deadline = this.deadline(options)) {
     const { idempotencyKey, timeoutMs, maxRetries, onResponse } = options
     return {
       headers: {
         ...options.headers,
         ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
-        ...(opener && { Accept: 'application/jose' }),
+        ...(decrypter && { Accept: 'application/jose' }),
       },
       fetch: async (request: Request): Promise<Response> => {
         const response = await this.#transport.send(request, { timeoutMs, deadline, maxRetries, onResponse })
-        return opener ? decrypted(response, opener) : response
+        return decrypter ? decrypted(response, decrypter) : response
       },
     }
   }
@@ -112,14 +112,14 @@ export class Api {
 /** @throws UnexpectedResponseError when the response is of another media type, such as a proxy's page. */
 async function requireType(response: Response, mediaType: string): Promise<Response> {
   if (hasType(response, mediaType)) return response
-  throw notInForm(response, await response.text())
+  throw unexpectedBody(response, await response.text())
 }
 
 /** @throws UnexpectedResponseError when the response is not encrypted to this key. */
-async function decrypted(response: Response, opener: Opener): Promise<Response> {
+async function decrypted(response: Response, decrypter: ResponseDecrypter): Promise<Response> {
   const body = await response.text()
   try {
-    return withBody(response, await opener.open(body))
+    return withBody(response, await decrypter.decrypt(body))
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     const what = `${response.url} returned ${response.status}, which cannot be decrypted: ${why}`
@@ -137,7 +137,7 @@ async function readJsonText(response: Response): Promise<JsonResponse> {
   try {
     JSON.parse(raw)
   } catch (cause) {
-    throw notInForm(response, raw, cause)
+    throw unexpectedBody(response, raw, cause)
   }
   return Object.assign(withBody(response, raw), { raw })
 }
@@ -153,7 +153,7 @@ interface Parsed<P> {
  * @throws UnexpectedResponseError when there is none, such as in the JSON of a proxy
  */
 export function payloadOf<P>({ data, response }: Parsed<P>): P {
-  if (data?.payload === undefined) throw notInForm(response, textOf(response))
+  if (data?.payload === undefined) throw unexpectedBody(response, textOf(response))
   return data.payload
 }
 

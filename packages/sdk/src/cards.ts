@@ -1,5 +1,5 @@
 import { type Api, pageQuery, pastQuery, payloadOf, type Schemas } from './api.ts'
-import type { Encrypter, Opener } from './encryption.ts'
+import type { Encrypter, ResponseDecrypter } from './encryption.ts'
 import { isFailure, SvcError } from './errors.ts'
 import { Paged } from './pages.ts'
 import { recordsOf } from './record-stream.ts'
@@ -41,12 +41,12 @@ const PUBLISHED_KEYS = 'GET /.well-known/jwks.json'
 export class Cards {
   readonly #api: Api
   readonly #encrypter: Encrypter
-  readonly #opener: Opener | undefined
+  readonly #decrypter: ResponseDecrypter | undefined
 
-  constructor(api: Api, encrypter: Encrypter, opener: Opener | undefined) {
+  constructor(api: Api, encrypter: Encrypter, decrypter: ResponseDecrypter | undefined) {
     this.#api = api
     this.#encrypter = encrypter
-    this.#opener = opener
+    this.#decrypter = decrypter
   }
 
   /**
@@ -59,7 +59,7 @@ export class Cards {
   async create(order: GiftCardOrder, options: WriteOptions = {}): Promise<Card> {
     const deadline = this.#api.deadline(options)
     const { idempotencyKey = crypto.randomUUID() } = options
-    const call = this.#api.call({ ...options, idempotencyKey }, this.#opener, deadline)
+    const call = this.#api.call({ ...options, idempotencyKey }, this.#decrypter, deadline)
     const post = async (body: string) =>
       payloadOf(await this.#api.http.POST('/api/v0/partner/svcCard', { body, ...call }))
     const inTime = <T>(encryption: Promise<T>) => deadline.wait(encryption, PUBLISHED_KEYS)
@@ -136,7 +136,7 @@ export class Cards {
   /** @throws SvcError `card_not_found` */
   async get(svcCardId: string, options?: ReadOptions): Promise<Card> {
     const params = { path: { svcCardId }, query: pastQuery(options) }
-    const call = this.#api.call(options, this.#opener)
+    const call = this.#api.call(options, this.#decrypter)
     return payloadOf(await this.#api.http.GET('/api/v0/partner/svcCard/{svcCardId}', { params, ...call }))
   }
 
@@ -150,7 +150,7 @@ export class Cards {
     { companyId, cardAccountId, svcCardId }: CardAccountRef & { readonly svcCardId: string },
     options?: CallOptions,
   ): Promise<IncentiveCard | RewardsCard | undefined> {
-    const call = this.#api.call(options, this.#opener)
+    const call = this.#api.call(options, this.#decrypter)
     const response = await this.#api.http.POST('/api/v0/partner/svcCard/search', {
       body: { companyId, cardAccountId, svcCardId },
       ...call,
@@ -189,7 +189,7 @@ export class Cards {
   /** Locks (`L`), unlocks (`UL`) or blocks (`BL`, for good, with a reason) a card. */
   async setStatus(svcCardId: string, change: CardStatus, options?: WriteOptions): Promise<Card> {
     const params = { path: { svcCardId } }
-    const call = this.#api.call(options, this.#opener)
+    const call = this.#api.call(options, this.#decrypter)
     return payloadOf(
       await this.#api.http.PATCH('/api/v0/partner/svcCard/{svcCardId}/status', {
         params,
@@ -202,7 +202,7 @@ export class Cards {
   /** Activates a physical card once it has arrived. */
   async activate(svcCardId: string, options?: WriteOptions): Promise<Card> {
     const params = { path: { svcCardId } }
-    const call = this.#api.call(options, this.#opener)
+    const call = this.#api.call(options, this.#decrypter)
     return payloadOf(
       await this.#api.http.POST('/api/v0/partner/svcCard/{svcCardId}/activate', {
         params,
@@ -220,7 +220,7 @@ export class Cards {
    */
   async replace(svcCardId: string, reason: string, options?: WriteOptions): Promise<Card> {
     const params = { path: { svcCardId } }
-    const call = this.#api.call(options, this.#opener)
+    const call = this.#api.call(options, this.#decrypter)
     return payloadOf(
       await this.#api.http.POST('/api/v0/partner/svcCard/{svcCardId}/replace', {
         params,
@@ -262,7 +262,7 @@ export class Cards {
   /** Sets where the holder may use the card. */
   async setFlags(svcCardId: string, flags: CardFlags, options?: WriteOptions): Promise<Card> {
     const params = { path: { svcCardId } }
-    const call = this.#api.call(options, this.#opener)
+    const call = this.#api.call(options, this.#decrypter)
     return payloadOf(
       await this.#api.http.PATCH('/api/v0/partner/svcCard/{svcCardId}/flags', {
         params,

@@ -115,7 +115,7 @@ function requireParts<K extends object>(
 }
 
 /** Decrypts the service's responses, each with the key that it names: shared keys, or private halves of registered pairs. */
-export class Opener {
+export class ResponseDecrypter {
   readonly #keys = new Map<string, Promise<Key>>()
 
   /** @throws TypeError when there is no key, a part of one is missing, or two have the same kid */
@@ -132,7 +132,7 @@ export class Opener {
   }
 
   /** @throws Error of `jose` when the response was changed; Error when it is encrypted to another key. */
-  async open(jwe: string): Promise<string> {
+  async decrypt(jwe: string): Promise<string> {
     const { kid = '' } = decodeProtectedHeader(jwe)
     const named = this.#keys.get(kid)
     if (!named)

@@ -181,12 +181,12 @@ export function failureOf(
       body: text,
     })
   } catch (cause) {
-    return notInForm(response, text, cause)
+    return unexpectedBody(response, text, cause)
   }
 }
 
 /** Of a response whose body is not what the service sends. */
-export const notInForm = (response: Response, body: string, cause?: unknown): UnexpectedResponseError =>
+export const unexpectedBody = (response: Response, body: string, cause?: unknown): UnexpectedResponseError =>
   new UnexpectedResponseError(
     response,
     `${response.url} returned ${response.status}, and not in the service's form: ${body.slice(0, 100)}`,
@@ -207,10 +207,10 @@ export async function readJson<T>(
   try {
     body = JSON.parse(text) as T | null
   } catch (cause) {
-    throw notInForm(response, text, cause)
+    throw unexpectedBody(response, text, cause)
   }
   // What has no fields has none that are missing, but for `null`.
-  if (body === null || !isWhole(body)) throw notInForm(response, text)
+  if (body === null || !isWhole(body)) throw unexpectedBody(response, text)
   return body
 }
 

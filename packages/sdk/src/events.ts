@@ -4,7 +4,7 @@ import { ConnectionError, isFailure, SvcError, UnexpectedResponseError } from '.
 import { type Message, messagesOf } from './event-stream.ts'
 import { Paged } from './pages.ts'
 import { requireNumber } from './required.ts'
-import { askedMs } from './retries.ts'
+import { retryAfterOf } from './retries.ts'
 import type { CallOptions } from './transport.ts'
 
 /** What each type of event brings along. */
@@ -191,7 +191,7 @@ export class Events {
             ? new ConnectionError('The stream of events', failures, error)
             : error
         onReconnect?.(error)
-        waitMs = Math.max(waitMs, Math.min(RECONNECT_MS_MAX, askedMs(error) ?? 0))
+        waitMs = Math.max(waitMs, Math.min(RECONNECT_MS_MAX, retryAfterOf(error) ?? 0))
       }
       const pause = new Deadline(Number.POSITIVE_INFINITY, options.signal)
       await pause.pause(waitMs, 'The stream of events', failures)

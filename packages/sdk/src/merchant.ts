@@ -7,7 +7,7 @@ import { Payouts } from './payouts.ts'
 import { QrCodes } from './qr-codes.ts'
 import { Requests } from './requests.ts'
 import { refuseInBrowsers, requireText } from './required.ts'
-import { TokenKeeper } from './tokens.ts'
+import { TokenCache } from './tokens.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -34,7 +34,7 @@ export class Merchant {
     requireText('apiKey', apiKey)
     if (!apiKey.startsWith('svc_test_')) refuseInBrowsers('apiKey')
     const plain = new Transport(options)
-    const tokens = new TokenKeeper(async () => {
+    const tokens = new TokenCache(async () => {
       const headers = { 'api-key': apiKey }
       const response = await plain.request('/api/v0/merchant/token', { method: 'POST', headers })
       const { token, expiry } = await readJson<{ token: string; expiry: number }>(

@@ -3,12 +3,12 @@ import { Api } from './api.ts'
 import { Cards } from './cards.ts'
 import { Coins } from './coins.ts'
 import { CardAccounts, Companies, Users } from './companies.ts'
-import { Encrypter, type EncryptWith, Opener } from './encryption.ts'
+import { Encrypter, type EncryptWith, ResponseDecrypter } from './encryption.ts'
 import { readJson } from './errors.ts'
 import { Events } from './events.ts'
 import { Requests } from './requests.ts'
 import { refuseInBrowsers, requireText } from './required.ts'
-import { TokenKeeper } from './tokens.ts'
+import { TokenCache } from './tokens.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -52,14 +52,18 @@ export class Partner {
       requireText(name, value)
     refuseInBrowsers('clientSecret')
     const plain = new Transport(options)
-    const tokens = new TokenKeeper(() => askForToken(plain, options))
+    const tokens = new TokenCache(() => requestToken(plain, options))
     this.api = new Api(new Transport(options, { tokens, headers: { partnerId } }))
     const encrypter = new Encrypter(encryption, async () => {
       const response = await plain.request('/.well-known/jwks.json')
       const { keys } = await readJson<{ keys: JWK[] }>(response, (body) => Array.isArray(body.keys))
       return keys
     })
-    this.cards = new Cards(this.api, encrypter, decryptResponsesWith && new Opener(decryptResponsesWith))
+    this.cards = new Cards(
+      this.api,
+      encrypter,
+      decryptResponsesWith && new ResponseDecrypter(decryptResponsesWith),
+    )
     this.companies = new Companies(this.api)
     this.users = new Users(this.api)
     this.cardAccounts = new CardAccounts(this.api)
@@ -71,7 +75,7 @@ export class Partner {
 }
 
 /** OAuth 2.0 client credentials (RFC 6749 section 4.4). The response's session cookie belongs to its token. */
-async function askForToken(transport: Transport, { clientId, clientSecret }: PartnerOptions) {
+async function requestToken(transport: Transport, { clientId, clientSecret }: PartnerOptions) {
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
   const response = await transport.request('/oauth/token', {
     method: 'POST',

@@ -8,7 +8,7 @@ const REOPEN_MS = 60_000
 /** Waits for a payment of one code. */
 export interface Waiter {
   /** A payment of the code may have come. */
-  ring(): void
+  notify(): void
   /** No stream can follow, because of what a hook threw. */
   fail(error: unknown): void
 }
@@ -28,10 +28,10 @@ export class PaymentStream {
   }
 
   /**
-   * Rings for each payment of the code from now on, and whenever one may have come unseen: what a waiter reads after it has
-   * joined, and again whenever it rings, misses none. The returned function ends it.
+   * Notifies of each payment of the code from now on, and whenever one may have been missed: a waiter that reads the code
+   * after it has subscribed, and at each notification, misses none. The returned function ends it.
    */
-  join(qrCodeId: string, waiter: Waiter): () => void {
+  subscribe(qrCodeId: string, waiter: Waiter): () => void {
     this.#waiters.set(waiter, qrCodeId)
     this.#open ??= this.#start()
     return () => {
@@ -68,12 +68,13 @@ export class PaymentStream {
   async #follow(signal: AbortSignal): Promise<void> {
     const after = await this.#events.latest({ signal })
     // Payments up to this position are not in the stream.
-    this.#ring()
+    this.#notify()
     const following = { after, type: 'qr_code.credited', maxReconnects: Number.POSITIVE_INFINITY } as const
-    for await (const { data } of this.#events.follow({ ...following, signal })) this.#ring(data.qrCodeId)
+    for await (const { data } of this.#events.follow({ ...following, signal })) this.#notify(data.qrCodeId)
   }
 
-  #ring(paid?: string): void {
-    for (const [waiter, qrCodeId] of this.#waiters) if (paid === undefined || paid === qrCodeId) waiter.ring()
+  #notify(paid?: string): void {
+    for (const [waiter, qrCodeId] of this.#waiters)
+      if (paid === undefined || paid === qrCodeId) waiter.notify()
   }
 }

@@ -97,7 +97,7 @@ export class QrCodes {
     const payments = new Payments(this.#api)
     return waitForPayment<PaymentOutcome>(
       {
-        look: async (call) => {
+        poll: async (call) => {
           const code = await this.get(qrCodeId, call)
           if (code.payments.count > 0) {
             const [payment] = await payments.list({ qrCodeId, status: 'ACCEPTED', limit: 1 }, call).take(1)
@@ -108,7 +108,7 @@ export class QrCodes {
             ? { outcome: closeReason, code }
             : undefined
         },
-        join: (waiter) => this.#stream.join(qrCodeId, waiter),
+        subscribe: (waiter) => this.#stream.subscribe(qrCodeId, waiter),
       },
       options,
     )

@@ -8,7 +8,7 @@ const NOT_BEGUN = new Set([408, 429])
 const MAY_HAVE_BEGUN = new Set([500, 502, 503, 504])
 
 /** Whether the same request may be sent again after this failure without anything happening twice. */
-export function mayRepeat(request: Request, failure: Error): boolean {
+export function canRetry(request: Request, failure: Error): boolean {
   const status =
     failure instanceof SvcError || failure instanceof UnexpectedResponseError ? failure.status : undefined
   if (status !== undefined && NOT_BEGUN.has(status)) return true
@@ -22,12 +22,12 @@ function isRepeatable({ method, url, headers }: Request): boolean {
   )
 }
 
-/** What the response asked for, else twice as long each time, less up to a half. */
+/** The response's `Retry-After`, else twice as long each time, less up to a half. */
 export function waitBefore(attempts: number, failure: Error): number {
   const backoffMs = Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2)
-  return Math.max(backoffMs, askedMs(failure) ?? 0)
+  return Math.max(backoffMs, retryAfterOf(failure) ?? 0)
 }
 
-/** How long a response asked to wait. */
-export const askedMs = (failure: Error): number | undefined =>
+/** The `Retry-After` of a response, in milliseconds. */
+export const retryAfterOf = (failure: Error): number | undefined =>
   failure instanceof SvcError || failure instanceof UnexpectedResponseError ? failure.retryAfterMs : undefined

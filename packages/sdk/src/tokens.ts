@@ -16,10 +16,10 @@ const EARLY_SHARE = 0.2
 const EARLY_MS_MAX = 300_000
 
 /**
- * Keeps one token fresh for all calls. One renewal is under way at a time. Time is counted from when the token came,
+ * Caches one token for all calls, and renews it. One renewal is under way at a time. Time is counted from when the token came,
  * on the monotonic clock, so that a wrong wall clock does no harm.
  */
-export class TokenKeeper {
+export class TokenCache {
   readonly #issue: () => Promise<Issued>
   #held: Held | undefined
   #renewal: Promise<Held> | undefined
@@ -44,16 +44,16 @@ export class TokenKeeper {
   }
 
   #renew(): Promise<Held> {
-    this.#renewal ??= this.#ask().finally(() => {
+    this.#renewal ??= this.#request().finally(() => {
       this.#renewal = undefined
     })
     return this.#renewal
   }
 
-  async #ask(): Promise<Held> {
-    const askedAtMs = performance.now()
+  async #request(): Promise<Held> {
+    const requestedAtMs = performance.now()
     const issued = await this.#issue()
-    const endsAtMs = askedAtMs + issued.lifetimeMs
+    const endsAtMs = requestedAtMs + issued.lifetimeMs
     const renewAtMs = endsAtMs - Math.min(EARLY_MS_MAX, issued.lifetimeMs * EARLY_SHARE)
     this.#held = { ...issued, endsAtMs, renewAtMs }
     return this.#held

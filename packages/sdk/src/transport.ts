@@ -4,8 +4,8 @@ import { ConnectionError, failureOf, PROBLEM_JSON, SvcError, UnexpectedResponseE
 import { type Hooks, type Logger, Observer, type ResponseInfo, responseInfo } from './observe.ts'
 import { requireNumber } from './required.ts'
 import { asStream, hasType, isRedirect, whole } from './response-body.ts'
-import { mayRepeat, waitBefore } from './retries.ts'
-import type { Issued, TokenKeeper } from './tokens.ts'
+import { canRetry, waitBefore } from './retries.ts'
+import type { Issued, TokenCache } from './tokens.ts'
 import { USER_AGENT } from './version.ts'
 
 /** Where requests are sent, and how; everything but the address has a default. */
@@ -62,7 +62,7 @@ export interface WriteOptions extends CallOptions {
 
 /** How a caller proves itself, and what else its requests carry. */
 export interface Identity {
-  readonly tokens: TokenKeeper
+  readonly tokens: TokenCache
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -152,7 +152,7 @@ export class Transport {
         token = await deadline.wait(tokens!.replace(token), what, attempts)
         continue
       }
-      if (attempts > maxRetries || !mayRepeat(request, outcome)) throw outcome
+      if (attempts > maxRetries || !canRetry(request, outcome)) throw outcome
       const waitMs = waitBefore(attempts, outcome)
       if (waitMs >= deadline.remainingMs) throw outcome
       this.#observer.retry({ method, url, attempt: attempts + 1, failure: outcome, waitMs })

@@ -6,71 +6,71 @@ import type { CallOptions } from './transport.ts'
 
 /** Options of waiting for a payment. */
 export interface WaitOptions extends CallOptions {
-  /** How long at most until the code is looked at again where no event says so, in milliseconds; 5,000 by default. */
+  /** The longest time until the code is read again without an event, in milliseconds; 5,000 by default. */
   readonly pollMs?: number
 }
 
 interface Waiting<Outcome> {
-  /** What became of the code so far. */
-  readonly look: (options: CallOptions) => Promise<Outcome | undefined>
-  /** Rings for each event that may concern the code, until the returned function is called. */
-  readonly join: (waiter: Waiter) => () => void
+  /** Reads the outcome of the code, if it has one yet. */
+  readonly poll: (options: CallOptions) => Promise<Outcome | undefined>
+  /** Notifies of each event that may concern the code, until the returned function is called. */
+  readonly subscribe: (waiter: Waiter) => () => void
 }
 
 /**
- * Looks, and looks again at each event and at least every `pollMs`. Events only make it quicker: where their stream cannot
- * be had, is cut or is held up by a proxy, the looks find the payment all the same.
+ * Polls at each event and at least every `pollMs`. Events only make it quicker: where their stream is refused, cut or
+ * delayed by a proxy, polling finds the payment all the same.
  *
- * @throws SvcError, ConnectionError or UnexpectedResponseError of a look; the signal's reason; what a hook throws
+ * @throws SvcError, ConnectionError or UnexpectedResponseError of a poll; the signal's reason; what a hook throws
  */
 export async function waitForPayment<Outcome>(
-  { look, join }: Waiting<Outcome>,
+  { poll, subscribe }: Waiting<Outcome>,
   { pollMs = 5_000, ...options }: WaitOptions,
 ): Promise<Outcome> {
   requireNumber('pollMs', pollMs)
   options.signal?.throwIfAborted()
-  const bell = new Bell()
-  const leave = join(bell)
+  const paymentSignal = new PaymentSignal()
+  const unsubscribe = subscribe(paymentSignal)
   try {
     for (;;) {
-      const outcome = await look(options)
+      const outcome = await poll(options)
       if (outcome) return outcome
-      await bell.heard(pollMs, options.signal)
+      await paymentSignal.wait(pollMs, options.signal)
     }
   } finally {
-    leave()
+    unsubscribe()
   }
 }
 
-/** Is heard by one listener, also when it rang before. */
-class Bell implements Waiter {
-  #rang = false
+/** Wakes its one listener, also when it was notified before the listener waits. */
+class PaymentSignal implements Waiter {
+  #notified = false
   #broken: { readonly error: unknown } | undefined
   #wake: (() => void) | undefined
 
-  ring(): void {
-    this.#rang = true
+  notify(): void {
+    this.#notified = true
     this.#wake?.()
   }
 
   fail(error: unknown): void {
     this.#broken = { error }
-    this.ring()
+    this.notify()
   }
 
-  /** Resolves once it rang or the time is over; throws the signal's reason, or what it failed with. */
-  async heard(withinMs: number, signal: AbortSignal | undefined): Promise<void> {
+  /** Resolves once notified or the time is over; throws the signal's reason, or what it failed with. */
+  async wait(withinMs: number, signal: AbortSignal | undefined): Promise<void> {
     let stopTimer: (() => void) | undefined
     let ignore: (() => void) | undefined
     await new Promise<void>((resolve) => {
       this.#wake = resolve
       stopTimer = callAfter(withinMs, resolve)
       ignore = signal && whenAborted(signal, resolve)
-      if (this.#rang) resolve()
+      if (this.#notified) resolve()
     })
     stopTimer?.()
     ignore?.()
-    this.#rang = false
+    this.#notified = false
     signal?.throwIfAborted()
     if (this.#broken) throw this.#broken.error
   }

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { TokenKeeper } from '../../../packages/sdk/src/tokens.ts'
+import { TokenCache } from '../../../packages/sdk/src/tokens.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** A keeper whose tokens last 100 s, and what it asked for; each token comes when `answer` is called. */
-function keeper() {
+/** A cache of tokens that last 100 s, and how many it requested; `next` returns the oldest open request. */
+function cache() {
   let asked = 0
   const waiting: { resolve: () => void; reject: (error: Error) => void }[] = []
-  const tokens = new TokenKeeper(
+  const tokens = new TokenCache(
     () =>
       new Promise((resolve, reject) => {
         const token = `token ${++asked}`
@@ -22,7 +22,7 @@ function keeper() {
 }
 
 test('a call made while a token request is in flight gets that token', async () => {
-  const { tokens, asked, next } = keeper()
+  const { tokens, asked, next } = cache()
   const all = Promise.all([tokens.get(), tokens.get(), tokens.get()])
   next().resolve()
   expect((await all).map(({ token }) => token)).toEqual(['token 1', 'token 1', 'token 1'])
@@ -30,7 +30,7 @@ test('a call made while a token request is in flight gets that token', async () 
 })
 
 test('in its last fifth a token is renewed while it is still valid; no call waits', async () => {
-  const { tokens, asked, next } = keeper()
+  const { tokens, asked, next } = cache()
   const first = tokens.get()
   next().resolve()
   await first
@@ -47,7 +47,7 @@ test('in its last fifth a token is renewed while it is still valid; no call wait
 })
 
 test('a failed renewal has no effect while the token is valid, and is reported when it is not', async () => {
-  const { tokens, next } = keeper()
+  const { tokens, next } = cache()
   const first = tokens.get()
   next().resolve()
   await first
@@ -63,7 +63,7 @@ test('a failed renewal has no effect while the token is valid, and is reported w
 })
 
 test('a rejected token is replaced once, however many calls were rejected with it', async () => {
-  const { tokens, asked, next } = keeper()
+  const { tokens, asked, next } = cache()
   const first = tokens.get()
   next().resolve()
   const refused = await first
