@@ -51,7 +51,7 @@ afterAll(async () => {
 const WITHOUT_SUCCESS = new Set(['streamEvents', 'metrics'])
 
 /** Public documents and probes: there is nothing that a caller could send wrong. */
-const takesNothing = ({ auth, ignores, method }: (typeof OPERATIONS)[number]): boolean =>
+const acceptsNothing = ({ auth, ignores, method }: (typeof OPERATIONS)[number]): boolean =>
   method === 'GET' && auth === 'none' && ignores?.includes('query') === true
 
 test('every example of the reference is what the service returns', async () => {
@@ -65,7 +65,7 @@ test('every example of the reference is what the service returns', async () => {
   await recordCoins(recorder, callers)
   await recordWebhooks(recorder, { service, receiver, open })
   await recordLast(recorder, open, shop)
-  for (const { id, envelope: family } of OPERATIONS.filter((one) => !takesNothing(one)))
+  for (const { id, envelope: family } of OPERATIONS.filter((one) => !acceptsNothing(one)))
     if (family !== 'oauth' && !recorder.examples[id]?.some(({ status }) => status >= 400))
       await recorder.fails(id, 'validation_failed', 'A parameter that does not exist', open, {
         query: { verbose: 'true' },
@@ -80,6 +80,6 @@ test('every operation has an example of success, and one of an error if a caller
     const { id } = operation
     const statuses = EXAMPLES[id]?.map(({ status }) => status) ?? []
     if (!WITHOUT_SUCCESS.has(id)) expect(statuses, id).toContain(200)
-    expect(takesNothing(operation) || statuses.some((status) => status >= 400), id).toBe(true)
+    expect(acceptsNothing(operation) || statuses.some((status) => status >= 400), id).toBe(true)
   }
 })

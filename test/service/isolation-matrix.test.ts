@@ -116,7 +116,7 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
     }
   })
 
-  if (operation.takesIdempotencyKey && placesOf(operation).length > 0)
+  if (operation.acceptsIdempotencyKey && placesOf(operation).length > 0)
     test('treats another tenant’s ids like nonexistent ids, also in one batch with their owner', async () => {
       const [stranger, owner] = [callerOf(auth), victimOf(auth)]
       const places = placesOf(operation)

@@ -16,7 +16,7 @@ type Asked = Input<unknown, unknown, unknown>
 /** A query that stores its response under the `Idempotency-Key` of its form: a repeat does nothing twice (decision C13). */
 export const keyedQuery: typeof query = (contract) => ({
   ...query(contract),
-  takesIdempotencyKey: true,
+  acceptsIdempotencyKey: true,
   isKeyedQuery: true,
 })
 

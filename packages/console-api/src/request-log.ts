@@ -111,7 +111,7 @@ export class RequestLog {
   }
 
   #wanted(operation: Operation | undefined, failure: Failure | undefined): boolean {
-    if (failure || operation?.takesIdempotencyKey) return true
+    if (failure || operation?.acceptsIdempotencyKey) return true
     return this.#reads++ % this.#services.config.REQUEST_LOG_READ_SAMPLE === 0
   }
 
@@ -279,7 +279,7 @@ function rowsOf(entries: readonly Entry[]): unknown[][] {
     (row) => row.tenantId,
     (row) => row.at,
     (row) => row.name,
-    (row) => (row.operation?.takesIdempotencyKey ? 'command' : 'read'),
+    (row) => (row.operation?.acceptsIdempotencyKey ? 'command' : 'read'),
     (row) => row.method,
     (row) => row.shownPath,
     (row) => row.status,

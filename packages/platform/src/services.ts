@@ -25,5 +25,5 @@ export interface JweKeys {
   /** The key to which responses for this partner are encrypted, when its request was encrypted with this one. */
   encryptionKey(tenantId: string, requestKid: string | undefined): Promise<JweKey | undefined>
   /** Sandbox only: whether the partner's requests may come without encryption. */
-  takesPlain(tenantId: string): Promise<boolean>
+  acceptsPlain(tenantId: string): Promise<boolean>
 }

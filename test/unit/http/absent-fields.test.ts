@@ -31,7 +31,7 @@ function keepEmpty(name: string, schema: Schema): string[] {
 }
 
 const OF_TENANTS = [...OPERATIONS, ...(PORTAL_DOCUMENTED as readonly Operation[])].filter(
-  ({ body, takesAnyBody }) => body && !takesAnyBody,
+  ({ body, acceptsAnyBody }) => body && !acceptsAnyBody,
 )
 
 test('an empty text is absent in every optional field of every operation, except where the reference says that it clears', () => {

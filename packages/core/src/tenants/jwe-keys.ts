@@ -118,7 +118,7 @@ export function jweKeys(keyring: Keyring, database: Database): JweKeys {
       // The oldest: all of the partner's clients have it until it is retired (decision C4).
       return keys?.registered[0] ?? keys?.shared.find(({ kid }) => kid === requestKid) ?? keys?.shared[0]
     },
-    takesPlain: async (tenantId) => (await keysOf(tenantId))?.plain ?? false,
+    acceptsPlain: async (tenantId) => (await keysOf(tenantId))?.plain ?? false,
   }
 }
 

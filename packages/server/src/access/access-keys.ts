@@ -28,7 +28,8 @@ export function accessKeyLookup({
   )
   return async ({ headers, routeOptions }) => {
     const key = headers['merchantaccesskey']
-    const mayServe = config.ACCESS_KEY_ALONE === 'accept' && routeOptions.config.takesAccessKeyAlone === true
+    const mayServe =
+      config.ACCESS_KEY_ALONE === 'accept' && routeOptions.config.acceptsAccessKeyAlone === true
     if (!mayServe || headers.authorization !== undefined || typeof key !== 'string') return undefined
     const holder = await holders.get('', key)
     return holder && { tenantId: holder.tenantId }

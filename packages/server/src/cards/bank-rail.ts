@@ -42,7 +42,7 @@ export const receiveBankCreditOperation = operation({
   envelope: 'response_code',
   headers: SIGNATURE,
   body: TransferNotice,
-  takesAnyBody: true,
+  acceptsAnyBody: true,
   query: BANK_QUERY,
   result: BankCreditResponse,
   accepted: KeptNotice,

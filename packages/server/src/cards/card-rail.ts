@@ -61,7 +61,7 @@ const railOperation = ({ id, type, path, summary, description, fields }: Plan) =
     envelope: 'response_code',
     headers: SIGNATURE,
     body: Type.Object({ ...COMMON, ...fields }, { description: 'Other fields are ignored' }),
-    takesAnyBody: true,
+    acceptsAnyBody: true,
     result: CardMessageRecord,
     accepted: QuarantinedMessage,
     errors: [],

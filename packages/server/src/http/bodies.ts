@@ -35,10 +35,10 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Teaches the server the media types of the operations; `takeOnly` then holds each operation to its own. */
+/** Teaches the server the media types of the operations; `acceptOnly` then holds each operation to its own. */
 export function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  // A rail may send any media type, or none, and so may callers of operations that read no body; every other operation knows its own (`takeOnly`).
+  // A rail may send any media type, or none, and so may callers of operations that read no body; every other operation knows its own (`acceptOnly`).
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
     request.rawBody = body
     const isUnread = request.routeOptions.config.parse !== undefined
@@ -76,7 +76,7 @@ export const mediaTypeOf = (request: FastifyRequest): string | undefined =>
   request.headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase()
 
 /** Refuses, before it is read, a body of a type that is another operation's. */
-export function takeOnly(request: FastifyRequest, accepts: readonly MediaType[]): void {
+export function acceptOnly(request: FastifyRequest, accepts: readonly MediaType[]): void {
   const mediaType = mediaTypeOf(request)
   // RFC 6749 section 4.4.2 allows only a form, so its type may be missing: Bun's fetch sends none with bytes.
   if (!mediaType && accepts[0] === FORM) {

@@ -50,7 +50,7 @@ export async function openBody(
 ): Promise<OpenedBody> {
   const body = encryptedPayloadOf(request.body)
   if (body !== null && typeof body === 'object') {
-    if (config.SVC_MODE === 'sandbox' && (await jwes.takesPlain(tenantId)))
+    if (config.SVC_MODE === 'sandbox' && (await jwes.acceptsPlain(tenantId)))
       return { body, ciphertextHash: undefined, jweKid: undefined }
     return fail('request_not_encrypted')
   }

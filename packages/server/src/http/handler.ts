@@ -41,7 +41,7 @@ export function handlerOf<S extends Services>(
 ) {
   const handle = operation.mount(services)
   // A command bounds its own wait, and knows what may have happened; a report of the console may take longer.
-  const isCommand = operation.takesIdempotencyKey && !operation.isKeyedQuery
+  const isCommand = operation.acceptsIdempotencyKey && !operation.isKeyedQuery
   const isBounded = !isCommand && operation.auth !== 'operator'
   const late = mayChange(operation) ? outcomeUnknown : tooLate
   const mayEncrypt = operation.encrypted === 'response' || operation.encrypted === 'both'
@@ -71,7 +71,7 @@ export function handlerOf<S extends Services>(
         ? await boundedReply(services, request, () => handle(input), late)
         : await handle({ ...input, deadlineMs })
       if (typeof made.body !== 'string') endTogether(made.body, request.raw.socket, reply.raw)
-      if (operation.takesIdempotencyKey && typeof made.body === 'string') request.response = made.body
+      if (operation.acceptsIdempotencyKey && typeof made.body === 'string') request.response = made.body
       response = encryptResponse ? await encryptResponse(made) : made
     } finally {
       request.admitted?.leave()

@@ -4,13 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { TSchema } from 'typebox'
 import { removeAbsentFields } from './absent-fields.ts'
 import { Admission, Admitted } from './admission.ts'
-import { parseBody, takeOnly } from './bodies.ts'
+import { acceptOnly, parseBody } from './bodies.ts'
 import { followRoute } from './client-error.ts'
 import { type Deprecation, deprecationHeaders } from './deprecation.ts'
 import { openBody } from './encryption.ts'
 import { handlerOf, PUBLIC, step } from './handler.ts'
 import { LargeBodies } from './large-bodies.ts'
-import { takeNotice } from './notice-form.ts'
+import { acceptNotice } from './notice-form.ts'
 import { type Caller, isRail, type MediaType, NoFields, type Operation, type Services } from './operation.ts'
 import { isProbe } from './probes.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
@@ -91,7 +91,7 @@ function mountOperation<S extends Services>(
       ...(authenticator?.needs === 'body' && { parse: 'later' }),
       ...(body === undefined && { parse: 'never' }),
       ...(mustDecrypt && { isEncrypted: true }),
-      ...(operation.takesAccessKeyAlone && { takesAccessKeyAlone: true }),
+      ...(operation.acceptsAccessKeyAlone && { acceptsAccessKeyAlone: true }),
       ...(operation.scope && { scope: operation.scope }),
       ...(!isProbe(operation) && { isTraced: true }),
     },
@@ -108,13 +108,13 @@ function mountOperation<S extends Services>(
     ],
     preValidation: [
       ...(authenticator?.needs === 'body' ? [authenticate] : []),
-      ...(authenticator?.needs === 'body' && !operation.takesAnyBody ? [parseBody] : []),
+      ...(authenticator?.needs === 'body' && !operation.acceptsAnyBody ? [parseBody] : []),
       ...(mustDecrypt
         ? [decryption(services, operation.path)]
-        : operation.body && !operation.takesAnyBody
+        : operation.body && !operation.acceptsAnyBody
           ? [emptyBodyIsAnObject]
           : []),
-      ...(body && !operation.takesAnyBody && auth !== 'operator' ? [absentFields(body)] : []),
+      ...(body && !operation.acceptsAnyBody && auth !== 'operator' ? [absentFields(body)] : []),
     ],
     handler: handlerOf(operation, services, gate.limit),
   })
@@ -130,9 +130,9 @@ const readingOnly =
     // Without a body in its contract an operation reads none, whatever its type is said to be (decision C14).
     if (operation.body === undefined || (operation.body === NoFields && isWithoutBody(request)))
       delete request.headers['content-type']
-    else if (!operation.takesAnyBody) takeOnly(request, accepts)
+    else if (!operation.acceptsAnyBody) acceptOnly(request, accepts)
     if (ignores.includes('query')) request.query = {}
-    if (isRail(operation)) takeNotice(request, operation.query)
+    if (isRail(operation)) acceptNotice(request, operation.query)
     else keepNulOut(request)
     done()
   }

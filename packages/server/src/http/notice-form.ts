@@ -3,10 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 
 /**
- * Takes from a signed notice what may have any form (decision Q11): its media type has no effect, and its query holds
+ * Accepts a signed notice in any form (decision Q11): its media type has no effect, and its query holds
  * the fields of the schema and no others, unchecked. A field that is sent more than once is a list.
  */
-export function takeNotice(request: FastifyRequest, query: TSchema | undefined): void {
+export function acceptNotice(request: FastifyRequest, query: TSchema | undefined): void {
   // Fastify would refuse one that is not well-formed.
   delete request.headers['content-type']
   const url = request.raw.url ?? ''

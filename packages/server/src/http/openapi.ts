@@ -113,7 +113,7 @@ function documented(operation: Operation, about: About, schemas: ComponentSchema
     security: [
       ...(operation.security ??
         (auth === 'none' ? [] : (about.security?.[auth]?.(scopes) ?? [{ [auth]: scopes }]))),
-      ...(operation.takesAccessKeyAlone ? (about.accessKeyAlone ?? []) : []),
+      ...(operation.acceptsAccessKeyAlone ? (about.accessKeyAlone ?? []) : []),
     ],
     responses: responsesOf(operation, name, schemas),
   }

@@ -152,11 +152,11 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly query?: Q
   readonly body?: B
   /** The body is documented, and never rejected for its form or its media type: the operation reads `rawBody`. */
-  readonly takesAnyBody?: true
+  readonly acceptsAnyBody?: true
   /** The specification shows none: what is sent has no effect, as a body where there is no `body` (decision C14). */
   readonly ignores?: readonly 'query'[]
   /** Whether `merchantAccessKey` without a token authorises it where `ACCESS_KEY_ALONE` says so (decision A6). */
-  readonly takesAccessKeyAlone?: true
+  readonly acceptsAccessKeyAlone?: true
   /** What status 202 carries, where the operation has one. */
   readonly accepted?: TSchema
   /** Header fields to document, by name: they reach the operation as text, checked by itself. */
@@ -196,7 +196,7 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
 /** One line of the table of contents, `operations.ts`. `S` is what it needs of the composition; by default anything. */
 export type Operation<S extends Services = never> = Contract<TSchema, TSchema, TSchema> & {
   /** Whether it runs commands; notices of rails do too, but their keys have no effect: see `isKeyed`. */
-  readonly takesIdempotencyKey: boolean
+  readonly acceptsIdempotencyKey: boolean
   /** It takes a key and is no command, which would bound its own wait. */
   readonly isKeyedQuery?: true
   /** Whether a response may be a stream: then there is no HEAD, which would start one without a reader. */
@@ -209,7 +209,8 @@ export const isRail = ({ auth }: Access): boolean =>
   auth === 'rail' || auth === 'bankRail' || auth === 'cardRail'
 
 /** Whether an `Idempotency-Key` has an effect. A notice is known again by the reference in it, and by nothing else. */
-export const isKeyed = (operation: Operation): boolean => operation.takesIdempotencyKey && !isRail(operation)
+export const isKeyed = (operation: Operation): boolean =>
+  operation.acceptsIdempotencyKey && !isRail(operation)
 
 export const mayChange = ({ method, safe }: Operation): boolean => method !== 'GET' && !safe
 
@@ -223,7 +224,7 @@ type Mountable<P extends TSchema, Q extends TSchema, B extends TSchema, R, S> = 
 export function query<P extends TSchema, Q extends TSchema, B extends TSchema, S extends Services = Services>(
   contract: Mountable<P, Q, B, Reply<string>, S>,
 ): Operation<S> {
-  return { ...contract, takesIdempotencyKey: false, mount: contract.mount as Operation<S>['mount'] }
+  return { ...contract, acceptsIdempotencyKey: false, mount: contract.mount as Operation<S>['mount'] }
 }
 
 /** A query whose response may be a stream; no other kind of operation can return one. */
@@ -236,7 +237,7 @@ export function streamingQuery<
   return {
     ...contract,
     streams: true,
-    takesIdempotencyKey: false,
+    acceptsIdempotencyKey: false,
     mount: contract.mount as Operation<S>['mount'],
   }
 }
@@ -262,7 +263,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
   const { run, ask, audit, reply } = contract
   return {
     ...contract,
-    takesIdempotencyKey: true,
+    acceptsIdempotencyKey: true,
     mount(services) {
       const { commands, config, keyring } = services
       const open = commands.open(run)

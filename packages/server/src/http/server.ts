@@ -61,7 +61,7 @@ declare module 'fastify' {
     /** The body is a compact JWE, which may also come bare. */
     isEncrypted?: true
     /** `merchantAccessKey` may come without a token. */
-    takesAccessKeyAlone?: true
+    acceptsAccessKeyAlone?: true
     /** Operators must have proved who they are a few minutes ago. */
     stepUp?: true
     /** Operators need no second factor for it. */

@@ -43,7 +43,7 @@ export const receiveDisputeOperation = operation({
   envelope: 'response_code',
   headers: SIGNATURE,
   body: DisputeNotice,
-  takesAnyBody: true,
+  acceptsAnyBody: true,
   result: DisputeRecord,
   accepted: KeptNotice,
   errors: [],

@@ -38,7 +38,7 @@ const contract = {
   envelope: 'response_code',
   headers: SIGNATURE,
   body: RefundNotice,
-  takesAnyBody: true,
+  acceptsAnyBody: true,
   result: Type.Union([PaymentResponse, RefundRecord]),
   accepted: KeptNotice,
   errors: [],
@@ -79,5 +79,5 @@ export const confirmRefundOperation = {
       }
     },
   }),
-  takesIdempotencyKey: true,
+  acceptsIdempotencyKey: true,
 }

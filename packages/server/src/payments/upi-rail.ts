@@ -42,7 +42,7 @@ export const acceptPaymentOperation = operation({
   envelope: 'response_code',
   headers: SIGNATURE,
   body: CreditNotice,
-  takesAnyBody: true,
+  acceptsAnyBody: true,
   query: BANK_QUERY,
   result: PaymentResponse,
   accepted: KeptNotice,

@@ -115,7 +115,7 @@ export const cancelQrCodeOperation = operation({
   result: QrCodeResponse,
   responseHeaders: OUTCOME_HEADERS,
   errors: ['qr_code_not_found', 'access_key_mismatch', 'qr_code_already_cancelled'],
-  takesAccessKeyAlone: true,
+  acceptsAccessKeyAlone: true,
   ignores: ['query'],
   run: cancelQrCode,
   ask: ({ caller, params }) => ({ merchantId: caller.tenantId, qrCodeId: params.qrCodeId }),

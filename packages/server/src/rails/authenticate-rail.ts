@@ -9,9 +9,9 @@ import { RejectedNotices } from '../http/rejected-notices.ts'
 
 /** Each rail: the setting of its keys, the sandbox's own key, and whether banks may write and sign in other ways. */
 const RAILS = {
-  upi: { setting: 'UPI_RAIL_KEYS', purpose: 'upi_rail', takesAdapters: true },
-  bank: { setting: 'BANK_RAIL_KEYS', purpose: 'bank_rail', takesAdapters: true },
-  cards: { setting: 'CARD_RAIL_KEYS', purpose: 'card_rail', takesAdapters: false },
+  upi: { setting: 'UPI_RAIL_KEYS', purpose: 'upi_rail', acceptsAdapters: true },
+  bank: { setting: 'BANK_RAIL_KEYS', purpose: 'bank_rail', acceptsAdapters: true },
+  cards: { setting: 'CARD_RAIL_KEYS', purpose: 'card_rail', acceptsAdapters: false },
 } as const
 type Rail = keyof typeof RAILS
 
@@ -56,7 +56,7 @@ export function railAuthenticator(services: Services, rail: Rail) {
   const keys = railKeys(services, rail)
   const rejected = new RejectedNotices(services)
   const authenticate = ({ headers, query, rawBody }: FastifyRequest): Caller => {
-    const adapter = (RAILS[rail].takesAdapters && adapterOf(services, query)) || OWN_ADAPTER
+    const adapter = (RAILS[rail].acceptsAdapters && adapterOf(services, query)) || OWN_ADAPTER
     const { header, scheme } = adapter.signature
     const signature = headers[header]
     const body = rawBody ?? new Uint8Array()
