@@ -40,6 +40,6 @@ export function dateFaultOf(
   const passes = finds?.(atMs, nowMs)
   if (passes !== undefined && found !== passes)
     return `${text} ${found ? 'finds' : 'does not find'} the records`
-  const stranger = times.find((time) => lets?.(atMs, instantOf(time) ?? Number.NaN) === false)
-  return stranger === undefined ? undefined : `${text} lets ${stranger} pass`
+  const unexpected = times.find((time) => lets?.(atMs, instantOf(time) ?? Number.NaN) === false)
+  return unexpected === undefined ? undefined : `${text} lets ${unexpected} pass`
 }

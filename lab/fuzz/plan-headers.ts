@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { Documented } from './operations.ts'
 
 export type Credential =
-  | { readonly kind: 'own' | 'none' | 'stranger' }
+  | { readonly kind: 'own' | 'none' | 'outsider' }
   | { readonly kind: 'forged'; readonly index: number }
   | { readonly kind: 'garbage'; readonly text: string }
   | {
@@ -98,7 +98,7 @@ export const extraHeaders = fc.oneof(
 
 export const credential: fc.Arbitrary<Credential> = fc.oneof(
   { weight: 20, arbitrary: fc.constant({ kind: 'own' as const }) },
-  { weight: 1, arbitrary: fc.constantFrom({ kind: 'none' as const }, { kind: 'stranger' as const }) },
+  { weight: 1, arbitrary: fc.constantFrom({ kind: 'none' as const }, { kind: 'outsider' as const }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('forged' as const), index: fc.nat(200) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('garbage' as const), text: headerText }) },
   {

@@ -41,7 +41,7 @@ function tenantFor({ scheme }: Documented, { tenants }: Target, n: number): Tena
   return scheme === undefined || scheme === 'tenant' ? (n % 2 ? merchant : partner) : partner
 }
 
-const strangerTo = ({ kind }: Tenant, { tenants }: Target): Tenant =>
+const outsiderTo = ({ kind }: Tenant, { tenants }: Target): Tenant =>
   tenants.find((one) => one.kind !== kind)!
 
 function credentials(
@@ -58,8 +58,8 @@ function credentials(
       return own
     case 'none':
       return {}
-    case 'stranger':
-      return headersOf(strangerTo(tenant, target))
+    case 'outsider':
+      return headersOf(outsiderTo(tenant, target))
     case 'forged':
       return { ...own, authorization: `Bearer ${forged[drawn.index % forged.length]!}` }
     case 'garbage':
@@ -104,7 +104,7 @@ export async function build(
     path: where,
     headers,
     body,
-    tenant: plan.credential.kind === 'stranger' ? strangerTo(tenant, target) : tenant,
+    tenant: plan.credential.kind === 'outsider' ? outsiderTo(tenant, target) : tenant,
     plain: plainPath(operation.path).test(path),
   }
 }

@@ -37,7 +37,7 @@ export interface RouteRequest {
   /** Where its path would lead as the documents write it. */
   readonly place: Place
   readonly path: string
-  /** Whom it is sent for; undefined for strangers and operators. */
+  /** The tenant that sends it; undefined for operators and requests without valid credentials. */
   readonly tenant: Tenant | undefined
   /** Whether it carries what its place asks for. */
   readonly admitted: boolean
@@ -69,7 +69,7 @@ interface Sent {
   readonly admitted: boolean
   readonly isOperator: boolean
 }
-const stranger = (fields: Fields): Sent => ({ fields, tenant: undefined, admitted: false, isOperator: false })
+const outsider = (fields: Fields): Sent => ({ fields, tenant: undefined, admitted: false, isOperator: false })
 
 function sentByTenant(place: Place, plan: RoutePlan, target: Target): Sent {
   const tenant = tenantOf(place, target, plan.n)
@@ -77,21 +77,21 @@ function sentByTenant(place: Place, plan: RoutePlan, target: Target): Sent {
   const wrong: Fields = own.map(([name, value]) => [name, name === 'authorization' ? spoilt(value) : value])
   switch (plan.caller) {
     case 'none':
-      return stranger([])
+      return outsider([])
     case 'wrong':
-      return stranger(wrong)
+      return outsider(wrong)
     case 'twice':
-      return stranger([...wrong, ...own])
+      return outsider([...wrong, ...own])
     case 'foreignPage': {
       const other = target.tenants.find(({ kind }) => kind !== tenant?.kind)!
-      return place.scheme === 'tenant' ? stranger([]) : stranger(Object.entries(headersOf(other)))
+      return place.scheme === 'tenant' ? outsider([]) : outsider(Object.entries(headersOf(other)))
     }
     default:
       return { fields: own, tenant, admitted: tenant !== undefined, isOperator: false }
   }
 }
 
-/** The console's writes are only sent as other sites make a browser send them, or by strangers: all must be refused. */
+/** The console's writes are only sent as other sites make a browser send them, or without valid credentials: all must be refused. */
 function sentByBrowser(place: Place, plan: RoutePlan, method: string, { operatorCookie }: Target): Sent {
   // The connection itself is the credential.
   const isNear = place.scheme === 'loopback'
@@ -102,26 +102,26 @@ function sentByBrowser(place: Place, plan: RoutePlan, method: string, { operator
   ]
   switch (plan.caller) {
     case 'none':
-      return { ...stranger([['x-svc-console', '1']]), admitted: isNear }
+      return { ...outsider([['x-svc-console', '1']]), admitted: isNear }
     case 'wrong':
     case 'twice':
       return {
-        ...stranger([
+        ...outsider([
           ['cookie', spoilt(operatorCookie)],
           ['x-svc-console', '1'],
         ]),
         admitted: isNear,
       }
     case 'foreignPage':
-      return stranger([...foreign, ['sec-fetch-site', 'cross-site']])
+      return outsider([...foreign, ['sec-fetch-site', 'cross-site']])
     case 'page':
       return SAFE.has(method)
         ? { fields: [['cookie', operatorCookie]], tenant: undefined, admitted: true, isOperator: true }
-        : stranger([['cookie', operatorCookie]])
+        : outsider([['cookie', operatorCookie]])
     case 'own':
       return SAFE.has(method)
         ? { fields: [['cookie', operatorCookie]], tenant: undefined, admitted: true, isOperator: true }
-        : stranger(foreign)
+        : outsider(foreign)
   }
 }
 

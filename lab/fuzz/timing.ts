@@ -1,4 +1,4 @@
-// `npm run timing -- --rounds 20000`: whether time tells a stranger what answers do not (promises A5 and B1).
+// `npm run timing -- --rounds 20000`: whether response times reveal what responses do not (promises A5 and B1).
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { Client } from 'undici'

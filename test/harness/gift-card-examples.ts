@@ -5,7 +5,7 @@ import type { Recorder } from './recorder.ts'
 
 interface GiftCardCallers extends Callers {
   /** A partner whose key the issuer's requests must not be encrypted with. */
-  readonly stranger: TestPartner
+  readonly outsider: TestPartner
 }
 
 interface IssuedCard {
@@ -29,7 +29,7 @@ export async function recordGiftCards(recorder: Recorder, callers: GiftCardCalle
 
 async function recordOrders(
   recorder: Recorder,
-  { issuer, partner, stranger }: GiftCardCallers,
+  { issuer, partner, outsider }: GiftCardCallers,
 ): Promise<string> {
   const { companyId, cardAccountId, partnerId } = partner
   const headers = { partnerId }
@@ -51,7 +51,7 @@ async function recordOrders(
   const foreign = {
     headers: text,
     encrypted,
-    body: JSON.stringify(await encryptFor(partner, encrypted, stranger.sharedKey)),
+    body: JSON.stringify(await encryptFor(partner, encrypted, outsider.sharedKey)),
   }
   const wrongKey = ['decryption_failed', 'Encrypted with somebody else’s key'] as const
   await recorder.fails('createGiftCard', ...wrongKey, issuer, foreign)

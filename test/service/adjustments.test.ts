@@ -288,12 +288,12 @@ test('the same holds on the command line, by the bank’s reference of the payme
 })
 
 test('another merchant cannot see the adjustments of a payment', async () => {
-  const [shop, stranger] = [await shopWith(service, 10), await shopWith(service, 10)]
+  const [shop, outsider] = [await shopWith(service, 10), await shopWith(service, 10)]
   await run(service, shop, 9_00n)
-  expect((await stranger.client.get(`/api/v0/payments/${shop.paymentId}`)).error).toBe('payment_not_found')
-  expect(await paymentOf(stranger)).not.toHaveProperty('adjustments')
+  expect((await outsider.client.get(`/api/v0/payments/${shop.paymentId}`)).error).toBe('payment_not_found')
+  expect(await paymentOf(outsider)).not.toHaveProperty('adjustments')
   // The command names its tenant: the payment of another one is not there.
-  await expect(run(service, { ...shop, merchantId: stranger.merchantId }, 8_00n)).rejects.toMatchObject({
+  await expect(run(service, { ...shop, merchantId: outsider.merchantId }, 8_00n)).rejects.toMatchObject({
     code: 'payment_not_found',
   })
 })

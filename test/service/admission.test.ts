@@ -95,7 +95,7 @@ test('requests count from their headers on: unauthenticated callers of one addre
   await tenant.post('/api/v0/qr-code/search', { limit: 1 })
   const { hostname, port } = new URL(service.baseUrl)
   const sockets: Socket[] = []
-  const stranger = () => service.client.post('/api/v0/merchant/token', {}, { 'API-Key': 'none' })
+  const outsider = () => service.client.post('/api/v0/merchant/token', {}, { 'API-Key': 'none' })
   await expect
     .poll(
       async () => {
@@ -104,7 +104,7 @@ test('requests count from their headers on: unauthenticated callers of one addre
           sockets.push(socket.on('error', () => undefined).resume())
           socket.write(UPLOAD)
         }
-        return (await stranger()).error
+        return (await outsider()).error
       },
       { timeout: 10_000 },
     )
@@ -112,7 +112,7 @@ test('requests count from their headers on: unauthenticated callers of one addre
   for (let n = 0; n < 20; n++)
     expect((await tenant.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
   for (const socket of sockets) socket.destroy()
-  await expect.poll(async () => (await stranger()).error).toBe('invalid_api_key')
+  await expect.poll(async () => (await outsider()).error).toBe('invalid_api_key')
   await service.close()
 })
 
@@ -123,7 +123,7 @@ test('requests behind another response of a connection that breaks no longer cou
   const { authorization } = tenant.headers
   const stream = `GET /api/v0/events/stream HTTP/1.1\r\nHost: a\r\nAuthorization: ${String(authorization)}\r\n\r\n`
   const refused = 'GET /api/v0/qr-code/x HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer none\r\n\r\n'
-  const stranger = () => service.client.post('/api/v0/merchant/token', {}, { 'API-Key': 'none' })
+  const outsider = () => service.client.post('/api/v0/merchant/token', {}, { 'API-Key': 'none' })
   for (let n = 0; n < MOST; n++) {
     const socket = connect(Number(port), hostname)
     socket.on('error', () => undefined).write(`${stream}${refused}${refused}${UPLOAD}`)
@@ -131,7 +131,7 @@ test('requests behind another response of a connection that breaks no longer cou
     socket.resetAndDestroy()
     await once(socket, 'close')
   }
-  await expect.poll(async () => (await stranger()).error).toBe('invalid_api_key')
+  await expect.poll(async () => (await outsider()).error).toBe('invalid_api_key')
   await service.close()
 })
 

@@ -56,11 +56,11 @@ test('a transfer that an operator entered before is not credited again; the noti
 })
 
 test('an entry under the reference for another account, amount or partner quarantines the notice', async () => {
-  const [partner, stranger] = [await empty(), await empty()]
+  const [partner, outsider] = [await empty(), await empty()]
   const number = await numberOf(service, partner)
   const [otherAmount, otherPartner] = [transferTo(number), transferTo(number)]
   await enter(partner, otherAmount.utr, 999n)
-  await enter(stranger, otherPartner.utr, 1_000n)
+  await enter(outsider, otherPartner.utr, 1_000n)
   for (const notice of [otherAmount, otherPartner])
     expect(quarantined(await notifyTransfer(service.client, notice))).toBe('contradicts_entry')
   expect((await fundsOf(service, partner)).balance).toBe('99900')

@@ -175,13 +175,13 @@ test('no unusual notice is rejected or lost: each is a credit, a repeat, or in q
 })
 
 test('a notice that contradicts an earlier one with its reference, or names no account, is quarantined', async () => {
-  const [partner, stranger] = [await empty(), await empty()]
+  const [partner, outsider] = [await empty(), await empty()]
   const number = await numberOf(service, partner)
   const notice = transferTo(number)
   payloadOf(await notifyTransfer(service.client, notice))
   for (const change of [
     { amount: 1_000.01 },
-    { virtualAccount: await numberOf(service, stranger) },
+    { virtualAccount: await numberOf(service, outsider) },
     { remitterAccount: '50100099887766' },
   ])
     expect(quarantined(await notifyTransfer(service.client, { ...notice, ...change }))).toBe(
@@ -192,7 +192,7 @@ test('a notice that contradicts an earlier one with its reference, or names no a
       'unknown_virtual_account',
     )
   expect(await fundsOf(service, partner)).toEqual({ balance: '100000', entries: 1 })
-  expect(await fundsOf(service, stranger)).toEqual({ balance: '0', entries: 0 })
+  expect(await fundsOf(service, outsider)).toEqual({ balance: '0', entries: 0 })
 })
 
 test.each(['RETURNED', ' refunded '])(

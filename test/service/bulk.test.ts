@@ -61,7 +61,7 @@ test('a process leases no more rows of a job than it requested', async () => {
 
 test('each invalid order fails alone, with the error code that a single order would get; the valid ones are issued', async () => {
   const partner = await newPartner(service, RICH)
-  const stranger = await newPartner(service)
+  const outsider = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const good = await encryptOrder(partner, { mobile: '9100000001' })
   const quoted = JSON.stringify(await encryptOrder(partner, { mobile: '9100000002' }))
@@ -74,8 +74,8 @@ test('each invalid order fails alone, with the error code that a single order wo
     await encryptOrder(partner, { loadAmount: 'free' }),
     await encryptOrder(partner, { loadAmount: 10_001 }),
     await encryptOrder(partner, { userId: 'usr_unknown' }),
-    await encryptOrder(partner, { cardAccountId: stranger.cardAccountId }),
-    await encryptOrder(stranger, { mobile: '9100000003' }),
+    await encryptOrder(partner, { cardAccountId: outsider.cardAccountId }),
+    await encryptOrder(outsider, { mobile: '9100000003' }),
     JSON.stringify({ companyId: partner.companyId, cardAccountId: partner.cardAccountId }),
     '"half a string',
     await encryptOrder(partner, { colour: 'red' }),
@@ -191,15 +191,15 @@ test('an upload of 16 MiB is accepted, and its lines are reported one by one', a
 })
 
 test('another partner’s job, a nonexistent job and a malformed id get the same 404', async () => {
-  const [owner, stranger] = [await newPartner(service), await newPartner(service)]
-  const [ownerClient, strangerClient] = [
+  const [owner, outsider] = [await newPartner(service), await newPartner(service)]
+  const [ownerClient, outsiderClient] = [
     await asPartner(service.client, owner),
-    await asPartner(service.client, stranger),
+    await asPartner(service.client, outsider),
   ]
   const { jobId } = payloadOf(await upload(ownerClient, await encryptOrders(owner, 1)))
   for (const id of [jobId, `blk_${'0'.repeat(26)}`, 'nonsense', '%00'])
     for (const path of [`${PATH}/${id}`, `${PATH}/${id}/results`]) {
-      const response = await strangerClient.get(path)
+      const response = await outsiderClient.get(path)
       expect([response.status, response.error], path).toEqual([404, 'bulk_job_not_found'])
     }
   expect((await done(ownerClient, jobId)).issued).toBe(1)

@@ -10,14 +10,14 @@ import { asSuperuser, openService, type TestService } from '../harness/service.t
 let service: TestService
 let partner: TestPartner
 let client: Client
-let stranger: Client
+let outsider: Client
 
 beforeAll(async () => {
   service = await openService()
   passMidnight(service)
   partner = await newPartner(service, { fundsPaise: 10_000_00n })
   client = await asPartner(service.client, partner)
-  stranger = await asPartner(service.client, await newPartner(service))
+  outsider = await asPartner(service.client, await newPartner(service))
 })
 afterAll(() => service.close())
 
@@ -39,9 +39,9 @@ test('a partner sees its card accounts with their balances, and no others', asyn
   expect(payloadOf(await client.get(path()))).toMatchObject(shown)
   expect(payloadOf(await client.get(ACCOUNTS))).toMatchObject({ recordsCount: 1, data: [shown] })
   expect(payloadOf(await client.get(`${ACCOUNTS}?companyId=com_other`)).data).toEqual([])
-  expectFailure(await stranger.get(path()), 'card_account_not_found')
-  expectFailure(await stranger.get(path('/statement')), 'card_account_not_found')
-  expectFailure(await stranger.patch(path(), { lowBalance: 1 }), 'card_account_not_found')
+  expectFailure(await outsider.get(path()), 'card_account_not_found')
+  expectFailure(await outsider.get(path('/statement')), 'card_account_not_found')
+  expectFailure(await outsider.patch(path(), { lowBalance: 1 }), 'card_account_not_found')
 })
 
 test('each load that brings the balance below the threshold is one event; without a threshold there is none', async () => {
@@ -117,5 +117,5 @@ test('the exact balance of a card is in paise, with the amount held', async () =
   )
   const balance = await client.get(`/api/v0/partner/svcCard/${svcCardId}/balance`)
   expect(payloadOf(balance)).toMatchObject({ svcCardId, balance: 9_999, held: 1_050, openToBuy: 8_949 })
-  expectFailure(await stranger.get(`/api/v0/partner/svcCard/${svcCardId}/balance`), 'card_not_found')
+  expectFailure(await outsider.get(`/api/v0/partner/svcCard/${svcCardId}/balance`), 'card_not_found')
 })

@@ -11,13 +11,13 @@ import { asSuperuser, openService, type TestService } from '../harness/service.t
 let service: TestService
 let partner: TestPartner
 let client: Client
-let stranger: Client
+let outsider: Client
 
 beforeAll(async () => {
   service = await openService()
   partner = await newPartner(service)
   client = await asPartner(service.client, partner)
-  stranger = await asPartner(service.client, await newPartner(service))
+  outsider = await asPartner(service.client, await newPartner(service))
 })
 afterAll(async () => {
   const books = await reconcile(service.app.services.database, CARD_CHECKS)
@@ -243,10 +243,10 @@ test('another partner’s card gets the same response as a nonexistent one, as d
     (who, id) => who.get(path(id, '/history')),
   ]
   for (const call of calls) {
-    const other = await call(stranger, svcCardId)
+    const other = await call(outsider, svcCardId)
     expect(other).toMatchObject({ status: 404, error: 'card_not_found' })
     for (const id of [missing, 'x', 'card_%00', '..%2f', encodeURIComponent("card_' or 1=1")])
-      expect(without(await call(stranger, id))).toBe(without(other))
+      expect(without(await call(outsider, id))).toBe(without(other))
   }
   expect(await history(svcCardId)).toEqual([])
 })

@@ -168,6 +168,6 @@ test('messages are signed with one of the two keys over their timestamp and byte
   expect(await new Terminal(service.client, terminal.token, NEXT_KEY).balance()).toMatchObject({
     status: 'approved',
   })
-  const stranger = new Terminal(service.client, terminal.token, 'another-key-of-nobody-0123456789abcdef')
-  expect(await stranger.send('balance-inquiries')).toMatchObject({ status: 401, error: 'invalid_signature' })
+  const outsider = new Terminal(service.client, terminal.token, 'another-key-of-nobody-0123456789abcdef')
+  expect(await outsider.send('balance-inquiries')).toMatchObject({ status: 401, error: 'invalid_signature' })
 })

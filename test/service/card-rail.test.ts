@@ -200,8 +200,8 @@ test('an authorisation is declined with the ISO 8583 response code of its reason
   expect(await declined(1)).toEqual(['declined', '78', 'card_not_active'])
   await set(`status = 'BL', ended_at = now(), unclaimed_at = now() + interval '1 day'`)
   expect(await declined(1)).toEqual(['declined', '62', 'card_blocked'])
-  const stranger = new Terminal(service.client, 'crd_00000000000000000000000000')
-  expect(await stranger.authorize(1)).toMatchObject({ responseCode: '14', reason: 'unknown_card' })
+  const outsider = new Terminal(service.client, 'crd_00000000000000000000000000')
+  expect(await outsider.authorize(1)).toMatchObject({ responseCode: '14', reason: 'unknown_card' })
 })
 
 test('a repeat gets the first response byte for byte, also late; the RRN does not identify a message', async () => {

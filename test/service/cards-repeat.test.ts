@@ -88,8 +88,8 @@ test('a referenceNumber with other content is 409 and names the card; another pa
     expectFailure(response, 'order_reference_in_use')
     expect(response.errorDescription).toContain(svcCardId)
   }
-  const stranger = await newPartner(service)
-  const theirs = await order({ referenceNumber }, await asPartner(service.client, stranger), stranger)
+  const outsider = await newPartner(service)
+  const theirs = await order({ referenceNumber }, await asPartner(service.client, outsider), outsider)
   expect(payloadOf(theirs).svcCardId).not.toBe(svcCardId)
 })
 

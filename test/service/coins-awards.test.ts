@@ -87,11 +87,11 @@ test('the same requestId gets the first response forever, with another request 4
     expectFailure(await allocate(event, { requestId, ...change }), 'request_id_conflict')
   // Redemptions have request ids of their own, and so has every partner.
   payloadOf(await redeem(1, { requestId }))
-  const stranger = await newCoinPartner(service)
-  await newConfig(stranger.client, { event })
-  const { userId: theirs, companyId } = stranger.partner
+  const outsider = await newCoinPartner(service)
+  await newConfig(outsider.client, { event })
+  const { userId: theirs, companyId } = outsider.partner
   const same = { requestId, event, userId: theirs, companyId }
-  expect(payloadOf(await stranger.client.post(`${COINS}/allocate`, same)).balance).toBe(10)
+  expect(payloadOf(await outsider.client.post(`${COINS}/allocate`, same)).balance).toBe(10)
 })
 
 test('a rejected request does not use up its requestId', async () => {

@@ -47,10 +47,10 @@ test.each(rejected)(
 )
 
 test('another partner’s company is rejected, also in a batch with requests of its owner', async () => {
-  const { client: stranger } = await newCoinPartner(service)
+  const { client: outsider } = await newCoinPartner(service)
   const custom = { configuration: 'CUSTOM', companyId: partner.companyId, amount: 1, title: 'Thanks' }
   const send = (sender: Client) => sender.post(COINS, { ...custom, event: newEvent() })
-  const all = await Promise.all(Array.from({ length: 60 }, (_, n) => send(n % 2 === 0 ? client : stranger)))
+  const all = await Promise.all(Array.from({ length: 60 }, (_, n) => send(n % 2 === 0 ? client : outsider)))
   const wordsOf = (turn: number) =>
     new Set(all.filter((_, n) => n % 2 === turn).map(({ error = 'ok' }) => error))
   expect([...wordsOf(0)]).toEqual(['ok'])

@@ -84,12 +84,12 @@ test('a Cookie header changes nothing, whatever it contains', async () => {
 })
 
 test('records of other partners get the same bytes as nonexistent ones (A10, A12)', async () => {
-  const { client: stranger } = await newCoinPartner(service)
-  const missing = await look(`ccf_${'0'.repeat(26)}`, {}, stranger)
+  const { client: outsider } = await newCoinPartner(service)
+  const missing = await look(`ccf_${'0'.repeat(26)}`, {}, outsider)
   expectFailure(missing, 'coin_config_not_found')
   for (const id of [config.coinConfigId, 'nonsense', '%00', '..%2F..', 'x'.repeat(3_000)]) {
     for (const headers of [{}, { 'if-none-match': '"1"' }] as Record<string, string>[]) {
-      const response = await look(id, headers, stranger)
+      const response = await look(id, headers, outsider)
       expect([response.status, withoutRequest(response)], id).toEqual([404, withoutRequest(missing)])
       expect(Object.keys(response.headers).sort()).toEqual(Object.keys(missing.headers).sort())
     }
@@ -97,7 +97,7 @@ test('records of other partners get the same bytes as nonexistent ones (A10, A12
 })
 
 test('on every coin operation another partner’s id gets the same bytes as an unknown one', async () => {
-  const { partner: other, client: stranger } = await newCoinPartner(service)
+  const { partner: other, client: outsider } = await newCoinPartner(service)
   const { companyId, userId } = partner
   const missing = (prefix: string) => `${prefix}_${'0'.repeat(26)}`
   const pairs: [
@@ -108,30 +108,30 @@ test('on every coin operation another partner’s id gets the same bytes as an u
   ][] = [
     [
       'update',
-      (id) => stranger.patch(`${COINS}/${id}`, { amount: 1 }, ifMatch(1)),
+      (id) => outsider.patch(`${COINS}/${id}`, { amount: 1 }, ifMatch(1)),
       config.coinConfigId,
       missing('ccf'),
     ],
     [
       'update without If-Match',
-      (id) => stranger.patch(`${COINS}/${id}`, { amount: 1 }),
+      (id) => outsider.patch(`${COINS}/${id}`, { amount: 1 }),
       config.coinConfigId,
       missing('ccf'),
     ],
-    ['deactivate', (id) => stranger.post(`${COINS}/${id}/deactivate`), config.coinConfigId, missing('ccf')],
-    ['revisions', (id) => stranger.get(`${COINS}/${id}/revisions`), config.coinConfigId, missing('ccf')],
-    ['balance', (id) => stranger.get(`${COINS}/users/${id}/balance`), userId, missing('usr')],
-    ['history', (id) => stranger.get(`${COINS}/users/${id}/history`), userId, missing('usr')],
+    ['deactivate', (id) => outsider.post(`${COINS}/${id}/deactivate`), config.coinConfigId, missing('ccf')],
+    ['revisions', (id) => outsider.get(`${COINS}/${id}/revisions`), config.coinConfigId, missing('ccf')],
+    ['balance', (id) => outsider.get(`${COINS}/users/${id}/balance`), userId, missing('usr')],
+    ['history', (id) => outsider.get(`${COINS}/users/${id}/history`), userId, missing('usr')],
     [
       'redeem',
-      (id) => stranger.post(`${COINS}/redeem`, { requestId: 'r', userId: id, amount: 1 }),
+      (id) => outsider.post(`${COINS}/redeem`, { requestId: 'r', userId: id, amount: 1 }),
       userId,
       missing('usr'),
     ],
     [
       'allocate to a user',
       (id) =>
-        stranger.post(`${COINS}/allocate`, {
+        outsider.post(`${COINS}/allocate`, {
           requestId: 'r',
           event: config.event,
           userId: id,
@@ -143,7 +143,7 @@ test('on every coin operation another partner’s id gets the same bytes as an u
     [
       'allocate in a company',
       (id) =>
-        stranger.post(`${COINS}/allocate`, {
+        outsider.post(`${COINS}/allocate`, {
           requestId: 'r',
           event: config.event,
           userId: other.userId,
@@ -155,7 +155,7 @@ test('on every coin operation another partner’s id gets the same bytes as an u
     [
       'create',
       (id) =>
-        stranger.post(COINS, { configuration: 'CUSTOM', companyId: id, event: 'e', amount: 1, title: 't' }),
+        outsider.post(COINS, { configuration: 'CUSTOM', companyId: id, event: 'e', amount: 1, title: 't' }),
       companyId,
       missing('com'),
     ],
@@ -165,7 +165,7 @@ test('on every coin operation another partner’s id gets the same bytes as an u
     expect(one.status, name).toBe(404)
     expect(withoutRequest(one), name).toBe(withoutRequest(two))
   }
-  const found = payloadOf(await stranger.post(`${COINS}/search`, { companyId }))
+  const found = payloadOf(await outsider.post(`${COINS}/search`, { companyId }))
   expect(found).toEqual({ recordsCount: 0, data: [] })
   expect(payloadOf(await look(config.coinConfigId))).toEqual(config)
 })
@@ -191,7 +191,7 @@ test('every bad token gets the 401 of section 7: missing, malformed, expired, re
   const foreign = (await partnerToken(elsewhere.client, partner)).json.access_token
   await elsewhere.close()
   const strange = await openService()
-  const strangers = (await partnerToken(strange.client, await newPartner(strange))).json.access_token
+  const foreignToken = (await partnerToken(strange.client, await newPartner(strange))).json.access_token
   await strange.close()
   const revoked = await newPartner(service)
   const revokedToken = (await partnerToken(service.client, revoked)).json.access_token
@@ -206,7 +206,7 @@ test('every bad token gets the 401 of section 7: missing, malformed, expired, re
     'with another signature': `Bearer ${token.slice(0, -4)}AAAA`,
     unsigned: `Bearer ${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${token.split('.')[1]}.`,
     'of another issuer': `Bearer ${foreign}`,
-    'of another issuer with other keys': `Bearer ${strangers}`,
+    'of another issuer with other keys': `Bearer ${foreignToken}`,
   }
   const unknown = `${COINS}/ccf_${'0'.repeat(26)}`
   for (const [name, authorization] of Object.entries(bad))
@@ -248,12 +248,12 @@ test('lookups that arrive together each get their own record', async () => {
   const configs = await Promise.all(
     Array.from({ length: 20 }, (_, i) => newConfig(client, { amount: i + 1 })),
   )
-  const { client: stranger } = await newCoinPartner(service)
+  const { client: outsider } = await newCoinPartner(service)
   const responses = await Promise.all(
     Array.from({ length: 400 }, async (_, i) => {
       const wanted = configs[i % 20]
       const mine = i % 3 !== 0
-      const response = await look(wanted.coinConfigId, {}, mine ? client : stranger)
+      const response = await look(wanted.coinConfigId, {}, mine ? client : outsider)
       return mine ? response.json.payload?.amount === wanted.amount : response.status === 404
     }),
   )

@@ -153,11 +153,11 @@ test('a repeat with its Idempotency-Key registers nothing more; records of other
   const headers = { 'idempotency-key': crypto.randomUUID() }
   const first = await client.post(COMPANIES, { name: 'Once Limited' }, headers)
   expect((await client.post(COMPANIES, { name: 'Once Limited' }, headers)).text).toBe(first.text)
-  const stranger = await asPartner(service.client, await newPartner(service))
+  const outsider = await asPartner(service.client, await newPartner(service))
   const { companyId } = payloadOf(first)
-  expectFailure(await stranger.get(`${COMPANIES}/${companyId}`), 'company_not_found')
-  expectFailure(await stranger.patch(`${COMPANIES}/${companyId}`, { name: 'Mine' }), 'company_not_found')
-  expectFailure(await stranger.post(USERS, { companyId, firstName: 'A' }), 'company_not_found')
+  expectFailure(await outsider.get(`${COMPANIES}/${companyId}`), 'company_not_found')
+  expectFailure(await outsider.patch(`${COMPANIES}/${companyId}`, { name: 'Mine' }), 'company_not_found')
+  expectFailure(await outsider.post(USERS, { companyId, firstName: 'A' }), 'company_not_found')
   expect(payloadOf(await client.get(`${COMPANIES}/${companyId}`)).name).toBe('Once Limited')
 })
 

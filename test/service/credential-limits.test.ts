@@ -204,8 +204,8 @@ test('limits that break a rule are rejected by name and change nothing; those of
   const many = Array.from({ length: 21 }, (_, n) => `10.0.0.${n}`)
   expect((await put({ addresses: many })).error).toBe('validation_failed')
   expect((await put({ addresses: many.slice(1) })).addresses).toHaveLength(20)
-  const stranger = await merchantPrograms(service)
-  const foreign = `/tenants/${stranger.tenantId}/credentials/${own.credentialId}/limits`
+  const outsider = await merchantPrograms(service)
+  const foreign = `/tenants/${outsider.tenantId}/credentials/${own.credentialId}/limits`
   expect((await operations.send('PUT', foreign, { addresses: [], scopes: [] })).error).toBe(
     'credential_not_found',
   )

@@ -58,7 +58,7 @@ test('every example of the reference is what the service returns', async () => {
   const callers = { issuer, open, partner: incentive }
   await recordAccess(recorder, open, { merchant, partner: incentive })
   await recordQrCodes(recorder, { service, merchant, shop, open })
-  const svcCardId = await recordGiftCards(recorder, { ...callers, stranger: rewards })
+  const svcCardId = await recordGiftCards(recorder, { ...callers, outsider: rewards })
   await recordEmployeeCards(recorder, employer, rewards)
   await recordTerminal(recorder, open, svcCardId)
   await recordCardRail(recorder, callers)

@@ -10,7 +10,7 @@ test('over its budget an address gets 429 for unknown sessions; those of operato
     [API, (await newOperator(service, 'viewer')).name],
     [PORTAL_API, (await memberBrowser(service, merchantId)).memberName],
   ] as const) {
-    const stranger = new Browser(service, api)
+    const outsider = new Browser(service, api)
     const signIn = async () => {
       const browser = new Browser(service, api)
       expect((await browser.signIn(name)).status).toBe(200)
@@ -21,7 +21,7 @@ test('over its budget an address gets 429 for unknown sessions; those of operato
     await ended.send('DELETE', '/session')
     ended.cookie = past
     const flood = () =>
-      expect.poll(async () => (await stranger.get('/session')).error, { interval: 1 }).toBe('rate_limited')
+      expect.poll(async () => (await outsider.get('/session')).error, { interval: 1 }).toBe('rate_limited')
     await flood()
     expect((await before.get('/session')).status).toBe(200)
     await flood()

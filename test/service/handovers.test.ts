@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 let people = 0
-const stranger = (at: Pick<TestService, 'client'> = service) => new Browser(at, PORTAL_API)
+const outsider = (at: Pick<TestService, 'client'> = service) => new Browser(at, PORTAL_API)
 
 async function handOver(tenantId: string, body: { name?: string; sharedKey?: boolean; hours?: number } = {}) {
   const name = `person.${people++}@tenant.example`
@@ -26,7 +26,7 @@ async function handOver(tenantId: string, body: { name?: string; sharedKey?: boo
   return { ...json.handover, token: String(json.link.split('#')[1]) }
 }
 
-const open = (token: string, browser = stranger()) =>
+const open = (token: string, browser = outsider()) =>
   browser.post('/link/password', { token, password: PASSWORD })
 const listOf = async (tenantId: string) => (await admin.get(`/tenants/${tenantId}/handovers`)).json.data
 const credentialsOf = async (tenantId: string) =>
@@ -59,7 +59,7 @@ test('a link issues credentials when it is opened, which work, and shows them on
   expect((await admin.post(`/card-accounts/${cardAccountId}/funds`, funds)).status).toBe(200)
   const made = await handOver(partnerId, { sharedKey: true })
   expect(await credentialsOf(partnerId)).toEqual([])
-  const browser = stranger()
+  const browser = outsider()
   expect((await browser.post('/link', { token: made.token })).json).toMatchObject({
     role: 'admin',
     handsOver: true,
@@ -114,7 +114,7 @@ test('a link of a disabled tenant issues nothing and stays valid; it works once 
   const { token } = await handOver(merchantId)
   const set = (disabled: boolean) => admin.send('PATCH', `/merchants/${merchantId}`, { disabled })
   await set(true)
-  expect((await stranger().post('/link', { token })).error).toBe('invitation_not_found')
+  expect((await outsider().post('/link', { token })).error).toBe('invitation_not_found')
   expect((await open(token)).error).toBe('invitation_not_found')
   expect(await credentialsOf(merchantId)).toEqual(before)
   expect(await listOf(merchantId)).toMatchObject([{ state: 'waiting' }])
@@ -155,7 +155,7 @@ test('of two processes in which one link is opened at once, one shows credential
   const other = await openService({ db: service.db, background: false })
   try {
     const { token } = await handOver(partnerId, { sharedKey: true })
-    const both = await Promise.all([service, other].map((at) => open(token, stranger(at))))
+    const both = await Promise.all([service, other].map((at) => open(token, outsider(at))))
     expect(both.map(({ status }) => status).sort()).toEqual([200, 404])
     expect(both.filter(({ json }) => json.handover !== undefined)).toHaveLength(1)
     expect(await credentialsOf(partnerId)).toHaveLength(2)

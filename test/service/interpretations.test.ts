@@ -83,8 +83,8 @@ test('ACCESS_KEY_ALONE: the access key cancels codes of its merchant where it is
     401,
     'invalid_token',
   ])
-  const stranger = await byDefault.newMerchant()
-  const theirs = { merchantaccesskey: stranger.accessKey }
+  const outsider = await byDefault.newMerchant()
+  const theirs = { merchantaccesskey: outsider.accessKey }
   expect(result(await cancel(client, mine, theirs))).toEqual([404, 'qr_code_not_found'])
   expect(result(await client.get(`/api/v0/qr-code/${mine}`, key))).toEqual([401, 'invalid_token'])
   const badToken = { ...key, authorization: 'Bearer nonsense' }
@@ -144,13 +144,13 @@ test('ACCESS_KEY_ALONE: the OpenAPI document says what authorises the cancellati
 })
 
 describe('SEARCH_COOKIE', () => {
-  const searchWith = async (service: TestService, cookieFrom: 'own' | 'colleague' | 'stranger' | 'none') => {
+  const searchWith = async (service: TestService, cookieFrom: 'own' | 'colleague' | 'outsider' | 'none') => {
     const cookieOf = (response: ApiResponse) => String(response.headers['set-cookie']).split(';')[0]!
     const own = await partnerToken(service.client, partner)
     const cookies = {
       own: cookieOf(own),
       colleague: cookieOf(await partnerToken(service.client, partner)),
-      stranger: cookieOf(await partnerToken(service.client, await newPartner(service))),
+      outsider: cookieOf(await partnerToken(service.client, await newPartner(service))),
       none: 'theme=dark',
     }
     const { companyId, cardAccountId } = partner
@@ -169,7 +169,7 @@ describe('SEARCH_COOKIE', () => {
   test('partner: a session of any live token of the partner is accepted, another partner’s is not', async () => {
     expect(await searchWith(byDefault, 'own')).toBe(200)
     expect(await searchWith(byDefault, 'colleague')).toBe(200)
-    expect(await searchWith(byDefault, 'stranger')).toBe('invalid_session')
+    expect(await searchWith(byDefault, 'outsider')).toBe('invalid_session')
     expect(await searchWith(byDefault, 'none')).toBe('invalid_session')
   })
 
@@ -188,12 +188,12 @@ describe('SEARCH_COOKIE', () => {
   test('token: only the session of this very token is accepted', async () => {
     expect(await searchWith(otherwise, 'own')).toBe(200)
     expect(await searchWith(otherwise, 'colleague')).toBe('invalid_session')
-    expect(await searchWith(otherwise, 'stranger')).toBe('invalid_session')
+    expect(await searchWith(otherwise, 'outsider')).toBe('invalid_session')
   })
 
   test('any: every cookie is accepted, and none', async () => {
     const any = await openService({ db: byDefault.db, env: { SEARCH_COOKIE: 'any' }, background: false })
-    expect(await searchWith(any, 'stranger')).toBe(200)
+    expect(await searchWith(any, 'outsider')).toBe(200)
     expect(await searchWith(any, 'none')).toBe(200)
     await any.close()
   })

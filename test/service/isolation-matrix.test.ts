@@ -118,7 +118,7 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
 
   if (operation.acceptsIdempotencyKey && placesOf(operation).length > 0)
     test('treats another tenant’s ids like nonexistent ids, also in one batch with their owner', async () => {
-      const [stranger, owner] = [callerOf(auth), victimOf(auth)]
+      const [outsider, owner] = [callerOf(auth), victimOf(auth)]
       const places = placesOf(operation)
       const foreign = places.filter((name) => IDS.has(name))
       // A requestId of its own, so that none is a repeat; a dry run is in no batch.
@@ -132,26 +132,26 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
         const responses = await Promise.all(
           Array.from({ length: BESIDE }, () => [
             sendOnce(owner, {}),
-            sendOnce(stranger, theirs),
-            sendOnce(stranger, missing),
+            sendOnce(outsider, theirs),
+            sendOnce(outsider, missing),
           ]).flat(),
         )
         const { commands, batches } = await batchesOf(id)
         expect(batches - before.batches, 'batches are shared').toBeLessThan(commands - before.commands)
         const about = `${id} with another tenant’s ${names.join(', ')}`
-        const [owners, strangers, unknowns] = [0, 1, 2].map((turn) =>
+        const [owners, foreignResponses, unknowns] = [0, 1, 2].map((turn) =>
           responses.filter((_, n) => n % 3 === turn),
         )
         expect([400, 401, 403, 404], `${id} of the owner`).not.toContain(owners![0]!.status)
         expect(responses.filter(({ status }) => status >= 500).length, about).toBe(0)
         if (names.some((name) => IDS.has(name)))
-          expect(strangers!.filter(({ status }) => status < 400).length, about).toBe(0)
+          expect(foreignResponses!.filter(({ status }) => status < 400).length, about).toBe(0)
         const texts = (group: ApiResponse[], ids: Ids) =>
           group
             .map((response) => JSON.stringify(masked(response, ...Object.values(ids))))
             .map(withoutRequestId)
             .sort()
-        expect(texts(strangers!, theirs), about).toEqual(texts(unknowns!, missing))
+        expect(texts(foreignResponses!, theirs), about).toEqual(texts(unknowns!, missing))
       }
     })
 
@@ -293,12 +293,12 @@ test('every table has row-level security or is known to contain no tenant’s da
     const text = `select count(*)::int as rows from ${name} t where ${owner} = any ($1)`
     const all = await asSuperuser(service.db.database, (db) => db.query<{ rows: number }>(text, [victimIds]))
     if (all.rows[0]!.rows > 0) seen.push(name)
-    const stranger = callers.incentive.partner!.partnerId
+    const outsider = callers.incentive.partner!.partnerId
     // As if a statement had lost its tenant condition: it still finds none but the named tenant's rows.
-    const [found] = await service.app.services.database.read([stranger], (tx) =>
+    const [found] = await service.app.services.database.read([outsider], (tx) =>
       tx.query<{ rows: number }>({
         name: '',
-        text: `select count(*)::int as rows from ${name} t where ${owner} <> '${stranger}'`,
+        text: `select count(*)::int as rows from ${name} t where ${owner} <> '${outsider}'`,
       }),
     )
     expect([name, found!.rows]).toEqual([name, 0])

@@ -10,14 +10,14 @@ import { asSuperuser, openService, type TestMerchant, type TestService } from '.
 let service: TestService
 let owner: TestMerchant
 let ownerClient: Client
-let stranger: Client
+let outsider: Client
 let foreignIds: Record<string, string>
 
 beforeAll(async () => {
   service = await openService({ env: { DATABASE_POOL_SIZE: '4' } })
   owner = await service.newMerchant()
   ownerClient = await service.as(owner)
-  stranger = await service.as(await service.newMerchant())
+  outsider = await service.as(await service.newMerchant())
   const code = await newCode(service, ownerClient, {
     multipleUse: true,
     referenceNumber: 'owner-1',
@@ -44,7 +44,7 @@ function withoutRequest(text: string, requestId: unknown): string {
 }
 
 test('on every merchant operation with an id, another’s id gets the same bytes as a nonexistent one', async () => {
-  const { paths } = (await stranger.get('/openapi.json')).json
+  const { paths } = (await outsider.get('/openapi.json')).json
   const missingIds: Record<string, string> = {
     qrCodeId: `qr_${'0'.repeat(26)}`,
     paymentId: `pay_${'0'.repeat(26)}`,
@@ -78,8 +78,8 @@ test('on every merchant operation with an id, another’s id gets the same bytes
         { 'idempotency-key': `${method}-${path}` },
       ]) {
         const [foreign, missing] = [
-          await send(stranger, foreignIds, headers),
-          await send(stranger, missingIds, headers),
+          await send(outsider, foreignIds, headers),
+          await send(outsider, missingIds, headers),
         ]
         expect([foreign.status, missing.status]).toEqual([404, 404])
         expect(withoutRequest(foreign.text, foreign.headers['x-request-id'])).toBe(
@@ -106,7 +106,7 @@ test('a search finds nothing of another merchant, whatever it searches for', asy
     { status: 'ACTIVE' },
     { after: next },
   ])
-    expect(payloadOf(await stranger.post('/api/v0/qr-code/search', filter))).toEqual({
+    expect(payloadOf(await outsider.post('/api/v0/qr-code/search', filter))).toEqual({
       recordsCount: 0,
       data: [],
     })
@@ -116,7 +116,7 @@ test('the same reference number and Idempotency-Key of two merchants are indepen
   const request = { referenceNumber: 'owner-1', qrName: 'mine' }
   const key = { 'idempotency-key': 'shared' }
   const first = payloadOf(await ownerClient.post('/api/v0/qr-code', { qrName: 'theirs' }, key))
-  const second = payloadOf(await stranger.post('/api/v0/qr-code', request, key))
+  const second = payloadOf(await outsider.post('/api/v0/qr-code', request, key))
   expect(second.qrName).toBe('mine')
   expect(second.qrCodeId).not.toBe(first.qrCodeId)
 })

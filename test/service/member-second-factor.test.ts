@@ -40,9 +40,9 @@ async function withApp(role: 'viewer' | 'operator' | 'admin' = 'admin') {
   }
 }
 
-const stranger = (at: TestService) => new Browser(at, PORTAL_API)
+const outsider = (at: TestService) => new Browser(at, PORTAL_API)
 const signIn = (at: TestService, name: string, code?: string) =>
-  stranger(at).post('/session', { name, password: PASSWORD, ...(code !== undefined && { code }) })
+  outsider(at).post('/session', { name, password: PASSWORD, ...(code !== undefined && { code }) })
 
 const wrongCode = (secret: string) => (codeOf(secret) === '000000' ? '111111' : '000000')
 const lockOut = async ({ name, secret }: { name: string; secret: string }) => {
@@ -82,8 +82,8 @@ test('after five wrong codes in a row even a correct one is rejected in every pr
   const operator = await memberBrowser(service, tenantId, 'operator')
   expect((await operator.send('DELETE', path)).error).toBe('role_too_low')
   expect((await locked.browser.send('DELETE', path)).error).toBe('own_membership')
-  const stranger = await memberBrowser(service, (await service.newMerchant()).merchantId)
-  expect((await stranger.send('DELETE', path)).error).toBe('member_not_found')
+  const outsider = await memberBrowser(service, (await service.newMerchant()).merchantId)
+  expect((await outsider.send('DELETE', path)).error).toBe('member_not_found')
   const colleague = await memberBrowser(service, tenantId)
   const found = async () =>
     (await colleague.get('/members')).json.data.find((one: Json) => one.memberId === locked.memberId)
@@ -109,7 +109,7 @@ test('a link replaces the password, never the second factor', async () => {
   const colleague = await memberBrowser(service, tenantId)
   const { link } = (await colleague.post(`/members/${memberId}/link`, {})).json
   const use = (code?: string) =>
-    stranger(service).post('/link/password', {
+    outsider(service).post('/link/password', {
       token: link.split('#')[1],
       password: PASSWORD,
       ...(code && { code }),
@@ -158,7 +158,7 @@ test('where the role requires a second factor, only the user’s own account wor
   const strict = await openService({ db: service.db, env: { PORTAL_SECOND_FACTOR: 'money' } })
   try {
     for (const role of ['operator', 'admin'] as const) {
-      const browser = stranger(strict)
+      const browser = outsider(strict)
       const { token } = await invite(strict, tenantId, role)
       const begun = await browser.post('/link/password', { token, password: PASSWORD })
       expect(begun.json.secondFactorNeeded).toBe(true)
@@ -172,7 +172,7 @@ test('where the role requires a second factor, only the user’s own account wor
       expect((await browser.get('/payments')).status).toBe(200)
     }
     const { token } = await invite(strict, tenantId, 'viewer')
-    const viewer = stranger(strict)
+    const viewer = outsider(strict)
     const looking = await viewer.post('/link/password', { token, password: PASSWORD })
     expect([looking.json.secondFactorNeeded, (await viewer.get('/payments')).status]).toEqual([false, 200])
   } finally {
@@ -214,7 +214,7 @@ test('setting up an app, however often, does not make the sign-in a recent one',
 
 test('a session of the password alone is no longer enough when an app is set up, until a code is entered', async () => {
   const before = await memberBrowser(service, tenantId)
-  const browser = stranger(service)
+  const browser = outsider(service)
   await browser.post('/session', { name: before.memberName, password: PASSWORD })
   const { secret } = (await browser.post('/session/second-factor')).json
   await browser.post('/session/second-factor/confirm', { code: codeOf(secret) })

@@ -17,9 +17,9 @@ const OPERATORS_OWN = CONSOLE_OPERATIONS.filter(({ auth }) => auth === 'operator
 
 test('every operation requires a session, and every role is rejected where it has no permission', async () => {
   const browsers = await Promise.all(ROLES.map((role) => signedIn(service, role)))
-  const stranger = new Browser(service)
+  const outsider = new Browser(service)
   for (const { id, method, path, permission } of OPERATORS_OWN) {
-    const nobody = await stranger.send(method, pathOf(path))
+    const nobody = await outsider.send(method, pathOf(path))
     expect([id, nobody.status, nobody.error]).toEqual([id, 401, 'not_signed_in'])
     for (const [i, browser] of browsers.entries()) {
       // These would end the session that the rest of the matrix needs.
@@ -256,10 +256,10 @@ test('one click signs in on this machine, in sandbox mode, under a name of this 
   expect((await click()).json.operator).toMatchObject({ name: 'sandbox', role: 'admin' })
   const live = await openService({ db: service.db, env: { SVC_MODE: 'live' } })
   try {
-    const stranger = new Browser(live)
-    expect((await stranger.get('/about')).json).toMatchObject({ mode: 'live', sandboxSignIn: false })
+    const outsider = new Browser(live)
+    expect((await outsider.get('/about')).json).toMatchObject({ mode: 'live', sandboxSignIn: false })
     for (const { id, method, path } of CONSOLE_OPERATIONS.filter(({ sandboxOnly }) => sandboxOnly))
-      expect([id, (await stranger.send(method, pathOf(path))).error]).toEqual([id, 'route_not_found'])
+      expect([id, (await outsider.send(method, pathOf(path))).error]).toEqual([id, 'route_not_found'])
   } finally {
     await live.close()
   }

@@ -101,9 +101,9 @@ async function openSession(
 }
 
 test('unknown people, unverified addresses and disabled operators get no session, and the response states which name has no access', async () => {
-  const stranger = await signInWith({ ...newPerson(), email: 'stranger@example.com' })
-  expect([stranger.status, stranger.error]).toEqual([403, 'not_an_operator'])
-  expect(stranger.text).toContain('stranger@example.com has no access')
+  const outsider = await signInWith({ ...newPerson(), email: 'stranger@example.com' })
+  expect([outsider.status, outsider.error]).toEqual([403, 'not_an_operator'])
+  expect(outsider.text).toContain('stranger@example.com has no access')
   const unverified = newPerson()
   await invite(nameOf(unverified))
   expect((await signInWith({ ...unverified, email_verified: false })).error).toBe('not_an_operator')

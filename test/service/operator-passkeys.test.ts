@@ -109,10 +109,10 @@ test('a response for another origin or address, of no recognized person, of anot
     const { error } = await signInWith(authenticator, spoiled)
     expect([spoiled, error]).toEqual([spoiled, 'passkey_refused'])
   }
-  const stranger = new Authenticator(PUBLIC_URL)
+  const outsider = new Authenticator(PUBLIC_URL)
   const { browser } = await withPasskey()
-  stranger.create((await optionsFor(browser, '/session/passkeys/options')) as never)
-  expect((await signInWith(stranger)).error).toBe('passkey_refused')
+  outsider.create((await optionsFor(browser, '/session/passkeys/options')) as never)
+  expect((await signInWith(outsider)).error).toBe('passkey_refused')
   expect((await signInWith(authenticator)).status).toBe(200)
 })
 

@@ -248,7 +248,7 @@ test('commands and failures are always logged, reads are sampled', async () => {
 })
 
 test('tenants list their own requests alone, by every filter, page by page, without bodies and addresses', async () => {
-  const [tenant, stranger] = [
+  const [tenant, outsider] = [
     await service.as(await service.newMerchant()),
     await service.as(await service.newMerchant()),
   ]
@@ -283,7 +283,7 @@ test('tenants list their own requests alone, by every filter, page by page, with
     expect(await idsOf(query), query).toEqual([])
   expect((await idsOf(`?${new URLSearchParams({ from: write.receivedOn })}`)).length).toBe(2)
   expect((await tenant.get('/api/v0/requests?status=3xx')).status).toBe(400)
-  expect((await list('', stranger)).data).toEqual([])
+  expect((await list('', outsider)).data).toEqual([])
 })
 
 test('an entry that the database rejects does not affect other entries', async () => {

@@ -29,13 +29,13 @@ test('a failed sign-in is audited with its address, and with the name if an oper
   const admin = await signedIn(service, 'admin')
   const [known, left] = [await newOperator(service, 'operator'), await newOperator(service, 'operator')]
   await admin.send('PATCH', `/operators/${left.operatorId}`, { disabled: true })
-  const stranger = new Browser(service)
+  const outsider = new Browser(service)
   for (const [name, address] of [
     [known.name, '203.0.113.1'],
     [left.name, '203.0.113.2'],
     ['Hunter2-typed-as-name', '2001:db8::3'],
   ] as const)
-    expect((await attempt(stranger, name, 'Hunter2-is-wrong', address)).error).toBe('wrong_password')
+    expect((await attempt(outsider, name, 'Hunter2-is-wrong', address)).error).toBe('wrong_password')
 
   const entries = await audited(service, 'action=operator.sign_in_failed')
   expect(entries.map(({ actor, details, target }) => ({ actor, details, target })).toReversed()).toEqual([
@@ -84,11 +84,11 @@ test('a flood of failed sign-ins adds few entries to the audit, and no attempt i
   const ATTEMPTS = 160
   const ADDRESSES = 80
   try {
-    const stranger = new Browser(flooded)
+    const outsider = new Browser(flooded)
     const refused = await Promise.all(
       Array.from({ length: ATTEMPTS }, async (_, i) => {
         const address = i % 2 === 0 ? '203.0.113.1' : `198.51.100.${i % ADDRESSES}`
-        return (await attempt(stranger, name, 'wrong', address)).error
+        return (await attempt(outsider, name, 'wrong', address)).error
       }),
     )
     expect(refused.filter((error) => error === undefined)).toEqual([])
@@ -165,8 +165,8 @@ test('a session is ended by its operator alone, one or all others, at once in ev
   const idOf = (address: string) => data.find((each: Json) => each.address === address).sessionId
   const other = await openService({ db: service.db })
   try {
-    const stranger = await signedIn(service, 'admin')
-    const foreign = await stranger.send('DELETE', `/sessions/${idOf('203.0.113.31')}`)
+    const outsider = await signedIn(service, 'admin')
+    const foreign = await outsider.send('DELETE', `/sessions/${idOf('203.0.113.31')}`)
     expect([foreign.status, foreign.error]).toEqual([404, 'session_not_found'])
     const elsewhere = new Browser(other)
     elsewhere.cookie = second!.cookie
@@ -177,7 +177,7 @@ test('a session is ended by its operator alone, one or all others, at once in ev
     expect((await current!.send('DELETE', '/sessions')).json).toEqual({ ended: 1 })
     expect((await third!.get('/session')).error).toBe('not_signed_in')
     expect((await current!.get('/session')).status).toBe(200)
-    expect((await stranger.get('/session')).status).toBe(200)
+    expect((await outsider.get('/session')).status).toBe(200)
   } finally {
     await other.close()
   }

@@ -80,11 +80,11 @@ test('pages of one payment each return all of them once', async () => {
 })
 
 test('a merchant finds no payment of another one, with any filter', async () => {
-  const stranger = await service.as(await service.newMerchant())
+  const outsider = await service.as(await service.newMerchant())
   const [{ paymentId, utr, qrCodeId }] = records.slice(1) as [Json]
-  expect((await stranger.get(`${PATH}/${paymentId}`)).error).toBe('payment_not_found')
+  expect((await outsider.get(`${PATH}/${paymentId}`)).error).toBe('payment_not_found')
   for (const query of ['', `?utr=${utr}`, `?qrCodeId=${qrCodeId}`, '?referenceNumber=order-1'])
-    expect(await idsOf(query, stranger)).toEqual([])
+    expect(await idsOf(query, outsider)).toEqual([])
 })
 
 test('the CSV of a filter has the records of its list, quoted, with corrected amounts, and no formula for a spreadsheet', async () => {

@@ -161,13 +161,12 @@ test('a notice must be signed with a live key over its exact bytes; no age rejec
   const notify = (key: string, nowMs = Date.now()) =>
     service.client.notify('/rails/upi/credits', creditOf(tr), key, nowMs)
   for (const key of [RAIL_KEY, NEXT_KEY]) expect(payloadOf(await notify(key)).status).toBe('ACCEPTED')
-  const strangers = [
+  const unsigned = [
     await service.client.post('/rails/upi/credits', creditOf(tr)),
     await notify('a-key-that-was-never-live-0123456789'),
     await service.client.post('/rails/upi/credits', creditOf(tr), { 'x-rail-signature': 't=1,v1=00' }),
   ]
-  for (const response of strangers)
-    expect(response).toMatchObject({ status: 401, error: 'invalid_signature' })
+  for (const response of unsigned) expect(response).toMatchObject({ status: 401, error: 'invalid_signature' })
   for (const ms of [-301_000, -30 * 86_400_000, 301_500])
     expect(payloadOf(await notify(RAIL_KEY, Date.now() + ms)).status).toBe('ACCEPTED')
 })

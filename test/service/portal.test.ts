@@ -27,11 +27,11 @@ const auditOf = async (tenantId: string): Promise<{ actor: string; action: strin
   ).rows
 
 const named = (path: string): Browser => new Browser(service, path as typeof PORTAL_API)
-const stranger = (): Browser => named(PORTAL_API)
+const outsider = (): Browser => named(PORTAL_API)
 
 test('a link is used once, signs in, and is rejected for others or after its time', async () => {
   const { name, token } = await invite(service, merchant.merchantId, 'operator')
-  const browser = stranger()
+  const browser = outsider()
   const offered = await browser.post('/link', { token })
   expect(offered.json).toMatchObject({ name, role: 'operator', invitedBy: 'operator asha' })
   expect((await browser.post('/link/password', { token, password: 'short' })).status).toBe(400)
@@ -42,14 +42,14 @@ test('a link is used once, signs in, and is rejected for others or after its tim
   })
   expect(String(begun.headers['set-cookie'])).toMatch(/HttpOnly.*SameSite=Strict/)
   expect((await browser.get('/session')).json.member.name).toBe(name)
-  expect((await stranger().post('/link/password', { token, password: PASSWORD })).error).toBe(
+  expect((await outsider().post('/link/password', { token, password: PASSWORD })).error).toBe(
     'invitation_not_found',
   )
   const forged = token.replace(merchant.merchantId, partner.partnerId)
-  expect((await stranger().post('/link', { token: forged })).error).toBe('invitation_not_found')
+  expect((await outsider().post('/link', { token: forged })).error).toBe('invitation_not_found')
   const late = await invite(service, merchant.merchantId, 'viewer', { hours: -1 / 3600 })
-  expect((await stranger().post('/link', { token: late.token })).error).toBe('invitation_expired')
-  expect((await stranger().post('/link/password', { token: late.token, password: PASSWORD })).error).toBe(
+  expect((await outsider().post('/link', { token: late.token })).error).toBe('invitation_expired')
+  expect((await outsider().post('/link/password', { token: late.token, password: PASSWORD })).error).toBe(
     'invitation_expired',
   )
 })
@@ -58,7 +58,7 @@ test('of two concurrent uses of one link, one becomes the member', async () => {
   const { token } = await invite(service, merchant.merchantId)
   const both = await Promise.all(
     ['first password here', 'second password here'].map((password) =>
-      stranger().post('/link/password', { token, password }),
+      outsider().post('/link/password', { token, password }),
     ),
   )
   expect(both.map(({ status }) => status).sort()).toEqual([200, 404])
@@ -66,7 +66,7 @@ test('of two concurrent uses of one link, one becomes the member', async () => {
 
 test('a password signs in; a wrong one and an unknown name look the same', async () => {
   const { memberName } = await memberBrowser(service, merchant.merchantId)
-  const browser = stranger()
+  const browser = outsider()
   const [wrong, unknown] = [
     await browser.post('/session', { name: memberName, password: 'wrong password' }),
     await browser.post('/session', { name: 'no.one', password: 'wrong password' }),
@@ -81,7 +81,7 @@ test('a password signs in; a wrong one and an unknown name look the same', async
 test('wrong passwords of a member are in the audit of the tenant with their address, and no more than 20 an hour', async () => {
   const { merchantId } = await service.newMerchant()
   const { memberName, memberId } = await memberBrowser(service, merchantId)
-  for (let i = 0; i < 22; i++) await stranger().post('/session', { name: memberName, password: 'wrong' })
+  for (let i = 0; i < 22; i++) await outsider().post('/session', { name: memberName, password: 'wrong' })
   const failed = (await auditOf(merchantId)).filter(({ action }) => action === 'member.sign_in_failed')
   expect(failed).toHaveLength(20)
   expect(failed[0]).toMatchObject({ actor: `member ${memberName}`, target: memberId })
@@ -97,12 +97,12 @@ test('a person of two tenants is in one at a time, and chooses which; the sessio
   const { link } = await database.operate((tx) =>
     inviteMember(tx, tools, { ...asked, tenantId: partner.partnerId }),
   )
-  await stranger().post('/link/password', { token: link.split('#')[1], password: PASSWORD })
-  const browser = stranger()
+  await outsider().post('/link/password', { token: link.split('#')[1], password: PASSWORD })
+  const browser = outsider()
   const entered = async (tenantId: string) =>
     (await browser.post('/session', { name: first.memberName, password: PASSWORD, tenantId })).json.tenant
   expect(await entered(merchant.merchantId)).toMatchObject({ kind: 'merchant' })
-  const of = stranger()
+  const of = outsider()
   of.cookie = browser.cookie
   expect(await entered(partner.partnerId)).toMatchObject({ kind: 'partner' })
   expect((await of.get('/session')).error).toBe('not_signed_in')
@@ -223,7 +223,7 @@ test('members are managed by their own tenant alone, and never by themselves', a
   const invited = await admin.post('/members', { name: 'ravi@shop.example', role: 'viewer' })
   expect(invited.json).toMatchObject({ status: 'invited', createdBy: `member ${admin.memberName}` })
   const token = invited.json.link.split('#')[1]
-  const ravi = stranger()
+  const ravi = outsider()
   await ravi.post('/link/password', { token, password: PASSWORD })
   const { memberId } = invited.json
   expect((await admin.send('PATCH', `/members/${memberId}`, { role: 'operator' })).json.role).toBe('operator')
@@ -238,8 +238,8 @@ test('members are managed by their own tenant alone, and never by themselves', a
   expect((await stranded.get('/members')).text).not.toContain('ravi@shop.example')
   const again = (await admin.post(`/members/${memberId}/link`, {})).json.link.split('#')[1]
   await admin.send('PATCH', `/members/${memberId}`, { disabled: true })
-  expect((await stranger().post('/link', { token: again })).error).toBe('invitation_not_found')
-  expect((await stranger().post('/session', { name: 'ravi@shop.example', password: PASSWORD })).error).toBe(
+  expect((await outsider().post('/link', { token: again })).error).toBe('invitation_not_found')
+  expect((await outsider().post('/session', { name: 'ravi@shop.example', password: PASSWORD })).error).toBe(
     'wrong_password',
   )
 })
@@ -256,19 +256,19 @@ test('a disabled tenant, another tenant’s session and another site’s page ge
   expect((await browser.post('/session', { name: browser.memberName, password: PASSWORD })).status).toBe(401)
   await set(false)
   expect((await browser.get('/payments')).status).toBe(200)
-  const moved = stranger()
+  const moved = outsider()
   moved.cookie = browser.cookie!.replace(closed.merchantId, merchant.merchantId)
   expect((await moved.get('/payments')).error).toBe('not_signed_in')
   for (const headers of [{}, { 'x-svc-console': '1', origin: 'https://evil.example' }])
     expect((await browser.send('POST', '/qr-code', {}, headers)).error).toBe('cross_site_request')
   const operator = await signedIn(service, 'admin')
-  const asMember = stranger()
+  const asMember = outsider()
   asMember.cookie = operator.cookie!.replace('svc_console', 'svc_portal')
   expect((await asMember.get('/payments')).error).toBe('not_signed_in')
 })
 
 test('one click signs in to the sandbox as a tenant, from this machine alone, and issues a key without a password', async () => {
-  const browser = stranger()
+  const browser = outsider()
   const tenants = (await browser.get('/session/sandbox')).json.data
   expect(tenants).toContainEqual(expect.objectContaining({ tenantId: merchant.merchantId, kind: 'merchant' }))
   expect((await browser.post('/session/sandbox', { tenantId: 'mer_none' })).error).toBe('tenant_not_found')
@@ -277,7 +277,7 @@ test('one click signs in to the sandbox as a tenant, from this machine alone, an
   await ageMember(service, member.memberId, 60)
   expect((await browser.post('/credentials', { name: 'by a click' })).json.secret).toMatch(/^svc_test_/)
   for (const headers of [{ 'x-forwarded-for': '203.0.113.7' }, { host: 'sandbox.example' }])
-    expect((await stranger().get('/session/sandbox', headers)).status).toBe(404)
-  const asName = await stranger().post('/session', { name: 'sandbox', password: 'any password at all' })
+    expect((await outsider().get('/session/sandbox', headers)).status).toBe(404)
+  const asName = await outsider().post('/session', { name: 'sandbox', password: 'any password at all' })
   expect(asName.error).toBe('wrong_password')
 })

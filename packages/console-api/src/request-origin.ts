@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify'
 export const isLoopback = (address: string | undefined): boolean =>
   address !== undefined && /^(?:::ffff:)?127\.|^::1$/.test(address)
 
-/** Whether the Host header names this machine: a stranger's name that resolves to 127.0.0.1 does not. */
+/** Whether the Host header names this machine: a foreign name that resolves to 127.0.0.1 does not. */
 export const isLocalName = (host: unknown): boolean =>
   typeof host === 'string' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(host)
 

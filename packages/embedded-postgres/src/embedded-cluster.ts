@@ -129,7 +129,7 @@ export function chooseSocketDir(cluster: string, launcher: Launcher): string {
   )
 }
 
-/** What is wrong with a socket directory, if anything: in a public place a stranger could have made it first. */
+/** What is wrong with a socket directory, if anything: in a public place another user could have created it first. */
 export function socketDirFault(dir: string, owner: Owner): string | undefined {
   const stat = lstatSync(dir, { throwIfNoEntry: false })
   if (!stat?.isDirectory()) return `The directory for the database's socket, ${dir}, is not a directory.`

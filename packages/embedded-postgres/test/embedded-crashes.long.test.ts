@@ -5,7 +5,7 @@ import { openEmbedded } from '@svc/embedded-postgres/embedded'
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { eventually } from './eventually.ts'
-import { openInChild, stranger } from './processes.ts'
+import { openInChild, unrelatedProcess } from './processes.ts'
 import { query, useLocks } from './queries.ts'
 import { newScratch, removeScratch } from './scratch.ts'
 
@@ -57,7 +57,7 @@ test.each(['the service alone', 'the service and initdb'])(
 
 test.each([
   ['a process that has ended', () => 2 ** 22 + 1],
-  ['a living process that is no server', stranger],
+  ['a living process that is no server', unrelatedProcess],
 ])('a lock file left by a crash that names %s does not stop the start', async (_, pid) => {
   const first = await openEmbedded({ dataDir })
   const content = readFileSync(pidFile(), 'utf8')

@@ -34,7 +34,7 @@ export function isRunning(pid: number): boolean {
 }
 
 /** The id of a living process that is no server. Its parent would not do: PostgreSQL knows that it is not the old server. */
-export function stranger(): number {
+export function unrelatedProcess(): number {
   const child = spawn('sleep', ['600'], { stdio: 'ignore' })
   children.push(child)
   return child.pid ?? 0

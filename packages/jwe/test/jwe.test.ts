@@ -139,9 +139,9 @@ describe('the parts of a JWE', () => {
   })
 
   test('an encrypted key that does not unwrap is never replaced by one that a forger can guess', async () => {
-    const stranger = createSecretKey(randomBytes(32))
+    const otherKey = createSecretKey(randomBytes(32))
     for (const guess of [Buffer.alloc(32), Buffer.alloc(32, 0xff), Buffer.alloc(32, 0xa6)])
-      expect((await rejection(encryptWithHeader(good, stranger, guess), find)).reason).toBe('tag')
+      expect((await rejection(encryptWithHeader(good, otherKey, guess), find)).reason).toBe('tag')
   })
 
   test('an RSA encrypted key of another size than the modulus is rejected', async () => {

@@ -50,7 +50,7 @@ interface Shared {
 }
 
 /**
- * Looks up names that strangers choose, whose name servers may never respond. Name servers are asked directly, which takes
+ * Looks up names that tenants choose, whose name servers may never respond. Name servers are queried directly, which takes
  * no thread; lookups end with those who wait for them, and are bounded for each holder and for the process. The machine's
  * own resolver is asked for one name at a time.
  */

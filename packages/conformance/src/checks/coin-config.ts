@@ -160,7 +160,7 @@ const challenges: readonly Check[] = [
   decided(
     '4.5.401.exists',
     'decision A10',
-    'Strangers are refused alike, whether the id exists or not',
+    'Requests without a valid token get the same response, whether the id exists or not',
     async (s) => {
       const real = await lookUp(s, coinConfigId(s), {})
       wantSameRefusal(real, await lookUp(s, MISSING, {}), 'the response to a missing id')

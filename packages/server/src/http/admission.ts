@@ -4,7 +4,7 @@ import type { Services } from './operation.ts'
 /**
  * How many requests a process carries out at the same time, counted from their headers on. More would wait for each
  * other, and all be late; so a caller who has more than a fair share is refused before anything is read or checked.
- * One counts requests of tenants, another those of strangers by address: many strangers take nothing from tenants.
+ * One counts requests of tenants, another unauthenticated ones by address, however many of which cost tenants nothing.
  */
 export class Admission {
   readonly #services: Services

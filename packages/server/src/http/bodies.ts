@@ -65,7 +65,7 @@ export function readBodies(app: FastifyInstance): void {
   }
 }
 
-/** Parses a body that was left until its signature was verified: a stranger's costs no more than its HMAC. */
+/** Parses a body that was left until its signature was verified: an unsigned one costs no more than its HMAC. */
 export function parseBody(request: FastifyRequest, _: FastifyReply, done: () => void): void {
   const { rawBody } = request
   if (rawBody?.length) request.body = READERS[mediaTypeOf(request) as MediaType](rawBody)

@@ -8,6 +8,7 @@ import { acceptOnly, parseBody } from './bodies.ts'
 import { followRoute } from './client-error.ts'
 import { type Deprecation, deprecationHeaders } from './deprecation.ts'
 import { openBody } from './encryption.ts'
+import { type FailedRequestLimit, failedRequestLimit } from './failed-request-limit.ts'
 import { handlerOf, PUBLIC, step } from './handler.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { acceptNotice } from './notice-form.ts'
@@ -16,7 +17,6 @@ import { isProbe } from './probes.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 import { routeSchema } from './route-schema.ts'
 import type { Authenticator, ServerOptions } from './server.ts'
-import { type StrangerBudget, strangerBudget } from './stranger-budget.ts'
 import { requireClientCertificate } from './tls.ts'
 
 /** Mounts the operations; every other method on their paths gets 405. */
@@ -32,8 +32,8 @@ export function mountOperations<S extends Services>(
   const gate: Gate = {
     limit,
     tenants: new Admission(services),
-    strangers: new Admission(services),
-    budget: strangerBudget(services),
+    unauthenticated: new Admission(services),
+    failedRequests: failedRequestLimit(services),
     largeBodies: new LargeBodies(),
   }
   for (const operation of operations) {
@@ -58,8 +58,8 @@ export function mountOperations<S extends Services>(
 interface Gate {
   readonly limit: RateLimit | undefined
   readonly tenants: Admission
-  readonly strangers: Admission
-  readonly budget: StrangerBudget | undefined
+  readonly unauthenticated: Admission
+  readonly failedRequests: FailedRequestLimit | undefined
   readonly largeBodies: LargeBodies
 }
 /** RFC 9110 section 9.3.2 lets HEAD be refused. On a stream it would hold one open without a reader. */
@@ -207,18 +207,21 @@ const admission =
   (
     { limitedBy }: Operation,
     authenticator: Authenticator | undefined,
-    { tenants, strangers, budget }: Gate,
+    { tenants, unauthenticated, failedRequests }: Gate,
   ): onRequestHookHandler =>
   (request, reply, done) => {
-    if (limitedBy === 'address') budget?.check(request.ip)
+    if (limitedBy === 'address') failedRequests?.check(request.ip)
     const tenant = authenticator?.whose?.(request)
     const admitted =
-      tenant === undefined ? new Admitted(strangers, network(request.ip)) : new Admitted(tenants, tenant)
+      tenant === undefined
+        ? new Admitted(unauthenticated, network(request.ip))
+        : new Admitted(tenants, tenant)
     request.admitted = admitted
     // Also of a request that breaks off, or is refused, before its operation is carried out.
     reply.raw.once('close', () => {
       admitted.leave()
-      if (!request.caller && reply.statusCode >= 400 && reply.statusCode < 429) budget?.spend(request.ip)
+      if (!request.caller && reply.statusCode >= 400 && reply.statusCode < 429)
+        failedRequests?.count(request.ip)
     })
     done()
   }
@@ -227,13 +230,13 @@ const authentication =
   (
     { streams }: Operation,
     authenticator: Authenticator | undefined,
-    { limit, tenants, budget }: Gate,
+    { limit, tenants, failedRequests }: Gate,
     services: Services,
   ) =>
   async (request: FastifyRequest, reply: FastifyReply) => {
     const caller = await step(services, request, () =>
-      budget?.isOver(request.ip)
-        ? authenticateOverBudget(authenticator!, budget, request)
+      failedRequests?.isOver(request.ip)
+        ? authenticateOverBudget(authenticator!, failedRequests, request)
         : authenticator!.authenticate(request),
     )
     request.caller = streams ? { ...caller, stillValid: () => isValid(authenticator!, request) } : caller
@@ -246,16 +249,16 @@ const authentication =
  */
 async function authenticateOverBudget(
   authenticator: Authenticator,
-  budget: StrangerBudget,
+  failedRequests: FailedRequestLimit,
   request: FastifyRequest,
 ): Promise<Caller> {
   const { needs, whose, isGenuine } = authenticator
   const isKnown = () => whose?.(request) !== undefined
-  if (needs === 'headers' && !isKnown() && !(await isGenuine?.(request))) budget.check(request.ip)
+  if (needs === 'headers' && !isKnown() && !(await isGenuine?.(request))) failedRequests.check(request.ip)
   try {
     return await authenticator.authenticate(request)
   } catch (error) {
-    if (error instanceof Failure && error.status < 429 && !isKnown()) budget.check(request.ip)
+    if (error instanceof Failure && error.status < 429 && !isKnown()) failedRequests.check(request.ip)
     throw error
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Services } from './operation.ts'
 
 const KEPT_MAX = 256
-/** A stranger who sends many fills no log. */
+/** However many are sent, they do not fill the log. */
 const LOG_EVERY_MS = 1_000
 
 /** A notice whose signature is wrong. It may be our key that is wrong, so it must be found again. */

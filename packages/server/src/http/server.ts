@@ -75,9 +75,9 @@ declare module 'fastify' {
   }
 }
 
-/** Finds out who calls; throws a `Failure` for strangers. */
+/** Identifies the caller; throws a `Failure` when the credentials are missing or invalid. */
 export interface Authenticator {
-  /** `headers`: before the body is read, so that strangers send none. `body`: for signatures over the raw body. */
+  /** `headers`: before the body is read, so that it is read of authenticated callers only. `body`: for signatures over the raw body. */
   readonly needs: 'headers' | 'body'
   readonly authenticate: (request: FastifyRequest) => Promise<Caller> | Caller
   /** The tenant who calls, where that is known without the database: for refusals that must cost little. */

@@ -11,16 +11,16 @@ const ADDRESSES_MAX = 10_000
  * neither a token that we signed nor a session that this process knows is refused without a query, and whatever else
  * proves wrong is refused with 429; what proves right is accepted (decision A11).
  */
-export interface StrangerBudget {
+export interface FailedRequestLimit {
   isOver(address: string): boolean
-  /** Throws `rate_limited` while the address is over its budget. */
+  /** Throws `rate_limited` while the address is over the limit. */
   check(address: string): void
   /** Counts a failed request without an authenticated caller. */
-  spend(address: string): void
+  count(address: string): void
 }
 
 /** Off in sandbox mode, as the rate limit is. */
-export function strangerBudget({ config }: Services): StrangerBudget | undefined {
+export function failedRequestLimit({ config }: Services): FailedRequestLimit | undefined {
   const points = config.FAILED_REQUESTS_PER_SECOND
   if (config.SVC_MODE === 'sandbox' || points === 0) return undefined
   const limiter = new RateLimiterMemory({ points, duration: 1 })
@@ -32,7 +32,7 @@ export function strangerBudget({ config }: Services): StrangerBudget | undefined
     check(address) {
       if (isOver(address)) fail('rate_limited', { retryAfterSeconds: 1 })
     },
-    spend(address) {
+    count(address) {
       const subject = network(address)
       limiter.consume(subject).catch((over: unknown) => {
         if (over instanceof RateLimiterRes) refusedUntil.set(subject, Date.now() + over.msBeforeNext)
