@@ -238,8 +238,8 @@ const files: Record<string, string> = {
 }
 const stale: string[] = []
 for (const [path, text] of Object.entries(files)) {
-  const former = await readFile(`${ROOT}${path}`, 'utf8').catch(() => undefined)
-  if (former === text) continue
+  const previous = await readFile(`${ROOT}${path}`, 'utf8').catch(() => undefined)
+  if (previous === text) continue
   stale.push(path)
   if (!process.argv.includes('--check')) await writeFile(`${ROOT}${path}`, text)
 }

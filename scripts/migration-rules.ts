@@ -91,7 +91,7 @@ const RULES: Readonly<Record<string, (statement: Fields, context: Context) => st
     }
     return undefined
   },
-  RenameStmt: () => 'the version that runs beside uses the former name: add the new one beside it',
+  RenameStmt: () => 'the version that runs beside uses the previous name: add the new one beside it',
   DropStmt({ removeType, concurrent }, { isUnused }) {
     if (removeType === 'OBJECT_INDEX')
       return concurrent ? undefined : 'an index is dropped concurrently, else all of its table waits'

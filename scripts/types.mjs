@@ -89,13 +89,13 @@ for (const { of, into, view, finish = (/** @type {string} */ types) => types } o
   const digest = createHash('sha256').update(program).update(document).digest('hex')
   const head = `// Built from ${of} by scripts/types.mjs: ${digest}\n`
   const file = new URL(into, root)
-  let former = ''
+  let previous = ''
   try {
-    former = readFileSync(file, 'utf8')
+    previous = readFileSync(file, 'utf8')
   } catch {
     // Not built yet.
   }
-  if (former.startsWith(head)) continue
+  if (previous.startsWith(head)) continue
   const types = await openapiTS(/** @type {never} */ (view(JSON.parse(document.toString()))), {
     silent: true,
     transform: knownValues,

@@ -102,7 +102,7 @@ export async function newPartner(world: World, product: Partner['product']): Pro
   })
 }
 
-/** The partner changes its client; tokens of the former one die. */
+/** The partner changes its client; tokens of the previous one end. */
 export function changeClient(world: World, partner: Partner): () => Promise<void> {
   const { database, keyring, random } = world.app.services
   const { clientId } = partner.clients.at(-1)!

@@ -139,10 +139,10 @@ export class SimulatedProcess {
 
   #replace(owner: object, own: Readonly<Record<string, unknown>>): void {
     for (const [name, value] of Object.entries(own)) {
-      const former = Object.getOwnPropertyDescriptor(owner, name)
+      const previous = Object.getOwnPropertyDescriptor(owner, name)
       Object.defineProperty(owner, name, { value, configurable: true, writable: true, enumerable: true })
       this.#undo.push(() =>
-        former ? Object.defineProperty(owner, name, former) : Reflect.deleteProperty(owner, name),
+        previous ? Object.defineProperty(owner, name, previous) : Reflect.deleteProperty(owner, name),
       )
     }
   }
@@ -164,11 +164,11 @@ export class SimulatedProcess {
   }
 
   readonly #inTurn = async (result: Promise<unknown>): Promise<unknown> => {
-    const former = this.#lastThread
+    const previous = this.#lastThread
     let leave = (): void => undefined
     this.#lastThread = new Promise((resolve) => (leave = resolve))
     this.#busy++
-    await Promise.allSettled([former, result])
+    await Promise.allSettled([previous, result])
     await immediate()
     setImmediate(() => {
       this.#busy--

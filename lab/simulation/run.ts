@@ -287,7 +287,7 @@ export class Run {
       await callers.exchange(late, [], false)
       await this.#settle()
     }
-    // A new process knows what the former one answered.
+    // A new process knows the responses of the previous one.
     await world.crash()
     for (let from = 0; from < callers.acknowledged.length; from += 20)
       await callers.exchange(

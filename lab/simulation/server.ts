@@ -52,7 +52,7 @@ export interface SimulationServer {
   readonly host: string
   readonly port: number
   /** Makes an empty, migrated database with a keyring, in place of the one before. */
-  newDatabase(name: string, former: string | undefined): Promise<void>
+  newDatabase(name: string, previous: string | undefined): Promise<void>
   close(): Promise<void>
 }
 
@@ -82,9 +82,9 @@ export async function startServer(): Promise<SimulationServer> {
   return {
     host,
     port,
-    newDatabase: (name, former) =>
+    newDatabase: (name, previous) =>
       superuser('postgres', async (client) => {
-        if (former) await client.query(`drop database if exists ${former}`)
+        if (previous) await client.query(`drop database if exists ${previous}`)
         await client.query(`create database ${name} template ${TEMPLATE}`)
       }),
     async close() {

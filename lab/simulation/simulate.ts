@@ -71,12 +71,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   })
 
 console.log(`seeds from ${first}, ${steps} steps each`)
-let former: string | undefined
+let previous: string | undefined
 for (let i = 0; i < seeds && (minutes === undefined || elapsedS() < minutes * 60); i++) {
   const seed = (first + i) % 2 ** 31
   const database = `seed_${i}_${seed}`
-  await server.newDatabase(database, former)
-  former = database
+  await server.newDatabase(database, previous)
+  previous = database
   run = new Run(server, simulated, seed, database)
   const { trace } = values
   if (trace !== undefined) run.world.report = (line) => appendFileSync(trace, `${line}\n`)

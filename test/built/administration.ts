@@ -153,8 +153,8 @@ export async function administerKeys(svc: Svc): Promise<void> {
   await svc(['admin', 'keys', 'rotate', 'card_number'])
   await svc(['admin', 'keys', 'rotate', 'webhook_signing'])
   const keys: Json[] = await svc(['admin', 'keys', 'list'])
-  const former = keys.find(({ purpose, status }) => purpose === 'webhook_signing' && status !== 'current')
-  await svc(['admin', 'keys', 'retire', former.keyId])
+  const previous = keys.find(({ purpose, status }) => purpose === 'webhook_signing' && status !== 'current')
+  await svc(['admin', 'keys', 'retire', previous.keyId])
   expect(await svc(['admin', 'keys', 'rewrap'])).toMatchObject({ rewrapped: 0 })
 }
 

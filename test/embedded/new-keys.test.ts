@@ -20,11 +20,11 @@ test('data that replaces other data under a running service gets its own RSA key
       ({ kty }: Json) => kty === 'RSA',
     ).n
   try {
-    const [kid, former] = [await published(), await modulus()]
+    const [kid, previous] = [await published(), await modulus()]
     const reset = await runCli(['sandbox', 'reset'], env)
     expect(reset.code, reset.stderr).toBe(0)
     await expect.poll(async () => ((await published()) ?? kid) !== kid, { timeout: 30_000 }).toBe(true)
-    expect(await modulus()).not.toBe(former)
+    expect(await modulus()).not.toBe(previous)
   } finally {
     await service.end('SIGTERM')
     await rm(dataDir, { recursive: true, force: true })

@@ -17,9 +17,9 @@ function withoutExit(command: Command): Command {
 }
 
 /** Puts the variables back in place: `process.env` is no common object, and stays the one it is. */
-function restoreEnvironment(former: NodeJS.ProcessEnv): void {
-  for (const name of Object.keys(process.env)) if (!(name in former)) delete process.env[name]
-  Object.assign(process.env, former)
+function restoreEnvironment(previous: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (!(name in previous)) delete process.env[name]
+  Object.assign(process.env, previous)
 }
 
 const exitCodeNow = (): number => Number(process.exitCode ?? 0)
@@ -35,7 +35,7 @@ export function runHere(args: readonly string[], settings: Readonly<Record<strin
   const run = async (): Promise<Run> => {
     const { stdout, stderr } = process
     const texts = { stdout: '', stderr: '' }
-    const former = { ...process.env }
+    const previous = { ...process.env }
     const { exitCode } = process
     const writes = [stdout, stderr].map((stream) => vi.spyOn(stream, 'write'))
     writes[0]!.mockImplementation((text) => ((texts.stdout += String(text)), true))
@@ -52,7 +52,7 @@ export function runHere(args: readonly string[], settings: Readonly<Record<strin
       return { code, stdout: texts.stdout, stderr: `${texts.stderr}${text.trimEnd()}` }
     } finally {
       for (const write of writes) write.mockRestore()
-      restoreEnvironment(former)
+      restoreEnvironment(previous)
       process.exitCode = exitCode
     }
   }

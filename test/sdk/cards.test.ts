@@ -181,9 +181,9 @@ test('a published key that is replaced while orders are in flight loses no order
   const { cards } = partnerClient(proxy, rotated, { encryption: { publishedKey: 'ECDH-ES+A256KW P-256' } })
   await cards.create(orderOf(rotated))
   const { database, keyring } = service.app.services
-  const [former] = keyring.all('encryption_p256')
+  const [replaced] = keyring.all('encryption_p256')
   await database.operate((tx) => keyring.add(tx, 'encryption_p256', 0, newKeyBytes('encryption_p256')))
-  await database.operate((tx) => retireKey(tx, former!.keyId))
+  await database.operate((tx) => retireKey(tx, replaced!.keyId))
   await keyring.refresh()
   // The first of these loses its answer too: carried out or refused, the next attempt must come to the same end.
   proxy.seen.length = 0
@@ -208,9 +208,9 @@ test('an order executed before its key was retired is not executed again afterwa
   }
   const made = cards.create(orderOf(unlucky))
   while (proxy.at(CREATE).length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
-  const [former] = keyring.all('encryption_rsa')
+  const [replaced] = keyring.all('encryption_rsa')
   await database.operate((tx) => keyring.add(tx, 'encryption_rsa', 0, newKeyBytes('encryption_rsa')))
-  await database.operate((tx) => retireKey(tx, former!.keyId))
+  await database.operate((tx) => retireKey(tx, replaced!.keyId))
   await keyring.refresh()
   retired = Promise.resolve()
   const card = await made

@@ -154,7 +154,7 @@ test('a backup with any byte changed, or incomplete, is rejected before anything
   }
   await handle.write('some damage', size >> 1)
   const target = await newDatabase()
-  const former = await contentIn(target)
+  const previous = await contentIn(target)
   expect(await refusal(target, ['backup', 'verify', damaged])).toContain('is not sound')
   expect(await refusal(target, ['restore', damaged])).toContain('Nothing was changed')
   for (const length of [0, 1_000, size - 1_024, size - 1, size - 512]) {
@@ -163,7 +163,7 @@ test('a backup with any byte changed, or incomplete, is rejected before anything
     expect(await refusal(target, ['restore', damaged]), String(length)).toContain('Nothing was changed')
   }
   await handle.close()
-  expect(await contentIn(target)).toEqual(former)
+  expect(await contentIn(target)).toEqual(previous)
   expect((await svc(target, 'backup', 'verify', file)).sound).toBe(true)
 })
 
@@ -176,7 +176,7 @@ if (LONG)
     const tenant = await service.as(await service.newMerchant())
     await newCode(service, tenant)
     await settled(db)
-    const former = await contentIn(db)
+    const previous = await contentIn(db)
     const waiting = () =>
       asSuperuser(db.database, async (client) => {
         const { rows } = await client.query(
@@ -184,7 +184,7 @@ if (LONG)
         )
         return rows.length > 0
       })
-    // Everything is filled in when the restore waits for a reader of the former data.
+    // Everything is filled in when the restore waits for a reader of the previous data.
     await asSuperuser(db.database, async (reader) => {
       await reader.query('begin; lock table tenants in access share mode')
       const env = envOf(db)
@@ -195,14 +195,14 @@ if (LONG)
       expect((await run).code).not.toBe(0)
       await reader.query('commit')
     })
-    expect(await contentIn(db)).toEqual(former)
+    expect(await contentIn(db)).toEqual(previous)
     const { rows } = await asSuperuser(db.database, (client) =>
       client.query(`select nspname from pg_namespace where nspname like 'svc%'`),
     )
     expect(rows).toEqual([{ nspname: 'svc' }])
     await newCode(service, tenant)
     expect((await svc(db, 'restore', file, '--replace')).reconciliation.ok).toBe(true)
-    expect((await contentIn(db)).qr_codes).not.toEqual(former.qr_codes)
+    expect((await contentIn(db)).qr_codes).not.toEqual(previous.qr_codes)
   })
 
 test('a restore reports what prevents it: data, another master key, a newer schema; an older schema is migrated', async () => {
@@ -210,7 +210,7 @@ test('a restore reports what prevents it: data, another master key, a newer sche
   const { db } = service
   const file = newFile()
   await svc(db, 'backup', file)
-  const former = await contentIn(db)
+  const previous = await contentIn(db)
   expect(await refusal(db, ['restore', file])).toContain('--replace')
   const other = { SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }
   const target = await newDatabase()
@@ -218,7 +218,7 @@ test('a restore reports what prevents it: data, another master key, a newer sche
   expect(unopened).toContain('wrapped by master key')
   expect(unopened).toContain('Nothing was changed')
   expect(await refusal(target, ['backup', file])).toContain('there already')
-  expect(await contentIn(db)).toEqual(former)
+  expect(await contentIn(db)).toEqual(previous)
 
   const names = await migrationNames()
   const newest = names.at(-1)
@@ -263,11 +263,11 @@ test('after a restore the service’s roles have their permissions, and no more'
       )
       return [...rows, ...functions.rows]
     })
-  const former = await rights()
+  const previous = await rights()
   const file = newFile()
   await svc(db, 'backup', file)
   await svc(db, 'restore', file, '--replace')
-  expect(await rights()).toEqual(former)
+  expect(await rights()).toEqual(previous)
 })
 
 const fifteen = findSystemPostgres().find(({ version }) => version.startsWith('15'))

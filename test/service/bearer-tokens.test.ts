@@ -297,7 +297,7 @@ test('once its signing key is retired, a token issued in the same second is not 
     const { keyring, database } = own.app.services
     const { apiKey } = await own.newMerchant()
     const askedAtMs = own.clock.now()
-    const former = await tokenOf(own.client, apiKey)
+    const previous = await tokenOf(own.client, apiKey)
     await database.write([], (tx) => keyring.add(tx, 'token_signing', 0, randomBytes(32)))
     await keyring.refresh()
     const kept = keyring.newest('token_signing').keyId
@@ -307,7 +307,7 @@ test('once its signing key is retired, a token issued in the same second is not 
       ]),
     )
     await keyring.refresh()
-    expectInvalid(await use(former, own.client))
+    expectInvalid(await use(previous, own.client))
     own.clock.advance(askedAtMs - (askedAtMs % 1_000) - own.clock.now())
     expect((await use(await tokenOf(own.client, apiKey), own.client)).status).toBe(200)
   } finally {

@@ -132,7 +132,7 @@ test('two shared keys are live at once, and a retired one stops decrypting while
   const caller = await asPartner(service.client, own)
   const newer = sharedJweKey(await operate((tx) => issueSharedKey(tx, maker(), own.partnerId)))
   const send = async (key: JweKey) => caller.post(CREATE, await encryptFor(own, orderOf(own), key))
-  // A process may know the former keys for a second more.
+  // A process may use the previous keys for a second more.
   while ((await send(newer)).status !== 200);
   payloadOf(await send(own.sharedKey))
   await operate((tx) => retireJweKey(tx, own.partnerId, own.sharedKey.kid))

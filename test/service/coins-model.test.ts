@@ -82,10 +82,10 @@ async function take(world: CoinWorld, move: Step): Promise<void> {
   if (move.kind === 'sweep') return void (await expireDueCoins(services[1].app.services))
   if (move.kind === 'revise') return world.revise(move.config, move.terms)
   if (move.kind === 'retry') {
-    const former = world.sent[move.which % Math.max(1, world.sent.length)]
-    if (former?.response.status !== 200) return
-    const again = await world.send(former.path, former.body)
-    expect(again.response.text).toBe(former.response.text)
+    const previous = world.sent[move.which % Math.max(1, world.sent.length)]
+    if (previous?.response.status !== 200) return
+    const again = await world.send(previous.path, previous.body)
+    expect(again.response.text).toBe(previous.response.text)
     return
   }
   if (move.kind === 'allocate') return allocate(world, move)

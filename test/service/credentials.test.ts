@@ -79,8 +79,8 @@ test.each(KINDS)(
     const { tenantId, ask, use } = await programs()
     const { credentialId, name } = (await credentialsOf(tenantId))[0]!
     const issued = (await roll(tenantId, credentialId, { hours: 48 })).json
-    const [former, next] = await credentialsOf(tenantId)
-    const hours = (Date.parse(former!['expiresOn']) - Date.now()) / 3_600_000
+    const [previous, next] = await credentialsOf(tenantId)
+    const hours = (Date.parse(previous!['expiresOn']) - Date.now()) / 3_600_000
     expect([Math.round(hours), next!['name'], next!['expiresOn']]).toEqual([48, name, undefined])
     const tokens = []
     for (const one of [service, other]) {

@@ -88,14 +88,14 @@ test('card numbers are re-encrypted under a new key while cards are issued and r
   const clients: Client[] = await Promise.all(
     processes.map(async ({ baseUrl }) => asPartner(await HttpClient.open(baseUrl), partner)),
   )
-  const [former] = await statesOf('card_number')
+  const [previous] = await statesOf('card_number')
   let rotated = false
   const rotate = async () => {
     const command = ['admin', 'keys', 'rotate', 'card_number', '--json']
     const killed = await runCli(command, env, {
       when: (stderr) => stderr.includes('rows encrypted again'),
     })
-    const left = (await statesOf('card_number')).find(({ keyId }) => keyId === former.keyId)
+    const left = (await statesOf('card_number')).find(({ keyId }) => keyId === previous.keyId)
     return { killed, left, resumed: await runCli(command, env) }
   }
   const rotation = rotate().finally(() => (rotated = true))
@@ -124,10 +124,10 @@ test('card numbers are re-encrypted under a new key while cards are issued and r
   expect(resumed.stderr).toMatch(/[1-9]\d* of [1-9]\d* rows encrypted again/)
   const done = JSON.parse(resumed.stdout)
   expect(Math.min(...counts)).toBeGreaterThan(0)
-  expect(done).toMatchObject({ retired: former.keyId, kept: '' })
+  expect(done).toMatchObject({ retired: previous.keyId, kept: '' })
   expect(done.reencrypted).toBeGreaterThanOrEqual(left!.rows)
   expect(await statesOf('card_number')).toMatchObject([
-    { keyId: former.keyId, state: 'retired', rows: 0 },
+    { keyId: previous.keyId, state: 'retired', rows: 0 },
     { keyId: done.keyId, state: 'encrypts' },
   ])
   for (const process of processes) expect((await process.end('SIGTERM')).code).toBe(0)

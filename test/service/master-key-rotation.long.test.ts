@@ -71,8 +71,8 @@ test('the master key is replaced by the steps of the guide while callers work: n
   const restart = async (masterKey: string) => {
     for (const at of [0, 1]) {
       const successor = await startOne(masterKey)
-      const [former] = fleet.splice(at, 1, successor)
-      await former?.end('SIGTERM')
+      const [previous] = fleet.splice(at, 1, successor)
+      await previous?.end('SIGTERM')
       if (fleet.length === 2) await work()
     }
   }

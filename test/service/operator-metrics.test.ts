@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** How many times each operation was carried out, and which lanes there are. */
+/** How many times each operation was carried out, and the names of the commit queues. */
 async function measured() {
   const { text } = await service.client.get('/metrics')
   const lines = text.split('\n')
@@ -23,7 +23,7 @@ async function measured() {
     if (operation) counts.set(operation, Number(count))
   }
   const queues = lines.flatMap((line) => /^svc_queued_commands\{queue="([^"]+)"\}/.exec(line)?.[1] ?? [])
-  return { counts, lanes: queues }
+  return { counts, queues }
 }
 
 test('requests of the console and of the API are counted separately; their commands wait in one queue', async () => {
@@ -34,7 +34,7 @@ test('requests of the console and of the API are counted separately; their comma
   const lock = { status: 'L', reason: 'lost' }
   expect((await operator.post(`/cards/${svcCardId}/status`, lock)).status).toBe(200)
   expect((await caller.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, lock)).status).toBe(200)
-  const { counts, lanes: queues } = await measured()
+  const { counts, queues } = await measured()
   expect(counts.get('changeCardStatus')).toBe(1)
   expect(counts.get('console.changeCardStatus')).toBe(1)
   expect(queues.filter((name) => name.endsWith('changeCardStatus'))).toEqual(['changeCardStatus'])
@@ -43,10 +43,10 @@ test('requests of the console and of the API are counted separately; their comma
 })
 
 test('a second queue with a name in use is a programming error, detected when it is opened', () => {
-  const { queues: lanes } = service.app.services
-  const [taken] = lanes.open
+  const { queues } = service.app.services
+  const [taken] = queues.open
   const spec = { name: taken!.name } as ConstructorParameters<typeof CommitQueue>[0]
-  expect(() => new CommitQueue(spec, lanes)).toThrow(`a second queue ${taken!.name}`)
+  expect(() => new CommitQueue(spec, queues)).toThrow(`a second queue ${taken!.name}`)
 })
 
 test('internal errors of every operation are counted from zero, so that the first one is an increase', async () => {

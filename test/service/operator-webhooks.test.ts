@@ -219,9 +219,9 @@ test('secrets are shown by their dates, never by their values, and those that no
   const rotated = (await browser.post(`/webhooks/${endpointId}/rotate-secret`, { graceSeconds: 60 })).json
   const response = await browser.get(`/webhooks/${endpointId}`)
   expect(response.json.secrets).toHaveLength(2)
-  const [newest, former] = response.json.secrets
+  const [newest, previous] = response.json.secrets
   expect(newest.expiresOn).toBeUndefined()
-  expect(Date.parse(former.expiresOn) - Date.parse(newest.createdOn)).toBe(60_000)
+  expect(Date.parse(previous.expiresOn) - Date.parse(newest.createdOn)).toBe(60_000)
   expect(response.json.row.endpoint.headerNames).toEqual(['authorization'])
   const reported = [response.text, (await browser.get('/webhooks')).text, (await browser.get('/audit')).text]
   for (const value of [secret, rotated.secret, 'canary-of-the-tenant'])

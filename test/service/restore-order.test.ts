@@ -14,8 +14,8 @@ test('a backup is restored in any order of rows: also where a card comes long af
   onTestFinished(() => service.close())
   const partner = await newPartner(service, { fundsPaise: 1_000_000_000n })
   const client = await asPartner(service.client, partner)
-  const { svcCardId: former } = payloadOf(await createCard(client, partner, { loadAmount: 5 }))
-  const path = `/api/v0/partner/svcCard/${former}`
+  const { svcCardId: previous } = payloadOf(await createCard(client, partner, { loadAmount: 5 }))
+  const path = `/api/v0/partner/svcCard/${previous}`
   payloadOf(await client.patch(`${path}/status`, { status: 'BL', reason: 'lost' }))
   payloadOf(await client.post(`${path}/replace`, { reason: 'lost' }))
   await settled(service.db)
@@ -25,7 +25,7 @@ test('a backup is restored in any order of rows: also where a card comes long af
     const page = async () => {
       const { rows } = await db.query<{ page: string }>(
         'update cards set modified_at = modified_at where svc_card_id = $1 returning (ctid::text::point)[0]::int as page',
-        [former],
+        [previous],
       )
       return Number(rows[0]!.page)
     }

@@ -58,7 +58,7 @@ test('a row encrypted by a cut-off process with a key retired by then stays read
   const { secret } = (await browser.post('/session/second-factor')).json
   await browser.post('/session/second-factor/confirm', { code: codeOf(secret) })
   const cutOff = await Keyring.open(database, masterKeys(MASTER_KEY))
-  const former = cutOff.newest(PURPOSE).keyId
+  const previous = cutOff.newest(PURPOSE).keyId
   // A code counts once.
   const signIn = async (): Promise<number> => {
     await forgetUsedCodes(service.db.database)
@@ -67,27 +67,27 @@ test('a row encrypted by a cut-off process with a key retired by then stays read
   }
 
   await addKey()
-  expect(await svc('admin', 'keys', 'rotate', PURPOSE)).toMatchObject({ reencrypted: 1, retired: former })
+  expect(await svc('admin', 'keys', 'rotate', PURPOSE)).toMatchObject({ reencrypted: 1, retired: previous })
   expect(await finding()).toMatchObject({ status: 'PASS' })
-  await sql(`update keyring set retired_at = now() - interval '400 days' where key_id = $1`, [former])
+  await sql(`update keyring set retired_at = now() - interval '400 days' where key_id = $1`, [previous])
   await keyring.refresh()
   const [row] = await sql<{ operator_id: string; secret_encrypted: Buffer }>(
     'select operator_id, secret_encrypted from operator_totp',
   )
   const name = OPERATOR_FACTORS.nameOf(row!.operator_id)
   const late = cutOff.encrypt(PURPOSE, keyring.open(PURPOSE, row!.secret_encrypted, name), name)
-  expect(late.toString('latin1')).toContain(former)
+  expect(late.toString('latin1')).toContain(previous)
   await sql('update operator_totp set secret_encrypted = $1', [late])
 
   expect(await signIn()).toBe(200)
-  expect(await keyOf(former)).toMatchObject({ state: 'retired', rows: 1 })
+  expect(await keyOf(previous)).toMatchObject({ state: 'retired', rows: 1 })
   expect(await finding()).toMatchObject({
     status: 'FAIL',
     detail: expect.stringContaining('1 rows are encrypted with a retired operator_totp key'),
   })
   await addKey()
   expect(await svc('admin', 'keys', 'rotate', PURPOSE)).toMatchObject({ reencrypted: 1 })
-  expect(await keyOf(former)).toMatchObject({ state: 'retired', rows: 0 })
+  expect(await keyOf(previous)).toMatchObject({ state: 'retired', rows: 0 })
   expect(await finding()).toMatchObject({ status: 'PASS' })
   await keyring.refresh()
   expect(await signIn()).toBe(200)

@@ -58,13 +58,13 @@ test('a table that names a tenant is a table of tenants', async () => {
 
 test('a database and a backup of a version before the baseline are rejected, and nothing is changed', async () => {
   const db = await newDatabase()
-  const former = '0001_tenants_ledger_qr_codes'
+  const previous = '0001_tenants_ledger_qr_codes'
   const rename = (from: string, to: string) =>
     asSuperuser(db.database, (admin) =>
       admin.query('update migrations set name = $2 where name = $1', [from, to]),
     )
   const [first] = await migrationNames()
-  await rename(first!, former)
+  await rename(first!, previous)
   const dir = await mkdtemp(join(tmpdir(), 'svc-earlier-'))
   const file = join(dir, 'earlier.tar')
   const env = { DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: dir }
@@ -75,7 +75,7 @@ test('a database and a backup of a version before the baseline are rejected, and
       /unreleased version \(0001_tenants_ledger_qr_codes\).*Back it up with the version that wrote it/,
     )
     expect((await runHere(['admin', 'backup', file], env)).code).toBe(0)
-    await rename(former, first!)
+    await rename(previous, first!)
     const restored = await runHere(['admin', 'restore', file], env)
     expect(restored.code).toBe(1)
     expect(restored.stderr).toContain('only that version can restore it. Nothing was changed')

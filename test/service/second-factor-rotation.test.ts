@@ -55,22 +55,22 @@ test('authenticator codes of operators and members work after the key of their s
     { api: undefined, name: operator.name, secret: await addApp(atConsole) },
     { api: PORTAL_API, name: atPortal.memberName, secret: await addApp(atPortal) },
   ] as const
-  const [former] = await keysOf('operator_totp')
-  expect(former).toMatchObject({ state: 'encrypts', rows: 2 })
+  const [previous] = await keysOf('operator_totp')
+  expect(previous).toMatchObject({ state: 'encrypts', rows: 2 })
   await database.write([], (tx) => keyring.add(tx, 'operator_totp', 0, randomBytes(32)))
 
-  const early = await svc('admin', 'keys', 'retire', former.keyId)
+  const early = await svc('admin', 'keys', 'retire', previous.keyId)
   expect(early.code).toBe(1)
-  expect(early.stderr).toContain(`2 rows are still encrypted with ${former.keyId}`)
+  expect(early.stderr).toContain(`2 rows are still encrypted with ${previous.keyId}`)
 
   const rotated = await svc('admin', 'keys', 'rotate', 'operator_totp', '--json')
   expect(JSON.parse(rotated.stdout), rotated.stderr).toMatchObject({
     reencrypted: 2,
-    retired: former.keyId,
+    retired: previous.keyId,
     kept: '',
   })
   await asSuperuser(service.db.database, (admin) =>
-    admin.query('delete from keyring where key_id = $1', [former.keyId]),
+    admin.query('delete from keyring where key_id = $1', [previous.keyId]),
   )
   await keyring.refresh()
   for (const { api, name, secret } of people) {

@@ -42,10 +42,12 @@ test('a snapshot is loaded and the sandbox reset while the service runs: it keep
     expect(events.some(({ data }: Json) => data.qrCodeId === made.qrCodeId)).toBe(false)
     break
   }
-  const formerKey = (await sandbox()).merchant.apiKey
+  const previousKey = (await sandbox()).merchant.apiKey
   expect(await run('reset')).toMatchObject({ demoTenants: 'made again' })
   expect((await second.get('/api/v0/events')).status).toBe(401)
-  expect((await client.post('/api/v0/merchant/token', undefined, { 'api-key': formerKey })).status).toBe(401)
+  expect((await client.post('/api/v0/merchant/token', undefined, { 'api-key': previousKey })).status).toBe(
+    401,
+  )
   payloadOf(await make(await login()))
   expect((await run('snapshot', 'list')).map(({ name }: Json) => name)).toEqual(['one'])
   expect((await process.end('SIGTERM')).code).toBe(0)

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 test('a repeated rotation removes no secret before its time: while five are in use, another one is rejected', async () => {
   const shop = await service.as(await service.newMerchant())
-  const { secret: former, endpointId } = payloadOf(
+  const { secret: previous, endpointId } = payloadOf(
     await shop.post('/api/v0/webhook-endpoints', { url: receiver.url('/repeated') }),
   )
   const rotate = (body: object = {}) =>
@@ -37,7 +37,7 @@ test('a repeated rotation removes no secret before its time: while five are in u
   await newCode(service, shop)
   await receiver.until(() => receiver.at('/repeated').length === 1)
   const [delivery] = receiver.at('/repeated')
-  for (const secret of [former, ...rotated]) verifyDelivery(delivery!, secret)
+  for (const secret of [previous, ...rotated]) verifyDelivery(delivery!, secret)
 
   // What may have leaked can always be ended.
   const { secret: only } = payloadOf(await rotate({ graceSeconds: 0 }))
@@ -45,6 +45,6 @@ test('a repeated rotation removes no secret before its time: while five are in u
   await receiver.until(() => receiver.at('/repeated').length === 2)
   const [, last] = receiver.at('/repeated')
   verifyDelivery(last!, only)
-  for (const secret of [former, ...rotated]) expect(() => verifyDelivery(last!, secret)).toThrow()
+  for (const secret of [previous, ...rotated]) expect(() => verifyDelivery(last!, secret)).toThrow()
   payloadOf(await rotate())
 })

@@ -50,13 +50,13 @@ test('deliveries verify with the standard’s own library, v1 and v1a, and conta
 
 test('a rotated secret signs beside the previous one until the grace period ends', async () => {
   const tenant = await newTenant()
-  const { secret: former, endpointId } = await newEndpoint(tenant, { url: receiver.url('/rotated') })
+  const { secret: previous, endpointId } = await newEndpoint(tenant, { url: receiver.url('/rotated') })
   const path = `/api/v0/webhook-endpoints/${endpointId}/rotate-secret`
   const { secret } = payloadOf(await tenant.post(path, { graceSeconds: 3_600 }))
   await newCode(service, tenant)
   await receiver.until(() => receiver.at('/rotated').length === 1)
   const [both] = receiver.at('/rotated')
-  verifyDelivery(both!, former)
+  verifyDelivery(both!, previous)
   verifyDelivery(both!, secret)
   const { secret: last } = payloadOf(await tenant.post(path, { graceSeconds: 0 }))
   await newCode(service, tenant)
@@ -64,7 +64,7 @@ test('a rotated secret signs beside the previous one until the grace period ends
   const [, only] = receiver.at('/rotated')
   verifyDelivery(only!, last)
   expect(() => verifyDelivery(only!, secret)).toThrow()
-  expect(() => verifyDelivery(only!, former)).toThrow()
+  expect(() => verifyDelivery(only!, previous)).toThrow()
 })
 
 test('an endpoint is sent the types of its filter, from its creation on, and nothing of other tenants', async () => {

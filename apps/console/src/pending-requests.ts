@@ -97,13 +97,13 @@ export const keyOfContent: Middleware = {
     if (formKey === null || setsState(request.method, schemaPath)) return
     const content = await contentOf(request)
     const pending = pendingRequests()
-    const [former] = pending[content] ?? []
+    const [previous] = pending[content] ?? []
     // A form that is sent with other values after a lost response is refused, so its key stays the same.
-    const key = former ?? taken.get(formKey) ?? formKey
+    const key = previous ?? taken.get(formKey) ?? formKey
     taken.set(formKey, key)
-    if (former === undefined) store([...Object.entries(pending), [content, [key, Date.now()]]])
+    if (previous === undefined) store([...Object.entries(pending), [content, [key, Date.now()]]])
     request.headers.set(HEADER, key)
-    sent.set(request, { content, key, formKey, again: former !== undefined })
+    sent.set(request, { content, key, formKey, again: previous !== undefined })
   },
   async onResponse({ request, response }) {
     const of = sent.get(request)

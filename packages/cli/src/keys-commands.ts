@@ -4,7 +4,6 @@ import { required } from '@svc/kernel/invariant'
 import {
   beginRotation,
   type EncryptedRows,
-  formerRows,
   type KeyFacts,
   listKeys,
   liveKeys,
@@ -13,6 +12,7 @@ import {
   type RotatablePurpose,
   reencryptSome,
   retireKey,
+  rowsToReencrypt,
   usesOf,
 } from '@svc/platform/crypto/key-rotation'
 import { KEYRING_REFRESH_MS } from '@svc/platform/crypto/keyring'
@@ -130,17 +130,17 @@ async function rotate(context: CommandContext, purpose: string, json: boolean): 
     reencrypted += await reencryptAll(context, places)
   }
   const retired = await retireUnused(context, purpose)
-  const former = liveKeys(await database.operate(listKeys), purpose).filter(
+  const previous = liveKeys(await database.operate(listKeys), purpose).filter(
     ({ keyId }) => keyId !== newest.keyId,
   )
-  for (const { keyId } of former) progress(`${keyId} stays: ${whyKept(context, purpose)}`)
+  for (const { keyId } of previous) progress(`${keyId} stays: ${whyKept(context, purpose)}`)
   printRecord(
     {
       purpose,
       keyId: newest.keyId,
       reencrypted,
       retired: retired.join(' '),
-      kept: former.map(({ keyId }) => keyId).join(' '),
+      kept: previous.map(({ keyId }) => keyId).join(' '),
     },
     json,
   )
@@ -187,7 +187,7 @@ async function reencryptAll(context: CommandContext, places: readonly EncryptedR
 }
 
 async function reencryptPlace({ database, keyMaker }: CommandContext, rows: EncryptedRows): Promise<number> {
-  const total = await database.operate((tx) => formerRows(tx, rows))
+  const total = await database.operate((tx) => rowsToReencrypt(tx, rows))
   let reencrypted = 0
   let reportedAtMs = 0
   const report = () => progress(`${reencrypted} of ${total} rows encrypted again.`)

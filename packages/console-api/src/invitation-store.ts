@@ -168,13 +168,13 @@ export async function insertInvitation(
     fail('role_too_low', { description: `Your role ${maker.role} cannot invite to the role ${role}` })
   if (await findOperator(tx, name))
     fail('already_exists', { description: `name: another operator is called ${name}` })
-  const [former] = await tx.query(LOCK_OPEN, [name])
-  if (former) {
-    if (stateOf(toInvitation(former), now) === 'open')
+  const [previous] = await tx.query(LOCK_OPEN, [name])
+  if (previous) {
+    if (stateOf(toInvitation(previous), now) === 'open')
       fail('already_exists', {
         description: `name: ${name} is invited already; revoke that invitation first`,
       })
-    await tx.query(REVOKE, [former.invitation_id, now])
+    await tx.query(REVOKE, [previous.invitation_id, now])
   }
   const [{ count } = { count: 0 }] = await tx.query(COUNT_OPEN)
   if (count >= OPEN_MAX) fail('too_many_invitations')

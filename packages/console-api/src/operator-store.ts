@@ -134,12 +134,12 @@ export async function updateOperator(
   { role, disabled }: OperatorChange,
 ): Promise<OperatorAccount | undefined> {
   const admins = await tx.query(LOCK_ADMINS)
-  const former = await findOperator(tx, operatorId)
-  if (former?.operatorId !== operatorId) return undefined
+  const previous = await findOperator(tx, operatorId)
+  if (previous?.operatorId !== operatorId) return undefined
   const stepsDown = disabled === true || (role !== undefined && role !== 'admin')
   if (stepsDown && admins.length === 1 && admins[0]!.operator_id === operatorId) fail('last_administrator')
   const [row] = await tx.query(CHANGE, [operatorId, role, disabled])
-  if (disabled === true || (role !== undefined && !covers(role, former.role)))
+  if (disabled === true || (role !== undefined && !covers(role, previous.role)))
     await tx.query(END_SESSIONS, [operatorId, null])
   return toOperator(row!)
 }

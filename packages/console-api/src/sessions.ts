@@ -138,7 +138,7 @@ export class Sessions {
   async begin(
     tx: Tx,
     { operatorId, name, role, hasSecondFactor }: OperatorAccount,
-    former: Buffer | undefined,
+    previous: Buffer | undefined,
     { factors, authenticatedAt }: SignInProof,
     { address, userAgent }: SignInPlace,
   ): Promise<{ session: Session; cookie: string }> {
@@ -150,7 +150,7 @@ export class Sessions {
     const expiresAt = new Date(now.getTime() + lifeMs)
     // The clock of an identity provider may be ahead.
     const provedAt = authenticatedAt && authenticatedAt < now ? authenticatedAt : now
-    if (former) await tx.query(END, [former])
+    if (previous) await tx.query(END, [previous])
     await tx.query(INSERT, [
       digest,
       operatorId,

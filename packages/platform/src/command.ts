@@ -99,7 +99,7 @@ export class Commands {
   }
 }
 
-interface Lane {
+interface QueueContext {
   readonly queues: CommitQueueServices
   readonly waits: BoundedWaits
   readonly onSubmit: () => void
@@ -108,7 +108,7 @@ interface Lane {
 function openCommand<Ask, C extends PreparedCommand, S, D>(
   command: Command<Ask, C, S, D>,
   tools: CommandTools,
-  { queues, waits, onSubmit }: Lane,
+  { queues, waits, onSubmit }: QueueContext,
 ): OpenCommand<Ask, D> {
   const queue = new CommitQueue<C, S, D>(command, queues)
   const prepare = command.prepare(tools)

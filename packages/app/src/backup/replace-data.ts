@@ -52,7 +52,7 @@ export async function replaceData({ address, migrations, replace, fill }: Replac
     if (fill) await fillTables(client, fill)
     for (const name of all.filter((known) => !first.includes(known))) await runMigration(client, name)
     await client.query(`analyze ${(await tablesOf(client)).map(({ name }) => quoted(name)).join(', ')}`)
-    await lockFormer(client)
+    await lockPrevious(client)
     await client.query('drop schema svc_former cascade; commit')
   } finally {
     await client.end().catch(() => undefined)
@@ -96,9 +96,9 @@ async function runMigration(client: pg.Client, name: string): Promise<void> {
 
 /**
  * Waits for transactions that are under way on the previous data, so that none begins there and ends in the new. A request
- * that meets the lock is retried by its lane.
+ * that meets the lock is retried by its commit queue.
  */
-async function lockFormer(client: pg.Client): Promise<void> {
+async function lockPrevious(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'svc_former'::regnamespace and relkind in ('r', 'p') and not relispartition order by relname`,
   )

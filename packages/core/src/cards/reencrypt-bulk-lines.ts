@@ -11,7 +11,7 @@ const COUNT = statement<{ rows: bigint }>(
   `select count(*) as rows from bulk_rows where status = 'PENDING' and ${beginsWith('content')}`,
 )
 // Those that are being carried out just now are passed over: they are done, or encrypted again, on the next round.
-const FORMER = statement<{ partner_id: string; job_id: string; line: number; content: Buffer }>(
+const TO_REENCRYPT = statement<{ partner_id: string; job_id: string; line: number; content: Buffer }>(
   'bulk_lines_to_reencrypt',
   `select partner_id, job_id, line, content from bulk_rows
    where status = 'PENDING' and (job_id, line) > ($1, $2) and substr(content, 1, length($3::bytea)) <> $3
@@ -33,7 +33,7 @@ export const BULK_LINES: EncryptedRows = {
   async reencrypt(tx, keyring, after) {
     const [jobId = '', line = '0'] = after.split(' ')
     const prefix = encryptedWith(keyring.newest('bulk_row').keyId)
-    const found = await tx.query(FORMER, [jobId, Number(line), prefix, ROWS])
+    const found = await tx.query(TO_REENCRYPT, [jobId, Number(line), prefix, ROWS])
     if (found.length === 0) return { rows: 0 }
     const anew = found.map((row) =>
       encryptLine(keyring, row.job_id, row.line, openLine(keyring, row.job_id, row)),

@@ -11,7 +11,7 @@ const COUNT = statement<{ rows: bigint }>(
   `select count(*) as rows from cards where ${beginsWith('number_encrypted')}`,
 )
 // Locked in order of id, as everywhere, so that it cannot deadlock with the service.
-const FORMER = statement<{ svc_card_id: string; number_encrypted: Buffer }>(
+const TO_REENCRYPT = statement<{ svc_card_id: string; number_encrypted: Buffer }>(
   'card_numbers_to_reencrypt',
   `select svc_card_id, number_encrypted from cards
    where svc_card_id > $1 and substr(number_encrypted, 1, length($2::bytea)) <> $2
@@ -30,7 +30,11 @@ export const CARD_NUMBERS: EncryptedRows = {
     return (await tx.query(COUNT, [begins]))[0]!.rows
   },
   async reencrypt(tx, keyring, after) {
-    const found = await tx.query(FORMER, [after, encryptedWith(keyring.newest('card_number').keyId), ROWS])
+    const found = await tx.query(TO_REENCRYPT, [
+      after,
+      encryptedWith(keyring.newest('card_number').keyId),
+      ROWS,
+    ])
     if (found.length === 0) return { rows: 0 }
     const anew = found.map(({ svc_card_id: id, number_encrypted: encrypted }) => ({
       id,

@@ -10,7 +10,7 @@ const COUNT = statement<{ rows: bigint }>(
   `select count(*) as rows from partner_encryption_keys
    where kind = 'shared' and ${beginsWith('material')}`,
 )
-const FORMER = statement<{ partner_id: string; kid: string; place: string; material: Buffer }>(
+const TO_REENCRYPT = statement<{ partner_id: string; kid: string; place: string; material: Buffer }>(
   'partner_keys_to_reencrypt',
   `select partner_id, kid, partner_id || ' ' || kid as place, material from partner_encryption_keys
    where kind = 'shared' and substr(material, 1, length($2::bytea)) <> $2 and partner_id || ' ' || kid > $1
@@ -30,7 +30,11 @@ export const PARTNER_KEYS: EncryptedRows = {
     return (await tx.query(COUNT, [begins]))[0]!.rows
   },
   async reencrypt(tx, keyring, after) {
-    const found = await tx.query(FORMER, [after, encryptedWith(keyring.newest('partner_key').keyId), ROWS])
+    const found = await tx.query(TO_REENCRYPT, [
+      after,
+      encryptedWith(keyring.newest('partner_key').keyId),
+      ROWS,
+    ])
     if (found.length === 0) return { rows: 0 }
     const anew = found.map(({ partner_id: partnerId, kid, place, material }) => ({
       partnerId,

@@ -110,7 +110,7 @@ interface Rotated {
   readonly endpoint: Endpoint
   readonly rotate: Rotate
   readonly now: Date
-  readonly formerUntil: Date
+  readonly previousUntil: Date
   /** Of its secrets, with the new one. */
   readonly expiries: readonly number[]
 }
@@ -146,9 +146,9 @@ export const rotateSecret = command({
   },
   decide({ endpoints, expiries }, rotate: Rotate, now): Rotated {
     const endpoint = changedEndpoint(endpointOf(endpoints, rotate), {}, now)
-    const turn = { now, formerUntil: new Date(now.getTime() + rotate.graceSeconds * 1_000) }
-    const former = expiries.get(endpoint.endpointId) ?? []
-    return { endpoint, rotate, ...turn, expiries: withNewSecret(former, turn, rotate.timeZone) }
+    const turn = { now, previousUntil: new Date(now.getTime() + rotate.graceSeconds * 1_000) }
+    const previous = expiries.get(endpoint.endpointId) ?? []
+    return { endpoint, rotate, ...turn, expiries: withNewSecret(previous, turn, rotate.timeZone) }
   },
   apply({ endpoints, expiries }, { endpoint, expiries: own }) {
     endpoints.set(endpoint.endpointId, endpoint)
@@ -160,8 +160,8 @@ export const rotateSecret = command({
 })
 
 /** The previous secrets go on signing beside the new one for the time of grace. */
-function saveRotated(tx: Writes, { endpoint, rotate, now, formerUntil }: Rotated): void {
+function saveRotated(tx: Writes, { endpoint, rotate, now, previousUntil }: Rotated): void {
   const { tools, secret } = rotate
   saveEndpoint(tx, endpoint)
-  saveSecret(tx, tools, endpoint, secret, { now, formerUntil })
+  saveSecret(tx, tools, endpoint, secret, { now, previousUntil })
 }

@@ -100,5 +100,5 @@ function newEndpoint(create: CreateEndpoint, now: Date): Endpoint {
 function insertEndpoint(tx: Writes, { endpoint, command: { secret, tools } }: Created): void {
   const now = endpoint.createdAt
   webhookEndpoints.insert(tx, [endpoint])
-  saveSecret(tx, tools, endpoint, secret, { now, formerUntil: now })
+  saveSecret(tx, tools, endpoint, secret, { now, previousUntil: now })
 }

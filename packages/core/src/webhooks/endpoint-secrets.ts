@@ -69,7 +69,7 @@ export async function secretExpiries(tx: Tx, owners: readonly Owner[]): Promise<
 /** When previous secrets end, beside one that is added now. */
 interface Turn {
   readonly now: Date
-  readonly formerUntil: Date
+  readonly previousUntil: Date
 }
 
 /**
@@ -78,12 +78,12 @@ interface Turn {
  */
 export function withNewSecret(
   expiries: readonly number[],
-  { now, formerUntil }: Turn,
+  { now, previousUntil }: Turn,
   timeZone: string,
 ): readonly number[] {
   const isLive = (at: number) => at > now.getTime()
-  const former = expiries.map((at) => Math.min(at, formerUntil.getTime())).filter(isLive)
-  if (former.length < SECRETS_MAX) return [...former, NEVER]
+  const previous = expiries.map((at) => Math.min(at, previousUntil.getTime())).filter(isLive)
+  if (previous.length < SECRETS_MAX) return [...previous, NEVER]
   const next = new Date(Math.min(...expiries.filter(isLive)))
   return fail('too_many_webhook_secrets', {
     description: `${SECRETS_MAX} secrets of this endpoint are in use; the next one expires on ${rfc3339(next, timeZone)}`,
@@ -95,13 +95,13 @@ export interface Tools {
   readonly random: RandomBytes
 }
 
-/** Adds the secret that signs from now on. Previous ones go on signing beside it until `formerUntil`. */
+/** Adds the secret that signs from now on. Previous ones go on signing beside it until `previousUntil`. */
 export function saveSecret(
   tx: Writes,
   { keyring, random }: Tools,
   { tenantId, endpointId }: Owner,
   secret: Secret,
-  { now, formerUntil }: Turn,
+  { now, previousUntil }: Turn,
 ): void {
   const secretId = newId('whs', now.getTime(), random)
   const encrypted = keyring.encrypt(
@@ -110,7 +110,7 @@ export function saveSecret(
     secretEncryptedFor(secretId),
   )
   webhookSecrets.insert(tx, [{ secretId, tenantId, endpointId, encrypted, createdAt: now }])
-  tx.write(EXPIRE, [tenantId, endpointId, formerUntil, secretId])
+  tx.write(EXPIRE, [tenantId, endpointId, previousUntil, secretId])
   tx.write(FORGET, [tenantId, endpointId, now])
 }
 

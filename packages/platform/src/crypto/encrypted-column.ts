@@ -29,7 +29,7 @@ export function encryptedColumn(place: EncryptedColumn): EncryptedRows {
     `${name}_encrypted_with`,
     `select count(*) as rows from ${table} where ${beginsWith(column)}`,
   )
-  const FORMER = statement<{ key: string[]; encrypted: Buffer }>(
+  const TO_REENCRYPT = statement<{ key: string[]; encrypted: Buffer }>(
     `${name}_to_reencrypt`,
     `select array[${keys}]::text[] as key, ${column} as encrypted from ${table}
      where (${keys}) > (${after}) and substr(${column}, 1, length(${prefix})) <> ${prefix}
@@ -49,7 +49,7 @@ export function encryptedColumn(place: EncryptedColumn): EncryptedRows {
     async reencrypt(tx, keyring, last) {
       const from = last.split(' ')
       const newest = encryptedWith(keyring.newest(purpose).keyId)
-      const found = await tx.query(FORMER, [...key.map((_, n) => from[n] ?? ''), newest, ROWS])
+      const found = await tx.query(TO_REENCRYPT, [...key.map((_, n) => from[n] ?? ''), newest, ROWS])
       if (found.length === 0) return { rows: 0 }
       const encrypted = found.map((row) => {
         const boundTo = encryptedFor(...row.key)

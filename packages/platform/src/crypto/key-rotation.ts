@@ -143,7 +143,7 @@ export async function usesOf(
 }
 
 /** How many rows a rotation has before it: all that the newest key did not encrypt, also those of retired keys. */
-export async function formerRows(tx: Tx, rows: EncryptedRows): Promise<bigint> {
+export async function rowsToReencrypt(tx: Tx, rows: EncryptedRows): Promise<bigint> {
   const keys = await listKeys(tx)
   const newest = liveKeys(keys, rows.purpose).at(-1)
   return countOf(

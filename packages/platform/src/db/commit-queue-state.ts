@@ -1,4 +1,4 @@
-/** How a lane stands now. */
+/** The state of a commit queue. */
 export interface CommitQueueState {
   readonly name: string
   /** Commands that wait for a batch. */

@@ -14,7 +14,7 @@ import { TenantQueues } from './tenant-queues.ts'
 export interface CommitQueueServices extends FlightServices {
   readonly log: Log
   readonly limits: { readonly commandTimeoutMs: number; readonly tenantQueueMax: number }
-  /** Every lane of the process, for draining, probes and metrics. */
+  /** Every commit queue of the process, for draining, probes and metrics. */
   readonly open: Set<OpenCommitQueue>
 }
 
@@ -28,7 +28,7 @@ const AT_ONCE_MAX = 16
 
 /**
  * The write path of one kind of command. Commands that arrive while a transaction is under way wait for it and go
- * together into the next one; a command on an idle lane goes at once, alone.
+ * together into the next one; a command on an idle queue goes at once, alone.
  */
 export class CommitQueue<C extends PreparedCommand, S, D> {
   readonly #spec: CommandSpec<C, S, D>

@@ -46,7 +46,7 @@ const CARD_OF_JWE = statement<{ svcCardId: string }>(
 )
 
 /**
- * Carries out bulk jobs a few orders at a time, behind those of single callers, in the very lane of single orders. All
+ * Carries out bulk jobs a few orders at a time, behind those of single callers, in the commit queue of single orders. All
  * processes share the work by leases on rows; a lease only spares double work. That a row is done once rests on its
  * JWE, which counts once (decision C13): after a crash the order is submitted again and gets the first response.
  */

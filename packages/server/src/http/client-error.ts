@@ -21,7 +21,7 @@ interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** The response before it on the same connection, where that was still to come. */
-  readonly former: ServerResponse | undefined
+  readonly previous: ServerResponse | undefined
 }
 
 const isOpen = (response: ServerResponse | undefined): response is ServerResponse =>
@@ -47,8 +47,8 @@ const CLOSING_MS = 2_000
 /** Sees every request, to know what is under way when a connection breaks. */
 export const followExchanges = (server: Server): void =>
   void server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const former = newest.get(request.socket)?.response
-    newest.set(request.socket, { request, response, former: isOpen(former) ? former : undefined })
+    const previous = newest.get(request.socket)?.response
+    newest.set(request.socket, { request, response, previous: isOpen(previous) ? previous : undefined })
   })
 
 /**
@@ -70,13 +70,13 @@ export function respondToClientErrors(services: Services) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (ending.has(socket)) return
     ending.add(socket)
-    const { request, response, former } = newest.get(socket) ?? {}
+    const { request, response, previous } = newest.get(socket) ?? {}
     // One who hung up hears nothing, and a response that has begun cannot be taken back.
     if (error.code === 'ECONNRESET' || (request?.complete === false && response?.headersSent)) {
       socket.destroy()
       return
     }
-    const before = request?.complete ? response : former
+    const before = request?.complete ? response : previous
     // What is broken behind a whole request is another one, of which nothing is known.
     const broken = request?.complete === false ? request : undefined
     if (isOpen(before)) before.once('finish', () => refuse(services, error, socket, broken))

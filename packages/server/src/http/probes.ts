@@ -57,7 +57,7 @@ export const readyz = query({
   ignores: ['query'],
   result: Ready,
   errors: ['temporarily_unavailable'],
-  mount({ database, warnings, isLeaving, isSettingUp, queues: lanes, waits }) {
+  mount({ database, warnings, isLeaving, isSettingUp, queues, waits }) {
     const probe = async () => {
       await database.directory(ALIVE, [], PROBE_MS)
       await database.expectRoom()
@@ -72,7 +72,7 @@ export const readyz = query({
         if (cause instanceof ReadOnlyDatabase) notReady('The database is read-only, such as a standby', cause)
         notReady('The database does not respond, or has no room', cause)
       }
-      for (const { name, batchAgeMs } of lanes.open)
+      for (const { name, batchAgeMs } of queues.open)
         if (batchAgeMs > BATCH_AGE_MS_MAX)
           notReady('The database does not respond: a batch of commands has had no outcome for long', {
             queue: name,

@@ -99,7 +99,7 @@ export async function demoPartner(
   maker: KeyMaker,
   disabled: DisabledTenants,
   plan: Plan,
-  former: DemoPartner | undefined,
+  previous: DemoPartner | undefined,
 ): Promise<DemoPartner> {
   const [known] = await tx.query(BY_NAME, [plan.partner.name])
   if (!known) return newDemoPartner(tx, maker, plan)
@@ -110,16 +110,16 @@ export async function demoPartner(
     userId: known.user_id,
   }
   const state = disabled.get(ids.partnerId)
-  if (former?.partnerId === ids.partnerId) {
-    if (state) return { ...former, ...ids }
-    const digest = secretDigest(maker.keyring, former.clientId, former.clientSecret)
+  if (previous?.partnerId === ids.partnerId) {
+    if (state) return { ...previous, ...ids }
+    const digest = secretDigest(maker.keyring, previous.clientId, previous.clientSecret)
     const [check] = await tx.query(CREDENTIALS_WORK, [
-      former.clientId,
+      previous.clientId,
       digest,
       ids.partnerId,
-      former.sharedKey.kid,
+      previous.sharedKey.kid,
     ])
-    if (check?.works) return { ...former, ...ids }
+    if (check?.works) return { ...previous, ...ids }
   }
   if (state?.closing) return { ...ids, clientId: '', clientSecret: '', sharedKey: NO_KEY }
   const { clientId, clientSecret } = await issueOAuthClient(tx, maker, ids.partnerId, 'sandbox.json')

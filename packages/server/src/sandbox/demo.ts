@@ -72,18 +72,18 @@ export async function readSandboxFile(dataDir: string): Promise<SandboxFile | un
  */
 export async function prepareDemo(services: Services, maker: KeyMaker): Promise<SandboxFile> {
   const { config, publicUrl } = services
-  const former = await readSandboxFile(config.DATA_DIR)
-  const { tenants, disabled } = await demoTenants(services, maker, former)
+  const previous = await readSandboxFile(config.DATA_DIR)
+  const { tenants, disabled } = await demoTenants(services, maker, previous)
   logDisabled(services, tenants, disabled)
   const { merchant, incentivePartner, rewardsPartner, otherPartner } = tenants
   for (const partner of [incentivePartner, rewardsPartner, otherPartner])
     if (!disabled.has(partner.partnerId)) await fundDemo(services, partner)
   const qrCodeId = disabled.has(merchant.merchantId)
-    ? (former?.qrCodeId ?? '')
-    : await demoQrCode(services, merchant, former?.qrCodeId)
+    ? (previous?.qrCodeId ?? '')
+    : await demoQrCode(services, merchant, previous?.qrCodeId)
   if (!disabled.has(rewardsPartner.partnerId)) await demoCards(services, rewardsPartner)
   const coins = disabled.has(incentivePartner.partnerId)
-    ? { coinConfigId: former?.coinConfigId ?? '', coinUserId: incentivePartner.userId }
+    ? { coinConfigId: previous?.coinConfigId ?? '', coinUserId: incentivePartner.userId }
     : await demoCoins(services, incentivePartner)
   const file: SandboxFile = { baseUrl: publicUrl(), ...tenants, qrCodeId, ...coins }
   await writeWhole(sandboxFile(config.DATA_DIR), `${JSON.stringify(file, null, 2)}\n`)
@@ -92,15 +92,15 @@ export async function prepareDemo(services: Services, maker: KeyMaker): Promise<
 
 type DemoTenants = Omit<SandboxFile, 'baseUrl' | 'qrCodeId' | keyof DemoCoins>
 
-const demoTenants = ({ database }: Services, maker: KeyMaker, former: SandboxFile | undefined) =>
+const demoTenants = ({ database }: Services, maker: KeyMaker, previous: SandboxFile | undefined) =>
   database.operate(async (tx) => {
     await takeTurn(tx, 'demo tenants')
     const disabled: DisabledTenants = new Map(
       (await tx.query(DISABLED, [])).map(({ tenant_id: tenantId, closing }) => [tenantId, { closing }]),
     )
-    const merchant = (who: keyof typeof DEMO) => demoMerchant(tx, maker, disabled, DEMO[who], former?.[who])
+    const merchant = (who: keyof typeof DEMO) => demoMerchant(tx, maker, disabled, DEMO[who], previous?.[who])
     const partner = (who: keyof DemoPartners) =>
-      demoPartner(tx, maker, disabled, DEMO_PARTNERS[who], former?.[who])
+      demoPartner(tx, maker, disabled, DEMO_PARTNERS[who], previous?.[who])
     const tenants: DemoTenants = {
       merchant: await merchant('merchant'),
       otherMerchant: await merchant('otherMerchant'),
@@ -134,7 +134,7 @@ async function demoMerchant(
   maker: KeyMaker,
   disabled: DisabledTenants,
   plan: NewMerchant,
-  former: DemoMerchant | undefined,
+  previous: DemoMerchant | undefined,
 ): Promise<DemoMerchant> {
   const [known] = await tx.query(BY_VPA, [plan.vpa])
   if (!known) {
@@ -143,11 +143,11 @@ async function demoMerchant(
   }
   const { merchant_id: merchantId, access_key: accessKey } = known
   const state = disabled.get(merchantId)
-  if (former?.merchantId === merchantId) {
-    if (state) return former
-    const [holder] = await tx.query(KEY_WORKS, [maker.keyring.digest('api_key_digest', former.apiKey)])
+  if (previous?.merchantId === merchantId) {
+    if (state) return previous
+    const [holder] = await tx.query(KEY_WORKS, [maker.keyring.digest('api_key_digest', previous.apiKey)])
     if (holder?.tenant_id === merchantId)
-      return { merchantId, apiKey: former.apiKey, accessKey, vpa: plan.vpa }
+      return { merchantId, apiKey: previous.apiKey, accessKey, vpa: plan.vpa }
   }
   if (state?.closing) return { merchantId, apiKey: '', accessKey, vpa: plan.vpa }
   const { secret } = await issueApiKey(tx, maker, merchantId, 'sandbox.json')
@@ -165,7 +165,7 @@ const toDemo = ({ merchantId, accessKey, vpa }: Merchant, apiKey: string): DemoM
 async function demoQrCode(
   { selfCall }: Services,
   { apiKey }: DemoMerchant,
-  former: string | undefined,
+  previous: string | undefined,
 ): Promise<string> {
   const token = await selfCall({
     method: 'POST',
@@ -178,13 +178,13 @@ async function demoQrCode(
   }
   const codeIn = (body: string) =>
     (JSON.parse(body) as { payload: { qrCodeId: string; status: string } }).payload
-  if (former) {
+  if (previous) {
     const found = await selfCall({
       method: 'GET',
-      path: `/api/v0/qr-code/${encodeURIComponent(former)}`,
+      path: `/api/v0/qr-code/${encodeURIComponent(previous)}`,
       headers,
     })
-    if (found.status === 200 && codeIn(found.body).status === 'ACTIVE') return former
+    if (found.status === 200 && codeIn(found.body).status === 'ACTIVE') return previous
   }
   const body = Buffer.from(
     JSON.stringify({ qrName: 'Demo counter', multipleUse: true, description: 'Made on first start' }),
