@@ -8,8 +8,8 @@ type Fields = any
 
 /** Subtypes of ALTER TABLE that scan or rewrite the table under a lock, or break the version that runs beside. */
 const ALTERATIONS: Readonly<Record<string, (command: Fields) => string | undefined>> = {
-  AT_AddColumn: ({ def }) => columnFault(def.ColumnDef),
-  AT_AddConstraint: ({ def }) => constraintFault(def.Constraint),
+  AT_AddColumn: ({ def }) => columnProblem(def.ColumnDef),
+  AT_AddConstraint: ({ def }) => constraintProblem(def.Constraint),
   AT_AlterColumnType: () =>
     'changing a type rewrites the table: add a column, fill it in batches, and use it from the next version on',
   AT_SetNotNull: () =>
@@ -21,7 +21,7 @@ const ALTERATIONS: Readonly<Record<string, (command: Fields) => string | undefin
 
 const CONSTANT_DEFAULTS = new Set(['A_Const', 'TypeCast', 'A_ArrayExpr'])
 
-function columnFault({ constraints = [] }: Fields): string | undefined {
+function columnProblem({ constraints = [] }: Fields): string | undefined {
   const of = (kind: string) =>
     constraints.find(({ Constraint }: Fields) => Constraint.contype === kind)?.Constraint
   const fallback = of('CONSTR_DEFAULT')
@@ -39,7 +39,7 @@ function columnFault({ constraints = [] }: Fields): string | undefined {
 /** Evaluated once for all rows. */
 const isStable = ({ FuncCall }: Fields): boolean => FuncCall?.funcname.at(-1).String.sval === 'now'
 
-function constraintFault(constraint: Fields): string | undefined {
+function constraintProblem(constraint: Fields): string | undefined {
   if (['CONSTR_CHECK', 'CONSTR_FOREIGN'].includes(constraint.contype))
     return constraint.skip_validation
       ? undefined
@@ -86,8 +86,8 @@ const RULES: Readonly<Record<string, (statement: Fields, context: Context) => st
       if (command.subtype === 'AT_DropColumn' && !isUnused) return REMOVAL
       if (command.subtype === 'AT_ValidateConstraint' && file.run !== 'statements')
         return 'validating scans the table, after a lock of its transaction was taken: the first line must be `-- run: statement by statement`'
-      const fault = ALTERATIONS[command.subtype]?.(command)
-      if (fault) return fault
+      const problem = ALTERATIONS[command.subtype]?.(command)
+      if (problem) return problem
     }
     return undefined
   },
@@ -118,7 +118,7 @@ const wholeTable = (
 const UNUSED = /^--\s*unused since \d+\.\d+\.\d+/m
 
 /** What of a migration blocks the service, or breaks the version that runs beside it on the new schema. */
-export async function faultsOf(file: MigrationFile): Promise<string[]> {
+export async function problemsOf(file: MigrationFile): Promise<string[]> {
   const sql = Buffer.from(file.sql)
   const { stmts = [] } = (await parse(file.sql)) as {
     stmts?: { stmt: Node; stmt_location?: number; stmt_len?: number }[]
@@ -137,16 +137,16 @@ export async function faultsOf(file: MigrationFile): Promise<string[]> {
       .filter(({ removeType, concurrent }) => removeType === 'OBJECT_INDEX' && concurrent)
       .flatMap(({ objects }) => objects.map(({ List }: Fields) => List.items.at(-1).String.sval)),
   )
-  const faults = statements.flatMap(({ text, stmt }) => {
+  const problems = statements.flatMap(({ text, stmt }) => {
     const [kind, fields] = Object.entries(stmt)[0]!
-    const fault = RULES[kind]?.(fields, { file, created, isUnused: UNUSED.test(text), indexesDropped })
-    return fault ? [`${firstLine(text)}: ${fault}`] : []
+    const problem = RULES[kind]?.(fields, { file, created, isUnused: UNUSED.test(text), indexesDropped })
+    return problem ? [`${firstLine(text)}: ${problem}`] : []
   })
   if (file.run === 'batches' && statements.length !== 1)
-    faults.push('a file that runs in batches has one statement')
+    problems.push('a file that runs in batches has one statement')
   if (file.run !== 'transaction' && statementsOf(file).length !== statements.length)
-    faults.push('each statement must end its line with a semicolon, and contain no such line')
-  return faults
+    problems.push('each statement must end its line with a semicolon, and contain no such line')
+  return problems
 }
 
 const firstLine = (text: string): string =>

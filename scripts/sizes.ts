@@ -43,7 +43,7 @@ if (process.argv.includes('--write')) {
   writeFileSync(LIST, `${JSON.stringify(now, null, 2)}\n`)
 } else {
   const listed = JSON.parse(readFileSync(LIST, 'utf8')) as Record<string, number>
-  const faults = [
+  const problems = [
     ...Object.entries(now)
       .filter(([name, lines]) => lines > (listed[name] ?? 0))
       .map(
@@ -54,8 +54,8 @@ if (process.argv.includes('--write')) {
       .filter((name) => !(name in now))
       .map((name) => `${name}: small enough by now. Take it off the list: npm run sizes -- --write`),
   ]
-  if (faults.length > 0) {
-    console.error(faults.join('\n'))
+  if (problems.length > 0) {
+    console.error(problems.join('\n'))
     process.exitCode = 1
   }
 }

@@ -13,7 +13,7 @@ export const dateTry: fc.Arbitrary<DateTry> = fc.record({ field: fc.nat(1_000), 
 export const dateText = ({ date }: DateTry): string => textOf(date, Date.now())
 
 /** What is wrong with the response to a date; undefined when nothing is. */
-export function dateFaultOf(
+export function dateProblemOf(
   name: string,
   { takes, finds, lets }: DateField,
   text: string,

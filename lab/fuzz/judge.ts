@@ -20,7 +20,7 @@ const DEMO_CREDENTIALS = /<h2>Demo credentials<\/h2>[\s\S]*?<\/html>/g
 const SECRET_MAKERS = new Set(['createWebhookEndpoint', 'rotateWebhookSecret'])
 /** Schemes of those who call for one tenant. */
 export const TENANTS = new Set(['merchant', 'partner', 'partnerWithId', 'partnerSession', 'tenant'])
-/** Unavailable on purpose: overload is shed, and told apart from faults. */
+/** Unavailable on purpose: overload is shed, which is no error. */
 export const SHED = new Set(['overloaded', 'temporarily_unavailable'])
 
 /** Kinds of ids that the service makes and no caller chooses: whoever is told one may have it. */
@@ -37,11 +37,11 @@ export class Judge {
     this.#contract = new Contract(document)
     this.#secrets = secrets
     for (const tenant of [...tenants, ...victims])
-      for (const ids of tenant.ids.values()) this.foreignFaultOf(tenant, JSON.stringify(ids))
+      for (const ids of tenant.ids.values()) this.foreignProblemOf(tenant, JSON.stringify(ids))
   }
 
   /** What a success told a tenant of another one's records; undefined when nothing. */
-  foreignFaultOf({ tenantId, linkedPartnerId }: Tenant, text: string): string | undefined {
+  foreignProblemOf({ tenantId, linkedPartnerId }: Tenant, text: string): string | undefined {
     // A dry run that is refused repeats the request, and says nothing of what the ids in it name.
     if (text.includes('"outcome":"WOULD_REFUSE"')) return undefined
     // The log of its own requests repeats the paths that the tenant sent, with whatever ids were in them.
@@ -56,7 +56,7 @@ export class Judge {
   }
 
   /** What is wrong with the answer; undefined when nothing is. */
-  faultOf(
+  problemOf(
     operation: Documented,
     { path, plain, headers: sent, body, tenant }: Request,
     response: HttpResponse,
@@ -75,8 +75,8 @@ export class Judge {
     if (!headers['x-request-id']) return 'no x-request-id'
     if (plain && !operation.statuses.has(status))
       return `status ${status} is not documented for ${operation.id}`
-    if (status >= 400) return failureFault(response, json)
-    const foreign = TENANTS.has(operation.scheme ?? '') && this.foreignFaultOf(tenant, text)
+    if (status >= 400) return failureProblem(response, json)
+    const foreign = TENANTS.has(operation.scheme ?? '') && this.foreignProblemOf(tenant, text)
     if (foreign) return foreign
     try {
       this.#contract.check(operation.method, path, status, headers, json ?? text)
@@ -86,7 +86,7 @@ export class Judge {
   }
 
   /** Of what was heard on a bare connection. */
-  rawFaultOf(received: string | undefined): string | undefined {
+  rawProblemOf(received: string | undefined): string | undefined {
     if (received === undefined) return 'neither an answer nor an end within 20 s'
     const leak = this.leakOf(received.replaceAll(DEMO_CREDENTIALS, ''), '')
     if (leak) return leak
@@ -140,7 +140,7 @@ export function wordOf(json: Json): string {
 }
 
 /** The envelope of spec section 2.2, or RFC 9457 for those who ask. */
-export function failureFault({ status, headers }: HttpResponse, json: Json): string | undefined {
+export function failureProblem({ status, headers }: HttpResponse, json: Json): string | undefined {
   const word = wordOf(json)
   const known = Object.hasOwn(FAILURES, word) ? FAILURES[word as keyof typeof FAILURES] : undefined
   if (!known) return `a failure without a known word: ${word}`

@@ -31,8 +31,8 @@ const report = await fuzz({
 })
 const { findings, ...figures } = report
 console.log(JSON.stringify({ ...figures, findings: findings.length }, null, 2))
-for (const { where, fault, seed: drawn, replay, received } of findings)
+for (const { where, problem, seed: drawn, replay, received } of findings)
   console.log(
-    `\n${where}: ${fault}\n  again: npm run fuzz -- --operation ${where} --seed ${drawn}\n  ${replay}\n  heard: ${received.slice(0, 1_000)}`,
+    `\n${where}: ${problem}\n  again: npm run fuzz -- --operation ${where} --seed ${drawn}\n  ${replay}\n  heard: ${received.slice(0, 1_000)}`,
   )
 process.exitCode = findings.length > 0 ? 1 : 0

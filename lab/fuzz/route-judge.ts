@@ -1,4 +1,4 @@
-import { failureFault, type Judge, readJson, SHED, TENANTS, wordOf } from './judge.ts'
+import { failureProblem, type Judge, readJson, SHED, TENANTS, wordOf } from './judge.ts'
 import { isDocumented, type RouteRequest } from './route-requests.ts'
 import type { HttpResponse } from './send.ts'
 
@@ -13,7 +13,7 @@ const isForwarded = ({ plan }: RouteRequest): boolean =>
 const UNREAD = new Set(['bad_request', 'headers_too_large', 'request_timeout'])
 
 /** What is wrong with a response, whatever the path, the method and the headers; undefined when nothing is. */
-export function routeFaultOf(
+export function routeProblemOf(
   judge: Judge,
   request: RouteRequest,
   response: HttpResponse,
@@ -28,17 +28,17 @@ export function routeFaultOf(
   if (status >= 500) return `status ${status}`
   if (!headers['x-request-id']) return 'no x-request-id'
   if (method === 'HEAD' && text !== '' && !UNREAD.has(wordOf(json))) return 'HEAD with a body'
-  if (status === 405) return allowFault(String(headers['allow'] ?? ''), method)
-  if (status >= 400) return method === 'HEAD' ? undefined : failureFault(response, json)
-  return successFault(judge, request, response)
+  if (status === 405) return allowProblem(String(headers['allow'] ?? ''), method)
+  if (status >= 400) return method === 'HEAD' ? undefined : failureProblem(response, json)
+  return successProblem(judge, request, response)
 }
 
-function allowFault(allow: string, method: string): string | undefined {
+function allowProblem(allow: string, method: string): string | undefined {
   if (allow === '') return '405 without Allow'
   return allow.split(', ').includes(method) ? `405 to ${method}, which Allow names` : undefined
 }
 
-function successFault(judge: Judge, request: RouteRequest, response: HttpResponse): string | undefined {
+function successProblem(judge: Judge, request: RouteRequest, response: HttpResponse): string | undefined {
   const { method, place, tenant, admitted, plan } = request
   const { status, headers, text } = response
   if (!isDocumented(method)) return `${method} is carried out: ${status}`
@@ -49,11 +49,11 @@ function successFault(judge: Judge, request: RouteRequest, response: HttpRespons
   const isPage = (status === 302 || isReference(response)) && (method === 'GET' || method === 'HEAD')
   if (isPage) return undefined
   if (place.scheme !== undefined && !admitted) return `${place.path} is reached without its credential`
-  return tenant && TENANTS.has(place.scheme ?? '') ? judge.foreignFaultOf(tenant, text) : undefined
+  return tenant && TENANTS.has(place.scheme ?? '') ? judge.foreignProblemOf(tenant, text) : undefined
 }
 
 /** Of HEAD beside GET of the same: RFC 9110 section 9.3.2. */
-export function headFaultOf(head: HttpResponse, get: HttpResponse): string | undefined {
+export function headProblemOf(head: HttpResponse, get: HttpResponse): string | undefined {
   const isBusy = [head, get].some(({ status }) => status === 429 || status === 503)
   if (isBusy || head.status === get.status || (head.status === 405 && head.headers['allow'])) return undefined
   return `HEAD is ${head.status} where GET is ${get.status}`

@@ -4,7 +4,7 @@ import { dateFields } from './date-fields.ts'
 import { Judge } from './judge.ts'
 import { operationsOf } from './operations.ts'
 import { openPool } from './send.ts'
-import { Fault, grammarSubjects, operationSubject, RAW, type Run, type Subject } from './subjects.ts'
+import { grammarSubjects, operationSubject, Problem, RAW, type Run, type Subject } from './subjects.ts'
 import { openTarget, type Target } from './target.ts'
 import { forgedTokens } from './tokens.ts'
 import { logFindings, streamFindings, watchProcess } from './watch.ts'
@@ -20,7 +20,7 @@ export interface FuzzOptions {
 
 export interface Finding {
   readonly where: string
-  readonly fault: string
+  readonly problem: string
   /** To draw the same requests again: `--seed <seed> --operation <where>`. */
   readonly seed: number
   readonly replay: string
@@ -106,11 +106,13 @@ async function fuzzTarget(target: Target, dates: Run['dates'], options: FuzzOpti
       const pool = openPool(target.baseUrl)
       const finding = await runProperty(run, pool, subject, (seed + round * 7_919) | 0, numRuns)
       void pool.destroy()
-      const known = findings.some(({ where, fault }) => where === finding?.where && fault === finding.fault)
+      const known = findings.some(
+        ({ where, problem }) => where === finding?.where && problem === finding.problem,
+      )
       if (!finding || known) continue
       findings.push(finding)
       log(
-        `FOUND ${finding.where}: ${finding.fault}\n  seed ${finding.seed}\n  ${finding.replay}\n  heard ${finding.received.slice(0, 600)}`,
+        `FOUND ${finding.where}: ${finding.problem}\n  seed ${finding.seed}\n  ${finding.replay}\n  heard ${finding.received.slice(0, 600)}`,
       )
     }
   }
@@ -139,6 +141,6 @@ async function runProperty(
   const { failed, errorInstance } = await fc.check(property(run, pool), { seed, numRuns })
   if (!failed) return undefined
   const { message } = errorInstance as Error
-  const { replay, received } = errorInstance instanceof Fault ? errorInstance : { replay: '', received: '' }
-  return { where, fault: message, seed, replay, received }
+  const { replay, received } = errorInstance instanceof Problem ? errorInstance : { replay: '', received: '' }
+  return { where, problem: message, seed, replay, received }
 }

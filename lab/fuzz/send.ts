@@ -94,7 +94,7 @@ export async function sendRaw(baseUrl: string, { text, piece, ends }: RawPlan): 
   const done = await Promise.race([closed, late])
   clearTimeout(timer)
   socket.destroy()
-  // Whoever keeps the connection open for its next request is served: that is no fault.
+  // Whoever keeps the connection open for its next request is served: that is no problem.
   return done || !ends ? received : undefined
 }
 

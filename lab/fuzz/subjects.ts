@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import type { Pool } from 'undici'
 import type { DateField } from './date-field.ts'
-import { type DateTry, dateFaultOf, dateText, dateTry } from './dates.ts'
+import { type DateTry, dateProblemOf, dateText, dateTry } from './dates.ts'
 import { type Judge, readJson, SHED, TENANTS, wordOf } from './judge.ts'
 import type { Documented } from './operations.ts'
 import { foreignPlanOf, type Plan, planOf } from './plans.ts'
 import { type RawPlan, rawPlan } from './raw.ts'
 import { build } from './requests.ts'
-import { headFaultOf, routeFaultOf } from './route-judge.ts'
+import { headProblemOf, routeProblemOf } from './route-judge.ts'
 import { routeRequest } from './route-requests.ts'
 import { type RoutePlan, routePlan } from './routes.ts'
 import { curlOf, exchange, type HttpResponse, rawDump, sendRaw, sendTwice } from './send.ts'
@@ -26,12 +26,12 @@ export interface Run {
   withoutResponse: number
 }
 
-export class Fault extends Error {
+export class Problem extends Error {
   readonly replay: string
   readonly received: string
 
-  constructor(fault: string, replay: string, received: string) {
-    super(fault)
+  constructor(problem: string, replay: string, received: string) {
+    super(problem)
     this.replay = replay
     this.received = received
   }
@@ -90,11 +90,12 @@ async function tryPlan(
     run.withoutResponse++
     // A body over the limit may be cut off before its end; whatever else gets an answer.
     if ((request.body?.length ?? 0) > 60_000) return undefined
-    throw new Fault('closed without an answer', curlOf(target.baseUrl, request), '')
+    throw new Problem('closed without an answer', curlOf(target.baseUrl, request), '')
   }
   count(run, response)
-  const fault = judge.faultOf(operation, request, response)
-  if (fault) throw new Fault(fault, curlOf(target.baseUrl, request), `${response.status} ${response.text}`)
+  const problem = judge.problemOf(operation, request, response)
+  if (problem)
+    throw new Problem(problem, curlOf(target.baseUrl, request), `${response.status} ${response.text}`)
   if (response.status === 200) note(request.tenant, readPayload(response))
   return response
 }
@@ -102,7 +103,7 @@ async function tryPlan(
 async function tryForeign(run: Run, pool: Pool, operation: Documented, plan: Plan): Promise<void> {
   const response = await tryPlan(run, pool, operation, plan)
   if (response?.status === 200 && /:victim@/.test(plan.path))
-    throw new Fault('200 on the record of another tenant', `${operation.id} ${plan.path}`, response.text)
+    throw new Problem('200 on the record of another tenant', `${operation.id} ${plan.path}`, response.text)
 }
 
 async function tryRoute(run: Run, plan: RoutePlan): Promise<void> {
@@ -112,17 +113,17 @@ async function tryRoute(run: Run, plan: RoutePlan): Promise<void> {
     run.cases++
     const response = await exchange(target.baseUrl, request.bytes)
     const replay = rawDump(target.baseUrl, { text: request.bytes, ends: false })
-    if (!response) throw new Fault('no response', replay, '')
+    if (!response) throw new Problem('no response', replay, '')
     count(run, response)
-    const fault = routeFaultOf(judge, request, response)
+    const problem = routeProblemOf(judge, request, response)
     const received = `${request.bytes.slice(0, 500)}\n${response.status} ${response.text}`
-    if (fault) throw new Fault(fault, replay, received)
+    if (problem) throw new Problem(problem, replay, received)
     return { request, response, replay, heard: received }
   }
   const { request, response, replay, heard: received } = await ask()
   if (request.method !== 'HEAD') return
-  const fault = headFaultOf(response, (await ask('GET')).response)
-  if (fault) throw new Fault(fault, replay, received)
+  const problem = headProblemOf(response, (await ask('GET')).response)
+  if (problem) throw new Problem(problem, replay, received)
 }
 
 async function tryDate(run: Run, plan: DateTry): Promise<void> {
@@ -131,8 +132,8 @@ async function tryDate(run: Run, plan: DateTry): Promise<void> {
   run.cases++
   const outcome = await field.send(text)
   run.byStatus[outcome.status] = (run.byStatus[outcome.status] ?? 0) + 1
-  const fault = dateFaultOf(name, field, text, outcome)
-  if (fault) throw new Fault(`${name}: ${fault}`, JSON.stringify(text), JSON.stringify(outcome))
+  const problem = dateProblemOf(name, field, text, outcome)
+  if (problem) throw new Problem(`${name}: ${problem}`, JSON.stringify(text), JSON.stringify(outcome))
 }
 
 async function tryRaw(run: Run, plan: RawPlan): Promise<void> {
@@ -143,8 +144,8 @@ async function tryRaw(run: Run, plan: RawPlan): Promise<void> {
   if (received === '') run.withoutResponse++
   for (const [, status] of received?.matchAll(/HTTP\/1\.1 (\d{3})/g) ?? [])
     run.byStatus[status!] = (run.byStatus[status!] ?? 0) + 1
-  const fault = judge.rawFaultOf(received)
-  if (fault) throw new Fault(fault, rawDump(target.baseUrl, filled), received ?? '')
+  const problem = judge.rawProblemOf(received)
+  if (problem) throw new Problem(problem, rawDump(target.baseUrl, filled), received ?? '')
 }
 
 function count(run: Run, response: HttpResponse): void {

@@ -38,9 +38,9 @@ export function watchProcess({ baseUrl }: Target, log: (line: string) => void) {
   }
 }
 
-const found = (fault: string, received: string, where = 'log'): Finding => ({
+const found = (problem: string, received: string, where = 'log'): Finding => ({
   where,
-  fault,
+  problem,
   seed: 0,
   replay: '',
   received,
@@ -81,7 +81,7 @@ export async function streamFindings({ baseUrl, tenants, victims }: Target): Pro
 /** What the log says that no answer did: unexpected errors, and secrets. */
 export async function logFindings({ process, secrets }: Target): Promise<Finding[]> {
   const lines = process.written().split('\n')
-  const faults = lines.filter(
+  const problems = lines.filter(
     (line) => /"level":(?:50|60)/.test(line) && ![...SHED].some((word) => line.includes(`"error":"${word}"`)),
   )
   const strange = lines.filter((line) => line !== '' && !line.startsWith('{'))
@@ -89,7 +89,7 @@ export async function logFindings({ process, secrets }: Target): Promise<Finding
     lines.some((line) => line.includes(secret)) ? [found(`secret ${i} in the log`, '')] : [],
   )
   return [
-    ...faults.slice(0, 5).map((line) => found('an error in the log', line.slice(0, 2_000))),
+    ...problems.slice(0, 5).map((line) => found('an error in the log', line.slice(0, 2_000))),
     ...strange.slice(0, 5).map((line) => found('a line in the log that is no entry', line)),
     ...leaks,
   ]

@@ -5,9 +5,9 @@ import { MerchantClient, PartnerClient, type PartnerKeys, type Reply } from './c
 import {
   CARD,
   FURTHER_OF_CARD,
-  faultsOf,
   isObject,
   type JsonObject,
+  problemsOf,
   QR_CODE,
   REDUCED_CARD,
 } from './records.ts'
@@ -26,11 +26,11 @@ interface Keys {
   readonly coinConfigId: string
 }
 
-const faults: string[] = []
+const problems: string[] = []
 const check = (section: string, what: string, holds: boolean, got: unknown): void => {
-  if (!holds) faults.push(`${section} ${what}: ${JSON.stringify(got)}`)
+  if (!holds) problems.push(`${section} ${what}: ${JSON.stringify(got)}`)
 }
-const checkFaults = (section: string, what: string, found: readonly string[]): void =>
+const checkProblems = (section: string, what: string, found: readonly string[]): void =>
   check(section, what, found.length === 0, found)
 
 /** A success with its payload; reports what its envelope lacks. */
@@ -57,7 +57,7 @@ async function sellAndCancel({ baseUrl, merchant, qrCodeId }: Keys): Promise<voi
   const types = [typeof token, Number.isInteger(expiry), Number.isInteger(resultCode), typeof resultMessage]
   check('4.1', 'returns a token', status === 200 && String(types) === 'string,true,true,string', body)
   const code = payloadOf('4.2', await client.cancel(qrCodeId, String(token)), QR_NAMES)
-  checkFaults('2.3', 'QR code', faultsOf(code, {}, QR_CODE))
+  checkProblems('2.3', 'QR code', problemsOf(code, {}, QR_CODE))
   check('4.2', 'cancels the code', code['status'] === 'CANCELLED' && code['qrCodeId'] === qrCodeId, code)
 }
 
@@ -68,15 +68,15 @@ async function issueAndSearch(baseUrl: string, partner: Demo, isReduced: boolean
   const order = { companyId, cardAccountId, email: 'seed@example.com', mobile: '9812345670', title: 'Ms.' }
   const more = { firstName: 'Meera', lastName: 'Nair', physicalCard: false }
   const card = payloadOf('4.3', await client.createCard({ ...order, ...more }, token), CARD_NAMES)
-  checkFaults('2.4', 'card', faultsOf(card, CARD, FURTHER_OF_CARD))
+  checkProblems('2.4', 'card', problemsOf(card, CARD, FURTHER_OF_CARD))
   const body = { companyId, cardAccountId, svcCardId: card['svcCardId'] }
   const found = payloadOf('4.4', await client.search(body, token), CARD_NAMES)
   const [item, ...others] = Array.isArray(found['data']) ? (found['data'] as unknown[]) : []
   const isThis = isObject(item) && item['svcCardId'] === card['svcCardId']
   check('4.4', 'finds the one card', found['recordsCount'] === 1 && others.length === 0 && isThis, found)
   if (!isObject(item)) return
-  if (!isReduced) return checkFaults('2.4', 'found card', faultsOf(item, CARD, FURTHER_OF_CARD))
-  checkFaults('2.5', 'found card', faultsOf(item, REDUCED_CARD))
+  if (!isReduced) return checkProblems('2.4', 'found card', problemsOf(item, CARD, FURTHER_OF_CARD))
+  checkProblems('2.5', 'found card', problemsOf(item, REDUCED_CARD))
   check('2.5', 'has twelve fields', Object.keys(item).length === 12, Object.keys(item))
   const every = payloadOf('4.4', await client.search({ companyId, cardAccountId }, token), CARD_NAMES)
   const count = Array.isArray(every['data']) ? every['data'].length : -1
@@ -106,5 +106,5 @@ await sellAndCancel(keys)
 await issueAndSearch(keys.baseUrl, keys.incentivePartner, false)
 await issueAndSearch(keys.baseUrl, keys.rewardsPartner, true)
 await readCoins(keys)
-console.log(faults.length === 0 ? 'All five operations are as specified.' : faults.join('\n'))
-process.exitCode = faults.length === 0 ? 0 : 1
+console.log(problems.length === 0 ? 'All five operations are as specified.' : problems.join('\n'))
+process.exitCode = problems.length === 0 ? 0 : 1

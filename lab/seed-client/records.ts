@@ -88,7 +88,7 @@ export const QR_CODE: Readonly<Record<string, Rule>> = {
 }
 
 /** What is missing of a record, or has another type than the specification says. */
-export const faultsOf = (
+export const problemsOf = (
   record: JsonObject,
   required: Readonly<Record<string, Rule>>,
   optional: Readonly<Record<string, Rule>> = {},

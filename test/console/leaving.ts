@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { newUsers } from '../harness/coins.ts'
 import { newPartner } from '../harness/partner.ts'
 import type { Bed } from './bed.ts'
@@ -21,7 +21,7 @@ export function leaving(bed: Bed): void {
     await confirm(page, 'contract ended', 'close', 'Close for good')
     await page.getByText(/^Clos(ing|ed) since/).waitFor()
     await page.getByText('Disabled', { exact: true }).first().waitFor()
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 
   test('an administrator erases a user, whose name appears nowhere afterwards', async () => {
@@ -33,6 +33,6 @@ export function leaving(bed: Bed): void {
     await page.getByRole('heading', { level: 1, name: 'User' }).waitFor()
     expect(await page.getByRole('main').textContent()).not.toContain('Ravi')
     expect(await page.getByRole('button', { name: 'Erase personal data' }).count()).toBe(0)
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 }

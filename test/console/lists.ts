@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults, cutOff, overflowPx } from '../harness/browser.ts'
+import { accessibilityViolations, cutOff, overflowPx } from '../harness/browser.ts'
 import { asSuperuser } from '../harness/service.ts'
 import { type Bed, goTo, look, settled } from './bed.ts'
 
@@ -25,7 +25,7 @@ async function looksWell(page: Page, what: string): Promise<void> {
   ] as const) {
     await look(page, size, colours)
     if (size === 'desk') await page.setViewportSize({ width: 1440, height: 900 })
-    expect.soft(await accessibilityFaults(page), `${what}, ${size}, ${colours}`).toEqual([])
+    expect.soft(await accessibilityViolations(page), `${what}, ${size}, ${colours}`).toEqual([])
     expect
       .soft([await overflowPx(page), ...(await cutOff(page))], `${what}, ${size}, ${colours}`)
       .toEqual([0])

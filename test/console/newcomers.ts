@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { type Bed, goTo, look } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
 
@@ -16,15 +16,15 @@ export function newcomers(bed: Bed): void {
     await dialog(admin).getByLabel('Name').fill('ravi.k')
     await dialog(admin).getByRole('button', { name: 'Invite' }).click()
     const link = String(await admin.getByTestId('secret').textContent())
-    expect(await accessibilityFaults(admin)).toEqual([])
+    expect(await accessibilityViolations(admin)).toEqual([])
     await admin.getByRole('button', { name: 'I have kept it' }).click()
     await admin.getByRole('row', { name: 'ravi.k' }).getByText('Open').waitFor()
 
     const ravi = await bed.visit({ as: null, at: link.slice(link.indexOf('/invitation')), expected: INVITED })
     await ravi.getByText('operator sandbox').waitFor()
-    expect(await accessibilityFaults(ravi)).toEqual([])
+    expect(await accessibilityViolations(ravi)).toEqual([])
     await look(ravi, 'phone', 'dark')
-    expect(await accessibilityFaults(ravi)).toEqual([])
+    expect(await accessibilityViolations(ravi)).toEqual([])
     await ravi.getByLabel('Choose a password').fill('short')
     await ravi.getByRole('button', { name: 'Accept and sign in' }).click()
     await ravi.getByText('At least 12 characters', { exact: true }).waitFor()

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { accessibilityFaults, overflowPx } from '../harness/browser.ts'
+import { accessibilityViolations, overflowPx } from '../harness/browser.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, PASSWORD } from '../harness/console.ts'
 import { asPartner, createCard, type TestPartner } from '../harness/partner.ts'
@@ -18,7 +18,7 @@ async function looksRight(page: Person['page'], what: string): Promise<void> {
     ['phone', 'dark'],
   ] as const) {
     await look(page, size, colours)
-    expect.soft(await accessibilityFaults(page), `${what}, ${size} ${colours}`).toEqual([])
+    expect.soft(await accessibilityViolations(page), `${what}, ${size} ${colours}`).toEqual([])
     expect.soft(await overflowPx(page), `${what}, ${size} ${colours}`).toBe(0)
   }
   await look(page, 'desk', 'light')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { Browser, newOperator, PASSWORD } from '../harness/console.ts'
 import { type Bed, goTo, look } from './bed.ts'
 
@@ -13,9 +13,9 @@ export function ownSessions(bed: Bed): void {
     await list.getByText('This one').waitFor()
     const signOut = list.getByRole('button', { name: 'Sign out' })
     expect(await signOut.count()).toBe(3)
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await look(page, 'phone', 'dark')
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await look(page, 'desk', 'light')
 
     const dialog = page.getByRole('dialog')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accessibilityFaults, cutOff, overflowPx } from '../harness/browser.ts'
+import { accessibilityViolations, cutOff, overflowPx } from '../harness/browser.ts'
 import { type Bed, goTo, look } from './bed.ts'
 import { placesOf } from './places.ts'
 
@@ -58,7 +58,7 @@ export function everyPage(bed: Bed): void {
           expect
             .soft(await page.locator('main img:not([src^="data:image/png;base64,"])').count(), path)
             .toBe(0)
-          expect.soft(await accessibilityFaults(page), `${path} on a ${size}, ${colours}`).toEqual([])
+          expect.soft(await accessibilityViolations(page), `${path} on a ${size}, ${colours}`).toEqual([])
           expect.soft([await overflowPx(page), ...(await cutOff(page))], `${path} on a ${size}`).toEqual([0])
         }
       }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { newOperator, PASSWORD } from '../harness/console.ts'
 import { preparePayoutOf } from '../harness/payouts.ts'
 import { type Bed, goTo } from './bed.ts'
@@ -69,7 +69,7 @@ export function payoutApproval(bed: Bed): void {
     await dialog(page).getByText('₹936.59').waitFor()
     await dialog(page).getByLabel('Type 936.59 to confirm').fill('936.58')
     expect(await approve.isDisabled()).toBe(true)
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await dialog(page).getByLabel('Type 936.59 to confirm').fill('936.59')
     await approve.click()
     await badge(page, 'Approved').waitFor()

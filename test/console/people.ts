@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { Browser } from '../harness/console.ts'
 import { type Bed, goTo, look, settled } from './bed.ts'
 import { placesOf } from './places.ts'
@@ -28,9 +28,9 @@ export function people(bed: Bed): void {
     const { operator, merchantId, merchantName } = bed.world
     const page = await bed.visit({ as: null, at: `/merchants/${merchantId}`, expected: NOT_SIGNED_IN })
     await page.getByRole('heading', { level: 1, name: 'svc console' }).waitFor()
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await look(page, 'phone', 'dark')
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByLabel('Name').fill(operator.name)
     await page.getByLabel('Password', { exact: true }).fill('not this one, surely')
     await page.getByRole('button', { name: 'Sign in' }).click()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { Browser, PASSWORD, PORTAL_API } from '../harness/console.ts'
 import { invite } from '../harness/portal.ts'
 import { type Bed, look } from './bed.ts'
@@ -39,7 +39,7 @@ export function memberOfManyMerchants(bed: Bed): void {
       ['desk', 'light'],
     ] as const) {
       await look(page, size, colours)
-      expect(await accessibilityFaults(page)).toEqual([])
+      expect(await accessibilityViolations(page)).toEqual([])
     }
     await id.fill('Oldest Shop')
     await signIn()

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { payloadOf } from '../harness/client.ts'
 import { PASSWORD } from '../harness/console.ts'
 import { LONG } from '../harness/long.ts'
@@ -54,7 +54,7 @@ async function lookAtAll(page: Page, paths: readonly string[]): Promise<void> {
       ['phone', 'dark'],
     ] as const) {
       await look(page, size, colours)
-      expect(await accessibilityFaults(page), `${path} ${size} ${colours}`).toEqual([])
+      expect(await accessibilityViolations(page), `${path} ${size} ${colours}`).toEqual([])
     }
     await look(page, 'desk', 'light')
   }
@@ -108,7 +108,7 @@ export function portalOfMerchants(bed: Bed): void {
     await page.getByRole('button', { name: 'Limit till 2' }).click()
     await dialog(page).getByLabel('Scopes').click()
     await page.getByRole('option', { name: 'payments:read' }).click()
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.keyboard.press('Tab')
     await dialog(page).getByRole('button', { name: 'Save' }).click()
     await page.getByRole('row', { name: /till 2.*payments:read/ }).waitFor()
@@ -148,7 +148,7 @@ export function portalOfViewers(bed: Bed): void {
     const merchant = await bed.service.newMerchant({ name: 'Clicked Shop' })
     const page = await bed.visit({ as: null, at: '/sign-in', expected: [...NOT_SIGNED_IN, /401 .*\/portal/] })
     await goTo(page, '/')
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('combobox', { name: 'Merchant or partner' }).fill('Clicked')
     await page.getByRole('option', { name: 'Clicked Shop (merchant)' }).click()
     await page.getByRole('button', { name: 'Enter the portal' }).click()
@@ -199,6 +199,6 @@ export function usersInPortal(bed: Bed): void {
     await page.waitForURL('**/users?companyId=*')
     await page.getByRole('row', { name: /Newa/ }).waitFor({ state: 'detached' })
     expect(await page.getByRole('row', { name: /Olda.*Older Mills/ }).count()).toBe(1)
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import type { Bed } from './bed.ts'
 
 const API = '**/console/api/**'
@@ -35,7 +35,7 @@ export function resilience(bed: Bed): void {
     await banner(page).waitFor()
     await page.getByText(/^Out of date: loaded/).waitFor()
     expect(await page.getByText('₹99,999.50').count()).toBeGreaterThan(0)
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.unroute(API)
     await banner(page).waitFor({ state: 'detached' })
     await page.getByText(/^Out of date: loaded/).waitFor({ state: 'detached' })
@@ -51,7 +51,7 @@ export function resilience(bed: Bed): void {
     await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))')
     const offer = page.getByRole('status').filter({ hasText: 'A new version of the console is available' })
     await offer.waitFor()
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.unroute('**/console/')
     await offer.getByRole('button', { name: 'Reload' }).click()
     await offer.waitFor({ state: 'detached' })

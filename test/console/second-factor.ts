@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { newOperator, PASSWORD } from '../harness/console.ts'
 import { codeOf, forgetUsedCodes } from '../harness/one-time-codes.ts'
 import { asSuperuser } from '../harness/service.ts'
@@ -13,11 +13,11 @@ export async function signIn(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
-/** The page has no serious fault, on a desk in light and on a phone in dark colours. */
+/** The page has no serious violation, on a desk in light and on a phone in dark colours. */
 export const clean = async (page: Page) => {
-  expect(await accessibilityFaults(page)).toEqual([])
+  expect(await accessibilityViolations(page)).toEqual([])
   await look(page, 'phone', 'dark')
-  expect(await accessibilityFaults(page)).toEqual([])
+  expect(await accessibilityViolations(page)).toEqual([])
   await look(page, 'desk', 'light')
 }
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { newOperator, signedIn } from '../harness/console.ts'
 import { freePort } from '../harness/free-port.ts'
 import { openIdentityProvider } from '../harness/identity-provider.ts'
@@ -47,12 +47,12 @@ export function signInWays(bed: Bed): void {
       const leads = { as: null, baseUrl, leadsTo: provider.issuer, expected: NOT_SIGNED_IN }
       const page = await bed.visit({ ...leads, at: '/sign-in?back=//evil.example' })
       await plugIn(page)
-      expect(await accessibilityFaults(page)).toEqual([])
+      expect(await accessibilityViolations(page)).toEqual([])
       const withProvider = page.getByRole('button', { name: `Sign in with ${new URL(provider.issuer).host}` })
       provider.refuses = true
       await withProvider.click()
       await page.getByRole('alert').filter({ hasText: 'single_sign_on_failed' }).waitFor()
-      expect(await accessibilityFaults(page)).toEqual([])
+      expect(await accessibilityViolations(page)).toEqual([])
       provider.refuses = false
       await page.getByRole('link', { name: 'Back to the sign-in' }).click()
       await page.getByLabel('Password', { exact: true }).waitFor()
@@ -66,9 +66,9 @@ export function signInWays(bed: Bed): void {
       await page.getByRole('dialog').getByLabel('Name').fill('My laptop')
       await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
       await page.getByRole('row', { name: 'My laptop' }).waitFor()
-      expect(await accessibilityFaults(page)).toEqual([])
+      expect(await accessibilityViolations(page)).toEqual([])
       await look(page, 'phone', 'dark')
-      expect(await accessibilityFaults(page)).toEqual([])
+      expect(await accessibilityViolations(page)).toEqual([])
       await look(page, 'desk', 'light')
 
       await signOut(page)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { newOperator, PASSWORD } from '../harness/console.ts'
 import { asSuperuser } from '../harness/service.ts'
 import type { Bed } from './bed.ts'
@@ -45,7 +45,7 @@ export function support(bed: Bed): void {
     expect(await heading.textContent()).not.toContain('first')
     await page.getByRole('button', { name: 'Reveal personal data' }).click()
     await page.getByLabel('Reason').fill('the holder asked for a copy')
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Reveal for 15 minutes' }).click()
     await page.getByText('9876543210').waitFor()
     expect(await heading.textContent()).toBe(`${hostile('first')} ${hostile('last')}`)
@@ -100,6 +100,6 @@ export function support(bed: Bed): void {
     const notice = page.getByRole('status').filter({ hasText: 'The list is complete since' })
     await notice.waitFor()
     expect(await notice.textContent()).toMatch(/reached [\d,]+ entries \(REQUEST_LOG_ROWS_MAX\)/)
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 }

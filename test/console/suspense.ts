@@ -1,7 +1,7 @@
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { API } from '../harness/console.ts'
 import { type Bed, goTo } from './bed.ts'
 import { strayCredit } from './money-world.ts'
@@ -27,7 +27,7 @@ export function suspense(bed: Bed): void {
     await dialog(page).getByLabel('Merchant').fill(shopName)
     await page.getByRole('option', { name: shopName }).click()
     await dialog(page).getByLabel('Reason').fill('receipt 1042 of till 4')
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await dialog(page).getByRole('button', { name: 'Assign', exact: true }).click()
     await page.getByText('Nothing fits these filters.').waitFor()
     await goTo(page, `/payments/${mine.paymentId}`)
@@ -70,7 +70,7 @@ export function returnedCredits(bed: Bed): void {
     await dialog(page).getByText('Required').waitFor()
     await dialog(page).getByLabel('Reason').fill('the statement of the bank')
     await dialog(page).getByLabel('The bank’s reference').fill('AXISR0000000043')
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await dialog(page).getByRole('button', { name: 'Record it' }).click()
     await page.getByText('Audit: Payment returned', { exact: true }).waitFor()
     await page.getByText(`by operator ${operator.name}`).waitFor()

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { type Bed, goTo } from './bed.ts'
 
 const dialog = (page: Page) => page.getByRole('dialog')
@@ -166,7 +166,7 @@ export function savedFilters(bed: Bed): void {
     await dialog(page).getByRole('button', { name: 'Save' }).click()
     await goTo(page, '/merchants')
     await page.getByRole('button', { name: 'Saved filters' }).click()
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Disabled ones', exact: true }).click()
     await expect.poll(() => new URL(page.url()).search).toBe('?status=disabled')
     await page.getByRole('button', { name: 'Saved filters' }).click()

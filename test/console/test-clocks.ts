@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { payloadOf } from '../harness/client.ts'
 import { type Bed, look } from './bed.ts'
 
@@ -17,9 +17,9 @@ export function testClocks(bed: Bed): void {
     await page.getByRole('dialog').getByLabel('By', { exact: true }).fill('401')
     await page.getByRole('dialog').getByRole('button', { name: 'Advance', exact: true }).click()
     await page.getByRole('dialog').getByText('From 1 hour to 400 days').waitFor()
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await look(page, 'phone', 'dark')
-    expect(await accessibilityFaults(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await look(page, 'desk', 'light')
     await page.getByRole('dialog').getByLabel('By', { exact: true }).fill('1')
     await page.getByRole('dialog').getByRole('button', { name: 'Advance', exact: true }).click()

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
 import { newCode } from '../harness/qr-codes.ts'
 import { verifyDelivery, WebhookReceiver } from '../harness/webhook-receiver.ts'
 import { type Bed, goTo, look } from './bed.ts'
@@ -51,7 +51,7 @@ export function webhooks(bed: Bed): void {
       await page.getByRole('button', { name: /^Show attempt 1 / }).click()
       await dialog(page).getByText(qrCodeId).waitFor()
       await dialog(page).getByText(`POST ${url}`).waitFor()
-      expect(await accessibilityFaults(page)).toEqual([])
+      expect(await accessibilityViolations(page)).toEqual([])
       await page.keyboard.press('Escape')
 
       await page.getByRole('button', { name: /^Send again/ }).click()
@@ -86,7 +86,7 @@ export function webhooks(bed: Bed): void {
       await page.getByText('The service switched this endpoint off').waitFor()
       await page.getByText('Ask Moving Shop whether the address has moved').waitFor()
       await look(page, 'phone', 'dark')
-      expect(await accessibilityFaults(page)).toEqual([])
+      expect(await accessibilityViolations(page)).toEqual([])
       await look(page, 'desk', 'light')
 
       receiver.response = (_, response) => void response.writeHead(200).end('welcome')

@@ -149,8 +149,8 @@ export async function newVisitor(browser: Browser, options: VisitorOptions): Pro
 /** Style sheets are the page's own: `preload` would ask for each of them again. */
 const AXE_OPTIONS: axe.RunOptions = { resultTypes: ['violations'], preload: false }
 
-/** Serious and critical faults of accessibility, as one line each. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+/** Serious and critical violations of accessibility, one line each. */
+export async function accessibilityViolations(page: Page): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source)
   const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${JSON.stringify(AXE_OPTIONS)})`)
   return violations

@@ -49,7 +49,7 @@ export class Contract {
   readonly #compiled = new WeakMap<object, ValidateFunction>()
 
   constructor(document: unknown) {
-    // Readers must accept new fields and values; here one that the document does not list is a fault of the service.
+    // Readers must accept new fields and values; here one that the document does not list is an error of the service.
     const closed = withoutOtherFields(document) as OpenApi & object
     const { paths } = closed
     this.#ajv.addSchema({ ...closed, $id: 'openapi' })

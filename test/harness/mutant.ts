@@ -5,7 +5,7 @@ import type { Asked, Mutation, Reported } from './mutant-proxy.ts'
 export interface Mutant extends Mutation {
   readonly name: string
   readonly fails: readonly string[]
-  /** Checks that the same fault may break too. */
+  /** Checks that the same error may break too. */
   readonly also?: RegExp
 }
 

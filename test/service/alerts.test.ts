@@ -279,7 +279,7 @@ test('an address in a private network is not called unless the setting allows it
 })
 
 test('an address for alerts requires a secret, and TLS in live mode', () => {
-  const faultsOf = (env: Record<string, string>): string => {
+  const errorsOf = (env: Record<string, string>): string => {
     try {
       readConfig(env)
       return ''
@@ -287,11 +287,11 @@ test('an address for alerts requires a secret, and TLS in live mode', () => {
       return (error as Error).message
     }
   }
-  expect(faultsOf({ ALERT_WEBHOOK_URL: 'https://alerts.example' })).toContain(
+  expect(errorsOf({ ALERT_WEBHOOK_URL: 'https://alerts.example' })).toContain(
     'ALERT_WEBHOOK_SECRET is needed with ALERT_WEBHOOK_URL',
   )
-  expect(faultsOf({ ALERT_WEBHOOK_SECRET: 'whsec_short' })).toContain('ALERT_WEBHOOK_SECRET must be whsec_')
+  expect(errorsOf({ ALERT_WEBHOOK_SECRET: 'whsec_short' })).toContain('ALERT_WEBHOOK_SECRET must be whsec_')
   expect(
-    faultsOf({ SVC_MODE: 'live', ALERT_WEBHOOK_URL: 'http://alerts.example', ALERT_WEBHOOK_SECRET: SECRET }),
+    errorsOf({ SVC_MODE: 'live', ALERT_WEBHOOK_URL: 'http://alerts.example', ALERT_WEBHOOK_SECRET: SECRET }),
   ).toContain('ALERT_WEBHOOK_URL must begin with https: in live mode')
 })

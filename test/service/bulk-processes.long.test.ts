@@ -74,12 +74,12 @@ test('svc cards issue names line and field of every error and sends nothing; run
   await writeFile(csv, `${header}12,Ann,100,maybe\n9400000001,Bo,1.5,\n`)
   const refused = await issue()
   expect(refused.code).toBe(1)
-  for (const fault of [
+  for (const problem of [
     'line 2: mobile must be exactly 10 digits',
     'line 2: physicalCard must be a boolean',
     'line 3: loadAmount must be a whole number',
   ])
-    expect(refused.stderr).toContain(fault)
+    expect(refused.stderr).toContain(problem)
   expect(await cardsOf(service.db.database, partner)).toEqual([])
 
   const rows = Array.from(

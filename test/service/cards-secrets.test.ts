@@ -205,7 +205,7 @@ async function refuse(operation: Operation, logins: readonly Headers[]): Promise
   })
 }
 
-/** The database refuses rows, with words of its own that repeat them: our side's fault, logged as such. */
+/** The database refuses rows, with messages that repeat them: an internal error, logged as such. */
 async function breakDatabase(headers: Headers): Promise<void> {
   const sql = (text: string) => asSuperuser(service.db.database, (db) => db.query(text))
   const { companyId, cardAccountId } = partner

@@ -91,14 +91,14 @@ test('an encrypted request that was not decrypted shows its kid, its algorithms 
     const [header, ...parts] = good.split('.')
     const unknown = await encryptFor(partner, {}, { ...sharedKey, kid: 'sk_of_nobody' })
     const headers = HEADER_ATTACKS.filter(([, , claimed]) => (claimed as Json).kid === 'key-1').slice(0, 12)
-    const jwes: [encrypted: string, fault: string, kid: string | undefined][] = [
+    const jwes: [encrypted: string, problem: string, kid: string | undefined][] = [
       [[header, ...parts.slice(0, 3), 'A'.repeat(22)].join('.'), 'tag', kid],
       [unknown, 'unknown_kid', 'sk_of_nobody'],
       ['no.jwe', 'not_jwe', undefined],
       [await encryptFor(partner, [1]), 'not_json', kid],
-      ...headers.map(([, fault, claimed]): [string, string, string] => [
+      ...headers.map(([, problem, claimed]): [string, string, string] => [
         encryptWithHeader({ ...(claimed as object), kid }, key as never, { plaintext: Buffer.from('{}') }),
-        fault,
+        problem,
         kid,
       ]),
     ]
@@ -106,11 +106,11 @@ test('an encrypted request that was not decrypted shows its kid, its algorithms 
     for (const [encrypted] of jwes) responses.push(await client.send('POST', CREATE, encrypted, JOSE))
     const reported = new Set<string>()
     for (const [i, response] of responses.entries()) {
-      const [, fault, named] = jwes[i]!
+      const [, problem, named] = jwes[i]!
       expect([response.status, response.error]).toEqual([400, 'decryption_failed'])
       reported.add(response.json.errorResponse?.error_description ?? response.json.message)
       const { jwe, body } = await shown(idOf(response), browser)
-      expect([fault, jwe.failedCheck, jwe.opened, jwe.kid]).toEqual([fault, fault, false, named])
+      expect([problem, jwe.failedCheck, jwe.opened, jwe.kid]).toEqual([problem, problem, false, named])
       expect(jwe.explanation.length).toBeGreaterThan(20)
       expect(body).toBeUndefined()
     }

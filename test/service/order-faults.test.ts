@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 /** The rules that an encrypted order breaks, in alphabetical order. */
-async function faultsOf(order: object): Promise<string[]> {
+async function problemsOf(order: object): Promise<string[]> {
   const { status, error, errorDescription }: ApiResponse = await createCard(issuer, partner, order)
   expect([status, error]).toEqual([400, 'validation_failed'])
   return errorDescription!.split('; ').sort()
@@ -28,7 +28,7 @@ test('one response names the fields that are invalid and those that other fields
     deliveryCity: '',
     deliveryCountry: 5,
   }
-  expect(await faultsOf({ ...order, mobile: '12', loadAmount: 1.5, colour: 'blue' })).toEqual([
+  expect(await problemsOf({ ...order, mobile: '12', loadAmount: 1.5, colour: 'blue' })).toEqual([
     'colour is not a known field',
     needed('deliveryAddress'),
     // An empty text is an absent one (decision C14).
@@ -41,7 +41,7 @@ test('one response names the fields that are invalid and those that other fields
 })
 
 test('a field that is itself invalid requires no other field', async () => {
-  expect(await faultsOf({ physicalDeliveryAddressFlag: 'true', loadAmount: 'ten' })).toEqual([
+  expect(await problemsOf({ physicalDeliveryAddressFlag: 'true', loadAmount: 'ten' })).toEqual([
     'loadAmount must be a whole number of rupees, at least 1',
     'physicalDeliveryAddressFlag must be a boolean, not a string',
   ])

@@ -11,12 +11,12 @@ const LIVE = {
   SVC_MASTER_KEY: MASTER_KEY,
 }
 
-function faultsOf(environment: Record<string, string>): readonly string[] {
+function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
     readConfig(environment)
     return []
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults
+    if (error instanceof ConfigError) return error.problems
     throw error
   }
 }
@@ -53,8 +53,8 @@ test('all errors are reported at once, each by the setting’s name', () => {
     BODY_BYTES_MAX: '-1',
   }
   expect(
-    faultsOf(wrong)
-      .map((fault) => fault.split(' ')[0])
+    problemsOf(wrong)
+      .map((problem) => problem.split(' ')[0])
       .sort(),
   ).toEqual(Object.keys(wrong).sort())
 })
@@ -85,34 +85,34 @@ test.each([
   'proxy.example.com',
   '1, 10.0.0.5',
 ])('TRUST_PROXY=%s is rejected', (value) => {
-  expect(faultsOf({ TRUST_PROXY: value })).toHaveLength(1)
+  expect(problemsOf({ TRUST_PROXY: value })).toHaveLength(1)
 })
 
 test.each(['true', '0.0.0.0/0', '::/0', '10.0.0.5, 0.0.0.0/0'])(
   'TRUST_PROXY=%s, which trusts every address, is rejected with what to set',
   (value) => {
-    expect(faultsOf({ TRUST_PROXY: value })).toEqual([expect.stringContaining('10.0.0.5, 10.1.0.0/16')])
+    expect(problemsOf({ TRUST_PROXY: value })).toEqual([expect.stringContaining('10.0.0.5, 10.1.0.0/16')])
   },
 )
 
 test('an error never repeats the value of a secret', () => {
-  const faults = faultsOf({
+  const problems = problemsOf({
     SVC_MASTER_KEY: 'canary',
     UPI_RAIL_KEYS: 'canary',
     DATABASE_URL: 'canary://u:canary@h',
     DATABASE_OPERATOR_URL: 'canary',
     DATABASE_OWNER_URL: 'canary',
   })
-  expect(faults).toHaveLength(5)
-  expect(faults.join()).not.toContain('canary')
+  expect(problems).toHaveLength(5)
+  expect(problems.join()).not.toContain('canary')
 })
 
 test('live mode requires its own database and master key, and reports both at once', () => {
-  expect(faultsOf({ SVC_MODE: 'live' }).map((fault) => fault.split(' ')[0])).toEqual([
+  expect(problemsOf({ SVC_MODE: 'live' }).map((problem) => problem.split(' ')[0])).toEqual([
     'DATABASE_URL',
     'SVC_MASTER_KEY',
   ])
-  expect(faultsOf(LIVE)).toEqual([])
+  expect(problemsOf(LIVE)).toEqual([])
 })
 
 test('a printed configuration shows no secret', () => {
@@ -129,7 +129,7 @@ test('a printed configuration shows no secret', () => {
 test.each(['0', '5.5', '1e3', ' 07x', '0x10', '-5', '９', '99999999999999999999'])(
   'a number that is not a whole one in range is rejected: %j',
   (text) => {
-    expect(faultsOf({ TOKEN_TTL_SECONDS: text })).toHaveLength(1)
+    expect(problemsOf({ TOKEN_TTL_SECONDS: text })).toHaveLength(1)
   },
 )
 
@@ -169,7 +169,7 @@ test('amount caps are read to the paisa, and a default among them is required', 
     'default=1,541=2',
     'default=1,,',
   ])
-    expect(faultsOf({ QR_AMOUNT_CAPS: text }).length, text).toBe(1)
+    expect(problemsOf({ QR_AMOUNT_CAPS: text }).length, text).toBe(1)
 })
 
 test('idle sessions of the console end after 15 minutes in live mode and 30 in sandbox mode, unless a setting says otherwise', () => {

@@ -1,14 +1,14 @@
 import type { Run } from '@svc/platform/db/migration-files'
 import { expect, test } from 'vitest'
-import { faultsOf } from '../../scripts/migration-rules.ts'
+import { problemsOf } from '../../scripts/migration-rules.ts'
 
 const HEADS: Readonly<Record<Run, string>> = {
   transaction: '',
   statements: '-- run: statement by statement\n',
   batches: '-- run: in batches\n',
 }
-const faults = (sql: string, run: Run = 'transaction') =>
-  faultsOf({ name: '9000_test', run, sql: `${HEADS[run]}${sql}` })
+const problems = (sql: string, run: Run = 'transaction') =>
+  problemsOf({ name: '9000_test', run, sql: `${HEADS[run]}${sql}` })
 
 test.each<[sql: string, instead: RegExp, run?: Run]>([
   ['create index i on payments (utr);', /not built concurrently/],
@@ -37,7 +37,7 @@ test.each<[sql: string, instead: RegExp, run?: Run]>([
   ['lock table payments;', /locks a table/],
   ["update payments set reason = '';\ndelete from refunds;", /one statement/, 'batches'],
 ])('%s is rejected', async (sql, instead, run) => {
-  expect(await faults(sql, run)).toEqual([expect.stringMatching(instead)])
+  expect(await problems(sql, run)).toEqual([expect.stringMatching(instead)])
 })
 
 test.each<[sql: string, run?: Run]>([
@@ -61,5 +61,5 @@ test.each<[sql: string, run?: Run]>([
     'create or replace function f() returns integer language sql as $$ select 1 $$; grant select on payments to svc_operator;',
   ],
 ])('%s is accepted', async (sql, run) => {
-  expect(await faults(sql, run)).toEqual([])
+  expect(await problems(sql, run)).toEqual([])
 })

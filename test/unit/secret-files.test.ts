@@ -49,12 +49,12 @@ const names = Object.entries(SETTINGS)
 const revealed = (value: unknown): unknown =>
   [value].flat().map((each) => (each instanceof Secret ? each.reveal() : each))
 
-function faultsOf(environment: Record<string, string>): readonly string[] {
+function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
     readConfig(environment)
     return []
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults
+    if (error instanceof ConfigError) return error.problems
     throw error
   }
 }
@@ -85,7 +85,7 @@ test('live mode starts with all of its secrets in files', () => {
   const environment = Object.fromEntries(
     names.map((name) => [`${name}_FILE`, fileWith(`${VALUES[name]!}\n`)]),
   )
-  expect(faultsOf({ SVC_MODE: 'live', ...environment })).toEqual([])
+  expect(problemsOf({ SVC_MODE: 'live', ...environment })).toEqual([])
 })
 
 test('a file that is missing, empty, or given beside the value is rejected, and the value is not repeated', () => {
@@ -95,12 +95,12 @@ test('a file that is missing, empty, or given beside the value is rejected, and 
     both: { METRICS_TOKEN_FILE: fileWith('canary'), METRICS_TOKEN: 'canary' },
     wrong: { SVC_MASTER_KEY_FILE: fileWith('canary') },
   }
-  const faults = Object.values(cases).flatMap(faultsOf)
-  expect(faults).toEqual([
+  const problems = Object.values(cases).flatMap(problemsOf)
+  expect(problems).toEqual([
     expect.stringMatching(/METRICS_TOKEN cannot be read.*METRICS_TOKEN_FILE names \(ENOENT\)/),
     expect.stringMatching(/METRICS_TOKEN is empty in the file/),
     expect.stringMatching(/METRICS_TOKEN must not be set beside METRICS_TOKEN_FILE/),
     expect.stringMatching(/SVC_MASTER_KEY must be 32 bytes/),
   ])
-  expect(faults.join()).not.toContain('canary')
+  expect(problems.join()).not.toContain('canary')
 })

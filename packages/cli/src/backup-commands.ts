@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { ArchiveFault, type Manifest } from '@svc/app/backup/archive'
+import { InvalidArchive, type Manifest } from '@svc/app/backup/archive'
 import { verifyBackup } from '@svc/app/backup/read-backup'
 import { NotEmpty } from '@svc/app/backup/replace-data'
 import { RestoreRefused, restoreBackup } from '@svc/app/backup/restore-backup'
@@ -81,7 +81,7 @@ Examples:
 
 /** What people can mend, in words; with what became of their data. */
 export function inWords(file: string, error: unknown): unknown {
-  if (error instanceof ArchiveFault)
+  if (error instanceof InvalidArchive)
     return new UsageError(`${file} cannot be used: ${error.message}. Nothing was changed.`)
   if (error instanceof RestoreRefused) return new UsageError(error.message)
   if (error instanceof NotEmpty)
@@ -157,7 +157,7 @@ async function verify(name: string, { json = false }: Json): Promise<void> {
   const { manifest, signed } = await withOpened('as it is', ({ masterKeys }) =>
     verifyBackup(resolve(name), masterKeys),
   ).catch((error: unknown) => {
-    throw error instanceof ArchiveFault
+    throw error instanceof InvalidArchive
       ? new UsageError(`${name} is not sound: ${error.message}`)
       : inWords(name, error)
   })

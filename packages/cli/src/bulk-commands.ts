@@ -162,10 +162,10 @@ async function encryptAll(file: string, text: string, access: Access): Promise<I
     ...(cardAccountId !== undefined && { cardAccountId }),
   }
   const loadMaxPaise = BigInt(readConfig(process.env).CARD_LOAD_MAX_RUPEES) * 100n
-  const { orders, faults } = readCsvOrders(text, defaults, loadMaxPaise)
-  if (faults.length > 0)
+  const { orders, problems } = readCsvOrders(text, defaults, loadMaxPaise)
+  if (problems.length > 0)
     throw new UsageError(
-      `${file} has ${faults.length === 1 ? 'an error' : `${faults.length} errors`}; nothing was sent.\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+      `${file} has ${problems.length === 1 ? 'an error' : `${problems.length} errors`}; nothing was sent.\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
     )
   const rows: [number, string][] = []
   for (const { line, order } of orders)

@@ -14,8 +14,8 @@ export interface CsvOrder {
 
 export interface CsvOrders {
   readonly orders: readonly CsvOrder[]
-  /** One for each fault, with its line and field. */
-  readonly faults: readonly string[]
+  /** One for each problem, with its line and field. */
+  readonly problems: readonly string[]
 }
 
 interface Parsed {
@@ -43,20 +43,22 @@ export function readCsvOrders(text: string, defaults: Defaults, loadMaxPaise: bi
     rows = parse(text, { columns: readNames, bom: true, info: true, skip_empty_lines: true }) as never
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    return { orders: [], faults: [`line ${String(error['lines'])}: is not CSV (${error.code})`] }
+    return { orders: [], problems: [`line ${String(error['lines'])}: is not CSV (${error.code})`] }
   }
   const unknown = names.filter((name) => !Object.hasOwn(FIELDS, name))
-  const faults = unknown.map((name) => `line 1: ${name} is not a known field`)
+  const problems = unknown.map((name) => `line 1: ${name} is not a known field`)
   for (const name of new Set(names.filter((name, i) => names.indexOf(name) !== i)))
-    faults.push(`line 1: ${name} appears more than once`)
+    problems.push(`line 1: ${name} appears more than once`)
   if (rows.length === 0)
-    faults.push('The file must have a line with the names of the fields, then one line for each order')
+    problems.push('The file must have a line with the names of the fields, then one line for each order')
   const orders = rows.map(({ record, info }) => {
     const order = toOrder(record, defaults, unknown)
-    faults.push(...faultsOf(order, check, loadMaxPaise).map((fault) => `line ${info.lines}: ${fault}`))
+    problems.push(
+      ...problemsOf(order, check, loadMaxPaise).map((problem) => `line ${info.lines}: ${problem}`),
+    )
     return { line: info.lines, order: order as GiftCardRequest }
   })
-  return { orders, faults }
+  return { orders, problems }
 }
 
 function toOrder(
@@ -73,7 +75,7 @@ function toOrder(
   return order
 }
 
-function faultsOf(
+function problemsOf(
   order: Record<string, unknown>,
   check: ReturnType<typeof bodyCheck>,
   loadMaxPaise: bigint,

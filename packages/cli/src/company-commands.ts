@@ -224,7 +224,7 @@ async function createAccount(companyId: string, options: AccountOptions): Promis
   const denomination = /^[1-9][0-9]{0,6}$/.test(options.denomination)
     ? BigInt(options.denomination)
     : undefined
-  const faults = [
+  const problems = [
     ...(product ? [] : [`--product must be ${PRODUCTS.join(' or ')}`]),
     ...(accountType ? [] : [`--type must be one of ${Object.keys(ACCOUNT_TYPES).join(', ')}`]),
     ...(/^[A-Z][A-Z_]{0,39}$/.test(binType)
@@ -232,7 +232,8 @@ async function createAccount(companyId: string, options: AccountOptions): Promis
       : ['--bin-type must be capital letters and underscores, 40 at most']),
     ...(denomination ? [] : ['--denomination must be whole rupees, 1 or more']),
   ]
-  if (!product || !accountType || !denomination || faults.length > 0) throw new UsageError(faults.join('\n'))
+  if (!product || !accountType || !denomination || problems.length > 0)
+    throw new UsageError(problems.join('\n'))
   requireName(programme, '--programme')
   const created = await withInstallation(async ({ commands, database }) => {
     const { partnerId } = await database.operate((tx) => requireCompany(tx, companyId))

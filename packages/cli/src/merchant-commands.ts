@@ -119,13 +119,13 @@ interface CreateOptions extends Json {
 }
 
 async function create({ name, vpa, mcc, json = false }: CreateOptions): Promise<void> {
-  const faults = [
+  const problems = [
     ...(isPayeeName(name) ? [] : ['--name must have 1 to 100 characters, not only spaces']),
     ...(isVpa(vpa) ? [] : ['--vpa must look like name@handle']),
     ...(isMcc(mcc) ? [] : ['--mcc must be four digits']),
     ...(mcc === STORED_VALUE_LOAD_MCC ? ['--mcc 6540 (stored-value load) may not have QR codes'] : []),
   ]
-  if (faults.length > 0) throw new UsageError(faults.join('\n'))
+  if (problems.length > 0) throw new UsageError(problems.join('\n'))
   const { merchant, apiKey } = await withInstallation(({ database, keyMaker }) =>
     database.operate((tx) => createMerchant(tx, keyMaker, { name, vpa, mcc })),
   ).catch((error: unknown) => {

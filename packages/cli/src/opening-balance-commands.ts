@@ -59,44 +59,44 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
     const actor = dryRun ? undefined : await moneyActor(context)
     const checked = await check(context, read)
     if (actor === undefined) return { checked, outcomes: undefined }
-    requireFaultless(file, checked)
+    requireNoProblems(file, checked)
     return { checked, outcomes: await enterAll(context, checked.lines, { actor, reason }) }
   })
   const { checked, outcomes } = result
-  for (const { line, fault } of checked.faults) process.stderr.write(`line ${line}: ${fault}\n`)
+  for (const { line, problem } of checked.problems) process.stderr.write(`line ${line}: ${problem}\n`)
   printRecord(summary(read, checked, outcomes), json)
   if (outcomes && outcomes.waiting > 0)
     process.stderr.write(
       `${outcomes.waiting} wait until another operator approves them: svc admin approval list\n`,
     )
-  if (checked.faults.length > 0) process.exitCode = 1
+  if (checked.problems.length > 0) process.exitCode = 1
 }
 
 /** What is wrong with the lines by themselves and in the ledger, in the order of the file. */
 async function check({ config, database }: CommandContext, read: OpeningFile): Promise<CheckedFile> {
   const today = calendarDay(new Date(), config.BUSINESS_TIME_ZONE)
-  const { faults, lines } = await database.operate((tx) => checkOpeningBalances(tx, { ...read, today }))
-  return { lines, faults: [...read.faults, ...faults].toSorted((a, b) => a.line - b.line) }
+  const { problems, lines } = await database.operate((tx) => checkOpeningBalances(tx, { ...read, today }))
+  return { lines, problems: [...read.problems, ...problems].toSorted((a, b) => a.line - b.line) }
 }
 
-function requireFaultless(file: string, { faults }: CheckedFile): void {
-  if (faults.length === 0) return
-  const shown = faults.map(({ line, fault }) => `line ${line}: ${fault}`).join('\n')
+function requireNoProblems(file: string, { problems }: CheckedFile): void {
+  if (problems.length === 0) return
+  const shown = problems.map(({ line, problem }) => `line ${line}: ${problem}`).join('\n')
   throw new UsageError(`Nothing was entered. ${file} has lines that are refused:\n${shown}`)
 }
 
-function summary({ fileId }: OpeningFile, { faults, lines }: CheckedFile, outcomes: Outcomes | undefined) {
+function summary({ fileId }: OpeningFile, { problems, lines }: CheckedFile, outcomes: Outcomes | undefined) {
   const of = (is: CheckedOpening['is']) => lines.filter((line) => line.is === is).length
   const { payable, card_funding } = openingTotals(lines)
   return {
     fileId,
-    lines: lines.length + faults.length,
+    lines: lines.length + problems.length,
     payable,
     cardAccounts: card_funding,
     ...(outcomes ? { entered: outcomes.entered, waiting: outcomes.waiting } : { due: of('due') }),
     enteredBefore: of('repeated') + (outcomes?.repeated ?? 0),
     reversed: of('reversed'),
-    refused: faults.length,
+    refused: problems.length,
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { OpeningFault, OpeningLine } from '@svc/core/ledger/import-opening-balances'
+import type { OpeningLine, OpeningLineError } from '@svc/core/ledger/import-opening-balances'
 import { parseRupees } from '@svc/kernel/money'
 import { isDay } from '@svc/kernel/time'
 import { CsvError, parse } from 'csv-parse/sync'
@@ -18,20 +18,20 @@ export interface OpeningFile {
   readonly fileId: string
   readonly lines: readonly OpeningLine[]
   /** Lines that cannot be read. */
-  readonly faults: readonly OpeningFault[]
+  readonly problems: readonly OpeningLineError[]
 }
 
 function readLine(
   { tenantId, account, amount, effectiveDate }: Row,
   line: number,
-): OpeningLine | OpeningFault {
+): OpeningLine | OpeningLineError {
   const amountPaise = parseRupees(amount)
-  if (!tenantId) return { line, fault: 'tenantId must not be empty' }
+  if (!tenantId) return { line, problem: 'tenantId must not be empty' }
   if (account !== 'payable' && !account.startsWith('acc_'))
-    return { line, fault: 'account must be payable, or the id of a card account' }
+    return { line, problem: 'account must be payable, or the id of a card account' }
   if (!amountPaise || amountPaise > AMOUNT_MAX_PAISE)
-    return { line, fault: 'amount must be rupees above 0, with at most two decimals' }
-  if (!isDay(effectiveDate)) return { line, fault: 'effectiveDate must be a day, such as 2026-03-31' }
+    return { line, problem: 'amount must be rupees above 0, with at most two decimals' }
+  if (!isDay(effectiveDate)) return { line, problem: 'effectiveDate must be a day, such as 2026-03-31' }
   return account === 'payable'
     ? { line, tenantId, kind: 'payable', ownerId: tenantId, amountPaise, effectiveDate }
     : { line, tenantId, kind: 'card_funding', ownerId: account, amountPaise, effectiveDate }
@@ -51,8 +51,8 @@ export async function readOpeningFile(file: string): Promise<OpeningFile> {
   const read = rows.map((row, i) => readLine(row, i + 1))
   return {
     fileId: `opb_${createHash('sha256').update(text).digest('hex').slice(0, 26)}`,
-    lines: read.flatMap((each) => ('fault' in each ? [] : [each])),
-    faults: read.flatMap((each) => ('fault' in each ? [each] : [])),
+    lines: read.flatMap((each) => ('problem' in each ? [] : [each])),
+    problems: read.flatMap((each) => ('problem' in each ? [each] : [])),
   }
 }
 

@@ -133,7 +133,7 @@ function readOutcomes(text: string, options: ImportOptions): Reported[] {
   })
   return rows.map((row, i) => {
     const at = (name: string) =>
-      row[name] ?? fault(i + 1, `the file has no column ${name}, but ${Object.keys(row).join(', ')}`)
+      row[name] ?? reject(i + 1, `the file has no column ${name}, but ${Object.keys(row).join(', ')}`)
     const word = at(status)
     const of = { line: i + 1, payoutId: at(payout), word }
     const outcome = words.get(plain(word))
@@ -148,12 +148,12 @@ function readOutcomes(text: string, options: ImportOptions): Reported[] {
         step: { to: 'FAILED', reason: at(reason) || word, returnUtr: isReference ? reference : undefined },
       }
     if (!isReference)
-      return fault(i + 1, `${utr} must be a reference of at least ${UTR_MIN} letters and digits`)
+      return reject(i + 1, `${utr} must be a reference of at least ${UTR_MIN} letters and digits`)
     return { ...of, step: { to: 'PAID', utr: reference } }
   })
 }
 
-const fault = (line: number, what: string): never => {
+const reject = (line: number, what: string): never => {
   throw new UsageError(`Nothing was imported. Line ${line}: ${what}`)
 }
 

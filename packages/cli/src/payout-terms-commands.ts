@@ -98,13 +98,13 @@ async function account(
 }
 
 function checked({ holder = '', number = '', ifsc = '', gstState }: Omit<AccountOptions, 'json'>) {
-  const faults = [
+  const problems = [
     ...(holder.trim().length >= 1 && holder.length <= 100 ? [] : ['--holder must have 1 to 100 characters']),
     ...(isAccountNumber(number) ? [] : ['--number must be 6 to 18 digits']),
     ...(isIfsc(ifsc) ? [] : ['--ifsc must be four letters, a zero and six letters or digits']),
     ...(gstState === undefined || isGstState(gstState) ? [] : ['--gst-state must be two digits']),
   ]
-  if (faults.length > 0) throw new UsageError(faults.join('\n'))
+  if (problems.length > 0) throw new UsageError(problems.join('\n'))
   return { accountHolder: holder, accountNumber: number, ifsc, gstState: gstState ?? null }
 }
 

@@ -14,7 +14,7 @@ export interface SettlementFormat {
   readonly unit: 'rupees' | 'paise'
 }
 
-const FAULTS_MAX = 20
+const PROBLEMS_MAX = 20
 
 const ISO_DAY = /^(\d{4})-(\d{2})-(\d{2})$/
 const INDIAN_DAY = /^(\d{2})[-/](\d{2})[-/](\d{4})$/
@@ -34,7 +34,7 @@ function readAmount(text: string, unit: SettlementFormat['unit']): Paise | undef
   return amount === undefined || amount === 0n ? undefined : amount
 }
 
-type Read = { readonly line: FileLine } | { readonly fault: string }
+type Read = { readonly line: FileLine } | { readonly problem: string }
 
 async function* readLines(file: string, { columns, unit }: SettlementFormat): AsyncGenerator<Read> {
   const rows = createReadStream(file).pipe(
@@ -53,34 +53,36 @@ async function* readLines(file: string, { columns, unit }: SettlementFormat): As
     const amountPaise = readAmount(at(columns.amount), unit)
     const settledOn = readDay(at(columns.date))
     if (utr.length < 6 || utr.length > 35)
-      yield { fault: `line ${number}: ${columns.utr} must be a reference of 6 to 35 letters and digits` }
+      yield { problem: `line ${number}: ${columns.utr} must be a reference of 6 to 35 letters and digits` }
     else if (amountPaise === undefined)
       yield {
-        fault: `line ${number}: ${columns.amount} must be ${unit} above 0${unit === 'rupees' ? ', with at most two decimals' : ''}`,
+        problem: `line ${number}: ${columns.amount} must be ${unit} above 0${unit === 'rupees' ? ', with at most two decimals' : ''}`,
       }
     else if (settledOn === undefined)
-      yield { fault: `line ${number}: ${columns.date} must be a day, such as 2026-04-01 or 01-04-2026` }
+      yield { problem: `line ${number}: ${columns.date} must be a day, such as 2026-04-01 or 01-04-2026` }
     else yield { line: { utr, line: number, amountPaise, settledOn } }
   }
 }
 
 /** Reads the whole file once: its id, which depends on its bytes alone. Throws when a line cannot be read. */
 export async function checkSettlementFile(file: string, format: SettlementFormat): Promise<string> {
-  const faults: string[] = []
+  const problems: string[] = []
   const hash = createHash('sha256')
   try {
     for await (const part of createReadStream(file)) hash.update(part as Buffer)
     for await (const read of readLines(file, format)) {
-      if ('fault' in read) faults.push(read.fault)
-      if (faults.length === FAULTS_MAX) break
+      if ('problem' in read) problems.push(read.problem)
+      if (problems.length === PROBLEMS_MAX) break
     }
   } catch (error) {
     if (error instanceof CsvError) throw new UsageError(`${file} is no CSV file: ${error.message}`)
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new UsageError(`There is no file ${file}`)
     throw error
   }
-  if (faults.length > 0)
-    throw new UsageError(`Nothing was imported. ${file} has lines that cannot be read:\n${faults.join('\n')}`)
+  if (problems.length > 0)
+    throw new UsageError(
+      `Nothing was imported. ${file} has lines that cannot be read:\n${problems.join('\n')}`,
+    )
   return `stf_${hash.digest('hex').slice(0, 26)}`
 }
 

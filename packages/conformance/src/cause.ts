@@ -108,7 +108,7 @@ function statusRoot(
 
 function fieldsRoot(
   { expected, received }: Failed,
-  { paths, fault }: { readonly paths: readonly string[]; readonly fault: 'missing' | 'extra' | 'value' },
+  { paths, problem }: { readonly paths: readonly string[]; readonly problem: 'missing' | 'extra' | 'value' },
   seen: Seen,
   parents: readonly string[],
 ): Root {
@@ -128,6 +128,6 @@ function fieldsRoot(
     isWhole: false,
     // A check of several fields says nothing more where each of them has a check of its own.
     parents: [...parents, ...above, ...(places.length > 1 ? places.map((place) => `${scope}|${place}`) : [])],
-    title: titles[fault],
+    title: titles[problem],
   }
 }

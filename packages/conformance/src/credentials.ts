@@ -71,30 +71,30 @@ export function readCredentials(text: string): Credentials {
     throw new Error('it is not JSON')
   }
   if (!isObject(file)) throw new Error('it must hold a JSON object, such as sandbox.json')
-  const faults: string[] = []
+  const problems: string[] = []
   for (const [name, shape] of Object.entries(SHAPES)) {
     const holder = file[name]
     if (holder === undefined) continue
-    faults.push(...faultsOf(name, holder, shape))
+    problems.push(...problemsOf(name, holder, shape))
     if (!isObject(holder) || shape !== PARTNER) continue
     if (holder['sharedKey'] !== undefined)
-      faults.push(...faultsOf(`${name}.sharedKey`, holder['sharedKey'], SHARED_KEY))
+      problems.push(...problemsOf(`${name}.sharedKey`, holder['sharedKey'], SHARED_KEY))
     if (holder['accessToken'] === undefined && (!holder['clientId'] || !holder['clientSecret']))
-      faults.push(`${name}: clientId and clientSecret, or accessToken, is required`)
+      problems.push(`${name}: clientId and clientSecret, or accessToken, is required`)
   }
   if (file['coinConfigId'] !== undefined && typeof file['coinConfigId'] !== 'string')
-    faults.push('coinConfigId: must be a string')
+    problems.push('coinConfigId: must be a string')
   const codes = file['disposableQrCodeIds']
   if (codes !== undefined && !(Array.isArray(codes) && codes.every((id) => typeof id === 'string')))
-    faults.push('disposableQrCodeIds: must be an array of strings')
-  if (faults.length > 0) throw new Error(faults.join('; '))
+    problems.push('disposableQrCodeIds: must be an array of strings')
+  if (problems.length > 0) throw new Error(problems.join('; '))
   return file as Credentials
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-function faultsOf(place: string, holder: unknown, { required, optional }: Shape): string[] {
+function problemsOf(place: string, holder: unknown, { required, optional }: Shape): string[] {
   if (!isObject(holder)) return [`${place}: must be an object`]
   return [
     ...required.filter((name) => holder[name] === undefined).map((name) => `${place}.${name}: is required`),

@@ -9,7 +9,7 @@ const FIELD = /^((?:payload|errorResponse|response_\w+|code|message|token|expiry
 
 function aboutOf(expected: string): About {
   const path = FIELD.exec(expected)?.[1]
-  return path === undefined ? { is: 'other' } : { is: 'fields', paths: [path], fault: 'value' }
+  return path === undefined ? { is: 'other' } : { is: 'fields', paths: [path], problem: 'value' }
 }
 
 export const fail = (
@@ -95,10 +95,10 @@ export function at(response: HttpResponse, path: string): unknown {
 }
 
 /** What is wrong with the field at the path that has this value. */
-export const faultOf = (path: string, value: unknown): About => ({
+export const problemOf = (path: string, value: unknown): About => ({
   is: 'fields',
   paths: [path],
-  fault: value === undefined ? 'missing' : 'value',
+  problem: value === undefined ? 'missing' : 'value',
 })
 
 export function wantKind(response: HttpResponse, path: string, kind: Kind): unknown {
@@ -108,7 +108,7 @@ export function wantKind(response: HttpResponse, path: string, kind: Kind): unkn
       response,
       `${path}: ${kind}`,
       value === undefined ? 'no such field' : `${kindOf(value)} ${show(value)}`,
-      faultOf(path, value),
+      problemOf(path, value),
     )
   return value
 }
@@ -127,14 +127,14 @@ export function wantValue(response: HttpResponse, path: string, wanted: Json): v
       response,
       `${path}: ${show(wanted)}`,
       value === undefined ? 'no such field' : show(value),
-      faultOf(path, value),
+      problemOf(path, value),
     )
 }
 
 export function wantOneOf(response: HttpResponse, path: string, wanted: readonly Json[]): void {
   const value = at(response, path)
   if (!wanted.some((one) => sameJson(value, one)))
-    fail(response, `${path}: one of ${wanted.map(show).join(', ')}`, show(value), faultOf(path, value))
+    fail(response, `${path}: one of ${wanted.map(show).join(', ')}`, show(value), problemOf(path, value))
 }
 
 export function wantMatch(response: HttpResponse, path: string, pattern: RegExp, words: string): string {
@@ -161,7 +161,7 @@ export function wantKeys(response: HttpResponse, path: string, required: readonl
     fail(response, `${whereIs(path)}: the fields ${required.join(', ')}`, `without ${missing.join(', ')}`, {
       is: 'fields',
       paths: within(path, missing),
-      fault: 'missing',
+      problem: 'missing',
     })
 }
 
@@ -172,7 +172,7 @@ export function wantNoOtherKeys(response: HttpResponse, path: string, known: rea
     fail(response, `${whereIs(path)}: no other field than documented`, `also ${more.join(', ')}`, {
       is: 'fields',
       paths: within(path, more),
-      fault: 'extra',
+      problem: 'extra',
     })
 }
 

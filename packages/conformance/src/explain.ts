@@ -137,9 +137,9 @@ function addBlocked(groups: Map<string, Group>, outcome: Outcome, down: Readonly
 /** Where the fields of one object are wrong alike: the object and what is wrong. Other causes have no family. */
 function familyOf({ key, example }: Group): string {
   const about = example?.about
-  if (about?.is !== 'fields' || about.fault === 'extra' || key.startsWith('reading|')) return key
+  if (about?.is !== 'fields' || about.problem === 'extra' || key.startsWith('reading|')) return key
   const object = key.slice(0, Math.max(key.lastIndexOf('.'), key.lastIndexOf('|')) + 1)
-  return `${object}|${about.fault}`
+  return `${object}|${about.problem}`
 }
 
 /** Fields of one object that are all missing, or all of another value, were left out or mistaken together. */

@@ -14,7 +14,7 @@ export type About =
   | {
       readonly is: 'fields'
       readonly paths: readonly string[]
-      readonly fault: 'missing' | 'extra' | 'value'
+      readonly problem: 'missing' | 'extra' | 'value'
     }
   | { readonly is: 'other' }
 
@@ -50,7 +50,7 @@ export function block(response: HttpResponse, path: string, reason: string): nev
   const isRefused = response.status !== 200
   const about: About = isRefused
     ? { is: 'status', wanted: [200] }
-    : { is: 'fields', paths: [path], fault: 'missing' }
+    : { is: 'fields', paths: [path], problem: 'missing' }
   const [expected, received] = isRefused ? ['status 200', `${response.status}`] : [`${path}: text`, 'none']
   throw new Blocked(`${reason}${isRefused ? '' : ` without ${path}`}`, {
     cause: new Violation(expected, received, response, about),

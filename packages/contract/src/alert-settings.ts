@@ -41,7 +41,7 @@ interface Given {
 }
 
 /** What is wrong with the settings of alerts together; `isSet`: whether a setting was given. */
-export function alertFaults(
+export function alertErrors(
   { SVC_MODE, ALERT_WEBHOOK_URL: url }: Given,
   isSet: (name: string) => boolean,
 ): string[] {

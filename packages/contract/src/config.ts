@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path'
-import { ALERT_SETTINGS, alertFaults } from './alert-settings.ts'
+import { ALERT_SETTINGS, alertErrors } from './alert-settings.ts'
 import { CARD_SETTINGS } from './card-settings.ts'
 import { CONSOLE_SETTINGS } from './console-settings.ts'
 import { type Environment, givenSecret, isGiven } from './given-secret.ts'
@@ -22,7 +22,7 @@ import {
   trustedProxies,
   whole,
 } from './setting.ts'
-import { SIGN_IN_SETTINGS, signInFaults } from './sign-in-settings.ts'
+import { SIGN_IN_SETTINGS, signInErrors } from './sign-in-settings.ts'
 import { TRACING_SETTINGS } from './tracing-settings.ts'
 import { VAULT_SETTINGS } from './vault-settings.ts'
 
@@ -219,20 +219,20 @@ export type Config = {
   readonly [N in Name]: Read<Settings[N]> | (Settings[N]['default'] extends string ? never : undefined)
 }
 
-/** All faults of the settings at once, one a line. */
+/** All invalid settings at once, one a line. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
-  readonly faults: readonly string[]
+  readonly problems: readonly string[]
 
-  constructor(faults: readonly string[]) {
-    super(`The settings are invalid:\n${faults.map((f) => `  ${f}`).join('\n')}`)
-    this.faults = faults
+  constructor(problems: readonly string[]) {
+    super(`The settings are invalid:\n${problems.map((f) => `  ${f}`).join('\n')}`)
+    this.problems = problems
   }
 }
 
 /** Reads the settings from the environment. An empty value counts as absent. Throws `ConfigError`. */
 export function readConfig(environment: Environment): Config {
-  const faults: string[] = []
+  const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(SETTINGS) as [Name, Setting<unknown, string | undefined>][]) {
     try {
@@ -242,29 +242,31 @@ export function readConfig(environment: Environment): Config {
       values[name] = setting.read(value, given.again)
     } catch (error) {
       if (!(error instanceof BadSetting)) throw error
-      faults.push(`${name} ${error.message}`)
+      problems.push(`${name} ${error.message}`)
     }
   }
   const config = values as unknown as Config
   if (config.SVC_MODE === 'live') {
     if (!isGiven(environment, 'DATABASE_URL'))
-      faults.push('DATABASE_URL is needed in live mode, such as postgresql://user:password@host/database')
+      problems.push('DATABASE_URL is needed in live mode, such as postgresql://user:password@host/database')
     if (!isGiven(environment, 'SVC_MASTER_KEY') && !isGiven(environment, 'SVC_MASTER_KEY_WRAPPED'))
-      faults.push('SVC_MASTER_KEY is needed in live mode; make one with: openssl rand -base64 32')
+      problems.push('SVC_MASTER_KEY is needed in live mode; make one with: openssl rand -base64 32')
   }
   if (isGiven(environment, 'SVC_MASTER_KEY_WRAPPED')) {
     if (isGiven(environment, 'SVC_MASTER_KEY'))
-      faults.push('SVC_MASTER_KEY must not be set beside SVC_MASTER_KEY_WRAPPED')
+      problems.push('SVC_MASTER_KEY must not be set beside SVC_MASTER_KEY_WRAPPED')
     for (const name of ['VAULT_ADDR', 'VAULT_TOKEN'])
-      if (!isGiven(environment, name)) faults.push(`${name} is needed with SVC_MASTER_KEY_WRAPPED`)
+      if (!isGiven(environment, name)) problems.push(`${name} is needed with SVC_MASTER_KEY_WRAPPED`)
   }
   if ((config.TLS_CERT_FILE === undefined) !== (config.TLS_KEY_FILE === undefined))
-    faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
+    problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
   if (config.RAIL_CLIENT_CA_FILE !== undefined && config.TLS_CERT_FILE === undefined)
-    faults.push('RAIL_CLIENT_CA_FILE needs TLS_CERT_FILE and TLS_KEY_FILE: the service itself must speak TLS')
+    problems.push(
+      'RAIL_CLIENT_CA_FILE needs TLS_CERT_FILE and TLS_KEY_FILE: the service itself must speak TLS',
+    )
   const isSet = (name: string) => isGiven(environment, name)
-  faults.push(...signInFaults(config, isSet), ...alertFaults(config, isSet))
-  if (faults.length > 0) throw new ConfigError(faults)
+  problems.push(...signInErrors(config, isSet), ...alertErrors(config, isSet))
+  if (problems.length > 0) throw new ConfigError(problems)
   const dataDir = config.DATA_DIR
   return Object.freeze({ ...config, DATA_DIR: isAbsolute(dataDir) ? dataDir : resolve(dataDir) })
 }

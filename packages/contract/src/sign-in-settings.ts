@@ -66,7 +66,7 @@ export const SIGN_IN_SETTINGS = {
 } satisfies Record<string, Setting<unknown, string | undefined>>
 
 /** What is wrong with the settings of the sign-in together; `isSet`: whether a setting was given. */
-export const signInFaults = (
+export const signInErrors = (
   {
     CONSOLE_PASSWORDS: passwords,
     OIDC_ISSUER: provider,

@@ -119,9 +119,11 @@ export function chooseSocketDir(cluster: string, launcher: Launcher): string {
       mkdirSync(dir, { mode: 0o700 })
       chownSync(dir, launcher.owner.uid, launcher.owner.gid)
     }
-    const fault = socketDirFault(dir, launcher.owner)
-    if (fault)
-      throw new Error(`${fault} Remove it, or choose a shorter data directory than ${path.dirname(cluster)}.`)
+    const problem = socketDirProblem(dir, launcher.owner)
+    if (problem)
+      throw new Error(
+        `${problem} Remove it, or choose a shorter data directory than ${path.dirname(cluster)}.`,
+      )
     return dir
   }
   throw new Error(
@@ -130,7 +132,7 @@ export function chooseSocketDir(cluster: string, launcher: Launcher): string {
 }
 
 /** What is wrong with a socket directory, if anything: in a public place another user could have created it first. */
-export function socketDirFault(dir: string, owner: Owner): string | undefined {
+export function socketDirProblem(dir: string, owner: Owner): string | undefined {
   const stat = lstatSync(dir, { throwIfNoEntry: false })
   if (!stat?.isDirectory()) return `The directory for the database's socket, ${dir}, is not a directory.`
   if (stat.uid === owner.uid && (stat.mode & 0o022) === 0) return undefined

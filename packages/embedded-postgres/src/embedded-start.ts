@@ -3,7 +3,7 @@ import { chownSync, closeSync, existsSync, openSync, readFileSync, renameSync, s
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Binaries } from './embedded-binaries.ts'
-import { chooseSocketDir, lastLines, serverPort, socketDirFault } from './embedded-cluster.ts'
+import { chooseSocketDir, lastLines, serverPort, socketDirProblem } from './embedded-cluster.ts'
 import { type Launcher, ownerOf } from './embedded-launch.ts'
 import { clearStaleLocks, readPostmaster, serves } from './embedded-postmaster.ts'
 import { type Session, takeUse } from './embedded-use.ts'
@@ -54,7 +54,7 @@ export async function adopt({ cluster }: Place): Promise<Session | undefined> {
 /** After a reboot another user could have made the temporary directory that an old `postmaster.pid` names. */
 function isTrusted(socketDir: string, cluster: string): boolean {
   const owner = ownerOf(cluster)
-  return owner !== undefined && socketDirFault(socketDir, owner) === undefined
+  return owner !== undefined && socketDirProblem(socketDir, owner) === undefined
 }
 
 /** Adopts the running server, or waits for its end when it is ending. */

@@ -18,7 +18,7 @@ import { agreed, b64, epk, good, HEADER_ATTACKS, LOW_ORDER_POINTS, point } from 
 describe('a hostile header', () => {
   test.each(HEADER_ATTACKS)(
     '%s: rejected as %s, 1,000 times, without looking up any key',
-    async (_name, fault, header) => {
+    async (_name, problem, header) => {
       const { seen, find } = recorder('A256KW', secret)
       const text = encryptWithHeader(header)
       for (let i = 0; i < 1_000; i++) {
@@ -26,7 +26,7 @@ describe('a hostile header', () => {
           () => 'it opened',
           (error: unknown) => (error instanceof DecryptionFailed ? error.reason : error),
         )
-        if (rejected !== fault) expect(rejected).toBe(fault)
+        if (rejected !== problem) expect(rejected).toBe(problem)
       }
       expect(seen).toEqual({ looked: [], keyReads: 0 })
     },

@@ -25,15 +25,15 @@ const reject = (description: string): never => {
 export function parseStrictJson(body: Buffer): unknown {
   if (!isUtf8(body)) return reject('The body is not valid UTF-8')
   const text = body.toString('utf8')
-  const fault = findFault(text)
-  if (fault?.fatal) return reject(fault.description)
+  const problem = findProblem(text)
+  if (problem?.fatal) return reject(problem.description)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     return reject('The body is not well-formed JSON')
   }
-  return fault ? reject(fault.description) : value
+  return problem ? reject(problem.description) : value
 }
 
 const TOKEN = /"(?:[^"\\]|\\.)*"?|[{}[\]:,]/gs
@@ -57,18 +57,18 @@ export function repeatsKey(json: string): boolean {
   return false
 }
 
-interface Fault {
+interface Problem {
   readonly description: string
   /** True when the text must not even be parsed. */
   readonly fatal: boolean
 }
 
 /** Walks the tokens; on text that is not JSON it may find anything, since the parser refuses that text anyway. */
-function findFault(text: string): Fault | undefined {
+function findProblem(text: string): Problem | undefined {
   const scopes: (Set<string> | undefined)[] = []
   let values = 0
-  let fault: Fault | undefined
-  const note = (description: string, fatal = false) => (fault ??= { description, fatal })
+  let problem: Problem | undefined
+  const note = (description: string, fatal = false) => (problem ??= { description, fatal })
   for (let at = 0; at < text.length; ) {
     const char = text[at]!
     if (char === '"') {
@@ -105,7 +105,7 @@ function findFault(text: string): Fault | undefined {
       at += number.length
     } else at++
   }
-  return fault
+  return problem
 }
 
 function endOfString(text: string, start: number): number {

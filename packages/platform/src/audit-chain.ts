@@ -70,8 +70,8 @@ export async function verifyChains(
     const { chain, number } = walk.place
     const rows = await read((tx) => tx.query(PAGE, [chain, number]))
     for (const row of rows) {
-      const fault = walk.step(row)
-      if (fault) return fault
+      const broken = walk.step(row)
+      if (broken) return broken
     }
     if (rows.length < PAGE_ROWS) return walk.end()
   }
@@ -104,7 +104,7 @@ class Walk {
       this.#head = { number: 0, hash: FIRST_HASH }
     }
     const problem = problemOf(row, this.#head)
-    if (problem) return this.#fault(this.#head.number + 1, problem)
+    if (problem) return this.#brokenAt(this.#head.number + 1, problem)
     this.#head = { number: Number(row.number), hash: row.hash.toString('hex') }
     this.#entries++
     if (this.#head.number === 1) this.#chains++
@@ -117,7 +117,7 @@ class Walk {
     expected?.delete(this.#head.number)
     return anchored === undefined || anchored === this.#head.hash
       ? undefined
-      : this.#fault(this.#head.number, 'is not the entry that the anchor was taken of')
+      : this.#brokenAt(this.#head.number, 'is not the entry that the anchor was taken of')
   }
 
   end(): Verdict {
@@ -149,10 +149,13 @@ class Walk {
 
   #missing(anchors: ReadonlyMap<number, string>): Verdict {
     const number = Math.max(...anchors.keys())
-    return this.#fault(this.#head.number + 1, `is missing: an anchor says that there were ${number} entries`)
+    return this.#brokenAt(
+      this.#head.number + 1,
+      `is missing: an anchor says that there were ${number} entries`,
+    )
   }
 
-  #fault(number: number, problem: string): Verdict {
+  #brokenAt(number: number, problem: string): Verdict {
     const tenant = this.#chain === INSTALLATION ? {} : { tenantId: this.#chain }
     return { whole: false, ...tenant, number, entries: this.#entries, problem }
   }

@@ -72,7 +72,7 @@ function diagnoseText(text: string, before: readonly UpiFinding[]): Diagnosis {
 }
 
 function diagnoseImage(image: Buffer): Diagnosis {
-  const unreadable = faultOf(image)
+  const unreadable = problemOf(image)
   if (unreadable !== undefined) return failed([finding('image-readable', false, unreadable)])
 
   const png = attempt(() => PNG.sync.read(image))
@@ -112,7 +112,7 @@ function attempt<T>(work: () => T): T | undefined {
 }
 
 /** Why the bytes are not to be handed to the PNG library, or `undefined` when they may be. */
-function faultOf(image: Buffer): string | undefined {
+function problemOf(image: Buffer): string | undefined {
   if (image.length > IMAGE_BYTES_MAX) return `more than ${IMAGE_BYTES_MAX} bytes`
   if (image.length < 33 || image.readBigUInt64BE(0) !== 0x89504e470d0a1a0an) return 'not a PNG'
   const types = chunkTypes(image)

@@ -80,7 +80,7 @@ describe('whatever the range', () => {
   })
 })
 
-const faultOf = (address: string) => {
+const problemOf = (address: string) => {
   try {
     return readLimits('merchant', { addresses: [address] }).addresses
   } catch (error) {
@@ -93,7 +93,7 @@ test.each([
   ['2001:db8::1/32', 'addresses[0] has bits beyond its prefix; the network is 2001:db8::/32'],
   ['0.0.0.0/0', 'addresses[0] must not be every address; leave the list empty for that'],
   ['::/0', 'addresses[0] must not be every address; leave the list empty for that'],
-])('%s: %s', (address, fault) => expect(faultOf(address)).toBe(fault))
+])('%s: %s', (address, problem) => expect(problemOf(address)).toBe(problem))
 
 test.each([
   '10.0.0.0/33',
@@ -104,7 +104,7 @@ test.each([
   'a.example',
   '10.0.0.0-10.0.0.9',
 ])('%s is rejected with the expected form', (address) =>
-  expect(faultOf(address)).toMatch(/^addresses\[0\] must be an IP address or a network in CIDR notation/),
+  expect(problemOf(address)).toMatch(/^addresses\[0\] must be an IP address or a network in CIDR notation/),
 )
 
 test('each network is stored once, in its canonical form', () => {

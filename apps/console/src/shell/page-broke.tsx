@@ -19,7 +19,7 @@ export function NoSuchPage() {
   )
 }
 
-/** A page that could not be shown: its script did not load, or it has a fault. The rest of the console still works. */
+/** A page that could not be shown: its script did not load, or failed. The rest of the console still works. */
 export function PageBroke({ error, reset }: ErrorComponentProps) {
   return (
     <Container size="sm" py="xl">

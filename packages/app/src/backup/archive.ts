@@ -50,8 +50,8 @@ export interface BackupSignature {
 }
 
 /** The archive is damaged, is not an archive of svc, or is of a newer version. Its message is for people. */
-export class ArchiveFault extends Error {
-  override name = 'ArchiveFault'
+export class InvalidArchive extends Error {
+  override name = 'InvalidArchive'
 }
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
@@ -85,7 +85,7 @@ export async function readEntries(file: string, onEntry: OnEntry): Promise<void>
   tar.on('entry', (header, stream, goOn) => {
     const most = header.name === MANIFEST ? LARGEST_MANIFEST : LARGEST_ENTRY
     if (header.type !== 'file' || (header.size ?? 0) > most)
-      return tar.destroy(new ArchiveFault('an entry is of no known table'))
+      return tar.destroy(new InvalidArchive('an entry is of no known table'))
     const parts: Buffer[] = []
     stream.on('data', (part) => parts.push(part as Buffer))
     stream.on('error', goOn)
@@ -98,9 +98,9 @@ export async function readEntries(file: string, onEntry: OnEntry): Promise<void>
   try {
     await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), tar)
   } catch (error) {
-    if (error instanceof ArchiveFault || (error as NodeJS.ErrnoException).code === 'ENOENT') throw error
+    if (error instanceof InvalidArchive || (error as NodeJS.ErrnoException).code === 'ENOENT') throw error
     if (error instanceof Error && /tar|Unexpected end/i.test(error.message))
-      throw new ArchiveFault(`it is not a whole tar file (${error.message})`)
+      throw new InvalidArchive(`it is not a whole tar file (${error.message})`)
     throw error
   }
 }

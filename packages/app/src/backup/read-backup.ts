@@ -3,11 +3,11 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { MasterKeys } from '@svc/platform/crypto/master-keys'
 import {
-  ArchiveFault,
   type BackupSignature,
   type Chunk,
   digestOf,
   FORMAT_VERSION,
+  InvalidArchive,
   MANIFEST,
   type Manifest,
   readEntries,
@@ -28,33 +28,33 @@ function parsed(text: Buffer, what: string): unknown {
   try {
     return JSON.parse(text.toString())
   } catch {
-    throw new ArchiveFault(`its ${what} cannot be read`)
+    throw new InvalidArchive(`its ${what} cannot be read`)
   }
 }
 
-/** Reads every byte of an archive. Throws `ArchiveFault` when one is not as it was written. */
+/** Reads every byte of an archive. Throws `InvalidArchive` when one is not as it was written. */
 export async function verifyBackup(file: string, masterKeys: MasterKeys): Promise<Verified> {
   const seen = new Map<string, string>()
   let manifest: Manifest | undefined
   let signature: BackupSignature | undefined
   await readEntries(file, (name, content) => {
-    if (signature) throw new ArchiveFault('something comes after its end')
+    if (signature) throw new InvalidArchive('something comes after its end')
     if (name === SIGNATURE) signature = parsed(content, 'signature') as BackupSignature
     else if (name === MANIFEST) manifest = parsed(content, 'manifest') as Manifest
     else seen.set(name, sha256(content))
   })
-  if (!manifest || !signature) throw new ArchiveFault('it is no backup of svc, or not a whole one')
+  if (!manifest || !signature) throw new InvalidArchive('it is no backup of svc, or not a whole one')
   await checkSignature(file, signature)
   const signed = masterKeys.signed(signature.sha256, signature.masterKey, signature.hmac)
-  if (signed === false) throw new ArchiveFault('its signature is wrong: it was changed')
-  if (manifest.format !== 'svc-backup') throw new ArchiveFault('it is no backup of svc')
+  if (signed === false) throw new InvalidArchive('its signature is wrong: it was changed')
+  if (manifest.format !== 'svc-backup') throw new InvalidArchive('it is no backup of svc')
   if (manifest.formatVersion > FORMAT_VERSION)
-    throw new ArchiveFault(
+    throw new InvalidArchive(
       `it has format ${manifest.formatVersion}, and this program knows formats up to ${FORMAT_VERSION}. Use svc ${manifest.serviceVersion} or later`,
     )
   const chunks = manifest.tables.flatMap((table) => table.chunks)
   if (chunks.length !== seen.size || chunks.some((chunk) => seen.get(chunk.file) !== chunk.sha256))
-    throw new ArchiveFault('its tables are not those of its manifest')
+    throw new InvalidArchive('its tables are not those of its manifest')
   return { manifest, signed: signed === true }
 }
 
@@ -64,7 +64,7 @@ async function checkSignature(file: string, signature: BackupSignature): Promise
   const { size } = await stat(file)
   const { digest, rest } = await digestOf(file, Math.max(0, size - tail.length))
   if (digest !== signature.sha256 || !rest.equals(tail))
-    throw new ArchiveFault('its checksum is wrong: it was damaged or changed')
+    throw new InvalidArchive('its checksum is wrong: it was damaged or changed')
 }
 
 /** The rows of the archive, chunk by chunk, each checked once more: the file may have been changed since. */
@@ -80,9 +80,9 @@ export function readRows(
     if (name === MANIFEST || name === SIGNATURE) return
     const entry = known.get(name)
     if (!entry || sha256(content) !== entry.chunk.sha256)
-      throw new ArchiveFault('it has changed since it was verified')
+      throw new InvalidArchive('it has changed since it was verified')
     const text = await decompress(content, { maxOutputLength: Math.max(1, entry.chunk.bytes) })
-    if (text.length !== entry.chunk.bytes) throw new ArchiveFault('it has changed since it was verified')
+    if (text.length !== entry.chunk.bytes) throw new InvalidArchive('it has changed since it was verified')
     await onRows(entry.table, text)
   })
 }

@@ -5,7 +5,7 @@ import { isBeforeBaseline } from '@svc/platform/db/migrate'
 import { migrationNames } from '@svc/platform/db/migration-files'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { ArchiveFault, type Manifest } from './archive.ts'
+import { InvalidArchive, type Manifest } from './archive.ts'
 import { quoted } from './catalogue.ts'
 import { readRows, verifyBackup } from './read-backup.ts'
 import { replaceData } from './replace-data.ts'
@@ -96,7 +96,7 @@ async function copyIn(
   })
   for (const { name, rows: wanted } of manifest.tables)
     if ((rows.get(name) ?? 0) !== wanted)
-      throw new ArchiveFault(`table ${name} has ${rows.get(name) ?? 0} rows in place of ${wanted}`)
+      throw new InvalidArchive(`table ${name} has ${rows.get(name) ?? 0} rows in place of ${wanted}`)
   for (const { name, value, called } of manifest.sequences)
     await client.query('select setval($1::regclass, $2, $3)', [`svc.${quoted(name)}`, value, called])
   // Tokens that were issued since would name tenants and keys that are not there any more. Callers get new ones.

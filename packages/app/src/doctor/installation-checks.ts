@@ -183,7 +183,7 @@ const RAILS = {
   CARD_RAIL_KEYS: '/rails/cards',
 } as const
 
-/** Missing keys are no fault: not every installation has every rail. But what a bank reports is refused until they are set. */
+/** Missing keys are no problem: not every installation has every rail. But what a bank reports is refused until they are set. */
 export const railKeys: Check = {
   name: 'rail_keys',
   stages: ALWAYS,

@@ -2,10 +2,10 @@ import type { HttpResponse } from '../exchange.ts'
 import {
   at,
   fail,
-  faultOf,
   isKind,
   type Kind,
   kindOf,
+  problemOf,
   show,
   WORDY_TIME,
   wantKind,
@@ -186,7 +186,7 @@ export function wantCardField(
       response,
       `${path}: ${kind}`,
       value === undefined ? 'no such field' : `${kindOf(value)} ${show(value)}`,
-      faultOf(path, value),
+      problemOf(path, value),
     )
   look?.(response, path)
 }

@@ -204,7 +204,7 @@ const record: readonly Check[] = [
   decided(
     '2.3.create.all-faults',
     'decision F4',
-    'Every fault is named at once, and no value is repeated',
+    'Every invalid field is named at once, and no value is repeated',
     async (s) => {
       const secret = 'do-not-repeat-me'
       const response = await create(s, { amount: secret, qrName: 7, customerEmail: secret })

@@ -21,9 +21,9 @@ export interface OpeningLine extends Opened {
   readonly effectiveDate: string
 }
 
-export interface OpeningFault {
+export interface OpeningLineError {
   readonly line: number
-  readonly fault: string
+  readonly problem: string
 }
 
 /** A line that can be entered: `due`, or it was entered before, and perhaps taken back since. */
@@ -34,7 +34,7 @@ export interface CheckedOpening extends OpeningLine {
 
 export interface CheckedFile {
   readonly lines: readonly CheckedOpening[]
-  readonly faults: readonly OpeningFault[]
+  readonly problems: readonly OpeningLineError[]
 }
 
 const ACCOUNTS = statement<{ accountId: string; tenantId: string; isClosing: boolean }>(
@@ -76,7 +76,7 @@ export async function checkOpeningBalances(
   const known = groupBy(await openingsOf(tx, asked), ({ accountId }) => accountId)
   const through = await closedThrough(tx)
   const firstLine = new Map<string, number>()
-  const faultOf = (line: (typeof asked)[number], before: KnownOpening | undefined): string | undefined => {
+  const problemOf = (line: (typeof asked)[number], before: KnownOpening | undefined): string | undefined => {
     const { accountId, effectiveDate, kind, tenantId } = line
     const account = accountOf.get(accountId)
     if (account?.tenantId !== tenantId) return NAMES[kind](line)
@@ -88,15 +88,15 @@ export async function checkOpeningBalances(
     return effectiveDateProblem(effectiveDate, today, through)
   }
   const checked: CheckedOpening[] = []
-  const faults: OpeningFault[] = []
+  const problems: OpeningLineError[] = []
   for (const line of asked) {
     const before = openingBefore(known.get(line.accountId) ?? [], line)
-    const fault = faultOf(line, before)
-    if (fault !== undefined) faults.push({ line: line.line, fault })
+    const problem = problemOf(line, before)
+    if (problem !== undefined) problems.push({ line: line.line, problem })
     else
       checked.push({ ...line, is: before ? (before.reversedBy === null ? 'repeated' : 'reversed') : 'due' })
   }
-  return { lines: checked, faults }
+  return { lines: checked, problems }
 }
 
 /** What lines add up to, by kind of account. */

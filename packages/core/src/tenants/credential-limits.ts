@@ -69,7 +69,7 @@ export async function saveLimits(
 const rangesOf = (texts: readonly string[]): readonly IpRange[] =>
   texts.map(parseRange).filter((range) => range !== undefined)
 
-function rangeFault(text: string): string | undefined {
+function rangeProblem(text: string): string | undefined {
   const range = parseRange(text)
   if (!range)
     return 'must be an IP address or a network in CIDR notation, such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32'
@@ -89,23 +89,23 @@ export function readLimits(
   { addresses = [], scopes = [] }: { addresses?: readonly string[]; scopes?: readonly string[] },
   asField: (list: 'addresses' | 'scopes') => string = (list) => list,
 ): CredentialLimits {
-  const faults: FieldError[] = []
+  const problems: FieldError[] = []
   const put = (list: 'addresses' | 'scopes', n: number, rule: FieldRule, mustBe: string) => {
     const name = asField(list)
     const pointer = pointerTo(name, String(n))
-    faults.push({ in: 'body', pointer, rule, message: `${name}[${n}] ${mustBe}` })
+    problems.push({ in: 'body', pointer, rule, message: `${name}[${n}] ${mustBe}` })
   }
   if (addresses.length > ADDRESSES_MAX)
-    faults.push(fieldError(asField('addresses'), 'max_items', `must have at most ${ADDRESSES_MAX} entries`))
+    problems.push(fieldError(asField('addresses'), 'max_items', `must have at most ${ADDRESSES_MAX} entries`))
   for (const [n, text] of addresses.entries()) {
-    const fault = rangeFault(text.trim())
-    if (fault) put('addresses', n, 'format', fault)
+    const problem = rangeProblem(text.trim())
+    if (problem) put('addresses', n, 'format', problem)
   }
   const known = scopesOf(kind)
   const isKnown = (text: string): text is AnyScope => known.some((scope) => scope === text)
   for (const [n, text] of scopes.entries())
     if (!isKnown(text)) put('scopes', n, 'enum', `must be one of ${known.join(', ')}`)
-  failFields(...faults)
+  failFields(...problems)
   return {
     addresses: [...new Set(rangesOf(addresses.map((text) => text.trim())).map(rangeText))],
     scopes: known.filter((scope) => scopes.includes(scope)),

@@ -52,7 +52,7 @@ export function readBodies(app: FastifyInstance): void {
         request.rawBody = body
         const { isEncrypted, parse } = request.routeOptions.config
         if (parse !== undefined) return done(null, undefined)
-        // Not around `done`: what the rest of the request throws is no fault of the body.
+        // Not around `done`: what the rest of the request throws is no error of the body.
         let made: unknown
         try {
           made = body.length === 0 ? undefined : isEncrypted && isBareJwe(body) ? textOf(body) : read(body)
