@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import { readConfig } from '@svc/contract/config'
 import { decryptJwe, encrypt } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
-import { isJweAlgorithm, type JweAlgorithm, type JweKey, keyFromJwk, UnfitJweKey } from '@svc/jwe/keys'
+import { isJweAlgorithm, type JweAlgorithm, type JweKey, keyFromJwk, UnusableJweKey } from '@svc/jwe/keys'
 import { parseStrictJson } from '@svc/kernel/strict-json'
 import { readSandboxFile, sandboxFile } from '@svc/server/sandbox/demo'
 import { DEMO_PARTNERS } from '@svc/server/sandbox/demo-partners'
@@ -142,7 +142,7 @@ function readKey(jwk: Jwk): JweKey {
   try {
     return keyFromJwk(jwk, kind)
   } catch (error) {
-    if (error instanceof UnfitJweKey) throw new UsageError(`This JWK cannot serve. ${error.message}.`)
+    if (error instanceof UnusableJweKey) throw new UsageError(`This JWK cannot serve. ${error.message}.`)
     throw error
   }
 }

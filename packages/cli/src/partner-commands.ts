@@ -10,7 +10,7 @@ import {
   revokeOAuthClient,
 } from '@svc/core/tenants/partner'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
-import { UnfitJweKey } from '@svc/jwe/keys'
+import { UnusableJweKey } from '@svc/jwe/keys'
 import { sqlState, type Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
@@ -289,7 +289,7 @@ async function registerPublic(
       return registerPublicKey(tx, partnerId, jwk)
     }),
   ).catch((error: unknown) => {
-    if (error instanceof UnfitJweKey) throw new UsageError(`This JWK cannot serve. ${error.message}.`)
+    if (error instanceof UnusableJweKey) throw new UsageError(`This JWK cannot serve. ${error.message}.`)
     if (sqlState(error) === '23505')
       throw new UsageError('The partner has a key with this kid already. Give the new one another kid.')
     throw error

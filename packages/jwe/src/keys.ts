@@ -83,9 +83,9 @@ export function publicJwk(kid: string, alg: JweAlgorithm, key: KeyObject): JsonW
   return { ...half.export({ format: 'jwk' }), kid, alg, use: 'enc' }
 }
 
-/** A JWK that cannot serve; the message says why, and never what is in the key. */
-export class UnfitJweKey extends Error {
-  override name = 'UnfitEncryptionKey'
+/** A JWK that cannot be used; the message says why, and never what is in the key. */
+export class UnusableJweKey extends Error {
+  override name = 'UnusableJweKey'
 }
 
 const MEMBERS: Record<string, { public: readonly string[]; private: readonly string[] }> = {
@@ -97,11 +97,11 @@ const MEMBERS: Record<string, { public: readonly string[]; private: readonly str
 
 /**
  * Reads a JWK of the kind that the caller expects: one who registers a public key must not hand us a private one.
- * `alg` may be left out, since each type of key serves one algorithm only. Throws UnfitEncryptionKey.
+ * `alg` may be left out, since each type of key serves one algorithm only. Throws UnusableJweKey.
  */
 export function keyFromJwk(jwk: unknown, kind: KeyObject['type']): JweKey {
   const refuse = (why: string): never => {
-    throw new UnfitJweKey(why)
+    throw new UnusableJweKey(why)
   }
   if (typeof jwk !== 'object' || jwk === null) return refuse('A JWK is a JSON object')
   const parts: Record<string, unknown> = { ...jwk }

@@ -1,5 +1,5 @@
 import { createPublicKey, randomBytes } from 'node:crypto'
-import { keyFromJwk, publicJwk, UnfitJweKey } from '@svc/jwe/keys'
+import { keyFromJwk, publicJwk, UnusableJweKey } from '@svc/jwe/keys'
 import { describe, expect, test } from 'vitest'
 import { pairs, secret } from './compact-jwes.ts'
 import { b64, point } from './forged.ts'
@@ -57,13 +57,13 @@ describe('keys', () => {
     ['a string', 'key'],
     ['null', null],
   ])('%s is not accepted as a public key', (_name, jwk) => {
-    expect(() => keyFromJwk(jwk, 'public')).toThrow(UnfitJweKey)
+    expect(() => keyFromJwk(jwk, 'public')).toThrow(UnusableJweKey)
   })
 
   test('a shared key must have 32 bytes', () => {
     for (const size of [0, 16, 24, 31, 33, 64])
       expect(() => keyFromJwk({ kty: 'oct', kid: 'key-1', k: b64(randomBytes(size)) }, 'secret')).toThrow(
-        UnfitJweKey,
+        UnusableJweKey,
       )
   })
 })

@@ -63,7 +63,7 @@ const KEEP = statement(
 )
 
 /** Stores exceptions, each once: the same bytes that could not be read are one exception, however often they come. */
-export function keepExceptions(tx: Writes, exceptions: readonly CardException[]): void {
+export function storeExceptions(tx: Writes, exceptions: readonly CardException[]): void {
   if (exceptions.length === 0) return
   tx.write(
     KEEP,

@@ -21,7 +21,7 @@ import {
 import { toCardRecord } from './card-record.ts'
 import { UNUSED } from './card-usage.ts'
 import { freeNumber, lastMonthOf, numberDrawer, takeNumber } from './draw-number.ts'
-import { keepOrder, keepUsed, orderDigest, repeatedOrder, usedBy } from './earlier-orders.ts'
+import { keepOrder, orderDigest, repeatedOrder, storeUsedOrders, usedBy } from './earlier-orders.ts'
 import type { GiftCardOrder } from './gift-card-order.ts'
 import { lowBalanceEvent } from './low-balance.ts'
 
@@ -84,7 +84,7 @@ export const createGiftCard = command({
       if (ciphertextHash) usedJwes.add(ciphertextHash.toString('base64'))
     },
     save: (tx, refusals) =>
-      keepUsed(
+      storeUsedOrders(
         tx,
         refusals.flatMap(({ command, failure, now }) => usedBy(command, failure, now)),
       ),
@@ -95,7 +95,7 @@ export const createGiftCard = command({
       tx,
       decisions.flatMap(({ created, ...issued }) => (created ? [{ ...issued, ...created }] : [])),
     )
-    keepUsed(
+    storeUsedOrders(
       tx,
       decisions.flatMap(({ repeats, command }) =>
         repeats ? usedBy(command, repeats.svcCardId, repeats.at) : [],

@@ -219,7 +219,7 @@ export const usedBy = (
 }
 
 /** Stores encrypted orders as used, each once. */
-export function keepUsed(tx: { write: BatchTx['write'] }, used: readonly UsedOrder[]): void {
+export function storeUsedOrders(tx: { write: BatchTx['write'] }, used: readonly UsedOrder[]): void {
   if (used.length > 0)
     tx.write(
       KEEP_USED,

@@ -9,7 +9,7 @@ import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { BankEntries, type BankEntry, nextEntry } from '../ledger/bank-entries.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
-import { keepNotices, noticeDigest, notNew, type RailNotice } from '../rails/rail-notice.ts'
+import { noticeDigest, notNew, type RailNotice, storeNotices } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
@@ -148,7 +148,7 @@ export const receiveBankCredit = command({
           }),
       ),
     )
-    keepNotices(
+    storeNotices(
       tx,
       decisions.flatMap(({ kept }) => kept ?? []),
     )
@@ -187,26 +187,26 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
 function decide(state: State, command: Prepared, now: Date): Received {
   const { ask, transfer, digest, cardAccountId } = command
   const nothing = { credit: undefined, isNew: false, booked: undefined, kept: undefined, command }
-  const keptAs = (reason: QuarantineReason | null, about: string | null = cardAccountId): Received => ({
+  const toNotice = (reason: QuarantineReason | null, about: string | null = cardAccountId): Received => ({
     ...nothing,
     kept: noticeOf(command, reason, about, now),
   })
-  if (!transfer) return keptAs('unreadable' in ask.read ? ask.read.unreadable : null)
+  if (!transfer) return toNotice('unreadable' in ask.read ? ask.read.unreadable : null)
   const first = state.known.get(transfer.utr)
   if (first) {
-    if (contradicts(first, transfer)) return keptAs('contradicts_earlier_notice', first.cardAccountId)
-    return { ...(first.noticeDigest.equals(digest) ? nothing : keptAs(null)), credit: first }
+    if (contradicts(first, transfer)) return toNotice('contradicts_earlier_notice', first.cardAccountId)
+    return { ...(first.noticeDigest.equals(digest) ? nothing : toNotice(null)), credit: first }
   }
   const account = cardAccountId === null ? undefined : state.accounts.get(cardAccountId)
-  if (!account) return keptAs('unknown_virtual_account')
-  if (account.closedAt) return keptAs('partner_closed')
+  if (!account) return toNotice('unknown_virtual_account')
+  if (account.closedAt) return toNotice('partner_closed')
   const standing = state.entered.everywhere(transfer.utr)
   const same = standing.find((funding) => isOf(funding, account, transfer))
-  if (standing.length > (same ? 1 : 0)) return keptAs('contradicts_entry')
+  if (standing.length > (same ? 1 : 0)) return toNotice('contradicts_entry')
   if (same) return { ...nothing, credit: creditOf(command, account, transfer, same, now), isNew: true }
   const entry = nextEntry(transfer.utr, state.entered.of(account.partnerId, transfer.utr))
   return entry === undefined
-    ? keptAs('contradicts_entry')
+    ? toNotice('contradicts_entry')
     : { ...nothing, isNew: true, ...book(state, command, { account, transfer, entry }, now) }
 }
 

@@ -9,7 +9,7 @@ import type { CardKey } from './card.ts'
 import { cardAuthorizations, updateAuthorizations } from './card-authorization.ts'
 import { cardDirectory } from './card-directory.ts'
 import { wakeEnded } from './card-end-state.ts'
-import { keepExceptions } from './card-exception.ts'
+import { storeExceptions } from './card-exception.ts'
 import { cardMessages, contentDigest, identityKey } from './card-message.ts'
 import { messageJournal } from './card-message-journal.ts'
 import { lockCardRail, type RecordMessage, type RecordMessageAsk } from './card-rail-state.ts'
@@ -113,7 +113,7 @@ function save(tx: Writes, decisions: readonly RecordedMessage[]): void {
         : [],
     ),
   )
-  keepExceptions(
+  storeExceptions(
     tx,
     decisions.flatMap(({ exception }) => exception ?? []),
   )

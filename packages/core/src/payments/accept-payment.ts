@@ -14,11 +14,11 @@ import { qrCodes, updateQrCodes } from '../qr-codes/qr-code.ts'
 import {
   type Assignment,
   assignNotices,
-  keepNotices,
   noticeDigest,
   notNew,
   type RailNotice,
   receivedElsewhere,
+  storeNotices,
 } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
@@ -157,7 +157,7 @@ export const acceptPayment = command({
       ),
     )
     saveEvents(tx, recorded.flatMap(eventsOf))
-    keepNotices(
+    storeNotices(
       tx,
       decisions.flatMap(({ kept }) => kept ?? []),
     )
@@ -241,8 +241,8 @@ async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<By
 
 const NO_CODE: CodeFacts = { referenceNumber: null, customParams: null }
 
-/** A notice that is no new payment, with the payment that it is about. */
-const keptAs = (
+/** The record of a notice that is no new payment, with the payment that it concerns. */
+const toNotice = (
   command: AcceptPayment,
   about: Known | undefined,
   reason: QuarantineReason | null,
@@ -267,19 +267,19 @@ function decide(state: State, command: AcceptPayment, now: Date): Recorded {
   const nothingNew = { facts: NO_CODE, isNew: false, code: undefined, transfer: undefined, command }
   if (!credit) {
     const reason = 'unreadable' in ask.read ? ask.read.unreadable : null
-    return { ...nothingNew, payment: undefined, kept: keptAs(command, undefined, reason, now) }
+    return { ...nothingNew, payment: undefined, kept: toNotice(command, undefined, reason, now) }
   }
   const first = known.get(credit.utr)
   if (!first && elsewhere.has(ask.notice))
-    return { ...nothingNew, payment: undefined, kept: keptAs(command, undefined, 'wrong_route', now) }
+    return { ...nothingNew, payment: undefined, kept: toNotice(command, undefined, 'wrong_route', now) }
   if (first) {
     if (ask.assigns) fail('utr_conflict')
     if (contradicts(first, credit)) {
-      const kept = keptAs(command, first, 'contradicts_earlier_notice', now)
+      const kept = toNotice(command, first, 'contradicts_earlier_notice', now)
       return { ...nothingNew, payment: undefined, kept }
     }
     const isSame = first.noticeDigest === null || first.noticeDigest.equals(digest)
-    return { ...nothingNew, payment: first, kept: isSame ? undefined : keptAs(command, first, null, now) }
+    return { ...nothingNew, payment: first, kept: isSame ? undefined : toNotice(command, first, null, now) }
   }
   const code = command.qrCodeId === null ? undefined : codes.get(command.qrCodeId)
   const reason = code ? refusalOf(code, credit, command, now) : 'unknown_code'

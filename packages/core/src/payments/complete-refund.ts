@@ -11,7 +11,7 @@ import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import type { FollowedNotice } from '../rails/find-notice.ts'
-import { assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
+import { assignNotices, notNew, type RailNotice, storeNotices } from '../rails/rail-notice.ts'
 import type { QuarantineReason, UnreadableNotice } from '../rails/read-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
@@ -157,7 +157,7 @@ export const completeRefund = command({
           refundEvent(payment, refund, ids.event, timeZone),
         ),
     )
-    keepNotices(
+    storeNotices(
       tx,
       decisions.flatMap(({ kept }) => kept ?? []),
     )
@@ -241,15 +241,15 @@ function decide(state: State, command: CompleteRefund, now: Date): Outcome {
   const { outcome, read } = command
   requireWaiting(state.waiting, command.assigns)
   const nothing = { refund: undefined, changed: undefined, kept: undefined, at: now, command }
-  if (!outcome) return { ...nothing, kept: keptAs(command, (read as UnreadableNotice).unreadable, now) }
+  if (!outcome) return { ...nothing, kept: toNotice(command, (read as UnreadableNotice).unreadable, now) }
   const refund = state.refunds.get(outcome.refundId)
   if (!refund) {
     if (!command.notice) fail('refund_not_found')
-    return { ...nothing, kept: keptAs(command, 'unknown_refund', now) }
+    return { ...nothing, kept: toNotice(command, 'unknown_refund', now) }
   }
   if (contradicts(refund, outcome, state.taken)) {
     if (!command.notice) fail('refund_closed')
-    return { ...nothing, kept: keptAs(command, 'contradicts_earlier_notice', now) }
+    return { ...nothing, kept: toNotice(command, 'contradicts_earlier_notice', now) }
   }
   const payment = state.payments.get(refund.paymentId)!
   if (isMadeAfterFailure(refund, outcome)) {
@@ -280,7 +280,7 @@ function decide(state: State, command: CompleteRefund, now: Date): Outcome {
 }
 
 /** A signed notice that is no outcome of a refund, for an operator to read. */
-const keptAs = (command: CompleteRefund, reason: QuarantineReason, now: Date): RailNotice =>
+const toNotice = (command: CompleteRefund, reason: QuarantineReason, now: Date): RailNotice =>
   notNew(
     {
       tenantId: command.tenantId,

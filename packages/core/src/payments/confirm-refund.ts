@@ -12,11 +12,11 @@ import type { Transfer } from '../ledger/transfers.ts'
 import {
   type Assignment,
   assignNotices,
-  keepNotices,
   noticeDigest,
   notNew,
   type RailNotice,
   receivedElsewhere,
+  storeNotices,
 } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
@@ -144,7 +144,7 @@ export const confirmRefund = command({
   },
 
   save(tx, decisions) {
-    keepNotices(
+    storeNotices(
       tx,
       decisions.flatMap(({ kept }) => kept ?? []),
     )
@@ -176,13 +176,13 @@ function decide({ payments, elsewhere, waiting }: State, refund: ConfirmRefund, 
   requireWaiting(waiting, refund.assigns)
   const payment = payments.get(refund.utr)
   const nothing = { payment: undefined, done: undefined, kept: undefined, at: now, command: refund }
-  if (!payment) return { ...nothing, kept: keptAs(refund, 'unknown_payment', payment, now) }
+  if (!payment) return { ...nothing, kept: toNotice(refund, 'unknown_payment', payment, now) }
   const reason = contradiction(payment, refund)
-  if (reason) return { ...nothing, kept: keptAs(refund, reason, payment, now) }
+  if (reason) return { ...nothing, kept: toNotice(refund, reason, payment, now) }
   if (payment.status === 'REFUNDED') return { ...nothing, payment }
   const { notice } = refund
   if (notice && (elsewhere.has(notice) || payment.noticeDigest?.equals(noticeDigest(notice))))
-    return { ...nothing, kept: keptAs(refund, 'wrong_route', payment, now) }
+    return { ...nothing, kept: toNotice(refund, 'wrong_route', payment, now) }
   const from: AccountKind = payment.status === 'SUSPENSE' ? 'suspense' : 'upi_refunds'
   const refunded: Refundable = { ...payment, status: 'REFUNDED', refundedAt: now }
   return {
@@ -217,7 +217,7 @@ function contradiction(
 }
 
 /** A signed notice of no such credit, for an operator to read; an operator's own report is refused. */
-const keptAs = (
+const toNotice = (
   { tenantId, utr, notice }: ConfirmRefund,
   reason: QuarantineReason,
   payment: Refundable | undefined,

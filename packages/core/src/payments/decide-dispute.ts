@@ -66,7 +66,7 @@ export function decide(state: State, command: ReceiveDispute, now: Date): Receiv
   const kept = (reason: QuarantineReason): Received =>
     assigns
       ? fail('notice_not_applied', { description: `The notice still changes no dispute: ${reason}` })
-      : { ...unchanged, kept: keptAs(command, reason, now) }
+      : { ...unchanged, kept: toNotice(command, reason, now) }
   if (!report) return kept('unreadable' in read ? read.unreadable : 'not_json')
   const first = state.byCase.get(report.caseReference)
   const payment = command.paymentId === undefined ? undefined : state.payments.get(command.paymentId)
@@ -77,7 +77,7 @@ export function decide(state: State, command: ReceiveDispute, now: Date): Receiv
       return kept('contradicts_earlier_notice')
     // Kept beside the dispute: the network says the same, so it cannot be won any more.
     if (isByDeadline && report.outcome === 'LOST')
-      return { ...unchanged, dispute: first, kept: keptAs(command, null, now) }
+      return { ...unchanged, dispute: first, kept: toNotice(command, null, now) }
     if (report.outcome === 'OPEN' || (first.closedAt !== null && !isOverturned))
       return { ...unchanged, dispute: first }
     const ended = closed(first, payment, report.outcome, now)
@@ -172,7 +172,7 @@ function contradicts(
 }
 
 /** A signed notice that changes no dispute: for an operator to read, or beside what it repeats. */
-const keptAs = (command: ReceiveDispute, reason: QuarantineReason | null, now: Date): RailNotice =>
+const toNotice = (command: ReceiveDispute, reason: QuarantineReason | null, now: Date): RailNotice =>
   notNew(
     {
       tenantId: command.tenantId,

@@ -6,7 +6,7 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
-import { assignNotices, keepNotices } from '../rails/rail-notice.ts'
+import { assignNotices, storeNotices } from '../rails/rail-notice.ts'
 import { asStored, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
@@ -145,7 +145,7 @@ export const receiveDispute = command({
       tx,
       changed.map(({ dispute, command: { ids, timeZone } }) => disputeEvent(dispute, ids.event, timeZone)),
     )
-    keepNotices(
+    storeNotices(
       tx,
       decisions.flatMap(({ kept }) => kept ?? []),
     )

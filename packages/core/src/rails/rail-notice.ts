@@ -136,7 +136,7 @@ const KEEP = statement(
 )
 
 /** Stores notices, each once: those that operators have ended are stored. */
-export function keepNotices(tx: Writes, kept: readonly RailNotice[]): void {
+export function storeNotices(tx: Writes, kept: readonly RailNotice[]): void {
   const notices = kept.filter(({ status }) => status === 'QUARANTINED' || status === 'DUPLICATE')
   if (notices.length === 0) return
   tx.write(
@@ -196,7 +196,7 @@ export function assignNotices(tx: Writes, assignments: readonly Assignment[], no
 }
 
 /** The response to a notice that is no payment. */
-export const KeptNotice = Type.Object(
+export const NoticeReceipt = Type.Object(
   {
     noticeId: Type.String(),
     status: Type.Enum(['QUARANTINED', 'ASSIGNED', 'DISMISSED', 'DUPLICATE']),
@@ -228,7 +228,7 @@ export const KeptNotice = Type.Object(
 /** The record that operators see. */
 export const NoticeRecord = Type.Object(
   {
-    ...KeptNotice.properties,
+    ...NoticeReceipt.properties,
     utr: Type.Optional(Type.String({ description: 'The bank’s reference, where it can be read' })),
     paymentId: Type.Optional(Type.String({ description: 'The payment that it contradicts, or became' })),
     cardAccountId: Type.Optional(
@@ -244,14 +244,14 @@ export const NoticeRecord = Type.Object(
   { title: 'NoticeRecord', additionalProperties: false },
 )
 
-export const keptToWire = ({ noticeId, status, reason }: RailNotice) => ({
+export const noticeReceiptToWire = ({ noticeId, status, reason }: RailNotice) => ({
   noticeId,
   status,
   reason: reason ?? undefined,
 })
 
 export const noticeToWire = (notice: RailNotice, timeZone: string) => ({
-  ...keptToWire(notice),
+  ...noticeReceiptToWire(notice),
   utr: notice.utr ?? undefined,
   paymentId: notice.paymentId ?? undefined,
   cardAccountId: notice.cardAccountId ?? undefined,

@@ -179,7 +179,7 @@ export async function issueSharedKey(
   return { kty: 'oct', kid, alg: 'A256KW', enc: 'A256GCM', k }
 }
 
-/** Registers a partner's public key for encrypted responses (decision C3). Throws `UnfitEncryptionKey` with the reason. */
+/** Registers a partner's public key for encrypted responses (decision C3). Throws `UnusableJweKey` with the reason. */
 export async function registerPublicKey(tx: Tx, partnerId: string, jwk: unknown): Promise<JweKey> {
   const key = keyFromJwk(jwk, 'public')
   const material = Buffer.from(JSON.stringify(jwk))

@@ -44,7 +44,7 @@ export async function feedPosition(tx: Tx, tenantId: string, after: string | und
 }
 
 /** The same for a range of time. */
-export async function requireKeptSince(
+export async function requireEventsKept(
   tx: Tx,
   tenantId: string,
   from: Date,

@@ -6,7 +6,7 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { EVENTS_WITH_NUMBERS, NUMBERED_EVENTS } from '@svc/platform/outbox'
 import type { Endpoint } from './endpoint.ts'
 import { type EndpointKey, type Endpoints, endpointOf, lockEndpoints } from './endpoint-store.ts'
-import { requireAttemptsSince, requireKeptSince } from './feed-horizon.ts'
+import { requireAttemptsSince, requireEventsKept } from './feed-horizon.ts'
 
 export const EVENTS_A_REPLAY = 10_000
 
@@ -140,7 +140,7 @@ export const replayEvents = command({
       failedOnly = false,
     }: ReplayEvents): Promise<Replay> => {
       await database.read([tenantId], async (tx) => {
-        await requireKeptSince(tx, tenantId, from, config.BUSINESS_TIME_ZONE)
+        await requireEventsKept(tx, tenantId, from, config.BUSINESS_TIME_ZONE)
         if (failedOnly) await requireAttemptsSince(tx, from, config)
       })
       return { tenantId, endpointId, range: [from, to, after, failedOnly] }

@@ -1,7 +1,7 @@
 import { BankCreditResponse, creditToWire } from '@svc/core/cards/bank-credit'
 import { receiveBankCredit } from '@svc/core/cards/receive-bank-credit'
 import { readTransferNotice } from '@svc/core/cards/transfer-notice'
-import { KeptNotice, keptToWire } from '@svc/core/rails/rail-notice'
+import { NoticeReceipt, noticeReceiptToWire } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
 import { ok, operation, succeed } from '../http/operation.ts'
@@ -45,7 +45,7 @@ export const receiveBankCreditOperation = operation({
   acceptsAnyBody: true,
   query: BANK_QUERY,
   result: BankCreditResponse,
-  accepted: KeptNotice,
+  accepted: NoticeReceipt,
   errors: [],
   run: receiveBankCredit,
   ask: ({ rawBody, caller, query }, services) => {
@@ -59,5 +59,8 @@ export const receiveBankCreditOperation = operation({
   reply: ({ credit, kept }, { timeZone }) =>
     credit
       ? ok(creditToWire(credit, timeZone))
-      : { status: 202, body: succeed(keptToWire(required(kept, 'a notice is a credit or is kept'))) },
+      : {
+          status: 202,
+          body: succeed(noticeReceiptToWire(required(kept, 'a notice is a credit or is kept'))),
+        },
 })

@@ -18,7 +18,7 @@ import { isUnavailable } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import { parseJson } from '../http/bodies.ts'
-import { openBody } from '../http/encryption.ts'
+import { decryptBody } from '../http/encryption.ts'
 import type { Services } from '../http/operation.ts'
 import { bodyCheck } from '../http/validator.ts'
 import { GiftCardRequest, readGiftCardOrder } from './gift-card-order.ts'
@@ -128,7 +128,7 @@ export class BulkWorker {
     try {
       const encrypted = readEncrypted(openLine(this.#services.keyring, jobId, row))
       const id = `${jobId} row ${line}`
-      const { body, ciphertextHash } = await openBody(
+      const { body, ciphertextHash } = await decryptBody(
         this.#services,
         { tenantId: partnerId },
         { id, body: encrypted },

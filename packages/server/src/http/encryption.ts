@@ -39,10 +39,10 @@ function isBoundTo(
 }
 
 /**
- * Opens the encrypted body of a request (decisions C1 to C5). In live mode there is one response for all that is wrong with
+ * Decrypts the body of a request (decisions C1 to C5). In live mode there is one response for all that is wrong with
  * an encrypted request; the sandbox says which check failed.
  */
-export async function openBody(
+export async function decryptBody(
   { clock, config, jwes, log }: Services,
   { tenantId }: Caller,
   request: Pick<FastifyRequest, 'id' | 'body'>,

@@ -7,7 +7,7 @@ import { Admission, Admitted } from './admission.ts'
 import { acceptOnly, parseBody } from './bodies.ts'
 import { followRoute } from './client-error.ts'
 import { type Deprecation, deprecationHeaders } from './deprecation.ts'
-import { openBody } from './encryption.ts'
+import { decryptBody } from './encryption.ts'
 import { type FailedRequestLimit, failedRequestLimit } from './failed-request-limit.ts'
 import { handlerOf, PUBLIC, step } from './handler.ts'
 import { LargeBodies } from './large-bodies.ts'
@@ -281,5 +281,5 @@ async function isValid(authenticator: Authenticator, request: FastifyRequest): P
 const decryption = (services: Services, path: string) => async (request: FastifyRequest) =>
   void Object.assign(
     request,
-    await step(services, request, () => openBody(services, request.caller ?? PUBLIC, request, { path })),
+    await step(services, request, () => decryptBody(services, request.caller ?? PUBLIC, request, { path })),
   )

@@ -1,7 +1,7 @@
 import { DisputeRecord, disputeToWire } from '@svc/core/payments/dispute'
 import { readDisputeNotice } from '@svc/core/payments/dispute-notice'
 import { receiveDispute } from '@svc/core/payments/receive-dispute'
-import { KeptNotice, keptToWire } from '@svc/core/rails/rail-notice'
+import { NoticeReceipt, noticeReceiptToWire } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
 import { ok, operation, succeed } from '../http/operation.ts'
@@ -45,12 +45,15 @@ export const receiveDisputeOperation = operation({
   body: DisputeNotice,
   acceptsAnyBody: true,
   result: DisputeRecord,
-  accepted: KeptNotice,
+  accepted: NoticeReceipt,
   errors: [],
   run: receiveDispute,
   ask: ({ rawBody: notice }) => ({ notice, read: readDisputeNotice(notice) }),
   reply: ({ dispute, kept }, { timeZone }) =>
     dispute
       ? ok(disputeToWire(dispute, timeZone))
-      : { status: 202, body: succeed(keptToWire(required(kept, 'a notice is a dispute or is kept'))) },
+      : {
+          status: 202,
+          body: succeed(noticeReceiptToWire(required(kept, 'a notice is a dispute or is kept'))),
+        },
 })

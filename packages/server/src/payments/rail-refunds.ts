@@ -3,7 +3,7 @@ import { confirmRefund } from '@svc/core/payments/confirm-refund'
 import { RefundRecord, refundToWire } from '@svc/core/payments/merchant-refund'
 import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
 import { readRefundNotice } from '@svc/core/payments/refund-notice'
-import { KeptNotice, keptToWire, type RailNotice } from '@svc/core/rails/rail-notice'
+import { NoticeReceipt, noticeReceiptToWire, type RailNotice } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
 import { ok, query, succeed } from '../http/operation.ts'
@@ -40,13 +40,13 @@ const contract = {
   body: RefundNotice,
   acceptsAnyBody: true,
   result: Type.Union([PaymentResponse, RefundRecord]),
-  accepted: KeptNotice,
+  accepted: NoticeReceipt,
   errors: [],
 } as const
 
 const inQuarantine = (kept: RailNotice | undefined) => ({
   status: 202,
-  body: succeed(keptToWire(required(kept, 'a notice changes something or is kept'))),
+  body: succeed(noticeReceiptToWire(required(kept, 'a notice changes something or is kept'))),
 })
 
 /** Decisions Q11 and Q14: two commands, by what the notice names. */

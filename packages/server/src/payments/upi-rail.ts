@@ -1,7 +1,7 @@
 import { acceptPayment } from '@svc/core/payments/accept-payment'
 import { readCreditNotice } from '@svc/core/payments/credit-notice'
 import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
-import { KeptNotice, keptToWire } from '@svc/core/rails/rail-notice'
+import { NoticeReceipt, noticeReceiptToWire } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
 import { ok, operation, succeed } from '../http/operation.ts'
@@ -45,7 +45,7 @@ export const acceptPaymentOperation = operation({
   acceptsAnyBody: true,
   query: BANK_QUERY,
   result: PaymentResponse,
-  accepted: KeptNotice,
+  accepted: NoticeReceipt,
   errors: [],
   run: acceptPayment,
   ask: ({ rawBody, caller, query }, services) => {
@@ -58,5 +58,8 @@ export const acceptPaymentOperation = operation({
   reply: ({ payment, kept }, { timeZone }) =>
     payment
       ? ok(paymentToWire(payment, timeZone))
-      : { status: 202, body: succeed(keptToWire(required(kept, 'a notice is a payment or is kept'))) },
+      : {
+          status: 202,
+          body: succeed(noticeReceiptToWire(required(kept, 'a notice is a payment or is kept'))),
+        },
 })

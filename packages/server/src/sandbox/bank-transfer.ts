@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { BankCreditResponse } from '@svc/core/cards/bank-credit'
-import { KeptNotice } from '@svc/core/rails/rail-notice'
+import { NoticeReceipt } from '@svc/core/rails/rail-notice'
 import { sortableId } from '@svc/kernel/ids'
 import { required } from '@svc/kernel/invariant'
 import { paiseToWire } from '@svc/kernel/money'
@@ -52,7 +52,7 @@ const TransferResult = Type.Object(
     utr: Type.String(),
     notices: Type.Integer({ description: 'How often the transfer is notified' }),
     status: Type.Integer({ description: 'HTTP status of the bank rail: 202 for quarantine' }),
-    response: Type.Union([BankCreditResponse, KeptNotice]),
+    response: Type.Union([BankCreditResponse, NoticeReceipt]),
   },
   { title: 'SandboxBankTransfer', additionalProperties: false },
 )
