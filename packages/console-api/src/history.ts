@@ -58,7 +58,7 @@ interface Line {
 }
 
 /** One fact about an object, before it is written as `HistoryEntry`. */
-export interface Happening {
+export interface HistoryItem {
   readonly at: Date
   readonly source: (typeof SOURCES)[number]
   readonly what: string
@@ -81,7 +81,7 @@ export interface HistorySubject {
   /** Whether the caller has revealed the object: older entries of the audit have reasons of card changes. */
   readonly isRevealed?: boolean
   /** What is known already: its instants are where events are looked for. */
-  readonly known: readonly Happening[]
+  readonly known: readonly HistoryItem[]
 }
 
 /** Entries of each kind, newest first. */
@@ -145,7 +145,7 @@ interface AuditContent {
 }
 
 /** Everything recorded about an object, oldest first: ledger, events, deliveries and audit, with what is known of it. */
-export async function readHistory(tx: Tx, subject: HistorySubject): Promise<Happening[]> {
+export async function readHistory(tx: Tx, subject: HistorySubject): Promise<HistoryItem[]> {
   const { tenantId, objectIds, journalIds = [], isRevealed = false, known } = subject
   const journals = journalsOf(await tx.query(JOURNALS, [tenantId, objectIds, journalIds]))
   const [low, high] = rangesAround([...known, ...journals].map(({ at }) => at))
@@ -155,7 +155,7 @@ export async function readHistory(tx: Tx, subject: HistorySubject): Promise<Happ
   return inOrder([
     ...known,
     ...journals,
-    ...events.map(({ event_id, type, created_at }): Happening => {
+    ...events.map(({ event_id, type, created_at }): HistoryItem => {
       return { at: created_at, source: 'event', what: type, id: event_id }
     }),
     ...deliveries.map(deliveryOf),
@@ -164,8 +164,8 @@ export async function readHistory(tx: Tx, subject: HistorySubject): Promise<Happ
 }
 
 /** By time; of one instant, causes before what follows from them. */
-const inOrder = (happenings: readonly Happening[]): Happening[] =>
-  happenings.toSorted(
+const inOrder = (items: readonly HistoryItem[]): HistoryItem[] =>
+  items.toSorted(
     (a, b) => a.at.getTime() - b.at.getTime() || SOURCES.indexOf(a.source) - SOURCES.indexOf(b.source),
   )
 
@@ -184,7 +184,7 @@ function rangesAround(instants: readonly Date[]): [low: string[], high: string[]
   return [low.map(bound), high.map(bound)]
 }
 
-function journalsOf(rows: readonly LegRow[]): Happening[] {
+function journalsOf(rows: readonly LegRow[]): HistoryItem[] {
   const legs = new Map<string, LegRow[]>()
   for (const row of rows) legs.set(row.journal_id, [...(legs.get(row.journal_id) ?? []), row])
   return [...legs].map(([id, ofJournal]) => {
@@ -212,7 +212,7 @@ function linesOf(legs: readonly LegRow[], side: 'debit' | 'credit'): Line[] {
   }))
 }
 
-function deliveryOf(attempt: Attempt): Happening {
+function deliveryOf(attempt: Attempt): HistoryItem {
   const { attempt: number, attemptId, durationMs, endpointId, failure, startedAt, status, url } = attempt
   const outcome = status === null ? (failure ?? 'no response') : `status ${status}`
   return {
@@ -229,7 +229,7 @@ function deliveryOf(attempt: Attempt): Happening {
 function actionOf(
   { content, sequence }: { content: string; sequence: bigint },
   isRevealed: boolean,
-): Happening {
+): HistoryItem {
   const { action, actor, at, details = {} } = JSON.parse(content) as AuditContent
   const shown = isRevealed ? details : withoutReason(action, details)
   const detail = Object.entries(shown).map(([name, value]) => `${name}: ${String(value)}`)
@@ -243,7 +243,7 @@ function actionOf(
   }
 }
 
-export const happeningToWire = ({ at, ...rest }: Happening, timeZone: string) => ({
+export const historyItemToWire = ({ at, ...rest }: HistoryItem, timeZone: string) => ({
   at: rfc3339(at, timeZone),
   ...rest,
 })

@@ -7,7 +7,13 @@ import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
-import { type Happening, HistoryEntry, type HistorySubject, happeningToWire, readHistory } from './history.ts'
+import {
+  HistoryEntry,
+  type HistoryItem,
+  type HistorySubject,
+  historyItemToWire,
+  readHistory,
+} from './history.ts'
 import { recorded } from './payment-history.ts'
 import { isRevealed } from './reveals.ts'
 
@@ -28,7 +34,7 @@ async function codeSubject(tx: Tx, qrCodeId: string): Promise<HistorySubject> {
   const { closedAt, closeReason, createdAt, merchantId, modifiedAt, status } = code
   const paid = await tx.query(PAYMENTS, [merchantId, qrCodeId])
   const fact = { source: 'record', id: qrCodeId } as const
-  const closed: Happening[] =
+  const closed: HistoryItem[] =
     status === 'CANCELLED'
       ? [{ ...fact, at: closedAt ?? modifiedAt, what: 'closed', detail: closeReason ?? undefined }]
       : []
@@ -131,7 +137,7 @@ export const showHistory = query({
       const history = await database.operate(async (tx) =>
         readHistory(tx, { ...(await read(tx, objectId)), ...shown }),
       )
-      return { body: JSON.stringify({ history: history.map((each) => happeningToWire(each, timeZone)) }) }
+      return { body: JSON.stringify({ history: history.map((each) => historyItemToWire(each, timeZone)) }) }
     }
   },
 })

@@ -9,7 +9,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { instant, record, rupeesText, text } from './console-schema.ts'
-import type { Happening } from './history.ts'
+import type { HistoryItem } from './history.ts'
 import { maskPerson } from './personal-data.ts'
 
 export const SettlementRecord = record('SettlementLine', {
@@ -52,26 +52,26 @@ const NOTICES = statement<RailNotice>(
 )
 
 /** What the bank, the merchant and the settlement say of a payment. */
-export async function paymentHappenings(
+export async function paymentHistoryItems(
   tx: Tx,
   payment: Payment,
   refunds: readonly MerchantRefund[],
   settlement: SettlementLine | undefined,
   adjustments: readonly PaymentAdjustment[] = [],
-): Promise<Happening[]> {
+): Promise<HistoryItem[]> {
   const notices = await tx.query(NOTICES, [payment.paymentId])
   return [
     ...(payment.transactionAt ? [paidAt(payment, payment.transactionAt)] : []),
     ...recorded(payment),
-    ...notices.flatMap(noticeHappenings),
-    ...refunds.flatMap(refundHappenings),
+    ...notices.flatMap(noticeHistoryItems),
+    ...refunds.flatMap(refundHistoryItems),
     ...adjustments.map(adjusted),
     ...(settlement ? [settled(settlement)] : []),
   ]
 }
 
 /** The payer stays masked here also when the payment is revealed: its record shows them then. */
-const paidAt = ({ payerVpa, utr }: Payment, at: Date): Happening => ({
+const paidAt = ({ payerVpa, utr }: Payment, at: Date): HistoryItem => ({
   at,
   source: 'notice',
   what: 'paid_by_customer',
@@ -89,10 +89,10 @@ const resolutionOf = ({ status }: Payment): string =>
   status === 'ACCEPTED' || status === 'ASSIGNED' ? 'assigned' : 'returned'
 
 /** A refused credit goes back to its payer at once: that it was refused and that the bank confirmed it are two facts. */
-export function recorded(payment: Payment): Happening[] {
+export function recorded(payment: Payment): HistoryItem[] {
   const { amountPaise, createdAt, paymentId, reason, refundedAt } = payment
   const fact = { source: 'payment', id: paymentId, amount: formatRupees(amountPaise) } as const
-  const first: Happening = { ...fact, at: createdAt, what: firstOf(payment), detail: reason ?? undefined }
+  const first: HistoryItem = { ...fact, at: createdAt, what: firstOf(payment), detail: reason ?? undefined }
   return [
     first,
     ...(payment.resolvedAt && payment.assignedFrom === null
@@ -102,10 +102,10 @@ export function recorded(payment: Payment): Happening[] {
   ]
 }
 
-function noticeHappenings(notice: RailNotice): Happening[] {
+function noticeHistoryItems(notice: RailNotice): HistoryItem[] {
   const { assignedAt, assignedBy, noticeId, reason, receivedAt, status } = notice
   const what = status === 'DUPLICATE' ? 'notice_repeated' : 'notice_quarantined'
-  const received: Happening = {
+  const received: HistoryItem = {
     at: receivedAt,
     source: 'notice',
     what,
@@ -127,12 +127,12 @@ function noticeHappenings(notice: RailNotice): Happening[] {
 }
 
 /** Requested, sent to the bank, and its outcome. */
-export function refundHappenings(refund: MerchantRefund): Happening[] {
+export function refundHistoryItems(refund: MerchantRefund): HistoryItem[] {
   const { amountPaise, completedAt, createdAt, failureReason, reason, refundId, runId, sentAt, status, utr } =
     refund
   const { failedAt, refundedLateAt } = refund
   const fact = { source: 'refund', id: refundId, amount: formatRupees(amountPaise) } as const
-  const of = (at: Date | null, what: string, ...detail: readonly (string | null)[]): Happening[] =>
+  const of = (at: Date | null, what: string, ...detail: readonly (string | null)[]): HistoryItem[] =>
     at ? [{ ...fact, at, what, detail: detail.filter(Boolean).join(', ') || undefined }] : []
   return [
     ...of(createdAt, 'refund_requested', `reference ${refund.referenceNumber}`, reason),
@@ -154,7 +154,7 @@ const adjusted = ({
   createdAt,
   reason,
   reference,
-}: PaymentAdjustment): Happening => ({
+}: PaymentAdjustment): HistoryItem => ({
   at: createdAt,
   source: 'payment',
   what: 'adjusted',
@@ -170,7 +170,7 @@ const settled = ({
   recordedAt,
   settledOn,
   status,
-}: SettlementLine): Happening => ({
+}: SettlementLine): HistoryItem => ({
   at: recordedAt,
   source: 'settlement',
   what: `settlement_${status.toLowerCase()}`,

@@ -35,12 +35,12 @@ import {
   rupeesText,
   text,
 } from './console-schema.ts'
-import { HistoryEntry, happeningToWire, readHistory } from './history.ts'
+import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
 import { type ListPlan, readList } from './list.ts'
 import { PAYMENT_FILTERS, paymentFilters } from './payment-filters.ts'
 import {
   findSettlementLine,
-  paymentHappenings,
+  paymentHistoryItems,
   SettlementRecord,
   settlementToWire,
 } from './payment-history.ts'
@@ -190,7 +190,7 @@ async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
       ...adjustments.map(({ adjustmentId }) => adjustmentId),
     ],
     journalIds: settlement?.journalId ? [settlement.journalId] : [],
-    known: await paymentHappenings(tx, payment, refunds, settlement, adjustments),
+    known: await paymentHistoryItems(tx, payment, refunds, settlement, adjustments),
   })
   return {
     row: rowToWire(payment, timeZone),
@@ -201,7 +201,7 @@ async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
     })),
     settlement: settlement && settlementToWire(settlement, timeZone),
     payoutId: await payoutOf(tx, merchantId, paymentId, 'payment'),
-    history: history.map((each) => happeningToWire(each, timeZone)),
+    history: history.map((each) => historyItemToWire(each, timeZone)),
   }
 }
 

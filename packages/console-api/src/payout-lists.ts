@@ -23,7 +23,7 @@ import {
   rupeesText,
   text,
 } from './console-schema.ts'
-import { HistoryEntry, happeningToWire, readHistory } from './history.ts'
+import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
 import {
   COLUMNS,
@@ -32,7 +32,7 @@ import {
   PAYOUT_FILTERS,
   PayoutRow,
   payoutFilters,
-  payoutHappenings,
+  payoutHistoryItems,
   rowOf,
   TAG,
 } from './payout-record.ts'
@@ -169,7 +169,7 @@ export const showPayout = query({
         const subject = {
           tenantId: found.merchantId,
           objectIds: [payoutId],
-          known: payoutHappenings(found),
+          known: payoutHistoryItems(found),
         }
         return { payout: found, history: await readHistory(tx, subject) }
       })
@@ -179,7 +179,7 @@ export const showPayout = query({
           row: rowOf(payout, timeZone),
           bankAccount: { holder: accountHolder, ends: accountNumber.slice(-4), ifsc },
           runId: runId ?? undefined,
-          history: history.map((each) => happeningToWire(each, timeZone)),
+          history: history.map((each) => historyItemToWire(each, timeZone)),
         }),
       }
     }

@@ -6,7 +6,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { type Static, Type } from 'typebox'
 import { CONSOLE_API, closed, exact, maybeInstant, oneOf, record, text } from './console-schema.ts'
-import type { Happening } from './history.ts'
+import type { HistoryItem } from './history.ts'
 import { Filters } from './list.ts'
 
 export const TAG = 'Payouts'
@@ -80,12 +80,12 @@ const OUTCOMES = { PAID: 'paid', FAILED: 'failed', CANCELLED: 'cancelled' } as c
 type Outcome = keyof typeof OUTCOMES
 
 /** Prepared, approved, sent to the bank, and what became of it. */
-export function payoutHappenings(payout: Payout): Happening[] {
+export function payoutHistoryItems(payout: Payout): HistoryItem[] {
   const { accountSetBy, approvedAt, approvedBy, completedAt, createdAt, failureReason, runId, sentAt } =
     payout
   const { failedAt, paidLateAt, returnedAt, returnUtr, utr } = payout
   const fact = { source: 'payout', id: payout.payoutId } as const
-  const of = (at: Date | null, what: string, detail?: string | null, actor?: string | null): Happening[] =>
+  const of = (at: Date | null, what: string, detail?: string | null, actor?: string | null): HistoryItem[] =>
     at ? [{ ...fact, at, what, detail: detail ?? undefined, actor: actor ?? undefined }] : []
   const account = accountSetBy === null ? '' : `, to the bank account set by ${accountSetBy}`
   const outcome = OUTCOMES[(returnedAt ? 'PAID' : payout.status) as Outcome]

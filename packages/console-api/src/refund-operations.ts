@@ -33,10 +33,10 @@ import {
   record,
   text,
 } from './console-schema.ts'
-import { HistoryEntry, happeningToWire, readHistory } from './history.ts'
+import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
 import { askFailedRefund } from './outcome-approvals.ts'
-import { refundHappenings } from './payment-history.ts'
+import { refundHistoryItems } from './payment-history.ts'
 import { payoutOf } from './payout-record.ts'
 
 const TAG = 'Payments'
@@ -124,12 +124,12 @@ async function readRefund(tx: Tx, refundId: string, timeZone: string) {
   const history = await readHistory(tx, {
     tenantId: refund.merchantId,
     objectIds: [refundId],
-    known: refundHappenings(refund),
+    known: refundHistoryItems(refund),
   })
   return {
     row: rowToWire(refund, timeZone),
     payoutId: await payoutOf(tx, refund.merchantId, refundId, 'refund'),
-    history: history.map((each) => happeningToWire(each, timeZone)),
+    history: history.map((each) => historyItemToWire(each, timeZone)),
   }
 }
 
