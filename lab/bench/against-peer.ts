@@ -5,7 +5,7 @@ import { closedLoop, type Latency, openLoop } from './load.ts'
 import type { Pair } from './pair.ts'
 import { PEER_OPERATIONS, type PeerOperation, prepareSide } from './peer-operations.ts'
 import { type Measured, showMeasure } from './report.ts'
-import { familyOf, residentMb } from './server-process.ts'
+import { descendantsOf, residentMb } from './server-process.ts'
 import { WAITS, type Waits, waitsOf } from './waits.ts'
 
 export const SVC = 'svc'
@@ -111,7 +111,7 @@ export async function measureTail(pair: Pair, setting: PeerSetting): Promise<Tai
           setting.progress(`${title}: ${share * 100} %, round ${round} of ${setting.rounds}: ${name}`)
           const load = await operation.load(pair, side, setting.seconds)
           const counted = await whileCounting(
-            { service: [side.service.pid], postgres: await familyOf(side.postmasterPid) },
+            { service: [side.service.pid], postgres: await descendantsOf(side.postmasterPid) },
             () => openLoop(load, setting.callers, perSecond, setting.seconds),
           )
           latencies[name].push(counted.result)

@@ -1,6 +1,6 @@
 import { type Cores, meanCores, whileCounting } from './cores.ts'
 import { closedLoop, type Latency, type Load, openLoop } from './load.ts'
-import { cpuMicros, familyOf } from './server-process.ts'
+import { cpuMicros, descendantsOf } from './server-process.ts'
 
 /** One of those that are measured beside each other. */
 export interface Contender {
@@ -158,12 +158,12 @@ const figureOf = (
 })
 
 async function timed({ pids = [], isServer, run }: Contender, phase: Phase) {
-  const families = await Promise.all(pids.map(familyOf))
-  const [server = [], ...others] = isServer ? families : [[], ...families]
-  const before = await cpuMicros(families.flat())
+  const trees = await Promise.all(pids.map(descendantsOf))
+  const [server = [], ...others] = isServer ? trees : [[], ...trees]
+  const before = await cpuMicros(trees.flat())
   const parts = { service: server, postgres: others.flat() }
   const { result, cores } = await whileCounting(parts, () => run(phase))
   const { done, seconds, inAll = done } = result
-  const micros = ((await cpuMicros(families.flat())) - before) / Math.max(1, inAll)
+  const micros = ((await cpuMicros(trees.flat())) - before) / Math.max(1, inAll)
   return { perSecond: done / seconds, cpuMicros: micros, cores: isServer ? cores : undefined }
 }

@@ -9,7 +9,7 @@ import { type Latency, openLoop } from './load.ts'
 import { lookups } from './measures/coin-lookup.ts'
 import { creates, credits, prepare, tokensOf } from './measures/durable-commands.ts'
 import { openBeside } from './mixed-beside.ts'
-import { familyOf } from './server-process.ts'
+import { descendantsOf } from './server-process.ts'
 
 /** Requests a second: 70 % reads, 20 % payments, 10 % creations of codes. */
 const RATES = { reads: 700, payments: 200, creates: 100 } as const
@@ -152,7 +152,7 @@ export async function measureMixed(bed: Bed, setting: Setting): Promise<Mixed> {
   const phases = { quiet: [] as Latency[], busy: [] as Latency[] }
   const cores = { quiet: [] as Cores[], busy: [] as Cores[] }
   const counted = async <T>(phase: 'quiet' | 'busy', work: () => Promise<T>): Promise<T> => {
-    const parts = { service: [bed.service.pid], postgres: await familyOf(bed.postmasterPid) }
+    const parts = { service: [bed.service.pid], postgres: await descendantsOf(bed.postmasterPid) }
     const measured = await whileCounting(parts, work)
     if (measured.cores) cores[phase].push(measured.cores)
     return measured.result

@@ -5,7 +5,7 @@ import { cpuProfile, type Shares } from './cpu-profile.ts'
 import { closedLoop, type Load } from './load.ts'
 import type { Pair } from './pair.ts'
 import { PEER_OPERATIONS, type PeerOperation, prepareSide } from './peer-operations.ts'
-import { familyOf } from './server-process.ts'
+import { descendantsOf } from './server-process.ts'
 
 /** Of PostgreSQL's statements, by name. */
 export interface Statement {
@@ -32,7 +32,7 @@ export interface Work extends Cores {
 }
 
 async function workOf({ service, postmasterPid }: Side, load: Load, callers: number, seconds: number) {
-  const parts = { service: [service.pid], postgres: await familyOf(postmasterPid) }
+  const parts = { service: [service.pid], postgres: await descendantsOf(postmasterPid) }
   const { result, cores } = await whileCounting(parts, () => closedLoop(load, callers, seconds))
   if (!cores) throw new Error('There is no /proc: profiles need Linux.')
   return { perSecond: result.perSecond, ...cores } satisfies Work

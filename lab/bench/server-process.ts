@@ -91,7 +91,7 @@ export async function cpuMicros(pids: readonly number[]): Promise<number> {
 }
 
 /** A process and its children. */
-export async function familyOf(pid: number): Promise<number[]> {
+export async function descendantsOf(pid: number): Promise<number[]> {
   const children: number[] = []
   for (const entry of await readdir('/proc').catch(() => [] as string[])) {
     if (!/^\d+$/.test(entry)) continue

@@ -35,8 +35,8 @@ export interface Verdict {
   readonly broken: readonly string[]
 }
 
-/** Every thing of a kind that the database holds, by its id. */
-const THINGS: Readonly<{ [K in Kind]: string }> = {
+/** The objects of each kind in the database, by id. */
+const OBJECTS: Readonly<{ [K in Kind]: string }> = {
   'QR code': 'select qr_code_id as id from qr_codes',
   payment: `select p.payment_id as id from payments p join ledger_transfers t
     on t.object_id = p.payment_id and t.kind = 'upi_credit' where p.qr_code_id is not null`,
@@ -45,7 +45,7 @@ const THINGS: Readonly<{ [K in Kind]: string }> = {
   'coin redemption': 'select redemption_id as id from coin_redemptions',
 }
 
-/** One event for each committed change (promise G1): how many there must be, from the things themselves. */
+/** One event for each committed change (promise G1): how many there must be, from the objects themselves. */
 const CHANGES: Readonly<Record<string, string>> = {
   'qr_code.created': 'select count(*) from qr_codes',
   'qr_code.credited': `select count(*) from payments where status = 'ACCEPTED'`,
@@ -62,7 +62,7 @@ const CHANGES: Readonly<Record<string, string>> = {
 export async function judge(bed: AnyBed, load: Load, report: (progress: string) => void): Promise<Verdict> {
   const { record } = load
   const counts = await Promise.all(
-    (Object.keys(THINGS) as Kind[]).map((kind) => countKind(bed, kind, record.acknowledged.get(kind))),
+    (Object.keys(OBJECTS) as Kind[]).map((kind) => countKind(bed, kind, record.acknowledged.get(kind))),
   )
   report('waiting for the events to be delivered')
   const events = await compareEvents(bed)
@@ -101,7 +101,7 @@ async function countKind(
   reported = new Map<string, number>(),
 ): Promise<KindCount> {
   const found = new Map<string, number>()
-  for (const { id } of await server.query<{ id: string }>(THINGS[kind]))
+  for (const { id } of await server.query<{ id: string }>(OBJECTS[kind]))
     found.set(id, (found.get(id) ?? 0) + 1)
   const lost = [...reported.keys()].filter((id) => !found.has(id)).length
   const twice = [...found].filter(([id, times]) => times > 1 || reported.get(id) !== 1).length

@@ -68,7 +68,7 @@ export class Judge {
       sent.join('\n') + (body?.toString('latin1') ?? ''),
     )
     if (leak) return leak
-    if (status === 503 && SHED.has(wordOf(json)))
+    if (status === 503 && SHED.has(errorCodeOf(json)))
       return headers['retry-after'] ? undefined : '503 without Retry-After'
     if (status >= 500) return `status ${status}`
     if (/whsec_/.test(text) && !SECRET_MAKERS.has(operation.id)) return 'a webhook secret in an answer'
@@ -95,7 +95,7 @@ export class Judge {
       if (head === '') return `what was heard is no HTTP: ${JSON.stringify(rest.slice(0, 80))}`
       const length = Number(/^content-length: (\d+)\r$/im.exec(head)?.[1] ?? 0)
       const body = rest.slice(head.length, head.length + length)
-      if (Number(status) >= 500 && !(status === '503' && [...SHED].some((word) => body.includes(word))))
+      if (Number(status) >= 500 && !(status === '503' && [...SHED].some((code) => body.includes(code))))
         return `status ${status}`
       if (
         Number(status) >= 400 &&
@@ -130,8 +130,8 @@ export function readJson({ headers, text }: HttpResponse): Json {
   }
 }
 
-/** The stable word of a failure, in either form. */
-export function wordOf(json: Json): string {
+/** The error code of a failure, in either form. */
+export function errorCodeOf(json: Json): string {
   try {
     return String(json?.detail === undefined ? JSON.parse(json.payload).error : json.error)
   } catch {
@@ -141,10 +141,10 @@ export function wordOf(json: Json): string {
 
 /** The envelope of spec section 2.2, or RFC 9457 for those who ask. */
 export function failureProblem({ status, headers }: HttpResponse, json: Json): string | undefined {
-  const word = wordOf(json)
-  const known = Object.hasOwn(FAILURES, word) ? FAILURES[word as keyof typeof FAILURES] : undefined
-  if (!known) return `a failure without a known word: ${word}`
-  if (known.status !== status) return `${word} answered as ${status}`
+  const code = errorCodeOf(json)
+  const known = Object.hasOwn(FAILURES, code) ? FAILURES[code as keyof typeof FAILURES] : undefined
+  if (!known) return `a failure without a known error code: ${code}`
+  if (known.status !== status) return `${code} answered as ${status}`
   if (json.detail !== undefined)
     return json.requestId === headers['x-request-id'] && json.status === status
       ? undefined

@@ -1,4 +1,4 @@
-import { failureProblem, type Judge, readJson, SHED, TENANTS, wordOf } from './judge.ts'
+import { errorCodeOf, failureProblem, type Judge, readJson, SHED, TENANTS } from './judge.ts'
 import { isDocumented, type RouteRequest } from './route-requests.ts'
 import type { HttpResponse } from './send.ts'
 
@@ -23,11 +23,11 @@ export function routeProblemOf(
   const json = readJson(response)
   const leak = isReference(response) || isOperator ? undefined : judge.leakOf(text, bytes)
   if (leak) return leak
-  if (status === 503 && (SHED.has(wordOf(json)) || method === 'HEAD'))
+  if (status === 503 && (SHED.has(errorCodeOf(json)) || method === 'HEAD'))
     return headers['retry-after'] ? undefined : '503 without Retry-After'
   if (status >= 500) return `status ${status}`
   if (!headers['x-request-id']) return 'no x-request-id'
-  if (method === 'HEAD' && text !== '' && !UNREAD.has(wordOf(json))) return 'HEAD with a body'
+  if (method === 'HEAD' && text !== '' && !UNREAD.has(errorCodeOf(json))) return 'HEAD with a body'
   if (status === 405) return allowProblem(String(headers['allow'] ?? ''), method)
   if (status >= 400) return method === 'HEAD' ? undefined : failureProblem(response, json)
   return successProblem(judge, request, response)

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { Pool } from 'undici'
 import type { DateField } from './date-field.ts'
 import { type DateTry, dateProblemOf, dateText, dateTry } from './dates.ts'
-import { type Judge, readJson, SHED, TENANTS, wordOf } from './judge.ts'
+import { errorCodeOf, type Judge, readJson, SHED, TENANTS } from './judge.ts'
 import type { Documented } from './operations.ts'
 import { foreignPlanOf, type Plan, planOf } from './plans.ts'
 import { type RawPlan, rawPlan } from './raw.ts'
@@ -151,7 +151,7 @@ async function tryRaw(run: Run, plan: RawPlan): Promise<void> {
 function count(run: Run, response: HttpResponse): void {
   const { status } = response
   run.byStatus[status] = (run.byStatus[status] ?? 0) + 1
-  if (status === 503 && SHED.has(wordOf(readJson(response)))) run.shed++
+  if (status === 503 && SHED.has(errorCodeOf(readJson(response)))) run.shed++
 }
 
 function readPayload({ text }: HttpResponse): unknown {

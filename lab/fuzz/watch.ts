@@ -82,7 +82,7 @@ export async function streamFindings({ baseUrl, tenants, victims }: Target): Pro
 export async function logFindings({ process, secrets }: Target): Promise<Finding[]> {
   const lines = process.written().split('\n')
   const problems = lines.filter(
-    (line) => /"level":(?:50|60)/.test(line) && ![...SHED].some((word) => line.includes(`"error":"${word}"`)),
+    (line) => /"level":(?:50|60)/.test(line) && ![...SHED].some((code) => line.includes(`"error":"${code}"`)),
   )
   const strange = lines.filter((line) => line !== '' && !line.startsWith('{'))
   const leaks = secrets.flatMap((secret, i) =>

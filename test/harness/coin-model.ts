@@ -63,7 +63,7 @@ export class CoinModel {
     return this.lots.reduce((sum, { pending }) => sum + pending, 0)
   }
 
-  /** The error word that the award must be refused with. */
+  /** The error code that the award must be refused with. */
   refusal(config: ModelConfig, key: string): string | undefined {
     if (!config.active) return 'no_coin_config'
     const today = this.#awarded.get(key) ?? 0
@@ -86,7 +86,7 @@ export class CoinModel {
     Object.assign(lot, when, { pending: amount, remaining: 0, expiresMs })
   }
 
-  /** The error word that a confirmation must be refused with. */
+  /** The error code that a confirmation must be refused with. */
   confirm(id: string, nowMs: number): string | undefined {
     const lot = this.lots.find((one) => one.id === id)!
     if (lot.isVoided) return 'coin_allocation_voided'

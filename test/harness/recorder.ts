@@ -47,11 +47,18 @@ export class Recorder {
     return response
   }
 
-  /** A failure with this word. */
-  async fails(id: string, word: string, summary: string, client: Client, asked: Asked = {}): Promise<void> {
+  /** A failure with this error code. */
+  async fails(
+    id: string,
+    errorCode: string,
+    summary: string,
+    client: Client,
+    asked: Asked = {},
+  ): Promise<void> {
     const response = await this.#call(id, client, asked)
-    if (response.error !== word) this.differences.push(`${id} did not fail with ${word}: ${response.text}`)
-    this.#keep(id, word, summary, asked, response)
+    if (response.error !== errorCode)
+      this.differences.push(`${id} did not fail with ${errorCode}: ${response.text}`)
+    this.#keep(id, errorCode, summary, asked, response)
   }
 
   async #call(id: string, client: Client, asked: Asked, signs = true): Promise<ApiResponse> {

@@ -29,7 +29,8 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const create = (order: object = {}) => createCard(client, partner, { loadAmount: 1, ...order })
-const WORDY = /^(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{1,2}, \d{4} \d{1,2}:\d\d:\d\d (AM|PM)$/
+const TEXT_TIME =
+  /^(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{1,2}, \d{4} \d{1,2}:\d\d:\d\d (AM|PM)$/
 
 test('a created card has every field of spec 2.4, with its type on the wire, and no other', async () => {
   const order = { firstName: 'Ravi', email: 'ravi@example.com', mobile: '9876543210', loadAmount: 1200 }
@@ -55,7 +56,7 @@ test('a created card has every field of spec 2.4, with its type on the wire, and
     pan: '',
   })
   expect(card.maskedNumber).toMatch(/^\d{6}X{6}\d{4}$/)
-  expect([card.createdOn, card.modifiedOn]).toEqual([expect.stringMatching(WORDY), card.createdOn])
+  expect([card.createdOn, card.modifiedOn]).toEqual([expect.stringMatching(TEXT_TIME), card.createdOn])
 })
 
 describe('fields of the request (spec 4.3)', () => {

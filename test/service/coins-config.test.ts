@@ -51,10 +51,10 @@ test('another partner’s company is rejected, also in a batch with requests of 
   const custom = { configuration: 'CUSTOM', companyId: partner.companyId, amount: 1, title: 'Thanks' }
   const send = (sender: Client) => sender.post(COINS, { ...custom, event: newEvent() })
   const all = await Promise.all(Array.from({ length: 60 }, (_, n) => send(n % 2 === 0 ? client : outsider)))
-  const wordsOf = (turn: number) =>
+  const codesOf = (turn: number) =>
     new Set(all.filter((_, n) => n % 2 === turn).map(({ error = 'ok' }) => error))
-  expect([...wordsOf(0)]).toEqual(['ok'])
-  expect([...wordsOf(1)]).toEqual(['company_not_found'])
+  expect([...codesOf(0)]).toEqual(['ok'])
+  expect([...codesOf(1)]).toEqual(['company_not_found'])
 })
 
 test('a configuration without validFrom is valid from its creation, DEFAULT and active', async () => {

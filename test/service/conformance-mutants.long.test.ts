@@ -31,14 +31,14 @@ const CHECKS = SECTIONS.flatMap(({ checks }) => checks.map(({ id }) => id))
 const COSTLY = new Set([...ORDER_CHECKS, ...ENCRYPTION_CHECKS].map(({ id }) => id)).add('2.3.create.expired')
 
 /** A section and the first word: `4.3.email`, `5.search`. Such checks are made by one function from one table. */
-const familyOf = (id: string): string => /^\d(?:\.\d)?\.[\w-]+/.exec(id)![0]
+const groupOf = (id: string): string => /^\d(?:\.\d)?\.[\w-]+/.exec(id)![0]
 
-/** The sections that the mutant should fail in; of their costly checks those that it may fail, with their families. */
+/** The sections that the mutant should fail in; of their costly checks those that it may fail, with their groups. */
 function heldTo({ fails, also }: Mutant): readonly string[] {
-  const families = new Set(fails.map(familyOf))
+  const groups = new Set(fails.map(groupOf))
   return SECTIONS.filter(({ checks }) => checks.some(({ id }) => fails.includes(id)))
     .flatMap(({ checks }) => checks.map(({ id }) => id))
-    .filter((id) => !COSTLY.has(id) || families.has(familyOf(id)) || also?.test(id))
+    .filter((id) => !COSTLY.has(id) || groups.has(groupOf(id)) || also?.test(id))
 }
 
 interface Row {
@@ -187,12 +187,12 @@ once('a server that is wrong in one way', () => {
   )
 
   test('every family of checks is broken by a mutant', () => {
-    const families = new Map<string, string[]>()
-    for (const id of CHECKS) families.set(familyOf(id), [...(families.get(familyOf(id)) ?? []), id])
-    const unbroken = [...families].filter(([, ids]) => !ids.some((id) => killed.has(id)))
+    const groups = new Map<string, string[]>()
+    for (const id of CHECKS) groups.set(groupOf(id), [...(groups.get(groupOf(id)) ?? []), id])
+    const unbroken = [...groups].filter(([, ids]) => !ids.some((id) => killed.has(id)))
     expect(unbroken.map(([envelope]) => envelope)).toEqual([])
     console.log(
-      `${killed.size} of ${CHECKS.length} checks fail for a mutant of their own; the others are of ${new Set(CHECKS.filter((id) => !killed.has(id)).map(familyOf)).size} families of which others do`,
+      `${killed.size} of ${CHECKS.length} checks fail for a mutant of their own; the others are of ${new Set(CHECKS.filter((id) => !killed.has(id)).map(groupOf)).size} families of which others do`,
     )
   })
 })

@@ -65,8 +65,8 @@ test('every example of the reference is what the service returns', async () => {
   await recordCoins(recorder, callers)
   await recordWebhooks(recorder, { service, receiver, open })
   await recordLast(recorder, open, shop)
-  for (const { id, envelope: family } of OPERATIONS.filter((one) => !acceptsNothing(one)))
-    if (family !== 'oauth' && !recorder.examples[id]?.some(({ status }) => status >= 400))
+  for (const { id, envelope: kind } of OPERATIONS.filter((one) => !acceptsNothing(one)))
+    if (kind !== 'oauth' && !recorder.examples[id]?.some(({ status }) => status >= 400))
       await recorder.fails(id, 'validation_failed', 'A parameter that does not exist', open, {
         query: { verbose: 'true' },
       })

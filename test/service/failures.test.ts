@@ -47,9 +47,9 @@ test('every failure has the errorType of its status (decision F3)', () => {
     422: 'BUSINESS_ERROR',
     429: 'RATE_LIMIT_ERROR',
   }
-  for (const [word, { status, errorType, description, remedy }] of Object.entries(FAILURES)) {
-    expect([word, errorType]).toEqual([word, byStatus[status]])
-    expect(word).toMatch(/^[a-z]+(?:_[a-z]+)*$/)
+  for (const [code, { status, errorType, description, remedy }] of Object.entries(FAILURES)) {
+    expect([code, errorType]).toEqual([code, byStatus[status]])
+    expect(code).toMatch(/^[a-z]+(?:_[a-z]+)*$/)
     expect(Math.min(description.length, remedy.length)).toBeGreaterThan(10)
   }
 })

@@ -244,13 +244,13 @@ test('a wrong key counts as one also when its caller disconnects before it is ch
     const lines = text.matchAll(
       /^svc_failures_total\{operation="issueMerchantToken",error="(\w+)"\} (\d+)$/gm,
     )
-    return new Map([...lines].map(([, word, count]) => [word!, Number(count)] as const))
+    return new Map([...lines].map(([, code, count]) => [code!, Number(count)] as const))
   }
   const before = await failures()
   service.app.http.server.prependOnceListener('request', (request) => void request.socket.destroy())
   const socket = await say(post('API-Key: svc_test_wrongkey', 'Content-Length: 0'))
   await once(socket, 'close')
-  const counted = async (word: string) => ((await failures()).get(word) ?? 0) - (before.get(word) ?? 0)
+  const counted = async (code: string) => ((await failures()).get(code) ?? 0) - (before.get(code) ?? 0)
   await expect.poll(() => counted('invalid_api_key'), { timeout: 20_000 }).toBe(1)
   expect(await counted('internal_error')).toBe(0)
   expect(service.logged()).not.toContain('a request failed')

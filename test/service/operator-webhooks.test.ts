@@ -242,12 +242,12 @@ test('nothing of one tenant is reachable through the endpoint of another, and un
   expect((await attempts(endpointId, `eventId=${eventId}`)).data).toEqual([])
 
   const endpoint = { url: receiver.url('/none') }
-  for (const [tenantId, word] of [
+  for (const [tenantId, code] of [
     ['mer_none', 'merchant_not_found'],
     ['par_none', 'partner_not_found'],
     ['house', 'merchant_not_found'],
   ])
-    expect((await browser.post('/webhooks', { tenantId, endpoint })).error).toBe(word)
+    expect((await browser.post('/webhooks', { tenantId, endpoint })).error).toBe(code)
   for (const [method, path, body] of [
     ['GET', ''],
     ['GET', '/attempts'],

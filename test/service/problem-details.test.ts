@@ -21,19 +21,19 @@ test('a request that accepts problem details gets RFC 9457 with its error code a
     [await create('{', { accept: 'text/html, application/problem+json' }), 'malformed_body'],
     [await service.client.get('/api/v0/qr-code/x', { accept: 'application/problem+json' }), 'invalid_token'],
   ]
-  for (const [response, word] of problems) {
+  for (const [response, code] of problems) {
     expect(response.headers['content-type']).toMatch(/^application\/problem\+json(?:;|$)/)
     const requestId = response.headers['x-request-id']
     expect(response.json).toEqual({
-      type: `${service.client.baseUrl}/docs/errors#${word}`,
-      error: word,
+      type: `${service.client.baseUrl}/docs/errors#${code}`,
+      error: code,
       title: expect.any(String),
       status: response.status,
       detail: expect.any(String),
-      errorType: FAILURES[word].errorType,
+      errorType: FAILURES[code].errorType,
       requestId,
     })
-    expect(response.status).toBe(FAILURES[word].status)
+    expect(response.status).toBe(FAILURES[code].status)
   }
 })
 

@@ -1,4 +1,4 @@
-import { isKind, type Kind } from './things.ts'
+import { isKind, type Kind } from './objects.ts'
 
 export interface Recent {
   readonly kind: Kind

@@ -24,7 +24,7 @@ export const CARD_STATUSES = [
 const ACRONYMS = /\b(?:api|gst|jwe|kyc|pan|qr|rrn|upi|utr|vpa)\b/g
 
 /** `upi_credit` as `UPI credit`, `cardStatus` as `Card status`. */
-export const wordy = (word: string): string => {
+export const sentenceCase = (word: string): string => {
   const text = word
     .replaceAll('_', ' ')
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
@@ -36,7 +36,7 @@ export const wordy = (word: string): string => {
 const labelIn =
   (list: readonly { readonly value: string; readonly label: string }[]) =>
   (value: string): string =>
-    list.find((entry) => entry.value === value)?.label ?? wordy(value)
+    list.find((entry) => entry.value === value)?.label ?? sentenceCase(value)
 
 export const productLabel = labelIn(PRODUCTS)
 export const accountTypeLabel = labelIn(ACCOUNT_TYPES)

@@ -79,8 +79,8 @@ Examples:
     .action(restore)
 }
 
-/** What people can mend, in words; with what became of their data. */
-export function inWords(file: string, error: unknown): unknown {
+/** An error that the caller can resolve, as a usage error that says what became of the data; others as they are. */
+export function asUsageError(file: string, error: unknown): unknown {
   if (error instanceof InvalidArchive)
     return new UsageError(`${file} cannot be used: ${error.message}. Nothing was changed.`)
   if (error instanceof RestoreRefused) return new UsageError(error.message)
@@ -132,7 +132,7 @@ export async function backUp(
   try {
     return await writeBackup({ address, masterKeys, file, serviceVersion: VERSION, onProgress: line.show })
   } catch (error) {
-    throw inWords(file, error)
+    throw asUsageError(file, error)
   } finally {
     line.end()
   }
@@ -159,7 +159,7 @@ async function verify(name: string, { json = false }: Json): Promise<void> {
   ).catch((error: unknown) => {
     throw error instanceof InvalidArchive
       ? new UsageError(`${name} is not sound: ${error.message}`)
-      : inWords(name, error)
+      : asUsageError(name, error)
   })
   printRecord({ file: resolve(name), sound: true, signedByUs: signed, ...factsOf(manifest) }, json)
 }
@@ -197,7 +197,7 @@ export async function fromBackup(
   try {
     return await restoreBackup({ address, masterKeys, file, ...options, onProgress: line.show })
   } catch (error) {
-    throw inWords(file, error)
+    throw asUsageError(file, error)
   } finally {
     line.end()
   }

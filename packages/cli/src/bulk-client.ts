@@ -91,10 +91,10 @@ export class BulkClient {
       if (response?.ok) return (JSON.parse(response.text) as { payload: T }).payload
       if (response?.status === 401) this.#token = undefined
       else if (response && response.status < 500 && response.status !== 429)
-        throw new UsageError(wordsOf(response))
+        throw new UsageError(errorTextOf(response))
       if (tries === TRIES_MAX)
         throw new UsageError(
-          `${response ? wordsOf(response) : `${baseUrl} cannot be reached`}\nRun the command again to go on: nothing is done twice.`,
+          `${response ? errorTextOf(response) : `${baseUrl} cannot be reached`}\nRun the command again to go on: nothing is done twice.`,
         )
       const asked = Number(response?.headers.get('retry-after') ?? 0) * 1_000
       await sleep(Math.min(WAIT_MAX_MS, Math.max(asked, 100 * 2 ** tries)))
@@ -124,7 +124,7 @@ export class BulkClient {
     const { ok, status, headers } = response
     if (status < 300 || status >= 400) return { ok, status, headers, text: await response.text() }
     await response.body?.cancel()
-    throw new UsageError(redirectWords(url, status, headers.get('location') ?? ''))
+    throw new UsageError(redirectText(url, status, headers.get('location') ?? ''))
   }
 
   async #newToken(): Promise<string> {
@@ -138,16 +138,16 @@ export class BulkClient {
     if (response.ok) return (JSON.parse(response.text) as { access_token: string }).access_token
     // A service that starts or is full says so with 5xx or 429; that passes like a lost connection.
     if (response.status >= 500 || response.status === 429) throw new TypeError('no token now')
-    throw new UsageError(wordsOf(response))
+    throw new UsageError(errorTextOf(response))
   }
 }
 
-function redirectWords(url: string, status: number, location: string): string {
+function redirectText(url: string, status: number, location: string): string {
   const to = URL.canParse(location, url) ? ` to ${new URL(location, url).href}` : ''
   return `${url} returned ${status}, a redirect${to}, which is not followed.\nGive the address of the service itself: --url <url>`
 }
 
-function wordsOf({ status, text }: Received): string {
+function errorTextOf({ status, text }: Received): string {
   try {
     const { payload } = JSON.parse(text) as { payload: string }
     const { error, error_description } = JSON.parse(payload) as { error: string; error_description: string }

@@ -5,7 +5,7 @@ import { replaceData } from '@svc/app/backup/replace-data'
 import { type Config, readConfig } from '@svc/contract/config'
 import { readSandboxFile, sandboxFile } from '@svc/server/sandbox/demo'
 import type { Command } from 'commander'
-import { backUp, fromBackup, inWords, sizeOf } from './backup-commands.ts'
+import { asUsageError, backUp, fromBackup, sizeOf } from './backup-commands.ts'
 import { withOpened } from './context.ts'
 import { printRecord, printRows } from './print.ts'
 import { addSandboxCardCommand } from './sandbox-card-command.ts'
@@ -97,7 +97,7 @@ async function reset({ json = false }: Json): Promise<void> {
   const served = await servedAgain(config, () =>
     withOpened('newest', ({ address }) => replaceData({ address, replace: true })),
   ).catch((error: unknown) => {
-    throw inWords('the sandbox', error)
+    throw asUsageError('the sandbox', error)
   })
   printRecord(
     {

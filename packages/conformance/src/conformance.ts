@@ -50,7 +50,7 @@ async function run(
   const http = new Http(baseUrl, new Redactor(), { timeoutMs, totalMs }, options.recorder)
   try {
     const subject = new Subject(http, credentials, profile)
-    await knock(subject)
+    await ping(subject)
     return await runChecks(subject, sections, plan.strict ?? false, options)
   } finally {
     await http.close()
@@ -58,7 +58,7 @@ async function run(
 }
 
 /** Any response will do: whether it is the right one, the checks find out. */
-async function knock(subject: Subject): Promise<void> {
+async function ping(subject: Subject): Promise<void> {
   try {
     await subject.send({ method: 'GET', path: '/' })
   } catch (error) {

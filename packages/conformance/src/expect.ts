@@ -202,11 +202,16 @@ export function errorOf(response: HttpResponse): { error: unknown; error_descrip
   }
 }
 
-/** A specified refusal: this status and this word (decision F2). */
-export function wantFailure(response: HttpResponse, status: number, word: string, naming?: string): void {
+/** A specified failure: this status and this error code (decision F2). */
+export function wantFailure(
+  response: HttpResponse,
+  status: number,
+  errorCode: string,
+  naming?: string,
+): void {
   wantStatus(response, status)
   const error = errorOf(response)
-  if (error?.error !== word) fail(response, `error ${word} in payload`, showResponse(response))
+  if (error?.error !== errorCode) fail(response, `error ${errorCode} in payload`, showResponse(response))
   if (naming !== undefined && !String(error?.error_description).includes(naming))
     fail(response, `a description that names ${naming}`, show(error?.error_description))
 }
@@ -226,7 +231,7 @@ export function wantSameRefusal(response: HttpResponse, other: HttpResponse, wor
 export const PLAIN_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
 /** Spec §2.4: `Mon D, YYYY h:mm:ss AM/PM`. */
-export const WORDY_TIME =
+export const TEXT_TIME =
   /^(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (?:[1-9]|[12]\d|3[01]), \d{4} (?:[1-9]|1[0-2]):[0-5]\d:[0-5]\d (?:AM|PM)$/
 /** Decision Q7: RFC 3339 with milliseconds and a zone offset. */
 export const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(?:Z|[+-]\d\d:\d\d)$/

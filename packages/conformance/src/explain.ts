@@ -134,8 +134,8 @@ function addBlocked(groups: Map<string, Group>, outcome: Outcome, down: Readonly
   }
 }
 
-/** Where the fields of one object are wrong alike: the object and what is wrong. Other causes have no family. */
-function familyOf({ key, example }: Group): string {
+/** Where the fields of one object are wrong alike: the object and what is wrong. Other causes stay apart. */
+function mergeKeyOf({ key, example }: Group): string {
   const about = example?.about
   if (about?.is !== 'fields' || about.problem === 'extra' || key.startsWith('reading|')) return key
   const object = key.slice(0, Math.max(key.lastIndexOf('.'), key.lastIndexOf('|')) + 1)
@@ -144,23 +144,23 @@ function familyOf({ key, example }: Group): string {
 
 /** Fields of one object that are all missing, or all of another value, were left out or mistaken together. */
 function mergeAlike(groups: readonly Group[]): readonly Group[] {
-  const families = new Map<string, Group[]>()
+  const merged = new Map<string, Group[]>()
   for (const group of groups) {
-    const family = families.get(familyOf(group))
-    if (family) family.push(group)
-    else families.set(familyOf(group), [group])
+    const similar = merged.get(mergeKeyOf(group))
+    if (similar) similar.push(group)
+    else merged.set(mergeKeyOf(group), [group])
   }
-  return [...families.values()].flatMap((family) => {
-    const [first] = family
-    if (!first || family.length < ALIKE_MIN) return family
-    const names = family.map(({ key }) => key.slice(key.lastIndexOf('|') + 1))
+  return [...merged.values()].flatMap((similar) => {
+    const [first] = similar
+    if (!first || similar.length < ALIKE_MIN) return similar
+    const names = similar.map(({ key }) => key.slice(key.lastIndexOf('|') + 1))
     const title = `${first.title} – and so on for ${names.length} fields: ${names.join(', ')}`
     return [
       {
         ...first,
         title,
-        failed: family.flatMap(({ failed }) => failed),
-        blocked: family.flatMap(({ blocked }) => blocked),
+        failed: similar.flatMap(({ failed }) => failed),
+        blocked: similar.flatMap(({ blocked }) => blocked),
       },
     ]
   })

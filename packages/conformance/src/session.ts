@@ -43,8 +43,8 @@ export function cookieOf({ cookies }: HttpResponse): string | undefined {
   return pairs.size > 0 ? [...pairs.values()].join('; ') : undefined
 }
 
-/** The pairs of a `Cookie` field, each with another value. */
-export const madeUp = (cookie: string): string =>
+/** A `Cookie` field with the same names, each with another value. */
+export const forgedCookie = (cookie: string): string =>
   cookie
     .split(';')
     .map((pair) => `${pair.slice(0, pair.indexOf('=')).trim()}=made-up`)

@@ -107,7 +107,7 @@ async function reply(request: IncomingMessage, name: string, text: string): Prom
   const { headers } = request
   const body = name === 'create' || text === '' ? {} : JSON.parse(text)
   switch (name) {
-    case 'knock':
+    case 'ping':
       return {}
     case 'token':
       if (headers['api-key'] !== 'api-key-of-merchant') refuse(401, 'invalid_api_key')
@@ -136,7 +136,7 @@ async function reply(request: IncomingMessage, name: string, text: string): Prom
 }
 
 const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/^GET \/$/, 'knock'],
+  [/^GET \/$/, 'ping'],
   [/^POST \/api\/v0\/merchant\/token$/, 'token'],
   [/^PATCH \/api\/v0\/qr-code\/[^/]*\/cancel$/, 'cancel'],
   [/^POST \/api\/v0\/partner\/svcCard$/, 'create'],

@@ -39,10 +39,10 @@ export class Filters {
 /** Ids are drawn before their rows are dated, by the clock of another machine. */
 const ID_SLACK_MS = 300_000
 
-/** Text as the whole of what `like` finds. */
-export const literally = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
-/** Text as the begin of what `like` finds. */
-export const begins = (text: string): string => `${literally(text)}%`
+/** A pattern of `like` that matches this text only. */
+export const escapeLikePattern = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
+/** A pattern of `like` that matches texts that begin with this one. */
+export const begins = (text: string): string => `${escapeLikePattern(text)}%`
 
 export interface ListPlan {
   /** What is shown of a row. */

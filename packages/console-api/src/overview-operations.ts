@@ -117,8 +117,8 @@ function bucketsOf(rows: readonly SumRow[], range: Range, nowMs: number, timeZon
     } else if (what === 'event card.created') figures.cardsIssued += Number(count)
     else if (what.startsWith('failure ')) {
       figures.failures += Number(count)
-      const word = what.slice('failure '.length)
-      failures.set(word, (failures.get(word) ?? 0) + Number(count))
+      const code = what.slice('failure '.length)
+      failures.set(code, (failures.get(code) ?? 0) + Number(count))
     }
   }
   return {

@@ -2,7 +2,7 @@ import { invariant } from '@svc/kernel/invariant'
 import type { Caller, Operation } from '@svc/server/http/operation'
 import type { TSchema } from 'typebox'
 import type { ConsoleServices } from './console-services.ts'
-import { begins, literally } from './list.ts'
+import { begins, escapeLikePattern } from './list.ts'
 import { isRevealed, mayReveal } from './reveals.ts'
 
 /** How a field that says who a person is looks until it is revealed. */
@@ -46,7 +46,7 @@ export const maskPerson = (text: string): string => {
  * all others a begin would spell out, letter by letter, what is masked (decision O7).
  */
 export const emailPattern = (q: string, caller: Caller): string =>
-  (mayReveal(caller) ? begins : literally)(q.toLowerCase())
+  (mayReveal(caller) ? begins : escapeLikePattern)(q.toLowerCase())
 
 /** Masks what the schema marks; `undefined` when it marks nothing. */
 function maskOf(schema: Schema): Mask | undefined {

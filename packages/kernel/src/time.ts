@@ -191,7 +191,7 @@ export function instantOfDay(day: string, minutes: number, zone: string): Date {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** `Mon D, YYYY h:mm:ss AM/PM` in the zone: the spec's form of a card's dates (section 2.4). */
-export function wordyTimestamp(instant: Date, zone: string): string {
+export function textTimestamp(instant: Date, zone: string): string {
   const wall = wallClock(instant, zone)
   const hour = wall.getUTCHours()
   const clock = `${hour % 12 || 12}${wall.toISOString().slice(13, 19)} ${hour < 12 ? 'AM' : 'PM'}`

@@ -109,8 +109,8 @@ export class NameLookups {
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
       if (ownNames && UNKNOWN.has(code)) return bySystem()
-      const word = code === 'ENOTFOUND' || code === 'ENODATA' ? 'ENOTFOUND' : 'EAI_AGAIN'
-      throw Object.assign(new Error('a name could not be looked up', { cause: error }), { code: word })
+      const errorCode = code === 'ENOTFOUND' || code === 'ENODATA' ? 'ENOTFOUND' : 'EAI_AGAIN'
+      throw Object.assign(new Error('a name could not be looked up', { cause: error }), { code: errorCode })
     }
   }
 }

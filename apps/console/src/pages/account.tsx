@@ -9,7 +9,7 @@ import { Facts, Page, Section } from '../parts/page.tsx'
 import { type FactorCalls, SECOND_FACTOR, SecondFactor } from '../parts/second-factor.tsx'
 import { proveWithPasskey } from '../passkey.ts'
 import { aboutQuery, queryClient, refreshSession, sessionQuery, useSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import { OwnSessions } from './own-sessions.tsx'
 import { Passkeys, passkeysQuery } from './passkeys.tsx'
 
@@ -32,7 +32,7 @@ export function Account() {
         <Facts
           facts={[
             { label: 'Name', value: name },
-            { label: 'Role', value: wordy(role) },
+            { label: 'Role', value: sentenceCase(role) },
             { label: 'Service', value: `svc ${version}, ${mode} mode` },
             { label: 'Dates are shown in', value: timeZone },
           ]}

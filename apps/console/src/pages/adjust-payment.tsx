@@ -2,11 +2,11 @@ import { Text, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { PLATFORM_TENANT } from '../objects.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { readRupees, rupees } from '../parts/money.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { queryClient, useSession } from '../session.ts'
-import { PLATFORM_TENANT } from '../things.ts'
 
 /** Corrects what an accepted payment amounts to, until the bank has paid for it. */
 export function AdjustPayment({

@@ -8,10 +8,10 @@ import type { Filter } from '../parts/filters.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
+import { IdLink } from '../parts/object-link.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { IdLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 
 type Row = Schemas['Alert']
 
@@ -48,10 +48,10 @@ function Condition({ row: { kind, detail, pageId } }: { readonly row: Row }) {
       <Text span fw={600} inherit>
         {place ? (
           <Anchor component={Link} to={place} inherit>
-            {wordy(kind)}
+            {sentenceCase(kind)}
           </Anchor>
         ) : (
-          wordy(kind)
+          sentenceCase(kind)
         )}
         {pageId && (
           <>
@@ -130,7 +130,7 @@ const BULK: readonly BulkAction<Row>[] = [
     says: 'You take care of these alerts. Each opens again when it gets worse.',
     text: { label: 'Note', maxLength: 500 },
     applies: ({ status }) => status === 'open',
-    nameOf: ({ kind, objectId }) => `${wordy(kind)} ${objectId ?? ''}`,
+    nameOf: ({ kind, objectId }) => `${sentenceCase(kind)} ${objectId ?? ''}`,
     run: ({ alertId }, note) => acknowledge(alertId, note),
     changed: () => queryClient.invalidateQueries({ queryKey: ['alerts'] }),
   },

@@ -2,6 +2,7 @@ import { Group, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { amountInWords } from '../amount-in-words.ts'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { PLATFORM_TENANT } from '../objects.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -9,12 +10,11 @@ import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Money, rupees } from '../parts/money.tsx'
+import { IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { IdLink, ThingLink } from '../parts/thing-link.tsx'
 import { shortAccount } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { PLATFORM_TENANT } from '../things.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 
 type Row = Schemas['Approval']
 
@@ -64,14 +64,14 @@ export function Posting({ row }: OfRow) {
       {kind === 'payment_adjustment' && <Correction row={row} />}
       {account && (
         <Text size="sm">
-          {wordy(account)}, as of {effectiveDate}
+          {sentenceCase(account)}, as of {effectiveDate}
         </Text>
       )}
       {ledgerAccountId && (
         <Text size="sm">
-          <ThingLink kind="ledgerAccount" id={ledgerAccountId}>
+          <ObjectLink kind="ledgerAccount" id={ledgerAccountId}>
             {shortAccount(ledgerAccountId)}
-          </ThingLink>
+          </ObjectLink>
           , {side === 'debit' ? 'owed to us' : 'owed by us'}
         </Text>
       )}
@@ -88,7 +88,7 @@ export function Posting({ row }: OfRow) {
       )}
       {journalId && (
         <Text size="sm">
-          Posted as <ThingLink kind="journal" id={journalId} />
+          Posted as <ObjectLink kind="journal" id={journalId} />
         </Text>
       )}
     </>

@@ -1,6 +1,7 @@
 import { Alert, Button, Code, Group, Spoiler, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { shortId } from '../objects.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
@@ -8,10 +9,9 @@ import type { Filter } from '../parts/filters.tsx'
 import { Instant, relativeTo } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
+import { IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { Page } from '../parts/page.tsx'
-import { IdLink, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { shortId } from '../things.ts'
 
 const COLUMNS: readonly Column<Schemas['AuditEntry']>[] = [
   { title: 'No.', cell: ({ sequence }) => count(sequence) },
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Schemas['AuditEntry']>[] = [
 /** The request log is of the API's callers: what operators request here is recorded in this list alone. */
 function AskedBy({ entry: { actor, requestId } }: { readonly entry: Schemas['AuditEntry'] }) {
   if (!requestId) return '–'
-  if (!actor.startsWith('operator ')) return <ThingLink kind="request" id={requestId} />
+  if (!actor.startsWith('operator ')) return <ObjectLink kind="request" id={requestId} />
   return (
     <Text span inherit ff="monospace" fz="0.9em" title={requestId} style={{ whiteSpace: 'nowrap' }}>
       {shortId(requestId)}

@@ -4,9 +4,9 @@ import { type Column, DataTable } from '../parts/data-table.tsx'
 import { FundingInstructions } from '../parts/funding-instructions.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Money } from '../parts/money.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { ThingLink } from '../parts/thing-link.tsx'
 
 interface OfAccount {
   readonly cardAccountId: string
@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   { title: 'By', cell: ({ mode }) => mode ?? '–' },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
-  { title: 'Journal', cell: ({ journalId }) => <ThingLink kind="journal" id={journalId} /> },
+  { title: 'Journal', cell: ({ journalId }) => <ObjectLink kind="journal" id={journalId} /> },
   { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
 ]
 

@@ -2,17 +2,20 @@ import type { Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Money } from '../parts/money.tsx'
-import { ThingLink } from '../parts/thing-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { accountTypeLabel, productLabel } from '../words.ts'
 
 export const ACCOUNT_COLUMNS: readonly Column<Schemas['CardAccount']>[] = [
-  { title: 'Card account', cell: ({ cardAccountId }) => <ThingLink kind="cardAccount" id={cardAccountId} /> },
+  {
+    title: 'Card account',
+    cell: ({ cardAccountId }) => <ObjectLink kind="cardAccount" id={cardAccountId} />,
+  },
   {
     title: 'Company',
     cell: ({ companyId, companyName }) => (
-      <ThingLink kind="company" id={companyId}>
+      <ObjectLink kind="company" id={companyId}>
         {companyName}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   { title: 'Programme', cell: ({ programme }) => programme },

@@ -6,9 +6,9 @@ import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { about, Money } from '../parts/money.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatementButton } from '../parts/statement-button.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { TransferList } from '../parts/transfer-list.tsx'
 import { useSession } from '../session.ts'
 import { accountTypeLabel, productLabel } from '../words.ts'
@@ -83,14 +83,14 @@ function About({ account }: { readonly account: Schemas['CardAccountDetail'] }) 
           {
             label: 'Company',
             value: (
-              <ThingLink kind="company" id={companyId}>
+              <ObjectLink kind="company" id={companyId}>
                 {companyName}
-              </ThingLink>
+              </ObjectLink>
             ),
           },
           { label: 'Card account id', value: <Id id={cardAccountId} what="card account id" /> },
-          { label: 'Partner', value: <ThingLink kind="partner" id={partnerId} /> },
-          { label: 'Ledger account', value: <ThingLink kind="ledgerAccount" id={ledgerAccountId} /> },
+          { label: 'Partner', value: <ObjectLink kind="partner" id={partnerId} /> },
+          { label: 'Ledger account', value: <ObjectLink kind="ledgerAccount" id={ledgerAccountId} /> },
           { label: 'Product', value: productLabel(product) },
           { label: 'Type', value: `${accountTypeLabel(accountType)}, BIN type ${binType}` },
           { label: 'Created', value: <Instant at={createdOn} long /> },

@@ -3,7 +3,7 @@ import { api, responseOf, type Schemas } from '../api.ts'
 import { once } from '../form-key.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 
 async function changed(): Promise<void> {
   for (const key of ['cards', 'history']) await queryClient.invalidateQueries({ queryKey: [key] })
@@ -87,7 +87,7 @@ export function KycForm({ detail: { card, kycMoves } }: { readonly detail: Schem
           <Text size="sm">It is {card.kycStatus.label} now.</Text>
           <Select
             label="Next state"
-            data={kycMoves.map((value) => ({ value, label: wordy(value) }))}
+            data={kycMoves.map((value) => ({ value, label: sentenceCase(value) }))}
             allowDeselect={false}
             {...form.getInputProps('kycStatus')}
           />

@@ -5,9 +5,9 @@ import { api, responseOf, type Schemas } from '../api.ts'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import { REASONS } from './card-exception-reasons.ts'
 import { exceptionMoney, PartnerOf } from './card-exceptions.tsx'
 
@@ -62,12 +62,12 @@ function About({ exception }: Pick<Detail, 'exception'>) {
               money === undefined ? (
                 'Nothing'
               ) : (
-                <ThingLink kind="ledgerAccount" id={`card_exceptions:${partnerId}`}>
+                <ObjectLink kind="ledgerAccount" id={`card_exceptions:${partnerId}`}>
                   <Money amount={money} signed fw={700} />
-                </ThingLink>
+                </ObjectLink>
               ),
           },
-          { label: 'Card', value: svcCardId && <ThingLink kind="card" id={svcCardId} /> },
+          { label: 'Card', value: svcCardId && <ObjectLink kind="card" id={svcCardId} /> },
           { label: 'Partner', value: <PartnerOf partnerId={partnerId} /> },
           { label: 'Received', value: <Instant at={createdOn} long /> },
           { label: 'Exception id', value: <Id id={exceptionId} what="exception id" /> },
@@ -80,7 +80,7 @@ function About({ exception }: Pick<Detail, 'exception'>) {
 function Message({ message }: { readonly message: NonNullable<Detail['message']> }) {
   const { acquirerId, amount, authorizationId, captureId, channel, credited, debited } = message
   return (
-    <Section title={`The message: ${wordy(message.type).toLowerCase()}`}>
+    <Section title={`The message: ${sentenceCase(message.type).toLowerCase()}`}>
       <Facts
         facts={[
           { label: 'Amount', value: <Money amount={amount} fw={700} /> },

@@ -1,13 +1,13 @@
 import { Text } from '@mantine/core'
 import { listAt, type Schemas } from '../api.ts'
+import { PLATFORM_TENANT } from '../objects.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
-import { IdLink, NamedThing, ThingLink } from '../parts/thing-link.tsx'
-import { PLATFORM_TENANT } from '../things.ts'
+import { IdLink, NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { REASONS } from './card-exception-reasons.ts'
 
 type Row = Schemas['CardException']
@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Exception',
     cell: ({ exceptionId, reason }) => (
-      <NamedThing kind="cardException" id={exceptionId} name={REASONS[reason].title} />
+      <NamedObject kind="cardException" id={exceptionId} name={REASONS[reason].title} />
     ),
   },
   {
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </Text>
     ),
   },
-  { title: 'Card', cell: ({ svcCardId }) => (svcCardId ? <ThingLink kind="card" id={svcCardId} /> : '–') },
+  { title: 'Card', cell: ({ svcCardId }) => (svcCardId ? <ObjectLink kind="card" id={svcCardId} /> : '–') },
   { title: 'Partner', cell: ({ partnerId }) => <PartnerOf partnerId={partnerId} /> },
   {
     title: 'Money',

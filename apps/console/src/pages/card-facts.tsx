@@ -1,9 +1,9 @@
 import { SimpleGrid, Stack } from '@mantine/core'
 import type { Schemas } from '../api.ts'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { type Fact, Facts, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { personName } from '../words.ts'
 
 type Card = Schemas['Card']
@@ -29,17 +29,17 @@ function Holder({ detail: { card, partnerId } }: CardFactsProps) {
           {
             label: 'User',
             value: (
-              <ThingLink kind="user" id={card.userId}>
+              <ObjectLink kind="user" id={card.userId}>
                 {personName(card) || card.userId}
-              </ThingLink>
+              </ObjectLink>
             ),
           },
           {
             label: 'Company',
             value: (
-              <ThingLink kind="company" id={card.companyId}>
+              <ObjectLink kind="company" id={card.companyId}>
                 {card.companyName}
-              </ThingLink>
+              </ObjectLink>
             ),
           },
           { label: 'E-mail', value: card.email },
@@ -63,8 +63,8 @@ function Holder({ detail: { card, partnerId } }: CardFactsProps) {
               card.deliveryCountry,
             ),
           },
-          { label: 'Partner', value: <ThingLink kind="partner" id={partnerId} /> },
-          { label: 'Card account', value: <ThingLink kind="cardAccount" id={card.cardAccountId} /> },
+          { label: 'Partner', value: <ObjectLink kind="partner" id={partnerId} /> },
+          { label: 'Card account', value: <ObjectLink kind="cardAccount" id={card.cardAccountId} /> },
         ]}
       />
     </Section>

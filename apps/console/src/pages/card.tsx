@@ -10,14 +10,14 @@ import { ObjectHistory } from '../parts/history.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money, readRupees } from '../parts/money.tsx'
 import { notifyUndo } from '../parts/notify-undo.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { Tile } from '../parts/tile.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 import { TransferTable } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import { ChannelForm, KycForm } from './card-changes.tsx'
 import { CardFacts } from './card-facts.tsx'
 
@@ -55,9 +55,9 @@ export function Card() {
               title="Ledger entries"
               aside={
                 <Text size="sm">
-                  <ThingLink kind="ledgerAccount" id={detail.ledgerAccountId}>
+                  <ObjectLink kind="ledgerAccount" id={detail.ledgerAccountId}>
                     All of its account
-                  </ThingLink>
+                  </ObjectLink>
                 </Text>
               }
             >
@@ -107,7 +107,7 @@ function History({ detail: { changes, createdOn } }: { readonly detail: Detail }
         entries={[
           ...changes.map(({ createdOn: at, field, from, to, actor, reason }) => ({
             at,
-            title: `${wordy(field)}: ${statusLabel(from)} → ${statusLabel(to)}`,
+            title: `${sentenceCase(field)}: ${statusLabel(from)} → ${statusLabel(to)}`,
             detail: `by ${actor === 'operator' ? 'an operator' : 'the partner'}${reason ? `: ${reason}` : ''}`,
             color: to === 'BL' ? 'red' : to === 'L' ? 'yellow' : 'teal',
           })),

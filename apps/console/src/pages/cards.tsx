@@ -2,16 +2,16 @@ import { Text } from '@mantine/core'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
 import { type FormKey, once } from '../form-key.ts'
+import { shortId } from '../objects.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { COMPANY, CREATED, type Filter, PARTNER } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { shortId } from '../things.ts'
 import { CARD_STATUSES } from '../words.ts'
 
 const COLUMNS: readonly Column<Schemas['CardRow']>[] = [
@@ -19,11 +19,11 @@ const COLUMNS: readonly Column<Schemas['CardRow']>[] = [
     title: 'Card',
     cell: ({ svcCardId, maskedNumber }) => (
       <>
-        <ThingLink kind="card" id={svcCardId}>
+        <ObjectLink kind="card" id={svcCardId}>
           <Text span inherit ff="monospace" style={{ whiteSpace: 'nowrap' }}>
             {maskedNumber}
           </Text>
-        </ThingLink>
+        </ObjectLink>
         <Text size="xs" c="dimmed" ff="monospace" title={svcCardId}>
           {shortId(svcCardId)}
         </Text>
@@ -33,17 +33,17 @@ const COLUMNS: readonly Column<Schemas['CardRow']>[] = [
   {
     title: 'Holder',
     cell: ({ userId, holderName }) => (
-      <ThingLink kind="user" id={userId}>
+      <ObjectLink kind="user" id={userId}>
         {holderName || shortId(userId)}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   {
     title: 'Company',
     cell: ({ companyId, companyName }) => (
-      <ThingLink kind="company" id={companyId}>
+      <ObjectLink kind="company" id={companyId}>
         {companyName}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },

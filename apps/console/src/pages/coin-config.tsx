@@ -5,9 +5,9 @@ import { api, responseOf, type Schemas } from '../api.ts'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count } from '../parts/money.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 import { useSession } from '../session.ts'
 import { ChangeCoinConfig } from './coin-config-forms.tsx'
@@ -58,11 +58,11 @@ function About({ config, partnerId }: { readonly config: Config; readonly partne
           { label: 'Configuration id', value: <Id id={config.coinConfigId} what="configuration id" /> },
           { label: 'Event', value: config.event },
           { label: 'Award', value: `${count(config.amount)} coins` },
-          { label: 'Partner', value: <ThingLink kind="partner" id={partnerId} /> },
+          { label: 'Partner', value: <ObjectLink kind="partner" id={partnerId} /> },
           {
             label: 'For',
             value: config.companyId ? (
-              <ThingLink kind="company" id={config.companyId} />
+              <ObjectLink kind="company" id={config.companyId} />
             ) : (
               'all companies without one of their own'
             ),

@@ -6,8 +6,8 @@ import { api, responseOf, type Schemas } from '../api.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count, Money } from '../parts/money.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { Section } from '../parts/page.tsx'
-import { ThingLink } from '../parts/thing-link.tsx'
 
 type Row = Schemas['CoinLiability']
 type Counted = 'coins' | 'pending' | 'expireWithin30Days' | 'expireWithin90Days'
@@ -28,7 +28,7 @@ const counted = (title: string, name: Counted): Column<Row> => ({
 })
 
 const COLUMNS: readonly Column<Row>[] = [
-  { title: 'Partner', cell: ({ partnerId }) => <ThingLink kind="partner" id={partnerId} /> },
+  { title: 'Partner', cell: ({ partnerId }) => <ObjectLink kind="partner" id={partnerId} /> },
   { title: 'Users', align: 'right', cell: ({ users }) => count(users) },
   counted('Coins', 'coins'),
   counted('Pending', 'pending'),

@@ -11,11 +11,11 @@ import { Instant } from '../parts/instant.tsx'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { List } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
+import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import { CoinLiability } from './coin-liability.tsx'
 
 const CreateCoinConfig = lazyPart(
@@ -26,7 +26,7 @@ const CreateCoinConfig = lazyPart(
 const COLUMNS: readonly Column<Schemas['CoinConfigRow']>[] = [
   {
     title: 'Configuration',
-    cell: ({ config }) => <NamedThing kind="coinConfig" id={config.coinConfigId} name={config.title} />,
+    cell: ({ config }) => <NamedObject kind="coinConfig" id={config.coinConfigId} name={config.title} />,
   },
   { title: 'Event', cell: ({ config }) => config.event },
   { title: 'Coins', align: 'right', cell: ({ config }) => count(config.amount) },
@@ -34,10 +34,10 @@ const COLUMNS: readonly Column<Schemas['CoinConfigRow']>[] = [
     title: 'For',
     cell: ({ config, partnerId }) =>
       config.companyId ? (
-        <ThingLink kind="company" id={config.companyId} />
+        <ObjectLink kind="company" id={config.companyId} />
       ) : (
         <>
-          all of <ThingLink kind="partner" id={partnerId} />
+          all of <ObjectLink kind="partner" id={partnerId} />
         </>
       ),
   },
@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<Schemas['CoinConfigRow']>[] = [
   { title: 'Created', sorts: BY_TIME, cell: ({ config }) => <Instant at={config.createdOn} /> },
 ]
 
-const choices = (...values: string[]) => values.map((value) => ({ value, label: wordy(value) }))
+const choices = (...values: string[]) => values.map((value) => ({ value, label: sentenceCase(value) }))
 
 const FILTERS: readonly Filter[] = [
   { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id' },
@@ -152,9 +152,9 @@ function Verdict({ outcome }: { readonly outcome: Schemas['CoinAllocation'] }) {
               {outcome.considered!.map(({ coinConfigId, configuration, amount, verdict }) => (
                 <Table.Tr key={coinConfigId}>
                   <Table.Td>
-                    <ThingLink kind="coinConfig" id={coinConfigId} />
+                    <ObjectLink kind="coinConfig" id={coinConfigId} />
                   </Table.Td>
-                  <Table.Td>{wordy(configuration)}</Table.Td>
+                  <Table.Td>{sentenceCase(configuration)}</Table.Td>
                   <Table.Td>{count(amount)} coins</Table.Td>
                   <Table.Td>
                     <Badge

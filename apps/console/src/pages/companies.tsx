@@ -7,22 +7,22 @@ import { type Filter, PARTNER } from '../parts/filters.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
+import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { Picker } from '../parts/picker.tsx'
-import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 
 const COLUMNS: readonly Column<Schemas['Company']>[] = [
   {
     title: 'Company',
     sorts: ['name'],
-    cell: ({ companyId, name }) => <NamedThing kind="company" id={companyId} name={name} />,
+    cell: ({ companyId, name }) => <NamedObject kind="company" id={companyId} name={name} />,
   },
   {
     title: 'Partner',
     cell: ({ partnerId, partnerName }) => (
-      <ThingLink kind="partner" id={partnerId}>
+      <ObjectLink kind="partner" id={partnerId}>
         {partnerName}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },

@@ -7,8 +7,8 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { about } from '../parts/money.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
 import { ACCOUNT_COLUMNS } from './card-account-columns.tsx'
 import { CreateCardAccount } from './create-card-account.tsx'
@@ -45,9 +45,9 @@ export function Company() {
                   {
                     label: 'Partner',
                     value: (
-                      <ThingLink kind="partner" id={partnerId}>
+                      <ObjectLink kind="partner" id={partnerId}>
                         {partnerName}
-                      </ThingLink>
+                      </ObjectLink>
                     ),
                   },
                   {

@@ -2,11 +2,11 @@ import { Checkbox, Group, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { api, responseOf } from '../api.ts'
 import { once } from '../form-key.ts'
+import { pathOf } from '../objects.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { readRupees } from '../parts/money.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
-import { pathOf } from '../things.ts'
 
 /** A form for a code of a merchant, with the fields that are asked for most; the merchant's own call takes more. */
 export function CreateQrCode() {

@@ -5,8 +5,8 @@ import { type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
-import { ThingLink } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
 import { CloseDispute } from './close-dispute.tsx'
 
@@ -17,12 +17,12 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Merchant',
     cell: ({ merchantId, merchantName }) => (
-      <ThingLink kind="merchant" id={merchantId}>
+      <ObjectLink kind="merchant" id={merchantId}>
         {merchantName}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
-  { title: 'Payment', cell: ({ dispute }) => <ThingLink kind="payment" id={dispute.paymentId} /> },
+  { title: 'Payment', cell: ({ dispute }) => <ObjectLink kind="payment" id={dispute.paymentId} /> },
   { title: 'Status', cell: ({ dispute }) => <StatusBadge state={dispute.status} /> },
   { title: 'Amount', align: 'right', cell: ({ dispute }) => <Money amount={dispute.amount} fw={600} /> },
   { title: 'Evidence until', cell: ({ dispute }) => <Instant at={dispute.evidenceDueOn} /> },

@@ -1,8 +1,8 @@
 import { TextInput } from '@mantine/core'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { shortId } from '../objects.ts'
 import { FormDialog, type FormProps } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
-import { shortId } from '../things.ts'
 import { bodyOf, enterFunding, FUND_RULES, FundFields, type Funding, showEntered } from './fund-form.tsx'
 
 interface FundProps {

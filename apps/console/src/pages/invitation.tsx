@@ -11,7 +11,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Facts } from '../parts/page.tsx'
 import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { aboutQuery, keepSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 
 /** What the person can do where the invitation no longer works. */
 const ENDED: Readonly<Record<string, string>> = {
@@ -33,8 +33,8 @@ export function AcceptInvitation() {
     staleTime: Infinity,
     refetchOnWindowFocus: false,
   })
-  const word = offered.error && asCallFailed(offered.error).code
-  const ended = word ? ENDED[word] : undefined
+  const errorCode = offered.error && asCallFailed(offered.error).code
+  const ended = errorCode ? ENDED[errorCode] : undefined
   return (
     <Center mih="100dvh" p="md" component="main">
       <Paper withBorder p="xl" w="100%" maw={460}>
@@ -92,7 +92,7 @@ function OfferFacts({
       cols={2}
       facts={[
         { label: 'Your name here', value: name },
-        { label: 'Role', value: wordy(role) },
+        { label: 'Role', value: sentenceCase(role) },
         { label: 'Invited by', value: invitedBy },
         { label: 'Open until', value: <Instant at={expiresOn} /> },
       ]}

@@ -11,7 +11,7 @@ import { Section } from '../parts/page.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 
 type Invitation = Schemas['Invitation']
 
@@ -81,7 +81,7 @@ export function InviteOperator({ roles }: InviteOperatorProps) {
 
 const COLUMNS: readonly Column<Invitation>[] = [
   { title: 'Name', cell: ({ name }) => name },
-  { title: 'Role', cell: ({ role }) => wordy(role) },
+  { title: 'Role', cell: ({ role }) => sentenceCase(role) },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
   { title: 'Invited by', cell: ({ createdBy }) => createdBy },
   { title: 'Created', cell: ({ createdOn }) => <Instant at={createdOn} /> },

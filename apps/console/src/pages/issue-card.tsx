@@ -4,10 +4,10 @@ import { notifications } from '@mantine/notifications'
 import { useNavigate } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { type FormKey, once } from '../form-key.ts'
+import { pathOf } from '../objects.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
 import { queryClient } from '../session.ts'
-import { pathOf } from '../things.ts'
 import { E_MAIL } from './e-mail.ts'
 
 export interface HolderValues extends Record<string, unknown> {

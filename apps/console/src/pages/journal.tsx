@@ -2,17 +2,17 @@ import { Paper, SimpleGrid, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { pathOf } from '../objects.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
+import { Id, IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Mark } from '../parts/status-badge.tsx'
-import { Id, IdLink, ThingLink } from '../parts/thing-link.tsx'
 import { Amount, shortAccount } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { pathOf } from '../things.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 
 type Detail = Schemas['JournalDetail']
 type Leg = Schemas['Transfer']
@@ -26,7 +26,7 @@ export function Journal() {
   const journal = query.data
   return (
     <Page
-      title={journal ? `Journal: ${wordy(journal.kind)}` : 'Journal'}
+      title={journal ? `Journal: ${sentenceCase(journal.kind)}` : 'Journal'}
       badge={journal?.reversedBy && <Mark color="orange">Reversed</Mark>}
       trail={[{ to: '/ledger', label: 'Ledger' }]}
       actions={journal && <Reverse journal={journal} />}
@@ -108,8 +108,8 @@ function About({ journal }: { readonly journal: Detail }) {
             )),
           },
           { label: 'Tenant', value: <IdLink id={tenantId} /> },
-          { label: 'Reverses', value: reverses && <ThingLink kind="journal" id={reverses} /> },
-          { label: 'Reversed by', value: reversedBy && <ThingLink kind="journal" id={reversedBy} /> },
+          { label: 'Reverses', value: reverses && <ObjectLink kind="journal" id={reverses} /> },
+          { label: 'Reversed by', value: reversedBy && <ObjectLink kind="journal" id={reversedBy} /> },
           { label: 'Journal id', value: <Id id={journalId} what="journal id" /> },
         ]}
       />
@@ -147,9 +147,9 @@ function TAccount({ sides: { accountId, credits, debits } }: { readonly sides: S
   return (
     <Paper withBorder p="sm">
       <Text ta="center" fw={600} size="sm" style={{ overflowWrap: 'anywhere' }}>
-        <ThingLink kind="ledgerAccount" id={accountId}>
+        <ObjectLink kind="ledgerAccount" id={accountId}>
           {shortAccount(accountId)}
-        </ThingLink>
+        </ObjectLink>
       </Text>
       <Table withColumnBorders aria-label={shortAccount(accountId)} verticalSpacing={4}>
         <Table.Thead>

@@ -6,7 +6,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
-import { ThingLink } from '../parts/thing-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { Amount, shortAccount } from '../parts/transfer-list.tsx'
 
 type Account = Schemas['LedgerAccount']
@@ -43,9 +43,9 @@ const COLUMNS: readonly Column<Account>[] = [
   {
     title: 'Account',
     cell: ({ accountId }) => (
-      <ThingLink kind="ledgerAccount" id={accountId}>
+      <ObjectLink kind="ledgerAccount" id={accountId}>
         {shortAccount(accountId)}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   { title: 'What it is for', cell: ({ meaning }) => meaning },

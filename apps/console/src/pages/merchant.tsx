@@ -8,12 +8,12 @@ import { Instant } from '../parts/instant.tsx'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { TenantClosing } from '../parts/tenant-closing.tsx'
 import { TenantHandovers } from '../parts/tenant-handovers.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 
 const PayoutTerms = lazyPart(async () => (await import('./payout-terms.tsx')).PayoutTerms)
@@ -103,9 +103,9 @@ function About({ merchant }: { readonly merchant: Detail }) {
           {
             label: 'Owed to it',
             value: (
-              <ThingLink kind="ledgerAccount" id={payableAccountId}>
+              <ObjectLink kind="ledgerAccount" id={payableAccountId}>
                 <Money amount={payable} />
-              </ThingLink>
+              </ObjectLink>
             ),
           },
           { label: 'Created', value: <Instant at={createdOn} long /> },

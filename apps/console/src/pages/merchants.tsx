@@ -8,16 +8,16 @@ import { type Filter, STATUS } from '../parts/filters.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
+import { NamedObject } from '../parts/object-link.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { NamedThing } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 
 const COLUMNS: readonly Column<Schemas['Merchant']>[] = [
   {
     title: 'Merchant',
     sorts: ['name'],
-    cell: ({ merchantId, name }) => <NamedThing kind="merchant" id={merchantId} name={name} />,
+    cell: ({ merchantId, name }) => <NamedObject kind="merchant" id={merchantId} name={name} />,
   },
   { title: 'VPA', cell: ({ vpa }) => vpa },
   { title: 'Category', cell: ({ mcc }) => mcc },

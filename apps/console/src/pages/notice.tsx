@@ -7,12 +7,12 @@ import { FormDialog } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import { FundByNotice } from './fund-card-account.tsx'
 import { meaningOf } from './notice-reasons.ts'
 
@@ -74,12 +74,12 @@ function About({ notice }: OfNotice) {
       <Facts
         facts={[
           { label: 'UTR', value: utr && <Id id={utr} what="UTR" /> },
-          { label: 'Payment', value: paymentId && <ThingLink kind="payment" id={paymentId} /> },
+          { label: 'Payment', value: paymentId && <ObjectLink kind="payment" id={paymentId} /> },
           {
             label: 'Card account',
-            value: cardAccountId && <ThingLink kind="cardAccount" id={cardAccountId} />,
+            value: cardAccountId && <ObjectLink kind="cardAccount" id={cardAccountId} />,
           },
-          { label: 'Remarks', value: flags.map(wordy).join(', ') },
+          { label: 'Remarks', value: flags.map(sentenceCase).join(', ') },
           { label: 'Received', value: <Instant at={receivedOn} long /> },
           { label: `${ended} by`, value: assignedBy },
           { label: ended, value: assignedOn && <Instant at={assignedOn} long /> },

@@ -5,8 +5,8 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
+import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
-import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { meaningOf } from './notice-reasons.ts'
 
 type Row = Schemas['NoticeRecord']
@@ -14,7 +14,7 @@ type Row = Schemas['NoticeRecord']
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Notice',
-    cell: (notice) => <NamedThing kind="notice" id={notice.noticeId} name={meaningOf(notice).title} />,
+    cell: (notice) => <NamedObject kind="notice" id={notice.noticeId} name={meaningOf(notice).title} />,
   },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
   {
@@ -29,8 +29,8 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'About',
     cell: ({ cardAccountId, paymentId }) => {
-      if (paymentId) return <ThingLink kind="payment" id={paymentId} />
-      return cardAccountId ? <ThingLink kind="cardAccount" id={cardAccountId} /> : '–'
+      if (paymentId) return <ObjectLink kind="payment" id={paymentId} />
+      return cardAccountId ? <ObjectLink kind="cardAccount" id={cardAccountId} /> : '–'
     },
   },
   { title: 'Received', sorts: BY_TIME, cell: ({ receivedOn }) => <Instant at={receivedOn} /> },

@@ -10,7 +10,7 @@ import { List } from '../parts/list-page.tsx'
 import { Page } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { aboutQuery, queryClient, useSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import { Invitations, InviteOperator } from './invitations.tsx'
 
 type Operator = Schemas['Operator']
@@ -30,7 +30,7 @@ const changed = () => queryClient.invalidateQueries({ queryKey: ['operators'] })
 
 const COLUMNS: readonly Column<Operator>[] = [
   { title: 'Name', cell: ({ name }) => name },
-  { title: 'Role', cell: ({ role }) => wordy(role) },
+  { title: 'Role', cell: ({ role }) => sentenceCase(role) },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
   { title: 'Last sign-in', cell: ({ lastSignInOn }) => <Instant at={lastSignInOn} /> },
   { title: 'Created', cell: ({ createdOn }) => <Instant at={createdOn} /> },

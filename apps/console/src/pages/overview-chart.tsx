@@ -48,7 +48,7 @@ export function OverviewChart({ overview, series, label }: OverviewChartProps) {
           areaProps={{ isAnimationActive: false }}
         />
       </div>
-      <div className="heard">
+      <div className="visually-hidden">
         <Table aria-label={label}>
           <Table.Thead>
             <Table.Tr>

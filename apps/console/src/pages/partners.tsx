@@ -9,9 +9,9 @@ import { type Filter, STATUS } from '../parts/filters.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
+import { NamedObject } from '../parts/object-link.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { Mark, StatusBadge } from '../parts/status-badge.tsx'
-import { NamedThing } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { PRODUCTS, productLabel } from '../words.ts'
 
@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<Schemas['Partner']>[] = [
   {
     title: 'Partner',
     sorts: ['name'],
-    cell: ({ partnerId, name }) => <NamedThing kind="partner" id={partnerId} name={name} />,
+    cell: ({ partnerId, name }) => <NamedObject kind="partner" id={partnerId} name={name} />,
   },
   {
     title: 'Products',

@@ -4,19 +4,19 @@ import { useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { once } from '../form-key.ts'
 import { keptReference, withReference } from '../kept-reference.ts'
+import { PLATFORM_TENANT } from '../objects.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { History } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
+import { Id, NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
 import { RefundForm } from '../parts/refund-form.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { Id, NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { PLATFORM_TENANT } from '../things.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import { AdjustPayment } from './adjust-payment.tsx'
 import { ConfirmReturn } from './confirm-return.tsx'
 import { SuspenseActions } from './suspense-actions.tsx'
@@ -108,26 +108,29 @@ function About({ detail: { payoutId, row, settlement } }: { readonly detail: Det
           {
             label: 'Merchant',
             value: merchantName && (
-              <ThingLink kind="merchant" id={merchantId}>
+              <ObjectLink kind="merchant" id={merchantId}>
                 {merchantName}
-              </ThingLink>
+              </ObjectLink>
             ),
           },
           {
             label: 'QR code',
-            value: payment.qrCodeId && <ThingLink kind="qrCode" id={payment.qrCodeId} />,
+            value: payment.qrCodeId && <ObjectLink kind="qrCode" id={payment.qrCodeId} />,
           },
           { label: 'Paid to (tr)', value: tr && <Id id={tr} what="tr" /> },
           { label: 'Reference number', value: payment.referenceNumber },
           { label: 'Payer', value: payment.payerVpa },
-          { label: 'Why it was not accepted', value: payment.reason && wordy(payment.reason) },
+          { label: 'Why it was not accepted', value: payment.reason && sentenceCase(payment.reason) },
           {
             label: 'Paid by the customer',
             value: payment.transactionOn && <Instant at={payment.transactionOn} long />,
           },
           { label: 'Received', value: <Instant at={payment.createdOn} long /> },
           { label: 'Settled by the bank', value: settlement && <Settlement line={settlement} /> },
-          { label: 'Paid out to the merchant', value: payoutId && <ThingLink kind="payout" id={payoutId} /> },
+          {
+            label: 'Paid out to the merchant',
+            value: payoutId && <ObjectLink kind="payout" id={payoutId} />,
+          },
           ...Object.entries(payment.customParams ?? {}).map(([name, value]) => ({
             label: `Custom: ${name}`,
             value,
@@ -151,7 +154,7 @@ const REFUNDS: readonly Column<Schemas['Refund']>[] = [
   {
     title: 'Refund',
     cell: ({ refundId, referenceNumber }) => (
-      <NamedThing kind="refund" id={refundId} name={referenceNumber} />
+      <NamedObject kind="refund" id={refundId} name={referenceNumber} />
     ),
   },
   { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },

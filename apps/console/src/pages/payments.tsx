@@ -8,16 +8,16 @@ import { CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
+import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
-import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 
 type Row = Schemas['PaymentRow']
 
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Payment',
-    cell: ({ payment }) => <NamedThing kind="payment" id={payment.paymentId} name={`UTR ${payment.utr}`} />,
+    cell: ({ payment }) => <NamedObject kind="payment" id={payment.paymentId} name={`UTR ${payment.utr}`} />,
   },
   {
     title: 'Merchant',
@@ -25,9 +25,9 @@ const COLUMNS: readonly Column<Row>[] = [
       merchantName === undefined ? (
         'None: in suspense'
       ) : (
-        <ThingLink kind="merchant" id={merchantId}>
+        <ObjectLink kind="merchant" id={merchantId}>
           {merchantName}
-        </ThingLink>
+        </ObjectLink>
       ),
   },
   {
@@ -36,9 +36,9 @@ const COLUMNS: readonly Column<Row>[] = [
       payment.qrCodeId === undefined ? (
         '–'
       ) : (
-        <ThingLink kind="qrCode" id={payment.qrCodeId}>
+        <ObjectLink kind="qrCode" id={payment.qrCodeId}>
           {payment.referenceNumber}
-        </ThingLink>
+        </ObjectLink>
       ),
   },
   {
@@ -48,7 +48,7 @@ const COLUMNS: readonly Column<Row>[] = [
         <StatusBadge state={payment.status} />
         {payment.reason && (
           <Text size="xs" c="dimmed">
-            {wordy(payment.reason)}
+            {sentenceCase(payment.reason)}
           </Text>
         )}
       </>

@@ -9,10 +9,10 @@ import { Instant } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count, Money } from '../parts/money.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatementButton } from '../parts/statement-button.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { PayoutActions, PayoutWaits } from './payout-actions.tsx'
 
 type Detail = Schemas['PayoutDetail']
@@ -92,9 +92,9 @@ function About({ detail: { bankAccount, row, runId } }: { readonly detail: Detai
           {
             label: 'Merchant',
             value: (
-              <ThingLink kind="merchant" id={merchantId}>
+              <ObjectLink kind="merchant" id={merchantId}>
                 {merchantName}
-              </ThingLink>
+              </ObjectLink>
             ),
           },
           {
@@ -160,9 +160,9 @@ const LINES: readonly Column<Line>[] = [
   {
     title: 'Line',
     cell: ({ adjustmentId, disputeId, journalId, paymentId, refundId }) => {
-      if (paymentId) return <ThingLink kind="payment" id={paymentId} />
-      if (journalId) return <ThingLink kind="journal" id={journalId} />
-      return refundId ? <ThingLink kind="refund" id={refundId} /> : (disputeId ?? adjustmentId)
+      if (paymentId) return <ObjectLink kind="payment" id={paymentId} />
+      if (journalId) return <ObjectLink kind="journal" id={journalId} />
+      return refundId ? <ObjectLink kind="refund" id={refundId} /> : (disputeId ?? adjustmentId)
     },
   },
   { title: 'Kind', cell: ({ kind }) => KINDS[kind] },

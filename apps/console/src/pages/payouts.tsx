@@ -10,8 +10,8 @@ import { DownloadIcon } from '../parts/icons.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
+import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
-import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
 import { PreparePayouts } from './prepare-payouts.tsx'
 
@@ -21,15 +21,15 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Payout',
     cell: ({ payout }) => (
-      <NamedThing kind="payout" id={payout.payoutId} name={`Payout of ${payout.businessDay}`} />
+      <NamedObject kind="payout" id={payout.payoutId} name={`Payout of ${payout.businessDay}`} />
     ),
   },
   {
     title: 'Merchant',
     cell: ({ merchantId, merchantName }) => (
-      <ThingLink kind="merchant" id={merchantId}>
+      <ObjectLink kind="merchant" id={merchantId}>
         {merchantName}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   { title: 'Status', cell: ({ payout }) => <StatusBadge state={payout.status} /> },

@@ -5,8 +5,8 @@ import { dayOf } from '../business-day.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { count, Money } from '../parts/money.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { Picker } from '../parts/picker.tsx'
-import { ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 
 type Outcome = Schemas['PayoutOfRun']
@@ -88,11 +88,11 @@ const REASONS: Readonly<Record<NonNullable<Outcome['reason']>, string>> = {
 }
 
 const COLUMNS: readonly Column<Outcome>[] = [
-  { title: 'Merchant', cell: ({ merchantId }) => <ThingLink kind="merchant" id={merchantId} /> },
+  { title: 'Merchant', cell: ({ merchantId }) => <ObjectLink kind="merchant" id={merchantId} /> },
   {
     title: 'Outcome',
     cell: ({ payoutId, reason }) =>
-      payoutId ? <ThingLink kind="payout" id={payoutId} /> : reason && REASONS[reason],
+      payoutId ? <ObjectLink kind="payout" id={payoutId} /> : reason && REASONS[reason],
   },
   { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} /> },
 ]

@@ -12,13 +12,13 @@ import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money, readRupees, rupees } from '../parts/money.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import { stateOf } from './qr-codes.tsx'
 
 type Detail = Schemas['QrCodeDetail']
@@ -162,9 +162,9 @@ const COLORS: Readonly<Record<Schemas['TimelineEntry']['what'], string>> = {
 
 const toEntry = ({ at, what, amount, reason }: Schemas['TimelineEntry']) => ({
   at,
-  title: wordy(what),
+  title: sentenceCase(what),
   color: COLORS[what],
-  detail: [amount && rupees(amount), reason && wordy(reason)].filter(Boolean).join(': '),
+  detail: [amount && rupees(amount), reason && sentenceCase(reason)].filter(Boolean).join(': '),
 })
 
 function About({ detail: { payments, row } }: { readonly detail: Detail }) {
@@ -178,9 +178,9 @@ function About({ detail: { payments, row } }: { readonly detail: Detail }) {
           {
             label: 'Merchant',
             value: (
-              <ThingLink kind="merchant" id={merchantId}>
+              <ObjectLink kind="merchant" id={merchantId}>
                 {merchantName}
-              </ThingLink>
+              </ObjectLink>
             ),
           },
           { label: 'Credits find it by (tr)', value: <Id id={tr} what="tr" /> },
@@ -209,15 +209,15 @@ const PAYMENTS: readonly Column<Schemas['Payment']>[] = [
   {
     title: 'UTR',
     cell: ({ paymentId, utr }) => (
-      <ThingLink kind="payment" id={paymentId}>
+      <ObjectLink kind="payment" id={paymentId}>
         {utr}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
   { title: 'Payer', cell: ({ payerVpa }) => payerVpa },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
-  { title: 'Why', cell: ({ reason }) => (reason ? wordy(reason) : '–') },
+  { title: 'Why', cell: ({ reason }) => (reason ? sentenceCase(reason) : '–') },
   { title: 'Arrived', cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 

@@ -7,8 +7,8 @@ import { CREATED, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
+import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { CreateQrCode } from './create-qr-code.tsx'
 
@@ -22,15 +22,15 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'QR code',
     cell: ({ qrCode }) => (
-      <NamedThing kind="qrCode" id={qrCode.qrCodeId!} name={qrCode.qrName ?? 'No name'} />
+      <NamedObject kind="qrCode" id={qrCode.qrCodeId!} name={qrCode.qrName ?? 'No name'} />
     ),
   },
   {
     title: 'Merchant',
     cell: ({ merchantId, merchantName }) => (
-      <ThingLink kind="merchant" id={merchantId}>
+      <ObjectLink kind="merchant" id={merchantId}>
         {merchantName}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   { title: 'Status', cell: (row) => <StatusBadge state={stateOf(row)} /> },

@@ -5,9 +5,9 @@ import { History } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { RefundActions } from './refund-actions.tsx'
 
 export function Refund() {
@@ -53,13 +53,13 @@ function About({ row, payoutId }: AboutProps) {
         facts={[
           { label: 'Amount', value: <Money amount={refund.amount} fw={700} /> },
           { label: 'Refund id', value: <Id id={refund.refundId} what="refund id" /> },
-          { label: 'Payment', value: <ThingLink kind="payment" id={refund.paymentId} /> },
+          { label: 'Payment', value: <ObjectLink kind="payment" id={refund.paymentId} /> },
           {
             label: 'Merchant',
             value: (
-              <ThingLink kind="merchant" id={merchantId}>
+              <ObjectLink kind="merchant" id={merchantId}>
                 {merchantName}
-              </ThingLink>
+              </ObjectLink>
             ),
           },
           { label: 'Reference number', value: refund.referenceNumber },
@@ -71,7 +71,10 @@ function About({ row, payoutId }: AboutProps) {
           { label: 'Why it failed', value: refund.failureReason },
           { label: 'Requested', value: <Instant at={refund.createdOn} long /> },
           { label: 'Sent to the bank', value: refund.sentOn && <Instant at={refund.sentOn} long /> },
-          { label: 'Deducted from the payout', value: payoutId && <ThingLink kind="payout" id={payoutId} /> },
+          {
+            label: 'Deducted from the payout',
+            value: payoutId && <ObjectLink kind="payout" id={payoutId} />,
+          },
           { label: 'Completed', value: refund.completedOn && <Instant at={refund.completedOn} long /> },
         ]}
       />

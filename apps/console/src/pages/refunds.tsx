@@ -5,25 +5,25 @@ import { CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
+import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
-import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
 
 type Row = Schemas['RefundRow']
 
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Refund',
-    cell: ({ refund }) => <NamedThing kind="refund" id={refund.refundId} name={refund.referenceNumber} />,
+    cell: ({ refund }) => <NamedObject kind="refund" id={refund.refundId} name={refund.referenceNumber} />,
   },
   {
     title: 'Merchant',
     cell: ({ merchantId, merchantName }) => (
-      <ThingLink kind="merchant" id={merchantId}>
+      <ObjectLink kind="merchant" id={merchantId}>
         {merchantName}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
-  { title: 'Payment', cell: ({ refund }) => <ThingLink kind="payment" id={refund.paymentId} /> },
+  { title: 'Payment', cell: ({ refund }) => <ObjectLink kind="payment" id={refund.paymentId} /> },
   { title: 'Status', cell: ({ refund }) => <StatusBadge state={refund.status} /> },
   { title: 'Amount', align: 'right', cell: ({ refund }) => <Money amount={refund.amount} fw={600} /> },
   { title: 'Requested', sorts: BY_TIME, cell: ({ refund }) => <Instant at={refund.createdOn} /> },

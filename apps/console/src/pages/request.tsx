@@ -2,14 +2,14 @@ import { Alert, Anchor, Box, Code, Group, List, Stack, Text } from '@mantine/cor
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { isKind, kindLabel } from '../objects.ts'
 import { WarningIcon } from '../parts/icons.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { Id, IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Prose } from '../parts/prose.tsx'
 import { HttpStatus, Mark } from '../parts/status-badge.tsx'
-import { Id, IdLink, ThingLink } from '../parts/thing-link.tsx'
-import { isKind, wordOf } from '../things.ts'
 
 type Detail = Schemas['LoggedRequestDetail']
 
@@ -110,12 +110,12 @@ function Touched({ request: { objects, requestId } }: { readonly request: Detail
           {objects.map(({ kind, id }) => (
             <List.Item key={`${kind}:${id}`}>
               <Text span inherit c="dimmed">
-                {wordOf(kind)}{' '}
+                {kindLabel(kind)}{' '}
               </Text>
               {isKind(kind) ? (
-                <ThingLink kind={kind} id={id}>
+                <ObjectLink kind={kind} id={id}>
                   {id}
-                </ThingLink>
+                </ObjectLink>
               ) : (
                 <IdLink id={id} short={false} />
               )}

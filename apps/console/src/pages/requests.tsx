@@ -7,12 +7,12 @@ import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
+import { IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { HttpStatus } from '../parts/status-badge.tsx'
-import { IdLink, ThingLink } from '../parts/thing-link.tsx'
 import { catalogueQuery } from '../session.ts'
 
 const COLUMNS: readonly Column<Schemas['LoggedRequest']>[] = [
-  { title: 'Request', cell: ({ requestId }) => <ThingLink kind="request" id={requestId} /> },
+  { title: 'Request', cell: ({ requestId }) => <ObjectLink kind="request" id={requestId} /> },
   { title: 'When', cell: ({ at }) => <Instant at={at} /> },
   {
     title: 'Operation',

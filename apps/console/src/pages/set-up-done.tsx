@@ -3,9 +3,9 @@ import { Link } from '@tanstack/react-router'
 import { CopyWide } from '../parts/copy.tsx'
 import { WarningIcon } from '../parts/icons.tsx'
 import { Money } from '../parts/money.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { Facts } from '../parts/page.tsx'
 import { LINK_LOST } from '../parts/tenant-handovers.tsx'
-import { ThingLink } from '../parts/thing-link.tsx'
 import type { SetUp } from './set-up-state.ts'
 
 /** The link lives in the memory of this page alone. */
@@ -36,9 +36,9 @@ export function SetUpDone({ setUp, link }: { readonly setUp: SetUp; readonly lin
           {
             label: 'First card',
             value: card && (
-              <ThingLink kind="card" id={card.svcCardId}>
+              <ObjectLink kind="card" id={card.svcCardId}>
                 {card.maskedNumber}
-              </ThingLink>
+              </ObjectLink>
             ),
           },
           { label: 'Left on the card account', value: <Money amount={cardAccount?.balance} /> },

@@ -1,6 +1,6 @@
 import { Money } from '../parts/money.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { type Fact, Facts } from '../parts/page.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { productLabel } from '../words.ts'
 import type { SetUp } from './set-up-state.ts'
 
@@ -27,17 +27,17 @@ function factsOf({
       {
         label: 'Company',
         value: company && (
-          <ThingLink kind="company" id={company.companyId}>
+          <ObjectLink kind="company" id={company.companyId}>
             {company.name}
-          </ThingLink>
+          </ObjectLink>
         ),
       },
       {
         label: 'Card account',
         value: cardAccount && (
-          <ThingLink kind="cardAccount" id={cardAccount.cardAccountId}>
+          <ObjectLink kind="cardAccount" id={cardAccount.cardAccountId}>
             {cardAccount.programme}
-          </ThingLink>
+          </ObjectLink>
         ),
       },
       { label: 'Load by default', value: <Money amount={cardAccount?.denomination} /> },

@@ -2,13 +2,13 @@ import { Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { pathOf } from '../objects.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { pathOf } from '../things.ts'
 
 interface OfPayment {
   readonly row: Schemas['PaymentRow']

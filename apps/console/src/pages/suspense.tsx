@@ -8,9 +8,9 @@ import { CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { ageOf, Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
-import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
+import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { useSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import { SuspenseActions } from './suspense-actions.tsx'
 
 type Row = Schemas['PaymentRow']
@@ -20,7 +20,7 @@ const IN_SUSPENSE = { status: 'SUSPENSE' } as const
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Credit',
-    cell: ({ payment }) => <NamedThing kind="payment" id={payment.paymentId} name={`UTR ${payment.utr}`} />,
+    cell: ({ payment }) => <NamedObject kind="payment" id={payment.paymentId} name={`UTR ${payment.utr}`} />,
   },
   {
     title: 'Waits for',
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Row>[] = [
         {ageOf(payment.createdOn)}
         {payment.reason && (
           <Text size="xs" c="dimmed">
-            {wordy(payment.reason)}
+            {sentenceCase(payment.reason)}
           </Text>
         )}
       </>
@@ -41,9 +41,9 @@ const COLUMNS: readonly Column<Row>[] = [
       merchantName === undefined ? (
         'None named'
       ) : (
-        <ThingLink kind="merchant" id={merchantId}>
+        <ObjectLink kind="merchant" id={merchantId}>
           {merchantName}
-        </ThingLink>
+        </ObjectLink>
       ),
   },
   { title: 'Paid to (tr)', cell: ({ tr }) => tr || '–' },

@@ -10,13 +10,13 @@ import { count } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { Amount } from '../parts/transfer-list.tsx'
 import { useSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 
 type Balance = Schemas['TrialBalance']
 type Line = Balance['lines'][number]
 
 const COLUMNS: readonly Column<Line>[] = [
-  { title: 'Kind of account', cell: ({ kind }) => wordy(kind) },
+  { title: 'Kind of account', cell: ({ kind }) => sentenceCase(kind) },
   { title: 'What it is for', cell: ({ meaning }) => meaning },
   { title: 'Accounts', align: 'right', cell: ({ accounts }) => count(accounts) },
   { title: 'Debit', align: 'right', cell: ({ debit, unit }) => <Amount amount={debit} unit={unit} /> },

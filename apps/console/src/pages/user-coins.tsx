@@ -7,11 +7,11 @@ import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count } from '../parts/money.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { Section } from '../parts/page.tsx'
-import { ThingLink } from '../parts/thing-link.tsx'
 import { Tile } from '../parts/tile.tsx'
 import { useSession } from '../session.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 
 type Entry = Schemas['CoinHistoryEntry']
 type Allocation = Schemas['CoinAllocationState']
@@ -33,7 +33,7 @@ const HISTORY: readonly Column<Entry>[] = [
     title: 'What',
     cell: ({ kind, event, reason, shortfall }) => (
       <>
-        {wordy(kind)}
+        {sentenceCase(kind)}
         {event ? ` for ${event}` : ''}
         {reason !== undefined && (
           <Text size="xs" c="dimmed">
@@ -48,9 +48,9 @@ const HISTORY: readonly Column<Entry>[] = [
     title: 'By',
     cell: ({ coinConfigId, revision }) =>
       coinConfigId ? (
-        <ThingLink kind="coinConfig" id={coinConfigId}>
+        <ObjectLink kind="coinConfig" id={coinConfigId}>
           {`revision ${revision}`}
-        </ThingLink>
+        </ObjectLink>
       ) : (
         '–'
       ),

@@ -7,10 +7,10 @@ import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
 import { personName } from '../words.ts'
 import { UserCoins } from './user-coins.tsx'
@@ -55,12 +55,12 @@ function Shown({ user }: { readonly user: Schemas['User'] }) {
             {
               label: 'Company',
               value: (
-                <ThingLink kind="company" id={companyId}>
+                <ObjectLink kind="company" id={companyId}>
                   {companyName}
-                </ThingLink>
+                </ObjectLink>
               ),
             },
-            { label: 'Partner', value: <ThingLink kind="partner" id={partnerId} /> },
+            { label: 'Partner', value: <ObjectLink kind="partner" id={partnerId} /> },
             { label: 'Created', value: <Instant at={createdOn} long /> },
             { label: 'Erased', value: erasedOn && <Instant at={erasedOn} long /> },
           ]}
@@ -76,9 +76,9 @@ const CARDS: readonly Column<Schemas['CardRow']>[] = [
   {
     title: 'Card',
     cell: ({ svcCardId, maskedNumber }) => (
-      <ThingLink kind="card" id={svcCardId}>
+      <ObjectLink kind="card" id={svcCardId}>
         {maskedNumber}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },

@@ -4,7 +4,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { COMPANY, type Filter, PARTNER } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
-import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
+import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { useSession } from '../session.ts'
 import { personName } from '../words.ts'
 import { CreateUser } from './create-user.tsx'
@@ -13,7 +13,7 @@ const COLUMNS: readonly Column<Schemas['User']>[] = [
   {
     title: 'User',
     cell: (user) => (
-      <NamedThing
+      <NamedObject
         kind="user"
         id={user.userId}
         name={personName(user) || user.email || user.mobile || 'No name'}
@@ -25,9 +25,9 @@ const COLUMNS: readonly Column<Schemas['User']>[] = [
   {
     title: 'Company',
     cell: ({ companyId, companyName }) => (
-      <ThingLink kind="company" id={companyId}>
+      <ObjectLink kind="company" id={companyId}>
         {companyName}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },

@@ -6,11 +6,11 @@ import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { once } from '../form-key.ts'
 import { useListSearch } from '../list-search.ts'
+import { pathOf } from '../objects.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { catalogueQuery, useSession } from '../session.ts'
-import { pathOf } from '../things.ts'
 import { webhooksChanged } from './webhook-changes.ts'
 
 type Endpoint = Schemas['WebhookEndpoint']

@@ -6,9 +6,9 @@ import { WarningIcon } from '../parts/icons.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { MASK, Reveal } from '../parts/personal-data.tsx'
-import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { REFRESH_MS, WebhookAttempts } from './webhook-attempts.tsx'
 import { EndpointState, LastAttempt, waitingText } from './webhooks.tsx'
 
@@ -103,9 +103,9 @@ function About({ detail: { row, secrets } }: { readonly detail: Detail }) {
           {
             label: tenantKind === 'merchant' ? 'Merchant' : 'Partner',
             value: (
-              <ThingLink kind={tenantKind} id={tenantId}>
+              <ObjectLink kind={tenantKind} id={tenantId}>
                 {tenantName}
-              </ThingLink>
+              </ObjectLink>
             ),
           },
           { label: 'Sends', value: types.length === 0 ? 'Every event' : types.join(', ') },

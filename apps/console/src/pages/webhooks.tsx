@@ -7,8 +7,8 @@ import { Instant } from '../parts/instant.tsx'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { Mark, StatusBadge } from '../parts/status-badge.tsx'
-import { ThingLink } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
 
 const CreateWebhook = lazyPart(async () => (await import('./webhook-form.tsx')).CreateWebhook, null)
@@ -45,9 +45,9 @@ const COLUMNS: readonly Column<Row>[] = [
     title: 'Endpoint',
     cell: ({ endpoint: { endpointId, url, description } }) => (
       <div style={{ overflowWrap: 'anywhere' }}>
-        <ThingLink kind="webhookEndpoint" id={endpointId}>
+        <ObjectLink kind="webhookEndpoint" id={endpointId}>
           {url}
-        </ThingLink>
+        </ObjectLink>
         {description && (
           <Text size="xs" c="dimmed">
             {description}
@@ -60,9 +60,9 @@ const COLUMNS: readonly Column<Row>[] = [
     title: 'Tenant',
     cell: ({ tenantId, tenantKind, tenantName }) => (
       <div style={{ overflowWrap: 'anywhere' }}>
-        <ThingLink kind={tenantKind} id={tenantId}>
+        <ObjectLink kind={tenantKind} id={tenantId}>
           {tenantName}
-        </ThingLink>
+        </ObjectLink>
         <Text size="xs" c="dimmed">
           {tenantKind}
         </Text>

@@ -7,10 +7,10 @@ import { Limit, LimitInputs, type Limits, LimitsCell, limitsOf, NO_LIMITS } from
 import { type Column, DataTable } from './data-table.tsx'
 import { FormDialog, needed } from './form-dialog.tsx'
 import { Instant } from './instant.tsx'
+import { Id } from './object-link.tsx'
 import { Section } from './page.tsx'
 import { SecretOnce } from './secret-once.tsx'
 import { StatusBadge } from './status-badge.tsx'
-import { Id } from './thing-link.tsx'
 
 type Credential = Schemas['Credential']
 type Issued = Schemas['IssuedCredential']

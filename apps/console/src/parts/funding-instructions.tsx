@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { CopyWide } from './copy.tsx'
+import { Id } from './object-link.tsx'
 import { Facts, Section } from './page.tsx'
-import { Id } from './thing-link.tsx'
 
 interface Instructions {
   readonly virtualAccountNumber: string

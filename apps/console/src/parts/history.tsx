@@ -1,11 +1,11 @@
 import { Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import { Loaded } from './loaded.tsx'
 import { count, Money } from './money.tsx'
+import { IdLink, ObjectLink } from './object-link.tsx'
 import { Section } from './page.tsx'
-import { IdLink, ThingLink } from './thing-link.tsx'
 import { Timeline } from './timeline.tsx'
 import { shortAccount } from './transfer-list.tsx'
 
@@ -43,7 +43,7 @@ export function History({ entries }: { readonly entries: readonly Entry[] }) {
     <Timeline
       entries={entries.toReversed().map((entry) => ({
         at: entry.at,
-        title: `${TITLES[entry.source]}: ${entry.source === 'event' ? entry.what : wordy(entry.what.replace('.', ' '))}`,
+        title: `${TITLES[entry.source]}: ${entry.source === 'event' ? entry.what : sentenceCase(entry.what.replace('.', ' '))}`,
         color: entry.failed ? 'red' : COLORS[entry.source],
         detail: <Detail entry={entry} />,
       }))}
@@ -76,7 +76,7 @@ function Detail({ entry }: { readonly entry: Entry }) {
       <Text size="xs" c="dimmed" component="div">
         {endpointId && (
           <>
-            <ThingLink kind="webhookEndpoint" id={endpointId} />{' '}
+            <ObjectLink kind="webhookEndpoint" id={endpointId} />{' '}
           </>
         )}
         {id && source === 'audit' ? `audit entry ${id}` : id && <IdLink id={id} />}
@@ -104,9 +104,9 @@ function Legs({ lines }: { readonly lines: NonNullable<Entry['lines']> }) {
         {lines.map(({ accountId, debit, credit, unit }) => (
           <Table.Tr key={`${accountId} ${debit === undefined ? 'credit' : 'debit'}`}>
             <Table.Td fz="xs">
-              <ThingLink kind="ledgerAccount" id={accountId}>
+              <ObjectLink kind="ledgerAccount" id={accountId}>
                 {shortAccount(accountId)}
-              </ThingLink>
+              </ObjectLink>
             </Table.Td>
             {[debit, credit].map((amount, side) => (
               <Table.Td key={side === 0 ? 'debit' : 'credit'} fz="xs" ta="right">

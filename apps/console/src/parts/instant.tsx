@@ -34,7 +34,7 @@ export const relativeTo = (at: string): string => relative(new Date(at))
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** An instant in the business zone, such as `21 Nov 2026, 3:04 pm`; `medium` with seconds. */
-function wordy(at: Date, timeZone: string, timeStyle: 'short' | 'medium'): string {
+function formatInstant(at: Date, timeZone: string, timeStyle: 'short' | 'medium'): string {
   const key = `${timeZone} ${timeStyle}`
   let format = formats.get(key)
   if (!format) {
@@ -63,7 +63,7 @@ export function Instant({ at, long = false }: InstantProps) {
   const date = new Date(at)
   // Some records of the specification say dates in words, in the business zone already.
   if (Number.isNaN(date.getTime()) || !at.includes('T')) return <span>{at}</span>
-  const text = wordy(date, timeZone, long ? 'medium' : 'short')
+  const text = formatInstant(date, timeZone, long ? 'medium' : 'short')
   const hint = relative(date)
   const time = (
     <time dateTime={at} style={{ whiteSpace: 'nowrap' }}>
@@ -71,7 +71,7 @@ export function Instant({ at, long = false }: InstantProps) {
     </time>
   )
   const exact = (
-    <Tooltip label={`${hint}: ${wordy(date, timeZone, 'medium')}, ${timeZone}`} openDelay={200}>
+    <Tooltip label={`${hint}: ${formatInstant(date, timeZone, 'medium')}, ${timeZone}`} openDelay={200}>
       {time}
     </Tooltip>
   )

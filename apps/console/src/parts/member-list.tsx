@@ -1,6 +1,6 @@
 import { Group, Select, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import { ConfirmAction } from './confirm-action.tsx'
 import { type Column, DataTable } from './data-table.tsx'
 import { FormDialog, needed } from './form-dialog.tsx'
@@ -48,7 +48,7 @@ export function MemberList({ members, actions, self }: MemberListProps) {
   const [link, setLink] = useState<string>()
   const columns: readonly Column<MemberRow>[] = [
     { title: 'Name', cell: ({ name }) => name },
-    { title: 'Role', cell: ({ role }) => wordy(role) },
+    { title: 'Role', cell: ({ role }) => sentenceCase(role) },
     {
       title: 'Status',
       cell: ({ status, linkExpiresOn }) => (

@@ -1,12 +1,12 @@
 import { Text } from '@mantine/core'
 import { listAt, type Schemas } from '../api.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import type { Column } from './data-table.tsx'
 import { DataTable } from './data-table.tsx'
 import { Instant } from './instant.tsx'
 import { List } from './list-page.tsx'
 import { count, Money } from './money.tsx'
-import { IdLink, ThingLink } from './thing-link.tsx'
+import { IdLink, ObjectLink } from './object-link.tsx'
 
 type Transfer = Schemas['Transfer']
 
@@ -23,9 +23,9 @@ const columnsSeenFrom = (accountId: string): readonly Column<Transfer>[] => [
     title: 'Journal',
     cell: ({ journalId, kind, reference }) => (
       <>
-        <ThingLink kind="journal" id={journalId}>
-          {wordy(kind)}
-        </ThingLink>
+        <ObjectLink kind="journal" id={journalId}>
+          {sentenceCase(kind)}
+        </ObjectLink>
         {reference && (
           <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             {reference}
@@ -44,9 +44,9 @@ const columnsSeenFrom = (accountId: string): readonly Column<Transfer>[] => [
   {
     title: 'Other side',
     cell: ({ debitAccountId, creditAccountId }) => (
-      <ThingLink kind="ledgerAccount" id={creditAccountId === accountId ? debitAccountId : creditAccountId}>
+      <ObjectLink kind="ledgerAccount" id={creditAccountId === accountId ? debitAccountId : creditAccountId}>
         {shortAccount(creditAccountId === accountId ? debitAccountId : creditAccountId)}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   { title: 'Business day', cell: ({ effectiveDate }) => effectiveDate },
@@ -56,7 +56,7 @@ const columnsSeenFrom = (accountId: string): readonly Column<Transfer>[] => [
 /** `card:card_01…` as `card of card_…n453`. */
 export function shortAccount(accountId: string): string {
   const [kind = '', owner = ''] = accountId.split(':')
-  return `${wordy(kind)} ${owner.slice(0, owner.indexOf('_') + 1)}…${owner.slice(-6)}`
+  return `${sentenceCase(kind)} ${owner.slice(0, owner.indexOf('_') + 1)}…${owner.slice(-6)}`
 }
 
 export function TransferTable({

@@ -11,7 +11,7 @@ import {
   storeView,
   type TableView,
 } from '../table-view.ts'
-import { wordy } from '../words.ts'
+import { sentenceCase } from '../words.ts'
 import type { Column } from './data-table.tsx'
 import { DownIcon, UpIcon } from './icons.tsx'
 
@@ -52,7 +52,7 @@ export function ViewChoices<Row>(props: ViewChoicesProps<Row>) {
           storeDensity(value as Density)
           setDensity(value as Density)
         }}
-        data={DENSITIES.map((value) => ({ value, label: wordy(value) }))}
+        data={DENSITIES.map((value) => ({ value, label: sentenceCase(value) }))}
       />
       <SegmentedControl
         size="xs"
@@ -62,7 +62,7 @@ export function ViewChoices<Row>(props: ViewChoicesProps<Row>) {
           storePaging(value as Paging)
           setPaging(value as Paging)
         }}
-        data={PAGINGS.map((value) => ({ value, label: wordy(value) }))}
+        data={PAGINGS.map((value) => ({ value, label: sentenceCase(value) }))}
       />
       <Text size="xs" c="dimmed">
         Columns, kept in this browser

@@ -1,8 +1,8 @@
 import { Alert, Anchor, Box, Button, Code, Group, Stack, Text, Title } from '@mantine/core'
 import { Copy, CopyWide } from '../parts/copy.tsx'
 import { WarningIcon } from '../parts/icons.tsx'
+import { Id } from '../parts/object-link.tsx'
 import { Facts, Section } from '../parts/page.tsx'
-import { Id } from '../parts/thing-link.tsx'
 import type { Schemas } from './api.ts'
 
 type Sheet = Schemas['HandoverSheet']

@@ -4,10 +4,10 @@ import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { api, responseOf } from '../api.ts'
+import { kindLabel, kindOf, pathOf, shortId } from '../objects.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
 import { type Recent, recentItems, rememberItem } from '../recent.ts'
-import { kindOf, pathOf, shortId, wordOf } from '../things.ts'
 
 interface FindProps {
   readonly opened: boolean
@@ -140,7 +140,7 @@ function Item({ item, detail, go }: ItemProps) {
         go(item)
       }}
       label={item.title}
-      description={[wordOf(item.kind), detail].filter(Boolean).join(' · ')}
+      description={[kindLabel(item.kind), detail].filter(Boolean).join(' · ')}
       styles={{ label: { overflowWrap: 'anywhere' } }}
     />
   )

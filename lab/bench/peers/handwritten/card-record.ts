@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { rupees, wordyTimestamp } from './values.ts'
+import { rupees, textTimestamp } from './values.ts'
 
 /** A card with its account, company, balance and usage. Amounts in paise. */
 export interface CardRow extends pg.QueryResultRow {
@@ -125,7 +125,7 @@ function statusFields(card: CardRow) {
     physicalCard: card.physical,
     cardStatus: { name: card.status, label: STATUS_LABELS[card.status] },
     kycStatus: { name: card.kyc_status, label: kycLabel(card.kyc_status) },
-    physicalCardRequestDate: requestedAt ? wordyTimestamp(requestedAt) : '',
+    physicalCardRequestDate: requestedAt ? textTimestamp(requestedAt) : '',
     physicalDeliveryAddressFlag: DELIVERY.some((name) => card.holder[name]),
     cardActivated: card.activated,
     deleted: false,
@@ -194,8 +194,8 @@ export const toCardRecord = (card: CardRow) => ({
   token: card.token,
   blockCode: card.block_code,
   remarks: card.remarks,
-  createdOn: wordyTimestamp(card.created_at),
-  modifiedOn: wordyTimestamp(card.modified_at),
+  createdOn: textTimestamp(card.created_at),
+  modifiedOn: textTimestamp(card.modified_at),
   ...UNKNOWN,
 })
 

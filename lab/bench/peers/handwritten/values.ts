@@ -57,7 +57,7 @@ export const plainTimestamp = (at: Date): string => inIndia(at).toISOString().sl
 /** `2026-04-01`. */
 export const businessDay = (at: Date): string => inIndia(at).toISOString().slice(0, 10)
 /** `Apr 1, 2026 3:04:05 PM`. */
-export function wordyTimestamp(at: Date): string {
+export function textTimestamp(at: Date): string {
   const wall = inIndia(at)
   const hour = wall.getUTCHours()
   const clock = `${hour % 12 || 12}${wall.toISOString().slice(13, 19)} ${hour < 12 ? 'AM' : 'PM'}`

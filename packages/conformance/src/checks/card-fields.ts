@@ -7,7 +7,7 @@ import {
   kindOf,
   problemOf,
   show,
-  WORDY_TIME,
+  TEXT_TIME,
   wantKind,
   wantOneOf,
   wantText,
@@ -118,7 +118,7 @@ export const CARD_FIELDS: readonly CardField[] = [
   field('svcCardTxnId', 'string', 'a unique transaction id', { look: filled }),
 ]
 
-const wordy = { look: matching(WORDY_TIME, 'Mon D, YYYY h:mm:ss AM/PM') }
+const textTime = { look: matching(TEXT_TIME, 'Mon D, YYYY h:mm:ss AM/PM') }
 const named: Partial<CardField> = {
   look: (response, path) =>
     ['name', 'label'].forEach((name) => wantKind(response, `${path}.${name}`, 'string')),
@@ -145,8 +145,8 @@ export const FURTHER_FIELDS: readonly CardField[] = [
   ...all('boolean', 'a boolean', 'latestTnCVersionAcceptedForPrimaryCard'),
   ...all('boolean', 'a boolean', 'latestKeyFactAcceptedCardForPrimaryCard'),
   ...all('boolean', 'a boolean', 'tncUnAllocateAllowed', 'tncUnAllocateAccepted'),
-  field('createdOn', 'string', 'a time, Mon D, YYYY h:mm:ss AM/PM', wordy),
-  field('modifiedOn', 'string', 'a time, Mon D, YYYY h:mm:ss AM/PM', wordy),
+  field('createdOn', 'string', 'a time, Mon D, YYYY h:mm:ss AM/PM', textTime),
+  field('modifiedOn', 'string', 'a time, Mon D, YYYY h:mm:ss AM/PM', textTime),
   ...all('string', 'text', 'cardProgramme', 'blockCode', 'remarks', 'partnerLogo', 'extEntityId'),
   ...all('string', 'text', 'switchProvider', 'tncVersionMasterId', 'tncUrl', 'virtualAccountNumber'),
   ...all('string', 'text', 'defaultCardImage', 'svcSupportEmail', 'svcSupportMobile'),

@@ -3,7 +3,7 @@ import type { HttpResponse } from '../exchange.ts'
 import {
   at,
   fail,
-  WORDY_TIME,
+  TEXT_TIME,
   wantJson,
   wantKeys,
   wantKind,
@@ -230,7 +230,7 @@ const state: readonly Check[] = [
     'That date has the form of createdOn; a virtual card has none',
     async (s) => {
       const date = String(at((await physical(s)).response, 'payload.physicalCardRequestDate'))
-      if (!WORDY_TIME.test(date)) fail((await physical(s)).response, 'Mon D, YYYY h:mm:ss AM/PM', date)
+      if (!TEXT_TIME.test(date)) fail((await physical(s)).response, 'Mon D, YYYY h:mm:ss AM/PM', date)
       wantValue((await issued(s)).response, 'payload.physicalCardRequestDate', '')
     },
   ),

@@ -27,7 +27,7 @@ interface Condition {
   readonly id: string
   readonly words: string
   readonly status: number
-  readonly word: string
+  readonly errorCode: string
   readonly errorType: string
   /** Fields beside the envelope: those of the operation's own success envelope (decision F1). */
   readonly more: Readonly<Record<string, unknown>>
@@ -37,10 +37,10 @@ interface Condition {
 const condition = (
   id: string,
   words: string,
-  [status, word, errorType]: readonly [number, string, string],
+  [status, errorCode, errorType]: readonly [number, string, string],
   more: Condition['more'],
   cause: Condition['cause'],
-): Condition => ({ id, words, status, word, errorType, more, cause })
+): Condition => ({ id, words, status, errorCode, errorType, more, cause })
 
 const cancelText = async (subject: Subject, body: string | Buffer): Promise<HttpResponse> => {
   const headers = { ...(await subject.asMerchant()), ...JSON_BODY }
@@ -127,7 +127,7 @@ const caused = (subject: Subject, { id, words, cause: provoke }: Condition): Pro
   subject.observe(`${words} (${id})`, () => provoke(subject))
 
 const each: readonly Check[] = CONDITIONS.flatMap((kind) => {
-  const { id, words, status, word, errorType, more } = kind
+  const { id, words, status, errorCode, errorType, more } = kind
   const operation = id !== 'route' && id !== 'method'
   return [
     // The specification says this of its operations; of unknown routes and methods it says nothing.
@@ -141,11 +141,16 @@ const each: readonly Check[] = CONDITIONS.flatMap((kind) => {
         wantJson(response)
       },
     ),
-    decided(`7.${id}.word`, 'decisions F2, F3', `${words}: ${status} ${word}, ${errorType}`, async (s) => {
-      const response = await caused(s, kind)
-      wantFailure(response, status, word)
-      wantValue(response, 'errorResponse.errorType', errorType)
-    }),
+    decided(
+      `7.${id}.word`,
+      'decisions F2, F3',
+      `${words}: ${status} ${errorCode}, ${errorType}`,
+      async (s) => {
+        const response = await caused(s, kind)
+        wantFailure(response, status, errorCode)
+        wantValue(response, 'errorResponse.errorType', errorType)
+      },
+    ),
     decided(
       `7.${id}.envelope`,
       'decision F1; §2.2',
@@ -236,7 +241,7 @@ const others: readonly Check[] = [
     async (s) => {
       for (const kind of CONDITIONS) {
         const response = await caused(s, kind)
-        if (INSIDES.test(response.text) || SQL.every((word) => word.test(response.text)))
+        if (INSIDES.test(response.text) || SQL.every((pattern) => pattern.test(response.text)))
           fail(response, 'no internals', response.text)
       }
     },

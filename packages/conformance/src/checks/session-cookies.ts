@@ -2,7 +2,7 @@ import { type Check, decided, refuses } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
 import { wantFailure, wantStatus } from '../expect.ts'
 import { interpretationOf } from '../interpretation.ts'
-import { cookieOf, madeUp } from '../session.ts'
+import { cookieOf, forgedCookie } from '../session.ts'
 import { type Headers, type Subject, skip } from '../subject.ts'
 import { needSearch, sendSearch } from './sound-requests.ts'
 
@@ -40,7 +40,7 @@ export const SESSION_COOKIE_CHECKS: readonly Check[] = [
     'A made-up session cookie is 401 invalid_session',
     async (s) => {
       await needCookie(s)
-      wantFailure(await search(s, { cookie: madeUp(await sessionCookie(s)) }), 401, 'invalid_session')
+      wantFailure(await search(s, { cookie: forgedCookie(await sessionCookie(s)) }), 401, 'invalid_session')
     },
   ),
   decided('5.search.cookie.foreign', 'decision A8', 'Another partner’s session cookie is 401', async (s) => {

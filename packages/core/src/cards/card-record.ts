@@ -1,5 +1,5 @@
 import { paiseToWire } from '@svc/kernel/money'
-import { wordyTimestamp } from '@svc/kernel/time'
+import { textTimestamp } from '@svc/kernel/time'
 import { type TSchema, Type } from 'typebox'
 import type { Card } from './card.ts'
 import { ACCOUNT_TYPES, type CardAccount } from './card-account.ts'
@@ -90,8 +90,8 @@ export function toCardRecord(view: CardView, timeZone: string) {
     token: card.token,
     blockCode: card.blockCode,
     remarks: card.remarks,
-    createdOn: wordyTimestamp(card.createdAt, timeZone),
-    modifiedOn: wordyTimestamp(card.modifiedAt, timeZone),
+    createdOn: textTimestamp(card.createdAt, timeZone),
+    modifiedOn: textTimestamp(card.modifiedAt, timeZone),
     ...unknownFields(),
   }
 }
@@ -104,7 +104,7 @@ function statusFields(card: Card, timeZone: string) {
     physicalCard: card.physical,
     cardStatus: named(CARD_STATUS_LABELS, card.status),
     kycStatus: named(KYC_STATUS_LABELS, card.kycStatus),
-    physicalCardRequestDate: physicalRequestedAt ? wordyTimestamp(physicalRequestedAt, timeZone) : '',
+    physicalCardRequestDate: physicalRequestedAt ? textTimestamp(physicalRequestedAt, timeZone) : '',
     // Decision C18: says that there are delivery parts, however the request asked for them.
     physicalDeliveryAddressFlag: HOLDER_TEXTS.some(
       (name) => name.startsWith('delivery') && card.holder[name],

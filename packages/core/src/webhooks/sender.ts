@@ -82,7 +82,7 @@ export class Sender {
         ...(typeof retryAfter === 'string' && { retryAfter }),
       }
     } catch (error) {
-      return { failure: inWords(error), excerpt: '', durationMs: took() }
+      return { failure: failureText(error), excerpt: '', durationMs: took() }
     } finally {
       clearTimeout(timer)
       this.#attempts.delete(attempt)
@@ -187,7 +187,7 @@ const BY_CODE: Record<string, string> = {
 }
 
 /** Private details of our side (resolver, sockets) are not for the tenant. */
-function inWords(error: unknown): string {
+function failureText(error: unknown): string {
   if (error instanceof AddressRefused) return error.message
   if (error instanceof Error && error.name === 'TimeoutError') return 'no response in time'
   if (error instanceof Error && error.name === 'AbortError') return 'the service was shutting down'

@@ -196,8 +196,8 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
     for (const entry of unsettled(late)) {
       const isHeld = this.#queues.isHeld(entry.tenantId)
       const cause = isHeld ? new Error('rows of this tenant are held') : batchIsLate
-      const word = this.#flight?.isInDoubt(entry) ? 'outcome_unknown' : 'temporarily_unavailable'
-      entry.settle({ failure: new Failure(word, { retryAfterSeconds: 1, cause }) })
+      const code = this.#flight?.isInDoubt(entry) ? 'outcome_unknown' : 'temporarily_unavailable'
+      entry.settle({ failure: new Failure(code, { retryAfterSeconds: 1, cause }) })
     }
     this.#queues.dropSettled()
     this.#resolveDrained()

@@ -19,7 +19,7 @@ interface FailureContext {
 /** The failure envelope of spec section 2.2, with the fields of the operation's own success envelope beside it. */
 export function failureBody(
   failure: Failure,
-  { envelope: family, requestId, now, timeZone }: FailureContext,
+  { envelope: kind, requestId, now, timeZone }: FailureContext,
 ): string {
   const text = JSON.stringify({ error: failure.code, error_description: failure.description })
   return JSON.stringify({
@@ -32,7 +32,7 @@ export function failureBody(
     },
     response_code: 1,
     response_message: 'Failure',
-    ...envelopeFields(family, failure),
+    ...envelopeFields(kind, failure),
   })
 }
 

@@ -54,7 +54,7 @@ const FailureFields = {
 const failure = (title: string, fields: Record<string, TSchema> = {}) =>
   Type.Object({ ...FailureFields, ...fields }, { title })
 
-/** Spec section 2.2, with the fields of the family's own success envelope (decision F1). */
+/** Spec section 2.2, with the fields of the operation's success envelope (decision F1). */
 const FAILURE_OF: Record<Exclude<Envelope, 'problem'>, TSchema> = {
   response_code: failure('Failure'),
   bare: failure('Failure'),
@@ -151,7 +151,7 @@ function headersOf(operation: Operation, status: number): Json {
 
 /** What any operation may return, besides its own errors. */
 export function commonErrors(operation: Operation): ErrorCode[] {
-  const { auth, body, envelope: family, method, scope, encrypted } = operation
+  const { auth, body, envelope: kind, method, scope, encrypted } = operation
   // A signed notice is never rejected for its form (decision Q11).
   const hasForm = !isRail(operation)
   return [
@@ -169,7 +169,7 @@ export function commonErrors(operation: Operation): ErrorCode[] {
     ...(isOfPeople(operation) && !operation.beforeSecondFactor ? (['second_factor_needed'] as const) : []),
     ...(operation.stepUp ? (['step_up_required'] as const) : []),
     // Operations of tenants that members call keep their envelope.
-    ...(family === 'problem' || isOfPeople(operation) ? (['cross_site_request'] as const) : []),
+    ...(kind === 'problem' || isOfPeople(operation) ? (['cross_site_request'] as const) : []),
     ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
     ...(scope ? (['insufficient_scope', 'address_not_allowed'] as const) : []),
     ...(auth === 'partnerSession' ? (['invalid_session'] as const) : []),
@@ -213,14 +213,14 @@ function failures(operation: Operation, schemas: ComponentSchemas): Json {
   )
 }
 
-function envelope({ envelope: family }: Operation, payload: TSchema): TSchema {
-  if (family === 'response_code')
+function envelope({ envelope: kind }: Operation, payload: TSchema): TSchema {
+  if (kind === 'response_code')
     return Type.Object({
       response_code: Type.Integer({ format: 'int32', description: '0' }),
       response_message: text('`Success`'),
       payload,
     })
-  if (family === 'code')
+  if (kind === 'code')
     return Type.Object({ code: Type.Integer({ description: '0' }), message: text('`Success`'), payload })
   return payload
 }

@@ -168,7 +168,7 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   /** How callers of an operation without an authenticator prove themselves all the same. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly deprecated?: Deprecation
-  /** The payload, or the whole body in the families that have no payload. */
+  /** The payload, or the whole body where the envelope has no payload. */
   readonly result: TSchema
   /** Media type of a success that is text; plain text by default. */
   readonly produces?: string

@@ -144,8 +144,8 @@ const marked = (text: string): string =>
 /** The error codes as a page, each with an anchor to link to. */
 function errorPage(): string {
   const rows = Object.entries(FAILURES).map(
-    ([word, { status, errorType, description, remedy }]) =>
-      `<section id="${word}"><h2><a href="#${word}"><code>${word}</code></a></h2>` +
+    ([errorCode, { status, errorType, description, remedy }]) =>
+      `<section id="${errorCode}"><h2><a href="#${errorCode}"><code>${errorCode}</code></a></h2>` +
       `<p>${status} · ${errorType}</p><p><b>${marked(description)}.</b> ${marked(remedy)}</p></section>`,
   )
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -159,8 +159,8 @@ ${rows.join('\n')}</html>`
 /** The error codes as a Markdown table, for the generated reference. */
 export function errorTable(): string {
   const rows = Object.entries(FAILURES).map(
-    ([word, { status, errorType, description, remedy }]) =>
-      `| <a id="${word}"></a>\`${word}\` | ${status} | \`${errorType}\` | ${description} | ${remedy} |`,
+    ([errorCode, { status, errorType, description, remedy }]) =>
+      `| <a id="${errorCode}"></a>\`${errorCode}\` | ${status} | \`${errorType}\` | ${description} | ${remedy} |`,
   )
   return [
     '| `error` | Status | `errorType` | Description | What to do |',

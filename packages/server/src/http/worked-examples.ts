@@ -1,6 +1,6 @@
 /** One call of an operation: the request and its response. */
 interface Example {
-  /** `success`, or the word of the failure. */
+  /** `success`, or the error code. */
   readonly name: string
   readonly summary: string
   readonly request: {

@@ -134,8 +134,8 @@ export interface InjectedFault {
 
 /** Everything that can be provoked: each failure that a caller can meet, and each way to get no response. */
 export const INJECTED_FAULTS: readonly InjectedFault[] = [
-  ...Object.entries(FAILURES).map(([word, { status, description }]) => ({
-    name: word as ErrorCode,
+  ...Object.entries(FAILURES).map(([errorCode, { status, description }]) => ({
+    name: errorCode as ErrorCode,
     status,
     what: `${description}${status === 429 || status === 503 ? '; `Retry-After: 1`' : ''}`,
   })),

@@ -13,7 +13,7 @@ interface CardAccountStatement {
 }
 
 /** `card_back_to_source` as people read it: `Card back to source`. */
-const wordy = (kind: string): string => {
+const sentenceCase = (kind: string): string => {
   const words = kind.replaceAll('_', ' ')
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
@@ -40,7 +40,7 @@ export function cardAccountPdf(asked: CardAccountStatement): Readable {
       'Movements',
       [
         { title: 'When', share: 0.195, cell: ({ at }) => plainTimestamp(at, timeZone) },
-        { title: 'What', share: 0.135, cell: ({ kind }) => wordy(kind) },
+        { title: 'What', share: 0.135, cell: ({ kind }) => sentenceCase(kind) },
         {
           title: 'Card or reference',
           share: 0.31,

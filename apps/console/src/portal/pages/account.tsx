@@ -2,10 +2,10 @@ import { Alert, PasswordInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { responseOf } from '../../api.ts'
 import { FormDialog } from '../../parts/form-dialog.tsx'
+import { Id } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { type FactorCalls, SecondFactor } from '../../parts/second-factor.tsx'
-import { Id } from '../../parts/thing-link.tsx'
-import { wordy } from '../../words.ts'
+import { sentenceCase } from '../../words.ts'
 import { api } from '../api.ts'
 import { refreshMember, useMember } from '../session.ts'
 
@@ -32,7 +32,7 @@ export function Account() {
         <Facts
           facts={[
             { label: 'Name', value: name },
-            { label: 'Role', value: wordy(role) },
+            { label: 'Role', value: sentenceCase(role) },
             { label: 'For', value: tenantName },
             { label: 'Id', value: <Id id={tenantId} what="id" /> },
           ]}

@@ -2,6 +2,7 @@ import { Button, Group, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { pathOf } from '../../objects.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
@@ -10,12 +11,11 @@ import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Money } from '../../parts/money.tsx'
+import { Id, NamedObject, ObjectLink } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { StatementButton } from '../../parts/statement-button.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { Id, NamedThing, ThingLink } from '../../parts/thing-link.tsx'
-import { pathOf } from '../../things.ts'
-import { accountTypeLabel, productLabel, wordy } from '../../words.ts'
+import { accountTypeLabel, productLabel, sentenceCase } from '../../words.ts'
 import { api, apiAt, getList, payloadOf } from '../api.ts'
 import { useCompanies } from './companies.tsx'
 
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Account>[] = [
   {
     title: 'Account',
     cell: ({ cardAccountId, cardProgramme }) => (
-      <NamedThing kind="cardAccount" id={cardAccountId} name={cardProgramme} />
+      <NamedObject kind="cardAccount" id={cardAccountId} name={cardProgramme} />
     ),
   },
   { title: 'Company', cell: ({ companyName }) => companyName },
@@ -114,11 +114,11 @@ type Line = Awaited<ReturnType<typeof loadStatement>>['lines'][number]
 
 const LINES: readonly Column<Line>[] = [
   { title: 'At', cell: ({ createdOn }) => <Instant at={createdOn} /> },
-  { title: 'What', cell: ({ kind }) => wordy(kind) },
+  { title: 'What', cell: ({ kind }) => sentenceCase(kind) },
   {
     title: 'Card or reference',
     cell: ({ svcCardId, reference }) =>
-      svcCardId === undefined ? (reference ?? '–') : <ThingLink kind="card" id={svcCardId} />,
+      svcCardId === undefined ? (reference ?? '–') : <ObjectLink kind="card" id={svcCardId} />,
   },
   { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} signed /> },
   { title: 'Balance', align: 'right', cell: ({ balance }) => <Money amount={balance} fw={600} /> },
@@ -254,7 +254,7 @@ const CARDS: readonly Column<CardRow>[] = [
   {
     title: 'Card',
     cell: ({ svcCardId, maskedNumber = '' }) => (
-      <NamedThing kind="card" id={svcCardId} name={maskedNumber || svcCardId} />
+      <NamedObject kind="card" id={svcCardId} name={maskedNumber || svcCardId} />
     ),
   },
   { title: 'Holder', cell: ({ firstName = '', lastName = '' }) => `${firstName} ${lastName}`.trim() || '–' },

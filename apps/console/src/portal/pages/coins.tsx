@@ -5,8 +5,8 @@ import type { Filter } from '../../parts/filters.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { count } from '../../parts/money.tsx'
+import { Id } from '../../parts/object-link.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { Id } from '../../parts/thing-link.tsx'
 import { api, listOf, payloadOf } from '../api.ts'
 
 const search = (body: Record<string, unknown>) =>

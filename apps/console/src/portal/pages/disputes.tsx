@@ -7,8 +7,8 @@ import { FormDialog, needed } from '../../parts/form-dialog.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Money } from '../../parts/money.tsx'
+import { ObjectLink } from '../../parts/object-link.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { ThingLink } from '../../parts/thing-link.tsx'
 import { api, getList, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
@@ -21,9 +21,9 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Payment',
     cell: ({ paymentId, caseReference }) => (
-      <ThingLink kind="payment" id={paymentId}>
+      <ObjectLink kind="payment" id={paymentId}>
         {caseReference}
-      </ThingLink>
+      </ObjectLink>
     ),
   },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },

@@ -12,7 +12,7 @@ import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Facts } from '../../parts/page.tsx'
 import { forgetPerson, queryClient } from '../../session.ts'
-import { wordy } from '../../words.ts'
+import { sentenceCase } from '../../words.ts'
 import { api, type Schemas } from '../api.ts'
 import { HandoverSheet } from '../handover-sheet.tsx'
 import { memberQuery } from '../session.ts'
@@ -111,7 +111,7 @@ function OfferFacts({
       cols={2}
       facts={[
         { label: 'Your name here', value: name },
-        { label: 'Role', value: wordy(role) },
+        { label: 'Role', value: sentenceCase(role) },
         { label: 'Invited by', value: invitedBy },
         { label: 'Link works until', value: <Instant at={expiresOn} /> },
       ]}

@@ -6,11 +6,11 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Money } from '../../parts/money.tsx'
+import { Id, ObjectLink } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { RefundForm } from '../../parts/refund-form.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { Id, ThingLink } from '../../parts/thing-link.tsx'
-import { wordy } from '../../words.ts'
+import { sentenceCase } from '../../words.ts'
 import { api, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
@@ -28,7 +28,7 @@ const REFUNDS: readonly Column<Refund>[] = [
         <StatusBadge state={status} />
         {failureReason && (
           <Text size="xs" c="dimmed">
-            {wordy(failureReason)}
+            {sentenceCase(failureReason)}
           </Text>
         )}
       </>
@@ -78,12 +78,12 @@ const factsOf = (detail: Detail) => [
   { label: 'Amount', value: <Money amount={detail.amount} fw={600} /> },
   { label: 'Received', value: <Instant at={detail.createdOn} long /> },
   { label: 'Bank’s time', value: <Instant at={detail.transactionOn} /> },
-  { label: 'Reason', value: detail.reason && wordy(detail.reason) },
+  { label: 'Reason', value: detail.reason && sentenceCase(detail.reason) },
   { label: 'Payer', value: detail.payerVpa },
   { label: 'Reference', value: detail.referenceNumber },
   {
     label: 'QR code',
-    value: detail.qrCodeId !== undefined && <ThingLink kind="qrCode" id={detail.qrCodeId} />,
+    value: detail.qrCodeId !== undefined && <ObjectLink kind="qrCode" id={detail.qrCodeId} />,
   },
   { label: 'Payment id', value: <Id id={detail.paymentId} what="payment id" /> },
   {

@@ -10,10 +10,10 @@ import { DownloadIcon } from '../../parts/icons.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Money } from '../../parts/money.tsx'
+import { NamedObject } from '../../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../../parts/status-badge.tsx'
-import { NamedThing } from '../../parts/thing-link.tsx'
 import { useSession } from '../../session.ts'
-import { wordy } from '../../words.ts'
+import { sentenceCase } from '../../words.ts'
 import { apiAt, getList } from '../api.ts'
 
 export interface PaymentRow {
@@ -30,7 +30,7 @@ export interface PaymentRow {
 export const PAYMENT_COLUMNS: readonly Column<PaymentRow>[] = [
   {
     title: 'Payment',
-    cell: ({ paymentId, utr }) => <NamedThing kind="payment" id={paymentId} name={`UTR ${utr}`} />,
+    cell: ({ paymentId, utr }) => <NamedObject kind="payment" id={paymentId} name={`UTR ${utr}`} />,
   },
   {
     title: 'Status',
@@ -39,7 +39,7 @@ export const PAYMENT_COLUMNS: readonly Column<PaymentRow>[] = [
         <StatusBadge state={status} />
         {reason && (
           <Text size="xs" c="dimmed">
-            {wordy(reason)}
+            {sentenceCase(reason)}
           </Text>
         )}
       </>

@@ -7,11 +7,11 @@ import { Instant } from '../../parts/instant.tsx'
 import { List, ListPage } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { count, Money } from '../../parts/money.tsx'
+import { NamedObject, ObjectLink } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { StatementButton } from '../../parts/statement-button.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { NamedThing, ThingLink } from '../../parts/thing-link.tsx'
-import { wordy } from '../../words.ts'
+import { sentenceCase } from '../../words.ts'
 import { api, apiAt, getList, payloadOf } from '../api.ts'
 
 const load = (payoutId: string) =>
@@ -27,7 +27,7 @@ const taxOf = ({ tax: { cgst, sgst, igst } }: Pick<Row, 'tax'>) =>
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Business day',
-    cell: ({ payoutId, businessDay }) => <NamedThing kind="payout" id={payoutId} name={businessDay} />,
+    cell: ({ payoutId, businessDay }) => <NamedObject kind="payout" id={payoutId} name={businessDay} />,
   },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
   { title: 'Payments', align: 'right', cell: ({ payments }) => <Money amount={payments.amount} /> },
@@ -56,10 +56,10 @@ export function Payouts() {
 }
 
 const LINES: readonly Column<Line>[] = [
-  { title: 'What', cell: ({ kind }) => wordy(kind) },
+  { title: 'What', cell: ({ kind }) => sentenceCase(kind) },
   {
     title: 'Payment',
-    cell: ({ paymentId }) => (paymentId === undefined ? '–' : <ThingLink kind="payment" id={paymentId} />),
+    cell: ({ paymentId }) => (paymentId === undefined ? '–' : <ObjectLink kind="payment" id={paymentId} />),
   },
   { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} /> },
   { title: 'Fee', align: 'right', cell: ({ fee }) => <Money amount={fee} /> },

@@ -1,6 +1,7 @@
 import { Checkbox, Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { once } from '../../form-key.ts'
+import { pathOf } from '../../objects.ts'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
@@ -8,9 +9,8 @@ import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Money, readRupees } from '../../parts/money.tsx'
+import { NamedObject } from '../../parts/object-link.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { NamedThing } from '../../parts/thing-link.tsx'
-import { pathOf } from '../../things.ts'
 import { api, listOf, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'QR code',
     cell: ({ qrCodeId = '', qrName, referenceNumber }) => (
-      <NamedThing kind="qrCode" id={qrCodeId} name={qrName ?? referenceNumber ?? 'QR code'} />
+      <NamedObject kind="qrCode" id={qrCodeId} name={qrName ?? referenceNumber ?? 'QR code'} />
     ),
   },
   { title: 'Status', cell: (row) => <StatusBadge state={stateOf(row)} /> },

@@ -4,8 +4,8 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
+import { Id } from '../../parts/object-link.tsx'
 import { HttpStatus } from '../../parts/status-badge.tsx'
-import { Id } from '../../parts/thing-link.tsx'
 import { getList } from '../api.ts'
 
 interface Row {

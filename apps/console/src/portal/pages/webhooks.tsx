@@ -11,10 +11,10 @@ import { FormDialog, needed } from '../../parts/form-dialog.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { List } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { NamedObject } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx'
-import { NamedThing } from '../../parts/thing-link.tsx'
 import { api, getList, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
@@ -28,7 +28,7 @@ type Endpoint = Awaited<ReturnType<typeof load>>
 const COLUMNS: readonly Column<Endpoint>[] = [
   {
     title: 'Address',
-    cell: ({ endpointId, url }) => <NamedThing kind="webhookEndpoint" id={endpointId} name={url} />,
+    cell: ({ endpointId, url }) => <NamedObject kind="webhookEndpoint" id={endpointId} name={url} />,
   },
   { title: 'Description', cell: ({ description }) => description || '–' },
   { title: 'Events', cell: ({ types }) => (types.length === 0 ? 'All' : types.join(', ')) },

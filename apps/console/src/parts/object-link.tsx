@@ -1,17 +1,17 @@
 import { Anchor, Group, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { type Kind, kindOf, pathOf, shortId } from '../things.ts'
+import { type Kind, kindOf, pathOf, shortId } from '../objects.ts'
 import { Copy } from './copy.tsx'
 
-interface ThingLinkProps {
+interface ObjectLinkProps {
   readonly kind: Kind
   readonly id: string
   /** What to call it; its shortened id when left out. */
   readonly children?: ReactNode
 }
 
-export function ThingLink({ kind, id, children }: ThingLinkProps) {
+export function ObjectLink({ kind, id, children }: ObjectLinkProps) {
   return (
     <Anchor
       component={Link}
@@ -39,8 +39,8 @@ export function IdLink({ id, short = true }: { readonly id: string; readonly sho
   return kind ? <Anchor component={Link} to={pathOf(kind, id)} {...look} /> : <Text span {...look} />
 }
 
-/** A name that links to the thing, with its id under it. */
-export function NamedThing({
+/** A name that links to the object, with its id under it. */
+export function NamedObject({
   kind,
   id,
   name,
@@ -51,9 +51,9 @@ export function NamedThing({
 }) {
   return (
     <>
-      <ThingLink kind={kind} id={id}>
+      <ObjectLink kind={kind} id={id}>
         {name}
-      </ThingLink>
+      </ObjectLink>
       <Text size="xs" c="dimmed" ff="monospace" title={id}>
         {shortId(id)}
       </Text>

@@ -1,8 +1,8 @@
 /** The tenant of credits and card exceptions that fit no merchant or partner. It has no page. */
 export const PLATFORM_TENANT = 'house'
 
-/** Kinds of things that have a page of their own: how they are called, and where they are. */
-const THINGS = {
+/** Kinds of objects that have a page: their names and paths. */
+const OBJECTS = {
   request: ['Request', '/requests/'],
   card: ['Card', '/cards/'],
   qrCode: ['QR code', '/qr-codes/'],
@@ -22,11 +22,11 @@ const THINGS = {
   webhookEndpoint: ['Webhook endpoint', '/webhooks/'],
 } as const satisfies Record<string, readonly [string, string]>
 
-export type Kind = keyof typeof THINGS
+export type Kind = keyof typeof OBJECTS
 
-export const isKind = (text: string): text is Kind => Object.hasOwn(THINGS, text)
-export const wordOf = (kind: string): string => (isKind(kind) ? THINGS[kind][0] : 'Other')
-export const pathOf = (kind: Kind, id: string): string => THINGS[kind][1] + encodeURIComponent(id)
+export const isKind = (text: string): text is Kind => Object.hasOwn(OBJECTS, text)
+export const kindLabel = (kind: string): string => (isKind(kind) ? OBJECTS[kind][0] : 'Other')
+export const pathOf = (kind: Kind, id: string): string => OBJECTS[kind][1] + encodeURIComponent(id)
 
 const PREFIXES: Readonly<Record<string, Kind>> = {
   req: 'request',
