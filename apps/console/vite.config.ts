@@ -5,7 +5,7 @@ import { brotliCompress, gzip } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
-/** Where `npm run dev` in this folder finds the service that it asks. */
+/** Where `npm run dev` in this folder finds the service that it calls. */
 const SERVICE = process.env['SERVICE'] ?? 'http://127.0.0.1:8080'
 
 const ENCODINGS = { '.br': promisify(brotliCompress), '.gz': promisify(gzip) }

@@ -143,8 +143,8 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 
 async function payOut({ merchantId }: Shop): Promise<number> {
   const { commands } = service.app.services
-  const ask = { merchantId, businessDay: today, preparedBy: 'operator asha', isEarly: true }
-  const { payout } = await commands.open(preparePayout).run(ask)
+  const payoutArgs = { merchantId, businessDay: today, preparedBy: 'operator asha', isEarly: true }
+  const { payout } = await commands.open(preparePayout).run(payoutArgs)
   const { payoutId, amountPaise } = payout!
   const change = commands.open(changePayout)
   await change.run({ merchantId, payoutId, step: { to: 'APPROVED', by: 'operator ravi' } })

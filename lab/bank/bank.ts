@@ -136,7 +136,7 @@ export class Bank {
     })
   }
 
-  /** The notices that were lost, once somebody asked for them. */
+  /** The notices that were lost, once they were requested. */
   found(): Notice[] {
     return this.of('lost').map((credit) => {
       const { utr, till, amountPaise } = credit

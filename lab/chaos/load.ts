@@ -139,7 +139,7 @@ export class Load {
     return this.#read(response)
   }
 
-  /** Keeps the answer, and at times asks again at once, like a caller who lost it (promise E5). */
+  /** Keeps the answer, and at times sends it again at once, like a caller who lost it (promise E5). */
   async #keep(intent: Intent, response: HttpResponse): Promise<void> {
     this.record.keep(intent, response)
     if (this.#random.next() > REPEATED) return

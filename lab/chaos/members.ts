@@ -48,7 +48,7 @@ export class Member {
   #stopped = false
   /** Signals that the run sent to the present process. */
   #sent = new Set<NodeJS.Signals>()
-  /** Ends that nobody asked for, in words. */
+  /** Unexpected ends, in words. */
   readonly crashes: string[] = []
   /** Log entries of level error and above, by what they say. */
   readonly errors = new Map<string, number>()
@@ -88,8 +88,8 @@ export class Member {
     this.#ended = new Promise((resolve) =>
       child.once('exit', (code, signal) => {
         process.off('exit', endWithUs)
-        const asked = signal ? sent.has(signal) : sent.has('SIGTERM') && code === 0
-        if (!asked && !this.#stopped) this.crashes.push(`ended with ${signal ?? code}`)
+        const expected = signal ? sent.has(signal) : sent.has('SIGTERM') && code === 0
+        if (!expected && !this.#stopped) this.crashes.push(`ended with ${signal ?? code}`)
         if (!this.#stopped) this.#start()
         resolve({ code, signal })
       }),

@@ -75,12 +75,12 @@ export const unique = (): string => `fuzz.${randomBytes(8).toString('hex')}`
 /** A pair of filters, the first inclusive and the second exclusive, over records of the time of the run. */
 export function range(
   [from, to]: readonly [string, string],
-  ask: (query: Record<string, string>) => Promise<Reply>,
+  requestWith: (query: Record<string, string>) => Promise<Reply>,
   timesOf: (payload: Json) => readonly string[] | undefined,
   found = (payload: Json): boolean => payload.data.length > 0,
 ): Fields {
   const send = (name: string) => async (text: string) => {
-    const { status, text: received, payload } = await ask({ [name]: text })
+    const { status, text: received, payload } = await requestWith({ [name]: text })
     if (status !== 200) return { status, text: received }
     return { status, text: received, found: found(payload), times: timesOf(payload) ?? [] }
   }

@@ -139,7 +139,7 @@ export function errorCodeOf(json: Json): string {
   }
 }
 
-/** The envelope of spec section 2.2, or RFC 9457 for those who ask. */
+/** The envelope of spec section 2.2, or RFC 9457 for callers that accept it. */
 export function failureProblem({ status, headers }: HttpResponse, json: Json): string | undefined {
   const code = errorCodeOf(json)
   const known = Object.hasOwn(FAILURES, code) ? FAILURES[code as keyof typeof FAILURES] : undefined

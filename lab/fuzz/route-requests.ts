@@ -39,7 +39,7 @@ export interface RouteRequest {
   readonly path: string
   /** The tenant that sends it; undefined for operators and requests without valid credentials. */
   readonly tenant: Tenant | undefined
-  /** Whether it carries what its place asks for. */
+  /** Whether it carries what its route requires. */
   readonly admitted: boolean
   readonly isOperator: boolean
   readonly plan: RoutePlan

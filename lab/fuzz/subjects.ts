@@ -108,7 +108,7 @@ async function tryForeign(run: Run, pool: Pool, operation: Documented, plan: Pla
 
 async function tryRoute(run: Run, plan: RoutePlan): Promise<void> {
   const { target, judge } = run
-  const ask = async (as?: string) => {
+  const sendAs = async (as?: string) => {
     const request = routeRequest(plan, target, as)
     run.cases++
     const response = await exchange(target.baseUrl, request.bytes)
@@ -120,9 +120,9 @@ async function tryRoute(run: Run, plan: RoutePlan): Promise<void> {
     if (problem) throw new Problem(problem, replay, received)
     return { request, response, replay, heard: received }
   }
-  const { request, response, replay, heard: received } = await ask()
+  const { request, response, replay, heard: received } = await sendAs()
   if (request.method !== 'HEAD') return
-  const problem = headProblemOf(response, (await ask('GET')).response)
+  const problem = headProblemOf(response, (await sendAs('GET')).response)
   if (problem) throw new Problem(problem, replay, received)
 }
 

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { Client } from 'undici'
 import { headersOf, openTarget, type Target } from './target.ts'
 
-interface Ask {
+interface TimedRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers: Record<string, string>
@@ -16,8 +16,8 @@ const median = (times: number[]): number => times.sort((a, b) => a - b)[times.le
 async function compare(
   baseUrl: string,
   rounds: number,
-  left: () => Ask,
-  right: () => Ask,
+  left: () => TimedRequest,
+  right: () => TimedRequest,
 ): Promise<[number, number, boolean]> {
   const client = new Client(baseUrl)
   const times: [number[], number[]] = [[], []]
@@ -25,9 +25,9 @@ async function compare(
   for (let round = -200; round < rounds; round++) {
     const first = randomBytes(1)[0]! & 1
     for (const side of [first, 1 - first] as (0 | 1)[]) {
-      const ask = side === 0 ? left() : right()
+      const timedRequest = side === 0 ? left() : right()
       const startedAt = process.hrtime.bigint()
-      const response = await client.request(ask)
+      const response = await client.request(timedRequest)
       const text = await response.body.text()
       const tookUs = Number(process.hrtime.bigint() - startedAt) / 1_000
       // The first ones warm up the code on both sides.
@@ -46,22 +46,26 @@ async function compare(
 }
 
 /** A key of the right form and checksum that nobody has, and one that is there but revoked or of another kind. */
-async function questions(target: Target): Promise<[string, () => Ask, () => Ask][]> {
+async function questions(target: Target): Promise<[string, () => TimedRequest, () => TimedRequest][]> {
   const [merchant, partner] = target.tenants as [Target['tenants'][number], Target['tenants'][number]]
   const [otherMerchant, otherPartner] = target.victims as [
     Target['tenants'][number],
     Target['tenants'][number],
   ]
   const last = (text: string) => text.replace(/.{20}$/, () => randomBytes(20).toString('hex').slice(0, 20))
-  const gets = (tenant: typeof merchant, path: string, theirs: string): [() => Ask, () => Ask] => {
-    const ask = (id: string): Ask => ({
+  const gets = (
+    tenant: typeof merchant,
+    path: string,
+    theirs: string,
+  ): [() => TimedRequest, () => TimedRequest] => {
+    const timedRequest = (id: string): TimedRequest => ({
       method: 'GET',
       path: path.replace('{id}', id),
       headers: headersOf(tenant),
     })
-    return [() => ask(theirs), () => ask(last(theirs))]
+    return [() => timedRequest(theirs), () => timedRequest(last(theirs))]
   }
-  const client = (id: string): Ask => ({
+  const client = (id: string): TimedRequest => ({
     method: 'POST',
     path: '/oauth/token',
     headers: {

@@ -29,7 +29,7 @@ export class CardNetwork {
     return this.#held.has(card)
   }
 
-  /** Asks for an amount; what is approved is held. */
+  /** Requests an amount; what is approved is held. */
   authorize(card = this.#cards.card()): Call | undefined {
     if (!card) return undefined
     const amountPaise = BigInt(this.#world.chance.whole(1, 300_00))

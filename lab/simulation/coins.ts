@@ -29,7 +29,7 @@ export class Coins {
   readonly #touched: () => Touched
   readonly users: CoinUser[] = []
   readonly #configs: Configuration[] = []
-  #asked = 0
+  #requests = 0
 
   constructor(world: World, partners: readonly Partner[], touched: () => Touched) {
     this.#world = world
@@ -57,7 +57,7 @@ export class Coins {
 
   configure(partner: Partner): Call {
     const { chance } = this.#world
-    const n = this.#asked++
+    const n = this.#requests++
     const amount = chance.whole(1, 50)
     const config: Configuration = { partner, event: `event.${n}`, coinConfigId: '', revision: 1 }
     const days = chance.happens(0.6) ? chance.whole(1, 3) : undefined
@@ -102,7 +102,7 @@ export class Coins {
       path: `${COINS}/${config.coinConfigId}`,
       headers: { 'if-match': `"${config.revision}"` },
       body: JSON.stringify({
-        title: `Thanks ${this.#asked++}`,
+        title: `Thanks ${this.#requests++}`,
         status: chance.happens(0.85) ? 'ACTIVE' : 'INACTIVE',
       }),
       repeats: 'no',
@@ -123,7 +123,7 @@ export class Coins {
     const own = this.#configs.filter(({ partner }) => partner === user.partner)
     if (own.length === 0) return undefined
     const body = JSON.stringify({
-      requestId: `award-${this.#asked++}`,
+      requestId: `award-${this.#requests++}`,
       event: chance.pick(own).event,
       userId: user.userId,
       companyId: user.partner.companyId,
@@ -133,7 +133,7 @@ export class Coins {
 
   redeem(user = this.user()): Call {
     const amount = this.#world.chance.whole(1, 60)
-    const body = JSON.stringify({ requestId: `redeem-${this.#asked++}`, userId: user.userId, amount })
+    const body = JSON.stringify({ requestId: `redeem-${this.#requests++}`, userId: user.userId, amount })
     return this.#move(user, user.spent, 'redeem', body)
   }
 
@@ -172,7 +172,7 @@ export class Coins {
     if (user.allocations.length === 0) return undefined
     const allocation = `allocations/${chance.pick(user.allocations)}`
     if (chance.happens(0.5)) return this.#confirm(user, `${COINS}/${allocation}/confirm`)
-    const body = JSON.stringify({ requestId: `void-${this.#asked++}`, reason: 'returned' })
+    const body = JSON.stringify({ requestId: `void-${this.#requests++}`, reason: 'returned' })
     return this.#move(user, user.voided, `${allocation}/void`, body)
   }
 

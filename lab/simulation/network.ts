@@ -37,7 +37,7 @@ export class DatabaseNetwork {
   nowMs: () => number = () => 0
   /** Told of every statement that is sent, in order. */
   trace: (line: string) => void = () => undefined
-  /** Asked before every statement. */
+  /** Called before every statement. */
   choose: (text: string, inBatch: boolean) => Fault | undefined = () => undefined
   /** Time that a slow answer takes. */
   slow: (ms: number) => void = () => undefined

@@ -148,7 +148,7 @@ export class SimulatedProcess {
   }
 
   /**
-   * Work of other threads comes back at real times of its own. What was asked for first gets its result first, and is
+   * Work of other threads comes back at real times of its own. What was submitted first gets its result first, and is
    * done with it before the next one does; nothing else goes on meanwhile.
    */
   #orderThreads(): void {

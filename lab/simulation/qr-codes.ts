@@ -13,7 +13,7 @@ export class QrCodes {
   readonly #touched: () => Touched
   readonly #round: () => number
   #withoutTr: QrCode[] = []
-  #asked = 0
+  #requests = 0
 
   constructor(world: World, merchants: readonly Merchant[], touched: () => Touched, round: () => number) {
     this.#world = world
@@ -53,7 +53,7 @@ export class QrCodes {
       ? process.wallMs() + chance.whole(2, 200) * 1_000 * chance.pick([1, 60, 5_000])
       : undefined
     const multipleUse = chance.happens(0.5)
-    const n = this.#asked++
+    const n = this.#requests++
     // Some references repeat: of an active code with the same request, or of a different one.
     const referenceNumber = chance.happens(0.3)
       ? `ref-${chance.happens(0.7) ? n : chance.whole(0, n)}`

@@ -7,7 +7,7 @@ export class Tally {
     this.#certain += amount
   }
 
-  /** Something was asked whose outcome nobody was told. */
+  /** Something was requested whose outcome is unknown to the caller. */
   maybe(by: object, amount: bigint): void {
     this.#open.set(by, amount)
   }

@@ -54,14 +54,14 @@ export class Watch {
 
   /** The invariants of the objects that were touched. */
   async check(touched: Touched): Promise<void> {
-    const asked = INVARIANTS.flatMap((invariant) => {
+    const queries = INVARIANTS.flatMap((invariant) => {
       const ids = [...(CHOSEN[invariant.of!.name]?.(touched) ?? [])]
       return invariant.differencesOf && ids.length > 0
         ? [{ invariant, statement: invariant.differencesOf, ids }]
         : []
     })
     await Promise.all(
-      asked.map(async ({ invariant, statement: { name, text }, ids }) => {
+      queries.map(async ({ invariant, statement: { name, text }, ids }) => {
         const { rows } = await this.#client.query({ name, text, values: [ids] })
         this.#report(invariant, rows)
       }),

@@ -28,7 +28,7 @@ const PURCHASES = {
   standIn: 4,
   forcedPost: 3,
   abandoned: 1,
-  tooMuchAsked: 3,
+  overRequested: 3,
 } as const
 
 /** A message arrives after at most so many that were sent later. */
@@ -120,7 +120,7 @@ function purchase(chance: Chance, loadPaise: number): Draft[] {
       ]
     case 'abandoned':
       return [authorization]
-    case 'tooMuchAsked':
+    case 'overRequested':
       return [{ ...authorization, amountPaise: loadPaise + amountPaise }, capture(amountPaise)]
   }
 }

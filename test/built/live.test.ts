@@ -158,12 +158,12 @@ test('a member of the merchant joins the portal with a link from the command lin
   expect((await member.post('/session/step-up', proof)).json.secondFactorNeeded).toBe(false)
   const key = (await member.post('/credentials', { name: 'till', addresses: ['203.0.113.0/24'] })).json
   expect(key.secret).toMatch(/^svc_live_/)
-  const ask = (address: string) =>
+  const requestFrom = (address: string) =>
     client.send('POST', '/api/v0/merchant/token', undefined, {
       'api-key': key.secret,
       'x-forwarded-for': address,
     })
-  expect([(await ask('203.0.113.7')).status, (await ask('198.51.100.9')).error]).toEqual([
+  expect([(await requestFrom('203.0.113.7')).status, (await requestFrom('198.51.100.9')).error]).toEqual([
     200,
     'address_not_allowed',
   ])

@@ -81,13 +81,13 @@ export function leftAlone(bed: Bed): void {
     expect((await change(bed, LAST_USE, operatorId)).rows[0]!.minutes).toBeGreaterThan(10)
     const signInPage = page.getByRole('heading', { level: 1, name: 'svc console' })
     // Again, since calls that were under way may have noted their time after the change.
-    const askLater = async () => {
+    const requestLater = async () => {
       await change(bed, lastUsed(31), operatorId)
       await page.evaluate(LATER)
       await page.evaluate(ASK_AGAIN)
       return signInPage.count()
     }
-    await expect.poll(askLater, { interval: 1_000 }).toBe(1)
+    await expect.poll(requestLater, { interval: 1_000 }).toBe(1)
 
     let release = () => {}
     const held = new Promise<void>((resolve) => {

@@ -130,9 +130,9 @@ async function makeRefund(baseUrl: string, apiKey: string, paymentId: string, na
 }
 
 /** Asks until it is so: the bank, the relay and the deliveries work in the background. */
-async function until(ask: () => Promise<Json>, holds: (response: Json) => boolean): Promise<Json> {
+async function until(load: () => Promise<Json>, holds: (response: Json) => boolean): Promise<Json> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const response = await ask()
+    const response = await load()
     if (holds(response)) return response
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

@@ -21,11 +21,11 @@ export interface Process {
 
 export async function openProcess(): Promise<Process> {
   const paths: string[] = []
-  const server = createServer((asked, response) => {
-    if (asked.url === '/readyz')
+  const server = createServer((incoming, response) => {
+    if (incoming.url === '/readyz')
       return void Promise.resolve(process.readiness()).then((status) => response.writeHead(status).end())
-    paths.push(asked.url!)
-    if (asked.url === '/break') asked.socket.destroy()
+    paths.push(incoming.url!)
+    if (incoming.url === '/break') incoming.socket.destroy()
     else response.end()
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -52,7 +52,7 @@ export interface Response {
 }
 
 /** A POST over TLS; the path goes out as it is written. */
-export const ask = (port: number, path: string): Promise<Response> =>
+export const fetchPath = (port: number, path: string): Promise<Response> =>
   new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, path, method: 'POST', rejectUnauthorized: false, agent: false }
     request(options, (response) => {
@@ -64,7 +64,8 @@ export const ask = (port: number, path: string): Promise<Response> =>
       .end()
   })
 
-export const statusOf = async (port: number, path: string): Promise<number> => (await ask(port, path)).status
+export const statusOf = async (port: number, path: string): Promise<number> =>
+  (await fetchPath(port, path)).status
 
 /** The failure of the service with this error code that has the response's own description, request id and time. */
 export function asOfTheService({ headers, text }: Response, code: ErrorCode): unknown {

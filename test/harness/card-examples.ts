@@ -35,14 +35,14 @@ async function ordersWithReference(recorder: Recorder, { issuer, partner }: Call
     loadAmount: '500',
     referenceNumber: 'order-1042',
   }
-  const asked = async (encrypted: object) => ({
+  const requestOf = async (encrypted: object) => ({
     headers: { partnerId, 'content-type': 'application/json' },
     encrypted,
     body: JSON.stringify(await encryptFor(partner, encrypted)),
   })
   const first = 'With a reference of your own: a repeat returns this card'
-  await recorder.works('createGiftCard', first, issuer, await asked(order))
-  const other = await asked({ ...order, loadAmount: '600' })
+  await recorder.works('createGiftCard', first, issuer, await requestOf(order))
+  const other = await requestOf({ ...order, loadAmount: '600' })
   await recorder.fails('createGiftCard', 'order_reference_in_use', 'Another order with it', issuer, other)
 }
 

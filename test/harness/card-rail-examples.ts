@@ -11,8 +11,8 @@ export async function recordCardRail(recorder: Recorder, callers: Callers): Prom
     body: { token, acquirerId: '400123', stan, transmissionTime: '2026-04-01T09:34:05.000Z', ...fields },
   })
   const shop = { rrn: '609134000042', mcc: '5411', merchantName: 'Corner Shop', merchantPlace: 'Pune' }
-  const asked = message('000042', { amount: 120.5, channel: 'pos', ...shop })
-  const { authorizationId } = payloadOf(await recorder.works('authorizeCard', 'A hold', open, asked))
+  const requested = message('000042', { amount: 120.5, channel: 'pos', ...shop })
+  const { authorizationId } = payloadOf(await recorder.works('authorizeCard', 'A hold', open, requested))
   const captured = message('000043', { amount: 100, authorizationId })
   const { messageId: captureId } = payloadOf(
     await recorder.works('captureCard', 'A part of it', open, captured),

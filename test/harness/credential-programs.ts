@@ -19,7 +19,7 @@ export interface Programs {
   /** A read that the programs make with their token. */
   readonly path: string
   /** Asks for a token from an address; the secret is the programs' own by default. */
-  readonly ask: (
+  readonly requestToken: (
     of: TestService,
     address: string,
     secret?: string,
@@ -33,7 +33,7 @@ export async function merchantPrograms(service: TestService): Promise<Programs> 
     tenantId: merchantId,
     credentialId: apiKeyId,
     path: '/api/v0/payments',
-    ask: async ({ client }, address, secret = apiKey) => {
+    requestToken: async ({ client }, address, secret = apiKey) => {
       const headers = { 'api-key': secret, ...from(address) }
       const response = await client.send('POST', '/api/v0/merchant/token', undefined, headers)
       return { ...response, token: response.json.token }
@@ -48,7 +48,7 @@ export async function partnerPrograms(service: TestService): Promise<Programs> {
     tenantId: partnerId,
     credentialId: clientId,
     path: '/api/v0/partner/companies',
-    ask: async ({ client }, address, secret = clientSecret) => {
+    requestToken: async ({ client }, address, secret = clientSecret) => {
       const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: secret }
       const body = new URLSearchParams(form).toString()
       const response = await client.send('POST', '/oauth/token', body, { ...FORM, ...from(address) })

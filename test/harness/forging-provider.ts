@@ -11,7 +11,7 @@ export interface ForgingProvider {
   idToken: string
   signed(claims: JWTPayload): Promise<string>
   /** Parameters of the last request to the token endpoint. */
-  asked: URLSearchParams
+  tokenRequest: URLSearchParams
   /** Status of the token endpoint instead of a token, with a body that is no JSON; 0 breaks the connection. */
   fails: number | undefined
   close(): Promise<void>
@@ -34,7 +34,7 @@ export async function openForgingProvider(): Promise<ForgingProvider> {
     let text = ''
     request.on('data', (part) => (text += String(part)))
     request.on('end', () => {
-      bed.asked = new URLSearchParams(text)
+      bed.tokenRequest = new URLSearchParams(text)
       if (bed.fails === undefined)
         return json({ access_token: 'a', token_type: 'bearer', id_token: bed.idToken })
       if (bed.fails === 0) return void request.socket.destroy()
@@ -47,7 +47,7 @@ export async function openForgingProvider(): Promise<ForgingProvider> {
     issuer,
     env: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret },
     idToken: '',
-    asked: new URLSearchParams(),
+    tokenRequest: new URLSearchParams(),
     fails: undefined,
     signed: (claims) => new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'one' }).sign(privateKey),
     close: () =>

@@ -111,10 +111,10 @@ async function recordActivation(recorder: Recorder, issuer: Client, partner: Tes
   const { companyId, cardAccountId, partnerId } = partner
   const order = await encryptFor(partner, { companyId, cardAccountId, firstName: 'Ravi', physicalCard: true })
   const { svcCardId } = payloadOf(await issuer.post('/api/v0/partner/svcCard', order))
-  const asked = { params: { svcCardId }, headers: { partnerId }, body: {} }
-  await recorder.works('activateCard', 'It has arrived', issuer, asked)
+  const requested = { params: { svcCardId }, headers: { partnerId }, body: {} }
+  await recorder.works('activateCard', 'It has arrived', issuer, requested)
   await issuer.patch(STATUS(svcCardId), { status: 'BL', reason: 'Stolen' })
-  await recorder.fails('activateCard', 'invalid_transition', 'It is blocked for good', issuer, asked)
+  await recorder.fails('activateCard', 'invalid_transition', 'It is blocked for good', issuer, requested)
 }
 
 /** Examples of the sandbox's terminal, with a card that has a balance; `open` has no credentials. */

@@ -79,12 +79,12 @@ export const rowsToSend = OPERATIONS.filter(({ id }) => typeof ROWS[id] === 'fun
 /** An id of the same form that does not exist. */
 export const unknown = (id: string): string => id.replace(/.{20}$/, (end) => [...end].reverse().join(''))
 
-/** What any two answers may differ in: ids drawn for it, times, secrets, counters, and the ids that were asked for. */
-export const masked = ({ status, text, headers }: ApiResponse, ...asked: string[]) => ({
+/** What any two answers may differ in: ids drawn for it, times, secrets, counters, and the ids that were requested. */
+export const masked = ({ status, text, headers }: ApiResponse, ...requestedIds: string[]) => ({
   status,
   names: Object.keys(headers).sort(),
-  text: asked
-    .reduce((rest, id) => rest.replaceAll(id, '<asked>'), text)
+  text: requestedIds
+    .reduce((rest, id) => rest.replaceAll(id, '<requested>'), text)
     .replace(/[a-z]{2,4}_[0-9a-z]{26}/g, '<id>')
     .replace(/\b\d{6}XXXXXX\d{4}\b/g, '<number>')
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.+:\d]*/g, '<time>')

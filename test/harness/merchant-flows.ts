@@ -33,8 +33,8 @@ async function payoutFlows({ service, merchant: { merchantId }, flow }: Recordin
   const { commands } = service.app.services
   let payoutId = ''
   const prepare = async () => {
-    const ask = { merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
-    ;({ payoutId } = (await commands.open(preparePayout).run(ask)).payout!)
+    const args = { merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
+    ;({ payoutId } = (await commands.open(preparePayout).run(args)).payout!)
   }
   const complete = async (outcome: PayoutStep) => {
     for (const step of [{ to: 'APPROVED', by: 'another' }, { to: 'SENT', runId: 'pyr_1' }, outcome] as const)

@@ -4,7 +4,7 @@ import { Agent } from 'undici'
 import type { Json } from './client.ts'
 
 /** A request on its way to the service: a mutant may change it. */
-export interface Asked {
+export interface ProxiedRequest {
   readonly method: string
   path: string
   readonly headers: Record<string, string>
@@ -21,8 +21,8 @@ export interface Reported {
 
 /** One way in which a server is wrong. */
 export interface Mutation {
-  ask?(asked: Asked): void | 'hang' | 'close' | Promise<void | 'hang' | 'close'>
-  report?(reported: Reported, asked: Asked): void | Promise<void>
+  edit?(forwarded: ProxiedRequest): void | 'hang' | 'close' | Promise<void | 'hang' | 'close'>
+  report?(reported: Reported, forwarded: ProxiedRequest): void | Promise<void>
 }
 
 export interface MutantProxy {
@@ -47,7 +47,7 @@ export async function startMutant(target: string, mutation: Mutation): Promise<M
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
-    const asked: Asked = {
+    const forwarded: ProxiedRequest = {
       method: request.method!,
       path: request.url!,
       headers: Object.fromEntries(
@@ -57,15 +57,15 @@ export async function startMutant(target: string, mutation: Mutation): Promise<M
       ),
       body: Buffer.concat(parts),
     }
-    const trick = await mutation.ask?.(asked)
+    const trick = await mutation.edit?.(forwarded)
     if (trick === 'hang') return
     if (trick === 'close') return void response.destroy()
     const reply = await agent.request({
       origin: target,
-      path: asked.path,
-      method: asked.method as 'GET',
-      headers: asked.headers,
-      ...(asked.body.length > 0 && { body: asked.body }),
+      path: forwarded.path,
+      method: forwarded.method as 'GET',
+      headers: forwarded.headers,
+      ...(forwarded.body.length > 0 && { body: forwarded.body }),
     })
     const text = await reply.body.text()
     const headers = Object.fromEntries(
@@ -74,7 +74,7 @@ export async function startMutant(target: string, mutation: Mutation): Promise<M
     const json: Json = String(headers['content-type']).includes('json') && text ? JSON.parse(text) : undefined
     const reported: Reported = { status: reply.statusCode, headers, text, json }
     const before = JSON.stringify(json)
-    await mutation.report?.(reported, asked)
+    await mutation.report?.(reported, forwarded)
     if (reported.json && JSON.stringify(reported.json) !== before)
       reported.text = JSON.stringify(reported.json)
     response.writeHead(reported.status, reported.headers).end(reported.text)

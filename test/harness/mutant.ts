@@ -1,5 +1,5 @@
 import type { Json } from './client.ts'
-import type { Asked, Mutation, Reported } from './mutant-proxy.ts'
+import type { Mutation, ProxiedRequest, Reported } from './mutant-proxy.ts'
 
 /** A server that is wrong in one way, and the checks that must find it: these ids, and none beyond these and `also`. */
 export interface Mutant extends Mutation {
@@ -14,7 +14,7 @@ export const CARD = '/api/v0/partner/svcCard'
 export const SEARCH = `${CARD}/search`
 export const QR = '/api/v0/qr-code'
 
-export type On = (asked: Asked, reported: Reported) => boolean
+export type On = (request: ProxiedRequest, reported: Reported) => boolean
 export const cancels: On = ({ method }) => method === 'PATCH'
 export const creates: On = ({ path, method }) => path === CARD && method === 'POST'
 export const searches: On = ({ path }) => path === SEARCH
@@ -27,11 +27,11 @@ export const pays: On = ({ path }) => path === '/sandbox/upi/pay'
 export const tells = (
   on: On,
   status: number,
-  change: (json: Json, reported: Reported, asked: Asked) => void,
+  change: (json: Json, reported: Reported, request: ProxiedRequest) => void,
 ): Mutation => ({
-  report(reported, asked) {
-    if (reported.status === status && on(asked, reported) && reported.json)
-      change(reported.json, reported, asked)
+  report(reported, request) {
+    if (reported.status === status && on(request, reported) && reported.json)
+      change(reported.json, reported, request)
   },
 })
 

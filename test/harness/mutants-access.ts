@@ -38,8 +38,8 @@ export function accessMutants({ incentivePartner: partner, merchant }: SandboxFi
     },
     {
       name: 'every key gets a token',
-      ask(asked) {
-        if (asked.path === TOKEN) asked.headers['api-key'] = merchant.apiKey
+      edit(request) {
+        if (request.path === TOKEN) request.headers['api-key'] = merchant.apiKey
       },
       fails: [
         '4.1.key.missing',
@@ -69,12 +69,12 @@ export function accessMutants({ incentivePartner: partner, merchant }: SandboxFi
     // Section 5
     {
       name: 'tokens without a signature are good',
-      ask(asked) {
-        const { authorization = '' } = asked.headers
+      edit(request) {
+        const { authorization = '' } = request.headers
         const [head = '', claims = '', signature] = authorization.replace('Bearer ', '').split('.')
         const header = Buffer.from(head, 'base64url').toString()
         if (signature === '' && header.includes('none'))
-          asked.headers['authorization'] = lastGood.get(claims) ?? authorization
+          request.headers['authorization'] = lastGood.get(claims) ?? authorization
       },
       report({ json }) {
         const token: unknown = json?.token ?? json?.access_token
@@ -90,10 +90,10 @@ export function accessMutants({ incentivePartner: partner, merchant }: SandboxFi
     },
     {
       name: 'any scheme will do for a token',
-      ask(asked) {
-        const { authorization } = asked.headers
+      edit(request) {
+        const { authorization } = request.headers
         if (authorization?.startsWith('Token '))
-          asked.headers['authorization'] = authorization.replace('Token', 'Bearer')
+          request.headers['authorization'] = authorization.replace('Token', 'Bearer')
       },
       fails: [
         '5.create.token.scheme',
@@ -105,9 +105,9 @@ export function accessMutants({ incentivePartner: partner, merchant }: SandboxFi
     },
     {
       name: 'partnerId is not looked at',
-      ask(asked) {
-        if (asked.path === CARD || asked.path === SEARCH)
-          asked.headers['partnerid'] = lastGood.get(asked.headers['authorization'] ?? '') ?? partner.partnerId
+      edit({ headers, path }) {
+        if (path === CARD || path === SEARCH)
+          headers['partnerid'] = lastGood.get(headers['authorization'] ?? '') ?? partner.partnerId
       },
       fails: ['5.search.partnerId.missing', '5.search.partnerId.other', '5.search.partnerId.unknown'],
       also: /^5\.(create|search)\.partnerId\.|^4\.[34]|^7\.|^8\./,
@@ -130,13 +130,13 @@ export function accessMutants({ incentivePartner: partner, merchant }: SandboxFi
     // Sections 8 and 9
     {
       name: 'the version in the path does not count',
-      ask: (asked) => void (asked.path = asked.path.replace('/api/v1/', '/api/v0/')),
+      edit: (request) => void (request.path = request.path.replace('/api/v1/', '/api/v0/')),
       fails: ['9.other-version'],
     },
     {
       name: 'paths are found in any case',
-      ask(asked) {
-        if (asked.path.toLowerCase() === CARD.toLowerCase()) asked.path = CARD
+      edit(request) {
+        if (request.path.toLowerCase() === CARD.toLowerCase()) request.path = CARD
       },
       fails: ['9.exact'],
     },
@@ -148,16 +148,16 @@ export function accessMutants({ incentivePartner: partner, merchant }: SandboxFi
     },
     {
       name: 'numbers lose their last digits',
-      ask(asked) {
-        if (asked.body.toString().includes('100.00000000000000001'))
-          asked.body = Buffer.from('{"amount":100}')
+      edit(request) {
+        if (request.body.toString().includes('100.00000000000000001'))
+          request.body = Buffer.from('{"amount":100}')
       },
       fails: ['8.numbers'],
     },
     {
       name: 'bodies of any size are read',
-      ask(asked) {
-        if (asked.method === 'PATCH' && asked.body.length > 64 * 1024) asked.body = Buffer.from('{}')
+      edit(request) {
+        if (request.method === 'PATCH' && request.body.length > 64 * 1024) request.body = Buffer.from('{}')
       },
       fails: ['8.body.over'],
     },
@@ -215,12 +215,12 @@ export function accessMutants({ incentivePartner: partner, merchant }: SandboxFi
     },
     {
       name: 'headers of any size are read',
-      ask: ({ headers }) => void delete headers['x-filler'],
+      edit: ({ headers }) => void delete headers['x-filler'],
       fails: ['8.headers.over'],
     },
     {
       name: 'the version may be left out',
-      ask: (asked) => void (asked.path = asked.path.replace('/api/merchant/', '/api/v0/merchant/')),
+      edit: (request) => void (request.path = request.path.replace('/api/merchant/', '/api/v0/merchant/')),
       fails: ['9.no-version'],
     },
   ]

@@ -20,9 +20,9 @@ export const cardMutants = (): readonly Mutant[] => [
   },
   {
     name: 'the second page begins with the first card again',
-    ask(asked) {
-      if (asked.path === SEARCH)
-        asked.body = Buffer.from(asked.body.toString().replace(/,"after":"[^"]*"/, ''))
+    edit(request) {
+      if (request.path === SEARCH)
+        request.body = Buffer.from(request.body.toString().replace(/,"after":"[^"]*"/, ''))
     },
     fails: ['4.4.pages'],
   },
@@ -55,9 +55,9 @@ export const cardMutants = (): readonly Mutant[] => [
   },
   {
     name: 'limits of searches are brought into their range',
-    ask(asked) {
-      if (asked.path === SEARCH)
-        asked.body = Buffer.from(asked.body.toString().replace(/"limit":(?:0|10001)\b/, '"limit":1'))
+    edit(request) {
+      if (request.path === SEARCH)
+        request.body = Buffer.from(request.body.toString().replace(/"limit":(?:0|10001)\b/, '"limit":1'))
     },
     fails: ['4.4.limit.least', '4.4.limit.most'],
   },
@@ -68,12 +68,12 @@ function scopeless(): Mutant {
   const companies = new Map<string, string>()
   return {
     name: 'companyId of a search may be left out',
-    ask(asked) {
-      if (asked.path !== SEARCH) return
-      const body = JSON.parse(asked.body.toString())
+    edit(request) {
+      if (request.path !== SEARCH) return
+      const body = JSON.parse(request.body.toString())
       // As a server that finds cards by their ids alone.
       if (body.companyId === undefined && body.svcCardId !== undefined)
-        asked.body = Buffer.from(JSON.stringify({ ...body, companyId: companies.get(body.svcCardId) }))
+        request.body = Buffer.from(JSON.stringify({ ...body, companyId: companies.get(body.svcCardId) }))
     },
     report({ json, status }, { path }) {
       if (path === CARD && status === 200) companies.set(json.payload.svcCardId, json.payload.companyId)

@@ -24,22 +24,22 @@ export function codeMutants({ merchant }: SandboxFile): readonly Mutant[] {
     },
     {
       name: 'an access key alone cancels, and is refused',
-      ask({ method, headers }) {
+      edit({ method, headers }) {
         if (method !== 'PATCH' || !headers['merchantaccesskey'] || headers['authorization']) return
         Object.assign(headers, { authorization, 'x-alone': 'yes' })
       },
-      report(reported, asked) {
-        if (asked.path === TOKEN && asked.headers['api-key'] === merchant.apiKey)
+      report(reported, request) {
+        if (request.path === TOKEN && request.headers['api-key'] === merchant.apiKey)
           authorization = `Bearer ${reported.json.token}`
-        if (cancels(asked, reported) && asked.headers['x-alone']) turnInto(reported, 401, INVALID_TOKEN)
+        if (cancels(request, reported) && request.headers['x-alone']) turnInto(reported, 401, INVALID_TOKEN)
       },
       fails: ['4.2.accessKey.alone'],
     },
     {
       name: 'POST cancels, and is refused',
-      ask(asked) {
-        if (asked.method === 'POST' && asked.path.endsWith('/cancel'))
-          Object.assign(asked, { method: 'PATCH', path: `${asked.path}?post` })
+      edit(request) {
+        if (request.method === 'POST' && request.path.endsWith('/cancel'))
+          Object.assign(request, { method: 'PATCH', path: `${request.path}?post` })
       },
       report(reported, { path }) {
         if (path.endsWith('?post')) turnInto(reported, 405, REFUSED)
@@ -66,13 +66,13 @@ function creationMutants(): readonly Mutant[] {
     },
     {
       name: 'a repeated Idempotency-Key gets the first response and creates another code',
-      ask({ path, headers }) {
+      edit({ path, headers }) {
         const key = headers['idempotency-key'] ?? ''
         if (path === QR && firsts.has(key)) headers['idempotency-key'] = `${key}-again`
       },
-      report(reported, asked) {
-        const key = asked.headers['idempotency-key'] ?? ''
-        if (!makesCode(asked, reported) || key === '') return
+      report(reported, request) {
+        const key = request.headers['idempotency-key'] ?? ''
+        if (!makesCode(request, reported) || key === '') return
         const first = firsts.get(key.replace(/-again$/, ''))
         if (first === undefined) firsts.set(key, reported.text)
         else Object.assign(reported, { text: first, json: undefined })
@@ -82,9 +82,9 @@ function creationMutants(): readonly Mutant[] {
     },
     {
       name: 'the coin lookup fails for merchants',
-      report(reported, asked) {
-        if (asked.path === TOKEN && reported.status === 200) merchants.add(`Bearer ${reported.json.token}`)
-        if (coins(asked, reported) && merchants.has(asked.headers['authorization'] ?? ''))
+      report(reported, request) {
+        if (request.path === TOKEN && reported.status === 200) merchants.add(`Bearer ${reported.json.token}`)
+        if (coins(request, reported) && merchants.has(request.headers['authorization'] ?? ''))
           turnInto(reported, 500, REFUSED)
       },
       fails: ['4.5.merchant'],

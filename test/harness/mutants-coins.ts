@@ -103,7 +103,7 @@ export function coinMutants({ coinConfigId }: SandboxFile): readonly Mutant[] {
     // Servers that do not answer as servers do
     {
       name: 'the coin lookup closes the connection',
-      ask: ({ path }) => (path.startsWith('/api/v0/svc-coins') ? 'close' : undefined),
+      edit: ({ path }) => (path.startsWith('/api/v0/svc-coins') ? 'close' : undefined),
       fails: ['4.5.status', '5.coins.token.good', '9.path.coins'],
       also: /^4\.5\.|^5\.coins\.|^7\.coins\.|^7\.|^8\./,
     },
@@ -139,8 +139,8 @@ export function coinMutants({ coinConfigId }: SandboxFile): readonly Mutant[] {
     },
     {
       name: 'cookies disturb the coin lookup',
-      report(reported, asked) {
-        if (coins(asked, reported) && asked.headers['cookie']) reported.status = 401
+      report(reported, request) {
+        if (coins(request, reported) && request.headers['cookie']) reported.status = 401
       },
       fails: ['4.5.cookie'],
     },
@@ -164,7 +164,7 @@ export function coinMutants({ coinConfigId }: SandboxFile): readonly Mutant[] {
     },
     {
       name: 'there are no problem details',
-      ask: ({ headers }) =>
+      edit: ({ headers }) =>
         void (headers['accept'] === 'application/problem+json' && delete headers['accept']),
       fails: ['7.problem'],
     },

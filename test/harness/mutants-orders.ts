@@ -16,9 +16,9 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
     )
   /** A server that is lax about orders: what it takes reaches the real one in order. */
   const lax = (mend: (order: Json) => boolean): Mutation => ({
-    async ask(asked) {
-      if (asked.path !== CARD || !asked.body.toString().startsWith('"eyJ')) return
-      const opened = await compactDecrypt(JSON.parse(asked.body.toString()), key).catch(() => undefined)
+    async edit(request) {
+      if (request.path !== CARD || !request.body.toString().startsWith('"eyJ')) return
+      const opened = await compactDecrypt(JSON.parse(request.body.toString()), key).catch(() => undefined)
       if (!opened) return
       let order: Json
       try {
@@ -27,16 +27,16 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
         return
       }
       if (Buffer.from(opened.plaintext).toString() === JSON.stringify(order) && mend(order))
-        asked.body = Buffer.from(await encrypted(order))
+        request.body = Buffer.from(await encrypted(order))
     },
   })
   return [
     // Section 4.3
     {
       name: 'plain orders are taken',
-      async ask(asked) {
-        if (asked.path === CARD && asked.body.toString().startsWith('{'))
-          asked.body = Buffer.from(await encrypted(JSON.parse(asked.body.toString())))
+      async edit(request) {
+        if (request.path === CARD && request.body.toString().startsWith('{'))
+          request.body = Buffer.from(await encrypted(JSON.parse(request.body.toString())))
       },
       fails: ['4.3.encryption.plain', '4.3.encryption.plain.word', '7.create.word'],
     },
@@ -51,9 +51,9 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
     },
     {
       name: 'the RSA key opens nothing',
-      async ask(asked) {
-        const header = Buffer.from(asked.body.toString().slice(1).split('.')[0]!, 'base64url').toString()
-        if (asked.path === CARD && header.includes('"RSA-OAEP-256"')) asked.body = Buffer.from('"x.y.z.a.b"')
+      async edit(request) {
+        const header = Buffer.from(request.body.toString().slice(1).split('.')[0]!, 'base64url').toString()
+        if (request.path === CARD && /"RSA-OAEP-256"/.test(header)) request.body = Buffer.from('"x.y.z.a.b"')
       },
       fails: ['4.3.encryption.RSA-OAEP-256'],
     },
@@ -121,8 +121,8 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
     },
     {
       name: 'Idempotency-Key is ignored when cards are created',
-      ask(asked) {
-        if (asked.path === CARD) delete asked.headers['idempotency-key']
+      edit(request) {
+        if (request.path === CARD) delete request.headers['idempotency-key']
       },
       fails: [
         '4.3.idempotency',
@@ -227,8 +227,8 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
     {
       name: 'a created card is 201',
       // An encrypted response too, which `tells` does not see.
-      report: (reported, asked) =>
-        void (reported.status === 200 && creates(asked, reported) && (reported.status = 201)),
+      report: (reported, request) =>
+        void (reported.status === 200 && creates(request, reported) && (reported.status = 201)),
       fails: ['4.3.status', '4.3.least', '4.3.userId', '4.3.encrypted-response'],
       also: /^4\.3\.|^4\.4\.|^8\.mobile$/,
     },
@@ -314,7 +314,7 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
     },
     {
       name: 'responses are never encrypted',
-      ask: ({ headers }) => void (headers['accept'] === 'application/jose' && delete headers['accept']),
+      edit: ({ headers }) => void (headers['accept'] === 'application/jose' && delete headers['accept']),
       fails: ['4.3.encrypted-response', '4.4.encrypted-many'],
     },
     {

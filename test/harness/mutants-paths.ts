@@ -1,9 +1,14 @@
 import { CARD, type Mutant, SEARCH, TOKEN } from './mutant.ts'
-import type { Asked } from './mutant-proxy.ts'
+import type { ProxiedRequest } from './mutant-proxy.ts'
 
-const missing = (id: string, words: string, on: (asked: Asked) => boolean, also: RegExp): Mutant => ({
+const missing = (
+  id: string,
+  words: string,
+  on: (request: ProxiedRequest) => boolean,
+  also: RegExp,
+): Mutant => ({
   name: `${words} is not there`,
-  ask: (asked) => void (on(asked) && (asked.path = '/nowhere')),
+  edit: (request) => void (on(request) && (request.path = '/nowhere')),
   fails: [`9.path.${id}`],
   also,
 })
@@ -23,7 +28,7 @@ export const pathMutants = (): readonly Mutant[] => [
   },
   {
     name: 'the document of all operations is not served',
-    ask: (asked) => void (asked.path === '/openapi.json' && (asked.path = '/nowhere')),
+    edit: (request) => void (request.path === '/openapi.json' && (request.path = '/nowhere')),
     fails: ['9.openapi'],
   },
 ]

@@ -7,11 +7,11 @@ export function qrCodeMutants({ merchant }: SandboxFile): readonly Mutant[] {
     // Section 4.2 and 3.1
     {
       name: 'a second cancel is a conflict',
-      report(reported, asked) {
-        if (!cancels(asked, reported) || reported.status !== 200) return
-        if (lastGood.has(asked.path))
+      report(reported, request) {
+        if (!cancels(request, reported) || reported.status !== 200) return
+        if (lastGood.has(request.path))
           turnInto(reported, 409, { response_code: 1, response_message: 'Failure' })
-        lastGood.set(asked.path, '')
+        lastGood.set(request.path, '')
       },
       fails: ['4.2.repeat', '4.2.together'],
     },
@@ -68,8 +68,8 @@ export function qrCodeMutants({ merchant }: SandboxFile): readonly Mutant[] {
     },
     {
       name: 'a foreign code is 403',
-      report(reported, asked) {
-        if (asked.method === 'PATCH' && reported.status === 404 && !/qr_0{20}|no-such/.test(asked.path))
+      report(reported, request) {
+        if (request.method === 'PATCH' && reported.status === 404 && !/qr_0{20}|no-such/.test(request.path))
           reported.status = 403
       },
       fails: ['4.2.foreign', '4.2.odd-id.unicode'],
@@ -88,33 +88,33 @@ export function qrCodeMutants({ merchant }: SandboxFile): readonly Mutant[] {
     },
     {
       name: 'POST cancels as well',
-      ask(asked) {
-        if (asked.method === 'POST' && asked.path.endsWith('/cancel'))
-          Object.assign(asked, { method: 'PATCH' })
+      edit(request) {
+        if (request.method === 'POST' && request.path.endsWith('/cancel'))
+          Object.assign(request, { method: 'PATCH' })
       },
       fails: ['4.2.method'],
     },
     {
       name: 'nobody needs a token to cancel',
-      async ask(asked) {
-        if (asked.method !== 'PATCH') return
+      async edit(request) {
+        if (request.method !== 'PATCH') return
         const good = lastGood.get('authorization')
-        if (asked.headers['authorization'] && !good)
-          lastGood.set('authorization', asked.headers['authorization'])
-        if (!asked.headers['authorization'] && good) asked.headers['authorization'] = good
+        if (request.headers['authorization'] && !good)
+          lastGood.set('authorization', request.headers['authorization'])
+        if (!request.headers['authorization'] && good) request.headers['authorization'] = good
       },
       fails: ['4.2.accessKey.alone', '5.cancel.token.missing', '5.cancel.token.status', '5.cancel.challenge'],
     },
     {
       name: 'merchantAccessKey is not looked at',
-      ask: ({ headers }) => void delete headers['merchantaccesskey'],
+      edit: ({ headers }) => void delete headers['merchantaccesskey'],
       fails: ['4.2.accessKey.other'],
     },
     {
       name: 'fields that nobody knows are dropped from the body of a cancel',
-      ask(asked) {
-        if (asked.method === 'PATCH' && asked.body.toString() === '{"force":true}')
-          asked.body = Buffer.from('{}')
+      edit(request) {
+        if (request.method === 'PATCH' && request.body.toString() === '{"force":true}')
+          request.body = Buffer.from('{}')
       },
       fails: ['4.2.unknown-field'],
     },
@@ -127,26 +127,26 @@ export function qrCodeMutants({ merchant }: SandboxFile): readonly Mutant[] {
     },
     {
       name: 'amounts are rounded to two decimals',
-      ask(asked) {
-        if (asked.body.toString() === '{"amount":10.555}') asked.body = Buffer.from('{"amount":10.56}')
+      edit(request) {
+        if (request.body.toString() === '{"amount":10.555}') request.body = Buffer.from('{"amount":10.56}')
       },
       fails: ['2.3.create.amount.decimals'],
     },
     {
       name: 'a repeated reference makes another code',
-      ask(asked) {
-        if (asked.path !== QR || !asked.body.toString().includes('referenceNumber')) return
-        const request = JSON.parse(asked.body.toString())
-        if (lastGood.has(request.referenceNumber)) request.referenceNumber += 'x'
-        lastGood.set(request.referenceNumber, '')
-        if (request.referenceNumber.length <= 64) asked.body = Buffer.from(JSON.stringify(request))
+      edit(request) {
+        if (request.path !== QR || !request.body.toString().includes('referenceNumber')) return
+        const body = JSON.parse(request.body.toString())
+        if (lastGood.has(body.referenceNumber)) body.referenceNumber += 'x'
+        lastGood.set(body.referenceNumber, '')
+        if (body.referenceNumber.length <= 64) request.body = Buffer.from(JSON.stringify(body))
       },
       fails: ['2.3.reference.repeat', '2.3.reference.other'],
     },
     {
       name: 'Idempotency-Key is ignored when codes are created',
-      ask(asked) {
-        if (asked.path === QR) delete asked.headers['idempotency-key']
+      edit(request) {
+        if (request.path === QR) delete request.headers['idempotency-key']
       },
       fails: ['2.3.idempotency', '2.3.idempotency.other'],
     },
@@ -207,7 +207,7 @@ export function qrCodeMutants({ merchant }: SandboxFile): readonly Mutant[] {
     },
     {
       name: 'Idempotency-Key is ignored by the cancel',
-      ask({ method, headers }) {
+      edit({ method, headers }) {
         if (method === 'PATCH') delete headers['idempotency-key']
       },
       fails: ['4.2.idempotency'],

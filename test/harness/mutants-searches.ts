@@ -60,11 +60,11 @@ export function searchMutants(): readonly Mutant[] {
     },
     {
       name: 'any session cookie is good',
-      ask(asked) {
-        const { authorization = '', cookie } = asked.headers
-        if (asked.path === SEARCH && lastGood.has(authorization))
-          asked.headers['cookie'] = lastGood.get(authorization)!
-        else if (cookie === undefined) delete asked.headers['cookie']
+      edit(request) {
+        const { authorization = '', cookie } = request.headers
+        if (request.path === SEARCH && lastGood.has(authorization))
+          request.headers['cookie'] = lastGood.get(authorization)!
+        else if (cookie === undefined) delete request.headers['cookie']
       },
       report(reported, { path }) {
         if (path === '/oauth/token' && reported.status === 200)

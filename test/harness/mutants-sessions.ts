@@ -30,10 +30,11 @@ export function sessionMutants(): readonly Mutant[] {
   return [
     {
       name: 'the session cookie may have any value, and another cookie comes before it',
-      ask(asked) {
-        const { authorization = '', cookie = '' } = asked.headers
+      edit(request) {
+        const { authorization = '', cookie = '' } = request.headers
         const good = cookies.get(authorization)
-        if (asked.path === SEARCH && good && cookie.includes('SVCSESSION=')) asked.headers['cookie'] = good
+        if (request.path === SEARCH && good && cookie.includes('SVCSESSION='))
+          request.headers['cookie'] = good
       },
       report(reported, { path }) {
         if (path !== '/oauth/token' || reported.status !== 200) return
@@ -45,7 +46,7 @@ export function sessionMutants(): readonly Mutant[] {
     },
     {
       name: 'cards need no token',
-      ask({ path, headers }) {
+      edit({ path, headers }) {
         const id = headers['partnerid'] ?? ''
         if ((path !== CARD && path !== SEARCH) || headers['authorization'] !== undefined) return
         headers['authorization'] = authorizations.get(id) ?? ''

@@ -7,13 +7,13 @@ const [A, AAAA] = [1, 28]
 export class NameServer {
   readonly #socket: Socket
   /** Names that were asked for, each once. */
-  readonly asked = new Set<string>()
+  readonly queried = new Set<string>()
 
   private constructor(socket: Socket, addresses: Readonly<Record<string, readonly string[]>>) {
     this.#socket = socket
     socket.on('message', (query, { port, address }) => {
       const { name, type, end } = questionOf(query)
-      this.asked.add(name)
+      this.queried.add(name)
       if (name.endsWith('silent.test')) return
       const known = addresses[name]
       const wanted = known?.filter((one) => (one.includes(':') ? AAAA : A) === type) ?? []
@@ -43,7 +43,7 @@ export class NameServer {
   }
 
   silentNames(): number {
-    return [...this.asked].filter((name) => name.endsWith('silent.test')).length
+    return [...this.queried].filter((name) => name.endsWith('silent.test')).length
   }
 
   async close(): Promise<void> {

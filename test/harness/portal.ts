@@ -14,8 +14,15 @@ export async function invite(
 ): Promise<{ memberId: string; name: string; token: string; link: string }> {
   const { clock, database, keyring, random } = app.services
   const tools = { keyring, random, now: new Date(clock.now()) }
-  const asked = { tenantId, name, role, hours, createdBy: 'operator asha', publicUrl: 'https://svc.example' }
-  const { member, link } = await database.operate((tx) => inviteMember(tx, tools, asked))
+  const requested = {
+    tenantId,
+    name,
+    role,
+    hours,
+    createdBy: 'operator asha',
+    publicUrl: 'https://svc.example',
+  }
+  const { member, link } = await database.operate((tx) => inviteMember(tx, tools, requested))
   return { memberId: member.memberId, name, link, token: link.split('#')[1]! }
 }
 

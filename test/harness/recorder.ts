@@ -4,7 +4,7 @@ import type { ApiResponse, Client } from './client.ts'
 import { BANK_RAIL_KEY, CARD_RAIL_KEY, RAIL_KEY } from './service.ts'
 
 /** What a worked example sends; what it leaves out is not sent. */
-export interface Asked {
+export interface RecordedRequest {
   readonly params?: Record<string, string>
   readonly query?: Record<string, string>
   readonly headers?: Record<string, string>
@@ -19,7 +19,7 @@ export interface Asked {
 interface Recorded {
   readonly name: string
   readonly summary: string
-  readonly request: Omit<Asked, 'as'>
+  readonly request: Omit<RecordedRequest, 'as'>
   readonly status: number
   readonly mediaType: string
   readonly response: unknown
@@ -37,12 +37,17 @@ export class Recorder {
   }
 
   /** A success, and for operations that want credentials the same without them. */
-  async works(id: string, summary: string, client: Client, asked: Asked = {}): Promise<ApiResponse> {
-    const response = await this.#call(id, client, asked)
+  async works(
+    id: string,
+    summary: string,
+    client: Client,
+    requested: RecordedRequest = {},
+  ): Promise<ApiResponse> {
+    const response = await this.#call(id, client, requested)
     if (response.status !== 200) throw new Error(`${id} failed: ${response.text}`)
-    this.#keep(id, 'success', summary, asked, response)
+    this.#keep(id, 'success', summary, requested, response)
     if (operationOf(id).auth === 'none') return response
-    const refused = await this.#call(id, this.#plain, asked, false)
+    const refused = await this.#call(id, this.#plain, requested, false)
     this.#keep(id, refused.error!, 'Without credentials', {}, refused)
     return response
   }
@@ -53,17 +58,17 @@ export class Recorder {
     errorCode: string,
     summary: string,
     client: Client,
-    asked: Asked = {},
+    requested: RecordedRequest = {},
   ): Promise<void> {
-    const response = await this.#call(id, client, asked)
+    const response = await this.#call(id, client, requested)
     if (response.error !== errorCode)
       this.differences.push(`${id} did not fail with ${errorCode}: ${response.text}`)
-    this.#keep(id, errorCode, summary, asked, response)
+    this.#keep(id, errorCode, summary, requested, response)
   }
 
-  async #call(id: string, client: Client, asked: Asked, signs = true): Promise<ApiResponse> {
+  async #call(id: string, client: Client, requested: RecordedRequest, signs = true): Promise<ApiResponse> {
     const { path, method, auth } = operationOf(id)
-    const { params = {}, query, headers = {}, body } = asked
+    const { params = {}, query, headers = {}, body } = requested
     const url = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
     const search = query ? `?${new URLSearchParams(query)}` : ''
     const text = typeof body === 'object' ? JSON.stringify(body) : body
@@ -80,8 +85,8 @@ export class Recorder {
     })
   }
 
-  #keep(id: string, name: string, summary: string, asked: Asked, response: ApiResponse): void {
-    const { as: _, ...request } = asked
+  #keep(id: string, name: string, summary: string, requested: RecordedRequest, response: ApiResponse): void {
+    const { as: _, ...request } = requested
     const mediaType = String(response.headers['content-type']).split(';')[0]!
     const recorded = { name, summary, request, status: response.status, mediaType }
     // Files are no text; their first bytes say what they are.

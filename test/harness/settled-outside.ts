@@ -37,8 +37,8 @@ export const settle = (
 export async function payOut({ app }: TestService, { merchantId }: Pick<Shop, 'merchantId'>) {
   const { commands } = app.services
   const businessDay = calendarDay(new Date(), 'Asia/Kolkata')
-  const asked = { merchantId, businessDay, preparedBy: 'operator asha', isEarly: true }
-  const { payout } = await commands.open(preparePayout).run({ ...asked, requiresSettlement: false })
+  const requested = { merchantId, businessDay, preparedBy: 'operator asha', isEarly: true }
+  const { payout } = await commands.open(preparePayout).run({ ...requested, requiresSettlement: false })
   for (const step of [
     { to: 'APPROVED', by: 'operator ravi' },
     { to: 'SENT', runId: 'pyr_settled' },

@@ -153,9 +153,9 @@ test('Retry-After is honoured, and waiting ends at the deadline, not after it', 
   const payload = JSON.stringify({ error: 'rate_limited', error_description: 'Slow down' })
   const body = JSON.stringify({ payload, errorResponse: { requestId: 'req_1', errorType } })
   once(CODES, { status, headers: { 'retry-after': '2' }, body })
-  const askedAtMs = performance.now()
+  const requestedAtMs = performance.now()
   await client.qrCodes.create({})
-  expect(performance.now() - askedAtMs).toBeGreaterThanOrEqual(1_990)
+  expect(performance.now() - requestedAtMs).toBeGreaterThanOrEqual(1_990)
   proxy.seen.length = 0
   proxy.decide = () => ({ status, headers: { 'retry-after': '60' }, body })
   const reported = await thrownBy(client.qrCodes.create({}))

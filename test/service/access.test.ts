@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const askFor = (apiKey: string): Promise<ApiResponse> =>
+const requestToken = (apiKey: string): Promise<ApiResponse> =>
   service.client.post(TOKEN, undefined, { 'api-key': apiKey })
 const use = (token: string): Promise<ApiResponse> =>
   service.client.post('/api/v0/qr-code/search', { limit: 1 }, { authorization: `Bearer ${token}` })
@@ -56,7 +56,7 @@ function expectRefusedKey(response: ApiResponse): void {
 
 test('a key gets a token response of the specified shape, its expiry an instant in milliseconds', async () => {
   const before = Date.now()
-  const response = await askFor(merchant.apiKey)
+  const response = await requestToken(merchant.apiKey)
   expect(response.status).toBe(200)
   expect(response.json).toEqual({
     token: expect.any(String),
@@ -96,7 +96,7 @@ test.each(['null', '[]', '""', '0', 'false', '{"merchantId":"x"}', '{', 'x'])(
 )
 
 test('a token verifies with the published keys in an independent library', async () => {
-  const { token, expiry } = (await askFor(merchant.apiKey)).json
+  const { token, expiry } = (await requestToken(merchant.apiKey)).json
   const published = createRemoteJWKSet(new URL('/.well-known/jwks.json', service.baseUrl))
   const { payload, protectedHeader } = await jwtVerify(token, published, {
     issuer: service.baseUrl,
@@ -133,7 +133,7 @@ test.each<[string, (key: string) => string]>([
   ['with more behind it', (key) => `${key}0`],
   ['very long', (key) => key.repeat(100)],
 ])('an API key that is %s gets 401 in the envelope', async (_, mangle) => {
-  expectRefusedKey(await askFor(mangle(merchant.apiKey)))
+  expectRefusedKey(await requestToken(mangle(merchant.apiKey)))
 })
 
 test('a wrong key and a malformed one get the same response', async () => {
@@ -148,24 +148,24 @@ test('a wrong key and a malformed one get the same response', async () => {
   }
   const revoked = await anotherKey(merchant.merchantId)
   await revoke(revoked.apiKeyId)
-  expect(unlike(await askFor(revoked.apiKey))).toEqual(unlike(await askFor('x')))
+  expect(unlike(await requestToken(revoked.apiKey))).toEqual(unlike(await requestToken('x')))
 })
 
 test('a revoked key gets no more tokens, and the other live keys of the merchant still do', async () => {
   const { apiKeyId, apiKey } = await anotherKey(merchant.merchantId)
-  expect((await askFor(apiKey)).status).toBe(200)
-  expect((await askFor(merchant.apiKey)).status).toBe(200)
+  expect((await requestToken(apiKey)).status).toBe(200)
+  expect((await requestToken(merchant.apiKey)).status).toBe(200)
   await revoke(apiKeyId)
-  expectRefusedKey(await askFor(apiKey))
-  expect((await askFor(merchant.apiKey)).status).toBe(200)
+  expectRefusedKey(await requestToken(apiKey))
+  expect((await requestToken(merchant.apiKey)).status).toBe(200)
 })
 
 test('a disabled merchant gets no token, and gets one again when it is enabled', async () => {
   const shop = await service.newMerchant()
   await disable(shop.merchantId, true)
-  expectRefusedKey(await askFor(shop.apiKey))
+  expectRefusedKey(await requestToken(shop.apiKey))
   await disable(shop.merchantId, false)
-  expect((await askFor(shop.apiKey)).status).toBe(200)
+  expect((await requestToken(shop.apiKey)).status).toBe(200)
 })
 
 test('merchantAccessKey is accepted for the token’s merchant, is 403 for another merchant, and proves nothing alone', async () => {
@@ -192,8 +192,8 @@ test('neither the database nor the log ever contains an API key or a token', asy
   const { apiKey } = await anotherKey(merchant.merchantId)
   const token = await tokenOf(service.client, apiKey)
   await use(token)
-  await askFor(`${apiKey}x`)
-  await askFor(merchant.apiKey.replace(/.$/, '!'))
+  await requestToken(`${apiKey}x`)
+  await requestToken(merchant.apiKey.replace(/.$/, '!'))
   const dump = await asSuperuser(service.db.database, async (db) => {
     const { rows: tables } = await db.query<{ name: string }>(
       `select format('svc.%I', tablename) as name from pg_tables where schemaname = 'svc'`,
@@ -223,14 +223,14 @@ test('wrong keys lead to 429 with Retry-After, and a valid key from the same add
   const strict = await openService({ env: { FAILED_ATTEMPTS_PER_MINUTE: '5' } })
   try {
     const shop = await strict.newMerchant()
-    const ask = (apiKey: string) => strict.client.post(TOKEN, undefined, { 'api-key': apiKey })
-    for (let i = 0; i < 5; i++) expectRefusedKey(await ask(`svc_test_wrong${i}`))
+    const tryKey = (apiKey: string) => strict.client.post(TOKEN, undefined, { 'api-key': apiKey })
+    for (let i = 0; i < 5; i++) expectRefusedKey(await tryKey(`svc_test_wrong${i}`))
     for (let i = 5; i < 20; i++) {
-      const slowed = await ask(`svc_test_wrong${i}`)
+      const slowed = await tryKey(`svc_test_wrong${i}`)
       expect([slowed.status, slowed.error]).toEqual([429, 'too_many_failed_attempts'])
       expect(Number(slowed.headers['retry-after'])).toBeGreaterThan(0)
       expect(slowed.json).toMatchObject({ resultCode: 1, errorResponse: { errorType: 'RATE_LIMIT_ERROR' } })
-      expect((await ask(shop.apiKey)).status).toBe(200)
+      expect((await tryKey(shop.apiKey)).status).toBe(200)
     }
   } finally {
     await strict.close()

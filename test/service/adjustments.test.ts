@@ -161,8 +161,8 @@ test('what the merchant owes beyond its payable balance is an advance, which its
   await giveAccount(service, shop.merchantId)
   const utr = await utrOf(service, shop.paymentId)
   const commands = service.app.services.commands
-  const ask = { merchantId: shop.merchantId, businessDay: today(), preparedBy: 'one', isEarly: true }
-  const { payout } = await commands.open(preparePayout).run({ ...ask, requiresSettlement: false })
+  const payoutArgs = { merchantId: shop.merchantId, businessDay: today(), preparedBy: 'one', isEarly: true }
+  const { payout } = await commands.open(preparePayout).run({ ...payoutArgs, requiresSettlement: false })
   expect(payout).toMatchObject({ amountPaise: 100_00n })
   await run(service, shop, 90_00n)
   expect(await balancesOf(service, shop.merchantId)).toMatchObject({ merchant_advances: '-1000' })

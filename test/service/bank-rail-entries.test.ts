@@ -130,10 +130,10 @@ test('above the limit a signed notice is credited, and an operator’s interpret
   const colleague = await signedIn(limited, 'finance')
   const funds = `/card-accounts/${partner.cardAccountId}/funds`
   const reading = { amount: '1000', reference: newTransferUtr(), reason: 'typed wrongly', noticeId }
-  const asked = await finance.post(funds, reading)
-  expect(asked.status).toBe(202)
+  const submitted = await finance.post(funds, reading)
+  expect(submitted.status).toBe(202)
   expect((await finance.get(`/rail-notices/${noticeId}`)).json.status).toBe('QUARANTINED')
-  const approved = await colleague.post(`/approvals/${asked.json.approvalId}/approve`, {})
+  const approved = await colleague.post(`/approvals/${submitted.json.approvalId}/approve`, {})
   expect(approved.status, approved.text).toBe(200)
   expect((await finance.get(`/rail-notices/${noticeId}`)).json).toMatchObject({
     status: 'ASSIGNED',

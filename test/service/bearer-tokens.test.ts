@@ -200,11 +200,11 @@ async function refusedWithinASecond(
 ): Promise<void> {
   for (const client of clients) {
     let response: ApiResponse
-    let askedAtMs: number
+    let requestedAtMs: number
     do {
-      askedAtMs = performance.now()
+      requestedAtMs = performance.now()
       response = await use(text, client)
-    } while (response.status === 200 && askedAtMs - committedAtMs <= 1_000)
+    } while (response.status === 200 && requestedAtMs - committedAtMs <= 1_000)
     expectInvalid(response)
     for (let again = 0; again < 20; again++) expectInvalid(await use(text, client))
   }
@@ -296,7 +296,7 @@ test('once its signing key is retired, a token issued in the same second is not 
   try {
     const { keyring, database } = own.app.services
     const { apiKey } = await own.newMerchant()
-    const askedAtMs = own.clock.now()
+    const requestedAtMs = own.clock.now()
     const previous = await tokenOf(own.client, apiKey)
     await database.write([], (tx) => keyring.add(tx, 'token_signing', 0, randomBytes(32)))
     await keyring.refresh()
@@ -308,7 +308,7 @@ test('once its signing key is retired, a token issued in the same second is not 
     )
     await keyring.refresh()
     expectInvalid(await use(previous, own.client))
-    own.clock.advance(askedAtMs - (askedAtMs % 1_000) - own.clock.now())
+    own.clock.advance(requestedAtMs - (requestedAtMs % 1_000) - own.clock.now())
     expect((await use(await tokenOf(own.client, apiKey), own.client)).status).toBe(200)
   } finally {
     await own.close()

@@ -43,7 +43,7 @@ afterAll(async () => {
   await service?.close()
 })
 
-interface Asked {
+interface PeerRequest {
   readonly method: string
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
@@ -55,7 +55,7 @@ interface Response {
   readonly json: Json
 }
 
-async function send(baseUrl: string, { method, path, headers = {}, body }: Asked): Promise<Response> {
+async function send(baseUrl: string, { method, path, headers = {}, body }: PeerRequest): Promise<Response> {
   const response = await fetch(`${baseUrl}${path}`, {
     method,
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
@@ -99,9 +99,11 @@ function named(name: string, value: Json): Json {
 }
 
 /** The same request to both, where what it names is each one's own. */
-async function both(ask: (side: 'svc' | 'peer') => Asked | Promise<Asked>): Promise<[Response, Response]> {
-  const ours = await send(service.baseUrl, await ask('svc'))
-  const theirs = await send(peer.baseUrl, await ask('peer'))
+async function both(
+  build: (side: 'svc' | 'peer') => PeerRequest | Promise<PeerRequest>,
+): Promise<[Response, Response]> {
+  const ours = await send(service.baseUrl, await build('svc'))
+  const theirs = await send(peer.baseUrl, await build('peer'))
   expect({ status: theirs.status, body: plain(theirs.json) }).toEqual({
     status: ours.status,
     body: plain(ours.json),
@@ -109,7 +111,7 @@ async function both(ask: (side: 'svc' | 'peer') => Asked | Promise<Asked>): Prom
   return [ours, theirs]
 }
 
-const notice = (tr: string, utr: string, amount: number | string, key = RAIL_KEY): Asked => {
+const notice = (tr: string, utr: string, amount: number | string, key = RAIL_KEY): PeerRequest => {
   const body = JSON.stringify({ utr, tr, amount, payerVpa: 'payer@bank' })
   const headers = { 'x-rail-signature': signNotice(Buffer.from(body), key, Date.now()) }
   return { method: 'POST', path: '/rails/upi/credits', headers, body }
@@ -151,7 +153,7 @@ test('the peer creates and cancels QR codes as the service does', async () => {
   await both(() => ({ method: 'POST', path, headers, body: '{"fixedAmount":true}' }))
   await both(() => ({ method: 'POST', path, body: '{}' }))
   const codes = await newCodes()
-  const cancel = (id: string): Asked => ({
+  const cancel = (id: string): PeerRequest => ({
     method: 'PATCH',
     path: `${path}/${id}/cancel`,
     headers,
@@ -185,7 +187,7 @@ test('for forty concurrent notices of one credit the peer records one, and a los
   const utr = newUtr()
   const same = Array.from({ length: 20 }, () => notice(trs[0]!, utr, 10))
   const others = Array.from({ length: 20 }, () => notice(trs[0]!, newUtr(), 10))
-  const all = await Promise.all([...same, ...others].map((asked) => send(peer.baseUrl, asked)))
+  const all = await Promise.all([...same, ...others].map((peerRequest) => send(peer.baseUrl, peerRequest)))
   expect(all.map(({ status }) => status)).toEqual(all.map(() => 200))
   const paid = new Map(all.map(({ json }) => [json.payload.paymentId, json.payload.status]))
   expect(paid.size).toBe(21)
@@ -199,7 +201,12 @@ const order = async (partner: TestPartner, more: object): Promise<string> => {
 const CARDS = '/api/v0/partner/svcCard'
 
 test('the peer issues gift cards from encrypted orders as the service does', async () => {
-  const create = (body: string): Asked => ({ method: 'POST', path: CARDS, headers: incentiveHeaders, body })
+  const create = (body: string): PeerRequest => ({
+    method: 'POST',
+    path: CARDS,
+    headers: incentiveHeaders,
+    body,
+  })
   const mobile = () => String(6_000_000_000 + (randomBytes(4).readUInt32BE() % 1_000_000_000))
   const holder = { firstName: 'Ravi', lastName: 'Kumar', city: 'Pune', loadAmount: 25 }
   const bodies = {
@@ -219,13 +226,13 @@ test('the peer issues gift cards from encrypted orders as the service does', asy
 
 test('for sixteen concurrent repeats of one encrypted order the peer issues one card', async () => {
   const body = await order(incentive, { mobile: '9876512345', firstName: 'Mina', loadAmount: 3 })
-  const asked: Asked = { method: 'POST', path: CARDS, headers: incentiveHeaders, body }
-  const all = await Promise.all(Array.from({ length: 16 }, () => send(peer.baseUrl, asked)))
+  const peerRequest: PeerRequest = { method: 'POST', path: CARDS, headers: incentiveHeaders, body }
+  const all = await Promise.all(Array.from({ length: 16 }, () => send(peer.baseUrl, peerRequest)))
   expect(new Set(all.map(({ json }) => json.payload.svcCardId)).size).toBe(1)
 })
 
 test('both can search the cards that the other one issued', async () => {
-  const search = (headers: Record<string, string>, body: object): Asked => ({
+  const search = (headers: Record<string, string>, body: object): PeerRequest => ({
     method: 'POST',
     path: `${CARDS}/search`,
     headers,

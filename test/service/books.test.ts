@@ -143,8 +143,8 @@ test('each flow moves money between the accounts stated in the reference', async
       const { utr } = await credit((await newCode(service, shop)).tr, { utr: 'SETTLED001' })
       await moved()
       const lines = [{ utr, line: 1, amountPaise: paise(249_50n), settledOn: '2026-04-01' }]
-      const ask = { tenantId: merchant.merchantId, fileId: 'stf_example', lines }
-      await service.app.services.commands.open(recordSettlement).run(ask)
+      const settlementArgs = { tenantId: merchant.merchantId, fileId: 'stf_example', lines }
+      await service.app.services.commands.open(recordSettlement).run(settlementArgs)
     }),
     await flow('The merchant refunds a part of it to the payer', () => refund('1', 49.5)),
     await flow('The bank has made the refund', () => refunded('REFUNDED')),

@@ -38,8 +38,8 @@ const card = async (svcCardId: string): Promise<Json> => payloadOf(await client.
 /** The command that `svc admin cards kyc set` runs. */
 function setKyc(svcCardId: string, kycStatus: KycStatus): Promise<unknown> {
   const { partnerId } = partner
-  const ask = { partnerId, svcCardId, kycStatus, actor: 'operator', reason: 'checked' } as const
-  return service.app.services.commands.open(setCardKyc).run(ask)
+  const args = { partnerId, svcCardId, kycStatus, actor: 'operator', reason: 'checked' } as const
+  return service.app.services.commands.open(setCardKyc).run(args)
 }
 
 interface Event {

@@ -89,9 +89,10 @@ describe.each(['shared', 'P-256', 'X25519', 'RSA'] as const)('with the key %s', 
       [`${CREATE}/${svcCardId}`, undefined],
       [`${CREATE}/search`, { companyId, cardAccountId, svcCardId }],
     ] as const) {
-      const ask = (headers = {}) => (body ? caller.post(path, body, headers) : caller.get(path, headers))
-      const { plaintext } = await compactDecrypt((await ask(ENCRYPTED)).text, opening)
-      expect(Buffer.from(plaintext).toString()).toBe((await ask()).text)
+      const requestWith = (headers = {}) =>
+        body ? caller.post(path, body, headers) : caller.get(path, headers)
+      const { plaintext } = await compactDecrypt((await requestWith(ENCRYPTED)).text, opening)
+      expect(Buffer.from(plaintext).toString()).toBe((await requestWith()).text)
     }
   })
 })

@@ -193,7 +193,7 @@ describe('a large account', () => {
   /** Asks for the whole account and resolves at the first bytes; nothing more is read until `resume` or `destroy`. */
   const begin = async () => {
     const token = await partnerToken(service.client, many)
-    const asked = request(`${service.baseUrl}${SEARCH}`, {
+    const clientRequest = request(`${service.baseUrl}${SEARCH}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token.json.access_token}`,
@@ -202,9 +202,9 @@ describe('a large account', () => {
         cookie: String(token.headers['set-cookie']).split(';')[0]!,
       },
     })
-    asked.end(JSON.stringify(accountOf(many)))
+    clientRequest.end(JSON.stringify(accountOf(many)))
     const response = await new Promise<IncomingMessage>((resolve, reject) =>
-      asked.once('response', resolve).once('error', reject),
+      clientRequest.once('response', resolve).once('error', reject),
     )
     response.pause()
     return response

@@ -21,8 +21,8 @@ const daysAgo = (days: number) => calendarDay(new Date(Date.now() - days * DAY_M
 const TWO_DAYS_AGO = daysAgo(2)
 const close = (through: string) => {
   const { database, keyring } = service.app.services
-  const asked = { through, by: 'operator asha', timeZone: 'Asia/Kolkata' }
-  return database.operate((tx) => closePeriod(tx, keyring, asked))
+  const requested = { through, by: 'operator asha', timeZone: 'Asia/Kolkata' }
+  return database.operate((tx) => closePeriod(tx, keyring, requested))
 }
 const problems = async () => {
   const { database, keyring } = service.app.services

@@ -32,7 +32,7 @@ const look = (id: string, headers: Record<string, string> = {}, as = client): Pr
   as.get(`${COINS}/${id}`, headers)
 
 test('the lookup returns the whole record and nothing else (K1, K2)', async () => {
-  const asked = {
+  const requested = {
     configuration: 'CUSTOM',
     companyId: partner.companyId,
     event: 'survey.answered',
@@ -44,13 +44,13 @@ test('the lookup returns the whole record and nothing else (K1, K2)', async () =
     perUserDailyLimit: 50,
     coinsExpireAfterDays: 90,
   }
-  const made = await newConfig(client, asked)
+  const made = await newConfig(client, requested)
   const response = await look(made.coinConfigId)
   expect(response.json).toEqual({
     response_code: 0,
     response_message: 'Success',
     payload: {
-      ...asked,
+      ...requested,
       coinConfigId: made.coinConfigId,
       status: 'ACTIVE',
       revision: 1,

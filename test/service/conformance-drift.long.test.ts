@@ -61,8 +61,8 @@ const linesOf = ({ stdout }: Run): string[] => stdout.split('\n').filter((line) 
 
 async function driftOf(options: readonly string[], ...reports: readonly Report[]): Promise<Run> {
   const proxy = await startMutant(from.sandbox.baseUrl, {
-    report: async (reported, asked) => {
-      for (const report of reports) await report(reported, asked)
+    report: async (reported, request) => {
+      for (const report of reports) await report(reported, request)
     },
   })
   try {

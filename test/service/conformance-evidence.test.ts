@@ -26,7 +26,7 @@ test('every cookie of the token response is sent, as by a cookie jar: a server t
   const result = await conformanceOfMutant(
     from,
     {
-      ask: ({ headers }) =>
+      edit: ({ headers }) =>
         void seen.add(String(headers['cookie']).replace(/SVCSESSION=[^;]+/, 'SVCSESSION')),
       report(reported, { path }) {
         if (path !== '/oauth/token' || reported.status !== 200) return
@@ -60,8 +60,8 @@ test('where no search can succeed, no check that a token, partner or cookie is r
   const result = await conformanceOfMutant(
     from,
     {
-      report(reported, asked) {
-        if (searches(asked, reported)) turnInto(reported, 404, { code: 1, message: 'Failure' })
+      report(reported, proxied) {
+        if (searches(proxied, reported)) turnInto(reported, 404, { code: 1, message: 'Failure' })
       },
     },
     { credentials: { ...from.sandbox, incentivePartner }, sections: ['5'] },
@@ -73,8 +73,8 @@ test('where a response is unusable, no check of what it may omit passes', async 
   const result = await conformanceOfMutant(
     from,
     {
-      report(reported, asked) {
-        if (reported.status !== 200 || !(cancels(asked, reported) || creates(asked, reported))) return
+      report(reported, proxied) {
+        if (reported.status !== 200 || !(cancels(proxied, reported) || creates(proxied, reported))) return
         Object.assign(reported, { status: 500, text: '<h1>Oops</h1>', json: undefined })
       },
     },
@@ -99,7 +99,7 @@ test('a simulator that accepts no payment proves nothing about cancelled codes: 
 test('a web server without any of the operations passes no check of their paths', async () => {
   const result = await conformanceOfMutant(
     from,
-    { ask: (asked) => void (asked.path.startsWith('/api/') && (asked.path = '/nowhere')) },
+    { edit: (proxied) => void (proxied.path.startsWith('/api/') && (proxied.path = '/nowhere')) },
     { sections: ['9'] },
   )
   expect(matching(result, /^9\.path\./, 'passed')).toEqual([])

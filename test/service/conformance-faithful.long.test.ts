@@ -96,7 +96,7 @@ function faithful(): readonly Faithful[] {
     },
     {
       name: 'the coin lookup accepts a partner’s token only',
-      ask({ path, headers }) {
+      edit({ path, headers }) {
         if (path.startsWith('/api/v0/svc-coins') && both.isMerchant(headers['authorization']))
           headers['authorization'] = 'Bearer refused'
       },
@@ -105,7 +105,7 @@ function faithful(): readonly Faithful[] {
     },
     {
       name: 'the coin lookup accepts a merchant’s token only',
-      ask({ path, headers }) {
+      edit({ path, headers }) {
         if (!path.startsWith('/api/v0/svc-coins') || headers['authorization'] === undefined) return
         headers['authorization'] = merchantsOnly.isMerchant(headers['authorization'])
           ? merchantsOnly.partner()
@@ -116,8 +116,8 @@ function faithful(): readonly Faithful[] {
     },
     {
       name: 'refusals have status 200 and a code other than 0',
-      report(reported, asked) {
-        if (ofSpecified(asked.path) && reported.status >= 400 && !coins(asked, reported))
+      report(reported, request) {
+        if (ofSpecified(request.path) && reported.status >= 400 && !coins(request, reported))
           reported.status = 200
       },
       noticed: [
@@ -146,10 +146,10 @@ function faithful(): readonly Faithful[] {
     },
     {
       name: 'some of the further card fields are left out',
-      report(reported, asked) {
+      report(reported, request) {
         if (reported.status !== 200) return
-        if (creates(asked, reported) && reported.json) without(reported.json.payload)
-        if (searches(asked, reported))
+        if (creates(request, reported) && reported.json) without(reported.json.payload)
+        if (searches(request, reported))
           reported.json.payload.data.filter((card: Json) => card.maskedNumber).forEach(without)
       },
       noticed: ['4.3.further', '4.4.incentive.further'],

@@ -19,7 +19,7 @@ import {
   type SandboxService,
 } from '../harness/conformance.ts'
 import type { Mutant } from '../harness/mutant.ts'
-import { type Asked, startMutant } from '../harness/mutant-proxy.ts'
+import { type ProxiedRequest, startMutant } from '../harness/mutant-proxy.ts'
 import { mutantsOf } from '../harness/mutants.ts'
 
 // What is tested here is the kit, which never meets the database: once is enough.
@@ -53,7 +53,7 @@ interface RecordOf {
   readonly what: string
   readonly row: string
   readonly fields: readonly Row[]
-  readonly on: (asked: Asked) => boolean
+  readonly on: (request: ProxiedRequest) => boolean
   readonly find: (json: Json) => Json
 }
 
@@ -161,8 +161,8 @@ once('a server that is wrong in one way', () => {
     async (record) => {
       let change: (json: Json) => void
       const mutant = await startMutant(from.sandbox.baseUrl, {
-        report: ({ status, json }, asked) =>
-          void (status === 200 && record.on(asked) && change(record.find(json))),
+        report: ({ status, json }, request) =>
+          void (status === 200 && record.on(request) && change(record.find(json))),
       })
       const only = record.fields.map(({ name }) => `${record.row}.${name}`)
       const failed = async (field: string, to: (holder: Json) => void) => {

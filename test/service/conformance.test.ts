@@ -93,12 +93,12 @@ test('without a simulator payments are skipped; without creation the codes of th
   const result = await conformanceOfMutant(
     from,
     {
-      ask(asked) {
+      edit(request) {
         if (
-          asked.path === '/sandbox/upi/pay' ||
-          (asked.path === '/api/v0/qr-code' && asked.method === 'POST')
+          request.path === '/sandbox/upi/pay' ||
+          (request.path === '/api/v0/qr-code' && request.method === 'POST')
         )
-          asked.path = '/nowhere'
+          request.path = '/nowhere'
       },
     },
     { sections: ['4.2'], credentials: { ...from.sandbox, disposableQrCodeIds: [payload.qrCodeId] } },
@@ -184,7 +184,7 @@ test.each(RUDE)('a server that %s is unreachable, not conformant', async (_, res
 test('a server that stops responding is not waited for repeatedly: the remaining checks are blocked', async () => {
   const result = await conformanceOfMutant(
     from,
-    { ask: ({ path }) => (path === '/' ? undefined : 'hang') },
+    { edit: ({ path }) => (path === '/' ? undefined : 'hang') },
     { timeoutMs: 1_000 },
   )
   expect(idsOf(result, 'passed')).toEqual([])
@@ -198,9 +198,9 @@ test('a request that was sent too soon, by 429 and Retry-After, is sent again wh
     from,
     {
       report(reported, { method, path, body }) {
-        const asked = `${method} ${path} ${body.toString()}`
-        if (path === '/' || refused.has(asked)) return
-        refused.add(asked)
+        const request = `${method} ${path} ${body.toString()}`
+        if (path === '/' || refused.has(request)) return
+        refused.add(request)
         reported.status = 429
         reported.headers = { 'retry-after': '0' }
         reported.text = ''

@@ -150,7 +150,7 @@ const search = async (as: Client, filters: object): Promise<Json> =>
 
 test('filters must all match; images and their strings are omitted', async () => {
   const own = await service.as(await service.newMerchant())
-  const asked = {
+  const requested = {
     customerId: 'c1',
     customerName: 'Asha',
     customerEmail: 'asha@example.com',
@@ -158,12 +158,12 @@ test('filters must all match; images and their strings are omitted', async () =>
     referenceNumber: 'r1',
     amount: 25,
   }
-  const wanted = payloadOf(await create(asked, own))
+  const wanted = payloadOf(await create(requested, own))
   const plain = payloadOf(await create({ amount: 24.99 }, own))
   await cancel(own, plain.qrCodeId)
   const { qrCodeBase64, upiUri, ...record } = wanted
   expect([qrCodeBase64, upiUri]).toEqual([expect.any(String), expect.any(String)])
-  const { amount, ...texts } = asked
+  const { amount, ...texts } = requested
   for (const [field, value] of Object.entries({
     ...texts,
     status: 'ACTIVE',

@@ -62,9 +62,9 @@ async function errorOf({ method, path }: Documented, headers: Record<string, str
 describe.each(KINDS)('of all operations that accept the token of %s', (_, programs) => {
   test('each is rejected from another address', async () => {
     const own = await programs(service)
-    const { token } = await own.ask(service, OFFICE)
+    const { token } = await own.requestToken(service, OFFICE)
     await limit(own, { addresses: [OFFICE] })
-    await own.ask(service, OFFICE)
+    await own.requestToken(service, OFFICE)
     const all = await operationsOf(own.kind)
     expect(all.length).toBeGreaterThan(25)
     await expect
@@ -81,7 +81,7 @@ describe.each(KINDS)('of all operations that accept the token of %s', (_, progra
     const own = await programs(service)
     const all = await operationsOf(own.kind)
     expect([...new Set(all.map(({ scope }) => scope))].sort()).toEqual([...scopesOf(own.kind)].sort())
-    const { token } = await own.ask(service, OFFICE)
+    const { token } = await own.requestToken(service, OFFICE)
     const headers = { ...bearer(token, OFFICE), partnerid: own.tenantId }
     for (const scope of scopesOf(own.kind)) {
       await limit(own, { scopes: [scope] })

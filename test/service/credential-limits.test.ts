@@ -45,16 +45,16 @@ test.each(KINDS)(
     const own = await programs(service)
     await limit(own, { addresses: [OFFICE, '2001:db8::/32'] })
     for (const address of [OFFICE, `::ffff:${OFFICE}`, '::ffff:cb00:7107', '2001:db8:1::9'])
-      expect([address, (await own.ask(service, address)).status]).toEqual([address, 200])
+      expect([address, (await own.requestToken(service, address)).status]).toEqual([address, 200])
     for (const address of [ELSEWHERE, `::ffff:${ELSEWHERE}`, '2001:db9::1', `${OFFICE}:443`, 'unknown']) {
-      const refused = await own.ask(service, address)
+      const refused = await own.requestToken(service, address)
       expect([address, refused.status, outcome(refused)]).toEqual([address, 403, 'address_not_allowed'])
       expect(refused.text).not.toContain('2001:db8::/32')
     }
     const wrong = own.kind === 'merchant' ? 'svc_test_wrong' : 'svc_secret_wrong'
     const [inside, outside] = [
-      await own.ask(service, OFFICE, wrong),
-      await own.ask(service, ELSEWHERE, wrong),
+      await own.requestToken(service, OFFICE, wrong),
+      await own.requestToken(service, ELSEWHERE, wrong),
     ]
     expect([inside.status, outside.status]).toEqual([401, 401])
     const body = ({ text, headers }: ApiResponse) =>
@@ -68,7 +68,9 @@ test.each(KINDS)(
   async (_, programs) => {
     const own = await programs(service)
     const processes = [service, other]
-    const tokens = await Promise.all(processes.map(async (one) => (await own.ask(one, OFFICE)).token))
+    const tokens = await Promise.all(
+      processes.map(async (one) => (await own.requestToken(one, OFFICE)).token),
+    )
     const all = (address: string) =>
       Promise.all(
         processes.flatMap((one) =>
@@ -94,14 +96,14 @@ test.each(KINDS)(
 )
 
 test('a credential issued with limits is never without them, and its replacement has the same ones', async () => {
-  const { tenantId, ask } = await merchantPrograms(service)
+  const { tenantId, requestToken } = await merchantPrograms(service)
   const path = `/tenants/${tenantId}/credentials`
   const limits = { addresses: [OFFICE], scopes: ['payments:read'] }
   const issued = (await operations.post(path, { name: 'reports', ...limits })).json
   const rolled = (await operations.post(`${path}/${issued.credentialId}/roll`, {})).json
   for (const { secret } of [issued, rolled]) {
-    expect((await ask(service, ELSEWHERE, secret)).status).toBe(403)
-    const { token } = await ask(service, OFFICE, secret)
+    expect((await requestToken(service, ELSEWHERE, secret)).status).toBe(403)
+    const { token } = await requestToken(service, OFFICE, secret)
     expect((await use(other, '/api/v0/payments', token, OFFICE)).status).toBe(200)
     expect(outcome(await use(other, '/api/v0/payouts', token, OFFICE))).toBe('insufficient_scope')
   }
@@ -115,7 +117,7 @@ test('a credential issued with limits is never without them, and its replacement
 test('a rejection for a scope has the challenge of RFC 6750, for merchants too', async () => {
   const own = await merchantPrograms(service)
   await limit(own, { scopes: ['qr_codes:read'] })
-  const { token } = await own.ask(service, OFFICE)
+  const { token } = await own.requestToken(service, OFFICE)
   const refused = await use(service, '/api/v0/payouts', token, OFFICE)
   expect([refused.status, refused.errorDescription]).toEqual([
     403,
@@ -129,7 +131,7 @@ test('a rejection for a scope has the challenge of RFC 6750, for merchants too',
 test('a client with scopes gets tokens with those by default, and none with others', async () => {
   const { clientId, clientSecret, partnerId: tenantId } = await newPartner(service)
   await limit({ tenantId, credentialId: clientId }, { scopes: ['events:read', 'cards:read'] })
-  const ask = (scope?: string) =>
+  const requestToken = (scope?: string) =>
     service.client.send(
       'POST',
       '/oauth/token',
@@ -141,22 +143,22 @@ test('a client with scopes gets tokens with those by default, and none with othe
       }).toString(),
       FORM,
     )
-  expect((await ask()).json.scope).toBe('cards:read events:read')
-  expect((await ask('cards:read')).json.scope).toBe('cards:read')
-  expect((await ask('cards:read cards:write')).json.error).toBe('invalid_scope')
+  expect((await requestToken()).json.scope).toBe('cards:read events:read')
+  expect((await requestToken('cards:read')).json.scope).toBe('cards:read')
+  expect((await requestToken('cards:read cards:write')).json.error).toBe('invalid_scope')
 })
 
 test.each(KINDS)(
   'a valid secret of %s and its token used from elsewhere are recorded in the audit of the tenant once, whatever the number of attempts',
   async (_, programs) => {
     const own = await programs(service)
-    const { token } = await own.ask(service, OFFICE)
+    const { token } = await own.requestToken(service, OFFICE)
     await limit(own, { addresses: [OFFICE] })
     const entries = async (): Promise<Json[]> =>
       (await operations.get(`/audit?tenantId=${own.tenantId}&action=credential_refusal.created`)).json.data
     expect(await entries()).toEqual([])
     for (let n = 0; n < 20; n++) {
-      await own.ask([service, other][n % 2]!, ELSEWHERE)
+      await own.requestToken([service, other][n % 2]!, ELSEWHERE)
       await use(service, own.path, token, '192.0.2.1')
     }
     await expect.poll(async () => (await entries()).length).toBe(1)
@@ -165,7 +167,7 @@ test.each(KINDS)(
     const { refusedAddress, refusedOn } = await credentialOf(own)
     expect([details.address, typeof refusedOn]).toEqual([refusedAddress, 'string'])
     for (const one of [service, other]) one.app.services.credentialRefusals.loop.wake()
-    await own.ask(service, ELSEWHERE)
+    await own.requestToken(service, ELSEWHERE)
     const more = await operations.get(`/audit?tenantId=${own.tenantId}&action=credential_refusal.changed`)
     expect([(await entries()).length, more.json.data]).toEqual([1, []])
   },
@@ -215,7 +217,7 @@ test('limits that break a rule are rejected by name and change nothing; those of
 
 test('an open event stream ends once its address is no longer allowed', async () => {
   const own = await merchantPrograms(service)
-  const { token } = await own.ask(service, OFFICE)
+  const { token } = await own.requestToken(service, OFFICE)
   const { body } = await request(`${service.client.baseUrl}/api/v0/events/stream`, {
     headers: bearer(token, OFFICE),
   })

@@ -21,7 +21,7 @@ afterAll(async () => {
 interface Programs {
   readonly tenantId: string
   /** The response to its programs' request of a token, by one of the services. */
-  readonly ask: (of: TestService, secret?: Json) => Promise<{ status: number; token: string }>
+  readonly requestToken: (of: TestService, secret?: Json) => Promise<{ status: number; token: string }>
   /** The status of a request with a token. */
   readonly use: (of: TestService, token: string) => Promise<number>
 }
@@ -30,7 +30,7 @@ async function merchantPrograms(): Promise<Programs> {
   const { apiKey, merchantId } = await service.newMerchant()
   return {
     tenantId: merchantId,
-    ask: async ({ client }, issued) => {
+    requestToken: async ({ client }, issued) => {
       const headers = { 'api-key': issued?.secret ?? apiKey }
       const { status, json } = await client.send('POST', '/api/v0/merchant/token', undefined, headers)
       return { status, token: json.token }
@@ -44,7 +44,7 @@ async function partnerPrograms(): Promise<Programs> {
   const partner = await newPartner(service)
   return {
     tenantId: partner.partnerId,
-    ask: async ({ client }, issued) => {
+    requestToken: async ({ client }, issued) => {
       const credential = issued && { clientId: issued.credentialId, clientSecret: issued.secret }
       const { status, json } = await partnerToken(client, { ...partner, ...credential })
       return { status, token: json.access_token }
@@ -76,7 +76,7 @@ const endNow = (credentialId: string) =>
 test.each(KINDS)(
   '%s that is replaced stays valid for its hours; then it and its tokens end in every process within a second',
   async (_, programs) => {
-    const { tenantId, ask, use } = await programs()
+    const { tenantId, requestToken, use } = await programs()
     const { credentialId, name } = (await credentialsOf(tenantId))[0]!
     const issued = (await roll(tenantId, credentialId, { hours: 48 })).json
     const [previous, next] = await credentialsOf(tenantId)
@@ -84,30 +84,30 @@ test.each(KINDS)(
     expect([Math.round(hours), next!['name'], next!['expiresOn']]).toEqual([48, name, undefined])
     const tokens = []
     for (const one of [service, other]) {
-      const [before, after] = [await ask(one), await ask(one, issued)]
+      const [before, after] = [await requestToken(one), await requestToken(one, issued)]
       expect([await use(one, before.token), await use(one, after.token)]).toEqual([200, 200])
       tokens.push({ one, before: before.token, after: after.token })
     }
 
     await endNow(credentialId)
-    expect((await ask(service)).status).toBe(401)
+    expect((await requestToken(service)).status).toBe(401)
     for (const { one, before, after } of tokens) {
       await expect.poll(() => use(one, before), { timeout: 1_000, interval: 100 }).toBe(401)
-      expect([(await ask(one, issued)).status, await use(one, after)]).toEqual([200, 200])
+      expect([(await requestToken(one, issued)).status, await use(one, after)]).toEqual([200, 200])
     }
   },
 )
 
 test.each(KINDS)('the last use of %s is recorded, whichever process received it', async (_, programs) => {
-  const { tenantId, ask, use } = await programs()
+  const { tenantId, requestToken, use } = await programs()
   const lastUsed = async () => (await credentialsOf(tenantId))[0]!['lastUsedOn'] as string | undefined
   const save = (one: TestService) => one.app.services.credentialUses.loop.wake()
   expect(await lastUsed()).toBeUndefined()
-  await ask(service)
+  await requestToken(service)
   save(service)
   await expect.poll(lastUsed).toBeTypeOf('string')
   const issued = await lastUsed()
-  const { token } = await ask(other)
+  const { token } = await requestToken(other)
   await use(other, token)
   save(other)
   await expect.poll(lastUsed).not.toBe(issued)
@@ -138,7 +138,7 @@ test('a credential is replaced only for its own tenant, and the hours are 1 to 7
 })
 
 test('an administrator of the portal replaces a credential with a recent sign-in; the audit names the member', async () => {
-  const { tenantId, ask } = await merchantPrograms()
+  const { tenantId, requestToken } = await merchantPrograms()
   const member = await memberBrowser(service, tenantId)
   const [{ credentialId }] = (await member.get('/credentials')).json.data
   const path = `/credentials/${credentialId}/roll`
@@ -146,7 +146,7 @@ test('an administrator of the portal replaces a credential with a recent sign-in
   expect((await member.post(path, {})).error).toBe('step_up_required')
   await member.post('/session/step-up', { password: PASSWORD })
   const issued = (await member.post(path, {})).json
-  expect((await ask(service, issued)).status).toBe(200)
+  expect((await requestToken(service, issued)).status).toBe(200)
   const { data } = (await operations.get(`/audit?tenantId=${tenantId}&action=api_key.changed`)).json
   expect(data.map(({ actor, target }: Json) => [actor, target])).toEqual([
     [`member ${member.memberName}`, credentialId],

@@ -135,9 +135,9 @@ test('a dispute that only our deadline ended is won when the network decides so:
   const { client, merchantId } = shop
   await giveAccount(service, merchantId)
   const payOut = async () => {
-    const ask = { merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
+    const args = { merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
     const { commands } = service.app.services
-    return (await commands.open(preparePayout).run({ ...ask, requiresSettlement: false })).payout
+    return (await commands.open(preparePayout).run({ ...args, requiresSettlement: false })).payout
   }
   await payOut()
   const advanced = await overdueDispute(shop, 60)

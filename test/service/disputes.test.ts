@@ -33,8 +33,8 @@ const statusOf = async (shop: Shop, disputeId: string): Promise<string> =>
   (await disputeOf(shop, disputeId)).status
 const payOut = async ({ merchantId }: Shop) => {
   const { commands } = service.app.services
-  const ask = { merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
-  const { payout } = await commands.open(preparePayout).run({ ...ask, requiresSettlement: false })
+  const args = { merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
+  const { payout } = await commands.open(preparePayout).run({ ...args, requiresSettlement: false })
   return payout
 }
 

@@ -176,8 +176,8 @@ async function endOfCards(partner: TestPartner): Promise<void> {
   await update(expires, expired, '2020-01-01')
   const giveBack = async (consentReference: string): Promise<string> =>
     payloadOf(await client.post(`${path(returned)}/return`, { consentReference })).returnId
-  const ask = { partnerId: partner.partnerId, svcCardId: returned, returnId: await giveBack('letter-1') }
-  await service.app.services.commands.open(reverseReturn).run({ ...ask, reason: 'found' })
+  const args = { partnerId: partner.partnerId, svcCardId: returned, returnId: await giveBack('letter-1') }
+  await service.app.services.commands.open(reverseReturn).run({ ...args, reason: 'found' })
   await giveBack('letter-2')
   await update('remarks = $2', returned, 'lost')
   await asSuperuser(service.db.database, (db) => db.query('update card_returns set due_at = now()'))

@@ -38,10 +38,10 @@ function fund(
   amountPaise: bigint,
   { app }: TestService = service,
 ) {
-  const ask = { partnerId, cardAccountId, amountPaise: paise(amountPaise), reference, reason: 'April float' }
+  const args = { partnerId, cardAccountId, amountPaise: paise(amountPaise), reference, reason: 'April float' }
   return app.services.commands
     .open(fundAccount)
-    .run(ask, { actor: 'asha', action: 'card_account.funded', target: cardAccountId, tenantId: partnerId })
+    .run(args, { actor: 'asha', action: 'card_account.funded', target: cardAccountId, tenantId: partnerId })
 }
 
 async function booksOf({ cardAccountId, partnerId }: TestPartner) {

@@ -42,12 +42,12 @@ const write = (database: Database) => database.write(['t'], (tx) => tx.query(WRI
 test.skipIf(!canReplicate)(
   'with REPLICATION=required a connection without synchronous standbys is rejected, and used once there are some',
   async () => {
-    const ask = () => open({ url: pair.primary.url }, { durable: 'required' }).directory(PORT)
-    await expect(ask()).rejects.toThrow(NotDurable)
-    await expect(ask()).rejects.toThrow(/synchronous_standby_names is empty/)
+    const readPort = () => open({ url: pair.primary.url }, { durable: 'required' }).directory(PORT)
+    await expect(readPort()).rejects.toThrow(NotDurable)
+    await expect(readPort()).rejects.toThrow(/synchronous_standby_names is empty/)
     await pair.primary.run(`alter system set synchronous_standby_names = '*'`)
     await pair.primary.run('select pg_reload_conf()')
-    await vi.waitUntil(() => ask().catch(() => undefined), soon)
+    await vi.waitUntil(() => readPort().catch(() => undefined), soon)
   },
 )
 

@@ -222,7 +222,7 @@ test('TOKEN_EXPIRY: an instant or the remaining time, both in milliseconds', asy
 })
 
 test('UNKNOWN_FIELDS: rejected by name, or without effect, also in the query and in an encrypted order', async () => {
-  const ask = async (service: TestService) => {
+  const requestAll = async (service: TestService) => {
     const shop = await service.as(merchant)
     const buyer = await asPartner(service.client, partner)
     return [
@@ -231,11 +231,11 @@ test('UNKNOWN_FIELDS: rejected by name, or without effect, also in the query and
       await createCard(buyer, partner, { colour: 'red' }),
     ]
   }
-  for (const response of await ask(byDefault)) {
+  for (const response of await requestAll(byDefault)) {
     expect(result(response)).toEqual([400, 'validation_failed'])
     expect(response.errorDescription).toContain('colour')
   }
-  expect((await ask(otherwise)).map(({ status }) => status)).toEqual([200, 200, 200])
+  expect((await requestAll(otherwise)).map(({ status }) => status)).toEqual([200, 200, 200])
 })
 
 test('every literal reading of "one encrypted payload string" is accepted', async () => {

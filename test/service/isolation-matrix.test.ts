@@ -103,7 +103,7 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
         { 'idempotency-key': `${id}-${name}` },
       ]) {
         const [a, b] = await Promise.all(
-          [theirs, missing].map((asked) => send(id, client, { ...ids, [name]: asked }, partner, headers)),
+          [theirs, missing].map((tried) => send(id, client, { ...ids, [name]: tried }, partner, headers)),
         )
         // The second one of the same key is another request under that key: neither knows of the other's tenant.
         if ('idempotency-key' in headers) continue
@@ -167,8 +167,8 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
     const { ids, partner = victims.partner.partner! } = victimOf(auth)
     for (const [kind, client] of Object.entries(kinds)) {
       const [a, b] = await Promise.all(
-        [ids, Object.fromEntries(Object.keys(ids).map((name) => [name, 'none']))].map((asked) =>
-          send(id, client, asked, partner),
+        [ids, Object.fromEntries(Object.keys(ids).map((name) => [name, 'none']))].map((tried) =>
+          send(id, client, tried, partner),
         ),
       )
       expect([kind, a!.status, a!.error]).toEqual([kind, 401, 'invalid_token'])

@@ -25,8 +25,8 @@ function beginUpload({ headers }: Client, length = `content-length: ${LARGE.leng
   const socket: Socket = connect(Number(port), hostname)
   socket.on('error', () => undefined)
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const asked = `POST ${PATH} HTTP/1.1\r\nhost: a\r\n${fields.join('')}content-type: application/x-ndjson\r\n${length}\r\n\r\n`
-  socket.write(`${before}${asked}`)
+  const head = `POST ${PATH} HTTP/1.1\r\nhost: a\r\n${fields.join('')}content-type: application/x-ndjson\r\n${length}\r\n\r\n`
+  socket.write(`${before}${head}`)
   return socket
 }
 

@@ -136,14 +136,14 @@ test('requests for a token count in the rate of their credential, and of no othe
   const second = await database.operate((tx) =>
     issueApiKey(tx, { keyring, random, mode: 'live' }, merchant.merchantId, 'till'),
   )
-  for (const [ask, right, wrong] of [
+  for (const [args, right, wrong] of [
     [byKey, merchant.apiKey, `${merchant.apiKey.slice(0, -4)}none`],
     [byClient, partner.clientSecret, 'wrong'],
   ] as const) {
     // Wrong secrets use nothing of it up.
-    expect(new Set(await Promise.all(Array.from({ length: 30 }, () => ask(wrong))))).toEqual(new Set([401]))
-    expect(await ask(right)).toBe(200)
-    expect(new Set(await Promise.all(Array.from({ length: 60 }, () => ask(right))))).toEqual(
+    expect(new Set(await Promise.all(Array.from({ length: 30 }, () => args(wrong))))).toEqual(new Set([401]))
+    expect(await args(right)).toBe(200)
+    expect(new Set(await Promise.all(Array.from({ length: 60 }, () => args(right))))).toEqual(
       new Set([200, 429]),
     )
   }

@@ -233,7 +233,7 @@ test.each(Object.entries(LOGINS))(
       new Database({ url: env['DATABASE_URL']!, operatorUrl: env['DATABASE_OPERATOR_URL']! }, 4, log, {
         durable: 'optional',
       })
-    const ask = async () => {
+    const query = async () => {
       const opened = database()
       const work = { name: '', text: 'select 1' }
       try {
@@ -242,12 +242,12 @@ test.each(Object.entries(LOGINS))(
         await opened.close()
       }
     }
-    await ask()
+    await query()
     await server.admin(`alter role ${login} in database svc set synchronous_commit = off`)
-    await expect(ask()).rejects.toThrow(NotDurable)
-    await expect(ask()).rejects.toThrow(/synchronous_commit is off/)
+    await expect(query()).rejects.toThrow(NotDurable)
+    await expect(query()).rejects.toThrow(/synchronous_commit is off/)
     await server.admin(`alter role ${login} in database svc reset synchronous_commit`)
-    await ask()
+    await query()
   },
 )
 

@@ -37,16 +37,17 @@ async function send(
   const { client, ids } = operation.auth === 'merchant' ? merchant : partner
   const { query = '', body, headers } = (ROWS[operation.id] as Row)(ids)
   const isInBody = operation.method !== 'GET'
-  const asked = body && isInBody ? { ...body, ...fields } : body
+  const requested = body && isInBody ? { ...body, ...fields } : body
   const isEncrypted = operation.encrypted === 'request' || operation.encrypted === 'both'
   const search = new URLSearchParams({
     ...Object.fromEntries(new URLSearchParams(query)),
     ...(isInBody ? {} : fields),
   })
   const target = operation.path.replace(/:(\w+)/g, (_, name: string) => ({ ...ids, ...path })[name]!)
-  const text = asked && JSON.stringify(isEncrypted ? await encryptFor(partner.partner!, asked) : asked)
+  const text =
+    requested && JSON.stringify(isEncrypted ? await encryptFor(partner.partner!, requested) : requested)
   return client.send(operation.method, `${target}?${search}`.replace(/\?$/, ''), text, {
-    ...(asked && { 'content-type': 'application/json' }),
+    ...(requested && { 'content-type': 'application/json' }),
     ...headers,
   })
 }

@@ -21,7 +21,7 @@ const json = () => JSON.stringify(parameters())
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 /** Sends bytes with exactly these headers: `fetch` adds a content type of its own to every text. */
-const ask = async (body: string, contentType?: string) => {
+const requestToken = async (body: string, contentType?: string) => {
   const response = await fetch(`${service.baseUrl}/oauth/token`, {
     method: 'POST',
     body: new TextEncoder().encode(body),
@@ -38,7 +38,7 @@ describe('the token operation reads a form', () => {
     ['with a charset', `${FORM_TYPE};charset=UTF-8`],
     ['in capitals', FORM_TYPE.toUpperCase()],
   ])('%s', async (_, contentType) => {
-    const { status, json: body } = await ask(form(), contentType)
+    const { status, json: body } = await requestToken(form(), contentType)
     expect([status, body['token_type']]).toEqual([200, 'Bearer'])
   })
 })
@@ -50,7 +50,7 @@ describe('JSON instead of a form is rejected as invalid_request that requires a 
     ['as JSON', 'application/json', 415],
   ])('sent %s', async (_, contentType, status) => {
     for (const text of [json(), ` \r\n\t${json()}`, `[${json()}]`, `\ufeff${json()}`]) {
-      const refused = await ask(text, contentType)
+      const refused = await requestToken(text, contentType)
       expect([refused.status, refused.json['error']]).toEqual([status, 'invalid_request'])
       expect(refused.json['error_description']).toMatch(/form/)
       expect(refused.json['error_description']).not.toMatch(/must be sent as application\/json/)
@@ -60,12 +60,12 @@ describe('JSON instead of a form is rejected as invalid_request that requires a 
 })
 
 test('an empty request without a content type is rejected for what is missing, not for its type', async () => {
-  const { status, json: body } = await ask('')
+  const { status, json: body } = await requestToken('')
   expect([status, body['error']]).toEqual([401, 'invalid_client'])
 })
 
 test('a body of another type is rejected with the type that the operation accepts', async () => {
-  const { status, json: body } = await ask(form(), 'text/plain')
+  const { status, json: body } = await requestToken(form(), 'text/plain')
   expect([status, body['error']]).toEqual([415, 'invalid_request'])
   expect(body['error_description']).toContain(FORM_TYPE)
 })

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const ask = (scope?: string): Promise<ApiResponse> =>
+const requestToken = (scope?: string): Promise<ApiResponse> =>
   service.client.send(
     'POST',
     '/oauth/token',
@@ -34,7 +34,7 @@ const ask = (scope?: string): Promise<ApiResponse> =>
   )
 
 async function withScope(scope: string): Promise<Client> {
-  const { json, headers } = await ask(scope)
+  const { json, headers } = await requestToken(scope)
   expect(json.scope).toBe(scope)
   return service.client.with({
     authorization: `Bearer ${json.access_token}`,
@@ -108,8 +108,8 @@ test('an operation for partners without a scope does not compile', () => {
 })
 
 test('a token request without a scope gets all of them, and one with several gets those', async () => {
-  expect((await ask()).json.scope.split(' ')).toEqual(ALL)
-  expect((await ask('')).json.scope.split(' ')).toEqual(ALL)
+  expect((await requestToken()).json.scope.split(' ')).toEqual(ALL)
+  expect((await requestToken('')).json.scope.split(' ')).toEqual(ALL)
   const caller = await withScope('coins:read events:read')
   for (const { method, path, scope } of SCOPED)
     expect([path, (await statusOf(caller, method, path)) === 403]).toEqual([
@@ -128,7 +128,7 @@ test.each([
   'cards:read admin',
   'toString',
 ])('the scope %s is unknown, and rejected as RFC 6749 section 5.2 specifies', async (scope) => {
-  const refused = await ask(scope)
+  const refused = await requestToken(scope)
   expect([refused.status, refused.json.error]).toEqual([400, 'invalid_scope'])
   expect(refused.json.access_token).toBeUndefined()
 })

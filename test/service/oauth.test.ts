@@ -28,7 +28,7 @@ const grant = { grant_type: 'client_credentials' }
 const posted = () => ({ client_id: partner.clientId, client_secret: partner.clientSecret })
 const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
 const headerOf = (secret = partner.clientSecret) => ({ authorization: basic(partner.clientId, secret) })
-const ask = (form: Record<string, string> | string, headers: Record<string, string> = {}) =>
+const send = (form: Record<string, string> | string, headers: Record<string, string> = {}) =>
   service.client.send('POST', '/oauth/token', new URLSearchParams(form).toString(), { ...FORM, ...headers })
 const cookieOf = (response: ApiResponse) => String(response.headers['set-cookie'])
 
@@ -86,45 +86,45 @@ test('a standard OAuth client reads the rejection of a wrong secret as invalid_c
 })
 
 test('a requested scope is granted, each part once', async () => {
-  const { json } = await ask({ ...grant, ...posted(), scope: 'cards:read  cards:read' })
+  const { json } = await send({ ...grant, ...posted(), scope: 'cards:read  cards:read' })
   expect(json.scope).toBe('cards:read')
 })
 
 describe('errors are those of RFC 6749 section 5.2', () => {
-  const wrongSecret = () => ask(grant, headerOf('wrong'))
+  const wrongSecret = () => send(grant, headerOf('wrong'))
   const cases: [string, () => Promise<ApiResponse>, number, string][] = [
-    ['no grant_type', () => ask(posted()), 400, 'invalid_request'],
-    ['an empty grant_type', () => ask({ ...posted(), grant_type: '' }), 400, 'invalid_request'],
-    ['another grant', () => ask({ ...posted(), grant_type: 'password' }), 400, 'unsupported_grant_type'],
+    ['no grant_type', () => send(posted()), 400, 'invalid_request'],
+    ['an empty grant_type', () => send({ ...posted(), grant_type: '' }), 400, 'invalid_request'],
+    ['another grant', () => send({ ...posted(), grant_type: 'password' }), 400, 'unsupported_grant_type'],
     [
       'an unknown scope',
-      () => ask({ ...grant, ...posted(), scope: 'cards:read admin' }),
+      () => send({ ...grant, ...posted(), scope: 'cards:read admin' }),
       400,
       'invalid_scope',
     ],
     [
       'a parameter twice',
-      () => ask(`grant_type=client_credentials&${new URLSearchParams({ ...grant, ...posted() })}`),
+      () => send(`grant_type=client_credentials&${new URLSearchParams({ ...grant, ...posted() })}`),
       400,
       'invalid_request',
     ],
-    ['credentials in both places', () => ask({ ...grant, ...posted() }, headerOf()), 400, 'invalid_request'],
+    ['credentials in both places', () => send({ ...grant, ...posted() }, headerOf()), 400, 'invalid_request'],
     [
       'client_id of another client beside the header',
-      () => ask({ ...grant, client_id: 'cli_other' }, headerOf()),
+      () => send({ ...grant, client_id: 'cli_other' }, headerOf()),
       400,
       'invalid_request',
     ],
-    ['no credentials', () => ask(grant), 401, 'invalid_client'],
-    ['an unknown client', () => ask({ ...grant, ...posted(), client_id: 'x' }), 401, 'invalid_client'],
+    ['no credentials', () => send(grant), 401, 'invalid_client'],
+    ['an unknown client', () => send({ ...grant, ...posted(), client_id: 'x' }), 401, 'invalid_client'],
     [
       'a wrong secret in the body',
-      () => ask({ ...grant, ...posted(), client_secret: 'x' }),
+      () => send({ ...grant, ...posted(), client_secret: 'x' }),
       401,
       'invalid_client',
     ],
     ['a wrong secret in the header', wrongSecret, 401, 'invalid_client'],
-    ['a header that is not Basic', () => ask(grant, { authorization: 'Bearer x' }), 401, 'invalid_client'],
+    ['a header that is not Basic', () => send(grant, { authorization: 'Bearer x' }), 401, 'invalid_client'],
     [
       'JSON instead of a form',
       () => service.client.post('/oauth/token', { ...grant, ...posted() }),
@@ -143,12 +143,12 @@ describe('errors are those of RFC 6749 section 5.2', () => {
   })
 
   test('an unknown client and a known one with a wrong secret get the same bytes', async () => {
-    const unknown = await ask(grant, { authorization: basic(`cli_${'0'.repeat(26)}`, 'wrong') })
+    const unknown = await send(grant, { authorization: basic(`cli_${'0'.repeat(26)}`, 'wrong') })
     expect(withoutIdAndTime(unknown)).toBe(withoutIdAndTime(await wrongSecret()))
   })
 
   test('unknown parameters are ignored, and credentials in the header alone are enough', async () => {
-    const response = await ask({ ...grant, resource: 'x', client_id: partner.clientId }, headerOf())
+    const response = await send({ ...grant, resource: 'x', client_id: partner.clientId }, headerOf())
     expect(response.json).toMatchObject({ token_type: 'Bearer' })
     expect(response.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
   })

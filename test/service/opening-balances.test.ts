@@ -139,7 +139,7 @@ test('a second opening balance of an account is rejected and names the first, al
   expect(second.code).toBe(1)
   expect(second.stderr).toContain(`payable:${merchantId} has the opening balance 10.00`)
   expect(second.stderr).toContain(journalId)
-  const asked = {
+  const requested = {
     tenantId: merchantId,
     kind: 'payable',
     ownerId: merchantId,
@@ -148,7 +148,7 @@ test('a second opening balance of an account is rejected and names the first, al
     reference: 'opb_other/1',
     reason: 'takeover',
   } as const
-  await expect(service.app.services.commands.open(enterOpeningBalance).run(asked)).rejects.toMatchObject({
+  await expect(service.app.services.commands.open(enterOpeningBalance).run(requested)).rejects.toMatchObject({
     code: 'opening_balance_entered',
   })
   const written = sqlOn(

@@ -250,7 +250,7 @@ test('the request to the provider has PKCE, state, nonce and this console’s ow
     /^svc_console_oidc=[\w-]{43}; Max-Age=600; Path=\/console; HttpOnly; SameSite=Strict$/,
   )
   await finish(browser, `code=any&state=${sent.get('state')}`)
-  const verifier = String(forger.asked.get('code_verifier'))
+  const verifier = String(forger.tokenRequest.get('code_verifier'))
   expect(createHash('sha256').update(verifier).digest('base64url')).toBe(sent.get('code_challenge'))
   for (const secret of [verifier, browser.cookie!.split('=')[1]!, CLIENT.secret])
     expect(`${deceived.logged()}${service.logged()}`).not.toContain(secret)

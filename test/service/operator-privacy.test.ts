@@ -95,8 +95,8 @@ async function voidCoins(userId: string): Promise<void> {
   const coins = await asCoinPartner(service.client, partner)
   const { event } = await newConfig(coins)
   const award = async (requestId: string): Promise<string> => {
-    const asked = { requestId, event, userId, companyId: partner.companyId }
-    return payloadOf(await coins.post(`${COINS}/allocate`, asked)).allocationId
+    const requested = { requestId, event, userId, companyId: partner.companyId }
+    return payloadOf(await coins.post(`${COINS}/allocate`, requested)).allocationId
   }
   const reason = 'returned by Canary Rao'
   const byPartner = { requestId: 'v-1', reason }
@@ -243,8 +243,8 @@ test('data revealed with a reason is revealed to that operator alone, for 15 min
   for (const [objectId, operations] of opens) {
     service.clock.advance(15 * 60_000)
     expect((await leaks(support, ids)).leaking).toEqual([])
-    const asked = { objectId, ...reasons }
-    expect((await support.post('/personal-data/reveals', asked)).json).toMatchObject({ objectId })
+    const requested = { objectId, ...reasons }
+    expect((await support.post('/personal-data/reveals', requested)).json).toMatchObject({ objectId })
     expect((await leaks(support, ids)).leaking).toEqual(operations)
     expect((await leaks(await signedIn(service, 'support'), ids)).leaking).toEqual([])
   }

@@ -23,14 +23,14 @@ async function paid(amount: number) {
 
 test('an operator refunds on behalf of a merchant, who sees the refund; the audit of the merchant names the operator', async () => {
   const { client, merchant, paymentId, refund } = await paid(900)
-  const asked = { amount: 300.25, referenceNumber: 'ops-1', reason: 'the merchant asked by telephone' }
-  const { refundId } = (await refund(asked)).json
-  expect((await refund(asked)).json.refundId).toBe(refundId)
-  expect((await refund({ ...asked, amount: 1 })).error).toBe('refund_reference_in_use')
+  const requested = { amount: 300.25, referenceNumber: 'ops-1', reason: 'the merchant asked by telephone' }
+  const { refundId } = (await refund(requested)).json
+  expect((await refund(requested)).json.refundId).toBe(refundId)
+  expect((await refund({ ...requested, amount: 1 })).error).toBe('refund_reference_in_use')
   expect(payloadOf(await client.get(`/api/v0/payments/${paymentId}/refunds/${refundId}`))).toMatchObject({
     amount: 300.25,
     referenceNumber: 'ops-1',
-    reason: asked.reason,
+    reason: requested.reason,
   })
   const { data } = (await finance.get(`/audit?tenantId=${merchant.merchantId}&action=payment.refund_created`))
     .json
@@ -38,7 +38,7 @@ test('an operator refunds on behalf of a merchant, who sees the refund; the audi
   expect(data.map(({ target }: Json) => target)).toEqual([refundId, refundId])
   expect(data[0]).toMatchObject({
     actor: expect.stringMatching(/^operator finance\./),
-    details: { paymentId, reason: asked.reason },
+    details: { paymentId, reason: requested.reason },
   })
   expect((await refund({ referenceNumber: 'ops-2', reason: 'the rest' })).json.amount).toBe(599.75)
   expect((await refund({ referenceNumber: 'ops-3', reason: 'nothing is left' })).error).toBe(

@@ -47,14 +47,14 @@ test('the logged part of a body contains no personal data and no secret, and sti
   expect(detail.objects).toContainEqual({ kind: 'qrCode', id: payloadOf(created).qrCodeId })
 
   const partner = await newPartner(service)
-  const asked = await asPartner(service.client, partner)
+  const caller = await asPartner(service.client, partner)
   const order = {
     firstName: 'Canary',
     email: 'canary.rao@example.com',
     mobile: '9123456781',
     pan: 'CANRY1234F',
   }
-  const card = await createCard(asked, partner, order)
+  const card = await createCard(caller, partner, order)
   const opened = await shown(idOf(card))
   expect(opened.jwe).toEqual({ kid: partner.sharedKey.kid, alg: 'A256KW', enc: 'A256GCM', opened: true })
   const token = await tokenOf(service.client, merchant.apiKey)

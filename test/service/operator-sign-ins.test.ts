@@ -190,14 +190,14 @@ test('requests that a page sends by itself keep no session alive, of an operator
   const ways = [() => signedIn(service, 'viewer'), () => memberBrowser(service, merchantId)]
   for (const signIn of ways) {
     const browser = await signIn()
-    const ask = (minutesLater: number, idleMinutes: number) => {
+    const requestAfter = (minutesLater: number, idleMinutes: number) => {
       service.clock.advance(minutesLater * 60_000)
       return browser.get('/session', { 'x-svc-idle-seconds': String(idleMinutes * 60) })
     }
-    expect((await ask(20, 20)).status).toBe(200)
+    expect((await requestAfter(20, 20)).status).toBe(200)
     // The person did something 20 minutes after the sign-in: the limit of 30 minutes counts from there.
-    expect((await ask(5, 5)).status).toBe(200)
-    expect((await ask(20, 25)).status).toBe(200)
-    expect((await ask(6, 31)).error).toBe('not_signed_in')
+    expect((await requestAfter(5, 5)).status).toBe(200)
+    expect((await requestAfter(20, 25)).status).toBe(200)
+    expect((await requestAfter(6, 31)).error).toBe('not_signed_in')
   }
 })

@@ -57,16 +57,16 @@ interface Outcome {
 }
 
 /** Asks for a page by one field of the query string, or of the body. */
-async function ask(operation: DocumentedOperation, field: string, value: unknown): Promise<Outcome> {
+async function requestPage(operation: DocumentedOperation, field: string, value: unknown): Promise<Outcome> {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name]!))
-  const asked = { ...needs[operation.name], [field]: value }
-  const query = `?${new URLSearchParams(asked as Record<string, string>)}`
+  const requested = { ...needs[operation.name], [field]: value }
+  const query = `?${new URLSearchParams(requested as Record<string, string>)}`
   if (operation.name.startsWith('console.')) {
     const own = path.slice('/console/api/v0'.length)
-    return operation.body ? browser.post(own, asked) : browser.get(own + query)
+    return operation.body ? browser.post(own, requested) : browser.get(own + query)
   }
   const client = operation.scheme === 'merchant' ? merchant : partner
-  return operation.body ? client.post(path, asked) : client.get(path + query)
+  return operation.body ? client.post(path, requested) : client.get(path + query)
 }
 
 const schemaOf = ({ body, parameters }: DocumentedOperation, field: string) =>
@@ -122,11 +122,11 @@ test.each(having('limit'))(
       : [[...WHOLE, most].map(String), TEXTS]
     const wrong: unknown[] = []
     for (const limit of good) {
-      const { status, text } = await ask(operation, 'limit', limit)
+      const { status, text } = await requestPage(operation, 'limit', limit)
       if (status !== 200) wrong.push([limit, status, text])
     }
     for (const limit of bad) {
-      const { status, text } = await ask(operation, 'limit', limit)
+      const { status, text } = await requestPage(operation, 'limit', limit)
       if (status !== 400 || !/limit must (?:not )?be |NUL/.test(text)) wrong.push([limit, status, text])
     }
     expect(wrong).toEqual([])
@@ -169,14 +169,14 @@ test.each(having('after'))(
   async (_, operation) => {
     const wrong: unknown[] = []
     for (const after of [...CURSORS, ...(operation.body ? NUMERIC : [])]) {
-      const { status, text } = await ask(operation, 'after', after)
+      const { status, text } = await requestPage(operation, 'after', after)
       // A whole number may be a position of the feed, which tells where it ends (decision E6).
       const isAhead = operation.name === 'listEvents' && after === '7' && /events_ahead/.test(text)
       if (status !== 200 && !isAhead && !(status === 400 && /after must |NUL/.test(text)))
         wrong.push([after, status, text])
     }
     expect(wrong).toEqual([])
-    const { status, text } = await ask(operation, 'after', 'nonsense')
+    const { status, text } = await requestPage(operation, 'after', 'nonsense')
     expect([status, /after must /.test(text)]).toEqual([400, true])
   },
 )

@@ -27,13 +27,13 @@ const statusOf = async ({ client }: Shop, payoutId: string): Promise<string> =>
   payloadOf(await client.get(`/api/v0/payouts/${payoutId}`)).status
 
 /** Commands that wait behind one of another merchant, whose rows are held: where they may share a batch, they do. */
-const together = async (ahead: () => Promise<unknown>, asked: () => Promise<unknown>[]) =>
+const together = async (ahead: () => Promise<unknown>, requests: () => Promise<unknown>[]) =>
   asSuperuser(service.db.database, async (holder) => {
     await holder.query('begin')
     await holder.query(`select from ledger_accounts where kind = 'payable' for update`)
     const first = ahead()
     await onceAwaited(holder)
-    const rest = asked()
+    const rest = requests()
     await holder.query('rollback')
     await Promise.allSettled([first, ...rest])
   })
@@ -74,11 +74,11 @@ test('of two payouts of one merchant that are prepared together, the later one c
   const { tr } = await newCode(service, of.client)
   await notifyCredit(service.client, creditOf(tr, { amount: 50 }))
   const twoDaysAgo = calendarDay(new Date(Date.now() - 2 * 86_400_000), 'Asia/Kolkata')
-  const asked = { merchantId: of.merchantId, businessDay: twoDaysAgo, preparedBy: 'operator asha' }
+  const requested = { merchantId: of.merchantId, businessDay: twoDaysAgo, preparedBy: 'operator asha' }
   await together(
     () => preparePayoutOf(service, another.merchantId),
     () => [
-      service.app.services.commands.open(preparePayout).run(asked),
+      service.app.services.commands.open(preparePayout).run(requested),
       preparePayoutOf(service, of.merchantId),
     ],
   )

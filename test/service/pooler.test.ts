@@ -79,10 +79,10 @@ test.skipIf(!isInstalled)(
     const database = new Database({ url, operatorUrl: url }, 4, log)
     onTestFinished(() => database.close())
     const text = `select current_user::text as role, current_setting('search_path') as path, current_setting('lock_timeout') as wait`
-    const asked = { name: 'test_session', text }
-    const rows = await Promise.all(Array.from({ length: 12 }, () => database.directory(asked)))
+    const sessionQuery = { name: 'test_session', text }
+    const rows = await Promise.all(Array.from({ length: 12 }, () => database.directory(sessionQuery)))
     for (const [row] of rows) expect(row).toEqual({ role: 'svc_service', path: 'svc', wait: '2s' })
-    expect(await database.operate((tx) => tx.query(asked))).toEqual([
+    expect(await database.operate((tx) => tx.query(sessionQuery))).toEqual([
       { role: 'svc_operator', path: 'svc', wait: '2s' },
     ])
   },

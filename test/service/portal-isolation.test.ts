@@ -21,7 +21,7 @@ let callers: Record<'merchant' | 'partner', Tenant>
 let victims: Record<'merchant' | 'partner', Tenant>
 
 const mounted = new Set(MOUNTED.map(({ id }) => id))
-const asked = rowsToSend.filter(({ id }) => mounted.has(id))
+const tested = rowsToSend.filter(({ id }) => mounted.has(id))
 const members: Partial<Record<string, Client>> = {}
 beforeAll(async () => {
   service = await openService({ env: { CONSOLE_STEP_UP_MINUTES: '60' } })
@@ -62,7 +62,7 @@ const sendAsMember = (id: string, auth: string, ids: Ids): Promise<ApiResponse> 
   })
 }
 
-test.each(asked.map((operation) => [operation.id, operation] as const))(
+test.each(tested.map((operation) => [operation.id, operation] as const))(
   '%s shows a member nothing of another tenant',
   async (id, operation) => {
     const { ids } = callers[kindOf(operation.auth)]

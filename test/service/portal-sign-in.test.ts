@@ -11,9 +11,9 @@ test('a person of more tenants than a sign-in without an id tries signs in to ea
   for (let n = 0; n < 10; n++) {
     const { merchantId } = await service.newMerchant()
     const tools = { keyring, random, now: new Date(clock.now()) }
-    const asked = { name, role: 'viewer', hours: 1, createdBy: 'x', publicUrl: '' } as const
+    const requested = { name, role: 'viewer', hours: 1, createdBy: 'x', publicUrl: '' } as const
     const { link } = await database.operate((tx) =>
-      inviteMember(tx, tools, { ...asked, tenantId: merchantId }),
+      inviteMember(tx, tools, { ...requested, tenantId: merchantId }),
     )
     await new Browser(service, PORTAL_API).post('/link/password', {
       token: link.split('#')[1],

@@ -93,9 +93,15 @@ test('a person of two tenants is in one at a time, and chooses which; the sessio
   const { clock, database, keyring, random } = app.services
   const { inviteMember } = await import('@svc/console-api/portal/member-store')
   const tools = { keyring, random, now: new Date(clock.now()) }
-  const asked = { name: first.memberName, role: 'viewer', hours: 1, createdBy: 'x', publicUrl: '' } as const
+  const requested = {
+    name: first.memberName,
+    role: 'viewer',
+    hours: 1,
+    createdBy: 'x',
+    publicUrl: '',
+  } as const
   const { link } = await database.operate((tx) =>
-    inviteMember(tx, tools, { ...asked, tenantId: partner.partnerId }),
+    inviteMember(tx, tools, { ...requested, tenantId: partner.partnerId }),
   )
   await outsider().post('/link/password', { token: link.split('#')[1], password: PASSWORD })
   const browser = outsider()
@@ -163,8 +169,8 @@ test('a member’s actions do what the API does, and are in the audit under the 
 test('users that a member creates, changes and erases are audited under the member’s name, with the request', async () => {
   const mine = await newPartner(service)
   const browser = await memberBrowser(service, mine.partnerId)
-  const asked = { companyId: mine.companyId, email: 'holder@example.com' }
-  const made = await browser.post('/partner/users', asked)
+  const requested = { companyId: mine.companyId, email: 'holder@example.com' }
+  const made = await browser.post('/partner/users', requested)
   const { userId } = made.json.payload
   const at = `/partner/users/${userId}`
   const responses = [
@@ -187,7 +193,7 @@ test('users that a member creates, changes and erases are audited under the memb
     })),
   )
   const client = await asPartner(service.client, mine)
-  await client.post('/api/v0/partner/users', { ...asked, email: 'another@example.com' })
+  await client.post('/api/v0/partner/users', { ...requested, email: 'another@example.com' })
   expect((await auditOf(mine.partnerId)).at(-1)).toMatchObject({
     action: 'user.created',
     actor: `tenant ${mine.partnerId}`,

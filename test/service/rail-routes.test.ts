@@ -267,8 +267,8 @@ test('a card message is the same one plain and encrypted: its route repeats the 
 test('messages that shared an identity before are repeated with their own responses', async () => {
   const { token } = await newCard()
   const identity = newIdentity()
-  const asked = signed({ token, ...identity, amount: 10, channel: 'pos' })
-  const first = payloadOf(await asked('/rails/cards/authorizations'))
+  const sendSigned = signed({ token, ...identity, amount: 10, channel: 'pos' })
+  const first = payloadOf(await sendSigned('/rails/cards/authorizations'))
   const captured = signed({ token, ...newIdentity(), amount: 5 })
   const second = payloadOf(await captured('/rails/cards/captures'))
   await asSuperuser(service.db.database, (db) =>
@@ -280,5 +280,5 @@ test('messages that shared an identity before are repeated with their own respon
   )
   const repeated = signed({ token, ...identity, amount: 5 })
   expect(payloadOf(await repeated('/rails/cards/captures'))).toEqual(second)
-  expect(payloadOf(await asked('/rails/cards/authorizations'))).toEqual(first)
+  expect(payloadOf(await sendSigned('/rails/cards/authorizations'))).toEqual(first)
 })

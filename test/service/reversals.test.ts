@@ -92,13 +92,13 @@ test('two processes that reverse one journal at once reverse it once', async () 
     const partner = await newEmptyPartner()
     const reference = newReference()
     await fund(asha, partner, '100.00', reference)
-    const ask = {
+    const args = {
       tenantId: partner.partnerId,
       journalId: await journalOf(partner, reference),
       reason: 'twice',
     }
     const both = await Promise.all(
-      [service, other, service, other].map(({ app }) => app.services.commands.open(reverseJournal).run(ask)),
+      [service, other, service, other].map(({ app }) => app.services.commands.open(reverseJournal).run(args)),
     )
     expect(new Set(both.map(({ reversalId }) => reversalId)).size).toBe(1)
     expect(await balanceOf(partner)).toBe('0')

@@ -101,7 +101,7 @@ test('one bank transfer repays one advance or funds one card account, whichever 
   expect(quarantined(await notifyTransfer(service.client, notice))).toBe('contradicts_entry')
   for (let round = 0; round < 10; round++) {
     const under = newReference()
-    const ask = {
+    const settlementArgs = {
       tenantId: two.merchantId,
       kind: 'merchant_advances',
       outcome: 'SETTLED',
@@ -112,7 +112,7 @@ test('one bank transfer repays one advance or funds one card account, whichever 
       other.app.services.commands
         .open(settleBalance)
         .run(
-          { ...ask, amountPaise: paise(1_00n), reference: under, reason: 'repaid' },
+          { ...settlementArgs, amountPaise: paise(1_00n), reference: under, reason: 'repaid' },
           { actor: 'ravi', target: two.merchantId },
         ),
     ])
@@ -123,15 +123,23 @@ test('one bank transfer repays one advance or funds one card account, whichever 
 test('two processes that settle the remainder at once settle it once', async () => {
   for (let round = 0; round < 10; round++) {
     const { partnerId } = await excepted('taken', 10)
-    const ask = { tenantId: partnerId, kind: 'card_exceptions', outcome: 'SETTLED', side: 'debit' } as const
+    const settlementArgs = {
+      tenantId: partnerId,
+      kind: 'card_exceptions',
+      outcome: 'SETTLED',
+      side: 'debit',
+    } as const
     const all = await Promise.allSettled(
       [service, other, service, other].map((on) =>
-        on.app.services.commands
-          .open(settleBalance)
-          .run(
-            { ...ask, amountPaise: paise(10_00n), reference: newReference(), reason: 'file of the network' },
-            { actor: 'asha', target: partnerId },
-          ),
+        on.app.services.commands.open(settleBalance).run(
+          {
+            ...settlementArgs,
+            amountPaise: paise(10_00n),
+            reference: newReference(),
+            reason: 'file of the network',
+          },
+          { actor: 'asha', target: partnerId },
+        ),
       ),
     )
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)

@@ -157,8 +157,8 @@ test('a line whose credit arrives later in the platform’s suspense is matched,
   expect(await imported(file)).toEqual({ ...NONE, matched: 1, matchedAmount: '13.00' })
   expect(await balance('bank:house')).toBe('-1300')
   expect(await imported(file)).toEqual({ ...NONE, repeated: 1 })
-  const ask = { tenantId: 'house', paymentId, merchantId, reason: 'by phone' }
-  await service.app.services.commands.open(resolveSuspense).run(ask)
+  const resolution = { tenantId: 'house', paymentId, merchantId, reason: 'by phone' }
+  await service.app.services.commands.open(resolveSuspense).run(resolution)
   expect(await differences(utr)).toEqual({})
   expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
 })

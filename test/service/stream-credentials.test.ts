@@ -24,17 +24,19 @@ interface Slow {
   rest(): Promise<{ readonly text: string; readonly how: string }>
 }
 
-interface Asked {
+interface StreamRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers: Record<string, string>
   readonly body?: string
 }
 
-async function begin({ method, path, headers, body }: Asked): Promise<Slow> {
-  const asked = request(`${service.client.baseUrl}${path}`, { method, headers, agent: false }).end(body)
+async function begin({ method, path, headers, body }: StreamRequest): Promise<Slow> {
+  const clientRequest = request(`${service.client.baseUrl}${path}`, { method, headers, agent: false }).end(
+    body,
+  )
   const response = await new Promise<IncomingMessage>((resolve, reject) =>
-    asked.once('response', resolve).once('error', reject),
+    clientRequest.once('response', resolve).once('error', reject),
   )
   expect(response.statusCode).toBe(200)
   response.pause()
@@ -56,7 +58,7 @@ async function begin({ method, path, headers, body }: Asked): Promise<Slow> {
 interface Caller {
   readonly tenantId: string
   readonly kind: 'merchant' | 'partner'
-  readonly asked: Asked
+  readonly requested: StreamRequest
   /** In the last line of the whole response. */
   readonly last: string
   revoke(): Promise<unknown>
@@ -90,7 +92,7 @@ async function newSearcher(): Promise<Caller> {
   return {
     tenantId: partnerId,
     kind: 'partner',
-    asked: {
+    requested: {
       method: 'POST',
       path: SEARCH,
       headers: { ...headers, 'content-type': 'application/json' },
@@ -111,7 +113,7 @@ async function newExporter(): Promise<Caller> {
   return {
     tenantId: merchantId,
     kind: 'merchant',
-    asked: { method: 'GET', path: '/api/v0/payments', headers: { authorization, accept: 'text/csv' } },
+    requested: { method: 'GET', path: '/api/v0/payments', headers: { authorization, accept: 'text/csv' } },
     last: `pay_${String(PAYMENTS).padStart(26, '0')}`,
     revoke: () => database.operate((tx) => revokeApiKey(tx, apiKeyId)),
   }
@@ -120,7 +122,7 @@ async function newExporter(): Promise<Caller> {
 const disable = ({ tenantId, kind }: Caller, isDisabled: boolean) =>
   service.app.services.database.operate((tx) => setTenantDisabled(tx, tenantId, kind, isDisabled))
 
-const statusOf = async ({ asked: { headers } }: Caller): Promise<number> => {
+const statusOf = async ({ requested: { headers } }: Caller): Promise<number> => {
   const { authorization = '' } = headers
   return (await service.client.with({ authorization }).get('/api/v0/events')).status
 }
@@ -132,7 +134,7 @@ describe.each([
   /** How the response ends whose caller loses access after its first bytes. */
   async function endedBy(lose: (caller: Caller) => Promise<unknown>) {
     const caller = await newCaller()
-    const slow = await begin(caller.asked)
+    const slow = await begin(caller.requested)
     await lose(caller)
     await expect.poll(() => statusOf(caller), { timeout: 10_000 }).toBe(401)
     const { how, text } = await slow.rest()
@@ -141,7 +143,7 @@ describe.each([
 
   test('arrives whole while the credential is valid', async () => {
     const caller = await newCaller()
-    const slow = await begin(caller.asked)
+    const slow = await begin(caller.requested)
     const { how, text } = await slow.rest()
     expect([how, text.includes(caller.last)]).toEqual(['ended', true])
   })

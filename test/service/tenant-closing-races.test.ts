@@ -1,4 +1,4 @@
-import { askApproval, openingPosting } from '@svc/console-api/postings'
+import { openingPosting, requestApprovalIfNeeded } from '@svc/console-api/postings'
 import { continueClosings } from '@svc/console-api/tenant-closing'
 import { idMaker } from '@svc/contract/id-kinds'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
@@ -101,20 +101,20 @@ test('a tenant that is closing gets no opening balance, and a repeat of an earli
   const before = opening(entered.merchantId, entered.merchantId, 'payable', 7n)
   const first = await run(before)
   for (const tenantId of [merchantId, partnerId, entered.merchantId]) await close(tenantId)
-  for (const ask of [
+  for (const args of [
     opening(merchantId, merchantId, 'payable', 7n),
     opening(partnerId, cardAccountId, 'card_funding', 7n),
   ])
-    await expect(run(ask)).rejects.toMatchObject({ code: 'tenant_closing' })
+    await expect(run(args)).rejects.toMatchObject({ code: 'tenant_closing' })
   expect(await run(before)).toMatchObject({ entered: first.entered, journal: undefined })
 })
 
 test('an opening balance that is approved once its tenant is closing is not posted', async () => {
   const { merchantId } = await newShop(service)
-  const ask = opening(merchantId, merchantId, 'payable', 2_000n)
+  const args = opening(merchantId, merchantId, 'payable', 2_000n)
   const { services } = service.app
   const tools = { ...services, newId: idMaker(service.clock, services.random) }
-  const waiting = await askApproval(tools, openingPosting(ask), { actor: 'operator asha' })
+  const waiting = await requestApprovalIfNeeded(tools, openingPosting(args), { actor: 'operator asha' })
   await close(merchantId)
   const refused = await approve(ravi, waiting!.approvalId)
   expect([refused.status, refused.error]).toEqual([409, 'tenant_closing'])

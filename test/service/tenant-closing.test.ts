@@ -75,8 +75,8 @@ test('a merchant that leaves: keys revoked, codes cancelled, paid out, the last 
 
   const { commands } = service.app.services
   const businessDay = calendarDay(new Date(), 'Asia/Kolkata')
-  const asked = { merchantId, businessDay, preparedBy: 'operator asha', isEarly: true }
-  const { payoutId } = (await commands.open(preparePayout).run(asked)).payout!
+  const requested = { merchantId, businessDay, preparedBy: 'operator asha', isEarly: true }
+  const { payoutId } = (await commands.open(preparePayout).run(requested)).payout!
   expect(await left(merchantId)).toContainEqual({ what: 'payouts_in_transit', amount: '249.50' })
   for (const step of [
     { to: 'APPROVED', by: 'operator ravi' },

@@ -44,7 +44,7 @@ const guess = (n: number, forged = `${invented(n)}, ${invented(n + 1)}`) =>
   })
 
 /** An unknown client, which is looked up. */
-const askForPartnerToken = (n: number) =>
+const requestPartnerToken = (n: number) =>
   client.send('POST', '/oauth/token', `client_id=cli_${String(n).padStart(26, '0')}&client_secret=x`, {
     ...FORM,
     'x-forwarded-for': invented(n),
@@ -84,7 +84,7 @@ describe.each(SETTINGS)('with TRUST_PROXY=%s behind %i', (trust, count, caller) 
       await db.query('begin')
       await db.query('lock table oauth_clients in access exclusive mode')
       // All that are let in wait for the table; what is over the share of one caller is refused at once.
-      const all = Array.from({ length: 2 * MOST }, (_, n) => askForPartnerToken(n))
+      const all = Array.from({ length: 2 * MOST }, (_, n) => requestPartnerToken(n))
       const first = await Promise.race(all)
       expect([first.status, first.error]).toEqual([503, 'overloaded'])
       await db.query('rollback')

@@ -88,13 +88,13 @@ test('a failure without later attempts by others counts as one attempt', async (
 
 test('an event that such a process gives up stays in the queue while others continue with it', async () => {
   await wake(500)
-  const asked = attempt(standStill)
+  const requestArrived = attempt(standStill)
   // The last attempt of three days.
   await sql(
     `update webhook_deliveries set started_at = now() - interval '73 hours', due_at = now() where endpoint_id = $1`,
     [endpointId],
   )
-  await asked
+  await requestArrived
   await others(5)
   const before = await delivery()
   await wake(500, 2)
@@ -112,8 +112,8 @@ test('410 disables an endpoint, and not one that was changed since the attempt b
   await wake(410)
   expect(await endpoint()).toMatchObject({ enabled: true })
 
-  const asked = attempt((response) => void response.writeHead(410).end())
+  const requestArrived = attempt((response) => void response.writeHead(410).end())
   await newCode(service, tenant)
-  await asked
+  await requestArrived
   await expect.poll(endpoint).toMatchObject({ enabled: false, disabledReason: 'gone' })
 })

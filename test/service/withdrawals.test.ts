@@ -112,16 +112,16 @@ test('above the limit a withdrawal waits for a second person, and the database r
   for (let times = 0; times < 6; times++) await refill(partner)
   const [asha, ravi] = [await signedIn(service, 'finance'), await signedIn(service, 'finance')]
   const path = `/card-accounts/${partner.cardAccountId}/withdrawals`
-  const asked = { amount: '1000.01', reference: newTransferUtr(), reason: 'contract ended' }
+  const requested = { amount: '1000.01', reference: newTransferUtr(), reason: 'contract ended' }
   await expect(withdraw(service, partner, 1_000_01n)).rejects.toThrow()
   expect((await fundsOf(service, partner)).balance).toBe('150000')
-  const waiting = await asha.post(path, asked)
+  const waiting = await asha.post(path, requested)
   expect(waiting).toMatchObject({ status: 202, json: { kind: 'card_withdrawal', amount: '1000.01' } })
   const { approvalId } = waiting.json
   expect((await asha.post(`/approvals/${approvalId}/approve`, {})).error).toBe('approval_same_person')
   expect((await ravi.post(`/approvals/${approvalId}/approve`, {})).json.status).toBe('POSTED')
   expect((await fundsOf(service, partner)).balance).toBe('49999')
-  const small = { ...asked, amount: '499.99', reference: newTransferUtr() }
+  const small = { ...requested, amount: '499.99', reference: newTransferUtr() }
   expect((await asha.post(path, small)).json).toMatchObject({ amount: '499.99', balance: '0.00' })
   const viewer = await signedIn(service, 'viewer')
   expect((await viewer.post(path, small)).status).toBe(403)
@@ -132,13 +132,13 @@ test('a repeat of a withdrawal reports that it was entered before, above the lim
   for (let times = 0; times < 2; times++) await refill(partner)
   const [asha, ravi] = [await signedIn(service, 'finance'), await signedIn(service, 'finance')]
   const path = `/card-accounts/${partner.cardAccountId}/withdrawals`
-  const asked = { amount: '1000.01', reference: newTransferUtr(), reason: 'contract ended' }
-  const { approvalId } = (await asha.post(path, asked)).json
+  const requested = { amount: '1000.01', reference: newTransferUtr(), reason: 'contract ended' }
+  const { approvalId } = (await asha.post(path, requested)).json
   expect((await ravi.post(`/approvals/${approvalId}/approve`, {})).json.status).toBe('POSTED')
   const repeat = { status: 200, json: { isRepeat: true, amount: '1000.01', balance: '99.99' } }
-  expect(await asha.post(path, asked)).toMatchObject(repeat)
+  expect(await asha.post(path, requested)).toMatchObject(repeat)
   expect((await fundsOf(service, partner)).balance).toBe('9999')
-  const small = { ...asked, amount: '1.00', reference: newTransferUtr() }
+  const small = { ...requested, amount: '1.00', reference: newTransferUtr() }
   for (const isRepeat of [false, true])
     expect((await asha.post(path, small)).json).toMatchObject({ isRepeat, balance: '98.99' })
 })

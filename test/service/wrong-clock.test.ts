@@ -59,8 +59,8 @@ async function setUp(): Promise<{ merchant: Awaited<ReturnType<TestService['newM
     const [userId] = await newUsers(service, partner, 2)
     for (const config of [{ coinsExpireAfterDays: 40 }, { activateAfterDays: 14 }]) {
       const { event } = await newConfig(coins, config)
-      const ask = { requestId: event, event, userId, companyId: partner.companyId }
-      payloadOf(await coins.post(`${COINS}/allocate`, ask))
+      const allocation = { requestId: event, event, userId, companyId: partner.companyId }
+      payloadOf(await coins.post(`${COINS}/allocate`, allocation))
     }
 
     const merchant = await service.newMerchant()

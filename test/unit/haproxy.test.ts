@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import {
-  ask,
   asOfTheService,
+  fetchPath,
   openProcess,
   type Process,
   proxyFolder,
@@ -100,12 +100,12 @@ test.skipIf(!isInstalled)(
   async () => {
     const process = await openProcess()
     const port = await openBalancer([process])
-    const broken = await ask(port, '/break')
+    const broken = await fetchPath(port, '/break')
     expect(broken.status).toBe(502)
     expect(JSON.parse(broken.text)).toEqual(asOfTheService(broken, 'outcome_unknown'))
     process.readiness = () => 503
     await expect.poll(() => statusOf(port, '/'), { timeout: 10_000 }).toBe(503)
-    const unavailable = await ask(port, '/')
+    const unavailable = await fetchPath(port, '/')
     expect(JSON.parse(unavailable.text)).toEqual(asOfTheService(unavailable, 'temporarily_unavailable'))
     for (const { headers } of [broken, unavailable])
       expect(headers).toMatchObject({ 'content-type': 'application/json', 'retry-after': '1' })
@@ -120,9 +120,9 @@ test.skipIf(!isInstalled)(
     const port = await openBalancer(processes)
     const served = (prefix: string) =>
       processes.filter(({ paths }) => paths.some((path) => path.startsWith(prefix)))
-    for (let n = 0; n < 9; n++) await ask(port, `/api/${n}`)
+    for (let n = 0; n < 9; n++) await fetchPath(port, `/api/${n}`)
     for (let n = 0; n < 9; n++)
-      for (const page of ['console', 'portal']) await ask(port, `/${page}/assets/${n}.js`)
+      for (const page of ['console', 'portal']) await fetchPath(port, `/${page}/assets/${n}.js`)
     expect(served('/api/')).toHaveLength(3)
     expect(served('/console/')).toHaveLength(1)
     expect(served('/portal/')).toEqual(served('/console/'))
@@ -131,7 +131,7 @@ test.skipIf(!isInstalled)(
     await expect
       .poll(
         async () => {
-          await ask(port, '/console/')
+          await fetchPath(port, '/console/')
           return served('/console/').length
         },
         { timeout: 10_000 },

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import {
-  ask,
   asOfTheService,
+  fetchPath,
   openProcess,
   type Process,
   proxyFolder,
@@ -51,9 +51,9 @@ test.skipIf(!isInstalled)(
     const port = await openBalancer(processes)
     const served = (prefix: string) =>
       processes.filter(({ paths }) => paths.some((path) => path.startsWith(prefix)))
-    for (let n = 0; n < 9; n++) await ask(port, `/api/${n}`)
+    for (let n = 0; n < 9; n++) await fetchPath(port, `/api/${n}`)
     for (let n = 0; n < 9; n++)
-      for (const page of ['console', 'portal']) await ask(port, `/${page}/assets/${n}.js`)
+      for (const page of ['console', 'portal']) await fetchPath(port, `/${page}/assets/${n}.js`)
     expect(served('/api/')).toHaveLength(3)
     expect(served('/console/')).toHaveLength(1)
     expect(served('/portal/')).toEqual(served('/console/'))
@@ -65,15 +65,15 @@ test.skipIf(!isInstalled)(
   async () => {
     const port = await openBalancer(await openProcesses())
     for (const path of ['/break', '/break']) {
-      const broken = await ask(port, path)
+      const broken = await fetchPath(port, path)
       expect(broken).toMatchObject({
         status: 503,
         headers: { 'content-type': 'application/json', 'retry-after': '1' },
       })
       expect(JSON.parse(broken.text)).toEqual(asOfTheService(broken, 'outcome_unknown'))
     }
-    expect((await ask(port, '/rails/upi/credits')).status).toBe(403)
-    expect((await ask(port, '/metrics')).status).toBe(404)
-    expect(await ask(port, '/readyz')).toMatchObject({ status: 200 })
+    expect((await fetchPath(port, '/rails/upi/credits')).status).toBe(403)
+    expect((await fetchPath(port, '/metrics')).status).toBe(404)
+    expect(await fetchPath(port, '/readyz')).toMatchObject({ status: 200 })
   },
 )

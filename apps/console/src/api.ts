@@ -27,23 +27,23 @@ export const api = createClient<Api>({
 })
 
 /** Asks the person to prove again who they are; resolves with whether they did. The shell provides it. */
-export const stepUp = { ask: (): Promise<boolean> => Promise.resolve(false) }
+export const stepUp = { confirm: (): Promise<boolean> => Promise.resolve(false) }
 
 interface Sent {
   readonly copy: Request
   readonly atMs: number
 }
 const sent = new WeakMap<Request, Sent>()
-let asked: Promise<boolean> | undefined
+let confirming: Promise<boolean> | undefined
 let provedAtMs = Number.NEGATIVE_INFINITY
 
 /** One question for all requests that need it at once, and none for those that were sent before the person confirmed. */
 async function proveOnce({ atMs }: Sent): Promise<boolean> {
   if (provedAtMs >= atMs) return true
-  asked ??= stepUp.ask().finally(() => {
-    asked = undefined
+  confirming ??= stepUp.confirm().finally(() => {
+    confirming = undefined
   })
-  if (!(await asked)) return false
+  if (!(await confirming)) return false
   provedAtMs = performance.now()
   return true
 }

@@ -62,7 +62,7 @@ export function afterReading(known: KnownPages, page: number, read: ListOf<unkno
   }
 }
 
-/** What is known after those that are held were read, the first of which is the page `from`; each as it was asked for. */
+/** What is known after those that are held were read, the first of which is the page `from`; each as it was requested. */
 export function afterReadingAll(
   known: KnownPages,
   held: readonly HeldPage<unknown>[],
@@ -70,7 +70,7 @@ export function afterReadingAll(
 ): KnownPages {
   for (const [i, page] of held.entries()) {
     const after = page ? afterReading(known, from + i, page) : known
-    // Those behind it were asked for by other cursors.
+    // Those behind it were requested by other cursors.
     if (after !== known) return after
   }
   return known

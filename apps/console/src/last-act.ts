@@ -9,7 +9,7 @@ const note = (): void => {
 for (const type of ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchmove'])
   window.addEventListener(type, note, { capture: true, passive: true })
 
-/** Says with each call how long ago the person did something: what the page asks by itself keeps no session alive. */
+/** Says with each call how long ago the person did something: what the page requests by itself keeps no session alive. */
 export const sinceLastAct: Middleware = {
   onRequest({ request }) {
     const seconds = Math.max(0, Math.floor((Date.now() - lastMs) / 1_000))

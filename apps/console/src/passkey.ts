@@ -3,9 +3,9 @@ import { api, responseOf, type Schemas } from './api.ts'
 import { CallFailed } from './failure.ts'
 
 /** Runs what the browser asks the person for; a refusal is reported in words of this page. */
-export async function withAuthenticator<T>(ask: () => Promise<T>): Promise<T> {
+export async function withAuthenticator<T>(ceremony: () => Promise<T>): Promise<T> {
   try {
-    return await ask()
+    return await ceremony()
   } catch (error) {
     const isPresent =
       error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED'
@@ -25,7 +25,7 @@ export async function signInWithPasskey(): Promise<Schemas['Session']> {
   return responseOf(api.POST('/session/passkey', { body: { credential: credential as never } }))
 }
 
-/** A passkey of another operator signs that one in: what was asked for must not go on in another name. */
+/** A passkey of another operator signs that one in: the requested action must not go on in another name. */
 export async function proveWithPasskey(name: string): Promise<Schemas['Session']> {
   const session = await signInWithPasskey()
   if (session.operator.name === name) return session

@@ -15,7 +15,7 @@ function storedEnds(): Ends {
   }
 }
 
-/** Forgets what the page knows of the object, and asks again for what is on the screen. */
+/** Forgets what the page knows of the object, and loads again what is on the screen. */
 function hide(id: string): void {
   const { [id]: _, ...others } = storedEnds()
   sessionStorage.setItem(KEY, JSON.stringify(others))

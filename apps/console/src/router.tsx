@@ -127,7 +127,7 @@ export const router = createRouter({
 })
 
 // A session that ends in the middle of something leads to the sign-in, and from there back. What was on the screen is
-// forgotten once it has left it; before, it would be asked again.
+// forgotten once it has left it; before, it would be requested again.
 onSignedOut.add(() => {
   queryClient.setQueryData(sessionQuery.queryKey, null)
   void router.invalidate().then(forgetPerson)

@@ -5,7 +5,7 @@ import { asCallFailed, CallFailed, readFailure } from './failure.ts'
 import { signedIn } from './pending-requests.ts'
 import { forgetItems } from './recent.ts'
 
-/** Refusals are not asked again; a service that is away for a moment is. */
+/** Refused requests are not sent again; those to a service that is away for a moment are. */
 const mayHelp = (error: unknown) => {
   const { status } = asCallFailed(error)
   return status === 0 || status >= 500
@@ -52,7 +52,7 @@ signedIn.who = () => queryClient.getQueryData(sessionQuery.queryKey)?.operator.n
 /** Of no person; and who is signed in, which is set where it changes. */
 const KEPT: ReadonlySet<unknown> = new Set(['about', 'portal-about', 'session', 'member-session'])
 
-/** Forgets what the page has seen for one person, before another one uses it. What is on the screen is asked again, not forgotten. */
+/** Forgets what the page has seen for one person, before another one uses it. What is on the screen is loaded again, not forgotten. */
 export function forgetPerson(): void {
   queryClient.removeQueries({
     predicate: (query) => !KEPT.has(query.queryKey[0]) && query.getObserversCount() === 0,

@@ -84,12 +84,12 @@ function wholeAccount({ bed }: Setting, account: LargeAccount): Contender {
   const { partner, count } = account
   const read = () =>
     new Promise<void>((resolve, reject) => {
-      const asked = request(`${bed.service.baseUrl}${PATH}`, {
+      const clientRequest = request(`${bed.service.baseUrl}${PATH}`, {
         method: 'POST',
         headers: { ...partner.headers, 'content-type': 'application/json' },
       })
-      asked.once('error', reject)
-      asked.once('response', (response) => {
+      clientRequest.once('error', reject)
+      clientRequest.once('response', (response) => {
         let tail = ''
         response.on('data', (chunk: Buffer) => {
           tail = (tail + chunk.toString('latin1', Math.max(0, chunk.length - 64))).slice(-64)
@@ -101,7 +101,9 @@ function wholeAccount({ bed }: Setting, account: LargeAccount): Contender {
           else reject(new Error(`${got} cards of ${count} came: ${tail}`))
         })
       })
-      asked.end(JSON.stringify({ companyId: partner.companyId, cardAccountId: partner.cardAccountIds[0] }))
+      clientRequest.end(
+        JSON.stringify({ companyId: partner.companyId, cardAccountId: partner.cardAccountIds[0] }),
+      )
     })
   return {
     name: 'svc',

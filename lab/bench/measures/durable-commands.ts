@@ -22,11 +22,11 @@ const NOTICES_PER_SECOND = 6_000
 
 const merchantTokens = new WeakMap<Side, Promise<string[]>>()
 
-/** Tokens of all merchants, asked for once. */
+/** Tokens of all merchants, requested once. */
 export function tokensOf(bed: Side): Promise<string[]> {
   const known = merchantTokens.get(bed)
   if (known) return known
-  const asked = Promise.all(
+  const tokens = Promise.all(
     bed.apiKeys.map(async (apiKey) => {
       const response = await fetch(`${bed.service.baseUrl}/api/v0/merchant/token`, {
         method: 'POST',
@@ -35,8 +35,8 @@ export function tokensOf(bed: Side): Promise<string[]> {
       return ((await response.json()) as { token: string }).token
     }),
   )
-  merchantTokens.set(bed, asked)
-  return asked
+  merchantTokens.set(bed, tokens)
+  return tokens
 }
 
 const ours = ({ service, postmasterPid }: Side): number[] => [service.pid, postmasterPid]

@@ -23,7 +23,7 @@ interface PublishedKey extends JsonWebKey {
   readonly alg: JweKey['alg']
 }
 
-/** What orders to each partner are encrypted with: its shared key, or a published key, which is asked for once. */
+/** What orders to each partner are encrypted with: its shared key, or a published key, which is requested once. */
 async function keyring({ service }: Bed): Promise<(algorithm: Algorithm, partner: BenchPartner) => JweKey> {
   const response = await fetch(`${service.baseUrl}/.well-known/jwks.json`)
   const { keys } = (await response.json()) as { keys: PublishedKey[] }

@@ -22,7 +22,7 @@ const READ = [
   'ledger_transfers_by_object',
 ]
 
-/** What is asked of an installation that holds so many cards, and as many events. */
+/** The requests to an installation that holds so many cards, and as many events. */
 type Operation = 'search' | 'look up coins' | 'read events' | 'issue'
 
 async function contendersOf(setting: Setting, cards: number): Promise<Record<Operation, Contender>> {
@@ -52,7 +52,7 @@ async function contendersOf(setting: Setting, cards: number): Promise<Record<Ope
   }
 }
 
-/** A page from anywhere in the feed, as a reader asks for it that catches up. */
+/** A page from anywhere in the feed, as a reader requests it that catches up. */
 const pageOf = ({ headers }: BenchPartner, { first, count }: ManyEvents) =>
   requestBytes(
     'GET',

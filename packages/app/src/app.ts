@@ -61,7 +61,7 @@ export interface AppOptions {
   readonly config: Config
   readonly address: DatabaseAddress
   readonly masterKeys: MasterKeys
-  /** Where they come from; it is asked again while the service runs. */
+  /** Where they come from; they are requested again while the service runs. */
   readonly keyProvider?: KeyProvider
   /** For a new database, which needs one. */
   readonly rsaKey?: Promise<Buffer>

@@ -44,7 +44,7 @@ async function tracingOf(config: Config): Promise<Tracing | undefined> {
 }
 
 /**
- * The first SIGTERM, SIGINT, SIGHUP or unhandled error asks for an orderly end. During it, further errors are logged;
+ * The first SIGTERM, SIGINT, SIGHUP or unhandled error starts an orderly end. During it, further errors are logged;
  * another SIGTERM or SIGINT ends the process at once.
  */
 function nextSignal(log: Log): { signal: Promise<End>; crash: (error: unknown) => void } {
@@ -55,12 +55,12 @@ function nextSignal(log: Log): { signal: Promise<End>; crash: (error: unknown) =
     ending = true
     resolveSignal(why)
   }
-  let asked = false
+  let stopRequested = false
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(name, () => {
       // A terminal that closes may send several SIGHUP, by itself and by its shell.
-      if (asked && name !== 'SIGHUP') process.exit(130)
-      asked = true
+      if (stopRequested && name !== 'SIGHUP') process.exit(130)
+      stopRequested = true
       end({ name })
     })
   }

@@ -1,4 +1,4 @@
-import { adjustmentPosting, askApproval } from '@svc/console-api/postings'
+import { adjustmentPosting, requestApprovalIfNeeded } from '@svc/console-api/postings'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { findAdjusting } from '@svc/core/payments/find-adjusting'
 import type { PaymentAdjustment } from '@svc/core/payments/payment-adjustment'
@@ -66,13 +66,13 @@ async function adjust(id: string, { json = false, ...options }: Options): Promis
     if (!found)
       throw new UsageError(`There is no payment ${id}. List them with: svc admin payments list <merchantId>`)
     const { beforePaise, changePaise, isRepeat, merchantId } = found
-    const ask = { merchantId, paymentId: found.paymentId, amountPaise, reference, reason }
-    const posting = adjustmentPosting({ ...ask, changePaise })
+    const args = { merchantId, paymentId: found.paymentId, amountPaise, reference, reason }
+    const posting = adjustmentPosting({ ...args, changePaise })
     const waits = isRepeat
       ? undefined
-      : await askApproval(postingTools(context), posting, { actor }, beforePaise)
+      : await requestApprovalIfNeeded(postingTools(context), posting, { actor }, beforePaise)
     if (waits) return { waiting: waits, adjustment: undefined }
-    const done = await context.commands.open(adjustPayment).run(ask, {
+    const done = await context.commands.open(adjustPayment).run(args, {
       actor,
       action: 'payment.adjusted',
       target: found.paymentId,

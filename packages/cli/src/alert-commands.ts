@@ -63,8 +63,8 @@ async function acknowledge(
   try {
     const acknowledged = await withInstallation(({ config, database, keyMaker }) =>
       database.operate(async (tx) => {
-        const asked = { alertId, note: note.trim(), by: cliActor(), now }
-        const { alert, newly } = await acknowledgeAlert(tx, asked)
+        const requested = { alertId, note: note.trim(), by: cliActor(), now }
+        const { alert, newly } = await acknowledgeAlert(tx, requested)
         const tools = {
           config,
           newId: idMaker(systemClock, keyMaker.random),

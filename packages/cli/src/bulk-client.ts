@@ -96,8 +96,8 @@ export class BulkClient {
         throw new UsageError(
           `${response ? errorTextOf(response) : `${baseUrl} cannot be reached`}\nRun the command again to go on: nothing is done twice.`,
         )
-      const asked = Number(response?.headers.get('retry-after') ?? 0) * 1_000
-      await sleep(Math.min(WAIT_MAX_MS, Math.max(asked, 100 * 2 ** tries)))
+      const retryAfterMs = Number(response?.headers.get('retry-after') ?? 0) * 1_000
+      await sleep(Math.min(WAIT_MAX_MS, Math.max(retryAfterMs, 100 * 2 ** tries)))
     }
   }
 

@@ -1,6 +1,6 @@
 import { activateCard } from '@svc/core/cards/activate-card'
 import { type CardFlag, CHANNELS, type Channel } from '@svc/core/cards/card'
-import type { CardChangeAsk, Changed } from '@svc/core/cards/card-changes'
+import type { CardChangeArgs, Changed } from '@svc/core/cards/card-changes'
 import { type CardView, toCardRecord, usedPaise } from '@svc/core/cards/card-record'
 import { KYC_STATUS_LABELS, type KycStatus } from '@svc/core/cards/card-states'
 import { cardLookup } from '@svc/core/cards/card-view'
@@ -169,18 +169,18 @@ async function findCard({ config, database }: CommandContext, svcCardId: string)
 }
 
 /** Runs the command that the API runs, as the operator. */
-async function change<Ask>(
+async function change<Args>(
   svcCardId: string,
   json: boolean,
-  command: AnyCommand<Ask, Changed>,
+  command: AnyCommand<Args, Changed>,
   givenReason: string | undefined,
-  askOf: (by: CardChangeAsk) => Ask,
+  argsOf: (by: CardChangeArgs) => Args,
 ): Promise<void> {
   const reason = requireReason(givenReason)
   await withInstallation(async (context) => {
     const { card } = await findCard(context, svcCardId)
     const { partnerId } = card
-    await context.commands.open(command).run(askOf({ partnerId, svcCardId, actor: 'operator', reason }), {
+    await context.commands.open(command).run(argsOf({ partnerId, svcCardId, actor: 'operator', reason }), {
       actor: cliActor(),
       action: `card.${command.name}`,
       target: svcCardId,

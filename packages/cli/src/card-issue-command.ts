@@ -1,4 +1,4 @@
-import { askForPartner, CARD_ISSUED, OrderByOperator } from '@svc/console-api/issue-card'
+import { CARD_ISSUED, OrderByOperator, orderForPartner } from '@svc/console-api/issue-card'
 import { findCardAccount } from '@svc/core/cards/card-account'
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
 import { bodyCheck } from '@svc/server/http/validator'
@@ -61,11 +61,11 @@ async function issue(
     const { commands, database } = context
     if (!(await database.operate((tx) => findCardAccount(tx, cardAccountId))))
       throw new UsageError(`There is no card account ${cardAccountId}. List: svc admin card-account list`)
-    const ask = await askForPartner(database, cardAccountId, order)
-    const { record } = await commands.open(createGiftCard).run(ask, {
+    const args = await orderForPartner(database, cardAccountId, order)
+    const { record } = await commands.open(createGiftCard).run(args, {
       ...CARD_ISSUED,
       actor: await moneyActor(context),
-      tenantId: ask.partnerId,
+      tenantId: args.partnerId,
       details: { cardAccountId },
     })
     await print(context, record.svcCardId, json)

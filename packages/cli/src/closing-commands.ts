@@ -43,8 +43,8 @@ async function close({ through, json = false }: Json & { through: string }): Pro
   const closing = await withInstallation(async (context) => {
     const by = await moneyActor(context)
     const { config, database, keyMaker } = context
-    const asked = { through, by, timeZone: config.BUSINESS_TIME_ZONE }
-    const work = (tx: Tx) => closePeriod(tx, keyMaker.keyring, asked)
+    const requested = { through, by, timeZone: config.BUSINESS_TIME_ZONE }
+    const work = (tx: Tx) => closePeriod(tx, keyMaker.keyring, requested)
     return database.operate(work, 'read committed', { actor: by }, 'long')
   })
   printRecord(json ? { ...closing } : shown(closing), json)

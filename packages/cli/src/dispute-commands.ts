@@ -1,4 +1,4 @@
-import { askWonDispute } from '@svc/console-api/outcome-approvals'
+import { requestWonDisputeApproval } from '@svc/console-api/outcome-approvals'
 import { closeDispute } from '@svc/core/payments/close-dispute'
 import { DISPUTE_STATUSES, type Dispute, disputes } from '@svc/core/payments/dispute'
 import { findDispute } from '@svc/core/payments/find-dispute'
@@ -105,7 +105,7 @@ async function close(
     const { merchantId, paymentId } = open
     const waits =
       outcome === 'WON' &&
-      (await askWonDispute(postingTools(context), open, { noticeId: notice, assigns }, { actor }))
+      (await requestWonDisputeApproval(postingTools(context), open, { noticeId: notice, assigns }, { actor }))
     if (waits) return { waiting: waits, ended: undefined }
     const { dispute } = await commands
       .open(closeDispute)

@@ -1,4 +1,4 @@
-import { askApproval, fundingPosting, withdrawalPosting } from '@svc/console-api/postings'
+import { fundingPosting, requestApprovalIfNeeded, withdrawalPosting } from '@svc/console-api/postings'
 import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { type FundedAccount, findFundedAccount } from '@svc/core/cards/list-onboarded'
@@ -48,7 +48,7 @@ interface Movement {
 /** Enters it, or returns the request for a second person. */
 type Enter = (movement: Movement, actor: string, context: CommandContext) => Promise<Approval | undefined>
 
-/** Enters money that was paid in or out, or asks for a second person; `done`: how the result is called. */
+/** Enters money that was paid in or out, or requests the approval of a second person; `done`: how the result is called. */
 async function move(
   cardAccountId: string,
   { amount: text, reference, reason, json = false }: MoveOptions,
@@ -92,7 +92,7 @@ const fund = (
       ))
     ) {
       const posting = fundingPosting({ ...funding, noticeId: notice })
-      const waits = await askApproval(postingTools(context), posting, { actor })
+      const waits = await requestApprovalIfNeeded(postingTools(context), posting, { actor })
       if (waits) return waits
     }
     const audit = fundingAudit(funding, funding.amountPaise, givenIn(funding))
@@ -103,7 +103,9 @@ const fund = (
 const withdraw = (cardAccountId: string, options: MoveOptions): Promise<void> =>
   move(cardAccountId, options, 'withdrawn', async (withdrawal, actor, context) => {
     if (!(await context.database.operate((tx) => isEntered(tx, entryOf(withdrawal))))) {
-      const waits = await askApproval(postingTools(context), withdrawalPosting(withdrawal), { actor })
+      const waits = await requestApprovalIfNeeded(postingTools(context), withdrawalPosting(withdrawal), {
+        actor,
+      })
       if (waits) return waits
     }
     const given = givenIn(withdrawal)

@@ -1,4 +1,4 @@
-import { askApproval, reversalPosting } from '@svc/console-api/postings'
+import { requestApprovalIfNeeded, reversalPosting } from '@svc/console-api/postings'
 import { reverseJournal } from '@svc/core/cards/reverse-posting'
 import { findJournal, type JournalWithLegs, requireReversible } from '@svc/core/ledger/reverse-journal'
 import { formatRupees } from '@svc/kernel/money'
@@ -71,7 +71,9 @@ async function reverse(
     const { tenantId } = found.journal
     if (found.reversedBy === null) {
       requireReversible(found)
-      const approval = await askApproval(postingTools(context), reversalPosting(found, reason), { actor })
+      const approval = await requestApprovalIfNeeded(postingTools(context), reversalPosting(found, reason), {
+        actor,
+      })
       if (approval) return { waiting: approval, reversal: undefined }
     }
     const audit = { actor, action: 'journal.reversed', target: journalId, tenantId, details: { reason } }

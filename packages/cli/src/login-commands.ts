@@ -1,4 +1,4 @@
-import { password as askPassword, text as askText } from '@clack/prompts'
+import { password as promptPassword, text as promptText } from '@clack/prompts'
 import { type Command, Option } from 'commander'
 import { printJson, printRows } from './print.ts'
 import {
@@ -126,15 +126,16 @@ async function prompted(isPartner: boolean): Promise<Credentials> {
     throw new UsageError(
       'Without a terminal, give the credentials with --credentials <file>, or - for standard input',
     )
-  if (!isPartner) return { apiKey: requireText(await ask(askPassword({ message: 'API key' })), 'an API key') }
+  if (!isPartner)
+    return { apiKey: requireText(await promptFor(promptPassword({ message: 'API key' })), 'an API key') }
   return {
-    partnerId: requireText(await ask(askText({ message: 'Partner id' })), 'partnerId'),
-    clientId: requireText(await ask(askText({ message: 'Client id' })), 'clientId'),
-    clientSecret: requireText(await ask(askPassword({ message: 'Client secret' })), 'clientSecret'),
+    partnerId: requireText(await promptFor(promptText({ message: 'Partner id' })), 'partnerId'),
+    clientId: requireText(await promptFor(promptText({ message: 'Client id' })), 'clientId'),
+    clientSecret: requireText(await promptFor(promptPassword({ message: 'Client secret' })), 'clientSecret'),
   }
 }
 
-async function ask(prompt: Promise<string | symbol>): Promise<string> {
+async function promptFor(prompt: Promise<string | symbol>): Promise<string> {
   const response = await prompt
   if (typeof response !== 'string') throw new UsageError('Nothing was changed')
   return response

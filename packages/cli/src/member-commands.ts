@@ -176,9 +176,9 @@ async function invite(
       context.database.operate(async (tx) => {
         await requireTenant(tx, tenantId)
         const publicUrl = addressOf(context.config)
-        const asked = { tenantId, name, hours, createdBy: cliActor(), publicUrl }
-        if (hands) return handOver(tx, toolsOf(context), { ...asked, sharedKey })
-        return inviteMember(tx, toolsOf(context), { ...asked, role })
+        const requested = { tenantId, name, hours, createdBy: cliActor(), publicUrl }
+        if (hands) return handOver(tx, toolsOf(context), { ...requested, sharedKey })
+        return inviteMember(tx, toolsOf(context), { ...requested, role })
       }),
     ),
   )

@@ -1,5 +1,5 @@
 import { assignmentPosting } from '@svc/console-api/assignment-posting'
-import { askApproval } from '@svc/console-api/postings'
+import { requestApprovalIfNeeded } from '@svc/console-api/postings'
 import { fail } from '@svc/contract/errors'
 import { acceptPayment } from '@svc/core/payments/accept-payment'
 import {
@@ -178,11 +178,11 @@ const auditOf = ({ noticeId, tenantId }: RailNotice, actor: string) => ({
 })
 
 async function recordPayment(context: CommandContext, notice: RailNotice, reading: Reading, actor: string) {
-  const ask = assignmentOf(notice, reading, actor)
-  const posting = await assignmentPosting(context, notice, ask)
-  const waiting = await askApproval(postingTools(context), posting, { actor })
+  const args = assignmentOf(notice, reading, actor)
+  const posting = await assignmentPosting(context, notice, args)
+  const waiting = await requestApprovalIfNeeded(postingTools(context), posting, { actor })
   if (waiting) return { assigned: undefined, waiting }
-  const { payment } = await context.commands.open(acceptPayment).run(ask, auditOf(notice, actor))
+  const { payment } = await context.commands.open(acceptPayment).run(args, auditOf(notice, actor))
   const { paymentId, merchantId, status, reason, amountPaise } = payment!
   const assigned = { paymentId, merchantId, amount: formatRupees(amountPaise), status, reason }
   return { assigned, waiting: undefined }
@@ -194,7 +194,7 @@ async function carryOutAgain(
   reading: Reading,
   actor: string,
 ) {
-  const ask = disputeAssignmentOf(notice, reading, actor)
-  const { dispute } = await commands.open(receiveDispute).run(ask, auditOf(notice, actor))
+  const args = disputeAssignmentOf(notice, reading, actor)
+  const { dispute } = await commands.open(receiveDispute).run(args, auditOf(notice, actor))
   return shownDispute(required(dispute, 'an assigned notice has its dispute'))
 }

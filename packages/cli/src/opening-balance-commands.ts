@@ -1,4 +1,4 @@
-import { askApproval, openingPosting } from '@svc/console-api/postings'
+import { openingPosting, requestApprovalIfNeeded } from '@svc/console-api/postings'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import {
   type CheckedFile,
@@ -135,12 +135,12 @@ async function enter(
   { tenantId, kind, ownerId, amountPaise, effectiveDate, reference }: CheckedOpening,
   { actor, reason }: Entering,
 ): Promise<keyof Outcomes> {
-  const ask = { tenantId, kind, ownerId, amountPaise, effectiveDate, reference, reason }
-  if (await askApproval(postingTools(context), openingPosting(ask), { actor })) return 'waiting'
-  const { journal } = await context.commands.open(enterOpeningBalance).run(ask, {
+  const args = { tenantId, kind, ownerId, amountPaise, effectiveDate, reference, reason }
+  if (await requestApprovalIfNeeded(postingTools(context), openingPosting(args), { actor })) return 'waiting'
+  const { journal } = await context.commands.open(enterOpeningBalance).run(args, {
     actor,
     action: 'opening_balance.posted',
-    target: openingAccounts(ask)[0].accountId,
+    target: openingAccounts(args)[0].accountId,
     tenantId,
     details: { amount: formatRupees(amountPaise), effectiveDate, reference, reason },
   })

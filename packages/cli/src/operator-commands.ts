@@ -1,4 +1,4 @@
-import { password as askPassword, isCancel } from '@clack/prompts'
+import { isCancel, password as promptPassword } from '@clack/prompts'
 import { unlinkIdentity } from '@svc/console-api/identity-store'
 import {
   endSessions,
@@ -143,13 +143,13 @@ async function newPassword(fromStdin: boolean): Promise<string> {
     throw new UsageError(
       `The password cannot be prompted for without a terminal. Give it with: ${EXAMPLE_STDIN}`,
     )
-  const ask = async (message: string, validate: (text: string) => string | undefined) => {
-    const response = await askPassword({ message, validate: (text = '') => validate(text) })
+  const promptFor = async (message: string, validate: (text: string) => string | undefined) => {
+    const response = await promptPassword({ message, validate: (text = '') => validate(text) })
     if (isCancel(response)) throw new UsageError('Nothing was changed')
     return response
   }
-  const first = await ask('New password', (text) => (fits(text) ? undefined : rule))
-  await ask('Repeat it', (text) => (text === first ? undefined : 'The two are not the same'))
+  const first = await promptFor('New password', (text) => (fits(text) ? undefined : rule))
+  await promptFor('Repeat it', (text) => (text === first ? undefined : 'The two are not the same'))
   return first
 }
 

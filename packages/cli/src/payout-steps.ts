@@ -62,7 +62,7 @@ export function addPayoutStepCommands(payout: Command): void {
     )
 }
 
-/** One step of a payout, in the name of who asks for it. */
+/** One step of a payout, in the name of who requests it. */
 export async function changeInName(
   { commands }: CommandContext,
   { merchantId, payoutId }: Payout,

@@ -1,4 +1,4 @@
-import { askFailedRefund } from '@svc/console-api/outcome-approvals'
+import { requestFailedRefundApproval } from '@svc/console-api/outcome-approvals'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { findRefund } from '@svc/core/payments/find-refund'
 import { type MerchantRefund, merchantRefunds } from '@svc/core/payments/merchant-refund'
@@ -124,7 +124,8 @@ async function complete(
     ])
     const outcome = { refundId, utr: reference, amountPaise: undefined, failureReason }
     const following = { ...outcome, noticeId: notice, assigns }
-    const waits = refund && (await askFailedRefund(postingTools(context), refund, following, { actor }))
+    const waits =
+      refund && (await requestFailedRefundApproval(postingTools(context), refund, following, { actor }))
     if (waits) return { waiting: waits, completed: undefined }
     const decided = await commands.open(completeRefund).run(
       { read: { outcome }, assigns },

@@ -16,10 +16,10 @@ export async function roll(
   { hours, json = false }: RollOptions,
   toRecord: (rolled: Rolled) => Parameters<typeof printRecord>[0],
 ): Promise<void> {
-  const asked = { ...wanted, hours: readHours(hours) }
+  const requested = { ...wanted, hours: readHours(hours) }
   const rolled = await refused(
     withInstallation(({ database, keyMaker }) =>
-      database.operate((tx) => rollCredential(tx, keyMaker, asked)),
+      database.operate((tx) => rollCredential(tx, keyMaker, requested)),
     ),
   )
   printRecord(toRecord(rolled), json)

@@ -1,4 +1,4 @@
-import { askApproval, settlementPosting } from '@svc/console-api/postings'
+import { requestApprovalIfNeeded, settlementPosting } from '@svc/console-api/postings'
 import { FUNDING_MAX_PAISE } from '@svc/core/cards/card-account'
 import { isEntered } from '@svc/core/ledger/bank-entries'
 import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
@@ -66,7 +66,7 @@ async function settle(accountId: string, { json = false, ...options }: Options):
     const isRepeat = await database.operate((tx) => isEntered(tx, settlementEntry(settlement)))
     const waits = isRepeat
       ? undefined
-      : await askApproval(postingTools(context), settlementPosting(settlement), { actor })
+      : await requestApprovalIfNeeded(postingTools(context), settlementPosting(settlement), { actor })
     if (waits) return { waiting: waits, settled: undefined }
     const details = { amount: formatRupees(amountPaise), outcome, reference, reason }
     const audit = { actor, action: 'ledger_account.settled', target: accountId, tenantId, details }

@@ -1,4 +1,4 @@
-import { askApproval, suspensePosting } from '@svc/console-api/postings'
+import { requestApprovalIfNeeded, suspensePosting } from '@svc/console-api/postings'
 import { findCredit, listSuspense } from '@svc/core/payments/find-suspense'
 import type { Payment } from '@svc/core/payments/payment'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
@@ -85,7 +85,7 @@ async function resolve(id: string, merchantId: string | null, reason: string, js
     const { merchantId: tenantId, paymentId, utr, amountPaise, status } = found
     if (status === 'SUSPENSE') {
       const posting = suspensePosting({ tenantId, paymentId, merchantId, utr, amountPaise, reason })
-      const waits = await askApproval(postingTools(context), posting, { actor })
+      const waits = await requestApprovalIfNeeded(postingTools(context), posting, { actor })
       if (waits) return { waiting: waits, payment: undefined }
     }
     const resolved = await context.commands.open(resolveSuspense).run(

@@ -114,6 +114,6 @@ function networkErrorOf(error: unknown): string {
   return typeof code === 'string' ? code : networkErrorOf(error.cause)
 }
 
-/** Waits as asked; a pause grows from one second to ten. */
+/** Waits as the response says; a pause grows from one second to ten. */
 export const pauseAfter = (failures: number): Promise<void> =>
   sleep(Math.min(10_000, 1_000 * 2 ** Math.min(failures - 1, 4)))

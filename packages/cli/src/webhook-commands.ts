@@ -25,14 +25,14 @@ const shown = ({ endpointId, tenantId, url, types, enabled, disabledReason, crea
 })
 
 /** Runs the command that the API runs, as the operator. Every change of an endpoint is audited by the database itself. */
-const change = <Ask, D>(command: AnyCommand<Ask, D>, ask: Ask & EndpointKey): Promise<D> =>
+const change = <Args, D>(command: AnyCommand<Args, D>, args: Args & EndpointKey): Promise<D> =>
   withInstallation(({ commands }) =>
     commands
       .open(command)
-      .run(ask, { actor: cliActor(), target: ask.endpointId, tenantId: ask.tenantId })
+      .run(args, { actor: cliActor(), target: args.endpointId, tenantId: args.tenantId })
       .catch((error: unknown) => {
         if (!(error instanceof Failure)) throw error
-        throw new UsageError(`${error.description}. See them with: svc admin webhook list ${ask.tenantId}`)
+        throw new UsageError(`${error.description}. See them with: svc admin webhook list ${args.tenantId}`)
       }),
   )
 

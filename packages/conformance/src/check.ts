@@ -50,9 +50,9 @@ export function refuses(
   id: string,
   source: string,
   title: string,
-  ask: (subject: Subject) => Promise<HttpResponse>,
+  request: (subject: Subject) => Promise<HttpResponse>,
 ): readonly Check[] {
-  const response = (subject: Subject) => subject.observe(`the response to ${id}`, () => ask(subject))
+  const response = (subject: Subject) => subject.observe(`the response to ${id}`, () => request(subject))
   return [
     specified(id, source, title, async (subject) => wantNotDone(await response(subject))),
     decided(`${id}.4xx`, 'decision F3', `${title}: with a status from 400 to 499`, async (subject) =>

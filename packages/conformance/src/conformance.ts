@@ -15,7 +15,7 @@ export interface Plan extends Selection {
   readonly strict?: boolean
   /** Milliseconds that one response may take. */
   readonly timeoutMs: number
-  /** Milliseconds after which nothing more is asked. */
+  /** Milliseconds after which nothing more is sent. */
   readonly totalMs: number
 }
 

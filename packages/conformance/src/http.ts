@@ -44,21 +44,21 @@ export class Http {
     return this.#sent
   }
 
-  /** Throws `Violation` when there is no response that can be read, `Blocked` when there is no use in asking any more. */
-  async send(asked: Request): Promise<HttpResponse> {
+  /** Throws `Violation` when there is no response that can be read, `Blocked` when further requests are of no use. */
+  async send(requested: Request): Promise<HttpResponse> {
     if (this.#silences >= SILENCES_MAX) throw new Blocked('the server has stopped responding')
     if (performance.now() > this.#deadlineAtMs) throw new Blocked('the time for the whole run is over')
     this.#sent++
-    const received = this.#recorder?.sent(asked)
+    const received = this.#recorder?.sent(requested)
     try {
-      const response = await this.#exchangeInTime(asked)
+      const response = await this.#exchangeInTime(requested)
       received?.(response)
       this.#silences = 0
       return response
     } catch (error) {
       if (error instanceof Violation) throw error
       this.#silences++
-      const response = { request: asked, status: 0, headers: {}, cookies: [], text: '', json: undefined }
+      const response = { request: requested, status: 0, headers: {}, cookies: [], text: '', json: undefined }
       throw new Violation(
         `a response within ${this.#timeoutMs / 1_000} s`,
         describeSilence(error),
@@ -68,10 +68,10 @@ export class Http {
     }
   }
 
-  /** Many checks ask at once; that a server wants some of them later is no response to what they ask. */
-  async #exchangeInTime(asked: Request): Promise<HttpResponse> {
+  /** Many checks send at once; 429 with a time to wait is no response to what they check. */
+  async #exchangeInTime(requested: Request): Promise<HttpResponse> {
     for (let tooSoon = 0; ; tooSoon++) {
-      const response = await this.#exchange(asked)
+      const response = await this.#exchange(requested)
       const seconds = response.status === 429 ? response.headers['retry-after'] : undefined
       if (seconds === undefined || !/^\d+$/.test(seconds)) return response
       if (Number(seconds) > RETRY_AFTER_SECONDS_MAX || tooSoon === TOO_SOON_MAX) return response
@@ -79,8 +79,8 @@ export class Http {
     }
   }
 
-  async #exchange(asked: Request): Promise<HttpResponse> {
-    const { method, path, headers = {}, body } = asked
+  async #exchange(requested: Request): Promise<HttpResponse> {
+    const { method, path, headers = {}, body } = requested
     const response = await this.#agent.request({
       ...splitUrl(`${this.baseUrl}${path}`),
       method,
@@ -99,7 +99,7 @@ export class Http {
     const plain = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const)
     const cookies = response.headers['set-cookie'] ?? []
     return {
-      request: asked,
+      request: requested,
       status: response.statusCode,
       headers: Object.fromEntries(plain),
       cookies: typeof cookies === 'string' ? [cookies] : cookies,

@@ -5,7 +5,7 @@ import { interpretationOf, type SettingName } from './interpretation.ts'
 import { cookieOf } from './session.ts'
 import { cancelPath, PATHS, type Subject } from './subject.ts'
 
-/** How a server reads the specification at a point where it is silent, found by asking. */
+/** How a server reads the specification at a point where it is silent, found by requests. */
 export interface Reading {
   /** Name of the setting that stands for the point. */
   readonly setting: SettingName
@@ -25,7 +25,7 @@ interface Probe {
   readonly decides: RegExp
   readonly words: Readonly<Record<string, string>>
   /** The value, or undefined where the responses do not show it. */
-  readonly ask: (subject: Subject) => Promise<string | undefined>
+  readonly read: (subject: Subject) => Promise<string | undefined>
 }
 
 const MISSING_CARD = 'card_00000000000000000000000000'
@@ -49,7 +49,7 @@ const PROBES: readonly Probe[] = [
       reject: 'merchantAccessKey without a token cancels nothing',
       accept: 'merchantAccessKey without a token cancels a QR code',
     },
-    async ask(subject) {
+    async read(subject) {
       const { accessKey: merchantAccessKey } = subject.merchant()
       if (merchantAccessKey === undefined) return undefined
       const path = cancelPath(await subject.newQrCode())
@@ -64,7 +64,7 @@ const PROBES: readonly Probe[] = [
       both: 'tokens of partners and of merchants are valid for the lookup',
       partner: 'only tokens of partners are valid for the lookup',
     },
-    async ask(subject) {
+    async read(subject) {
       const path = `${PATHS.coins}/${subject.credentials.coinConfigId ?? MISSING_COIN}`
       const response = await subject.call('GET', path, undefined, await subject.asMerchant())
       if (response.status === 401) return 'partner'
@@ -79,7 +79,7 @@ const PROBES: readonly Probe[] = [
       ACTIVE: 'an expired QR code shows the status ACTIVE',
       CANCELLED: 'an expired QR code shows the status CANCELLED',
     },
-    async ask(subject) {
+    async read(subject) {
       const status = at(await expired(subject), 'payload.status')
       return typeof status === 'string' ? status : undefined
     },
@@ -93,7 +93,7 @@ const PROBES: readonly Probe[] = [
       token: 'only the session cookie of the same token serves the search',
       any: 'the search does not check the session cookie',
     },
-    async ask(subject) {
+    async read(subject) {
       const { cookie } = await subject.asPartner()
       if (!isDone(await searchWith(subject, cookie))) return undefined
       if (isDone(await searchWith(subject, undefined))) return 'any'
@@ -110,7 +110,7 @@ const PROBES: readonly Probe[] = [
       same: 'cancelling a cancelled QR code succeeds again',
       conflict: 'cancelling a cancelled QR code is a conflict (409)',
     },
-    async ask(subject) {
+    async read(subject) {
       const qrCodeId = await subject.newQrCode()
       if (!isDone(await subject.cancel(qrCodeId))) return undefined
       const again = await subject.cancel(qrCodeId)
@@ -126,7 +126,7 @@ const PROBES: readonly Probe[] = [
       instant: 'expiry of a token is an instant, in milliseconds since 1970',
       duration: 'expiry of a token is the time that is left, in milliseconds',
     },
-    async ask(subject) {
+    async read(subject) {
       const expiry = at(await subject.tokenResponse(), 'expiry')
       if (typeof expiry !== 'number' || expiry <= 0) return undefined
       return expiry < INSTANT_MS_MIN ? 'duration' : 'instant'
@@ -140,7 +140,7 @@ const PROBES: readonly Probe[] = [
       reject: 'a field that the operation does not know is refused',
       ignore: 'a field that the operation does not know has no effect',
     },
-    async ask(subject) {
+    async read(subject) {
       const { cookie } = await subject.asPartner()
       if (!isDone(await searchWith(subject, cookie))) return undefined
       const response = await searchWith(subject, cookie, { unknownField: 'x' })
@@ -150,7 +150,7 @@ const PROBES: readonly Probe[] = [
   },
 ]
 
-/** Asks the server about every point that decides a check of these sections. A point that cannot be found out is left out. */
+/** Finds out every point that decides a check of these sections. A point that cannot be found out is left out. */
 export async function readingsOf(
   subject: Subject,
   sections: readonly Section[],
@@ -164,7 +164,7 @@ export async function readingsOf(
 async function readingOf(subject: Subject, probe: Probe): Promise<Reading | undefined> {
   const { setting, section, words } = probe
   try {
-    const value = await probe.ask(subject)
+    const value = await probe.read(subject)
     const meaning = value === undefined ? undefined : words[value]
     if (value === undefined || meaning === undefined) return undefined
     return { setting, section, value, words: meaning, held: await interpretationOf(subject, setting) }

@@ -41,10 +41,10 @@ export interface Selection {
   readonly only?: readonly string[]
 }
 
-/** The sections with those of their checks that are asked for. Throws an Error that names ids which do not exist. */
+/** The sections with the requested ones of their checks. Throws an Error that names ids which do not exist. */
 export function selectChecks({ profile, sections = [], only = [] }: Selection): readonly Section[] {
-  const inSection = (id: string, asked: string) => id === asked || id.startsWith(`${asked}.`)
-  const noSection = sections.filter((asked) => !SECTIONS.some(({ id }) => inSection(id, asked)))
+  const inSection = (id: string, sectionId: string) => id === sectionId || id.startsWith(`${sectionId}.`)
+  const noSection = sections.filter((sectionId) => !SECTIONS.some(({ id }) => inSection(id, sectionId)))
   if (noSection.length > 0)
     throw new Error(
       `no such section: ${noSection.join(', ')}; there are ${SECTIONS.map(({ id }) => id).join(', ')}`,
@@ -52,7 +52,9 @@ export function selectChecks({ profile, sections = [], only = [] }: Selection): 
   const ids = new Set(SECTIONS.flatMap(({ checks }) => checks.map(({ id }) => id)))
   const noCheck = only.filter((id) => !ids.has(id))
   if (noCheck.length > 0) throw new Error(`no such check: ${noCheck.join(', ')}; --list shows them all`)
-  return SECTIONS.filter(({ id }) => sections.length === 0 || sections.some((asked) => inSection(id, asked)))
+  return SECTIONS.filter(
+    ({ id }) => sections.length === 0 || sections.some((sectionId) => inSection(id, sectionId)),
+  )
     .map((one) => ({
       ...one,
       checks: one.checks.filter(

@@ -9,7 +9,7 @@ export interface PartnerSession {
   readonly token: string
   /** Headers of card operations: token and partner id. */
   readonly headers: Readonly<Record<string, string>>
-  /** The `Cookie` field that the search asks for. */
+  /** The `Cookie` field that the search requires. */
   readonly cookie: string | undefined
 }
 

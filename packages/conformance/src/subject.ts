@@ -93,7 +93,7 @@ export class Subject {
     return this.credentials[who] ?? skip(`the credentials have no ${who}`)
   }
 
-  /** Spec §4.1: asks for a token; the same response for all who look at it. */
+  /** Spec §4.1: requests a token; all checks of it share one response. */
   tokenResponse(who: MerchantName = 'merchant'): Promise<HttpResponse> {
     const { apiKey } = this.merchant(who)
     return this.once(`a token of ${who}`, async () => {
@@ -214,7 +214,7 @@ export class Subject {
     })
   }
 
-  /** Spec §4.4: searches with everything that the operation asks for. */
+  /** Spec §4.4: searches with everything that the operation requires. */
   async search(who: PartnerName, body: unknown, headers: Headers = {}): Promise<HttpResponse> {
     const session = await this.asPartner(who)
     const cookie = session.cookie ?? skip(`there is no session cookie for ${who}`)

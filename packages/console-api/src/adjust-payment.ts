@@ -10,7 +10,7 @@ import { Type } from 'typebox'
 import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
 import { actorOf, auditOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from './console-schema.ts'
-import { adjustmentPosting, askApproval } from './postings.ts'
+import { adjustmentPosting, requestApprovalIfNeeded } from './postings.ts'
 
 export const AdjustmentInConsole = record('AdjustmentInConsole', {
   ...AdjustmentRecord.properties,
@@ -55,19 +55,20 @@ export const adjustPaymentInConsole = query({
       const { amount, reason, reference: given } = input.body
       const amountPaise = readRupees('amount', amount)
       const reference = canonicalReference(given)
-      const asked = { paymentId: input.params.paymentId, amountPaise, reference }
-      const found = (await database.operate((tx) => findAdjusting(tx, asked))) ?? fail('payment_not_found')
+      const requestedAdjustment = { paymentId: input.params.paymentId, amountPaise, reference }
+      const found =
+        (await database.operate((tx) => findAdjusting(tx, requestedAdjustment))) ?? fail('payment_not_found')
       const { merchantId, paymentId, beforePaise, changePaise, isRepeat } = found
-      const ask = { merchantId, paymentId, amountPaise, reference, reason }
+      const args = { merchantId, paymentId, amountPaise, reference, reason }
       if (!isRepeat) {
         const by = { actor: actorOf(input.caller), requestId: input.requestId }
-        const posting = adjustmentPosting({ ...ask, changePaise })
-        const approval = await askApproval(services, posting, by, beforePaise)
+        const posting = adjustmentPosting({ ...args, changePaise })
+        const approval = await requestApprovalIfNeeded(services, posting, by, beforePaise)
         if (approval) return waitsForApproval(approval, services)
       }
       const details = { amount: formatRupees(amountPaise), reference, reason }
       const { adjustment } = await run(
-        ask,
+        args,
         auditOf(merchantId, input, { action: 'payment.adjusted', target: paymentId, details }),
       )
       const wire = adjustmentToWire(adjustment, config.BUSINESS_TIME_ZONE)

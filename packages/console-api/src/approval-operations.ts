@@ -95,20 +95,20 @@ export const listApprovalsInConsole = query({
   result: listOf(ApprovalRecord),
   errors: [],
   mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query: asked }) => {
+    return async ({ query }) => {
       const filters = new Filters()
-      if (asked.status !== 'ALL') filters.add(OPEN, true)
+      if (query.status !== 'ALL') filters.add(OPEN, true)
       const plan = {
         columns: approvals.columns,
         table: 'approvals p',
         alias: 'p',
         filters,
         keys: [{ sql: 'p.approval_id', type: 'text' as const }],
-        descending: asked.sort !== 'created',
+        descending: query.sort !== 'created',
       }
       const now = new Date(clock.now())
       const page = await database.operate((tx) =>
-        readList(tx, plan, asked, (row: Approval) => approvalToWire(row, timeZone, now)),
+        readList(tx, plan, query, (row: Approval) => approvalToWire(row, timeZone, now)),
       )
       return { body: JSON.stringify(page) }
     }

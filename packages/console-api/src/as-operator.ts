@@ -3,7 +3,7 @@ import type { CommandAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import type { Caller, Services } from '@svc/server/http/operation'
 
-interface Asked {
+interface OperatorRequest {
   readonly caller: Caller
   readonly requestId: string
 }
@@ -11,10 +11,10 @@ interface Asked {
 /** Whom the audit names for what an operator does in the console. */
 export const actorOf = ({ actor }: Caller): string => `operator ${actor!.name}`
 
-/** A transaction of the operator who asks: what it changes is audited under that name. */
+/** A transaction of the calling operator: what it changes is audited under that name. */
 export const asOperator = <T>(
   { database }: Services,
-  { caller, requestId }: Asked,
+  { caller, requestId }: OperatorRequest,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> => database.operate(work, 'read committed', { actor: actorOf(caller), requestId })
 
@@ -27,7 +27,7 @@ export const keyMakerOf = ({ keyring, random, config }: Services): KeyMaker => (
 /** What the audit says of a command that an operator gives on behalf of a tenant. */
 export const auditOf = <D>(
   tenantId: string,
-  { caller, requestId }: Asked,
+  { caller, requestId }: OperatorRequest,
   entry: Pick<CommandAudit<D>, 'action' | 'target' | 'details'>,
 ): CommandAudit<D> => ({ ...entry, actor: actorOf(caller), requestId, tenantId })
 

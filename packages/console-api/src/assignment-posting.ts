@@ -48,8 +48,8 @@ export async function postAssignment(
     payeeVpa: payeeVpa ?? undefined,
   }
   try {
-    const ask = assignmentOf(notice, reading, requestedBy)
-    await commands.open(acceptPayment).run({ ...ask, approval: { approvalId, tenantId } }, audit)
+    const args = assignmentOf(notice, reading, requestedBy)
+    await commands.open(acceptPayment).run({ ...args, approval: { approvalId, tenantId } }, audit)
   } catch (error) {
     // A notice is assigned once: perhaps by this approval, which another process posted meanwhile.
     const { journalId } = await database.operate((tx) => findApproval(tx, approvalId))

@@ -20,7 +20,7 @@ import {
   rupeesText,
   text,
 } from './console-schema.ts'
-import { askApproval, fundingPosting, withdrawalPosting } from './postings.ts'
+import { fundingPosting, requestApprovalIfNeeded, withdrawalPosting } from './postings.ts'
 
 const ACCOUNT = `${CONSOLE_API}/card-accounts/:cardAccountId`
 
@@ -66,13 +66,13 @@ interface Given {
   readonly reason: string
 }
 
-interface Asked {
+interface MovementRequest {
   readonly params: { readonly cardAccountId: string }
   readonly body: Given & { readonly amount: string }
 }
 
 /** What is to be moved, of a card account that there is. */
-async function readMovement({ database }: Pick<Services, 'database'>, { params, body }: Asked) {
+async function readMovement({ database }: Pick<Services, 'database'>, { params, body }: MovementRequest) {
   const { cardAccountId } = params
   const { amount, reference, reason } = body
   const amountPaise = parseRupees(amount)
@@ -129,7 +129,7 @@ export const fundCardAccountInConsole = query({
         noticeId === undefined ? undefined : await followedNotice(tx, noticeId, by.actor, 'transfer_notice'),
       )
       if (!(await database.operate((tx) => isEntered(tx, { ...entryOf(fund), kinds: ['card_funding'] })))) {
-        const approval = await askApproval(services, fundingPosting({ ...fund, noticeId }), by)
+        const approval = await requestApprovalIfNeeded(services, fundingPosting({ ...fund, noticeId }), by)
         if (approval) return waitsForApproval(approval, services)
       }
       const details = fundingAudit(fund, fund.amountPaise, givenIn(fund))
@@ -160,7 +160,7 @@ export const withdrawFromCardAccountInConsole = query({
       const withdrawal = await readMovement(services, input)
       const by = { actor: actorOf(input.caller), requestId: input.requestId }
       if (!(await services.database.operate((tx) => isEntered(tx, entryOf(withdrawal))))) {
-        const approval = await askApproval(services, withdrawalPosting(withdrawal), by)
+        const approval = await requestApprovalIfNeeded(services, withdrawalPosting(withdrawal), by)
         if (approval) return waitsForApproval(approval, services)
       }
       const details = fundingAudit(

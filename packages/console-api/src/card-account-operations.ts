@@ -72,7 +72,7 @@ const toWire = (account: ListedAccount, timeZone: string) => ({
 export const readCardAccounts = (
   tx: Tx,
   filters: Filters,
-  asked: PageRequest,
+  pageRequest: PageRequest,
   timeZone: string,
   descending = true,
 ) =>
@@ -88,7 +88,7 @@ export const readCardAccounts = (
       keys: [{ sql: 'a.card_account_id', type: 'text' }],
       descending,
     },
-    asked,
+    pageRequest,
     (account: ListedAccount) => toWire(account, timeZone),
   )
 

@@ -48,7 +48,7 @@ export const changeCardStatusInConsole = operation({
   result: CardRecord,
   errors: ['card_not_found', 'invalid_transition', 'step_up_required'],
   run: changeCardStatus,
-  ask: async ({ body: { status, reason }, caller, params: { svcCardId } }, { database }) => {
+  args: async ({ body: { status, reason }, caller, params: { svcCardId } }, { database }) => {
     if (status === 'BL') requireRecentProof(caller)
     return {
       partnerId: await requireCardPartner(database, svcCardId),
@@ -84,7 +84,7 @@ export const setCardKycInConsole = operation({
   result: CardRecord,
   errors: ['card_not_found', 'invalid_transition'],
   run: setCardKyc,
-  ask: async ({ body: { kycStatus, reason }, params: { svcCardId } }, { database }) => ({
+  args: async ({ body: { kycStatus, reason }, params: { svcCardId } }, { database }) => ({
     partnerId: await requireCardPartner(database, svcCardId),
     svcCardId,
     kycStatus: kycStatus as KycStatus,
@@ -121,7 +121,7 @@ export const setCardFlagsInConsole = operation({
   result: CardRecord,
   errors: ['card_not_found'],
   run: setCardFlags,
-  ask: async ({ body: { flags, reason }, params: { svcCardId } }, { database }) => ({
+  args: async ({ body: { flags, reason }, params: { svcCardId } }, { database }) => ({
     partnerId: await requireCardPartner(database, svcCardId),
     svcCardId,
     flags,

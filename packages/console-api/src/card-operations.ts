@@ -73,8 +73,8 @@ const toWire = (card: ListedCard, timeZone: string) => ({
 
 const SHOWN = 100
 
-type AskedName = 'q' | 'partnerId' | 'companyId' | 'cardAccountId' | 'userId' | 'status' | 'sort'
-type Asked = Readonly<Partial<Record<AskedName | 'createdFrom' | 'createdTo', string | undefined>>>
+type CardQueryName = 'q' | 'partnerId' | 'companyId' | 'cardAccountId' | 'userId' | 'status' | 'sort'
+type CardQuery = Readonly<Partial<Record<CardQueryName | 'createdFrom' | 'createdTo', string | undefined>>>
 
 /** Holder by holder: each holds few cards. */
 function holdersFrom(filters: Filters, q: string, caller: Caller): string {
@@ -84,8 +84,8 @@ function holdersFrom(filters: Filters, q: string, caller: Caller): string {
   return `from (select u.user_id from users u where ${condition} limit 1000) holders`
 }
 
-function planOf(asked: Asked, caller: Caller): ListPlan {
-  const { q, partnerId, companyId, cardAccountId, userId, status, createdFrom, createdTo, sort } = asked
+function planOf(cardQuery: CardQuery, caller: Caller): ListPlan {
+  const { q, partnerId, companyId, cardAccountId, userId, status, createdFrom, createdTo, sort } = cardQuery
   const filters = new Filters()
     .add('c.user_id = ?', userId)
     .add('c.status = ?', status)

@@ -35,7 +35,7 @@ export const voidCoinAllocationInConsole = operation({
   result: VoidRecord,
   errors: ['coin_allocation_not_found', 'coin_allocation_voided', 'user_erased'],
   run: voidAllocation,
-  ask: async ({ body: { reason }, params: { allocationId } }, { database }) => {
+  args: async ({ body: { reason }, params: { allocationId } }, { database }) => {
     const [found] = await database.operate((tx) => tx.query(PARTNER, [allocationId]))
     const { partnerId } = found ?? fail('coin_allocation_not_found')
     // An allocation is voided once: a second request of the console fails, whatever its id.

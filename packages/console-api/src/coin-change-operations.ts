@@ -42,7 +42,7 @@ export const createCoinConfigInConsole = operation({
   result: CoinConfigRecord,
   errors: ['partner_not_found', ...createCoinConfigOperation.errors],
   run: createCoinConfig,
-  ask: async ({ body: { partnerId, config } }, { database }) => {
+  args: async ({ body: { partnerId, config } }, { database }) => {
     if (!(await database.operate((tx) => findPartner(tx, partnerId)))) fail('partner_not_found')
     return { partnerId, request: readCoinConfig(config) }
   },
@@ -69,7 +69,7 @@ export const updateCoinConfigInConsole = operation({
   result: CoinConfigRecord,
   errors: ['coin_config_not_found', 'coin_config_overlaps', 'revision_mismatch'],
   run: updateCoinConfig,
-  ask: async ({ body: { revision, terms }, params: { coinConfigId } }, { database }) => ({
+  args: async ({ body: { revision, terms }, params: { coinConfigId } }, { database }) => ({
     partnerId: await partnerOf(database, coinConfigId),
     coinConfigId,
     atRevision: [revision],
@@ -92,7 +92,7 @@ export const deactivateCoinConfigInConsole = operation({
   result: CoinConfigRecord,
   errors: ['coin_config_not_found'],
   run: deactivateCoinConfig,
-  ask: async ({ params: { coinConfigId } }, { database }) => ({
+  args: async ({ params: { coinConfigId } }, { database }) => ({
     partnerId: await partnerOf(database, coinConfigId),
     coinConfigId,
     atRevision: undefined,

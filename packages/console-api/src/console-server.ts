@@ -8,7 +8,7 @@ import { guardPage, servePage } from './serve-page.ts'
 
 /** The console's API and its page, as a server that never listens: `mountConsole` hands requests to it. */
 export async function openConsole(options: ServerOptions): Promise<FastifyInstance> {
-  // What operators ask here is in the audit; the request log is for the callers of the API.
+  // What operators request here is in the audit; the request log is for the callers of the API.
   const { responded: _, ...shared } = options
   const services = consoleServices(options.services)
   const inner: ServerOptions<ConsoleServices> = {

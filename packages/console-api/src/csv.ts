@@ -119,13 +119,13 @@ export function exportOf<S extends Services>(list: Operation<S>): Operation<S> {
       const handle = list.mount(services)
       const slots = new StreamSlots(STREAMS_MAX)
       return async (input) => {
-        const asked = {
+        const exportQuery = {
           ...(input.query as Record<string, unknown>),
           limit: String(LIMIT_MAX),
           uncounted: true,
         }
         const read = async (after?: string): Promise<Page> => {
-          const { body } = await handle({ ...input, query: { ...asked, after } })
+          const { body } = await handle({ ...input, query: { ...exportQuery, after } })
           return JSON.parse(textOf(body)) as Page
         }
         // Filters that are wrong fail before the first byte is sent.

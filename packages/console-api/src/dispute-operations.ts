@@ -28,7 +28,7 @@ import {
   text,
 } from './console-schema.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
-import { askWonDispute } from './outcome-approvals.ts'
+import { requestWonDisputeApproval } from './outcome-approvals.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/disputes`
@@ -125,7 +125,7 @@ export const closeDisputeByOperator = query({
       const { merchantId, paymentId } = known
       if (outcome === 'WON') {
         const by = { actor, requestId: input.requestId }
-        const approval = await askWonDispute(services, known, { noticeId, assigns }, by)
+        const approval = await requestWonDisputeApproval(services, known, { noticeId, assigns }, by)
         if (approval) return waitsForApproval(approval, services)
       }
       const audit = auditOf(merchantId, input, { action: 'dispute.closed', target: disputeId })

@@ -106,7 +106,7 @@ export const handOverCredentials = query({
       const { tenantId } = input.params
       const { name, sharedKey = false, hours = LINK_HOURS } = input.body
       const now = new Date(clock.now())
-      const asked = {
+      const requested = {
         tenantId,
         name,
         sharedKey,
@@ -119,7 +119,7 @@ export const handOverCredentials = query({
         if (sharedKey && kind !== 'partner')
           failField('sharedKey', 'not_allowed', 'is for partners: requests of merchants are not encrypted')
         await requireOpenTenant(tx, tenantId)
-        const { link, member } = await handOver(tx, { keyring, random, now }, asked)
+        const { link, member } = await handOver(tx, { keyring, random, now }, requested)
         const all = await listHandovers(tx, tenantId)
         return { link, handover: all.find(({ memberId }) => memberId === member.memberId)! }
       })

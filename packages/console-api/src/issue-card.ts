@@ -21,8 +21,8 @@ export const OrderByOperator = Type.Omit(GiftCardRequest, ['companyId', 'cardAcc
 })
 type OrderByOperator = Omit<GiftCardRequest, 'companyId' | 'cardAccountId'>
 
-/** What the partner would ask for. Throws `card_account_not_found`, and `tenant_disabled` for a partner that may not ask. */
-export async function askForPartner(
+/** The order as the partner would send it. Throws `card_account_not_found`, and `tenant_disabled` of a disabled partner. */
+export async function orderForPartner(
   database: Database,
   cardAccountId: string,
   order: OrderByOperator,
@@ -58,7 +58,7 @@ export const issueCardInConsole = operation({
   result: CardRecord,
   errors: [...createGiftCardOperation.errors, 'tenant_disabled'],
   run: createGiftCard,
-  ask: ({ body, params: { cardAccountId } }, { database }) => askForPartner(database, cardAccountId, body),
+  args: ({ body, params: { cardAccountId } }, { database }) => orderForPartner(database, cardAccountId, body),
   audit: ({ partnerId, order }, input) =>
     auditOf(partnerId, input, { ...CARD_ISSUED, details: { cardAccountId: order.cardAccountId } }),
   reply: ({ record }) => ({ status: 200, body: JSON.stringify(record) }),

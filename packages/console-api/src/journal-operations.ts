@@ -18,7 +18,7 @@ import {
   text,
 } from './console-schema.ts'
 import { TransferRecord, transferToWire } from './ledger-operations.ts'
-import { askApproval, reversalPosting } from './postings.ts'
+import { requestApprovalIfNeeded, reversalPosting } from './postings.ts'
 
 const JournalDetail = record('JournalDetail', {
   journalId: text(),
@@ -100,7 +100,7 @@ export const reverseJournalInConsole = query({
       if (found.reversedBy === null) {
         requireReversible(found)
         const by = { actor: actorOf(input.caller), requestId: input.requestId }
-        const approval = await askApproval(services, reversalPosting(found, reason), by)
+        const approval = await requestApprovalIfNeeded(services, reversalPosting(found, reason), by)
         if (approval) return waitsForApproval(approval, services)
       }
       const details = { action: 'journal.reversed', target: journalId, details: { reason } }

@@ -127,7 +127,7 @@ export const transferToWire = (row: TransferRow, timeZone: string) => ({
   createdOn: rfc3339(row.createdAt, timeZone),
 })
 
-function readTransfers(tx: Tx, accountId: string, asked: PageRequest, timeZone: string) {
+function readTransfers(tx: Tx, accountId: string, pageRequest: PageRequest, timeZone: string) {
   const filters = new Filters()
   const account = filters.param(accountId)
   const plan = {
@@ -141,7 +141,7 @@ function readTransfers(tx: Tx, accountId: string, asked: PageRequest, timeZone: 
     keys: [{ sql: 't.transfer_id', type: 'text' } as const],
     descending: true,
   }
-  return readList(tx, plan, asked, (row: TransferRow) => transferToWire(row, timeZone))
+  return readList(tx, plan, pageRequest, (row: TransferRow) => transferToWire(row, timeZone))
 }
 
 export const newestTransfers = async (tx: Tx, accountId: string, most: number, timeZone: string) =>

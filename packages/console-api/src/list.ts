@@ -76,14 +76,14 @@ const COUNTED_MAX = 10_000
 export async function readList<Row extends object, Item>(
   tx: Tx,
   plan: ListPlan,
-  asked: PageRequest,
+  pageRequest: PageRequest,
   toItem: (row: Row) => Item,
 ) {
-  const limit = readLimit(asked.limit)
+  const limit = readLimit(pageRequest.limit)
   const { alias, branches, columns, descending, filters, joins = '', keys, parts, table } = plan
-  const total = asked.uncounted ? { count: 0, exact: false } : await countRows(tx, plan)
+  const total = pageRequest.uncounted ? { count: 0, exact: false } : await countRows(tx, plan)
   const keyed = keys.map(({ sql }, i) => `${sql} as key_${i}`).join(', ')
-  const after = readKeys(asked.after, keys)
+  const after = readKeys(pageRequest.after, keys)
   const conditions = [...filters.conditions]
   if (after) {
     const left = keys.map(({ sql }) => sql).join(', ')

@@ -79,7 +79,7 @@ export const inviteTenantMember = query({
     return async (input) => {
       const { tenantId } = input.params
       const { name, role, hours = LINK_HOURS } = input.body
-      const asked = {
+      const requested = {
         tenantId,
         name,
         role,
@@ -89,7 +89,7 @@ export const inviteTenantMember = query({
       }
       const { member, link } = await asOperator(services, input, async (tx) => {
         await requireTenant(tx, tenantId)
-        return inviteMember(tx, toolsOf(services), asked)
+        return inviteMember(tx, toolsOf(services), requested)
       })
       return { body: JSON.stringify({ ...memberToWire(member, services.config.BUSINESS_TIME_ZONE), link }) }
     }
@@ -142,8 +142,13 @@ export const renewTenantMemberLink = query({
   mount(services: ConsoleServices) {
     return async (input) => {
       const { tenantId, memberId: who } = input.params
-      const asked = { tenantId, who, hours: input.body.hours ?? LINK_HOURS, publicUrl: services.publicUrl() }
-      const renewed = await asOperator(services, input, (tx) => renewLink(tx, toolsOf(services), asked))
+      const requested = {
+        tenantId,
+        who,
+        hours: input.body.hours ?? LINK_HOURS,
+        publicUrl: services.publicUrl(),
+      }
+      const renewed = await asOperator(services, input, (tx) => renewLink(tx, toolsOf(services), requested))
       const { member, link } = renewed ?? fail('member_not_found')
       return { body: JSON.stringify({ ...memberToWire(member, services.config.BUSINESS_TIME_ZONE), link }) }
     }

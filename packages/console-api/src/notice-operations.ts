@@ -29,7 +29,7 @@ import {
 } from './console-schema.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
 import { maskNotice } from './mask-notice.ts'
-import { askApproval } from './postings.ts'
+import { requestApprovalIfNeeded } from './postings.ts'
 import { isRevealed } from './reveals.ts'
 
 const TAG = 'Payments'
@@ -142,18 +142,18 @@ export const assignNotice = query({
       const audit = auditOf(notice.tenantId, input, entry)
       const actor = actorOf(input.caller)
       if (reportsDispute(notice)) {
-        const ask = disputeAssignmentOf(notice, reading, actor)
+        const args = disputeAssignmentOf(notice, reading, actor)
         const applied = required(
-          (await dispute.run(ask, audit)).dispute,
+          (await dispute.run(args, audit)).dispute,
           'an assigned notice has its dispute',
         )
         return { body: JSON.stringify(disputeToWire(applied, timeZone)) }
       }
-      const ask = assignmentOf(notice, reading, actor)
-      const posting = await assignmentPosting(services, notice, ask)
-      const approval = await askApproval(services, posting, { actor, requestId: input.requestId })
+      const args = assignmentOf(notice, reading, actor)
+      const posting = await assignmentPosting(services, notice, args)
+      const approval = await requestApprovalIfNeeded(services, posting, { actor, requestId: input.requestId })
       if (approval) return waitsForApproval(approval, services)
-      const { payment } = await accept.run(ask, audit)
+      const { payment } = await accept.run(args, audit)
       return { body: JSON.stringify(paymentToWire(payment!, timeZone)) }
     }
   },

@@ -11,7 +11,7 @@ interface Route {
   readonly path: string
 }
 
-type Asked = Input<unknown, unknown, unknown>
+type QueryInput = Input<unknown, unknown, unknown>
 
 /** A query that stores its response under the `Idempotency-Key` of its form: a repeat does nothing twice (decision C13). */
 export const keyedQuery: typeof query = (contract) => ({
@@ -47,7 +47,7 @@ export async function once(
 export const onceAsOperator = (
   services: Services,
   route: Route,
-  input: Asked,
+  input: QueryInput,
   work: (tx: Tx) => Promise<object>,
 ): Promise<HttpResponse> =>
   asOperator(services, input, (tx) => once(services, tx, retryKey(route, input), () => work(tx)))
@@ -56,7 +56,7 @@ export const onceAsOperator = (
 export const onceOnBehalf = <D>(
   tenantId: string,
   route: Route,
-  input: Asked,
+  input: QueryInput,
   entry: Pick<CommandAudit<D>, 'action' | 'target' | 'details'>,
 ) => ({
   retry: retryKey(route, { ...input, caller: { tenantId } }),

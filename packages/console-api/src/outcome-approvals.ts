@@ -4,11 +4,11 @@ import type { MerchantRefund } from '@svc/core/payments/merchant-refund'
 import { canBeWon, statingFailed, statingWon } from '@svc/core/payments/outcome-notice'
 import type { FollowedNotice } from '@svc/core/rails/find-notice'
 import {
-  askApproval,
   disputeWonPosting,
   type PostingActor,
   type PostingTools,
   refundFailedPosting,
+  requestApprovalIfNeeded,
 } from './postings.ts'
 
 interface Following {
@@ -20,7 +20,7 @@ interface Following {
  * The request for a second person where an operator says that a refund above the limit failed; `undefined` where one person
  * may record it, the notice states it, or the refund is completed: the command then changes nothing, or refuses.
  */
-export async function askFailedRefund(
+export async function requestFailedRefundApproval(
   tools: PostingTools,
   refund: MerchantRefund,
   outcome: Following & { readonly failureReason: string | null; readonly utr: string | null },
@@ -29,11 +29,15 @@ export async function askFailedRefund(
   const { assigns, failureReason, noticeId, utr } = outcome
   if (failureReason === null || refund.completedAt !== null || statingFailed(assigns, refund))
     return undefined
-  return askApproval(tools, refundFailedPosting(refund, { noticeId, reason: failureReason, utr }), by)
+  return requestApprovalIfNeeded(
+    tools,
+    refundFailedPosting(refund, { noticeId, reason: failureReason, utr }),
+    by,
+  )
 }
 
 /** The same of a dispute that was won. */
-export async function askWonDispute(
+export async function requestWonDisputeApproval(
   tools: PostingTools,
   dispute: Dispute,
   { assigns, noticeId }: Following,
@@ -41,5 +45,5 @@ export async function askWonDispute(
 ): Promise<Approval | undefined> {
   if (statingWon(assigns, dispute)) return undefined
   if (!(await tools.database.operate((tx) => canBeWon(tx, dispute)))) return undefined
-  return askApproval(tools, disputeWonPosting(dispute, noticeId), by)
+  return requestApprovalIfNeeded(tools, disputeWonPosting(dispute, noticeId), by)
 }

@@ -59,7 +59,7 @@ const RANGES = {
 } as const
 type Range = keyof typeof RANGES
 
-/** The same figures serve everybody who asks within this time. */
+/** The same figures serve all requests within this time. */
 const KEPT_MS = 2_000
 /** While the page is open, the books are checked this often. */
 export const RECONCILED_EVERY_MS = 900_000

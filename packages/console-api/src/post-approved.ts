@@ -43,8 +43,8 @@ const settle: Carry = ({ commands }, approval, audit) => {
     outcome: named(approval, 'outcome') as SettlementOutcome,
     side: named(approval, 'side') as Side,
   }
-  const ask = { ...settlement, amountPaise: paise(amountPaise), reference, reason, approvalId }
-  return commands.open(settleBalance).run(ask, audit)
+  const args = { ...settlement, amountPaise: paise(amountPaise), reference, reason, approvalId }
+  return commands.open(settleBalance).run(args, audit)
 }
 
 /** How each kind of posting is carried out once it is approved. */

@@ -164,7 +164,7 @@ export const adjustmentPosting = ({ merchantId, paymentId, changePaise, ...rest 
  * The request for a second person where the amount, with what one person posted before, is above the limit; `undefined`
  * where one person may post it.
  */
-export async function askApproval(
+export async function requestApprovalIfNeeded(
   { config, database, newId }: PostingTools,
   posting: Posting,
   { actor, requestId }: PostingActor,

@@ -35,7 +35,7 @@ import {
 } from './console-schema.ts'
 import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
-import { askFailedRefund } from './outcome-approvals.ts'
+import { requestFailedRefundApproval } from './outcome-approvals.ts'
 import { refundHistoryItems } from './payment-history.ts'
 import { payoutOf } from './payout-record.ts'
 
@@ -203,7 +203,12 @@ export const completeRefundByOperator = query({
         failureReason: status === 'FAILED' ? reason! : null,
       }
       const by = { actor, requestId: input.requestId }
-      const approval = await askFailedRefund(services, known, { ...outcome, noticeId, assigns }, by)
+      const approval = await requestFailedRefundApproval(
+        services,
+        known,
+        { ...outcome, noticeId, assigns },
+        by,
+      )
       if (approval) return waitsForApproval(approval, services)
       const audit = auditOf(merchantId, input, { action: 'refund.completed', target: refundId })
       const { refund } = await run({ read: { outcome }, assigns }, audit)

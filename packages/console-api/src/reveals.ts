@@ -30,11 +30,11 @@ const FORGET = statement(
 
 const actorIdOf = ({ actor }: Caller): string => required(actor, 'operators call').actorId
 
-/** Whether the role of the operator who asks permits it to reveal personal data. */
+/** Whether the role of the calling operator permits it to reveal personal data. */
 export const mayReveal = ({ actor }: Caller): boolean =>
   permits(required(actor, 'operators call').role as Role, 'reveal')
 
-/** Whether the operator who asks has revealed the personal data of what the path names, and still may. */
+/** Whether the calling operator has revealed the personal data of what the path names, and still may. */
 export async function isRevealed(
   { clock, database }: Services,
   { caller, params }: { readonly caller: Caller; readonly params: unknown },

@@ -60,7 +60,7 @@ export const ANONYMOUS = 'anonymous'
 
 type Headers = Parameters<ConsoleServices['sessions']['digestOf']>[0]['headers']
 
-interface Asked {
+interface SignInRequest {
   readonly address: string
   readonly headers: Headers
   readonly requestId: string
@@ -70,7 +70,7 @@ interface Asked {
 export async function beginSession(
   services: ConsoleServices,
   operator: OperatorAccount,
-  { address, headers, requestId }: Asked,
+  { address, headers, requestId }: SignInRequest,
   factors: readonly Factor[],
   authenticatedAt?: Date,
 ) {

@@ -12,7 +12,7 @@ import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
 import { actorOf, auditOf } from './as-operator.ts'
 import { movementFields } from './card-account-money.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, record, rupeesText, text } from './console-schema.ts'
-import { askApproval, settlementPosting } from './postings.ts'
+import { requestApprovalIfNeeded, settlementPosting } from './postings.ts'
 
 export const settleLedgerAccount = query({
   ...consoleOperation,
@@ -62,7 +62,7 @@ export const settleLedgerAccount = query({
       const settlement = { tenantId, kind, outcome, side, amountPaise, reference, reason }
       if (!(await database.operate((tx) => isEntered(tx, settlementEntry(settlement))))) {
         const by = { actor: actorOf(input.caller), requestId: input.requestId }
-        const approval = await askApproval(services, settlementPosting(settlement), by)
+        const approval = await requestApprovalIfNeeded(services, settlementPosting(settlement), by)
         if (approval) return waitsForApproval(approval, services)
       }
       const details = { amount: formatRupees(amountPaise), outcome, reference, reason }

@@ -191,7 +191,7 @@ async function measure(services: ConsoleServices): Promise<string> {
   })
 }
 
-/** The same figures serve everybody who asks within this time. */
+/** The same figures serve all requests within this time. */
 const KEPT_MS = 2_000
 
 /** Figures that the service stores, compared with the day before and the same day of last week. */

@@ -11,7 +11,7 @@ import { Type } from 'typebox'
 import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
 import { actorOf, auditOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, reasonText, record, text } from './console-schema.ts'
-import { askApproval, suspensePosting } from './postings.ts'
+import { requestApprovalIfNeeded, suspensePosting } from './postings.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/payments/:paymentId`
@@ -37,7 +37,7 @@ const resolver = (services: Services) => {
     if (status === 'SUSPENSE') {
       const posting = suspensePosting({ tenantId, paymentId, merchantId, utr, amountPaise, reason })
       const by = { actor: actorOf(input.caller), requestId: input.requestId }
-      const approval = await askApproval(services, posting, by)
+      const approval = await requestApprovalIfNeeded(services, posting, by)
       if (approval) return waitsForApproval(approval, services)
     }
     const action = merchantId === null ? 'suspense.returned' : 'suspense.assigned'

@@ -85,7 +85,7 @@ interface Wanted {
 function readUsers(
   tx: Tx,
   { filters, partnerId, descending = true }: Wanted,
-  asked: PageRequest,
+  pageRequest: PageRequest,
   timeZone: string,
 ) {
   // Company by company: no index leads from a partner to its users (decision X8).
@@ -104,7 +104,7 @@ function readUsers(
     keys: [{ sql: 'u.user_id', type: 'text' } as const],
     descending,
   }
-  return readList(tx, plan, asked, (row: UserRow) => toWire(row, timeZone))
+  return readList(tx, plan, pageRequest, (row: UserRow) => toWire(row, timeZone))
 }
 
 /** What people look users up by: an id, a whole mobile number, or an e-mail address. */

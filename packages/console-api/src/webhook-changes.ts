@@ -74,7 +74,7 @@ export const createWebhook = keyedQuery({
 
 const success = (record: object) => ({ status: 200, body: JSON.stringify(record) })
 
-interface Change<B extends TSchema, Ask, D> {
+interface Change<B extends TSchema, Args, D> {
   readonly id: string
   readonly method: 'POST' | 'PATCH' | 'DELETE'
   /** After the endpoint's own path. */
@@ -88,25 +88,25 @@ interface Change<B extends TSchema, Ask, D> {
   readonly stepUp?: true
   /** `operations` unless it says otherwise. */
   readonly permission?: Permission
-  readonly run: AnyCommand<Ask, D>
-  readonly ask: (key: EndpointKey, body: Static<B>) => Ask
+  readonly run: AnyCommand<Args, D>
+  readonly args: (key: EndpointKey, body: Static<B>) => Args
   readonly toWire: (decision: D, timeZone: string) => object
   /** What the tables do not audit by themselves, as they do every change of an endpoint and of its secrets. */
   readonly entry?: (body: Static<B>) => Pick<CommandAudit, 'action' | 'details'>
 }
 
 /** A command about one endpoint, run by an operator on behalf of the endpoint's tenant. */
-const onBehalf = <B extends TSchema, Ask, D>({
+const onBehalf = <B extends TSchema, Args, D>({
   path: suffix,
   body,
   like: { errors, result },
   run,
-  ask,
+  args,
   permission = 'operations',
   toWire,
   entry,
   ...contract
-}: Change<B, Ask, D>) => {
+}: Change<B, Args, D>) => {
   const path = `${PATH}/:endpointId${suffix}`
   return keyedQuery({
     ...consoleOperation,
@@ -124,7 +124,7 @@ const onBehalf = <B extends TSchema, Ask, D>({
         const { endpointId } = input.params
         const tenantId = await database.operate((tx) => tenantOfEndpoint(tx, endpointId))
         const sent = input.body as Static<B>
-        return respond(ask({ tenantId, endpointId }, sent), {
+        return respond(args({ tenantId, endpointId }, sent), {
           reply: (decision) => success(toWire(decision, timeZone)),
           retry: retryKey({ method: contract.method, path }, { ...input, caller: { tenantId } }),
           audit: () => auditOf(tenantId, input, { target: endpointId, ...entry?.(sent) }),
@@ -144,7 +144,7 @@ export const changeWebhook = onBehalf({
   like: updateEndpointOperation,
   body: UpdateEndpointRequest,
   run: updateEndpoint,
-  ask: (key, changes) => ({ ...key, changes }),
+  args: (key, changes) => ({ ...key, changes }),
   toWire: endpointToWire,
 })
 
@@ -157,7 +157,7 @@ export const deleteWebhook = onBehalf({
   description: 'With its secrets, its attempts and what was still to be sent to it.',
   like: deleteEndpointOperation,
   run: deleteEndpoint,
-  ask: (key) => key,
+  args: (key) => key,
   toWire: ({ endpointId }) => ({ endpointId }),
 })
 
@@ -172,7 +172,7 @@ export const rotateWebhookSecretInConsole = onBehalf({
   like: rotateSecretOperation,
   body: RotateSecretRequest,
   run: rotateSecret,
-  ask: (key, { graceSeconds }) => ({ ...key, graceSeconds }),
+  args: (key, { graceSeconds }) => ({ ...key, graceSeconds }),
   toWire: ({ endpoint, rotate: { secret } }, timeZone) =>
     endpointWithSecretToWire(endpoint, secret, timeZone),
 })
@@ -186,7 +186,7 @@ export const resendWebhook = onBehalf({
   like: resendEventOperation,
   body: ResendEventRequest,
   run: resendEvent,
-  ask: (key, { eventId }) => ({ ...key, eventId }),
+  args: (key, { eventId }) => ({ ...key, eventId }),
   toWire: () => ({ queued: 1 }),
   entry: ({ eventId }) => ({ action: 'webhook_endpoint.event_resent', details: { eventId } }),
 })
@@ -201,7 +201,7 @@ export const replayWebhook = onBehalf({
   like: replayEventsOperation,
   body: ReplayEventsRequest,
   run: replayEvents,
-  ask: (key, body) => ({ ...key, ...readReplay(body) }),
+  args: (key, body) => ({ ...key, ...readReplay(body) }),
   toWire: ({ queued, next, more }) => ({ queued, next, more }),
   entry: ({ from, to, failedOnly = false }) => ({
     action: 'webhook_endpoint.replayed',

@@ -27,7 +27,7 @@ export const jweKey = (alg: JweAlgorithm, key: KeyObject): OpeningKey => ({
 })
 export const plaintext = Buffer.from(JSON.stringify({ firstName: 'अनीता', loadAmount: '500' }))
 
-/** A key ring of one key that notes what is asked of it. */
+/** A key ring of one key that records the lookups. */
 export function recorder(alg: JweAlgorithm, key: KeyObject) {
   const seen = { looked: [] as string[], keyReads: 0 }
   const opening: OpeningKey = {

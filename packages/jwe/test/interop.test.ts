@@ -65,7 +65,7 @@ print(json.dumps([open_(text) for text in order["texts"]]))`,
 }
 
 describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package python3-jwcrypto)', () => {
-  const ask = async (what: keyof typeof PYTHON, alg: string, key: KeyObject, texts: string[]) =>
+  const runPython = async (what: keyof typeof PYTHON, alg: string, key: KeyObject, texts: string[]) =>
     JSON.parse(
       await run(python!, ['-c', PYTHON[what]], JSON.stringify({ jwk: jwk(key), alg, texts })),
     ) as string[]
@@ -76,14 +76,14 @@ describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package p
       const jwes = await Promise.all(
         plaintexts.map((text) => encrypt(Buffer.from(text), jweKey(alg, publicKey))),
       )
-      expect(await ask('open', alg, privateKey, jwes)).toEqual(plaintexts)
+      expect(await runPython('open', alg, privateKey, jwes)).toEqual(plaintexts)
     },
   )
 
   test.each(kinds)(
     '%s with a %s key: the package decrypts what it encrypts',
     async (alg, _kind, { publicKey, privateKey }) => {
-      const jwes = await ask('encrypt', alg, publicKey, plaintexts)
+      const jwes = await runPython('encrypt', alg, publicKey, plaintexts)
       const opened = await Promise.all(jwes.map((text) => decryptJwe(text, () => jweKey(alg, privateKey))))
       expect(opened.map(({ plaintext }) => plaintext.toString())).toEqual(plaintexts)
     },

@@ -1,5 +1,5 @@
 /**
- * State of many tenants, a slice each. A slice is asked for by its tenant and by nothing else: neither a lookup across
+ * State of many tenants, a slice each. A slice is read by its tenant and by nothing else: neither a lookup across
  * tenants nor a key made of a tenant and an id can be written.
  */
 export class ByTenant<S> {

@@ -147,13 +147,13 @@ function offsetOf(instant: Date, zone: string): Offset {
   let offset = offsets.get(quarter)
   if (!offset) {
     if (offsets.size > 10_000) offsets.clear()
-    offset = askOffset(instant, zone)
+    offset = readOffset(instant, zone)
     offsets.set(quarter, offset)
   }
   return offset
 }
 
-function askOffset(instant: Date, zone: string): Offset {
+function readOffset(instant: Date, zone: string): Offset {
   const p: Record<string, string> = {}
   for (const { type, value } of format(zone).formatToParts(instant)) p[type] = value
   const wall = Date.UTC(+p['year']!, +p['month']! - 1, +p['day']!, +p['hour']!, +p['minute']!, +p['second']!)

@@ -28,39 +28,39 @@ export interface CommandTools {
 
 /**
  * Something the product can do, for every caller: the API, the console, the command line, bulk jobs, the sandbox.
- * `Ask` is what is wanted; the outcome is the decision `D`. It knows no HTTP, envelope or idempotency header.
+ * `Args` is its input; the outcome is the decision `D`. It knows no HTTP, envelope or idempotency header.
  */
-export type Command<Ask, C extends PreparedCommand, S, D> = CommandSpec<C, S, D> & {
-  /** Prepares what is asked: slow pure work, lookups and everything drawn by chance, before the transaction. */
-  readonly prepare: (tools: CommandTools) => (ask: Ask) => Promise<C> | C
+export type Command<Args, C extends PreparedCommand, S, D> = CommandSpec<C, S, D> & {
+  /** Prepares the arguments: slow pure work, lookups and everything drawn by chance, before the transaction. */
+  readonly prepare: (tools: CommandTools) => (args: Args) => Promise<C> | C
 }
 
 /** Infers the types of a command. */
-export const command = <Ask, C extends PreparedCommand, S, D>(
-  definition: Command<Ask, C, S, D>,
-): Command<Ask, C, S, D> => definition
+export const command = <Args, C extends PreparedCommand, S, D>(
+  definition: Command<Args, C, S, D>,
+): Command<Args, C, S, D> => definition
 
 /** A command as its callers see it. */
 // oxlint-disable-next-line typescript/no-explicit-any -- what is prepared and locked is the command's own affair
-export type AnyCommand<Ask, D> = Command<Ask, any, any, D>
+export type AnyCommand<Args, D> = Command<Args, any, any, D>
 
 /** How a response is made of a decision, and kept for repeats. */
-export interface Responding<D, Ask> {
+export interface Responding<D, Args> {
   readonly reply: (decision: D) => HttpResponse
   /** The caller's idempotency key; without one nothing is kept. */
   readonly retry: ResponseKey | undefined
-  /** Who asks on a tenant's behalf. */
-  readonly audit?: ((ask: Ask) => CommandAudit<D>) | undefined
+  /** Who acts on a tenant's behalf. */
+  readonly audit?: ((args: Args) => CommandAudit<D>) | undefined
   /** When the caller gets a response at the latest, in `performance.now()` time; by default after COMMAND_TIMEOUT_MS. */
   readonly deadlineMs?: number | undefined
 }
 
 /** A command in one composition of the service: one commit queue for all callers. */
-export interface OpenCommand<Ask, D> {
-  /** Resolves with the decision once it is committed; rejects with a `Failure`. `audit`: who asks on a tenant's behalf. */
-  run(ask: Ask, audit?: CommandAudit<D>): Promise<D>
+export interface OpenCommand<Args, D> {
+  /** Resolves with the decision once it is committed; rejects with a `Failure`. `audit`: who acts on a tenant's behalf. */
+  run(args: Args, audit?: CommandAudit<D>): Promise<D>
   /** The same, with the response; a repeat of its key gets the first response. */
-  respond(ask: Ask | Promise<Ask>, responding: Responding<D, Ask>): Promise<HttpResponse>
+  respond(args: Args | Promise<Args>, responding: Responding<D, Args>): Promise<HttpResponse>
   /** How many were submitted so far, by all callers. */
   submitted(): number
   /** Resolves once no command has been submitted, has waited or was in progress for so long, in milliseconds. */
@@ -84,9 +84,9 @@ export class Commands {
     this.#waits = waits
   }
 
-  open<Ask, D>(command: AnyCommand<Ask, D>): OpenCommand<Ask, D> {
+  open<Args, D>(command: AnyCommand<Args, D>): OpenCommand<Args, D> {
     const known = this.#open.get(command)
-    if (known) return known as OpenCommand<Ask, D>
+    if (known) return known as OpenCommand<Args, D>
     const onSubmit = () => void this.#submitted++
     const opened = openCommand(command, this.#tools, { queues: this.#queues, waits: this.#waits, onSubmit })
     this.#open.set(command, opened)
@@ -105,11 +105,11 @@ interface QueueContext {
   readonly onSubmit: () => void
 }
 
-function openCommand<Ask, C extends PreparedCommand, S, D>(
-  command: Command<Ask, C, S, D>,
+function openCommand<Args, C extends PreparedCommand, S, D>(
+  command: Command<Args, C, S, D>,
   tools: CommandTools,
   { queues, waits, onSubmit }: QueueContext,
-): OpenCommand<Ask, D> {
+): OpenCommand<Args, D> {
   const queue = new CommitQueue<C, S, D>(command, queues)
   const prepare = command.prepare(tools)
   let submitted = 0
@@ -118,29 +118,30 @@ function openCommand<Ask, C extends PreparedCommand, S, D>(
     onSubmit()
   }
   const { commandTimeoutMs } = queues.limits
-  const preparing = (ask: Ask, audit?: (ask: Ask) => CommandAudit<D>): Promise<C> | C => {
-    const ready = prepare(ask)
+  const preparing = (args: Args, audit?: (args: Args) => CommandAudit<D>): Promise<C> | C => {
+    const ready = prepare(args)
     if (!audit) return ready
-    const withAudit = (prepared: C): C => ({ ...prepared, audit: audit(ask) })
+    const withAudit = (prepared: C): C => ({ ...prepared, audit: audit(args) })
     return ready instanceof Promise ? ready.then(withAudit) : withAudit(ready)
   }
   const prepared = (
-    ask: Ask | Promise<Ask>,
+    args: Args | Promise<Args>,
     deadlineMs: number,
-    audit?: (ask: Ask) => CommandAudit<D>,
+    audit?: (args: Args) => CommandAudit<D>,
   ): Promise<C> | C => {
-    const work = ask instanceof Promise ? ask.then((asked) => preparing(asked, audit)) : preparing(ask, audit)
+    const work =
+      args instanceof Promise ? args.then((resolved) => preparing(resolved, audit)) : preparing(args, audit)
     return waits.within(deadlineMs, work, tooLate)
   }
   return {
-    async run(ask, audit) {
+    async run(args, audit) {
       count()
       const deadlineMs = performance.now() + commandTimeoutMs
-      return queue.submit(await prepared(ask, deadlineMs, audit && (() => audit)), deadlineMs)
+      return queue.submit(await prepared(args, deadlineMs, audit && (() => audit)), deadlineMs)
     },
-    async respond(ask, { reply, retry, audit, deadlineMs = performance.now() + commandTimeoutMs }) {
+    async respond(args, { reply, retry, audit, deadlineMs = performance.now() + commandTimeoutMs }) {
       count()
-      return queue.respond(await prepared(ask, deadlineMs, audit), reply, retry, deadlineMs)
+      return queue.respond(await prepared(args, deadlineMs, audit), reply, retry, deadlineMs)
     },
     submitted: () => submitted,
     async quiet(forMs) {

@@ -43,7 +43,7 @@ function loopMetrics(registers: Registry[]) {
 export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
   const [registry, process] = [new Registry(), processRegistry()]
   const registers = [registry]
-  /** Read when Prometheus asks, so that it is right also while a batch hangs. */
+  /** Read when Prometheus scrapes, so that it is right also while a batch hangs. */
   const commitQueueGauge = (name: string, help: string, read: (queue: CommitQueueState) => number) =>
     new Gauge({
       name,

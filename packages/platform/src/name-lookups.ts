@@ -52,7 +52,7 @@ interface Shared {
 /**
  * Looks up names that tenants choose, whose name servers may never respond. Name servers are queried directly, which takes
  * no thread; lookups end with those who wait for them, and are bounded for each holder and for the process. The machine's
- * own resolver is asked for one name at a time.
+ * own resolver looks up one name at a time.
  */
 export class NameLookups {
   readonly #options: NameLookupOptions
@@ -102,10 +102,10 @@ export class NameLookups {
   async #look(hostname: string, signal: AbortSignal): Promise<readonly Address[]> {
     const { ownNames, servers } = this.#options
     const bySystem = () => this.#system.run(signal, () => systemResolve(hostname))
-    // RFC 6761 section 6.3: never asked of a name server.
+    // RFC 6761 section 6.3: never sent to a name server.
     if (ownNames && hostname === 'localhost') return systemResolve(hostname)
     try {
-      return await askNameServers(hostname, signal, servers)
+      return await queryNameServers(hostname, signal, servers)
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
       if (ownNames && UNKNOWN.has(code)) return bySystem()
@@ -118,7 +118,7 @@ export class NameLookups {
 /** No name server knows an address, or the machine has no name server. */
 const UNKNOWN: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'])
 
-async function askNameServers(
+async function queryNameServers(
   hostname: string,
   signal: AbortSignal,
   servers: readonly string[] | undefined,
@@ -129,12 +129,12 @@ async function askNameServers(
   const cancel = () => resolver.cancel()
   signal.addEventListener('abort', cancel, { once: true })
   try {
-    const asked = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
-    const found = asked.flatMap((one, n) =>
+    const responses = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+    const found = responses.flatMap((one, n) =>
       one.status === 'fulfilled' ? one.value.map((address) => ({ address, family: n === 0 ? 4 : 6 })) : [],
     )
     if (found.length > 0) return found
-    const causes = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []))
+    const causes = responses.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []))
     throw causes.find((cause) => !UNKNOWN.has((cause as NodeJS.ErrnoException).code ?? '')) ?? causes[0]
   } finally {
     signal.removeEventListener('abort', cancel)

@@ -163,7 +163,7 @@ export const textOf = (response: Response): string => (response as Partial<JsonR
 /** The query of a read of the past; empty for now. */
 export const pastQuery = ({ asOf }: ReadOptions = {}) => (asOf ? { asOf: asOf.toISOString() } : {})
 
-/** The query of a page: texts, without what is not asked for. */
+/** The query of a page: texts, without undefined values. */
 export const pageQuery = (after: string | undefined, limit: number | undefined) => ({
   ...(after !== undefined && { after }),
   ...(limit !== undefined && { limit }),

@@ -6,8 +6,8 @@ export interface Page<T> {
 }
 
 /**
- * A list that is fetched page by page, as it is read: `for await (const item of list)`. The next page is asked for when
- * the last item of this one was taken, so that a slow reader holds one page and no more. Reading it again asks again.
+ * A list that is fetched page by page, as it is read: `for await (const item of list)`. The next page is requested when
+ * the last item of this one was taken, so that a slow reader holds one page and no more. Reading it again sends new requests.
  */
 export class Paged<T> implements AsyncIterable<T> {
   readonly #fetchPage: (after: string | undefined) => Promise<Page<T>>

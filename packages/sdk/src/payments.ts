@@ -39,7 +39,7 @@ export class Payments {
       const params = { query: { ...filter, ...pageQuery(after, limit) } }
       const call = this.#api.call(options)
       const { data, response } = await this.#api.http.GET('/api/v0/payments', { params, ...call })
-      // CSV, the other form of this response, is asked for by `csv` alone.
+      // CSV, the other form of this response, is requested by `csv` alone.
       return payloadOf({ data: data as { payload: Page<PaymentRecord> }, response })
     })
   }

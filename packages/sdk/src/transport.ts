@@ -87,7 +87,7 @@ interface Attempt {
 
 const RENEWABLE = ['invalid_token', 'invalid_session'] as const
 
-/** Sends requests: with a token that is good, again where that is safe, and never longer than asked for. */
+/** Sends requests: with a token that is good, again where that is safe, and never longer than the options allow. */
 export class Transport {
   readonly baseUrl: BaseUrl
   readonly #options: Required<

@@ -82,7 +82,7 @@ export class Webhooks {
     )
   }
 
-  /** Deliveries of an endpoint, newest first; of one event when asked for. */
+  /** Deliveries of an endpoint, newest first; of one event when given. */
   attempts(
     endpointId: string,
     { eventId, limit, ...options }: CallOptions & { readonly eventId?: string; readonly limit?: number } = {},

@@ -39,7 +39,7 @@ function linesOf(size: number, modules: Uint8Array): Lines {
 
 const changes = new Map<string, readonly Change[]>()
 
-/** By what symbols of this size and correction differ from mask to mask, whatever they say: asked of the library once. */
+/** By what symbols of this size and correction differ from mask to mask, whatever they say: read from the library once. */
 function changesOf(version: number, level: QRCodeErrorCorrectionLevel): readonly Change[] {
   const key = `${version} ${level}`
   const known = changes.get(key)

@@ -80,17 +80,17 @@ describe('building', () => {
 
   test('whatever the name and the note contain, they are read back unchanged', () => {
     fc.assert(
-      fc.property(partsArbitrary, (asked) => {
-        const uri = upiUri(asked)
+      fc.property(partsArbitrary, (generated) => {
+        const uri = upiUri(generated)
         const wanted = {
-          pa: asked.vpa,
-          pn: asked.name,
-          mc: asked.mcc,
-          tr: asked.tr,
-          ...(asked.note !== undefined && { tn: asked.note }),
-          ...(asked.amountPaise !== undefined && { am: amountText(asked.amountPaise) }),
+          pa: generated.vpa,
+          pn: generated.name,
+          mc: generated.mcc,
+          tr: generated.tr,
+          ...(generated.note !== undefined && { tn: generated.note }),
+          ...(generated.amountPaise !== undefined && { am: amountText(generated.amountPaise) }),
           cu: 'INR',
-          mode: asked.multipleUse ? '01' : '15',
+          mode: generated.multipleUse ? '01' : '15',
         }
         expect(readPlainly(uri)).toEqual(wanted)
         expect(parseUpiUri(uri)).toEqual(wanted)
@@ -101,8 +101,8 @@ describe('building', () => {
 
   test('strings that the package builds are plain ASCII and break none of its rules', () => {
     fc.assert(
-      fc.property(partsArbitrary, (asked) => {
-        const uri = upiUri(asked)
+      fc.property(partsArbitrary, (generated) => {
+        const uri = upiUri(generated)
         expect(uri).toMatch(/^upi:\/\/pay\?[A-Za-z0-9=&%@._~-]+$/)
         expect(brokenRules(uri)).toEqual([])
       }),

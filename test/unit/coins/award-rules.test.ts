@@ -64,14 +64,14 @@ function accepted(wanted: readonly CoinConfig[]): CoinConfig[] {
   return taken
 }
 
-const asked = { partnerId: 'par_1', companyId: 'com_1', event: 'e' }
+const coinEvent = { partnerId: 'par_1', companyId: 'com_1', event: 'e' }
 
 test('among accepted configurations at most one applies at any instant, and CUSTOM when there is one', () => {
   fc.assert(
     fc.property(fc.array(config, { maxLength: 15 }), fc.nat(25), (wanted, ms) => {
       const instant = at(ms)
       const configs = accepted(wanted)
-      const applying = considerConfigs(configs, { ...asked, occurredAt: instant }).filter(
+      const applying = considerConfigs(configs, { ...coinEvent, occurredAt: instant }).filter(
         ({ verdict }) => verdict === 'APPLIES',
       )
       const fits = configs.filter(

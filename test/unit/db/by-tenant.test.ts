@@ -54,11 +54,11 @@ test('of several items with one tenant and id the last is kept, in the place of 
 
 test('a nested map finds what was set under the same ids, and nothing else', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(text, text, text)), fc.tuple(text, text, text), (paths, asked) => {
+    fc.property(fc.array(fc.tuple(text, text, text)), fc.tuple(text, text, text), (paths, requested) => {
       const map = new NestedMap<[string, string, string], number>()
       paths.forEach((path, n) => map.set(path, n))
-      const last = paths.findLastIndex((path) => path.every((id, i) => id === asked[i]))
-      expect(map.get(...asked)).toBe(last === -1 ? undefined : last)
+      const last = paths.findLastIndex((path) => path.every((id, i) => id === requested[i]))
+      expect(map.get(...requested)).toBe(last === -1 ? undefined : last)
     }),
   )
 })

@@ -141,9 +141,9 @@ test('a quiet stream is kept open as long as heartbeats arrive, and a slow reade
 })
 
 test('Retry-After of a rejected stream is honoured before the next connection, for at most a minute', async () => {
-  const asked = [5, 86_400]
+  const delays = [5, 86_400]
   const { events, openedAtMs } = following((signal, nth) => {
-    const seconds = asked[nth - 1]
+    const seconds = delays[nth - 1]
     return seconds === undefined
       ? arriving(signal, [[0, EVENT]])
       : new Response(null, { status: 429, headers: { 'retry-after': String(seconds) } })

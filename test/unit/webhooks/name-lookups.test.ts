@@ -60,7 +60,7 @@ test('a process looks up a limited number of names at a time, and the others whe
   await Promise.all(hanging)
   expect(await addressesOf(next)).toEqual(LIVE)
   // Its turn would have come after `next`, and it was given up before.
-  expect([server.silentNames(), server.asked.has('other.silent.test')]).toEqual([OF_PROCESS_MAX, false])
+  expect([server.silentNames(), server.queried.has('other.silent.test')]).toEqual([OF_PROCESS_MAX, false])
 })
 
 test('an abandoned lookup makes room for the next one of its tenant', async () => {

@@ -38,9 +38,9 @@ const HOSTS = `
 
 /** What the names of an attacker lead to; `rebinding.test` is public only when it is asked first. */
 function hostileResolver(): Resolve {
-  let asked = 0
+  let lookups = 0
   const names: Record<string, () => string[]> = {
-    'rebinding.test': () => [asked++ === 0 ? '10.0.0.1' : '127.0.0.1'],
+    'rebinding.test': () => [lookups++ === 0 ? '10.0.0.1' : '127.0.0.1'],
     'mixed.test': () => ['93.184.216.34', '127.0.0.1'],
     'mapped.test': () => ['::ffff:127.0.0.1'],
     'metadata.test': () => ['169.254.169.254'],
@@ -131,17 +131,17 @@ test('in live mode no hostile URL is accepted at all, in sandbox mode only loopb
 
 test('a name is looked up once for a connection, and the connection goes to the address that was checked', async () => {
   const good = await WebhookReceiver.open('127.0.0.2')
-  const asked: string[] = []
+  const lookups: string[] = []
   // The second answer, which is never asked for, would lead to the trap.
   const resolve: Resolve = async (hostname) => {
-    asked.push(hostname)
-    return [{ address: asked.length === 1 ? '127.0.0.2' : '127.0.0.1', family: 4 }]
+    lookups.push(hostname)
+    return [{ address: lookups.length === 1 ? '127.0.0.2' : '127.0.0.1', family: 4 }]
   }
   const mayReach = addressRule([{ address: '127.0.0.2', prefix: 32, family: 'ipv4' }])
   const options = { mayReach, timeoutMs: 2_000, connections: 1, resolve }
   const sender = new Sender(`http://rebinding.test:${good.port}/hook`, options)
   expect((await sender.post(Buffer.from('{}'), {})).status).toBe(204)
-  expect(asked).toEqual(['rebinding.test'])
+  expect(lookups).toEqual(['rebinding.test'])
   await sender.close()
   const again = new Sender(`http://rebinding.test:${trap.port}/hook`, options)
   expect((await again.post(Buffer.from('{}'), {})).failure).toBe('the address is not public')

@@ -22,12 +22,12 @@ const COLUMNS: readonly Column<Schemas['AuditEntry']>[] = [
   { title: 'Details', cell: ({ details }) => <Details details={details} /> },
   {
     title: 'Request',
-    cell: (entry) => <AskedBy entry={entry} />,
+    cell: (entry) => <RequestedBy entry={entry} />,
   },
 ]
 
 /** The request log is of the API's callers: what operators request here is recorded in this list alone. */
-function AskedBy({ entry: { actor, requestId } }: { readonly entry: Schemas['AuditEntry'] }) {
+function RequestedBy({ entry: { actor, requestId } }: { readonly entry: Schemas['AuditEntry'] }) {
   if (!requestId) return '–'
   if (!actor.startsWith('operator ')) return <ObjectLink kind="request" id={requestId} />
   return (

@@ -62,8 +62,8 @@ export function WithdrawFromCardAccount({ account: { balance, cardAccountId } }:
         />
       )}
       submit={async (withdrawal) => {
-        const asked = { params: { path: { cardAccountId } }, body: bodyOf(withdrawal) }
-        await showEntered(await responseOf(api.POST('/card-accounts/{cardAccountId}/withdrawals', asked)))
+        const requested = { params: { path: { cardAccountId } }, body: bodyOf(withdrawal) }
+        await showEntered(await responseOf(api.POST('/card-accounts/{cardAccountId}/withdrawals', requested)))
       }}
     />
   )

@@ -31,7 +31,7 @@ const RANGES = [
 
 const isRange = (text: string | undefined): text is Range => RANGES.some(({ value }) => value === text)
 
-/** What happens now. Asks again every few seconds, and not while the page is hidden. */
+/** What happens now. Loads again every few seconds, and not while the page is hidden. */
 export function Overview() {
   const { search, filter } = useListSearch()
   const range = isRange(search['range']) ? search['range'] : 'hour'

@@ -20,7 +20,7 @@ interface Values extends HolderValues {
   readonly name: string
 }
 
-/** Card and link with one button; what an earlier attempt has done is not asked for again. */
+/** Card and link with one button; what an earlier attempt has done is not done again. */
 export function SetUpCard({ setUp, sharedKey, link, setLink }: SetUpCardProps) {
   const { partnerId, cardAccount, card, handedOver, next } = setUp
   const wantsCard = card === undefined && next !== 'funding' && cardAccount !== undefined

@@ -29,7 +29,7 @@ function endOfLastMonth(timeZone: string): string {
   return dayOf(startOfDay(`${today.slice(0, 8)}01`, timeZone), timeZone, -1)
 }
 
-/** The day that is asked for, or now. */
+/** The requested day, or now. */
 function Chosen({ day, choose }: { readonly day: string; readonly choose: (day: string) => void }) {
   const { timeZone } = useSession()
   const month = endOfLastMonth(timeZone)

@@ -18,12 +18,12 @@ export interface BulkBarProps<Row> {
   readonly selection: Selection<Row>
   readonly load: ListLoader<Row>
   /** The filters and the order of the list. */
-  readonly asked: Record<string, string>
+  readonly query: Record<string, string>
   readonly total: { readonly count: number } | undefined
 }
 
 /** What can be done with the selected rows. */
-export function BulkBar<Row>({ name, actions, selection, load, asked, total }: BulkBarProps<Row>) {
+export function BulkBar<Row>({ name, actions, selection, load, query, total }: BulkBarProps<Row>) {
   const client = useQueryClient()
   const [action, setAction] = useState<BulkAction<Row>>()
   const [busy, setBusy] = useState(false)
@@ -34,8 +34,8 @@ export function BulkBar<Row>({ name, actions, selection, load, asked, total }: B
     setFailed(undefined)
     try {
       const page = await client.fetchQuery({
-        queryKey: [name, 'list', 'all', asked],
-        queryFn: () => load({ ...asked, limit: String(ROWS_MAX) }),
+        queryKey: [name, 'list', 'all', query],
+        queryFn: () => load({ ...query, limit: String(ROWS_MAX) }),
         staleTime: 0,
       })
       selection.set(page.data)

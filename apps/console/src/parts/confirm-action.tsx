@@ -27,8 +27,8 @@ export function ConfirmAction(props: ConfirmActionProps) {
   const { label, danger = false, compact = false } = props
   const [opened, { open, close }] = useDisclosure(false)
   const [busy, setBusy] = useState(false)
-  // What was asked stays on the screen until it has faded, also when the button asks the opposite by then.
-  const [asked, setAsked] = useState(props)
+  // The question stays on the screen until it has faded, also when the button does the opposite by then.
+  const [shown, setShown] = useState(props)
   return (
     <>
       <Button
@@ -36,14 +36,14 @@ export function ConfirmAction(props: ConfirmActionProps) {
         {...(danger && { color: 'red' })}
         size={compact ? 'compact-sm' : 'sm'}
         onClick={() => {
-          setAsked(props)
+          setShown(props)
           open()
         }}
       >
         {label}
       </Button>
-      <Modal opened={opened} onClose={() => !busy && close()} title={asked.label}>
-        <Question {...asked} close={close} busy={busy} setBusy={setBusy} />
+      <Modal opened={opened} onClose={() => !busy && close()} title={shown.label}>
+        <Question {...shown} close={close} busy={busy} setBusy={setBusy} />
       </Modal>
     </>
   )

@@ -41,7 +41,7 @@ interface ListProps<Row> {
   readonly summary?: (filters: Record<string, string>) => ReactNode
   /** What the person may do with several rows. */
   readonly bulk?: readonly BulkAction<Row>[]
-  /** Asks again every so often, while the page is seen. */
+  /** Loads again every so often, while the page is visible. */
   readonly refreshMs?: number
 }
 
@@ -63,10 +63,10 @@ export function ListPage<Row>({ title, lead, actions, ...list }: ListPageProps<R
 export function List<Row>(props: ListProps<Row>) {
   const { name, id, load, filters, empty, refreshMs, summary } = props
   const list = useListSearch()
-  const asked = askedOf(list, filters)
+  const query = queryOf(list, filters)
   const rows = useQuery({
-    queryKey: [name, 'list', id, asked],
-    queryFn: () => load(asked),
+    queryKey: [name, 'list', id, query],
+    queryFn: () => load(query),
     placeholderData: keepPreviousData,
     ...(refreshMs && { refetchInterval: refreshMs }),
   })
@@ -79,21 +79,21 @@ export function List<Row>(props: ListProps<Row>) {
       {rows.error && <FailureAlert failed={rows.error} retry={() => void rows.refetch()} />}
       <StaleNote query={rows} />
       {rows.isPending && <Waiting />}
-      {rows.data && !nothing && summary?.(filtersOf(asked))}
-      {rows.data && !nothing && <Rows {...props} found={rows.data} list={list} asked={asked} />}
+      {rows.data && !nothing && summary?.(filtersOf(query))}
+      {rows.data && !nothing && <Rows {...props} found={rows.data} list={list} query={query} />}
       {nothing && (filtered ? <NothingFits list={list} filters={filters} /> : empty)}
     </Stack>
   )
 }
 
-function askedOf({ search }: ListSearch, filters: readonly Filter[]): Record<string, string> {
+function queryOf({ search }: ListSearch, filters: readonly Filter[]): Record<string, string> {
   const names = ['sort', 'after', ...filters.map(({ name }) => name)]
   return Object.fromEntries(names.flatMap((name) => (search[name] ? [[name, search[name]]] : [])))
 }
 
-/** What is asked, apart from where the page begins and how it is sorted. */
-const filtersOf = (asked: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(asked).filter(([name]) => name !== 'after' && name !== 'sort'))
+/** The filters of a query: without where the page begins and how it is sorted. */
+const filtersOf = (query: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(query).filter(([name]) => name !== 'after' && name !== 'sort'))
 
 const sortingOf = ({ search, filter }: ListSearch, byDefault: string | undefined): Sorting => ({
   order: search['sort'] ?? byDefault,
@@ -103,18 +103,18 @@ const sortingOf = ({ search, filter }: ListSearch, byDefault: string | undefined
 type RowsProps<Row> = ListProps<Row> & {
   readonly found: ListOf<Row>
   readonly list: ListSearch
-  readonly asked: Record<string, string>
+  readonly query: Record<string, string>
 }
 
-function Rows<Row>({ bulk = [], columns, found, list, sort, asked: all, ...props }: RowsProps<Row>) {
+function Rows<Row>({ bulk = [], columns, found, list, sort, query: all, ...props }: RowsProps<Row>) {
   const { load, name } = props
-  const { after: _, ...asked } = all
+  const { after: _, ...query } = all
   const [view, setView] = useState(() => storedView(name))
   const [density, setDensity] = useState(storedDensity)
   const [paging, setPaging] = useState(storedPaging)
   const rows = {
     ...props,
-    asked,
+    query,
     bulk,
     columns: arranged(columns, view),
     density,
@@ -122,14 +122,14 @@ function Rows<Row>({ bulk = [], columns, found, list, sort, asked: all, ...props
   }
   const tools = (
     <>
-      {load.csv && <ExportButton name={name} href={load.csv(asked)} />}
+      {load.csv && <ExportButton name={name} href={load.csv(query)} />}
       <ViewMenu {...{ name, columns, view, setView, density, setDensity, paging, setPaging }} />
     </>
   )
   if (paging === 'scroll')
     return (
       // Another list, or another order of it, begins at its first page.
-      <ScrolledRows key={JSON.stringify([props.id, asked])} {...(rows as unknown as ListRowsProps<unknown>)}>
+      <ScrolledRows key={JSON.stringify([props.id, query])} {...(rows as unknown as ListRowsProps<unknown>)}>
         {tools}
       </ScrolledRows>
     )

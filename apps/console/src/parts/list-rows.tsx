@@ -24,7 +24,7 @@ export interface ListRowsProps<Row> {
   readonly sorting: Sorting
   readonly density: Density
   /** Filters and order, without the place in the list. */
-  readonly asked: Record<string, string>
+  readonly query: Record<string, string>
 }
 
 /** Rows near the window, and where in the list they are. */
@@ -43,9 +43,9 @@ interface ShownProps<Row> extends ListRowsProps<Row> {
 
 /** Rows of a list, and what can be done with those that are selected. */
 export function ListRows<Row>({ loaded, total, near, ...props }: ShownProps<Row>) {
-  const { name, id, caption, load, columns, rowKey, bulk, sorting, density, asked } = props
-  const selection = useSelection(loaded, rowKey, JSON.stringify([id, asked]))
-  const bar = { name, actions: bulk, selection, load, asked, total } as unknown as BulkBarProps<unknown>
+  const { name, id, caption, load, columns, rowKey, bulk, sorting, density, query } = props
+  const selection = useSelection(loaded, rowKey, JSON.stringify([id, query]))
+  const bar = { name, actions: bulk, selection, load, query, total } as unknown as BulkBarProps<unknown>
   return (
     <>
       {selection.rows.size > 0 && <BulkBar {...bar} />}

@@ -44,7 +44,7 @@ export function Picker({ of, ...select }: PickerProps) {
   const label = select.label ?? SOURCES[of].label
   const [typed, setTyped] = useState('')
   const [settled] = useDebouncedValue(typed.split(' · ')[0]!.trim(), 200)
-  // What is chosen is asked for by its id, so that it has a name also when it came with the address.
+  // What is chosen is loaded by its id, so that it has a name also when it came with the address.
   const chosen = select.value ?? ''
   const found = useQuery({
     queryKey: [`${of}s`, 'picker', settled || chosen],

@@ -80,9 +80,9 @@ export function ScrolledRows<Row>({ children, ...props }: ScrolledProps<Row>) {
   )
 }
 
-const readingOf = <Row,>({ name, id, load, asked }: ListRowsProps<Row>, after: string) => ({
-  queryKey: [name, 'list', id, 'scroll', asked, after],
-  queryFn: () => load({ ...asked, limit: PAGE_ROWS, ...(after && { after }) }),
+const readingOf = <Row,>({ name, id, load, query }: ListRowsProps<Row>, after: string) => ({
+  queryKey: [name, 'list', id, 'scroll', query, after],
+  queryFn: () => load({ ...query, limit: PAGE_ROWS, ...(after && { after }) }),
   staleTime: Infinity,
   refetchOnWindowFocus: false,
   gcTime: KEPT_MS,

@@ -26,7 +26,7 @@ export interface FactorCalls {
   readonly confirm: (code: string) => Promise<Codes>
   readonly renewCodes: () => Promise<Codes>
   readonly remove: () => Promise<unknown>
-  /** Asks for the session again, which says whether a second factor is missing. */
+  /** Loads the session again, which says whether a second factor is missing. */
   readonly refreshSession: () => Promise<unknown>
 }
 

@@ -10,7 +10,7 @@ type Api = { [Path in keyof paths as Path extends `${typeof BASE}${infer Rest}` 
 
 export type Schemas = components['schemas']
 
-/** The portal's operations. Their failures are asked for as problem details, which say what went wrong. */
+/** The portal's operations. Their failures are requested as problem details, which say what went wrong. */
 export const api = createClient<Api>({
   baseUrl: window.location.origin + BASE,
   credentials: 'same-origin',
@@ -19,7 +19,7 @@ export const api = createClient<Api>({
 api.use(...onEveryCall)
 
 type Call = Parameters<typeof responseOf>[0]
-/** Some operations return text too, such as CSV, which is not asked for here. */
+/** Some operations return text too, such as CSV, which is not requested here. */
 type PayloadIn<Data> = Data extends { payload: infer Payload } ? Payload : never
 
 /** What the operations of tenants return inside their envelope; a failure is thrown. */

@@ -31,7 +31,7 @@ export const refreshMember = () => queryClient.fetchQuery({ ...memberQuery, stal
 
 const CHECK_MS = 60_000
 
-/** Most pages ask nothing by themselves: without this, one stays on the screen after its session has ended. */
+/** Most pages request nothing by themselves: without this, one stays on the screen after its session has ended. */
 export const useSessionCheck = (): void =>
   void useQuery({
     queryKey: ['session-check'],
@@ -39,7 +39,7 @@ export const useSessionCheck = (): void =>
       await responseOf(api.GET('/session'))
       return true
     },
-    // The way here has just asked.
+    // The route has just loaded it.
     initialData: true,
     refetchInterval: CHECK_MS,
   })
@@ -71,6 +71,6 @@ export async function signOut(): Promise<void> {
   window.location.assign('/portal/sign-in')
 }
 
-/** Asks again for all of a kind, after a change. */
+/** Loads all of a kind again, after a change. */
 export const changed = (...names: string[]) =>
   Promise.all(names.map((name) => queryClient.invalidateQueries({ queryKey: [name] })))

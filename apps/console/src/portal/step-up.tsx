@@ -14,8 +14,8 @@ import { memberQuery } from './session.ts'
 /** The member proves it with the password, and a code where there is a second factor. */
 export const StepUp = () => <StepUpDialog Proof={Proof} />
 
-/** Whether a code is asked for, since the service says that the password alone is not enough. */
-export const asksCode = (failed: unknown): boolean =>
+/** Whether a code is required, since the service says that the password alone is not enough. */
+export const requiresCode = (failed: unknown): boolean =>
   failed !== null && failed !== undefined && asCallFailed(failed).code === 'second_factor_required'
 
 function Proof({ confirmed, cancelled }: ProofProps) {
@@ -30,7 +30,7 @@ function Proof({ confirmed, cancelled }: ProofProps) {
       confirmed()
     },
   })
-  const isFirstStep = asksCode(prove.error)
+  const isFirstStep = requiresCode(prove.error)
   return (
     <form onSubmit={form.onSubmit((values) => prove.mutate(values))} noValidate>
       <Stack>

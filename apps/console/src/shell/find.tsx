@@ -44,8 +44,8 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
   const navigate = useNavigate()
   const client = useQueryClient()
   const found = useQuery({ ...findQuery(settled), enabled: settled.length >= 2 })
-  const asked = typed.trim()
-  const items = settled === asked ? found.data?.results : undefined
+  const searchText = typed.trim()
+  const items = settled === searchText ? found.data?.results : undefined
   const go = (item: Recent) => {
     rememberItem(item)
     onClose()
@@ -53,11 +53,11 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
   }
   /** Goes to the first result, without waiting for the list of results to be shown. */
   const submit = async () => {
-    const kind = WHOLE_ID.test(asked) ? kindOf(asked) : undefined
-    if (kind) return go({ kind, id: asked, title: asked })
-    if (asked.length < 2) return
+    const kind = WHOLE_ID.test(searchText) ? kindOf(searchText) : undefined
+    if (kind) return go({ kind, id: searchText, title: searchText })
+    if (searchText.length < 2) return
     // The failure of the same query is shown below.
-    const { results: all } = await client.fetchQuery(findQuery(asked)).catch(() => ({ results: [] }))
+    const { results: all } = await client.fetchQuery(findQuery(searchText)).catch(() => ({ results: [] }))
     if (all[0]) go(all[0])
   }
   return (
@@ -84,7 +84,7 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
       </form>
       {found.error && <FailureAlert failed={found.error} />}
       <Box ref={results} role="region" aria-label="Results" aria-live="polite">
-        {asked === '' && <Recents go={go} />}
+        {searchText === '' && <Recents go={go} />}
         {items?.map((item) => (
           <Item key={`${item.kind}:${item.id}`} item={item} detail={item.subtitle} go={go} />
         ))}

@@ -10,11 +10,11 @@ export interface ProofProps {
   readonly cancelled: () => void
 }
 
-/** Asks for the proof again when something needs a recent sign-in; what was asked for then goes on. */
+/** Asks for the proof again when something needs a recent sign-in; the requested action then goes on. */
 export function StepUpDialog({ Proof }: { readonly Proof: (props: ProofProps) => ReactNode }) {
   const [resolve, setResolve] = useState<(confirmed: boolean) => void>()
   useEffect(() => {
-    stepUp.ask = () => new Promise<boolean>((settle) => setResolve(() => settle))
+    stepUp.confirm = () => new Promise<boolean>((settle) => setResolve(() => settle))
   }, [])
   const end = (confirmed: boolean) => {
     resolve?.(confirmed)

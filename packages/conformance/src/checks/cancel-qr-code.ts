@@ -132,8 +132,8 @@ const echo: readonly Check[] = [
 ].map((name) =>
   decided(`4.2.echo.${name}`, 'decision Q1', `${name} is returned as it was sent`, async (s) => {
     await s.needCreation()
-    const { response: reply, asked } = await cancelled(s)
-    wantValue(reply, `payload.${name}`, asked[name] as string)
+    const { response: reply, requested } = await cancelled(s)
+    wantValue(reply, `payload.${name}`, requested[name] as string)
   }),
 )
 
@@ -144,9 +144,9 @@ const dates: readonly Check[] = ['expiry', 'createdOn', 'modifiedOn'].map((name)
     `${name} is RFC 3339 with milliseconds and zone offset`,
     async (s) => {
       await s.needCreation()
-      const { response: reply, asked } = await cancelled(s)
+      const { response: reply, requested } = await cancelled(s)
       const text = wantInstant(reply, `payload.${name}`)
-      if (name === 'expiry' && Date.parse(text) !== Date.parse(String(asked['expiry'])))
+      if (name === 'expiry' && Date.parse(text) !== Date.parse(String(requested['expiry'])))
         fail(reply, 'payload.expiry: the instant that was asked for', text)
     },
   ),

@@ -6,16 +6,16 @@ import { everyField } from './qr-code-fields.ts'
 
 export interface Cancelled {
   readonly qrCodeId: string
-  readonly asked: Readonly<Record<string, unknown>>
+  readonly requested: Readonly<Record<string, unknown>>
   readonly response: HttpResponse
 }
 
-/** A code with every field that can be asked for, cancelled once. */
+/** A code with every field that can be requested, cancelled once. */
 export function cancelled(subject: Subject): Promise<Cancelled> {
   return subject.observe('a cancelled code', async () => {
-    const asked = everyField()
-    const qrCodeId = await subject.newQrCode(asked)
-    return { qrCodeId, asked, response: await subject.cancel(qrCodeId) }
+    const requested = everyField()
+    const qrCodeId = await subject.newQrCode(requested)
+    return { qrCodeId, requested, response: await subject.cancel(qrCodeId) }
   })
 }
 

@@ -59,11 +59,11 @@ export const LIMIT_CHECKS: readonly Check[] = [
   ),
 ]
 
-/** Spec §7: of the coin lookup only the refusal is shown; the others are there when they do what they are asked for. */
+/** Spec §7: of the coin lookup only the refusal is shown; the others are there when they do what is requested. */
 const PATH_REQUESTS: readonly (readonly [
   id: string,
   words: string,
-  ask: (subject: Subject) => Promise<HttpResponse>,
+  request: (subject: Subject) => Promise<HttpResponse>,
 ])[] = [
   ['token', 'the token operation', (s) => s.tokenResponse()],
   ['cancel', 'the cancel', async (s) => (await cancelled(s)).response],
@@ -72,9 +72,9 @@ const PATH_REQUESTS: readonly (readonly [
   ['coins', 'the coin lookup', (s) => s.call('GET', `${PATHS.coins}/none`, undefined)],
 ]
 
-const versioned = PATH_REQUESTS.map(([id, words, ask]) =>
+const versioned = PATH_REQUESTS.map(([id, words, request]) =>
   specified(`9.path.${id}`, '§9, rule 1', `${words} is served under /api/v0/`, async (s) => {
-    const response = await ask(s)
+    const response = await request(s)
     const { status } = response
     if (status === 404 || status === 405 || status === 501)
       fail(response, 'an operation at this path', String(status))

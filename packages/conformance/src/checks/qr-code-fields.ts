@@ -32,7 +32,7 @@ export const QR_CODE_FIELDS: readonly Field[] = [
 
 export const QR_CODE_NAMES: readonly string[] = QR_CODE_FIELDS.map(({ name }) => name)
 
-/** A request with every field that can be asked for. */
+/** A request with every field that can be requested. */
 export const everyField = () => ({
   qrName: 'Conformance',
   multipleUse: true,

@@ -26,7 +26,7 @@ const INT32_MAX = 2 ** 31 - 1
 /** A double holds no 2 ** 63 - 1: the largest int64 reads as this. */
 const INT64_MAX = 2 ** 63
 
-const ask = (subject: Subject, headers: Headers, body?: string): Promise<HttpResponse> =>
+const requestToken = (subject: Subject, headers: Headers, body?: string): Promise<HttpResponse> =>
   subject.send({ method: 'POST', path: PATHS.token, headers, ...(body !== undefined && { body }) })
 
 function wantToken(response: HttpResponse): void {
@@ -39,8 +39,12 @@ function wantNoToken(response: HttpResponse): void {
 }
 
 /** Spec §5.1: no token comes of it. The status of the refusal is a decision (§7 rule 3). */
-const refusesKey = (id: string, title: string, ask: (subject: Subject) => Promise<HttpResponse>): Check[] => {
-  const response = (subject: Subject) => subject.observe(`the response to ${id}`, () => ask(subject))
+const refusesKey = (
+  id: string,
+  title: string,
+  requestToken: (subject: Subject) => Promise<HttpResponse>,
+): Check[] => {
+  const response = (subject: Subject) => subject.observe(`the response to ${id}`, () => requestToken(subject))
   return [
     specified(id, '§5.1', title, async (s) => wantNoToken(await response(s))),
     decided(`${id}.4xx`, 'decision F3', `${title}: with a status from 400 to 499`, async (s) => {
@@ -59,7 +63,7 @@ function otherKey(s: Subject): string {
 }
 
 const refused = (subject: Subject): Promise<HttpResponse> =>
-  subject.observe('a refused token', () => ask(subject, { 'API-Key': 'not-a-key-of-anybody' }))
+  subject.observe('a refused token', () => requestToken(subject, { 'API-Key': 'not-a-key-of-anybody' }))
 
 const result = (id: string, field: string, title: string, look: (response: HttpResponse) => void): Check =>
   specified(`4.1.${id}`, `§2.1, ${field}`, title, async (subject) => look(await subject.tokenResponse()))
@@ -150,7 +154,7 @@ const issued: readonly Check[] = [
   decided('4.1.again', 'decision A4', 'A second token does not end the first', async (s) => {
     const { apiKey } = s.merchant()
     const headers = await s.asMerchant()
-    wantToken(await ask(s, { 'API-Key': apiKey }))
+    wantToken(await requestToken(s, { 'API-Key': apiKey }))
     const response = await s.call('PATCH', cancelPath('no-such-code'), {}, headers)
     if (response.status === 401)
       fail(response, 'the first token still accepted', `${response.status} ${response.text}`)
@@ -159,17 +163,17 @@ const issued: readonly Check[] = [
 
 const requests: readonly Check[] = [
   decided('4.1.no-body', 'decision C14', 'No body is needed, nor a content type', async (s) =>
-    wantToken(await ask(s, { 'API-Key': s.merchant().apiKey })),
+    wantToken(await requestToken(s, { 'API-Key': s.merchant().apiKey })),
   ),
   specified(
     '4.1.header-name',
     '§4.1, headers',
     'API-Key is found in any case of letters, as HTTP has it',
-    async (s) => wantToken(await ask(s, { 'aPi-kEY': s.merchant().apiKey, ...JSON_BODY })),
+    async (s) => wantToken(await requestToken(s, { 'aPi-kEY': s.merchant().apiKey, ...JSON_BODY })),
   ),
   decided('4.1.empty-object', 'decision C14', 'An empty JSON object is as good as no body', async (s) => {
     const { apiKey } = s.merchant()
-    wantToken(await ask(s, { 'API-Key': apiKey, 'content-type': 'application/json' }, '{}'))
+    wantToken(await requestToken(s, { 'API-Key': apiKey, 'content-type': 'application/json' }, '{}'))
   }),
   decided(
     '4.1.body',
@@ -177,7 +181,7 @@ const requests: readonly Check[] = [
     'A body, of which the specification describes none, has no effect',
     async (s) => {
       const { apiKey } = s.merchant()
-      const response = await ask(
+      const response = await requestToken(
         s,
         { 'API-Key': apiKey, 'content-type': 'application/json' },
         '{"scope":"all"}',
@@ -194,26 +198,26 @@ const requests: readonly Check[] = [
 ]
 
 const refusals: readonly Check[] = [
-  ...refusesKey('4.1.key.missing', 'Without API-Key there is no token', (s) => ask(s, JSON_BODY)),
+  ...refusesKey('4.1.key.missing', 'Without API-Key there is no token', (s) => requestToken(s, JSON_BODY)),
   ...refusesKey('4.1.key.unknown', 'A key that was never issued gets no token', refused),
   ...refusesKey('4.1.key.altered', 'A merchant’s key with other last characters gets no token', async (s) =>
-    ask(s, { 'API-Key': otherKey(s), ...JSON_BODY }),
+    requestToken(s, { 'API-Key': otherKey(s), ...JSON_BODY }),
   ),
   decided(
     '4.1.key.elsewhere',
     'decision A5',
     'The key counts in API-Key only: not as a bearer token',
-    async (s) => wantNoToken(await ask(s, { authorization: `Bearer ${s.merchant().apiKey}` })),
+    async (s) => wantNoToken(await requestToken(s, { authorization: `Bearer ${s.merchant().apiKey}` })),
   ),
   decided('4.1.key.token', 'decision A5', 'A token is no key: it gets no further token', async (s) =>
-    wantNoToken(await ask(s, { 'API-Key': await s.merchantToken() })),
+    wantNoToken(await requestToken(s, { 'API-Key': await s.merchantToken() })),
   ),
   decided(
     '4.1.key.status',
     'decision F3',
     'A key that is missing or wrong returns 401 invalid_api_key',
     async (s) => {
-      for (const response of [await ask(s, JSON_BODY), await refused(s)])
+      for (const response of [await requestToken(s, JSON_BODY), await refused(s)])
         wantFailure(response, 401, 'invalid_api_key')
     },
   ),
@@ -232,7 +236,7 @@ const refusals: readonly Check[] = [
     'decision A11',
     'Malformed keys and well-formed unknown ones are refused alike',
     async (s) => {
-      const altered = await ask(s, { 'API-Key': otherKey(s) })
+      const altered = await requestToken(s, { 'API-Key': otherKey(s) })
       wantSameRefusal(altered, await refused(s), 'the response to any other wrong key')
     },
   ),

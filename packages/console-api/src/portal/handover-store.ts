@@ -65,14 +65,14 @@ interface NewHandover {
 export async function handOver(
   tx: Tx,
   tools: LinkTools,
-  { sharedKey, ...asked }: NewHandover,
+  { sharedKey, ...requested }: NewHandover,
 ): Promise<{ member: Member; link: string }> {
-  const { tenantId, name, createdBy } = asked
+  const { tenantId, name, createdBy } = requested
   const known = await findMember(tx, tenantId, name)
   if (known && known.role !== 'admin')
     fail('already_exists', { description: `name: ${name} is a member with the role ${known.role}` })
-  const renewed = known && (await renewLink(tx, tools, { ...asked, who: name }))
-  const linked = renewed ?? (await inviteMember(tx, tools, { ...asked, role: 'admin' }))
+  const renewed = known && (await renewLink(tx, tools, { ...requested, who: name }))
+  const linked = renewed ?? (await inviteMember(tx, tools, { ...requested, role: 'admin' }))
   await tx.query(ENTER, [tenantId, linked.member.memberId, sharedKey, tools.now, createdBy])
   return linked
 }

@@ -93,7 +93,7 @@ export const useMemberLink = query({
       const factors = await checkMemberCode(services, offered, { address, requestId }, code)
       const passwordHash = await hashPassword(password)
       const proved = ['password', ...factors] as const
-      const asked = { address, headers, requestId }
+      const signInRequest = { address, headers, requestId }
       // One transaction: a link that is used up has signed in and handed over.
       const { cookie, handed } = await writeAsMember(
         database,
@@ -103,10 +103,10 @@ export const useMemberLink = query({
           const invited = await memberOfLink(tx, toolsOf(services), token, true)
           await setMemberPassword(tx, invited, passwordHash)
           const handed = await openHandover(tx, keyMakerOf(services), invited)
-          return { handed, cookie: await enterAsMember(services, tx, invited, asked, proved) }
+          return { handed, cookie: await enterAsMember(services, tx, invited, signInRequest, proved) }
         },
       )
-      const { headers: set, body } = await sessionReply(services, cookie, asked)
+      const { headers: set, body } = await sessionReply(services, cookie, signInRequest)
       if (!handed) return { headers: set, body }
       const handover = handoverSheet(services.publicUrl(), tenantId, handed)
       return { headers: set, body: JSON.stringify({ ...JSON.parse(body), handover }) }

@@ -58,9 +58,9 @@ export const inviteOwnMember = query({
       const { name, role, hours = LINK_HOURS } = input.body
       const { tenantId, member: maker } = input.caller
       const publicUrl = services.publicUrl()
-      const asked = { tenantId, name, role, hours, createdBy: `member ${maker}`, publicUrl }
+      const requested = { tenantId, name, role, hours, createdBy: `member ${maker}`, publicUrl }
       const { member, link } = await asMember(services, input, (tx) =>
-        inviteMember(tx, toolsOf(services), asked),
+        inviteMember(tx, toolsOf(services), requested),
       )
       return { body: JSON.stringify({ ...memberToWire(member, services.config.BUSINESS_TIME_ZONE), link }) }
     }
@@ -113,8 +113,8 @@ export const renewOwnMemberLink = query({
     return async (input) => {
       const { tenantId } = input.caller
       const { hours = LINK_HOURS } = input.body
-      const asked = { tenantId, who: input.params.memberId, hours, publicUrl: services.publicUrl() }
-      const renewed = await asMember(services, input, (tx) => renewLink(tx, toolsOf(services), asked))
+      const requested = { tenantId, who: input.params.memberId, hours, publicUrl: services.publicUrl() }
+      const renewed = await asMember(services, input, (tx) => renewLink(tx, toolsOf(services), requested))
       const { member, link } = renewed ?? fail('member_not_found')
       return { body: JSON.stringify({ ...memberToWire(member, services.config.BUSINESS_TIME_ZONE), link }) }
     }

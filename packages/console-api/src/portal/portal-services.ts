@@ -41,7 +41,7 @@ export const writeAsMember = <T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> => database.write([tenantId], work, undefined, by)
 
-/** A transaction of the member who asks: of the member's tenant alone, audited under the member's name. */
+/** A transaction of the calling member: of the member's tenant alone, audited under the member's name. */
 export const asMember = <T>(
   { database }: PortalServices,
   { caller, requestId }: { readonly caller: Caller; readonly requestId: string },

@@ -70,7 +70,7 @@ export async function memberSessionToWire(
   })
 }
 
-interface Asked {
+interface SignInRequest {
   readonly address: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly requestId: string
@@ -81,7 +81,7 @@ export async function enterAsMember(
   { members }: PortalServices,
   tx: Tx,
   who: MemberName,
-  { address, headers, requestId }: Asked,
+  { address, headers, requestId }: SignInRequest,
   factors: readonly Factor[],
 ): Promise<string> {
   const { tenantId, memberId, name } = who
@@ -95,7 +95,7 @@ export async function enterAsMember(
 export async function sessionReply(
   services: PortalServices,
   cookie: string,
-  request: Pick<Asked, 'headers'>,
+  request: Pick<SignInRequest, 'headers'>,
 ) {
   const session = await services.members.current({ headers: { cookie: cookie.split(';')[0] } })
   await services.members.endElsewhere(session.tenantId, request)
@@ -106,14 +106,14 @@ export async function sessionReply(
 export async function beginMemberSession(
   services: PortalServices,
   who: MemberName,
-  asked: Asked,
+  signInRequest: SignInRequest,
   factors: readonly Factor[],
 ) {
-  const by = { member: who.name, requestId: asked.requestId }
+  const by = { member: who.name, requestId: signInRequest.requestId }
   const cookie = await writeAsMember(services.database, who.tenantId, by, (tx) =>
-    enterAsMember(services, tx, who, asked, factors),
+    enterAsMember(services, tx, who, signInRequest, factors),
   )
-  return sessionReply(services, cookie, asked)
+  return sessionReply(services, cookie, signInRequest)
 }
 
 export const showPortal = query({
@@ -169,9 +169,9 @@ export const signInMember = query({
       for (const { tenant_id, member_id, password_hash } of found) {
         const who = { tenantId: tenant_id, memberId: member_id, name }
         if (!(await isPassword(password_hash, password))) continue
-        const asked = { address, headers, requestId }
-        const factors = await checkMemberCode(services, who, asked, code)
-        return beginMemberSession(services, who, asked, ['password', ...factors])
+        const signInRequest = { address, headers, requestId }
+        const factors = await checkMemberCode(services, who, signInRequest, code)
+        return beginMemberSession(services, who, signInRequest, ['password', ...factors])
       }
       for (const { tenant_id, member_id } of found)
         await failedMemberSignIns.record({

@@ -16,8 +16,8 @@ import { readCardViewsNow } from './card-view.ts'
 /** Who changes a card: its partner by the API, or an operator. */
 export type Actor = 'partner' | 'operator'
 
-/** What every change of a card is asked for with. */
-export interface CardChangeAsk {
+/** The arguments that every change of a card has. */
+export interface CardChangeArgs {
   readonly partnerId: string
   readonly svcCardId: string
   readonly actor: Actor
@@ -36,7 +36,7 @@ export interface PreparedForCard extends PreparedCommand {
   readonly endTerms: EndTerms
 }
 
-type Prepared<Ask> = PreparedForCard & Ask
+type Prepared<Args> = PreparedForCard & Args
 
 /** The fields whose changes are kept, under their wire names (decision C10). */
 const HISTORY_FIELDS = [
@@ -78,7 +78,7 @@ export interface Changed {
   readonly view: CardView
   readonly changes: readonly FieldChange[]
   readonly at: Date
-  readonly command: Prepared<CardChangeAsk>
+  readonly command: Prepared<CardChangeArgs>
 }
 
 /** Cards of a partner with their surroundings, by id. */
@@ -99,7 +99,7 @@ const LOCK: RowLock<LockedCard> = rowLock('cards_to_change', {
   of: 'c',
 })
 
-/** Everything that a command on one card carries besides what is asked. */
+/** Everything that a command on one card carries besides its arguments. */
 export function cardPreparation({
   clock,
   config,
@@ -186,25 +186,25 @@ export const viewOf = (views: CardViews, { svcCardId }: PreparedForCard): CardVi
  * One kind of change: `change` is the rule, pure, and returns the card as it is to be, or the same card when there is
  * nothing to do, which changes nothing and keeps no history.
  */
-export const cardChange = <Ask extends CardChangeAsk>(
+export const cardChange = <Args extends CardChangeArgs>(
   name: string,
-  change: (card: Card, ask: Ask) => Card,
-  check: (ask: Ask) => void = () => undefined,
+  change: (card: Card, args: Args) => Card,
+  check: (args: Args) => void = () => undefined,
 ) =>
-  command<Ask, Prepared<Ask>, CardViews, Changed>({
+  command<Args, Prepared<Args>, CardViews, Changed>({
     name,
     prepare(tools) {
       const preparationOf = cardPreparation(tools)
-      return (ask: Ask): Prepared<Ask> => {
-        check(ask)
-        return { ...ask, ...preparationOf(ask.partnerId, ask.svcCardId) }
+      return (args: Args): Prepared<Args> => {
+        check(args)
+        return { ...args, ...preparationOf(args.partnerId, args.svcCardId) }
       }
     },
     lock: async (tx, commands) => readLocked(tx, await lockCards(tx, commands), commands),
-    decide(views, asked, now) {
-      const view = viewOf(views, asked)
+    decide(views, prepared, now) {
+      const view = viewOf(views, prepared)
       // The change counts, its reason is not kept (decision C23).
-      const command = view.isUserErased ? { ...asked, reason: '' } : asked
+      const command = view.isUserErased ? { ...prepared, reason: '' } : prepared
       const after = change(view.card, command)
       const changes = differences(view.card, after, command.ids.changes)
       if (changes.length === 0) return { view, changes, at: now, command }

@@ -42,7 +42,7 @@ export interface EndDecision {
   readonly command: PreparedEnd
 }
 
-/** Everything that a command on the end of a card carries besides what is asked. */
+/** Everything that a command on the end of a card carries besides its arguments. */
 export function endPreparation(tools: Pick<CommandTools, 'clock' | 'config' | 'newId'>) {
   const prepare = cardPreparation(tools)
   return (partnerId: string, svcCardId: string): PreparedEnd => ({

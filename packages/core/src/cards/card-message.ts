@@ -113,7 +113,7 @@ export type StoredMessage = RowOf<typeof cardMessages>
 export const identityKey = ({ acquirerId, stan, transmissionAt }: Omit<MessageIdentity, 'type'>): string =>
   JSON.stringify([acquirerId, stan, transmissionAt.getTime()])
 
-/** SHA-256 of what a message asks for; texts for people do not count. `card`: our id of it, or how it was named. */
+/** SHA-256 of what a message requests; texts for people do not count. `card`: our id of it, or how it was named. */
 export function contentDigest(message: CardMessage, card: string): Buffer {
   const { amountPaise, channel, authorizationId, captureId, original, isFinal, advice } = message
   const content = [

@@ -20,14 +20,14 @@ import type { CardState } from './message-references.ts'
 import type { ReadMessage } from './read-card-message.ts'
 
 /** A signed message with what can be read of it. */
-export interface RecordMessageAsk {
+export interface RecordMessageArgs {
   readonly type: MessageType
   readonly read: ReadMessage
   /** As it was signed, card numbers masked: for operators, where it cannot be recorded. */
   readonly body: Buffer
 }
 
-export interface RecordMessage extends PreparedCommand, RecordMessageAsk {
+export interface RecordMessage extends PreparedCommand, RecordMessageArgs {
   /** Empty for a card that is not known. */
   readonly svcCardId: string
   readonly message: CardMessage | undefined

@@ -34,7 +34,7 @@ export interface CardUse {
   readonly merchantName?: string | undefined
 }
 
-type Prepared<Ask> = PreparedForCard & Ask
+type Prepared<Args> = PreparedForCard & Args
 
 export interface Used {
   /** After the movement. */
@@ -43,12 +43,12 @@ export interface Used {
   readonly command: Prepared<CardUse>
 }
 
-interface Kind<Ask> {
+interface Kind<Args> {
   readonly name: string
   readonly transferKind: 'card_spend' | 'card_refund'
   readonly eventType: 'card.spent' | 'card.refunded'
   /** Pure; throws the failure when the card cannot be used so. */
-  readonly check: (view: CardView, use: Prepared<Ask>, now: Date) => void
+  readonly check: (view: CardView, use: Prepared<Args>, now: Date) => void
 }
 
 export const CardReceipt = Type.Object(
@@ -76,15 +76,15 @@ export const receiptToWire = ({ view, transfer, command }: Used) => ({
 })
 
 /** Spending and refunding, but for their rules: the card is locked before the ledger accounts, as everywhere. */
-export const cardUse = <Ask extends CardUse>({ name, transferKind, eventType, check }: Kind<Ask>) =>
-  command<Ask, Prepared<Ask>, CardViews, Used>({
+export const cardUse = <Args extends CardUse>({ name, transferKind, eventType, check }: Kind<Args>) =>
+  command<Args, Prepared<Args>, CardViews, Used>({
     name,
     prepare(tools) {
       const partnerOf = cardPartnerLookup(tools.database)
       const preparationOf = cardPreparation(tools)
-      return async (ask: Ask): Promise<Prepared<Ask>> => {
-        const partnerId = (await partnerOf(ask.svcCardId)) ?? fail('card_not_found')
-        return { ...ask, ...preparationOf(partnerId, ask.svcCardId) }
+      return async (args: Args): Promise<Prepared<Args>> => {
+        const partnerId = (await partnerOf(args.svcCardId)) ?? fail('card_not_found')
+        return { ...args, ...preparationOf(partnerId, args.svcCardId) }
       }
     },
     lock: lockForUse,

@@ -1,13 +1,13 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import type { Card } from './card.ts'
-import { type CardChangeAsk, cardChange } from './card-changes.ts'
+import { type CardChangeArgs, cardChange } from './card-changes.ts'
 import { cardMoves, requireMove } from './card-states.ts'
 
 /** `AP` is where physical cards begin: it cannot be requested. */
 export type WantedStatus = 'L' | 'UL' | 'BL'
 
-interface ChangeCardStatus extends CardChangeAsk {
+interface ChangeCardStatus extends CardChangeArgs {
   readonly status: WantedStatus
 }
 

@@ -40,9 +40,9 @@ export const createCardAccount = command({
 
   prepare:
     ({ config, newId }) =>
-    (ask: CreateCardAccount): Prepared => ({
-      ...ask,
-      tenantId: ask.partnerId,
+    (args: CreateCardAccount): Prepared => ({
+      ...args,
+      tenantId: args.partnerId,
       cardAccountId: newId('acc'),
       loadMaxPaise: (BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n) as Paise,
     }),

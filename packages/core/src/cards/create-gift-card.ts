@@ -33,12 +33,12 @@ export const createGiftCard = command({
     const loadMaxPaise = paise(BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n)
     const draw = numberDrawer({ config, keyring, random })
     const repeatMs = config.CARD_REPEAT_SECONDS * 1_000
-    return (ask: CreateGiftCard): PreparedGiftCard => {
+    return (args: CreateGiftCard): PreparedGiftCard => {
       const card = newId('card')
-      const isCompared = repeatMs > 0 || ask.order.referenceNumber !== undefined
+      const isCompared = repeatMs > 0 || args.order.referenceNumber !== undefined
       return {
-        ...ask,
-        tenantId: ask.partnerId,
+        ...args,
+        tenantId: args.partnerId,
         loadMaxPaise,
         validityMonths: config.CARD_VALIDITY_MONTHS,
         numbers: draw(card),
@@ -50,9 +50,9 @@ export const createGiftCard = command({
           event: newId('evt'),
           low: newId('evt'),
         },
-        digest: isCompared ? orderDigest(ask.order) : null,
+        digest: isCompared ? orderDigest(args.order) : null,
         repeatMs,
-        clockOffsetMs: clock.of(ask.partnerId).offsetMs(),
+        clockOffsetMs: clock.of(args.partnerId).offsetMs(),
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     }

@@ -91,7 +91,7 @@ const NO_EFFECT = {
   releasedPaise: paise(0n),
 } as const
 
-/** The same identity asks for something else: declined where it can be, and shown. */
+/** The same identity requests something else: declined where it can be, and shown. */
 function contradicting(command: RecordMessage, message: CardMessage, now: Date): RecordedMessage {
   const kept = quarantined(command, 'contradicts_earlier_message', now)
   if (!isDecided(message)) return kept

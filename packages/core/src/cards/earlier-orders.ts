@@ -22,7 +22,7 @@ export const usedOrders = table('card_used_orders', 'o', ['partnerId', 'cipherte
 })
 export type UsedOrder = RowOf<typeof usedOrders>
 
-/** SHA-256 of what an order asks for, its reference left out. */
+/** SHA-256 of what an order requests, its reference left out. */
 export function orderDigest(order: GiftCardOrder): Buffer {
   const { companyId, cardAccountId, userId, physical, loadPaise, holder } = order
   const content = [companyId, cardAccountId, userId ?? null, physical, loadPaise?.toString() ?? null, holder]

@@ -83,19 +83,19 @@ export const eraseUser = command({
   name: 'eraseUser',
   prepare:
     ({ config, newId }) =>
-    (ask: EraseUser): Prepared => ({
-      ...ask,
-      tenantId: ask.partnerId,
+    (args: EraseUser): Prepared => ({
+      ...args,
+      tenantId: args.partnerId,
       eventId: newId('evt'),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
   lock,
 
-  decide({ users: known, cards, balances }: State, asked, now): Erased {
-    const user = known.get(asked.userId) ?? fail('user_not_found')
+  decide({ users: known, cards, balances }: State, command, now): Erased {
+    const user = known.get(command.userId) ?? fail('user_not_found')
     const { erasedAt } = user
     const held = cards.get(user.userId) ?? []
-    if (erasedAt) return { user: { ...user, erasedAt }, cards: held, isNew: false, command: asked }
+    if (erasedAt) return { user: { ...user, erasedAt }, cards: held, isNew: false, command }
     const coins = sumOf(
       (['coins', 'coins_pending'] as const).map((kind) => accountId(kind, user.userId)),
       balances,
@@ -103,7 +103,7 @@ export const eraseUser = command({
     const left = [...held.flatMap(leftOn), ...(coins > 0n ? [`${coins} coins`] : [])]
     if (left.length > 0)
       fail('user_in_use', { description: `The user still has ${left.slice(0, 10).join('; ')}` })
-    return { user: { ...user, ...UNKNOWN, erasedAt: now }, cards: held, isNew: true, command: asked }
+    return { user: { ...user, ...UNKNOWN, erasedAt: now }, cards: held, isNew: true, command }
   },
 
   apply: ({ users: known }, { user }) => void known.set(user.userId, user),
@@ -153,9 +153,9 @@ const HELD = statement<HeldCard>(
  * The user, the cards, then the accounts from which their company is given cards: an order that is ahead is seen, and
  * one that is behind sees that the user is erased.
  */
-async function lock(tx: BatchTx, asks: readonly Prepared[]): Promise<ByTenant<State>> {
-  const locked = await users.lockRows<User>(tx, LOCK, asks)
-  const found = asks.flatMap(({ tenantId, userId }) => locked.of(tenantId).get(userId) ?? [])
+async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
+  const locked = await users.lockRows<User>(tx, LOCK, commands)
+  const found = commands.flatMap(({ tenantId, userId }) => locked.of(tenantId).get(userId) ?? [])
   const keys = [found.map(({ partnerId }) => partnerId), found.map(({ userId }) => userId)]
   const [cardIds, accounts] = await Promise.all([
     tx.query(CARD_IDS, keys),

@@ -61,11 +61,11 @@ export const fundAccount = command({
 
   prepare:
     ({ config, newId }) =>
-    (ask: FundAccount): Prepared => ({
-      ...ask,
-      reference: canonicalReference(ask.reference),
-      tenantId: ask.partnerId,
-      otherTenantId: ask.assigns?.noticeTenantId,
+    (args: FundAccount): Prepared => ({
+      ...args,
+      reference: canonicalReference(args.reference),
+      tenantId: args.partnerId,
+      otherTenantId: args.assigns?.noticeTenantId,
       transferId: newId('trf'),
       eventId: newId('evt'),
       timeZone: config.BUSINESS_TIME_ZONE,

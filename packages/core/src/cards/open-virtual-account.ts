@@ -58,9 +58,9 @@ export const openVirtualAccount = command({
 
   prepare:
     ({ config, random }) =>
-    (ask: OpenVirtualAccount): Prepared => ({
-      ...ask,
-      tenantId: ask.partnerId,
+    (args: OpenVirtualAccount): Prepared => ({
+      ...args,
+      tenantId: args.partnerId,
       drawn: drawVirtualAccounts(config.VIRTUAL_ACCOUNT_PREFIX, random),
     }),
 
@@ -87,19 +87,19 @@ export const openVirtualAccount = command({
     ),
 })
 
-async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
   // In this order: a transaction that holds the card accounts sees the numbers that others gave them.
   const [accounts, found, rows] = await Promise.all([
-    cardAccounts.lockRows<{ readonly cardAccountId: string; readonly partnerId: string }>(tx, LOCK, asked),
+    cardAccounts.lockRows<{ readonly cardAccountId: string; readonly partnerId: string }>(tx, LOCK, commands),
     tx.query(
       KNOWN,
       columns(
-        asked,
+        commands,
         ({ partnerId }) => partnerId,
         ({ cardAccountId }) => cardAccountId,
       ),
     ),
-    tx.query(TAKEN, [asked.flatMap(({ drawn }) => drawn)]),
+    tx.query(TAKEN, [commands.flatMap(({ drawn }) => drawn)]),
   ])
   const known = byTenant(
     found,

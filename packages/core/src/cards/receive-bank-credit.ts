@@ -20,13 +20,13 @@ import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
 import { type BankTransfer, contradicts, type ReadTransferNotice } from './transfer-notice.ts'
 
 /** A signed notice with what can be read of it. */
-interface ReceiveBankCreditAsk {
+interface ReceiveBankCreditArgs {
   readonly notice: Buffer
   readonly read: ReadTransferNotice
 }
 
 interface Prepared extends PreparedCommand {
-  readonly ask: ReceiveBankCreditAsk
+  readonly args: ReceiveBankCreditArgs
   readonly transfer: BankTransfer | undefined
   readonly digest: Buffer
   /** `null` for a number that no card account has. */
@@ -90,13 +90,13 @@ export const receiveBankCredit = command({
       (keys) => database.directory(NUMBERS, [keys.map(({ id }) => id)]),
       ({ number }) => ({ tenantId: '', id: number }),
     )
-    return async (ask: ReceiveBankCreditAsk): Promise<Prepared> => {
-      const transfer = 'transfer' in ask.read ? ask.read.transfer : undefined
+    return async (args: ReceiveBankCreditArgs): Promise<Prepared> => {
+      const transfer = 'transfer' in args.read ? args.read.transfer : undefined
       const account = transfer && (await accounts.get('', transfer.virtualAccount))
       return {
-        ask,
+        args,
         transfer,
-        digest: noticeDigest(ask.notice),
+        digest: noticeDigest(args.notice),
         tenantId: account?.partnerId ?? PLATFORM_TENANT,
         cardAccountId: account?.cardAccountId ?? null,
         ids: { credit: newId('bcr'), transfer: newId('trf'), event: newId('evt') },
@@ -121,8 +121,8 @@ export const receiveBankCredit = command({
     // Before the journals: the database lets what the bank reported pass without an approval (decision R10).
     bankCredits.insert(
       tx,
-      decisions.flatMap(({ credit, isNew, command: { ask } }) =>
-        credit && isNew ? [{ ...credit, notice: ask.notice }] : [],
+      decisions.flatMap(({ credit, isNew, command: { args } }) =>
+        credit && isNew ? [{ ...credit, notice: args.notice }] : [],
       ),
     )
     const booked = decisions.flatMap(({ booked, credit, command }) =>
@@ -168,7 +168,7 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
     BankEntries.readIncoming(tx, utrs),
     storedNotices(
       tx,
-      commands.map(({ tenantId, ask: { notice } }) => ({ tenantId, notice })),
+      commands.map(({ tenantId, args: { notice } }) => ({ tenantId, notice })),
       'transfer',
     ),
   ])
@@ -185,13 +185,13 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
 }
 
 function decide(state: State, command: Prepared, now: Date): Received {
-  const { ask, transfer, digest, cardAccountId } = command
+  const { args, transfer, digest, cardAccountId } = command
   const nothing = { credit: undefined, isNew: false, booked: undefined, kept: undefined, command }
   const toNotice = (reason: QuarantineReason | null, about: string | null = cardAccountId): Received => ({
     ...nothing,
     kept: noticeOf(command, reason, about, now),
   })
-  if (!transfer) return toNotice('unreadable' in ask.read ? ask.read.unreadable : null)
+  if (!transfer) return toNotice('unreadable' in args.read ? args.read.unreadable : null)
   const first = state.known.get(transfer.utr)
   if (first) {
     if (contradicts(first, transfer)) return toNotice('contradicts_earlier_notice', first.cardAccountId)
@@ -257,7 +257,7 @@ const creditOf = (
 })
 
 const noticeOf = (
-  { ask, tenantId, transfer }: Prepared,
+  { args, tenantId, transfer }: Prepared,
   reason: QuarantineReason | null,
   cardAccountId: string | null,
   now: Date,
@@ -265,9 +265,9 @@ const noticeOf = (
   notNew(
     {
       tenantId,
-      body: ask.notice,
+      body: args.notice,
       reason,
-      utr: transfer?.utr ?? ('unreadable' in ask.read ? ask.read.utr : undefined),
+      utr: transfer?.utr ?? ('unreadable' in args.read ? args.read.utr : undefined),
       cardAccountId,
       flags: [...(transfer?.flags ?? []), 'transfer_notice'],
       rail: 'bank',

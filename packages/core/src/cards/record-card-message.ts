@@ -12,7 +12,7 @@ import { wakeEnded } from './card-end-state.ts'
 import { storeExceptions } from './card-exception.ts'
 import { cardMessages, contentDigest, identityKey } from './card-message.ts'
 import { messageJournal } from './card-message-journal.ts'
-import { lockCardRail, type RecordMessage, type RecordMessageAsk } from './card-rail-state.ts'
+import { lockCardRail, type RecordMessage, type RecordMessageArgs } from './card-rail-state.ts'
 import type { CardLimits, Effect } from './decide-card-message.ts'
 import { decideRecording, type RecordedMessage } from './decide-recording.ts'
 
@@ -44,13 +44,13 @@ function prepare({ clock, config, database, keyring, newId, random }: CommandToo
     overCapturePercent: config.CARD_OVER_CAPTURE_PERCENT,
     holdMs: config.CARD_HOLD_DAYS * 86_400_000,
   }
-  return async (ask: RecordMessageAsk): Promise<RecordMessage> => {
-    const message = 'message' in ask.read ? ask.read.message : undefined
+  return async (args: RecordMessageArgs): Promise<RecordMessage> => {
+    const message = 'message' in args.read ? args.read.message : undefined
     const card = message && (await cardOf(message.card))
     const tenantId = card?.partnerId ?? PLATFORM_TENANT
     const digits = Buffer.from(random(4)).readUInt32BE() % 1_000_000
     return {
-      ...ask,
+      ...args,
       tenantId,
       svcCardId: card?.svcCardId ?? '',
       message,

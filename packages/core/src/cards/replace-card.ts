@@ -8,7 +8,7 @@ import { account } from '../ledger/accounts.ts'
 import { type Card, cards } from './card.ts'
 import {
   type Actor,
-  type CardChangeAsk,
+  type CardChangeArgs,
   type Changed,
   cardChanges,
   differences,
@@ -79,14 +79,14 @@ export const replaceCard = command({
     const prepare = endPreparation(tools)
     const draw = numberDrawer(tools)
     const { config, newId } = tools
-    return (ask: CardChangeAsk): PreparedReplacement => {
+    return (args: CardChangeArgs): PreparedReplacement => {
       const card = newId('card')
-      const prepared = prepare(ask.partnerId, ask.svcCardId)
+      const prepared = prepare(args.partnerId, args.svcCardId)
       // In the order in which they are published.
       const [created = '', changed = '', event = ''] = [newId('evt'), newId('evt'), newId('evt')].sort()
       return {
         ...prepared,
-        ...ask,
+        ...args,
         ids: { ...prepared.ids, event },
         newIds: { card, token: newId('crd'), created, changed },
         numbers: draw(card),

@@ -1,11 +1,11 @@
 import { failFields } from '@svc/contract/fail-fields'
 import type { Card, CardFlag } from './card.ts'
-import { type CardChangeAsk, cardChange } from './card-changes.ts'
+import { type CardChangeArgs, cardChange } from './card-changes.ts'
 
 /** The flags to change; those that are absent stay as they are. */
 export type WantedFlags = Readonly<Partial<Record<CardFlag, boolean>>>
 
-interface SetCardFlags extends CardChangeAsk {
+interface SetCardFlags extends CardChangeArgs {
   readonly flags: WantedFlags
 }
 

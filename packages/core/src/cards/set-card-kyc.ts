@@ -1,8 +1,8 @@
 import type { Card } from './card.ts'
-import { type CardChangeAsk, cardChange } from './card-changes.ts'
+import { type CardChangeArgs, cardChange } from './card-changes.ts'
 import { type KycStatus, kycMoves, requireMove } from './card-states.ts'
 
-interface SetCardKyc extends CardChangeAsk {
+interface SetCardKyc extends CardChangeArgs {
   readonly kycStatus: KycStatus
 }
 

@@ -23,12 +23,12 @@ export const updateCardAccount = command({
   name: 'updateCardAccount',
   prepare:
     ({ config }) =>
-    (ask: UpdateCardAccount) => ({
-      ...ask,
-      tenantId: ask.partnerId,
+    (args: UpdateCardAccount) => ({
+      ...args,
+      tenantId: args.partnerId,
       loadMaxPaise: (BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n) as Paise,
     }),
-  lock: (tx, asks) => cardAccounts.lockRows<Row>(tx, LOCK, asks),
+  lock: (tx, commands) => cardAccounts.lockRows<Row>(tx, LOCK, commands),
   decide(accounts, { cardAccountId, denominationPaise, lowBalancePaise, loadMaxPaise }): Row {
     const account = accounts.get(cardAccountId) ?? fail('card_account_not_found')
     requireWithinLimit(denominationPaise, loadMaxPaise)

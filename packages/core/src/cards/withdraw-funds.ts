@@ -55,10 +55,10 @@ export const withdrawFunds = command({
 
   prepare:
     ({ config, newId }) =>
-    (ask: WithdrawFunds): Prepared => ({
-      ...ask,
-      reference: canonicalReference(ask.reference),
-      tenantId: ask.partnerId,
+    (args: WithdrawFunds): Prepared => ({
+      ...args,
+      reference: canonicalReference(args.reference),
+      tenantId: args.partnerId,
       transferId: newId('trf'),
       eventId: newId('evt'),
       timeZone: config.BUSINESS_TIME_ZONE,
@@ -105,12 +105,12 @@ export const entryOf = ({ partnerId, reference }: Pick<WithdrawFunds, 'partnerId
   reference,
 })
 
-async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
   // In this order: a transaction that holds the ledger accounts sees what others have entered.
   const [balances, accounts, entered] = await Promise.all([
-    lockAccounts(tx, asked.flatMap(fundingAccounts)),
-    ownedAccounts(tx, asked),
-    BankEntries.read(tx, asked.map(entryOf)),
+    lockAccounts(tx, commands.flatMap(fundingAccounts)),
+    ownedAccounts(tx, commands),
+    BankEntries.read(tx, commands.map(entryOf)),
   ])
   return new ByTenant((tenantId) => ({
     accounts: accounts.of(tenantId),

@@ -47,19 +47,19 @@ const BACKDATED_MAX_MS = 31 * 86_400_000
 
 const prepare =
   ({ clock, config, newId }: Pick<CommandTools, 'clock' | 'config' | 'newId'>) =>
-  (ask: AllocateCoins): PreparedAllocation => {
-    const time = clock.of(ask.partnerId)
+  (args: AllocateCoins): PreparedAllocation => {
+    const time = clock.of(args.partnerId)
     const nowMs = time.now()
-    const occurredMs = ask.occurredAt?.getTime() ?? nowMs
+    const occurredMs = args.occurredAt?.getTime() ?? nowMs
     if (occurredMs > nowMs + AHEAD_MAX_MS) failField('occurredOn', 'maximum', 'must not be in the future')
     if (occurredMs < nowMs - BACKDATED_MAX_MS)
       failField('occurredOn', 'minimum', 'must be at most 31 days ago')
     return {
-      ...ask,
-      tenantId: ask.partnerId,
+      ...args,
+      tenantId: args.partnerId,
       coins: 0n,
       clockOffsetMs: time.offsetMs(),
-      occurredDay: ask.occurredAt && calendarDay(ask.occurredAt, config.BUSINESS_TIME_ZONE),
+      occurredDay: args.occurredAt && calendarDay(args.occurredAt, config.BUSINESS_TIME_ZONE),
       ids: {
         allocation: newId('cal'),
         transfer: newId('trf'),

@@ -48,22 +48,22 @@ const TARGETS = statement<Target>(
  */
 export async function lockTargets(
   tx: BatchTx,
-  asked: readonly TargetNeed[],
+  targetNeeds: readonly TargetNeed[],
   coinsOf: (target: Target) => bigint,
 ): Promise<Targets> {
   const keys = columns(
-    asked,
+    targetNeeds,
     ({ tenantId }) => tenantId,
     ({ allocationId }) => allocationId,
   )
-  const offsets = new Map(asked.map(({ tenantId, clockOffsetMs }) => [tenantId, clockOffsetMs]))
+  const offsets = new Map(targetNeeds.map(({ tenantId, clockOffsetMs }) => [tenantId, clockOffsetMs]))
   const owners = await tx.query(OWNERS, keys)
   const rows = await lockWalletRows(
     tx,
     owners.map(({ partnerId, userId }) => ({ tenantId: partnerId, userId })),
   )
   const found = owners.length === 0 ? [] : await tx.query(TARGETS, keys)
-  const { lotOrder = 'expiry' } = asked[0]!
+  const { lotOrder = 'expiry' } = targetNeeds[0]!
   const needs = found.map(
     (target): WalletNeed => ({
       lotOrder,

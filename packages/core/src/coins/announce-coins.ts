@@ -80,8 +80,8 @@ async function lock(tx: BatchTx, needs: readonly PreparedAnnouncement[]): Promis
   return new ByTenant((tenantId) => ({ wallets: wallets.of(tenantId), lots: lots.of(tenantId) }))
 }
 
-function decide(state: AnnounceState, ask: PreparedAnnouncement, now: Date): Announced {
-  const { userId, noticeMs } = ask
+function decide(state: AnnounceState, args: PreparedAnnouncement, now: Date): Announced {
+  const { userId, noticeMs } = args
   const due = (state.lots.get(userId) ?? []).filter(
     ({ expiresAt }) => expiresAt > now && expiresAt.getTime() <= now.getTime() + noticeMs,
   )
@@ -90,7 +90,7 @@ function decide(state: AnnounceState, ask: PreparedAnnouncement, now: Date): Ann
   return {
     userId,
     lots: due.map(({ partnerId, lotId }) => ({ partnerId, lotId, announcedAt: now })),
-    events: [expiringEvent(wallet, due, ask, now)],
+    events: [expiringEvent(wallet, due, args, now)],
   }
 }
 

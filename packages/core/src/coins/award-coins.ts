@@ -24,8 +24,8 @@ export interface Award {
 }
 
 /** Adds a lot, active or pending. The first coins of a user, and of a partner, open their accounts. */
-export function award(wallet: Wallet, openAccounts: ReadonlySet<string>, asked: Award, now: Date) {
-  const { lotId, transferId, requestId, amount, terms, timeZone } = asked
+export function award(wallet: Wallet, openAccounts: ReadonlySet<string>, requested: Award, now: Date) {
+  const { lotId, transferId, requestId, amount, terms, timeZone } = requested
   const due = settleDue(wallet, now, timeZone)
   const { partnerId, userId } = wallet
   const isPending = terms.activationId !== null

@@ -2,7 +2,7 @@ import { fail } from '@svc/contract/errors'
 import type { AwardTerms } from './award-coins.ts'
 import { type CoinConfig, coversInstant, delays } from './coin-config.ts'
 
-/** An event that happened to a user, for which coins are asked. */
+/** An event that happened to a user, for which coins are requested. */
 export interface CoinEvent {
   readonly partnerId: string
   readonly companyId: string
@@ -22,18 +22,18 @@ export interface Considered {
  * The active configurations of an event and which of them applies: the company's own outranks the partner's fallback
  * (decision K3). Constraints see to it that at most one of each kind is valid at an instant.
  */
-export function considerConfigs(configs: readonly CoinConfig[], asked: CoinEvent): Considered[] {
+export function considerConfigs(configs: readonly CoinConfig[], coinEvent: CoinEvent): Considered[] {
   const own = configs.filter(
     (config) =>
-      config.partnerId === asked.partnerId &&
-      config.event === asked.event &&
+      config.partnerId === coinEvent.partnerId &&
+      config.event === coinEvent.event &&
       config.status === 'ACTIVE' &&
-      (config.companyId === null || config.companyId === asked.companyId),
+      (config.companyId === null || config.companyId === coinEvent.companyId),
   )
   const custom = own.some(
-    (config) => config.configuration === 'CUSTOM' && coversInstant(config, asked.occurredAt),
+    (config) => config.configuration === 'CUSTOM' && coversInstant(config, coinEvent.occurredAt),
   )
-  return own.map((config) => ({ config, verdict: verdictOn(config, asked.occurredAt, custom) }))
+  return own.map((config) => ({ config, verdict: verdictOn(config, coinEvent.occurredAt, custom) }))
 }
 
 function verdictOn(config: CoinConfig, at: Date, hasCustom: boolean): Verdict {

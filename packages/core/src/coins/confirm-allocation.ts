@@ -28,8 +28,8 @@ interface Confirmed {
   readonly timeZone: string
 }
 
-function decide({ wallets, targets }: TargetState, asked: PreparedConfirmation, now: Date): Confirmed {
-  const { allocationId, timeZone } = asked
+function decide({ wallets, targets }: TargetState, command: PreparedConfirmation, now: Date): Confirmed {
+  const { allocationId, timeZone } = command
   const target = targets.get(allocationId) ?? fail('coin_allocation_not_found')
   if (target.confirmedAt) return { allocation: target, change: undefined, timeZone }
   if (target.isVoided) fail('coin_allocation_voided')
@@ -54,8 +54,8 @@ export const confirmAllocation = command({
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
 
-  async lock(tx, asked) {
-    const locked = await lockTargets(tx, asked, () => 0n)
+  async lock(tx, commands) {
+    const locked = await lockTargets(tx, commands, () => 0n)
     await lockCoinAccounts(tx, locked.needs, locked.wallets)
     return targetState(locked)
   },

@@ -15,7 +15,7 @@ export const deactivateCoinConfig = command({
 
   prepare(tools) {
     const prepare = prepareRevise(tools)
-    return (ask: ReviseCoinConfig) => prepare(ask)
+    return (args: ReviseCoinConfig) => prepare(args)
   },
 
   lock: (tx, changes) => lockCoinConfigs(tx, changes),

@@ -16,7 +16,7 @@ interface DryRun {
     | { readonly outcome: 'WOULD_ALLOCATE' | 'WOULD_REPEAT'; readonly allocation: Allocation }
     | {
         readonly outcome: 'WOULD_REFUSE'
-        readonly ask: AllocateCoins
+        readonly args: AllocateCoins
         readonly occurredAt: Date
         /** The user's active coins. */
         readonly balance: bigint
@@ -27,11 +27,11 @@ interface DryRun {
 const NOW = statement<{ now: Date }>('coin_allocations_now', 'select clock_timestamp() as now')
 
 /** Prepares and decides an allocation by the rules of `allocateCoins`; it locks and writes nothing. */
-export function dryRunAllocation(tools: CommandTools): (ask: AllocateCoins) => Promise<DryRun> {
+export function dryRunAllocation(tools: CommandTools): (args: AllocateCoins) => Promise<DryRun> {
   const { database, clock } = tools
   const prepare = allocateCoins.prepare(tools)
-  return async (ask) => {
-    const command = await prepare(ask)
+  return async (args) => {
+    const command = await prepare(args)
     const { tenantId, userId } = command
     const { state, now } = await database.read([tenantId], async (tx) => {
       const state = await readAllocations(tx, [command])
@@ -45,8 +45,8 @@ export function dryRunAllocation(tools: CommandTools): (ask: AllocateCoins) => P
     } catch (failure) {
       if (!(failure instanceof Failure) || failure.status >= 500) throw failure
       const balance = activeCoins(settleDue(state.wallets.get(userId)!, now, command.timeZone).wallet)
-      const occurredAt = ask.occurredAt ?? now
-      return { considered, would: { outcome: 'WOULD_REFUSE', ask, occurredAt, balance, failure } }
+      const occurredAt = args.occurredAt ?? now
+      return { considered, would: { outcome: 'WOULD_REFUSE', args, occurredAt, balance, failure } }
     }
   }
 }
@@ -63,8 +63,8 @@ const consideredToWire = ({ config, verdict }: Considered) => ({
 export function dryRunToWire({ considered: all, would }: DryRun, timeZone: string) {
   const considered = all.map(consideredToWire)
   if (would.outcome === 'WOULD_REFUSE') {
-    const { ask, balance, failure, occurredAt, outcome } = would
-    const { requestId, userId, companyId, event } = ask
+    const { args, balance, failure, occurredAt, outcome } = would
+    const { requestId, userId, companyId, event } = args
     return {
       outcome,
       requestId,

@@ -55,11 +55,11 @@ export const redeemCoins = command({
 
   prepare:
     ({ clock, config, newId }) =>
-    (ask: RedeemCoins): PreparedRedemption => {
+    (args: RedeemCoins): PreparedRedemption => {
       return {
-        ...ask,
-        tenantId: ask.partnerId,
-        clockOffsetMs: clock.of(ask.partnerId).offsetMs(),
+        ...args,
+        tenantId: args.partnerId,
+        clockOffsetMs: clock.of(args.partnerId).offsetMs(),
         lotOrder: config.COIN_LOT_ORDER,
         ids: { redemption: newId('cre'), transfer: newId('trf'), event: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,

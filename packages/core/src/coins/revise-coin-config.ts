@@ -29,9 +29,9 @@ export interface Revised {
 /** What every change of a configuration carries to its batch. */
 export const prepareRevise =
   ({ config, newId }: CommandTools) =>
-  <Ask extends ReviseCoinConfig>(ask: Ask): Ask & Revise => ({
-    ...ask,
-    tenantId: ask.partnerId,
+  <Args extends ReviseCoinConfig>(args: Args): Args & Revise => ({
+    ...args,
+    tenantId: args.partnerId,
     eventId: newId('evt'),
     timeZone: config.BUSINESS_TIME_ZONE,
   })

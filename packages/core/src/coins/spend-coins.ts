@@ -24,8 +24,8 @@ interface Redemption {
 }
 
 /** Spends coins, the soonest to expire or the oldest lots first (decision K9); all of them or none. */
-export function redeem(wallet: Wallet, asked: Redemption, now: Date) {
-  const { redemptionId, transferId, requestId, amount, lotOrder, timeZone } = asked
+export function redeem(wallet: Wallet, redemption: Redemption, now: Date) {
+  const { redemptionId, transferId, requestId, amount, lotOrder, timeZone } = redemption
   const due = settleDue(wallet, now, timeZone)
   if (activeCoins(due.wallet) < amount) fail('insufficient_coins')
   const { partnerId, userId } = wallet

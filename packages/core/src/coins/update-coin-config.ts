@@ -39,7 +39,7 @@ export const updateCoinConfig = command({
 
   prepare(tools) {
     const prepare = prepareRevise(tools)
-    return (ask: UpdateCoinConfig) => prepare(ask)
+    return (args: UpdateCoinConfig) => prepare(args)
   },
 
   lock: (tx, changes) => lockCoinConfigs(tx, changes),

@@ -56,13 +56,13 @@ const KNOWN = statement<KnownVoid>(
    from coin_voids v where (v.partner_id, v.request_id) in (select * from unnest($1::text[], $2::text[]))`,
 )
 
-async function lock(tx: BatchTx, asked: readonly PreparedVoid[]): Promise<ByTenant<State>> {
+async function lock(tx: BatchTx, commands: readonly PreparedVoid[]): Promise<ByTenant<State>> {
   // One more than was spent: the lot itself may be among those that are read first.
-  const locked = await lockTargets(tx, asked, ({ spent }) => spent + 1n)
+  const locked = await lockTargets(tx, commands, ({ spent }) => spent + 1n)
   const rows = await tx.query(
     KNOWN,
     columns(
-      asked,
+      commands,
       ({ tenantId }) => tenantId,
       ({ requestId }) => requestId,
     ),
@@ -89,8 +89,8 @@ async function lock(tx: BatchTx, asked: readonly PreparedVoid[]): Promise<ByTena
   }))
 }
 
-function decide({ wallets, targets, known, users }: State, asked: PreparedVoid, now: Date): Voided {
-  const { allocationId, requestId, requestHash, reason, actor, ids, timeZone } = asked
+function decide({ wallets, targets, known, users }: State, command: PreparedVoid, now: Date): Voided {
+  const { allocationId, requestId, requestHash, reason, actor, ids, timeZone } = command
   const first = known.get(requestId)
   if (first && !first.requestHash.equals(requestHash)) fail('request_id_conflict')
   if (first) return { done: first, change: undefined, timeZone }
@@ -98,7 +98,7 @@ function decide({ wallets, targets, known, users }: State, asked: PreparedVoid, 
     targets.get(allocationId) ?? fail('coin_allocation_not_found')
   if (isVoided) fail('coin_allocation_voided')
   if (!users.has(userId)) fail('user_erased')
-  const { clawback, lotOrder } = asked
+  const { clawback, lotOrder } = command
   const plan = {
     voidId: ids.void,
     transferId: ids.transfer,
@@ -141,10 +141,10 @@ export const voidAllocation = command({
 
   prepare:
     ({ clock, config, newId }) =>
-    (ask: VoidAllocation): PreparedVoid => ({
-      ...ask,
-      tenantId: ask.partnerId,
-      clockOffsetMs: clock.of(ask.partnerId).offsetMs(),
+    (args: VoidAllocation): PreparedVoid => ({
+      ...args,
+      tenantId: args.partnerId,
+      clockOffsetMs: clock.of(args.partnerId).offsetMs(),
       clawback: config.COIN_CLAWBACK,
       lotOrder: config.COIN_LOT_ORDER,
       ids: { void: newId('cvo'), transfer: newId('trf') },

@@ -39,11 +39,11 @@ interface Taken {
  * Takes a lot back: what is pending or remains of it, and by `clawback` as many other coins as were spent of it, as far
  * as there are (decision K12). Expired coins are gone already.
  */
-export function voidLot(wallet: Wallet, asked: Void, now: Date) {
-  const { voidId, transferId, requestId, lotId, spent, timeZone } = asked
+export function voidLot(wallet: Wallet, requested: Void, now: Date) {
+  const { voidId, transferId, requestId, lotId, spent, timeZone } = requested
   const due = settleDue(wallet, now, timeZone)
   const pending = due.wallet.pendingLots.find((lot) => lot.lotId === lotId)
-  const { uses, lots, amount } = pending ? pendingOf(pending) : activeOf(due.wallet, asked)
+  const { uses, lots, amount } = pending ? pendingOf(pending) : activeOf(due.wallet, requested)
   const ownAmount = uses.find((use) => use.lotId === lotId)?.amount ?? 0n
   const shortfall = spent - (amount - ownAmount)
   const sum = pending ? 'pending' : 'allocated'

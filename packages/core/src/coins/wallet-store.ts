@@ -110,7 +110,7 @@ export async function withLots(
   if (needs.length === 0) return new ByTenant(() => new Map())
   const { lotOrder = 'expiry' } = needs[0]!
   const rows = await tx.query(LOTS[lotOrder], columns(needs, tenantOf, userOf, coinsOf, offsetOf))
-  // One row at least for each wallet that is asked for.
+  // One row at least for each requested wallet.
   const untilMs = Math.floor(rows[0]!.readyUntilMs)
   const open = lotsByUser(rows.filter(isLot))
   const wallets = new ByTenant((): Wallets => new Map())

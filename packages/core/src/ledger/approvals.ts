@@ -152,7 +152,7 @@ export const isAboveLimit = (amountPaise: bigint, limitPaise: bigint | null): bo
 export const needsApproval = async (tx: Tx, amountPaise: bigint): Promise<boolean> =>
   isAboveLimit(amountPaise, await approvalLimit(tx))
 
-/** Asks for a second person. A repeat returns the request that is open; another one of its reference is 409. */
+/** Requests the approval of a second person. A repeat returns the request that is open; another one of its reference is 409. */
 export async function requestApproval(
   tx: Tx,
   posting: Posting,
@@ -205,7 +205,7 @@ export async function decideApproval(
   return now.outcome === outcome ? now : fail('approval_closed')
 }
 
-/** Names the journals that approvals allow, before these are written: the database asks for it. */
+/** Names the journals that approvals allow, before these are written: the database requires it. */
 export function useApprovals(
   tx: Writes,
   entered: readonly {

@@ -100,12 +100,12 @@ export function effectiveDateProblem(
 
 export const openingsOf = (
   tx: Pick<BatchTx, 'query'>,
-  asked: readonly { tenantId: string; accountId: string; reference: string }[],
+  places: readonly { tenantId: string; accountId: string; reference: string }[],
 ): Promise<KnownOpening[]> =>
   tx.query(
     KNOWN,
     columns(
-      asked,
+      places,
       ({ tenantId }) => tenantId,
       ({ accountId }) => accountId,
       ({ reference }) => reference,
@@ -121,20 +121,20 @@ export const enterOpeningBalance = command({
 
   prepare:
     ({ config, newId }) =>
-    (ask: EnterOpeningBalance): Prepared => ({
-      ...ask,
-      accountId: openingAccounts(ask)[0].accountId,
+    (args: EnterOpeningBalance): Prepared => ({
+      ...args,
+      accountId: openingAccounts(args)[0].accountId,
       transferId: newId('trf'),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
 
-  async lock(tx, asked): Promise<ByTenant<State>> {
+  async lock(tx, commands): Promise<ByTenant<State>> {
     // In this order: a transaction that holds the accounts sees what others have entered.
     const [balances, known, through, closing] = await Promise.all([
-      lockAccounts(tx, asked.flatMap(openingAccounts)),
-      openingsOf(tx, asked),
+      lockAccounts(tx, commands.flatMap(openingAccounts)),
+      openingsOf(tx, commands),
       closedThrough(tx),
-      tx.query(CLOSING, [asked.map(({ tenantId }) => tenantId)]),
+      tx.query(CLOSING, [commands.map(({ tenantId }) => tenantId)]),
     ])
     const closingIds = new Set(closing.map(({ tenantId }) => tenantId))
     return new ByTenant((tenantId) => ({

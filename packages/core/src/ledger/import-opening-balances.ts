@@ -59,7 +59,7 @@ export async function checkOpeningBalances(
     today,
   }: { readonly fileId: string; readonly lines: readonly OpeningLine[]; today: string },
 ): Promise<CheckedFile> {
-  const asked = lines.map((line) => ({
+  const openings = lines.map((line) => ({
     ...line,
     accountId: openingAccounts(line)[0].accountId,
     reference: `${fileId}/${line.line}`,
@@ -67,16 +67,19 @@ export async function checkOpeningBalances(
   const accounts = await tx.query(
     ACCOUNTS,
     columns(
-      asked,
+      openings,
       ({ tenantId }) => tenantId,
       ({ accountId }) => accountId,
     ),
   )
   const accountOf = new Map(accounts.map((each) => [each.accountId, each]))
-  const known = groupBy(await openingsOf(tx, asked), ({ accountId }) => accountId)
+  const known = groupBy(await openingsOf(tx, openings), ({ accountId }) => accountId)
   const through = await closedThrough(tx)
   const firstLine = new Map<string, number>()
-  const problemOf = (line: (typeof asked)[number], before: KnownOpening | undefined): string | undefined => {
+  const problemOf = (
+    line: (typeof openings)[number],
+    before: KnownOpening | undefined,
+  ): string | undefined => {
     const { accountId, effectiveDate, kind, tenantId } = line
     const account = accountOf.get(accountId)
     if (account?.tenantId !== tenantId) return NAMES[kind](line)
@@ -89,7 +92,7 @@ export async function checkOpeningBalances(
   }
   const checked: CheckedOpening[] = []
   const problems: OpeningLineError[] = []
-  for (const line of asked) {
+  for (const line of openings) {
     const before = openingBefore(known.get(line.accountId) ?? [], line)
     const problem = problemOf(line, before)
     if (problem !== undefined) problems.push({ line: line.line, problem })

@@ -170,16 +170,16 @@ export const reversing = <Facts>({ facts, eventOf }: Notifier<Facts>) =>
 
     prepare:
       ({ config, newId }) =>
-      (ask: ReverseJournal): PreparedReversal => ({
-        ...ask,
+      (args: ReverseJournal): PreparedReversal => ({
+        ...args,
         transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf')),
         eventId: newId('evt'),
         timeZone: config.BUSINESS_TIME_ZONE,
       }),
 
-    lock: (tx: BatchTx, asked: readonly PreparedReversal[]) => lock(tx, asked, facts),
-    decide: (state: ReversalState<Facts>, ask: PreparedReversal, now: Date) =>
-      decide(state, ask, now, eventOf),
+    lock: (tx: BatchTx, commands: readonly PreparedReversal[]) => lock(tx, commands, facts),
+    decide: (state: ReversalState<Facts>, args: PreparedReversal, now: Date) =>
+      decide(state, args, now, eventOf),
 
     apply({ known, balances }, { reversed, reversalId, made }) {
       known.set(reversed.journal.journalId, { ...reversed, reversedBy: reversalId })
@@ -209,16 +209,16 @@ export const reversing = <Facts>({ facts, eventOf }: Notifier<Facts>) =>
 
 async function lock<Facts>(
   tx: BatchTx,
-  asked: readonly PreparedReversal[],
+  commands: readonly PreparedReversal[],
   facts: Notifier<Facts>['facts'],
 ): Promise<ByTenant<ReversalState<Facts>>> {
   // Journals never change: their legs say which accounts to lock, and what reversed them is read behind the locks.
-  const before = await findJournals(tx, asked)
+  const before = await findJournals(tx, commands)
   const balances = await lockAccounts(
     tx,
     before.flatMap(({ legs }) => legs.flatMap(accountsOf)),
   )
-  const [found, factsOf] = await Promise.all([findJournals(tx, asked), facts(tx, before)])
+  const [found, factsOf] = await Promise.all([findJournals(tx, commands), facts(tx, before)])
   const known = byTenant(
     found,
     ({ journal }) => journal.tenantId,

@@ -57,9 +57,9 @@ export const settleBalance = command({
 
   prepare:
     ({ config, newId }) =>
-    (ask: SettleBalance): Prepared => ({
-      ...ask,
-      reference: canonicalReference(ask.reference),
+    (args: SettleBalance): Prepared => ({
+      ...args,
+      reference: canonicalReference(args.reference),
       transferId: newId('trf'),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
@@ -104,14 +104,14 @@ const comesIn = ({ kind, outcome }: Settlement): boolean =>
 const isOf = (accountId: string, { debitAccountId, creditAccountId }: BankEntry): boolean =>
   accountId === debitAccountId || accountId === creditAccountId
 
-async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
   // In this order: a transaction that holds the ledger accounts sees what others have entered.
   const [balances, entered, incoming] = await Promise.all([
-    lockAccounts(tx, asked.flatMap(settlementAccounts)),
-    BankEntries.read(tx, asked.map(settlementEntry)),
+    lockAccounts(tx, commands.flatMap(settlementAccounts)),
+    BankEntries.read(tx, commands.map(settlementEntry)),
     BankEntries.readIncoming(
       tx,
-      asked.filter(comesIn).map(({ reference }) => reference),
+      commands.filter(comesIn).map(({ reference }) => reference),
     ),
   ])
   return new ByTenant((tenantId) => ({ balances: balances.of(tenantId), entered, incoming }))

@@ -36,7 +36,7 @@ export interface Settlement {
   readonly tenantId: string
   readonly kind: SettledKind
   readonly outcome: SettlementOutcome
-  /** The side on which the balance was when it was asked for: debit, it is owed to us. */
+  /** The side on which the balance was when this was requested: debit, it is owed to us. */
   readonly side: Side
 }
 

@@ -32,7 +32,7 @@ import { type CodeFacts, type Payment, payments } from './payment.ts'
 import { type Payable, refusalOf } from './refuse-credit.ts'
 
 /** A signed notice with what can be read of it. */
-interface AcceptPaymentAsk {
+interface AcceptPaymentArgs {
   readonly notice: Buffer
   readonly read: ReadNotice
   /** An operator says what a notice in quarantine means. */
@@ -42,7 +42,7 @@ interface AcceptPaymentAsk {
 }
 
 interface AcceptPayment extends PreparedCommand {
-  readonly ask: AcceptPaymentAsk
+  readonly args: AcceptPaymentArgs
   readonly credit: Credit | undefined
   readonly digest: Buffer
   readonly qrCodeId: string | null
@@ -104,21 +104,21 @@ export const acceptPayment = command({
   prepare({ config, database, newId }) {
     const creditedBy = creditedDirectory(database)
     const caps = config.QR_AMOUNT_CAPS
-    return async (ask: AcceptPaymentAsk): Promise<AcceptPayment> => {
-      const credit = 'credit' in ask.read ? ask.read.credit : undefined
+    return async (args: AcceptPaymentArgs): Promise<AcceptPayment> => {
+      const credit = 'credit' in args.read ? args.read.credit : undefined
       const credited = credit && (await creditedBy(credit))
       const tenantId = credited?.tenantId ?? PLATFORM_TENANT
-      if (ask.approval && ask.approval.tenantId !== tenantId)
+      if (args.approval && args.approval.tenantId !== tenantId)
         fail('notice_not_applied', {
           description:
             'The credit is of another merchant by now: reject the approval, and assign the notice again',
         })
       return {
-        ask,
+        args,
         credit,
-        digest: noticeDigest(ask.notice),
+        digest: noticeDigest(args.notice),
         tenantId,
-        otherTenantId: ask.assigns?.noticeTenantId,
+        otherTenantId: args.assigns?.noticeTenantId,
         qrCodeId: credited?.qrCodeId ?? null,
         capPaiseOf: (mcc) => caps.get(mcc) ?? caps.get('default')!,
         graceMs: config.RAIL_GRACE_SECONDS * 1_000,
@@ -130,8 +130,8 @@ export const acceptPayment = command({
 
   lock,
   decide: (state, command, now) => asStored(state.stored, decide(state, command, now)),
-  apply({ codes, known, waiting }, { payment, code, isNew, command: { ask } }) {
-    if (ask.assigns && isNew) waiting.delete(ask.assigns.noticeId)
+  apply({ codes, known, waiting }, { payment, code, isNew, command: { args } }) {
+    if (args.assigns && isNew) waiting.delete(args.assigns.noticeId)
     if (payment) known.set(payment.utr, payment)
     if (code) codes.set(code.qrCodeId, code)
   },
@@ -153,7 +153,7 @@ export const acceptPayment = command({
     payments.insert(
       tx,
       recorded.flatMap(({ payment, command }) =>
-        payment ? [{ ...payment, notice: command.ask.notice }] : [],
+        payment ? [{ ...payment, notice: command.args.notice }] : [],
       ),
     )
     saveEvents(tx, recorded.flatMap(eventsOf))
@@ -161,8 +161,8 @@ export const acceptPayment = command({
       tx,
       decisions.flatMap(({ kept }) => kept ?? []),
     )
-    const assigned = recorded.flatMap(({ payment, command: { ask } }) =>
-      payment && ask.assigns ? [{ ...ask.assigns, payment }] : [],
+    const assigned = recorded.flatMap(({ payment, command: { args } }) =>
+      payment && args.assigns ? [{ ...args.assigns, payment }] : [],
     )
     if (assigned.length > 0)
       assignNotices(
@@ -184,8 +184,8 @@ function creditJournal(
   return { ...journalOf(transfer, utr), effectiveDate }
 }
 
-const approvedBy = ({ transfer, command: { ask } }: Recorded) =>
-  transfer && ask.approval ? [{ ...journalOf(transfer), approvalId: ask.approval.approvalId }] : []
+const approvedBy = ({ transfer, command: { args } }: Recorded) =>
+  transfer && args.approval ? [{ ...journalOf(transfer), approvalId: args.approval.approvalId }] : []
 
 async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<ByTenant<State>> {
   const credits = commands.flatMap(({ credit, tenantId, qrCodeId }) =>
@@ -206,12 +206,12 @@ async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<By
       return kinds.map((kind) => account(kind, tenantId))
     }),
   )
-  const uncertain = commands.flatMap(({ ask: { notice, read } }) =>
+  const uncertain = commands.flatMap(({ args: { notice, read } }) =>
     'credit' in read && !read.isCertain ? [notice] : [],
   )
   const waits = lockWaiting(
     tx,
-    commands.map(({ ask: { assigns } }) => assigns),
+    commands.map(({ args: { assigns } }) => assigns),
   )
   // They travel together; the server takes them in this order, codes before accounts before notices.
   const [ofTenants, rows, waiting, elsewhere] = await Promise.all([
@@ -222,7 +222,7 @@ async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<By
     accounts,
   ])
   const known = new Map(rows.map((payment) => [payment.utr, payment]))
-  const toKeep = commands.flatMap(({ tenantId, ask: { notice }, credit, digest }) => {
+  const toKeep = commands.flatMap(({ tenantId, args: { notice }, credit, digest }) => {
     const first = credit && known.get(credit.utr)
     const isKept = first ? !first.noticeDigest?.equals(digest) : !credit || elsewhere.has(notice)
     return isKept ? [{ tenantId, notice }] : []
@@ -251,9 +251,9 @@ const toNotice = (
   notNew(
     {
       tenantId: command.tenantId,
-      body: command.ask.notice,
+      body: command.args.notice,
       reason,
-      utr: utrOf(command.ask.read),
+      utr: utrOf(command.args.read),
       paymentId: about?.paymentId,
       flags: command.credit?.flags ?? [],
     },
@@ -262,18 +262,18 @@ const toNotice = (
 
 function decide(state: State, command: AcceptPayment, now: Date): Recorded {
   const { codes, known, elsewhere, waiting } = state
-  const { ask, credit, digest, ids } = command
-  requireWaiting(waiting, ask.assigns)
+  const { args, credit, digest, ids } = command
+  requireWaiting(waiting, args.assigns)
   const nothingNew = { facts: NO_CODE, isNew: false, code: undefined, transfer: undefined, command }
   if (!credit) {
-    const reason = 'unreadable' in ask.read ? ask.read.unreadable : null
+    const reason = 'unreadable' in args.read ? args.read.unreadable : null
     return { ...nothingNew, payment: undefined, kept: toNotice(command, undefined, reason, now) }
   }
   const first = known.get(credit.utr)
-  if (!first && elsewhere.has(ask.notice))
+  if (!first && elsewhere.has(args.notice))
     return { ...nothingNew, payment: undefined, kept: toNotice(command, undefined, 'wrong_route', now) }
   if (first) {
-    if (ask.assigns) fail('utr_conflict')
+    if (args.assigns) fail('utr_conflict')
     if (contradicts(first, credit)) {
       const kept = toNotice(command, first, 'contradicts_earlier_notice', now)
       return { ...nothingNew, payment: undefined, kept }

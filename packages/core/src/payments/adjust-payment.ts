@@ -92,10 +92,10 @@ export const adjustPayment = command({
 
   prepare:
     ({ config, newId }) =>
-    (ask: AdjustPayment): Prepared => ({
-      ...ask,
-      reference: canonicalReference(ask.reference),
-      tenantId: ask.merchantId,
+    (args: AdjustPayment): Prepared => ({
+      ...args,
+      reference: canonicalReference(args.reference),
+      tenantId: args.merchantId,
       ids: {
         adjustment: newId('adj'),
         legs: [newId('trf'), newId('trf'), newId('trf')],
@@ -160,19 +160,19 @@ function eventsOf({ payment, adjustment, settled, command }: AdjustedPayment): O
   return settled ? [adjusted, settledEvent(payment, events[1], adjustment.createdAt, timeZone)] : [adjusted]
 }
 
-async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
   // They travel together; the server takes them in this order: payments before accounts, and the settlement lines, which
   // change under the locks of accounts only, behind both. What one person adjusted before changes under those of payments.
   const [ofPayments, balances, known, lines, byOnePerson, limitPaise] = await Promise.all([
-    payments.lockRows<Refundable>(tx, LOCK_PAYMENT, asked),
+    payments.lockRows<Refundable>(tx, LOCK_PAYMENT, commands),
     lockAccounts(
       tx,
-      asked.flatMap(({ merchantId }) => adjustmentAccounts(merchantId)),
+      commands.flatMap(({ merchantId }) => adjustmentAccounts(merchantId)),
     ),
     tx.query(
       BY_REFERENCE,
       columns(
-        asked,
+        commands,
         ({ merchantId }) => merchantId,
         ({ reference }) => reference,
       ),
@@ -180,12 +180,12 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
     tx.query(
       LINES,
       columns(
-        asked,
+        commands,
         ({ merchantId }) => merchantId,
         ({ paymentId }) => paymentId,
       ),
     ),
-    adjustedByOnePerson(tx, asked),
+    adjustedByOnePerson(tx, commands),
     approvalLimit(tx),
   ])
   const byReference = byTenant(
@@ -226,7 +226,7 @@ function decide(state: State, command: Prepared, now: Date): AdjustedPayment {
   const magnitude = magnitudeOf(changePaise)
   if (approval && approval.changePaise !== changePaise)
     fail('adjustment_refused', { description: 'The payment was adjusted meanwhile: request it again' })
-  // Asked before the payment was locked, it was below the limit; another adjustment came first.
+  // Before the payment was locked, it was below the limit; another adjustment came first.
   if (!approval && isAboveLimit(magnitude + (state.byOnePerson.get(paymentId) ?? 0n), state.limitPaise))
     fail('approval_required', {
       description: 'With what was adjusted of the payment before, it is above the limit for one person',

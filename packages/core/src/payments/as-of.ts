@@ -28,7 +28,7 @@ export async function qrCodeAsOf(tx: Tx, code: QrCode, at: Date): Promise<QrCode
   }
 }
 
-/** The refund as it was at the end of an instant; `undefined` before it was asked for. */
+/** The refund as it was at the end of an instant; `undefined` before it was requested. */
 export function refundAsOf(refund: MerchantRefund, at: Date): MerchantRefund | undefined {
   if (refund.createdAt > at) return undefined
   if (isUntil(at, refund.completedAt)) return refund
@@ -69,10 +69,10 @@ const ADJUSTED = statement<{ changePaise: bigint }>(
 /** The payment as it was at the end of an instant; `undefined` before its notice came. */
 export async function paymentAsOf<P extends Payment>(tx: Tx, payment: P, at: Date): Promise<P | undefined> {
   if (payment.createdAt > at) return undefined
-  const asked = [payment.merchantId, payment.paymentId, at]
-  const [refunds] = await tx.query(REFUNDED, asked)
-  const [disputed] = await tx.query(DISPUTED, asked)
-  const [adjusted] = await tx.query(ADJUSTED, asked)
+  const values = [payment.merchantId, payment.paymentId, at]
+  const [refunds] = await tx.query(REFUNDED, values)
+  const [disputed] = await tx.query(DISPUTED, values)
+  const [adjusted] = await tx.query(ADJUSTED, values)
   const was = {
     ...payment,
     refundPaise: paise(refunds!.amountPaise),

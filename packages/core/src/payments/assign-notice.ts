@@ -3,7 +3,7 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
 import type { RailNotice } from '../rails/rail-notice.ts'
 import type { Credit } from './credit-notice.ts'
-import type { ReceiveDisputeAsk } from './decide-dispute.ts'
+import type { ReceiveDisputeArgs } from './decide-dispute.ts'
 import { readDisputeNotice } from './dispute-notice.ts'
 
 /** What an operator reads in a notice that the service could not; of a notice of a dispute nothing. */
@@ -17,12 +17,12 @@ export interface Reading {
 /** Whether the notice reports a dispute: it is assigned by carrying it out again, as the bank signed it. */
 export const reportsDispute = ({ flags }: RailNotice): boolean => flags.includes('dispute_notice')
 
-/** What `receiveDispute` is asked when an operator has a notice in quarantine carried out again (decision Q17). */
+/** The arguments of `receiveDispute` when an operator has a notice in quarantine carried out again (decision Q17). */
 export function disputeAssignmentOf(
   { tenantId: noticeTenantId, noticeId, body, status }: RailNotice,
   reading: Reading,
   actor: string,
-): ReceiveDisputeAsk {
+): ReceiveDisputeArgs {
   if (status !== 'QUARANTINED') fail('notice_not_in_quarantine')
   if (Object.values(reading).some((field) => field !== undefined))
     fail('validation_failed', {
@@ -31,7 +31,7 @@ export function disputeAssignmentOf(
   return { notice: body, read: readDisputeNotice(body), assigns: { noticeTenantId, noticeId, actor } }
 }
 
-/** What `acceptPayment` is asked when an operator assigns a notice in quarantine. */
+/** The arguments of `acceptPayment` when an operator assigns a notice in quarantine. */
 export function assignmentOf(notice: RailNotice, reading: Reading, actor: string) {
   const { tenantId: noticeTenantId, noticeId, body, flags, status } = notice
   if (status !== 'QUARANTINED') fail('notice_not_in_quarantine')

@@ -32,14 +32,14 @@ const ADJUSTED = statement<Sum>(
 
 const moved =
   (sums: typeof REFUNDED) =>
-  async (tx: Pick<Tx, 'query'>, asked: readonly OfPayment[]): Promise<ByTenant<Moved>> => {
+  async (tx: Pick<Tx, 'query'>, payments: readonly OfPayment[]): Promise<ByTenant<Moved>> => {
     const paymentKeys = columns(
-      asked,
+      payments,
       ({ merchantId }) => merchantId,
       ({ paymentId }) => paymentId,
     )
     return byTenant(
-      asked.length === 0 ? [] : await tx.query(sums, paymentKeys),
+      payments.length === 0 ? [] : await tx.query(sums, paymentKeys),
       ({ merchantId }) => merchantId,
       ({ paymentId }) => paymentId,
       ({ paise }) => paise,

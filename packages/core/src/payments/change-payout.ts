@@ -117,9 +117,9 @@ export const changePayout = command({
 
   prepare:
     ({ config, newId }) =>
-    (ask: ChangePayout): Prepared => ({
-      ...ask,
-      tenantId: ask.merchantId,
+    (args: ChangePayout): Prepared => ({
+      ...args,
+      tenantId: args.merchantId,
       transferIds: Array.from({ length: LEGS_MAX + 1 }, () => newId('trf')),
       eventId: newId('evt'),
       timeZone: config.BUSINESS_TIME_ZONE,
@@ -187,18 +187,18 @@ function namedBy(step: PayoutStep): string | undefined {
   return step.to === 'FAILED' ? step.returnUtr : undefined
 }
 
-async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
-  const paid = asked.filter(({ step }) => step.to === 'PAID')
+async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
+  const paid = commands.filter(({ step }) => step.to === 'PAID')
   const [known, balances, rows, incoming, reserves] = await Promise.all([
-    payouts.lockRows<Payout>(tx, LOCK, asked),
+    payouts.lockRows<Payout>(tx, LOCK, commands),
     lockAccounts(tx, [
-      ...asked.flatMap(({ merchantId }) => payoutAccounts(merchantId)),
+      ...commands.flatMap(({ merchantId }) => payoutAccounts(merchantId)),
       ...paid.map(({ merchantId }) => account('payout_exceptions', merchantId)),
     ]),
-    tx.query(TAKEN, [asked.flatMap(({ step }) => namedBy(step) ?? [])]),
+    tx.query(TAKEN, [commands.flatMap(({ step }) => namedBy(step) ?? [])]),
     BankEntries.readIncoming(
       tx,
-      asked.flatMap(({ step }) => (step.to === 'FAILED' ? (step.returnUtr ?? []) : [])),
+      commands.flatMap(({ step }) => (step.to === 'FAILED' ? (step.returnUtr ?? []) : [])),
     ),
     paid.length === 0 ? [] : reservesOf(tx, paid),
   ])

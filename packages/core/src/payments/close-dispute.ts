@@ -88,11 +88,11 @@ export const closeDispute = command({
 
   prepare:
     ({ config, newId }) =>
-    (ask: CloseDispute): Prepared => {
+    (args: CloseDispute): Prepared => {
       return {
-        ...ask,
-        tenantId: ask.merchantId,
-        otherTenantId: ask.assigns?.noticeTenantId,
+        ...args,
+        tenantId: args.merchantId,
+        otherTenantId: args.assigns?.noticeTenantId,
         ids: { legs: [newId('trf'), newId('trf'), newId('trf')], event: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
       }
@@ -153,22 +153,22 @@ export const closeDispute = command({
   },
 })
 
-async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
-  const won = asked.flatMap(({ merchantId, paymentId }) =>
+async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
+  const won = commands.flatMap(({ merchantId, paymentId }) =>
     paymentId === undefined ? [] : [{ merchantId, paymentId }],
   )
   // They travel together; the server takes them in this order: payments before disputes before accounts before notices.
   const [ofPayments, ofDisputes, , lost, waiting] = await Promise.all([
     payments.lockRows<Refundable>(tx, LOCK_PAYMENT, won),
-    disputes.lockRows<Dispute>(tx, LOCK, asked),
+    disputes.lockRows<Dispute>(tx, LOCK, commands),
     lockAccounts(
       tx,
-      asked.flatMap(({ merchantId }) => disputeAccounts(merchantId)),
+      commands.flatMap(({ merchantId }) => disputeAccounts(merchantId)),
     ),
     lostByDeadline(tx, won),
     lockWaiting(
       tx,
-      asked.map(({ assigns }) => assigns),
+      commands.map(({ assigns }) => assigns),
     ),
   ])
   return new ByTenant((tenantId) => ({

@@ -41,7 +41,7 @@ import {
   refundExceptions,
 } from './refunded-after-failure.ts'
 
-interface CompleteRefundAsk {
+interface CompleteRefundArgs {
   readonly read: { readonly outcome: RefundOutcome } | UnreadableNotice
   /** The notice as the bank signed it; without one an operator reports what the bank says. */
   readonly notice?: Buffer
@@ -51,7 +51,7 @@ interface CompleteRefundAsk {
   readonly approvalId?: string | undefined
 }
 
-interface CompleteRefund extends PreparedCommand, CompleteRefundAsk {
+interface CompleteRefund extends PreparedCommand, CompleteRefundArgs {
   readonly outcome: RefundOutcome | undefined
   readonly paymentId: string | undefined
   readonly ids: { readonly legs: LegIds; readonly third: string; readonly event: string }
@@ -104,14 +104,14 @@ export const completeRefund = command({
       (keys) => database.directory(DIRECTORY, [keys.map(({ id }) => id), []]),
       ({ refund_id }) => ({ tenantId: '', id: refund_id }),
     )
-    return async (ask: CompleteRefundAsk): Promise<CompleteRefund> => {
-      const outcome = 'outcome' in ask.read ? ask.read.outcome : undefined
+    return async (args: CompleteRefundArgs): Promise<CompleteRefund> => {
+      const outcome = 'outcome' in args.read ? args.read.outcome : undefined
       const row = outcome && (await found.get('', outcome.refundId))
       return {
-        ...ask,
+        ...args,
         outcome,
         tenantId: row?.merchant_id ?? PLATFORM_TENANT,
-        otherTenantId: ask.assigns?.noticeTenantId,
+        otherTenantId: args.assigns?.noticeTenantId,
         paymentId: row?.payment_id,
         ids: { legs: [newId('trf'), newId('trf')], third: newId('trf'), event: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
@@ -194,13 +194,13 @@ function saveOutcomes(tx: Writes, timeZone: string, done: readonly Done[]): void
   )
 }
 
-async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTenant<State>> {
-  const known = asked.flatMap(({ tenantId: merchantId, paymentId, outcome }) =>
+async function lock(tx: BatchTx, commands: readonly CompleteRefund[]): Promise<ByTenant<State>> {
+  const known = commands.flatMap(({ tenantId: merchantId, paymentId, outcome }) =>
     outcome && paymentId !== undefined
       ? [{ merchantId, paymentId, refundId: outcome.refundId, outcome }]
       : [],
   )
-  const utrs = asked.flatMap(({ outcome }) => outcome?.utr ?? [])
+  const utrs = commands.flatMap(({ outcome }) => outcome?.utr ?? [])
   const late = known.filter(({ outcome }) => outcome.failureReason === null)
   // They travel together; the server takes them in this order, payments before refunds before accounts before notices.
   const [ofPayments, ofRefunds, rows, balances, back, waiting, stored] = await Promise.all([
@@ -214,9 +214,9 @@ async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTe
     late.length > 0 ? givenBack(tx, late) : [],
     lockWaiting(
       tx,
-      asked.map(({ assigns }) => assigns),
+      commands.map(({ assigns }) => assigns),
     ),
-    storedNotices(tx, asked, 'refund'),
+    storedNotices(tx, commands, 'refund'),
   ])
   const taken = new Map(rows.map(({ utr, refund_id }) => [utr!, refund_id]))
   const backOf = idsByTenant(

@@ -25,7 +25,7 @@ import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { CODE_FACTS, type CodeFacts, type Payment, paymentEvent, payments } from './payment.ts'
 import type { ReturnedCredit } from './refund-notice.ts'
 
-interface ConfirmRefundAsk {
+interface ConfirmRefundArgs {
   readonly credit: ReturnedCredit
   /** The notice as the bank signed it; without one an operator reports what the bank says. */
   readonly notice?: Buffer
@@ -33,7 +33,7 @@ interface ConfirmRefundAsk {
   readonly assigns?: Omit<Assignment, 'paymentId'> | undefined
 }
 
-interface ConfirmRefund extends PreparedCommand, ConfirmRefundAsk {
+interface ConfirmRefund extends PreparedCommand, ConfirmRefundArgs {
   readonly utr: string
   readonly ids: { readonly transfer: string; readonly event: string }
   readonly timeZone: string
@@ -91,12 +91,12 @@ export const confirmRefund = command({
       (keys) => database.directory(OF_UTRS, [keys.map(({ id }) => id)]),
       ({ utr }) => ({ tenantId: '', id: utr }),
     )
-    return async (ask: ConfirmRefundAsk): Promise<ConfirmRefund> => {
-      const { utr } = ask.credit
+    return async (args: ConfirmRefundArgs): Promise<ConfirmRefund> => {
+      const { utr } = args.credit
       const tenantId = (await found.get('', utr))?.merchantId ?? PLATFORM_TENANT
-      const otherTenantId = ask.assigns?.noticeTenantId
+      const otherTenantId = args.assigns?.noticeTenantId
       const ids = { transfer: newId('trf'), event: newId('evt') }
-      return { ...ask, tenantId, otherTenantId, utr, ids, timeZone: config.BUSINESS_TIME_ZONE }
+      return { ...args, tenantId, otherTenantId, utr, ids, timeZone: config.BUSINESS_TIME_ZONE }
     }
   },
 

@@ -77,13 +77,13 @@ export const createRefund = command({
 
   prepare:
     ({ config, newId }) =>
-    (ask: RefundRequest): CreateRefund => {
-      const { paymentId, amountPaise, reason } = ask
-      const asked = canonicalJson([paymentId, String(amountPaise ?? ''), reason ?? null])
+    (args: RefundRequest): CreateRefund => {
+      const { paymentId, amountPaise, reason } = args
+      const requestText = canonicalJson([paymentId, String(amountPaise ?? ''), reason ?? null])
       return {
-        ...ask,
-        tenantId: ask.merchantId,
-        requestHash: createHash('sha256').update(asked).digest(),
+        ...args,
+        tenantId: args.merchantId,
+        requestHash: createHash('sha256').update(requestText).digest(),
         mayAdvance: config.REFUNDS_BEYOND_BALANCE === 'allow',
         ids: { refund: newId('rfd'), legs: [newId('trf'), newId('trf')], event: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
@@ -129,25 +129,25 @@ export const createRefund = command({
   },
 })
 
-async function lock(tx: BatchTx, asked: readonly CreateRefund[]): Promise<ByTenant<State>> {
+async function lock(tx: BatchTx, commands: readonly CreateRefund[]): Promise<ByTenant<State>> {
   // They travel together; the server takes them in this order: a reference, and what operators refunded before, is read
   // once its payment is locked.
-  const byOperators = asked.filter(({ requestedBy }) => requestedBy !== undefined)
+  const byOperators = commands.filter(({ requestedBy }) => requestedBy !== undefined)
   const [ofPayments, known, moved, limitPaise, balances] = await Promise.all([
-    payments.lockRows(tx, LOCK_PAYMENT, asked),
+    payments.lockRows(tx, LOCK_PAYMENT, commands),
     tx.query(
       BY_REFERENCE,
       columns(
-        asked,
-        (ask) => ask.merchantId,
-        (ask) => ask.referenceNumber,
+        commands,
+        (args) => args.merchantId,
+        (args) => args.referenceNumber,
       ),
     ),
     refundedByOperators(tx, byOperators),
     byOperators.length > 0 ? approvalLimit(tx) : null,
     lockAccounts(
       tx,
-      asked.flatMap(({ merchantId }) => refundAccounts(merchantId)),
+      commands.flatMap(({ merchantId }) => refundAccounts(merchantId)),
     ),
   ])
   return new ByTenant((tenantId): State => {
@@ -217,9 +217,9 @@ function requireBelowLimit({ byOperators, limitPaise }: State, paymentId: string
 }
 
 /** The invariant of refunds: together, and with disputes, they never exceed their payment. */
-function amountOf(payment: Refundable, asked: Paise | undefined): Paise {
+function amountOf(payment: Refundable, requestedPaise: Paise | undefined): Paise {
   const left = paise(correctedPaise(payment) - payment.refundPaise - payment.disputePaise)
-  const amount = asked ?? left
+  const amount = requestedPaise ?? left
   if (amount > left || left === 0n)
     fail('refund_over_payment', { description: `${formatRupees(left)} rupees are left of the payment` })
   return amount

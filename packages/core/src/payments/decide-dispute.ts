@@ -17,7 +17,7 @@ const EVIDENCE_MS = 7 * 86_400_000
 /** How long a merchant has at least where the deadline that the bank names has passed already. */
 const LATE_EVIDENCE_MS = 86_400_000
 
-export interface ReceiveDisputeAsk {
+export interface ReceiveDisputeArgs {
   readonly read: ReadDisputeNotice
   /** The notice as the bank signed it. */
   readonly notice: Buffer
@@ -25,7 +25,7 @@ export interface ReceiveDisputeAsk {
   readonly assigns?: Omit<Assignment, 'paymentId'> | undefined
 }
 
-export interface ReceiveDispute extends PreparedCommand, ReceiveDisputeAsk {
+export interface ReceiveDispute extends PreparedCommand, ReceiveDisputeArgs {
   readonly report: DisputeReport | undefined
   readonly merchantId: string
   readonly caseReference: string

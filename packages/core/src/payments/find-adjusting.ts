@@ -26,7 +26,7 @@ const FIND = statement<Found>(
    where p.payment_id = $1 or p.utr = $1 and p.status <> 'ASSIGNED'`,
 )
 
-interface Asked {
+interface AdjustmentRequest {
   /** Or the bank's reference of the payment. */
   readonly paymentId: string
   readonly amountPaise: Paise
@@ -47,17 +47,17 @@ export interface Adjusting {
  * For operators: by how much a payment would change, before it is locked; the command decides it again. Throws where it
  * must not. `undefined`: there is no such payment.
  */
-export async function findAdjusting(tx: Tx, asked: Asked): Promise<Adjusting | undefined> {
-  const [found] = await tx.query(FIND, [asked.paymentId, asked.reference])
+export async function findAdjusting(tx: Tx, request: AdjustmentRequest): Promise<Adjusting | undefined> {
+  const [found] = await tx.query(FIND, [request.paymentId, request.reference])
   if (!found) return undefined
   const { linePaise, lineStatus, merchantId, paymentId, takenBy, takenPaise } = found
-  if (takenBy !== null && (takenBy !== paymentId || takenPaise !== asked.amountPaise))
+  if (takenBy !== null && (takenBy !== paymentId || takenPaise !== request.amountPaise))
     fail('adjustment_reference_used')
   if (takenBy !== null)
     return { merchantId, paymentId, changePaise: found.adjustedPaise, beforePaise: 0n, isRepeat: true }
   const line =
     lineStatus !== null && linePaise !== null ? { status: lineStatus, amountPaise: linePaise } : undefined
-  const changePaise = adjustmentChange(found, line, asked.amountPaise)
+  const changePaise = adjustmentChange(found, line, request.amountPaise)
   const before = (await adjustedByOnePerson(tx, [found])).of(merchantId).get(paymentId) ?? 0n
   return { merchantId, paymentId, changePaise, beforePaise: before, isRepeat: false }
 }

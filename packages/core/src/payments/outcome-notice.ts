@@ -65,7 +65,7 @@ const store =
     )
   }
 
-/** Stores by which signed notices refunds failed, before their journals: the database asks for it above the limit (R10). */
+/** Stores by which signed notices refunds failed, before their journals: the database requires it above the limit (R10). */
 export const storeFailedNotices = store(
   statement(
     'merchant_refunds_outcome_notice',

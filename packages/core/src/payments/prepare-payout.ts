@@ -102,13 +102,13 @@ export const preparePayout = command({
 
   prepare:
     ({ clock, config, newId }) =>
-    (ask: PreparePayout): Prepared => ({
-      ...ask,
-      tenantId: ask.merchantId,
-      requiresSettlement: ask.requiresSettlement ?? config.PAYOUT_REQUIRES_SETTLEMENT === 'true',
-      until: ask.isEarly
-        ? new Date(clock.of(ask.merchantId).now())
-        : instantOfDay(ask.businessDay, config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE),
+    (args: PreparePayout): Prepared => ({
+      ...args,
+      tenantId: args.merchantId,
+      requiresSettlement: args.requiresSettlement ?? config.PAYOUT_REQUIRES_SETTLEMENT === 'true',
+      until: args.isEarly
+        ? new Date(clock.of(args.merchantId).now())
+        : instantOfDay(args.businessDay, config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE),
       platformState: config.GST_STATE,
       taxRates: config.GST_RATES,
       dayEndsAt: config.BUSINESS_DAY_CUTOFF,
@@ -145,12 +145,12 @@ export const preparePayout = command({
   },
 })
 
-async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
-  const merchantIds = asked.map(({ merchantId }) => merchantId)
+async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
+  const merchantIds = commands.map(({ merchantId }) => merchantId)
   // In this order: who holds the accounts sees every payment, refund and payout that others have made.
   const [accounts, due, fees, details] = await Promise.all([
     lockAccounts(tx, merchantIds.flatMap(payoutAccounts)),
-    dueLines(tx, asked),
+    dueLines(tx, commands),
     tx.query(FEES, [merchantIds]),
     tx.query(DETAILS, [merchantIds]),
   ])

@@ -12,7 +12,7 @@ import { lockWaiting } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { saveClosed } from './close-dispute.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
-import { decide, type ReceiveDispute, type ReceiveDisputeAsk, type State } from './decide-dispute.ts'
+import { decide, type ReceiveDispute, type ReceiveDisputeArgs, type State } from './decide-dispute.ts'
 import {
   closedJournals,
   type Dispute,
@@ -60,16 +60,16 @@ export const receiveDispute = command({
       (keys) => database.directory(OF_UTRS, [keys.map(({ id }) => id)]),
       ({ utr }) => ({ tenantId: '', id: utr }),
     )
-    return async (ask: ReceiveDisputeAsk): Promise<ReceiveDispute> => {
-      const report = 'report' in ask.read ? ask.read.report : undefined
+    return async (args: ReceiveDisputeArgs): Promise<ReceiveDispute> => {
+      const report = 'report' in args.read ? args.read.report : undefined
       const known = report && (await ofCase.get('', report.caseReference))
       const payment = !known && report?.utr ? await ofUtr.get('', report.utr) : undefined
       const merchantId = known?.merchant_id ?? payment?.merchantId ?? PLATFORM_TENANT
       return {
-        ...ask,
+        ...args,
         report,
         tenantId: merchantId,
-        otherTenantId: ask.assigns?.noticeTenantId,
+        otherTenantId: args.assigns?.noticeTenantId,
         merchantId,
         caseReference: report?.caseReference ?? '',
         paymentId: known?.payment_id ?? payment?.paymentId,
@@ -159,8 +159,8 @@ export const receiveDispute = command({
   },
 })
 
-async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTenant<State>> {
-  const known = asked.flatMap(({ merchantId, paymentId, caseReference }) =>
+async function lock(tx: BatchTx, commands: readonly ReceiveDispute[]): Promise<ByTenant<State>> {
+  const known = commands.flatMap(({ merchantId, paymentId, caseReference }) =>
     paymentId === undefined ? [] : [{ merchantId, paymentId, caseReference }],
   )
   // They travel together; the server takes them in this order: payments before disputes before accounts before notices.
@@ -182,9 +182,9 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
     lostByDeadline(tx, known),
     lockWaiting(
       tx,
-      asked.map(({ assigns }) => assigns),
+      commands.map(({ assigns }) => assigns),
     ),
-    storedNotices(tx, asked, 'dispute'),
+    storedNotices(tx, commands, 'dispute'),
   ])
   const byCase = byTenant(
     found,

@@ -109,20 +109,20 @@ export const recordSettlement = command({
 
   prepare:
     ({ config, newId }) =>
-    (ask: RecordSettlement) => ({
-      ...ask,
+    (args: RecordSettlement) => ({
+      ...args,
       transferId: () => newId('trf'),
       eventId: () => newId('evt'),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
 
-  async lock(tx, asks) {
-    const wanted = asks.flatMap(({ tenantId, lines }) => lines.map(({ utr }) => ({ tenantId, utr })))
-    const accounts = asks.flatMap(({ tenantId }) => [
+  async lock(tx, commands) {
+    const wanted = commands.flatMap(({ tenantId, lines }) => lines.map(({ utr }) => ({ tenantId, utr })))
+    const accounts = commands.flatMap(({ tenantId }) => [
       account('bank', tenantId),
       account('upi_clearing', tenantId),
     ])
-    const places = asks.flatMap(({ tenantId, fileId, lines }) =>
+    const places = commands.flatMap(({ tenantId, fileId, lines }) =>
       lines.map(({ line }) => ({ tenantId, fileId, line })),
     )
     // In this order: who holds the accounts sees what others have recorded.
@@ -152,8 +152,8 @@ export const recordSettlement = command({
     return new ByTenant((tenantId): State => ({ known: known.of(tenantId), reversed: placesOf.of(tenantId) }))
   },
 
-  decide({ known, reversed }, ask, now): RecordedSettlement {
-    const { tenantId, fileId, lines, transferId, timeZone, eventId } = ask
+  decide({ known, reversed }, args, now): RecordedSettlement {
+    const { tenantId, fileId, lines, transferId, timeZone, eventId } = args
     const { fresh, corrected, reopened, conflicting } = sortLines(lines, fileId, known, reversed)
     const of = (line: FileLine) => statusOf(line, known.get(line.utr)?.payment)
     const matched = [...fresh, ...corrected].filter((line) => of(line) === 'MATCHED')

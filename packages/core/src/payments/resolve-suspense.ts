@@ -74,10 +74,10 @@ export const resolveSuspense = command({
 
   prepare:
     ({ config, newId }) =>
-    (ask: ResolveSuspense): Prepared => {
+    (args: ResolveSuspense): Prepared => {
       return {
-        ...ask,
-        otherTenantId: ask.merchantId ?? undefined,
+        ...args,
+        otherTenantId: args.merchantId ?? undefined,
         ids: { payment: newId('pay'), legs: [newId('trf'), newId('trf')], event: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
       }
@@ -144,16 +144,16 @@ const accountsOf = ({ tenantId, merchantId }: ResolveSuspense): Account[] => [
     : []),
 ]
 
-async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
-  const keys = asked.map(({ tenantId: merchantId, paymentId }) => ({ merchantId, paymentId }))
+async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
+  const keys = commands.map(({ tenantId: merchantId, paymentId }) => ({ merchantId, paymentId }))
   // They travel together; the server takes them in this order, payments before accounts.
   const [known, assigned, balances] = await Promise.all([
     payments.lockRows<Payment>(tx, LOCK, keys),
-    tx.query(ASSIGNED, [asked.map(({ paymentId }) => paymentId)]),
-    lockAccounts(tx, asked.flatMap(accountsOf)),
+    tx.query(ASSIGNED, [commands.map(({ paymentId }) => paymentId)]),
+    lockAccounts(tx, commands.flatMap(accountsOf)),
   ])
   const open = new Set(
-    asked
+    commands
       .flatMap(accountsOf)
       .filter(({ tenantId, accountId: id }) => balances.of(tenantId).has(id))
       .map(({ accountId: id }) => id),

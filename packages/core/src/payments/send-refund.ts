@@ -15,8 +15,8 @@ const saveSent = merchantRefunds.updates(['status', 'runId', 'sentAt'], 'send')
 /** Marks a refund as sent to the bank, in one run only; the outcome's refund says in which (decision Q14). */
 export const sendRefund = command({
   name: 'sendRefund',
-  prepare: () => (ask: SendRefund) => ({ ...ask, tenantId: ask.merchantId }),
-  lock: (tx, asked) => merchantRefunds.lockRows<MerchantRefund>(tx, LOCK, asked),
+  prepare: () => (args: SendRefund) => ({ ...args, tenantId: args.merchantId }),
+  lock: (tx, commands) => merchantRefunds.lockRows<MerchantRefund>(tx, LOCK, commands),
 
   decide(refunds, { refundId, runId }, now) {
     const refund = refunds.get(refundId) ?? fail('refund_not_found')

@@ -58,11 +58,11 @@ const REVERSED = statement<{ tenantId: string; place: string }>(
 )
 
 /** Which of these lines of files were corrected by later ones: they say nothing any more. */
-export const reversedPlaces = (tx: Tx, asked: readonly (Place & { readonly tenantId: string })[]) =>
+export const reversedPlaces = (tx: Tx, places: readonly (Place & { readonly tenantId: string })[]) =>
   tx.query(
     REVERSED,
     columns(
-      asked,
+      places,
       ({ tenantId }) => tenantId,
       (line) => placeOf(line),
     ),

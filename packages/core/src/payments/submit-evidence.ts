@@ -14,8 +14,8 @@ const saveEvidence = disputes.updates(['status', 'evidence', 'evidenceAt'], 'evi
 /** Contests a dispute before its deadline, once (decision Q17). A repeat of the same text changes nothing. */
 export const submitEvidence = command({
   name: 'submitEvidence',
-  prepare: () => (ask: SubmitEvidence) => ({ ...ask, tenantId: ask.merchantId }),
-  lock: (tx, asked) => disputes.lockRows<Dispute>(tx, LOCK, asked),
+  prepare: () => (args: SubmitEvidence) => ({ ...args, tenantId: args.merchantId }),
+  lock: (tx, commands) => disputes.lockRows<Dispute>(tx, LOCK, commands),
 
   decide(known, { disputeId, evidence }, now) {
     const dispute = known.get(disputeId) ?? fail('dispute_not_found')

@@ -19,8 +19,8 @@ const saveDismissed = railNotices.updates(['status', 'assignedAt', 'assignedBy',
  */
 export const dismissNotice = command({
   name: 'dismissNotice',
-  prepare: () => (ask: DismissNotice) => ask,
-  lock: (tx, asked) => railNotices.lockRows<RailNotice>(tx, LOCK, asked),
+  prepare: () => (args: DismissNotice) => args,
+  lock: (tx, commands) => railNotices.lockRows<RailNotice>(tx, LOCK, commands),
 
   decide(notices, { noticeId, actor, reason }, now): RailNotice {
     const notice = notices.get(noticeId) ?? fail('notice_not_found')

@@ -17,8 +17,8 @@ const saveReopened = railNotices.updates(['status', 'assignedAt', 'assignedBy', 
  */
 export const reopenNotice = command({
   name: 'reopenNotice',
-  prepare: () => (ask: ReopenNotice) => ask,
-  lock: (tx, asked) => railNotices.lockRows<RailNotice>(tx, LOCK, asked),
+  prepare: () => (args: ReopenNotice) => args,
+  lock: (tx, commands) => railNotices.lockRows<RailNotice>(tx, LOCK, commands),
 
   decide(notices, { noticeId }): RailNotice {
     const notice = notices.get(noticeId) ?? fail('notice_not_found')

@@ -21,7 +21,7 @@ export const createCompany = command({
 
   prepare:
     ({ newId }) =>
-    (ask: CreateCompany) => ({ ...ask, tenantId: ask.partnerId, companyId: newId('com') }),
+    (args: CreateCompany) => ({ ...args, tenantId: args.partnerId, companyId: newId('com') }),
 
   async lock(tx, creates) {
     const known = await tx.query(PARTNERS, [creates.map(({ partnerId }) => partnerId)])

@@ -34,7 +34,7 @@ export const createUser = command({
 
   prepare:
     ({ newId }) =>
-    (ask: CreateUser): Prepared => ({ ...ask, tenantId: ask.partnerId, userId: newId('usr') }),
+    (args: CreateUser): Prepared => ({ ...args, tenantId: args.partnerId, userId: newId('usr') }),
 
   lock,
 

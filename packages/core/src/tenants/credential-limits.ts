@@ -112,7 +112,7 @@ export function readLimits(
   }
 }
 
-/** Limits, ready to be asked with every request. */
+/** Limits, ready to be checked with every request. */
 export interface LiveLimits {
   readonly allows: (address: string) => boolean
   /** `undefined`: all. */

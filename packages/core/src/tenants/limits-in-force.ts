@@ -59,7 +59,7 @@ export class LimitsInForce {
     return known && known.revision >= revision ? known.limits : undefined
   }
 
-  /** As of the last time that the revocations were asked. */
+  /** As of the last time that the revocations were read. */
   async of(token: LiveToken): Promise<LiveLimits> {
     const known = this.known(token)
     if (known) return known

@@ -18,7 +18,7 @@ const STALE_AFTER_MS = 900
 
 /**
  * Which credentials and tenants must not be let in any more although their tokens have not expired, and which have other
- * limits than when their tokens were issued. Read when someone asks, never by a timer, so that an idle process costs the
+ * limits than when their tokens were issued. Read on demand, never by a timer, so that an idle process costs the
  * database nothing.
  */
 export class Revocations {

@@ -50,7 +50,7 @@ interface Advanced extends AdvanceClock {
 /** Moves a tenant's time forward, never back: what has happened in it would be in the future. */
 export const advanceClock = command({
   name: 'advanceTestClock',
-  prepare: () => (ask: AdvanceClock) => ask,
+  prepare: () => (args: AdvanceClock) => args,
   lock,
 
   decide({ ahead, isTenant }: State, { tenantId, byMs }, _now): Advanced {

@@ -15,8 +15,8 @@ const saveNames = companies.updates(['name'], 'name')
 /** Changes the legal name of a company; cards show it from then on. */
 export const updateCompany = command({
   name: 'updateCompany',
-  prepare: () => (ask: UpdateCompany) => ({ ...ask, tenantId: ask.partnerId }),
-  lock: (tx, asks) => companies.lockRows<Company>(tx, LOCK, asks),
+  prepare: () => (args: UpdateCompany) => ({ ...args, tenantId: args.partnerId }),
+  lock: (tx, commands) => companies.lockRows<Company>(tx, LOCK, commands),
   decide(known, { companyId, name }): Company {
     const company = known.get(companyId) ?? fail('company_not_found')
     return { ...company, name: name ?? company.name }

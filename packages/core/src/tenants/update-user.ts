@@ -41,7 +41,7 @@ export const updateUser = command({
   name: 'updateUser',
   prepare:
     () =>
-    (ask: UpdateUser): Prepared => ({ ...ask, tenantId: ask.partnerId }),
+    (args: UpdateUser): Prepared => ({ ...args, tenantId: args.partnerId }),
   lock,
 
   decide({ users: known, contacts }: State, { userId, changes }): User {
@@ -61,9 +61,9 @@ export const updateUser = command({
   save: (tx, changed) => saveProfiles(tx, [...new Map(changed.map((user) => [user.userId, user])).values()]),
 })
 
-async function lock(tx: BatchTx, asks: readonly Prepared[]): Promise<ByTenant<State>> {
-  const locked = await users.lockRows<User>(tx, LOCK, asks)
-  const wanted = asks.flatMap(({ partnerId, userId, changes: { mobile = null, email = null } }) => {
+async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
+  const locked = await users.lockRows<User>(tx, LOCK, commands)
+  const wanted = commands.flatMap(({ partnerId, userId, changes: { mobile = null, email = null } }) => {
     const companyId = locked.of(partnerId).get(userId)?.companyId
     return companyId === undefined ? [] : [{ partnerId, companyId, mobile, email }]
   })

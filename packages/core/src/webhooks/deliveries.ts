@@ -93,9 +93,9 @@ export class Deliveries {
 
   async #tick(): Promise<void> {
     const clockOffsetMs = this.#services.clock.offsetMs()
-    const askedAtMs = performance.now()
+    const startedAtMs = performance.now()
     const keep = [...this.#runs].filter(
-      ([, { run, busyAtMs }]) => !run.idle || askedAtMs - busyAtMs < LINGER_MS,
+      ([, { run, busyAtMs }]) => !run.idle || startedAtMs - busyAtMs < LINGER_MS,
     )
     const most = ENDPOINTS_MAX - keep.length
     const { leases, now } = await this.#store.lease(
@@ -106,7 +106,7 @@ export class Deliveries {
       most,
     )
     this.#read = { databaseMs: now.getTime(), atMs: performance.now() }
-    this.#leasedUntilMs = askedAtMs + LEASE_MS / 2
+    this.#leasedUntilMs = startedAtMs + LEASE_MS / 2
     await this.#release(new Set(leases.map(({ endpointId }) => endpointId)))
     if (this.#loop.stopping.aborted) return
     await this.#adopt(leases)

@@ -33,7 +33,7 @@ interface Queued extends Pick<NumberedEvent, 'tenantId' | 'eventId' | 'sequence'
   /** Made before. */
   readonly attempts: number
   readonly startedAt: Date | null
-  /** How often it was asked for again. */
+  /** How often it was requested again. */
   readonly turn: number
 }
 

@@ -15,11 +15,11 @@ const FORGET = statement<{ forgotten: bigint }>(
   `select forget_events(${timeAhead(1)}) as forgotten`,
 )
 
-/** The end of a feed, as a position that a caller may ask for. */
+/** The end of a feed, as a position that a caller may request. */
 export const LATEST = 'latest'
 
 /**
- * The number after which a reader begins: as asked, the newest, or without `after` the last one that is not kept.
+ * The number after which a reader begins: as requested, the newest, or without `after` the last one that is not kept.
  * Refuses a position whose next event is no longer kept, or that the feed has not reached: the next page would hide a
  * gap (decision E6). Called after the page was read, so an event that was deleted since then counts as missing.
  */

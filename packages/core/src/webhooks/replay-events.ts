@@ -92,7 +92,7 @@ export const resendEvent = command({
   },
   apply: () => undefined,
   save(tx, decisions) {
-    // One by one: the same event may be asked for twice in a batch, and a statement writes a row once only.
+    // One by one: the same event may be requested twice in a batch, and a statement writes a row once only.
     for (const { resend, now } of decisions)
       tx.write(RESEND, [[resend.tenantId], [resend.endpointId], [resend.eventId], now])
   },

@@ -8,7 +8,7 @@ export interface KeyProvider {
   readonly name: string
   /** Each 32 bytes in base64; the first wraps, all unwrap. Throws `KeyProviderFailed`. */
   masterKeys(): Promise<readonly Secret[]>
-  /** How often a running service asks again, in milliseconds; absent where nothing can fail. */
+  /** How often a running service requests the keys again, in milliseconds; absent where nothing can fail. */
   readonly checkMs?: number
 }
 
@@ -31,7 +31,7 @@ export const givenKeys = (keys: readonly Secret[]): KeyProvider => ({
 })
 
 /**
- * Asks the provider again while the service runs. A failure stops nothing, since the keys are in memory, but the
+ * Requests the keys again while the service runs. A failure stops nothing, since the keys are in memory, but the
  * process could not start again: the log and `/readyz` say so.
  */
 export class KeyProviderWatch {

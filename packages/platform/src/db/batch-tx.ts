@@ -13,7 +13,7 @@ export type LockMode = 'wait' | 'skip'
 export class BatchTx extends ClientTx {
   readonly heldTenants = new Set<string>()
   readonly #mode: LockMode
-  #asked = 0
+  #queries = 0
   #closed = false
 
   constructor(client: pg.PoolClient, mode: LockMode, tracing: Tracing | undefined) {
@@ -23,19 +23,19 @@ export class BatchTx extends ClientTx {
 
   override query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]> {
     invariant(!this.#closed, 'a statement came after COMMIT')
-    this.#asked++
+    this.#queries++
     return super.query(statement, values)
   }
 
   /** What `work` returns, and the database's time once every statement of it is done. */
   async timed<T>(work: () => Promise<T>): Promise<[result: T, time: Time]> {
     const working = work()
-    const asked = this.#asked + 1
-    // Most ask for all that they need at once; then the time travels with it.
-    const asking = this.query(NOW)
-    asking.catch(() => undefined)
+    const queries = this.#queries + 1
+    // Most send all their statements at once; then the time travels with them.
+    const timeQuery = this.query(NOW)
+    timeQuery.catch(() => undefined)
     const result = await working
-    const [time] = await (this.#asked === asked ? asking : this.query(NOW))
+    const [time] = await (this.#queries === queries ? timeQuery : this.query(NOW))
     return [result, time!]
   }
 

@@ -1,6 +1,6 @@
 import { ByTenant } from '@svc/kernel/by-tenant'
 
-/** What is looked up: a thing's id, and the tenant who asks. */
+/** What is looked up: an object's id, and the tenant that requests it. */
 export interface PointKey {
   readonly tenantId: string
   readonly id: string

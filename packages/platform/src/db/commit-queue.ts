@@ -189,7 +189,7 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
     this.#queues.hold(unsettled(entries), performance.now() + HELD_PAUSE_MS)
   }
 
-  /** At their deadline callers get a response, while what they asked for may still be under way (decision R8). */
+  /** At their deadline callers get a response, while their command may still be under way (decision R8). */
   #refuseLate(late: readonly Entry<C>[]): void {
     this.#report()
     const batchIsLate = this.#flight?.broken ?? new Error('the batch under way has had no response')

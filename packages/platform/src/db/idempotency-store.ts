@@ -89,20 +89,20 @@ export class KnownResponses {
   }
 
   /** Decision C13. The first response when this is a repeat; a failure when the key or the JWE was used otherwise. */
-  repeat(asked: ResponseKey): FirstResponse | undefined {
-    const byKey = this.#withKey(asked)
+  repeat(responseKey: ResponseKey): FirstResponse | undefined {
+    const byKey = this.#withKey(responseKey)
     if (byKey)
-      return Buffer.compare(byKey.key.requestHash, asked.requestHash) === 0
+      return Buffer.compare(byKey.key.requestHash, responseKey.requestHash) === 0
         ? byKey
         : fail('idempotency_key_reused')
-    const byJwe = this.#withJwe(asked)
+    const byJwe = this.#withJwe(responseKey)
     if (!byJwe) return undefined
-    return asked.key.startsWith('jwe ') ? byJwe : fail('encrypted_request_replayed')
+    return responseKey.key.startsWith('jwe ') ? byJwe : fail('encrypted_request_replayed')
   }
 
   /** Whether the key or the JWE was used before, rightly or not. */
-  has(asked: ResponseKey): boolean {
-    return (this.#withKey(asked) ?? this.#withJwe(asked)) !== undefined
+  has(responseKey: ResponseKey): boolean {
+    return (this.#withKey(responseKey) ?? this.#withJwe(responseKey)) !== undefined
   }
 }
 

@@ -56,7 +56,7 @@ end $$;`
 const NOT_SET_UP = new Set(['22023', '42501', '42704', '42P01', '3F000'])
 const NO_LOGIN = '28000'
 
-/** The files that were run. The service itself may ask, so that it starts without the owner's login. */
+/** The files that were run. The service itself may read them, so that it starts without the owner's login. */
 async function migrationsRun(address: DatabaseAddress): Promise<string[]> {
   const client = new DatabaseClient(connectionOptions(address, 'svc_service'))
   client.on('error', () => undefined)
@@ -181,9 +181,9 @@ export interface MigrateOptions {
  * of the files that were run.
  */
 export async function migrate(address: DatabaseAddress, options: MigrateOptions = {}): Promise<string[]> {
-  // Why the service's login cannot ask is of no account here: the owner's migrates.
-  const asked = migrationsRun(address).catch((): string[] => [])
-  const [all, run] = await Promise.all([migrationNames(options.folder), asked])
+  // Why the service's login cannot read them is of no account here: the owner's migrates.
+  const migrated = migrationsRun(address).catch((): string[] => [])
+  const [all, run] = await Promise.all([migrationNames(options.folder), migrated])
   if (options.to !== undefined && !all.includes(options.to))
     throw new SchemaRefused(`There is no migration ${options.to}. The newest is ${all.at(-1)}.`)
   if (isBeforeBaseline(run, all))

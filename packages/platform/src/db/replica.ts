@@ -19,7 +19,7 @@ const LOG_EVERY_MS = 60_000
 
 type Outcome = 'replica' | 'behind' | 'unavailable'
 
-/** Standbys that serve reads, each as of a moment that is not before the read was asked for. */
+/** Standbys that serve reads, each as of a moment that is not before the read was requested. */
 export class Replica {
   readonly #pools: ReplicaPools
   readonly #waitMs: number

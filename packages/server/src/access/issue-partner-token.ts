@@ -168,8 +168,8 @@ function formDecode(text: string): string {
 }
 
 /** RFC 6749 section 3.3: without a scope all that the client may have, and the response names what was granted. */
-function grantedScope(asked: string | undefined, limitedTo: readonly Scope[]): string {
-  const wanted = [...new Set(asked?.split(' ').filter((part) => part !== ''))]
+function grantedScope(requested: string | undefined, limitedTo: readonly Scope[]): string {
+  const wanted = [...new Set(requested?.split(' ').filter((part) => part !== ''))]
   const all: readonly string[] = limitedTo.length > 0 ? limitedTo : Object.keys(SCOPES)
   if (!wanted.every((scope) => all.includes(scope)))
     fail('invalid_scope', { description: `The scopes of this client are: ${all.join(' ')}` })

@@ -48,7 +48,7 @@ export const receiveBankCreditOperation = operation({
   accepted: NoticeReceipt,
   errors: [],
   run: receiveBankCredit,
-  ask: ({ rawBody, caller, query }, services) => {
+  args: ({ rawBody, caller, query }, services) => {
     const nowMs = services.clock.now()
     const adapter = adapterOf(services, query)
     return {

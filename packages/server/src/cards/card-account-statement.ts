@@ -72,7 +72,7 @@ export function readPeriod({ from, to }: Partial<Period>, now: Date, timeZone: s
   return period
 }
 
-interface Asked {
+interface StatementRequest {
   readonly tenantId: string
   readonly cardAccountId: string
   readonly period: Period
@@ -83,7 +83,7 @@ interface Asked {
 /** The account and its statement. Throws `card_account_not_found`, or `validation_failed` for too many lines. */
 export async function readCardAccountStatement(
   tx: Tx,
-  { tenantId, cardAccountId, period, timeZone, clock }: Asked,
+  { tenantId, cardAccountId, period, timeZone, clock }: StatementRequest,
 ) {
   const account = await findAccount(tx, tenantId, cardAccountId)
   const found = await accountStatement(tx, {

@@ -193,7 +193,7 @@ export const createCardAccountOperation = operation({
   result: AccountRecord,
   errors: ['company_not_found', 'load_over_limit'],
   run: createCardAccount,
-  ask: ({ caller, body: { cardProgramme, denomination, lowBalance, ...rest } }) => ({
+  args: ({ caller, body: { cardProgramme, denomination, lowBalance, ...rest } }) => ({
     ...rest,
     partnerId: caller.tenantId,
     programme: cardProgramme,
@@ -224,7 +224,7 @@ export const updateCardAccountOperation = operation({
   result: AccountSettings,
   errors: ['card_account_not_found', 'load_over_limit'],
   run: updateCardAccount,
-  ask: ({ caller, params, body: { denomination, lowBalance } }) => ({
+  args: ({ caller, params, body: { denomination, lowBalance } }) => ({
     partnerId: caller.tenantId,
     cardAccountId: params.cardAccountId,
     denominationPaise: denomination === undefined ? undefined : paise(BigInt(denomination) * 100n),

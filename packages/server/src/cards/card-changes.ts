@@ -1,5 +1,5 @@
 import { activateCard } from '@svc/core/cards/activate-card'
-import type { CardChangeAsk, Changed } from '@svc/core/cards/card-changes'
+import type { CardChangeArgs, Changed } from '@svc/core/cards/card-changes'
 import { CardRecord, toCardRecord } from '@svc/core/cards/card-record'
 import { changeCardStatus, REASON_CHARS_MAX, type WantedStatus } from '@svc/core/cards/change-card-status'
 import { setCardFlags } from '@svc/core/cards/set-card-flags'
@@ -10,7 +10,7 @@ import { CardParams } from './get-card.ts'
 
 const headers = { partnerId: PARTNER_ID }
 
-const byPartner = (partnerId: string, svcCardId: string, reason = ''): CardChangeAsk => ({
+const byPartner = (partnerId: string, svcCardId: string, reason = ''): CardChangeArgs => ({
   partnerId,
   svcCardId,
   actor: 'partner',
@@ -39,7 +39,7 @@ export const activateCardOperation = operation({
   result: CardRecord,
   errors: ['card_not_found', 'invalid_transition'],
   run: activateCard,
-  ask: ({ caller, params }) => byPartner(caller.tenantId, params.svcCardId),
+  args: ({ caller, params }) => byPartner(caller.tenantId, params.svcCardId),
   reply: changedCard,
 })
 
@@ -76,7 +76,7 @@ export const changeCardStatusOperation = operation({
   result: CardRecord,
   errors: ['card_not_found', 'invalid_transition'],
   run: changeCardStatus,
-  ask: ({ caller, params, body: { status, reason } }) => ({
+  args: ({ caller, params, body: { status, reason } }) => ({
     ...byPartner(caller.tenantId, params.svcCardId, reason),
     status: status as WantedStatus,
   }),
@@ -110,6 +110,6 @@ export const setCardFlagsOperation = operation({
   result: CardRecord,
   errors: ['card_not_found'],
   run: setCardFlags,
-  ask: ({ caller, params, body: flags }) => ({ ...byPartner(caller.tenantId, params.svcCardId), flags }),
+  args: ({ caller, params, body: flags }) => ({ ...byPartner(caller.tenantId, params.svcCardId), flags }),
   reply: changedCard,
 })

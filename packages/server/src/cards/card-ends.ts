@@ -40,7 +40,7 @@ export const replaceCardOperation = operation({
   result: CardRecord,
   errors: ['card_not_found', 'user_erased', 'nothing_left', 'return_waiting'],
   run: replaceCard,
-  ask: ({ caller, params, body: { reason } }) => ({
+  args: ({ caller, params, body: { reason } }) => ({
     partnerId: caller.tenantId,
     svcCardId: params.svcCardId,
     actor: 'partner' as const,
@@ -78,7 +78,7 @@ export const returnCardOperation = operation({
   result: CardReturnRecord,
   errors: ['card_not_found', 'card_not_ended', 'nothing_left', 'return_waiting'],
   run: returnCard,
-  ask: ({ caller, params, body: { consentReference } }) => ({
+  args: ({ caller, params, body: { consentReference } }) => ({
     partnerId: caller.tenantId,
     svcCardId: params.svcCardId,
     consentReference,

@@ -66,7 +66,7 @@ const railOperation = ({ id, type, path, summary, description, fields }: Plan) =
     accepted: QuarantinedMessage,
     errors: [],
     run: recordCardMessage,
-    ask: async ({ rawBody, caller: { tenantId } }, services) => ({
+    args: async ({ rawBody, caller: { tenantId } }, services) => ({
       type,
       read: await readBody(type, rawBody, tenantId, services),
       body: Buffer.from(maskCardNumbers(rawBody.toString('utf8'))),

@@ -48,7 +48,7 @@ export const createGiftCardOperation = operation({
     'order_reference_in_use',
   ],
   run: createGiftCard,
-  ask: ({ caller, body, ciphertextHash }) => ({
+  args: ({ caller, body, ciphertextHash }) => ({
     partnerId: caller.tenantId,
     order: readGiftCardOrder(body),
     ciphertextHash,
@@ -102,7 +102,7 @@ export const bulkIssueOperation = operation({
   ),
   errors: [],
   run: bulkIssue,
-  ask: ({ caller, rawBody }, { config }) => ({
+  args: ({ caller, rawBody }, { config }) => ({
     partnerId: caller.tenantId,
     lines: splitLines(rawBody, config.BULK_ROWS_MAX),
   }),

@@ -41,7 +41,7 @@ export const confirmCoinAllocation = operation({
     'coin_allocation_voided',
   ],
   run: confirmAllocation,
-  ask: ({ caller, params: { allocationId } }) => ({ partnerId: caller.tenantId, allocationId }),
+  args: ({ caller, params: { allocationId } }) => ({ partnerId: caller.tenantId, allocationId }),
   reply: ({ allocation }, { timeZone }) => ok(activationToWire(allocation, timeZone)),
 })
 
@@ -75,7 +75,7 @@ export const voidCoinAllocation = operation({
   result: VoidRecord,
   errors: ['coin_allocation_not_found', 'coin_allocation_voided', 'user_erased', 'request_id_conflict'],
   run: voidAllocation,
-  ask: ({ caller, params: { allocationId }, body }) => ({
+  args: ({ caller, params: { allocationId }, body }) => ({
     ...readVoid(caller.tenantId, allocationId, body),
     actor: 'partner' as const,
   }),

@@ -70,7 +70,7 @@ const allocate = operation({
     'coin_daily_limit_reached',
   ],
   run: allocateCoins,
-  ask: ({ caller, body }) => readAllocation(caller.tenantId, body),
+  args: ({ caller, body }) => readAllocation(caller.tenantId, body),
   reply: ({ allocation }, { timeZone }) => ok(allocationToWire(allocation, timeZone)),
 })
 
@@ -108,7 +108,7 @@ export const redeemCoinsOperation = operation({
   result: RedemptionRecord,
   errors: ['user_not_found', 'request_id_conflict', 'insufficient_coins'],
   run: redeemCoins,
-  ask: ({ caller, body: { requestId, userId, amount } }) => ({
+  args: ({ caller, body: { requestId, userId, amount } }) => ({
     partnerId: caller.tenantId,
     requestId,
     requestHash: hashOf({ userId, amount }),

@@ -101,7 +101,7 @@ export const createCoinConfigOperation = operation({
   result: CoinConfigRecord,
   errors: ['company_not_found', 'coin_config_overlaps'],
   run: createCoinConfig,
-  ask: ({ caller, body }) => ({ partnerId: caller.tenantId, request: readCoinConfig(body) }),
+  args: ({ caller, body }) => ({ partnerId: caller.tenantId, request: readCoinConfig(body) }),
   reply: ({ config }, { timeZone }) => ok(toWire(config, timeZone)),
 })
 
@@ -181,7 +181,7 @@ export const updateCoinConfigOperation = operation({
   result: CoinConfigRecord,
   errors: ['coin_config_not_found', 'coin_config_overlaps', 'revision_mismatch', 'revision_required'],
   run: updateCoinConfig,
-  ask: ({ caller, params, headers, body }) => ({
+  args: ({ caller, params, headers, body }) => ({
     partnerId: caller.tenantId,
     coinConfigId: params.coinConfigId,
     atRevision: readIfMatch(headers['if-match']),
@@ -208,7 +208,7 @@ export const deactivateCoinConfigOperation = operation({
   result: CoinConfigRecord,
   errors: ['coin_config_not_found', 'revision_mismatch'],
   run: deactivateCoinConfig,
-  ask: ({ caller, params, headers }) => ({
+  args: ({ caller, params, headers }) => ({
     partnerId: caller.tenantId,
     coinConfigId: params.coinConfigId,
     atRevision: readIfMatch(headers['if-match']),

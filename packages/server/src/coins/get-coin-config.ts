@@ -60,7 +60,7 @@ function responseLookup(
   database: Database,
   timeZone: string,
 ): (tenantId: string, id: string) => Promise<Found | undefined> {
-  // By configuration: the newest revision that was asked for.
+  // By configuration: the newest requested revision.
   const bodies = new LRUCache<string, Found>({ max: BODIES_CACHED })
   const find = coinConfigLookup(database)
   const current = new BatchedLookup<CurrentRevision>(
@@ -142,11 +142,13 @@ export const getCoinConfig = query({
   mount({ database, config: { BUSINESS_TIME_ZONE: timeZone, COIN_LOOKUP_TOKEN } }) {
     const find = responseLookup(database, timeZone)
     const readerOf = partnerOfReader(database, COIN_LOOKUP_TOKEN)
-    return async ({ caller, params, headers: asked }) => {
+    return async ({ caller, params, headers: requestHeaders }) => {
       const partnerId = await readerOf(caller.tenantId)
       const { etag, body } = (await find(partnerId, params.coinConfigId)) ?? fail('coin_config_not_found')
       const headers = { etag, 'cache-control': 'private, no-cache' }
-      return isCurrent(asked['if-none-match'], etag) ? { status: 304, headers, body: '' } : { headers, body }
+      return isCurrent(requestHeaders['if-none-match'], etag)
+        ? { status: 304, headers, body: '' }
+        : { headers, body }
     }
   },
 })

@@ -13,7 +13,7 @@ export const AsOfQuery = Type.Object(
   { additionalProperties: false },
 )
 
-/** The instant of the past that is asked for, by the tenant's clock; 400 where it is in the future. */
+/** The requested instant of the past, by the tenant's clock; 400 where it is in the future. */
 export function readAsOf(
   { asOf }: { readonly asOf?: string },
   clock: TenantClocks,

@@ -25,7 +25,7 @@ export interface SentTo {
 
 const CLOCKS_APART_S = 60
 
-/** Decision R7: what a JWE says of its time and its path must be so; what it leaves out is not asked. */
+/** Decision R7: what a JWE says of its time and its path must be so; what it leaves out is not checked. */
 function isBoundTo(
   { iat, url }: BoundTo,
   { path, mayBeOld }: SentTo,

@@ -62,7 +62,7 @@ const OAUTH_ERRORS = new Set<string>([
 const oauthError = ({ code, status }: Failure): string =>
   OAUTH_ERRORS.has(code) || status === 429 || status >= 500 ? code : 'invalid_request'
 
-/** RFC 9457, for callers that ask for it (decision F6). `type` is the page of the reference about the error code. */
+/** RFC 9457, for callers that accept it (decision F6). `type` is the page of the reference about the error code. */
 export function problemBody(failure: Failure, requestId: string, publicUrl: string): string {
   return JSON.stringify({
     type: `${publicUrl}/docs/errors#${failure.code}`,

@@ -64,8 +64,8 @@ export function handlerOf<S extends Services>(
           ? await step(services, request, () => responseEncrypter(services, caller, request.jweKid))
           : undefined
       const countAs = async (credential: string) => limit?.take(credential, reply)
-      const asked = { caller, params, query, body, headers, rawBody, ciphertextHash, requestId, address }
-      const input = { ...asked, countAs }
+      const requested = { caller, params, query, body, headers, rawBody, ciphertextHash, requestId, address }
+      const input = { ...requested, countAs }
       const deadlineMs = performance.now() + services.config.COMMAND_TIMEOUT_MS - request.spentMs
       const made = isBounded
         ? await boundedReply(services, request, () => handle(input), late)

@@ -172,7 +172,7 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly result: TSchema
   /** Media type of a success that is text; plain text by default. */
   readonly produces?: string
-  /** Media type of a success that the caller may ask for instead, as text. */
+  /** Media type of a success that the caller may request instead, as text. */
   readonly alsoProduces?: string
   readonly errors: readonly ErrorCode[]
   /** Statuses besides 200 that are no failures, and when they are returned. */
@@ -250,17 +250,17 @@ export interface ReplyContext {
   readonly keyring: Keyring
 }
 
-/** One way to call a command: how a request becomes what is asked, and the decision a response. */
-export function operation<P extends TSchema, Q extends TSchema, B extends TSchema, Ask, D>(
+/** One way to call a command: how a request becomes its arguments, and the decision a response. */
+export function operation<P extends TSchema, Q extends TSchema, B extends TSchema, Args, D>(
   contract: Contract<P, Q, B> & {
-    readonly run: AnyCommand<Ask, D>
-    readonly ask: (input: Schemas<P, Q, B>, services: Services) => Ask | Promise<Ask>
+    readonly run: AnyCommand<Args, D>
+    readonly args: (input: Schemas<P, Q, B>, services: Services) => Args | Promise<Args>
     /** Of operations that run the command on a tenant's behalf. */
-    readonly audit?: (ask: Ask, input: Schemas<P, Q, B>) => CommandAudit<D>
+    readonly audit?: (args: Args, input: Schemas<P, Q, B>) => CommandAudit<D>
     readonly reply: (decision: D, context: ReplyContext) => HttpResponse
   },
 ): Operation<Services> {
-  const { run, ask, audit, reply } = contract
+  const { run, args, audit, reply } = contract
   return {
     ...contract,
     acceptsIdempotencyKey: true,
@@ -270,11 +270,11 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
       const context = { timeZone: config.BUSINESS_TIME_ZONE, config, keyring }
       const replyTo = (decision: D) => reply(decision, context)
       return ((input: Schemas<P, Q, B>) =>
-        open.respond(ask(input, services), {
+        open.respond(args(input, services), {
           reply: replyTo,
           retry: isRail(contract) ? undefined : retryKey(contract, input),
           audit: audit
-            ? (asked) => namingMember(audit(asked, input), input)
+            ? (resolved) => namingMember(audit(resolved, input), input)
             : input.caller.member === undefined
               ? undefined
               : () => auditOfMember(contract.id, input, replyTo),

@@ -20,7 +20,7 @@ const AFTER_RULE = 'must be the `next` of a previous page'
 /** Cursor of the next page, as `next` in the response and `after` in the request. */
 export const Cursor = Type.String({ maxLength: 200, description: AFTER })
 
-/** How a page is asked for in a query string, where every value is text. Nothing is clamped (decision Q8). */
+/** How a page is requested in a query string, where every value is text. Nothing is clamped (decision Q8). */
 export const PAGE_IN_QUERY = {
   limit: Type.Optional(
     Type.String({
@@ -39,7 +39,7 @@ export const PageQuery = Type.Object(PAGE_IN_QUERY, { additionalProperties: fals
 export const limitInBody = (maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, description }))
 
-/** How a page is asked for in a JSON body. */
+/** How a page is requested in a JSON body. */
 export const PAGE_IN_BODY = {
   limit: limitInBody(LIMIT_MAX, `Records a page, ${LIMIT_DEFAULT} by default`),
   after: Type.Optional(Cursor),
@@ -58,11 +58,11 @@ interface PageRequest {
 }
 
 /** The size of a page, from a query string or a JSON body. */
-export function readLimit(asked: PageRequest['limit']): number {
-  if (asked === undefined) return LIMIT_DEFAULT
-  return LIMIT_TEXT.test(String(asked))
-    ? Number(asked)
-    : failField('limit', 'format', LIMIT_RULE, typeof asked === 'string' ? 'query' : 'body')
+export function readLimit(requested: PageRequest['limit']): number {
+  if (requested === undefined) return LIMIT_DEFAULT
+  return LIMIT_TEXT.test(String(requested))
+    ? Number(requested)
+    : failField('limit', 'format', LIMIT_RULE, typeof requested === 'string' ? 'query' : 'body')
 }
 
 export const refuseCursor = (part: RequestPart = 'query'): never =>
@@ -77,7 +77,7 @@ function readPosition(cursor: string | undefined, part?: RequestPart): Position 
   return id === undefined ? refuseCursor(part) : { at: new Date(Number(time)), id }
 }
 
-/** What is asked of a list in order of time and id. */
+/** A request for a page of a list in order of time and id. */
 export const readPage = ({ limit, after }: PageRequest, part?: RequestPart) => ({
   limit: readLimit(limit),
   after: readPosition(after, part),
@@ -90,7 +90,7 @@ export function readNumberedCursor(cursor: string | undefined): number | undefin
   return /^\d{1,15}$/.test(position.id) ? Number(position.id) : refuseCursor()
 }
 
-/** Rows of which one more than `limit` was asked for, to the page that callers see. */
+/** Rows of which one more than `limit` was requested, to the page that callers see. */
 export function page<T>(
   rows: readonly T[],
   limit: number,

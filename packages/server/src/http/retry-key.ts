@@ -24,14 +24,14 @@ export function retryKey({ method, path }: Route, input: Request): ResponseKey |
   const key =
     typeof given === 'string' ? given : ciphertextHash && `jwe ${ciphertextHash.toString('base64url')}`
   if (key === undefined) return undefined
-  // A precondition is part of what is asked.
-  const asked = [
+  // A precondition is part of the request.
+  const hashed = [
     params,
     query,
     Buffer.isBuffer(body) ? digest(body) : body,
     ...(headers['if-match'] === undefined ? [] : [headers['if-match']]),
   ]
-  const requestHash = createHash('sha256').update(canonicalJson(asked)).digest()
+  const requestHash = createHash('sha256').update(canonicalJson(hashed)).digest()
   return {
     tenantId: caller.tenantId,
     route: `${method} ${path}`,

@@ -121,7 +121,7 @@ export const submitEvidenceOperation = operation({
   result: DisputeRecord,
   errors: ['dispute_not_found', 'dispute_closed'],
   run: submitEvidence,
-  ask: ({ caller, params, body: { evidence } }) => ({
+  args: ({ caller, params, body: { evidence } }) => ({
     merchantId: caller.tenantId,
     disputeId: existing(params.disputeId),
     evidence,
@@ -145,7 +145,7 @@ export const acceptDisputeOperation = operation({
   result: DisputeRecord,
   errors: ['dispute_not_found', 'dispute_closed'],
   run: closeDispute,
-  ask: ({ caller, params }) => ({
+  args: ({ caller, params }) => ({
     merchantId: caller.tenantId,
     disputeId: existing(params.disputeId),
     outcome: 'ACCEPTED' as const,

@@ -122,9 +122,9 @@ export const findPayments = streamingQuery({
     const streams = new StreamSlots(STREAMS_MAX)
     return async ({ caller, query, headers }) => {
       const { tenantId } = caller
-      const { limit: asked, after: cursor, ...filter } = query
+      const { limit: requestedLimit, after: cursor, ...filter } = query
       if (acceptedTypes(headers['accept'])[0] === CSV) {
-        if (asked !== undefined || cursor !== undefined)
+        if (requestedLimit !== undefined || cursor !== undefined)
           fail('validation_failed', { description: 'limit, after: must be absent for CSV' })
         // Bad dates fail before the first byte is sent.
         filterValues(tenantId, filter, undefined, 1)

@@ -48,7 +48,7 @@ export const receiveDisputeOperation = operation({
   accepted: NoticeReceipt,
   errors: [],
   run: receiveDispute,
-  ask: ({ rawBody: notice }) => ({ notice, read: readDisputeNotice(notice) }),
+  args: ({ rawBody: notice }) => ({ notice, read: readDisputeNotice(notice) }),
   reply: ({ dispute, kept }, { timeZone }) =>
     dispute
       ? ok(disputeToWire(dispute, timeZone))

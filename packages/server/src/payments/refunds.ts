@@ -67,7 +67,7 @@ export const createRefundOperation = operation({
     'refund_reference_in_use',
   ],
   run: createRefund,
-  ask: ({ caller, params, body: { amount, referenceNumber, reason } }) => ({
+  args: ({ caller, params, body: { amount, referenceNumber, reason } }) => ({
     merchantId: caller.tenantId,
     paymentId: looksLikePaymentId(params.paymentId) ? params.paymentId : fail('payment_not_found'),
     amountPaise: readRupees('amount', amount),

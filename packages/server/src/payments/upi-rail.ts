@@ -48,7 +48,7 @@ export const acceptPaymentOperation = operation({
   accepted: NoticeReceipt,
   errors: [],
   run: acceptPayment,
-  ask: ({ rawBody, caller, query }, services) => {
+  args: ({ rawBody, caller, query }, services) => {
     const nowMs = services.clock.now()
     return {
       notice: rawBody,

@@ -87,7 +87,7 @@ export const createQrCodeOperation = operation({
   responseHeaders: OUTCOME_HEADERS,
   errors: ['mcc_not_allowed', 'reference_in_use', 'reference_paid'],
   run: createQrCode,
-  ask: ({ caller, body }) => ({ merchantId: caller.tenantId, request: readQrCodeRequest(body) }),
+  args: ({ caller, body }) => ({ merchantId: caller.tenantId, request: readQrCodeRequest(body) }),
   reply: ({ code, isNew, create, now }, { timeZone, keyring }) => ({
     ...ok(toWireWithImage(code, timeZone, isNew ? create.image : undefined)),
     headers: outcomeHeaders(code, keyring, now),
@@ -118,7 +118,7 @@ export const cancelQrCodeOperation = operation({
   acceptsAccessKeyAlone: true,
   ignores: ['query'],
   run: cancelQrCode,
-  ask: ({ caller, params }) => ({ merchantId: caller.tenantId, qrCodeId: params.qrCodeId }),
+  args: ({ caller, params }) => ({ merchantId: caller.tenantId, qrCodeId: params.qrCodeId }),
   reply({ code, changed, now }, { config, timeZone, keyring }) {
     if (!changed && config.SECOND_CANCEL === 'conflict') fail('qr_code_already_cancelled')
     return { ...ok(toWire(code, timeZone)), headers: outcomeHeaders(code, keyring, now, !changed) }

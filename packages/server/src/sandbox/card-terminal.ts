@@ -58,7 +58,7 @@ export const spendAtTerminal = operation({
   result: CardReceipt,
   errors: ['card_not_found', 'card_not_usable', 'channel_not_allowed', 'insufficient_funds'],
   run: spendCard,
-  ask: ({ params, body }) => readSpend(params.svcCardId, body),
+  args: ({ params, body }) => readSpend(params.svcCardId, body),
   reply: (used) => okWithCode(receiptToWire(used)),
 })
 
@@ -78,6 +78,6 @@ export const refundAtTerminal = operation({
   result: CardReceipt,
   errors: ['card_not_found', 'refund_over_spent'],
   run: refundCard,
-  ask: ({ params, body }) => readRefund(params.svcCardId, body),
+  args: ({ params, body }) => readRefund(params.svcCardId, body),
   reply: (used) => okWithCode(receiptToWire(used)),
 })

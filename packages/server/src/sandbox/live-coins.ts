@@ -3,7 +3,7 @@ import type { SelfCall } from '../http/operation.ts'
 import type { SandboxFile } from './demo.ts'
 import type { Props } from './live-values.ts'
 
-type Call = (asked: SelfCall) => Promise<{ payload: Record<string, string> }>
+type Call = (request: SelfCall) => Promise<{ payload: Record<string, string> }>
 
 const COINS = '/api/v0/svc-coins'
 
@@ -12,8 +12,8 @@ export async function coinsForReference(call: Call, demo: SandboxFile, token: st
   const { partnerId, companyId } = demo.incentivePartner
   const post = async (path: string, key: string, body: object) => {
     const headers = { authorization: `Bearer ${token}`, partnerid: partnerId, 'idempotency-key': key }
-    const asked = { ...headers, 'content-type': 'application/json' }
-    return (await call({ method: 'POST', path, headers: asked, body: Buffer.from(JSON.stringify(body)) }))
+    const request = { ...headers, 'content-type': 'application/json' }
+    return (await call({ method: 'POST', path, headers: request, body: Buffer.from(JSON.stringify(body)) }))
       .payload
   }
   const config = await post(COINS, `reference-config-${day}`, {

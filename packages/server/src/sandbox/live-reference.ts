@@ -150,12 +150,12 @@ export class LiveExamples {
       lockedCardId: required(locked['svcCardId'], 'a card'),
       physicalCardId: required(inactive['svcCardId'], 'a physical card'),
       ...(await this.#endingCards(demo, partner)),
-      ...(await partnerForReference((asked) => this.#call(asked), demo, partner, day)),
+      ...(await partnerForReference((selfCall) => this.#call(selfCall), demo, partner, day)),
       jobId: required(bulk['jobId'], 'a bulk job'),
       endpointId: required(hook['endpointId'], 'an endpoint'),
       deletedEndpointId: required(deleted['endpointId'], 'an endpoint'),
       eventId: await this.#eventId(merchant),
-      ...(await coinsForReference((asked) => this.#call(asked), demo, partner, day)),
+      ...(await coinsForReference((selfCall) => this.#call(selfCall), demo, partner, day)),
     }
   }
 
@@ -186,7 +186,7 @@ export class LiveExamples {
     // The payout first: what is paid out cannot be refunded.
     await this.#paymentId(demo)
     const payoutId = await this.#payoutId(merchant)
-    const call = (asked: SelfCall) => this.#call(asked)
+    const call = (selfCall: SelfCall) => this.#call(selfCall)
     const disputes = await disputesForReference(this.#services, call, demo.qrCodeId)
     return { ...(await this.#refund(demo, merchant)), ...disputes, payoutId }
   }

@@ -20,8 +20,8 @@ const sentenceCase = (kind: string): string => {
 const side = (amount: bigint): string => (amount === 0n ? '' : rupeesText(amount))
 
 /** The statement of a card account: opening balance, every movement with the balance after it, closing balance. */
-export function cardAccountPdf(asked: CardAccountStatement): Readable {
-  const { account, period, statement, timeZone, now } = asked
+export function cardAccountPdf(requested: CardAccountStatement): Readable {
+  const { account, period, statement, timeZone, now } = requested
   const { cardAccountId, companyName, programme } = account
   const pdf = new StatementPdf({
     title: 'Card account statement',

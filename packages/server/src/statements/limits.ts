@@ -1,4 +1,4 @@
-/** Media type of statements. The files that make them are imported when one is asked for: the fonts' library is large. */
+/** Media type of statements. The files that make them are imported when one is requested: the fonts' library is large. */
 export const PDF = 'application/pdf'
 /** Statements that one caller may have made at a time. */
 export const PDFS_MAX = 2

@@ -101,7 +101,7 @@ export const createCompanyOperation = operation({
   result: CompanyRecord,
   errors: [],
   run: createCompany,
-  ask: ({ caller: { tenantId: partnerId }, body: { name } }) => ({ partnerId, name }),
+  args: ({ caller: { tenantId: partnerId }, body: { name } }) => ({ partnerId, name }),
   reply: (company, { timeZone }) => okWithCode(toWire(company, timeZone)),
 })
 
@@ -120,7 +120,7 @@ export const updateCompanyOperation = operation({
   result: CompanyRecord,
   errors: ['company_not_found'],
   run: updateCompany,
-  ask: ({ caller: { tenantId: partnerId }, params: { companyId }, body: { name } }) => ({
+  args: ({ caller: { tenantId: partnerId }, params: { companyId }, body: { name } }) => ({
     partnerId,
     companyId,
     name,

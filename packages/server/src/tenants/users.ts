@@ -147,7 +147,7 @@ export const createUserOperation = operation({
   result: UserRecord,
   errors: ['company_not_found', 'already_exists'],
   run: createUser,
-  ask: ({ caller, body: { companyId, ...profile } }) => ({
+  args: ({ caller, body: { companyId, ...profile } }) => ({
     partnerId: caller.tenantId,
     companyId,
     profile: requireSomething(profile),
@@ -196,7 +196,7 @@ export const updateUserOperation = operation({
   result: UserRecord,
   errors: ['user_not_found', 'user_erased', 'already_exists'],
   run: updateUser,
-  ask: ({ caller, params: { userId }, body }) => ({ partnerId: caller.tenantId, userId, changes: body }),
+  args: ({ caller, params: { userId }, body }) => ({ partnerId: caller.tenantId, userId, changes: body }),
   audit: audited('user.changed'),
   reply: (user, { timeZone }) => okWithCode(toWire(user, timeZone)),
 })
@@ -217,7 +217,7 @@ export const eraseUserOperation = operation({
   result: UserRecord,
   errors: ['user_not_found', 'user_in_use'],
   run: eraseUser,
-  ask: ({ caller, params: { userId } }) => ({ partnerId: caller.tenantId, userId }),
+  args: ({ caller, params: { userId } }) => ({ partnerId: caller.tenantId, userId }),
   audit: ({ partnerId, userId }) => ({
     actor: `tenant ${partnerId}`,
     action: 'user.erased',

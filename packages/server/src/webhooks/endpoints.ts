@@ -72,7 +72,7 @@ export const createEndpointOperation = operation({
   result: EndpointWithSecret,
   errors: ['webhook_url_refused', 'too_many_webhook_endpoints'],
   run: createEndpoint,
-  ask: ({ caller: { tenantId }, body }) => ({ tenantId, ...body }),
+  args: ({ caller: { tenantId }, body }) => ({ tenantId, ...body }),
   reply: ({ endpoint, command: { secret } }, { timeZone }) =>
     ok(endpointWithSecretToWire(endpoint, secret, timeZone)),
 })
@@ -98,7 +98,7 @@ export const updateEndpointOperation = operation({
   result: EndpointResponse,
   errors: ['webhook_endpoint_not_found', 'webhook_url_refused'],
   run: updateEndpoint,
-  ask: ({ caller: { tenantId }, params: { endpointId }, body }) => ({ tenantId, endpointId, changes: body }),
+  args: ({ caller: { tenantId }, params: { endpointId }, body }) => ({ tenantId, endpointId, changes: body }),
   reply: (endpoint, { timeZone }) => ok(endpointToWire(endpoint, timeZone)),
 })
 
@@ -116,7 +116,7 @@ export const deleteEndpointOperation = operation({
   result: Type.Object({ endpointId: Type.String() }, { additionalProperties: false }),
   errors: ['webhook_endpoint_not_found'],
   run: deleteEndpoint,
-  ask: ({ caller: { tenantId }, params: { endpointId } }) => ({ tenantId, endpointId }),
+  args: ({ caller: { tenantId }, params: { endpointId } }) => ({ tenantId, endpointId }),
   reply: ({ endpointId }) => ok({ endpointId }),
 })
 
@@ -149,7 +149,7 @@ export const rotateSecretOperation = operation({
   result: EndpointWithSecret,
   errors: ['webhook_endpoint_not_found', 'too_many_webhook_secrets'],
   run: rotateSecret,
-  ask: ({ caller: { tenantId }, params: { endpointId }, body: { graceSeconds } }) => ({
+  args: ({ caller: { tenantId }, params: { endpointId }, body: { graceSeconds } }) => ({
     tenantId,
     endpointId,
     graceSeconds,
@@ -176,7 +176,7 @@ export const resendEventOperation = operation({
   result: Type.Object({ queued: Type.Integer() }, { additionalProperties: false }),
   errors: ['webhook_endpoint_not_found', 'webhook_endpoint_disabled', 'event_not_found'],
   run: resendEvent,
-  ask: ({ caller: { tenantId }, params: { endpointId }, body: { eventId } }) => ({
+  args: ({ caller: { tenantId }, params: { endpointId }, body: { eventId } }) => ({
     tenantId,
     endpointId,
     eventId,
@@ -231,7 +231,7 @@ export const replayEventsOperation = operation({
   ),
   errors: ['webhook_endpoint_not_found', 'webhook_endpoint_disabled', 'events_forgotten'],
   run: replayEvents,
-  ask: ({ caller: { tenantId }, params: { endpointId }, body }) => ({
+  args: ({ caller: { tenantId }, params: { endpointId }, body }) => ({
     tenantId,
     endpointId,
     ...readReplay(body),

@@ -16,7 +16,7 @@ import { sentenceCase } from '../../words.ts'
 import { api, type Schemas } from '../api.ts'
 import { HandoverSheet } from '../handover-sheet.tsx'
 import { memberQuery } from '../session.ts'
-import { asksCode } from '../step-up.tsx'
+import { requiresCode } from '../step-up.tsx'
 
 const ENDED: Readonly<Record<string, string>> = {
   invitation_not_found:
@@ -57,7 +57,7 @@ export function UseLink() {
   const [code, setCode] = useState('')
   const { offered, use } = useOffer(code, enter)
   if (use.data?.handover) return <HandoverSheet sheet={use.data.handover} onDone={enter} />
-  const isFirstStep = asksCode(use.error)
+  const isFirstStep = requiresCode(use.error)
   const ended = offered.error ? ENDED[asCallFailed(offered.error).code] : undefined
   return (
     <Center mih="100dvh" p="md" component="main">

@@ -118,7 +118,7 @@ interface DownloadProps {
   readonly filters: Readonly<Record<string, string | undefined>>
 }
 
-/** Payments as CSV: the operation gives it to who asks for that media type. */
+/** Payments as CSV: the operation returns it to callers that accept that media type. */
 function Download({ label, filters }: DownloadProps) {
   const [busy, setBusy] = useState(false)
   const download = async () => {

@@ -27,7 +27,7 @@ import { placeAfter } from '../../place-after.ts'
 import { forgetPerson, queryClient } from '../../session.ts'
 import { api, type Schemas } from '../api.ts'
 import { memberQuery, portalQuery } from '../session.ts'
-import { asksCode } from '../step-up.tsx'
+import { requiresCode } from '../step-up.tsx'
 
 const NO_VALUES = { name: '', password: '', code: '', tenantId: '' }
 type Values = typeof NO_VALUES
@@ -73,7 +73,7 @@ export function SignIn() {
     mutationFn: (given: Values) => responseOf(api.POST('/session', { body: bodyOf(given) })),
     onSuccess: (session) => entered(session),
   })
-  const isFirstStep = asksCode(enter.error)
+  const isFirstStep = requiresCode(enter.error)
   return (
     <Center mih="100dvh" p="md" component="main">
       <Paper withBorder p="xl" w="100%" maw={420}>
@@ -90,7 +90,7 @@ export function SignIn() {
           {about.data?.sandboxSignIn && <Sandbox enter={entered} />}
           <form onSubmit={form.onSubmit((given) => enter.mutate(given))} noValidate>
             <Stack gap="sm">
-              <Fields form={form} asksCode={isFirstStep} />
+              <Fields form={form} requiresCode={isFirstStep} />
               <Button
                 type="submit"
                 loading={enter.isPending}
@@ -109,10 +109,10 @@ export function SignIn() {
 
 interface FieldsProps {
   readonly form: UseFormReturnType<Values>
-  readonly asksCode: boolean
+  readonly requiresCode: boolean
 }
 
-const Fields = ({ form, asksCode }: FieldsProps) => (
+const Fields = ({ form, requiresCode }: FieldsProps) => (
   <>
     <TextInput
       label="Name"
@@ -123,7 +123,7 @@ const Fields = ({ form, asksCode }: FieldsProps) => (
     />
     <PasswordInput label="Password" autoComplete="current-password" {...form.getInputProps('password')} />
     <TenantField form={form} />
-    {(asksCode || form.values.code !== '') && <CodeInput autoFocus {...form.getInputProps('code')} />}
+    {(requiresCode || form.values.code !== '') && <CodeInput autoFocus {...form.getInputProps('code')} />}
   </>
 )
 
