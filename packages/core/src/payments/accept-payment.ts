@@ -1,14 +1,13 @@
 import { fail } from '@svc/contract/errors'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import type { Paise } from '@svc/kernel/money'
-import { calendarDay } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { account, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
-import { type Journal, journalOf, saveJournals } from '../ledger/journals.ts'
+import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { qrCodes, updateQrCodes } from '../qr-codes/qr-code.ts'
 import {
@@ -24,7 +23,7 @@ import type { QuarantineReason } from '../rails/read-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
-import { credited, eventsOf, transferOf } from './credit-effects.ts'
+import { credited, creditJournal, eventsOf, transferOf } from './credit-effects.ts'
 import { type Credit, contradicts, type ReadNotice, utrOf } from './credit-notice.ts'
 import { creditedDirectory } from './credited-directory.ts'
 import { NEW_PAYMENT } from './new-payment.ts'
@@ -172,17 +171,6 @@ export const acceptPayment = command({
       )
   },
 })
-
-/** In the books of the day on which the payer's bank made the transaction, where its notice says so (decision R4). */
-function creditJournal(
-  transfer: Transfer,
-  { utr, transactionAt, createdAt }: Payment,
-  timeZone: string,
-): Journal {
-  const isEarlier = transactionAt !== null && transactionAt < createdAt
-  const effectiveDate = calendarDay(isEarlier ? transactionAt : createdAt, timeZone)
-  return { ...journalOf(transfer, utr), effectiveDate }
-}
 
 const approvedBy = ({ transfer, command: { args } }: Recorded) =>
   transfer && args.approval ? [{ ...journalOf(transfer), approvalId: args.approval.approvalId }] : []

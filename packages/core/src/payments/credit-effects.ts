@@ -1,6 +1,8 @@
 import { paise } from '@svc/kernel/money'
+import { calendarDay } from '@svc/kernel/time'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import { accountId } from '../ledger/accounts.ts'
+import { type Journal, journalOf } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { closedEvent, type QrCode } from '../qr-codes/qr-code.ts'
 import { type CodeFacts, type Payment, paymentEvent, paymentRecordToWire } from './payment.ts'
@@ -30,6 +32,17 @@ export function transferOf(payment: Payment, transferId: string): Transfer {
     objectId: payment.paymentId,
     createdAt,
   }
+}
+
+/** In the books of the day on which the payer's bank made the transaction, where its notice says so (decision R4). */
+export function creditJournal(
+  transfer: Transfer,
+  { utr, transactionAt, createdAt }: Payment,
+  timeZone: string,
+): Journal {
+  const isEarlier = transactionAt !== null && transactionAt < createdAt
+  const effectiveDate = calendarDay(isEarlier ? transactionAt : createdAt, timeZone)
+  return { ...journalOf(transfer, utr), effectiveDate }
 }
 
 /** A new payment with its code after it, where the code accepted it. */

@@ -234,12 +234,7 @@ export function streamingQuery<
   B extends TSchema,
   S extends Services = Services,
 >(contract: Mountable<P, Q, B, Reply, S>): Operation<S> {
-  return {
-    ...contract,
-    streams: true,
-    acceptsIdempotencyKey: false,
-    mount: contract.mount as Operation<S>['mount'],
-  }
+  return { ...query<P, Q, B, S>(contract as Mountable<P, Q, B, never, S>), streams: true }
 }
 
 /** What a reply needs besides the decision. */

@@ -17,7 +17,8 @@ import fastify, {
 import { acceptedTypes } from './accept.ts'
 import type { Admitted } from './admission.ts'
 import { readBodies } from './bodies.ts'
-import { followExchanges, keepAddresses, respondToClientErrors } from './client-error.ts'
+import { challenge } from './challenge.ts'
+import { followExchanges, followExchanges, keepAddresses, keepAddresses, respondToClientErrors, respondToClientErrors } from './client-error.ts'
 import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
 import type { LargeBody } from './large-bodies.ts'
 import { leaveWhenSent } from './leave-when-sent.ts'
@@ -283,19 +284,4 @@ function sendFailure(
     .headers({ ...failure.headers, 'x-request-id': request.id, 'cache-control': 'no-store' })
     .type(problem ? PROBLEM_JSON : JSON_TYPE)
     .send(problem ? problemBody(failure, request.id, services.publicUrl()) : failureBody(failure, context))
-}
-
-const OF_THE_CONSOLE: ReadonlySet<string> = new Set([
-  'not_signed_in',
-  'wrong_password',
-  'single_sign_on_failed',
-  'passkey_refused',
-])
-
-/** RFC 6750 section 3: the error is named only when credentials were sent. */
-function challenge(failure: Failure, request: FastifyRequest): string {
-  // A scheme that browsers do not know, so that they do not ask for a password themselves.
-  if (OF_THE_CONSOLE.has(failure.code)) return 'Session realm="svc console"'
-  const sent = failure.code === 'invalid_token' && request.headers.authorization !== undefined
-  return `Bearer realm="svc"${sent ? `, error="invalid_token", error_description="${failure.description}"` : ''}`
 }
