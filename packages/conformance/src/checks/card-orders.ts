@@ -1,5 +1,5 @@
 import { type Check, decided, refuses, specified } from '../check.ts'
-import { at, fail, wantFailure, wantRefused, wantSameRefusal, wantStatus, wantValue } from '../expect.ts'
+import { wantFailure, wantRefused, wantSameRefusal, wantStatus, wantValue } from '../expect.ts'
 import { wantUnknownField } from '../interpretation.ts'
 import type { Fields, Subject } from '../subject.ts'
 import { LOAD_CHECKS } from './card-loads.ts'
