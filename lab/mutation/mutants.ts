@@ -188,8 +188,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     what: 'a token serves in the millisecond of its expiry',
     file: 'packages/core/src/tenants/access-token.ts',
-    from: 'nowMs >= known.expiresAtMs',
-    to: 'nowMs > known.expiresAtMs',
+    from: 'nowMs < expiresAtMs &&',
+    to: 'nowMs <= expiresAtMs &&',
     tests: 'test/service/bearer-tokens.test.ts',
     named: 'last millisecond',
   },
