@@ -245,7 +245,8 @@ const authentication =
   }
 
 /**
- * Of an address over its budget: 429 for what proves wrong, before any query where none is needed to find that out. A credential that proves right is accepted all the same (decision A11).
+ * Of an address over its budget: 429 for what proves wrong, before any query where none is needed to find that out. A
+ * credential that proves right is accepted all the same (decision A11).
  */
 async function authenticateOverBudget(
   authenticator: Authenticator,
