@@ -29,7 +29,11 @@ export const giveFee = (
   validFrom = '2020-01-01',
 ): Promise<void> =>
   on.app.services.database.operate((tx) =>
-    setMerchantFee(tx, { merchantId, validFrom, basisPoints, fixedPaise: paise(fixedPaise) }, validFrom),
+    setMerchantFee(
+      tx,
+      { merchantId, validFrom, basisPoints, fixedPaise: paise(fixedPaise) },
+      { today: validFrom },
+    ),
   )
 
 /** Prepares the payout of what a merchant was paid until now, whether or not the bank has settled it. */

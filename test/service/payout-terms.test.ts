@@ -45,7 +45,10 @@ test('on the command line a bank account and fees are changed in the name of an 
     expect(entries.rows).toEqual([{ actor }])
   }
   const past = await as('finance', [...fee, '--from', '2020-01-01'])
-  expect([past.code, past.stderr]).toEqual([1, expect.stringContaining('must be today or a later day')])
+  expect([past.code, past.stderr]).toEqual([
+    1,
+    expect.stringContaining('--from must be today or a later day'),
+  ])
   // Anyone may look.
   expect((await as('support', ['account', merchantId])).code).toBe(0)
 })

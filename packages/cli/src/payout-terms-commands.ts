@@ -139,7 +139,7 @@ async function fee(merchantId: string, { percent, fixed, from, json = false }: F
       basisPoints: percent ?? 0,
       fixedPaise: fixed ?? paise(0n),
     }
-    if (isSet) await setMerchantFee(tx, fee, today)
+    if (isSet) await setMerchantFee(tx, fee, { today, field: '--from' })
     return listMerchantFees(tx, merchantId)
   })
   printRows(

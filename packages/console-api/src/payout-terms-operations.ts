@@ -186,7 +186,7 @@ export const setFee = query({
       const terms = await asOperator(services, input, async (tx) => {
         await requireMerchant(tx, merchantId)
         const fee = { merchantId, validFrom, basisPoints: Number(points), fixedPaise: paise(fixedPaise) }
-        await setMerchantFee(tx, fee, today)
+        await setMerchantFee(tx, fee, { today })
         return termsOf(tx, merchantId, timeZone)
       })
       return { body: JSON.stringify(terms) }

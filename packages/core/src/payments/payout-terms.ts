@@ -72,12 +72,17 @@ export interface NewFee {
 /**
  * Sets the fee of a merchant from a business day on; one for the same day is replaced. Only of a merchant that is closing
  * can past days be made free, for payments that are in no payout yet: fees that exceed them would keep it open for good.
+ * `field`: how the caller calls the day.
  */
-export async function setMerchantFee(tx: Tx, fee: NewFee, today: string): Promise<void> {
+export async function setMerchantFee(
+  tx: Tx,
+  fee: NewFee,
+  { today, field = 'validFrom' }: { readonly today: string; readonly field?: string },
+): Promise<void> {
   const isFree = fee.basisPoints === 0 && fee.fixedPaise === 0n
   if (fee.validFrom < today && !(isFree && (await isClosingTenant(tx, fee.merchantId))))
     failField(
-      'validFrom',
+      field,
       'minimum',
       'must be today or a later day; of a merchant that is closing, a fee of zero may begin earlier',
     )
