@@ -5,7 +5,7 @@ import { Failure } from '@svc/contract/errors'
 import { tooLate } from '@svc/platform/command'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { responseEncrypter, wantsEncrypted } from './encryption.ts'
-import { type Caller, mayChange, type Operation, type Reply, type Services } from './operation.ts'
+import { type Caller, type Input, mayChange, type Operation, type Reply, type Services } from './operation.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { JSON_TYPE } from './server.ts'
 
@@ -33,6 +33,18 @@ export async function step<T>(
 
 const outcomeUnknown = () => new Failure('outcome_unknown', { retryAfterSeconds: 1 })
 
+function inputOf(
+  request: FastifyRequest,
+  caller: Caller,
+  countAs: Input<unknown, unknown, unknown>['countAs'],
+) {
+  const { params, query, body, headers, rawBody = EMPTY, ciphertextHash } = request
+  const { id: requestId, ip: address } = request
+  return { caller, params, query, body, headers, rawBody, ciphertextHash, requestId, address, countAs }
+}
+
+const uncounted = async (): Promise<void> => undefined
+
 /** What responds to a request, after its checks. */
 export function handlerOf<S extends Services>(
   operation: Operation<S>,
@@ -44,18 +56,9 @@ export function handlerOf<S extends Services>(
   const isCommand = operation.acceptsIdempotencyKey && !operation.isKeyedQuery
   const isBounded = !isCommand && operation.auth !== 'operator'
   const late = mayChange(operation) ? outcomeUnknown : tooLate
+  const counts = operation.limitedBy === 'credential' ? limit : undefined
   const mayEncrypt = operation.encrypted === 'response' || operation.encrypted === 'both'
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const {
-      id: requestId,
-      params,
-      query,
-      body,
-      headers,
-      rawBody = EMPTY,
-      ciphertextHash,
-      ip: address,
-    } = request
     const caller = request.caller ?? PUBLIC
     let response: Reply
     try {
@@ -63,9 +66,8 @@ export function handlerOf<S extends Services>(
         mayEncrypt && wantsEncrypted(request)
           ? await step(services, request, () => responseEncrypter(services, caller, request.jweKid))
           : undefined
-      const countAs = async (credential: string) => limit?.take(credential, reply)
-      const requested = { caller, params, query, body, headers, rawBody, ciphertextHash, requestId, address }
-      const input = { ...requested, countAs }
+      const countAs = counts ? (credential: string) => counts.take(credential, reply) : uncounted
+      const input = inputOf(request, caller, countAs)
       const deadlineMs = performance.now() + services.config.COMMAND_TIMEOUT_MS - request.spentMs
       const made = isBounded
         ? await boundedReply(services, request, () => handle(input), late)
