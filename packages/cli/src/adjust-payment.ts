@@ -3,7 +3,8 @@ import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { findAdjusting } from '@svc/core/payments/find-adjusting'
 import type { PaymentAdjustment } from '@svc/core/payments/payment-adjustment'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { formatRupees, parseRupees } from '@svc/kernel/money'
+import { formatRupees, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import type { Command } from 'commander'
 import { printWaiting } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
@@ -51,7 +52,7 @@ Example:
 }
 
 async function adjust(id: string, { json = false, ...options }: Options): Promise<void> {
-  const amountPaise = parseRupees(options.amount)
+  const amountPaise = valueIn(readAmount(options.amount))
   if (!amountPaise) throw new UsageError('--amount must be rupees above 0, with at most two decimals')
   const reference = canonicalReference(options.reference)
   if (!/^[A-Z0-9]{6,64}$/.test(reference))

@@ -8,7 +8,8 @@ import { isEntered } from '@svc/core/ledger/bank-entries'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { required } from '@svc/kernel/invariant'
-import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
+import { formatRupees, type Paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import type { Command } from 'commander'
 import { printWaiting } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
@@ -55,7 +56,7 @@ async function move(
   done: 'funded' | 'withdrawn',
   enter: Enter,
 ): Promise<void> {
-  const amount = parseRupees(text)
+  const amount = valueIn(readAmount(text))
   if (!amount || amount > FUNDING_MAX_PAISE)
     throw new UsageError(
       `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,

@@ -14,7 +14,8 @@ import { findNotice } from '@svc/core/rails/find-notice'
 import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { reopenNotice } from '@svc/core/rails/reopen-notice'
 import { required } from '@svc/kernel/invariant'
-import { formatRupees, parseRupees } from '@svc/kernel/money'
+import { formatRupees, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { statement } from '@svc/platform/db/statement'
 import type { Command } from 'commander'
 import { printWaiting } from './approval-commands.ts'
@@ -152,7 +153,7 @@ async function assign(
   noticeId: string,
   { utr, amount, tr, payeeVpa, json = false }: AssignOptions,
 ): Promise<void> {
-  const amountPaise = amount === undefined ? undefined : parseRupees(amount)
+  const amountPaise = amount === undefined ? undefined : valueIn(readAmount(amount))
   if (amount !== undefined && !amountPaise)
     throw new UsageError('--amount must be rupees above 0, with at most two decimals')
   const { assigned, waiting } = await withInstallation(async (context) => {

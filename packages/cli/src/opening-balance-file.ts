@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { OpeningLine, OpeningLineError } from '@svc/core/ledger/import-opening-balances'
-import { parseRupees } from '@svc/kernel/money'
+import { readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { isDay } from '@svc/kernel/time'
 import { CsvError, parse } from 'csv-parse/sync'
 import { UsageError } from './usage-error.ts'
@@ -25,7 +26,7 @@ function readLine(
   { tenantId, account, amount, effectiveDate }: Row,
   line: number,
 ): OpeningLine | OpeningLineError {
-  const amountPaise = parseRupees(amount)
+  const amountPaise = valueIn(readAmount(amount))
   if (!tenantId) return { line, problem: 'tenantId must not be empty' }
   if (account !== 'payable' && !account.startsWith('acc_'))
     return { line, problem: 'account must be payable, or the id of a card account' }

@@ -11,7 +11,8 @@ import {
   setPayoutDetails,
 } from '@svc/core/payments/payout-terms'
 import { findMerchant } from '@svc/core/tenants/merchant'
-import { formatRupees, paise, parseRupees } from '@svc/kernel/money'
+import { formatRupees, paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { calendarDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { type Command, InvalidArgumentError } from 'commander'
@@ -109,14 +110,14 @@ function checked({ holder = '', number = '', ifsc = '', gstState }: Omit<Account
 }
 
 function readBasisPoints(text: string): number {
-  const basisPoints = parseRupees(text)
+  const basisPoints = valueIn(readAmount(text))
   if (basisPoints === undefined || basisPoints > FEE_BASIS_POINTS_MAX)
     throw new InvalidArgumentError('It must be from 0 to 100, with at most two decimals.')
   return Number(basisPoints)
 }
 
 function readFixed(text: string) {
-  const fixed = parseRupees(text)
+  const fixed = valueIn(readAmount(text))
   if (fixed === undefined || fixed > FEE_FIXED_MAX_PAISE)
     throw new InvalidArgumentError('It must be rupees from 0 to 1000, with at most two decimals.')
   return fixed

@@ -5,7 +5,8 @@ import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
 import { settlementEntry } from '@svc/core/ledger/settlement'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { formatRupees, parseRupees } from '@svc/kernel/money'
+import { formatRupees, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import type { Command } from 'commander'
 import { printWaiting } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
@@ -45,7 +46,7 @@ Examples:
 
 async function settle(accountId: string, { json = false, ...options }: Options): Promise<void> {
   const { reference, reason } = options
-  const amountPaise = parseRupees(options.amount)
+  const amountPaise = valueIn(readAmount(options.amount))
   if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
     throw new UsageError(
       `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import type { FileLine } from '@svc/core/payments/settlement-line'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { type Paise, paise, parseRupees } from '@svc/kernel/money'
+import { type Paise, paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { parseRfc3339 } from '@svc/kernel/time'
 import { CsvError, parse } from 'csv-parse'
 import { UsageError } from './usage-error.ts'
@@ -27,10 +28,14 @@ function readDay(text: string): string | undefined {
   return day !== undefined && parseRfc3339(`${day}T00:00:00Z`) ? day : undefined
 }
 
-function readAmount(text: string, unit: SettlementFormat['unit']): Paise | undefined {
+function statedAmount(text: string, unit: SettlementFormat['unit']): Paise | undefined {
   const plain = text.replaceAll(',', '')
   const amount =
-    unit === 'rupees' ? parseRupees(plain) : /^\d{1,17}$/.test(plain) ? paise(BigInt(plain)) : undefined
+    unit === 'rupees'
+      ? valueIn(readAmount(plain))
+      : /^\d{1,17}$/.test(plain)
+        ? paise(BigInt(plain))
+        : undefined
   return amount === undefined || amount === 0n ? undefined : amount
 }
 
@@ -50,7 +55,7 @@ async function* readLines(file: string, { columns, unit }: SettlementFormat): As
         `The file has no column ${missing}, but ${Object.keys(row).join(', ')}. Name its columns with --utr, --amount and --date.`,
       )
     const utr = canonicalReference(at(columns.utr))
-    const amountPaise = readAmount(at(columns.amount), unit)
+    const amountPaise = statedAmount(at(columns.amount), unit)
     const settledOn = readDay(at(columns.date))
     if (utr.length < 6 || utr.length > 35)
       yield { problem: `line ${number}: ${columns.utr} must be a reference of 6 to 35 letters and digits` }

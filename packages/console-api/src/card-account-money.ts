@@ -5,7 +5,8 @@ import { fundAccount } from '@svc/core/cards/fund-account'
 import { entryOf, withdrawFunds } from '@svc/core/cards/withdraw-funds'
 import { isEntered } from '@svc/core/ledger/bank-entries'
 import { followedNotice } from '@svc/core/rails/find-notice'
-import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
+import { formatRupees, type Paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
@@ -75,7 +76,7 @@ interface MovementRequest {
 async function readMovement({ database }: Pick<Services, 'database'>, { params, body }: MovementRequest) {
   const { cardAccountId } = params
   const { amount, reference, reason } = body
-  const amountPaise = parseRupees(amount)
+  const amountPaise = valueIn(readAmount(amount))
   if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
     return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
   const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))

@@ -12,7 +12,8 @@ import {
   setPayoutDetails,
 } from '@svc/core/payments/payout-terms'
 import { findMerchant } from '@svc/core/tenants/merchant'
-import { formatRupees, paise, parseRupees } from '@svc/kernel/money'
+import { formatRupees, paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { calendarDay, isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
@@ -143,7 +144,7 @@ export const setBankAccount = query({
 
 /** Two decimals as a whole number of hundredths; fails with the field's rule. */
 function readHundredths(field: string, text: string, most: bigint, rule: string): bigint {
-  const read = parseRupees(text)
+  const read = valueIn(readAmount(text))
   return read === undefined || read > most ? failField(field, 'maximum', rule) : read
 }
 

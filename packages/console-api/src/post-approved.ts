@@ -13,7 +13,8 @@ import { completeRefund } from '@svc/core/payments/complete-refund'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { findNotice } from '@svc/core/rails/find-notice'
 import { required } from '@svc/kernel/invariant'
-import { formatRupees, paise, parseRupees } from '@svc/kernel/money'
+import { formatRupees, paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import { postAssignment } from './assignment-posting.ts'
@@ -61,8 +62,11 @@ const CARRY: Readonly<Record<ManualPosting, Carry>> = {
     commands.open(withdrawFunds).run(movementOf(approval), audit),
   payment_adjustment: ({ commands }, approval, audit) => {
     const { approvalId, reason, reference, request, tenantId } = approval
-    const amount = required(parseRupees(named(approval, 'amount')), 'an approval names the new amount')
-    const from = parseRupees(request['from'] ?? '')
+    const amount = required(
+      valueIn(readAmount(named(approval, 'amount'))),
+      'an approval names the new amount',
+    )
+    const from = valueIn(readAmount(request['from'] ?? ''))
     return commands.open(adjustPayment).run(
       {
         merchantId: tenantId,

@@ -5,7 +5,8 @@ import { isEntered } from '@svc/core/ledger/bank-entries'
 import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
 import { SETTLEMENT_OUTCOMES, settlementEntry } from '@svc/core/ledger/settlement'
-import { formatRupees, parseRupees } from '@svc/kernel/money'
+import { formatRupees, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
@@ -53,7 +54,7 @@ export const settleLedgerAccount = query({
     return async (input) => {
       const { accountId } = input.params
       const { amount, outcome, reference, reason } = input.body
-      const amountPaise = parseRupees(amount)
+      const amountPaise = valueIn(readAmount(amount))
       if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
         return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
       const open =

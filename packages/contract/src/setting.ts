@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { parseDatabaseUrl } from '@svc/kernel/database-url'
-import { type Paise, parseRupees } from '@svc/kernel/money'
+import { type Paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { Secret } from '@svc/kernel/secret'
 import { type RailAdapter, readRailAdapters } from './rail-adapters.ts'
 
@@ -204,7 +205,7 @@ export const amountCaps: Setting<AmountCaps> = {
     const caps = new Map<string, Paise>()
     for (const part of value.split(',')) {
       const [category = '', rupees = ''] = part.trim().split('=')
-      const amount = parseRupees(rupees)
+      const amount = valueIn(readAmount(rupees))
       if (!/^(?:default|\d{4})$/.test(category) || amount === undefined || amount <= 0n)
         bad('must look like default=100000,5411=200000')
       else caps.set(category, amount)

@@ -1,4 +1,5 @@
-import { type Paise, paise, paiseFromWire, parseRupees } from '@svc/kernel/money'
+import { type Paise, paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { parseRfc3339 } from '@svc/kernel/time'
 import { parseObject, textOf } from '../rails/read-notice.ts'
 import type { UnreadableReason } from './card-exception.ts'
@@ -26,7 +27,7 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
   const transmissionAt = readTime(fields['transmissionTime'])
   if (!/^[A-Za-z0-9]{1,35}$/.test(acquirerId) || !stan || !transmissionAt)
     return { unreadable: 'identity_unreadable' }
-  const amountPaise = readAmount(type, fields['amount'])
+  const amountPaise = statedAmount(type, fields['amount'])
   if (amountPaise === undefined) return { unreadable: 'amount_unreadable' }
   const channel = NETWORK_CHANNELS.find((known) => known === fields['channel']) ?? null
   if (type === 'authorization' && !channel) return { unreadable: 'channel_unreadable' }
@@ -78,9 +79,9 @@ const readTime = (value: unknown): Date | undefined =>
   typeof value === 'string' ? parseRfc3339(value.trim()) : undefined
 
 /** `null`: the message has none, and needs none. */
-function readAmount(type: MessageType, value: unknown): Paise | null | undefined {
+function statedAmount(type: MessageType, value: unknown): Paise | null | undefined {
   if (type === 'balance_inquiry' || (type === 'void' && value === undefined)) return null
-  const read = typeof value === 'number' ? paiseFromWire(value) : parseRupees(textOf(value)?.trim() ?? '')
+  const read = valueIn(readAmount(value))
   return read !== undefined && read > 0n && read <= AMOUNT_MAX ? read : undefined
 }
 

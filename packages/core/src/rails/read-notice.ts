@@ -1,6 +1,7 @@
 import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { type Paise, paise, paiseFromWire, parseRupees } from '@svc/kernel/money'
+import { type Paise, paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { repeatsKey } from '@svc/kernel/strict-json'
 import { parseRfc3339 } from '@svc/kernel/time'
 
@@ -89,7 +90,7 @@ export function readReceivedMoney(
   const stated = statedKind(notice, adapter)
   if (stated && stated !== kind) return { unreadable: 'wrong_route', utr: utr.slice(0, TEXT_MAX) }
   if (utr.length < 6 || utr.length > 35) return { unreadable: 'reference_unreadable' }
-  const amountPaise = readAmount(at(fields.amount), amountUnit)
+  const amountPaise = statedAmount(at(fields.amount), amountUnit)
   if (amountPaise === undefined) return { unreadable: 'amount_unreadable', utr }
   const time = textOf(at(fields.transactionTime))
   const transactionAt = time === undefined ? null : readTime(time, adapter)
@@ -175,14 +176,11 @@ function readTime(text: string, { time, utcOffset }: RailAdapter): Date | null {
   return parseRfc3339(`${year}-${month}-${day}T${hour}:${minute}:${second}${utcOffset}`) ?? null
 }
 
-function readAmount(value: unknown, unit: RailAdapter['amountUnit']): Paise | undefined {
+function statedAmount(value: unknown, unit: RailAdapter['amountUnit']): Paise | undefined {
   const whole = unit === 'paise' ? textOf(value)?.trim() : undefined
   const inPaise = whole !== undefined && /^\d{1,15}$/.test(whole) ? paise(BigInt(whole)) : undefined
   const read = unit === 'paise' ? inPaise : readRupees(value)
   return read !== undefined && read > 0n && read <= AMOUNT_MAX ? read : undefined
 }
 
-export function readRupees(value: unknown): Paise | undefined {
-  if (typeof value === 'number') return paiseFromWire(value)
-  return typeof value === 'string' ? parseRupees(value.trim()) : undefined
-}
+export const readRupees = (value: unknown): Paise | undefined => valueIn(readAmount(value))
