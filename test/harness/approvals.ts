@@ -3,8 +3,8 @@ import type { TestPartner } from './partner.ts'
 import { asSuperuser, openService, type TestService } from './service.ts'
 
 /** Two processes on one database, which post at most 1,000 rupees without approval, and two who may approve. */
-export async function openApprovers() {
-  const env = { APPROVAL_ABOVE_RUPEES: '1000' }
+export async function openApprovers(more: Readonly<Record<string, string>> = {}) {
+  const env = { APPROVAL_ABOVE_RUPEES: '1000', ...more }
   const service = await openService({ env, background: false })
   const other = await openService({ env, background: false, db: service.db })
   const [asha, ravi] = [await signedIn(service, 'operator'), await signedIn(service, 'operator')]

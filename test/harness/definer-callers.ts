@@ -9,6 +9,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   audit_closing: [],
   reopen_closed_tenants: [],
   require_approved_assignment: [],
+  require_second_person: [],
   require_whole_journals: [],
   retained_since: [],
   // Lookups before a tenant is known, by exact secret or reference (decision X4).
@@ -53,6 +54,8 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   directory_refunds_pending: ['svc_service'],
   directory_revoked: ['svc_service'],
   directory_test_clocks: ['svc_service'],
+  // Names operators to whoever names two of them.
+  second_person_problem: ['svc_service', 'svc_operator'],
   // Work of every process beside requests.
   anchor_audit: ['svc_service'],
   count_requests: ['svc_service'],

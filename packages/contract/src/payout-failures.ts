@@ -54,7 +54,7 @@ export const PAYOUT_FAILURES = {
     403,
     'AUTHORIZATION_ERROR',
     'The operator who prepared a payout or set its bank account cannot approve it',
-    'Let another person approve it.',
+    'Let another person approve it: an operator whom that one created, invited, promoted or reset within `APPROVER_COOLING_DAYS` is not another person.',
   ),
   period_closed: kind(
     409,
@@ -90,7 +90,7 @@ export const PAYOUT_FAILURES = {
     403,
     'AUTHORIZATION_ERROR',
     'The operator who requested a posting cannot approve it',
-    'Let another person approve it.',
+    'Let another person approve it: an operator whom that one created, invited, promoted or reset within `APPROVER_COOLING_DAYS` is not another person.',
   ),
   approval_open: kind(
     409,

@@ -1,6 +1,6 @@
 import type { Config } from '@svc/contract/config'
 import { fail } from '@svc/contract/errors'
-import { approvalLimitPaise } from '@svc/contract/payout-settings'
+import { approvalLimitPaise, coolingDays } from '@svc/contract/payout-settings'
 import { canonicalJson } from '@svc/kernel/canonical-json'
 import { type Database, isUnavailable, type Tx, type Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -16,6 +16,7 @@ import {
   textOf,
 } from '@svc/platform/db/table'
 import type { Log } from '@svc/platform/log'
+import { secondPersonProblem } from './second-person.ts'
 
 /**
  * Postings that operators make by hand, by the kind of their journal. A refund that failed and a dispute that was won are
@@ -70,11 +71,14 @@ export const approvalStatus = ({ outcome, journalId, expiresAt }: Approval, now:
 export type Posting = Pick<Approval, 'tenantId' | 'kind' | 'amountPaise' | 'reference' | 'request' | 'reason'>
 
 const NOW = statement<{ now: Date }>('approvals_now', 'select clock_timestamp() as now')
-const LIMIT = statement<{ above: bigint | null }>(
+const LIMIT = statement<{ above: bigint | null; cooling: number }>(
   'approval_limit',
-  'select above_paise as above from approval_limit',
+  'select above_paise as above, cooling_days as cooling from approval_limit',
 )
-const STORE_LIMIT = statement('approval_limit_store', 'update approval_limit set above_paise = $1')
+const STORE_LIMIT = statement(
+  'approval_limit_store',
+  'update approval_limit set above_paise = $1, cooling_days = $2',
+)
 const EXPIRE = statement(
   'approvals_expire',
   `update approvals p set outcome = 'EXPIRED', decided_by = 'svc', decided_at = $4
@@ -129,10 +133,11 @@ const USE = statement(
  */
 export async function storeApprovalLimit(database: Database, config: Config, log: Log): Promise<void> {
   if (!database.hasOperators) return
-  const limit = approvalLimitPaise(config)
+  const [limit, days] = [approvalLimitPaise(config), coolingDays(config)]
   try {
     await database.operate(async (tx) => {
-      if ((await tx.query(LIMIT))[0]!.above !== limit) await tx.query(STORE_LIMIT, [limit])
+      const [{ above, cooling }] = (await tx.query(LIMIT)) as [{ above: bigint | null; cooling: number }]
+      if (above !== limit || cooling !== days) await tx.query(STORE_LIMIT, [limit, days])
     })
   } catch (error) {
     if (!isUnavailable(error)) throw error
@@ -198,7 +203,8 @@ export async function decideApproval(
   by: string,
 ): Promise<Approval> {
   const known = await findApproval(tx, approvalId)
-  if (outcome === 'APPROVED' && known.requestedBy === by) fail('approval_same_person')
+  const problem = outcome === 'APPROVED' && (await secondPersonProblem(tx, [known.requestedBy], by))
+  if (problem) fail('approval_same_person', problem.isSame ? {} : { description: problem.description })
   const [decided] = await tx.query(DECIDE, [known.tenantId, approvalId, outcome, by])
   if (decided) return decided
   const now = await findApproval(tx, approvalId)

@@ -9,8 +9,10 @@ import { type Account, account, accountId, lockAccounts } from '../ledger/accoun
 import { BankEntries } from '../ledger/bank-entries.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
 import { releaseOpeningBalances } from '../ledger/opening-balance.ts'
+import type { NoSecondPerson } from '../ledger/second-person.ts'
 import { paidAfterFailure, type Reserve, reservesOf, restoreLines } from './paid-after-failure.ts'
 import { type Payout, type PayoutStatus, payoutAccounts, payoutEvent, payouts } from './payout.ts'
+import { approverProblem, requireSecondPerson } from './payout-approver.ts'
 import {
   LEGS_MAX,
   paidJournal,
@@ -50,6 +52,8 @@ interface State {
   readonly reserves: ReadonlyMap<string, Reserve>
   /** The merchant's accounts that exist. */
   readonly balances: ReadonlyMap<string, bigint>
+  /** Why the caller is no second person for the payout that is approved. */
+  readonly problem: NoSecondPerson | undefined
 }
 
 export interface ChangedPayout {
@@ -202,6 +206,13 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
     ),
     paid.length === 0 ? [] : reservesOf(tx, paid),
   ])
+  const [first] = commands as [Prepared]
+  const problem = await approverProblem(
+    tx,
+    known,
+    first,
+    first.step.to === 'APPROVED' ? first.step.by : undefined,
+  )
   const taken = new Map(rows.map(({ utr, payout_id }) => [utr, payout_id]))
   const byMerchant = groupBy(reserves, ({ merchantId }) => merchantId)
   return new ByTenant(
@@ -211,6 +222,7 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
       incoming,
       reserves: new Map((byMerchant.get(merchantId) ?? []).map((each) => [each.payoutId, each])),
       balances: balances.of(merchantId),
+      problem,
     }),
   )
 }
@@ -228,6 +240,7 @@ function decide(state: State, command: Prepared, now: Date): ChangedPayout {
   if (!FROM[step.to].includes(payout.status))
     fail('payout_state', { description: `The payout is ${payout.status}` })
   if (step.to === 'PAID' && taken.has(step.utr)) failTaken(step.utr)
+  if (step.to === 'APPROVED') requireSecondPerson(payout, state.problem)
   return { ...made, payout: changed(payout, step, now) }
 }
 
@@ -264,19 +277,9 @@ function isRepeat({ paidLateAt, returnUtr, runId, status, utr }: Payout, step: P
   }
 }
 
-/** One person alone does not send money away. */
-function requireAnother({ accountSetBy, preparedBy }: Payout, by: string): void {
-  if (by === preparedBy) fail('payout_same_person')
-  if (by === accountSetBy)
-    fail('payout_same_person', {
-      description: 'You set the bank account that this payout goes to: another person approves it',
-    })
-}
-
 function changed(payout: Payout, step: PayoutStep, now: Date): Payout {
   switch (step.to) {
     case 'APPROVED':
-      requireAnother(payout, step.by)
       return { ...payout, status: 'APPROVED', approvedBy: step.by, approvedAt: now }
     case 'SENT':
       return { ...payout, status: 'SENT', runId: step.runId, sentAt: now }
