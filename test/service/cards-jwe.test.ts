@@ -187,7 +187,13 @@ const BAD_JWES: [string, () => Promise<string>, RegExp][] = [
   ['a line feed within it', async () => (await encrypt('{}', {})).replace(/.$/, '\n$&'), /canonical/],
   ['no JSON inside', () => encrypt('hello', {}), /not a JSON object/],
   ['a list inside', () => encrypt('[]', {}), /not a JSON object/],
-  ['a key twice inside', () => encrypt('{"a":1,"a":2}', {}), /not a JSON object/],
+  ['a key twice inside', () => encrypt('{"a":1,"a":2}', {}), /same key twice, at position 10/],
+  [
+    'a line feed inside a text',
+    () => encrypt('{"city":"Pu\nne"}', {}),
+    /position 8 holds a control character/,
+  ],
+  ['text that is not UTF-8 inside', () => encrypt(Buffer.of(0x22, 0xff, 0x22), {}), /not valid UTF-8/],
   ['no UTF-8 inside', () => encrypt(Buffer.of(0x7b, 0xff, 0x7d), {}), /not a JSON object/],
 ]
 
@@ -256,6 +262,12 @@ test('a plain request is rejected in the sandbox, too, except for partners that 
     expect([response.status, response.error]).toEqual([400, 'request_not_encrypted'])
   }
   expect((await createCard(client, partner, { mobile: '12' })).error).toBe('validation_failed')
+})
+
+test('a byte order mark within an encrypted order is no part of it, as in a plain body', async () => {
+  const order = `\uFEFF${JSON.stringify(orderOf())}`
+  const response = await client.post(CREATE, await encrypt(order, {}))
+  expect(response.status, response.error).toBe(200)
 })
 
 test('the stored hash of an encrypted request is that of IV, ciphertext and tag, bound to the card', async () => {
