@@ -10,7 +10,7 @@ import {
 } from '@svc/core/tenants/merchant'
 import { findPartner } from '@svc/core/tenants/partner'
 import { sqlState } from '@svc/platform/db/database'
-import { isMcc, isPayeeName, isVpa, STORED_VALUE_LOAD_MCC } from '@svc/upi-qr/upi-uri'
+import { isMcc, isPayeeName, isVpa, PAYEE_NAME_RULE, STORED_VALUE_LOAD_MCC } from '@svc/upi-qr/upi-uri'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import {
@@ -120,7 +120,7 @@ interface CreateOptions extends Json {
 
 async function create({ name, vpa, mcc, json = false }: CreateOptions): Promise<void> {
   const problems = [
-    ...(isPayeeName(name) ? [] : ['--name must have 1 to 100 characters, not only spaces']),
+    ...(isPayeeName(name) ? [] : [`--name ${PAYEE_NAME_RULE}`]),
     ...(isVpa(vpa) ? [] : ['--vpa must look like name@handle']),
     ...(isMcc(mcc) ? [] : ['--mcc must be four digits']),
     ...(mcc === STORED_VALUE_LOAD_MCC ? ['--mcc 6540 (stored-value load) may not have QR codes'] : []),

@@ -13,7 +13,13 @@ import { rfc3339 } from '@svc/kernel/time'
 import { sqlState } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
-import { MCC_PATTERN, PAYEE_NAME_PATTERN, STORED_VALUE_LOAD_MCC, VPA_PATTERN } from '@svc/upi-qr/upi-uri'
+import {
+  MCC_PATTERN,
+  PAYEE_NAME_PATTERN,
+  PAYEE_NAME_RULE,
+  STORED_VALUE_LOAD_MCC,
+  VPA_PATTERN,
+} from '@svc/upi-qr/upi-uri'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
 import {
@@ -151,7 +157,7 @@ export const showMerchant = query({
 const Data = {
   name: Type.String({
     pattern: PAYEE_NAME_PATTERN,
-    'x-rule': 'must have 1 to 100 characters, not only spaces',
+    'x-rule': PAYEE_NAME_RULE,
   }),
   vpa: Type.String({ maxLength: 255, pattern: VPA_PATTERN, 'x-rule': 'must look like name@handle' }),
   mcc: Type.String({ pattern: MCC_PATTERN, 'x-rule': 'must be four digits' }),

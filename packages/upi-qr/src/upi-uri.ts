@@ -59,6 +59,8 @@ const shownText = (charsMax: number) =>
   `^(?=[\\s\\S]*[^\\s\\p{Z}\\p{Cf}])[^\\p{Cc}\\p{Cs}${REORDERING}]{1,${charsMax}}$`
 export const NOTE_PATTERN = shownText(NOTE_CHARS_MAX)
 export const PAYEE_NAME_PATTERN = shownText(NAME_CHARS_MAX)
+export const PAYEE_NAME_RULE =
+  'must have 1 to 100 characters, not only spaces, and none that reorder what payers read'
 /** Rupees with two decimals; no sign, exponent or leading zero. */
 export const AMOUNT_PATTERN = '^(?:0|[1-9][0-9]{0,12})\\.[0-9]{2}$'
 /** Codes of one payment and a set amount are dynamic, all others static: a dynamic mode needs `am` (section 1.2). */
