@@ -193,8 +193,7 @@ const BAD_JWES: [string, () => Promise<string>, RegExp][] = [
     () => encrypt('{"city":"Pu\nne"}', {}),
     /position 8 holds a control character/,
   ],
-  ['text that is not UTF-8 inside', () => encrypt(Buffer.of(0x22, 0xff, 0x22), {}), /not valid UTF-8/],
-  ['no UTF-8 inside', () => encrypt(Buffer.of(0x7b, 0xff, 0x7d), {}), /not a JSON object/],
+  ['no UTF-8 inside', () => encrypt(Buffer.of(0x7b, 0xff, 0x7d), {}), /not valid UTF-8/],
 ]
 
 async function compressed(): Promise<string> {
@@ -264,12 +263,6 @@ test('a plain request is rejected in the sandbox, too, except for partners that 
   expect((await createCard(client, partner, { mobile: '12' })).error).toBe('validation_failed')
 })
 
-test('a byte order mark within an encrypted order is no part of it, as in a plain body', async () => {
-  const order = `\uFEFF${JSON.stringify(orderOf())}`
-  const response = await client.post(CREATE, await encrypt(order, {}))
-  expect(response.status, response.error).toBe(200)
-})
-
 test('the stored hash of an encrypted request is that of IV, ciphertext and tag, bound to the card', async () => {
   const encrypted = await encryptFor(partner, orderOf())
   const { svcCardId } = payloadOf(await client.post(CREATE, encrypted))
@@ -285,7 +278,7 @@ test('the stored hash of an encrypted request is that of IV, ciphertext and tag,
   expect(rows).toEqual([{ svc_card_id: svcCardId }])
 })
 
-test('a byte order mark and white space around an encrypted payload are no part of it, white space within is', async () => {
+test('a byte order mark and white space around an encrypted payload or its order are no part of it, white space within is', async () => {
   const JSON_TYPE = { 'content-type': 'application/json' }
   const send = async (bodyOf: (jwe: string) => string, headers: Record<string, string>) =>
     (await client.send('POST', CREATE, bodyOf(await encryptFor(partner, orderOf())), headers)).status
@@ -299,6 +292,8 @@ test('a byte order mark and white space around an encrypted payload are no part 
     for (const headers of [JSON_TYPE, JOSE]) expect(await send(bodyOf, headers), bodyOf('JWE')).toBe(200)
   expect(await send((jwe) => `\n${JSON.stringify(` ${jwe} `)}\n`, JSON_TYPE)).toBe(200)
   expect(await send((jwe) => JSON.stringify({ payload: ` ${jwe} ` }), JSON_TYPE)).toBe(200)
+  const order = ` \n${JSON.stringify(orderOf())}\n`
+  payloadOf(await client.post(CREATE, await encrypt(`\uFEFF${order}`, {})))
   for (const headers of [JSON_TYPE, JOSE])
     expect(await send((jwe) => jwe.replace('.', '.\n'), headers)).toBe(400)
 })
