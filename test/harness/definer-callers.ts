@@ -23,6 +23,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   directory_card_holds_expired: ['svc_service'],
   directory_card_identities: ['svc_service'],
   directory_card_messages: ['svc_service'],
+  directory_card_messages_of: ['svc_service'],
   directory_card_numbers: ['svc_service'],
   directory_cards: ['svc_service'],
   directory_cards_due: ['svc_service'],

@@ -8,7 +8,15 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   bulk_jobs: ['failed', 'finished_at', 'issued', 'modified_at', 'started_at'],
   bulk_rows: ['attempts', 'content', 'error', 'error_description', 'leased_until', 'status', 'svc_card_id'],
   card_accounts: ['denomination_paise', 'low_balance_paise'],
-  card_authorizations: ['captured_paise', 'closed_at', 'held_paise', 'status', 'voided_paise'],
+  card_authorizations: [
+    'amount_paise',
+    'captured_paise',
+    'closed_at',
+    'expires_at',
+    'held_paise',
+    'status',
+    'voided_paise',
+  ],
   card_messages: ['refunded_paise'],
   card_returns: ['closed_at', 'reversal_reason', 'status'],
   cards: [

@@ -2,8 +2,8 @@ import type { Paise } from '@svc/kernel/money'
 import { accountId } from '../ledger/accounts.ts'
 import type { Journal } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
+import type { Effect } from './card-effect.ts'
 import type { MessageType, StoredMessage } from './card-message.ts'
-import type { Effect } from './decide-card-message.ts'
 
 const KINDS = { capture: 'card_capture', advice: 'card_advice', refund: 'card_return' } as const
 
