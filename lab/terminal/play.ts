@@ -39,6 +39,7 @@ export class Play {
   sent = 0
   /** Messages that cannot be read or say that they did not happen. */
   odd = 0
+  #steps = 0
   repeats = 0
   /** Steps in which several messages arrived at once. */
   atOnce = 0
@@ -81,7 +82,7 @@ export class Play {
 
   async #step(played: PlayedCard, step: readonly Sending[]): Promise<void> {
     const [first] = step
-    if (first && this.sent % ODD_EVERY === 0) await this.#sendOdd(played, first.message)
+    if (first && this.#steps++ % ODD_EVERY === 0) await this.#sendOdd(played, first.message)
     const responses = await Promise.all(
       step.map(async ({ message, isRepeat }) => {
         this.sent++
