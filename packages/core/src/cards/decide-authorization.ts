@@ -59,7 +59,7 @@ function authorizationRefusal(
   return amountRefusal(state, context, amountPaise, raised?.held?.amountPaise)
 }
 
-/** The balance is told to a card that could be used. */
+/** A card that could not be used gets no balance. */
 export function inquire(state: CardState, context: MessageContext): Effect {
   const reason = stateRefusal(state, context)
   return reason ? { ...NOTHING, status: 'declined', reason } : { ...NOTHING, status: 'approved' }

@@ -120,7 +120,7 @@ function shortText(value: unknown): string | null {
   return text ? maskCardNumbers(text) : null
 }
 
-/** A message that names a card twice names one card: whoever looks it up compares. */
+/** A message may name its card twice; the lookup compares both. */
 function readCard(fields: Fields): Part<CardMessage['card']> {
   const token = optional(fields, 'token', 'card_unreadable', readToken)
   if ('unreadable' in token) return token
