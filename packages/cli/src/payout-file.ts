@@ -23,14 +23,17 @@ export function addPayoutFileCommands(payout: Command): void {
     name: 'payout',
     waiting: 'approved',
     fields: {
-      payoutId: ({ payoutId }) => payoutId,
-      amount: ({ amountPaise }) => formatRupees(amountPaise),
-      accountNumber: ({ accountNumber }) => accountNumber,
-      ifsc: ({ ifsc }) => ifsc,
+      payoutId: { of: ({ payoutId }) => payoutId },
+      amount: { of: ({ amountPaise }) => formatRupees(amountPaise) },
+      accountNumber: { of: ({ accountNumber }) => accountNumber },
+      ifsc: { of: ({ ifsc }) => ifsc },
       // Letters, digits and spaces: no spreadsheet takes a name for a formula.
-      accountHolder: ({ accountHolder }) =>
-        accountHolder.replace(/[^\p{L}\p{M}\p{N} .&'-]/gu, ' ').replace(/^[^\p{L}\p{N}]+/u, ''),
+      accountHolder: {
+        of: ({ accountHolder }) =>
+          accountHolder.replace(/[^\p{L}\p{M}\p{N} .&'-]/gu, ' ').replace(/^[^\p{L}\p{N}]+/u, ''),
+      },
     },
+    id: ({ payoutId }) => payoutId,
     example: 'accountNumber=ACCOUNT,ifsc=IFSC,amount=AMOUNT,payoutId=REFERENCE',
     send: sendApproved,
     ofRun: ({ database }, runId) => database.operate((tx) => payoutsOfRun(tx, runId)),
