@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '@svc/contract/config'
 import { ConnectionError, Merchant, Partner, SvcError, UnexpectedResponseError } from '@svc/sdk'
 import { readSandboxFile, type SandboxFile } from '@svc/server/sandbox/demo'
+import { allowsPlainHttp, requireEncryptedWay } from './encrypted-way.ts'
 import { EXIT, notSignedIn, RemoteError, UsageError } from './usage-error.ts'
 
 /** Tenants of `sandbox.json` whom a command can be. */
@@ -43,7 +44,15 @@ export class TenantSession {
   readonly #baseUrl: string
 
   constructor(baseUrl: string, credentials: Credentials) {
-    const options = { baseUrl, maxRetries: 0, timeoutMs: CALL_MS_MAX, deadlineMs: CALL_MS_MAX }
+    requireEncryptedWay(new URL(baseUrl))
+    const allowPlainHttp = allowsPlainHttp()
+    const options = {
+      baseUrl,
+      allowPlainHttp,
+      maxRetries: 0,
+      timeoutMs: CALL_MS_MAX,
+      deadlineMs: CALL_MS_MAX,
+    }
     this.client =
       'apiKey' in credentials
         ? new Merchant({ ...options, apiKey: credentials.apiKey })
