@@ -13,7 +13,6 @@ import {
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { formatRupees, paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
-import { calendarDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { type Command, InvalidArgumentError } from 'commander'
 import { withInstallation } from './context.ts'
@@ -45,7 +44,11 @@ export function addPayoutTermsCommands(payout: Command): void {
     .description('set what a merchant is charged for each payment, from a day on; without options, list it')
     .option('--percent <percent>', 'of the amount, at most two decimals', readBasisPoints)
     .option('--fixed <rupees>', 'in addition, for each payment', readFixed)
-    .option('--from <day>', 'the first business day; by default today', readDay)
+    .option(
+      '--from <day>',
+      'the first business day; by default today, or the next one where today has payments',
+      readDay,
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -133,14 +136,19 @@ async function fee(merchantId: string, { percent, fixed, from, json = false }: F
   const isSet = percent !== undefined || fixed !== undefined
   const fees = await inNameOf(isSet, async (tx, config) => {
     await requireMerchant(tx, merchantId)
-    const today = calendarDay(new Date(), config.BUSINESS_TIME_ZONE)
     const fee = {
       merchantId,
-      validFrom: from ?? today,
+      validFrom: from,
       basisPoints: percent ?? 0,
       fixedPaise: fixed ?? paise(0n),
     }
-    if (isSet) await setMerchantFee(tx, fee, { today, field: '--from' })
+    if (isSet)
+      await setMerchantFee(tx, fee, {
+        now: new Date(),
+        cutOffMinutes: config.BUSINESS_DAY_CUTOFF,
+        timeZone: config.BUSINESS_TIME_ZONE,
+        field: '--from',
+      })
     return listMerchantFees(tx, merchantId)
   })
   printRows(
