@@ -2,6 +2,7 @@ import { SCOPES } from '@svc/contract/scopes'
 import type { TSchema } from 'typebox'
 import { RESPONSE_HEADERS, responsesOf } from './openapi-responses.ts'
 import { ComponentSchemas, fieldTable, type Json } from './openapi-schemas.ts'
+import { shareFailures } from './openapi-shared.ts'
 import { type HeaderField, isKeyed, type MediaType, type Operation } from './operation.ts'
 import { addExamples, type Examples } from './worked-examples.ts'
 
@@ -37,7 +38,9 @@ export function openApiDocument(
     const path = operation.path.replace(/:(\w+)/g, '{$1}')
     ;(paths[path] ??= {})[operation.method.toLowerCase()] = documented(operation, about, schemas)
   }
-  const document: Json = {
+  addExamples(paths as never, examples)
+  const responses = shareFailures(paths as never)
+  return {
     openapi: '3.1.0',
     info: {
       title: about.title,
@@ -52,12 +55,11 @@ export function openApiDocument(
     ...(about.webhooks && { webhooks: schemas.add(about.webhooks, 'response') }),
     components: {
       securitySchemes: withSecrets(about.securitySchemes(publicUrl), secrets),
-      headers: usedHeaders(paths),
+      headers: usedHeaders({ paths, responses }),
+      responses,
       schemas: schemas.sorted,
     },
   }
-  addExamples(paths as never, examples)
-  return document
 }
 
 const withSecrets = (
@@ -74,8 +76,8 @@ const withSecrets = (
     }),
   )
 
-const usedHeaders = (paths: Json): Json => {
-  const text = JSON.stringify(paths)
+const usedHeaders = (users: Json): Json => {
+  const text = JSON.stringify(users)
   return Object.fromEntries(
     Object.entries(RESPONSE_HEADERS).filter(([name]) => text.includes(`"#/components/headers/${name}"`)),
   )

@@ -35,8 +35,10 @@ export async function serveReference(
     made = { text: JSON.stringify(document), cookie: found.cookie, untilMs }
     return made
   }
-  app.get('/openapi.json', { config: { operation: 'openapi' } }, async (_, reply) => {
-    const current = await filled()
+  type Asked = { Querystring: { readonly plain?: string } }
+  app.get<Asked>('/openapi.json', { config: { operation: 'openapi' } }, async ({ query }, reply) => {
+    // For generators of clients: the same each time, without live values.
+    const current = query.plain === undefined ? await filled() : undefined
     // The page that reads the document sends the cookie with its requests; a script cannot set it.
     if (current) reply.headers({ 'set-cookie': current.cookie, 'cache-control': 'no-store' })
     else text ??= JSON.stringify(openApiDocument(operations, about, publicUrl(), await examples()))
