@@ -15,7 +15,7 @@ export async function onboard({ svc }: Live, client: Client, operator: Browser):
   })
   const { partnerId } = created.json.partner
   const { companyId } = (await operator.post('/companies', { partnerId, name: 'Ananda Mills' })).json
-  const plan = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', programme: 'Gifts' }
+  const plan = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', cardProgramme: 'Gifts' }
   const account = await operator.post('/card-accounts', { companyId, ...plan, denomination: 500 })
   const { cardAccountId } = account.json
   const funds = { amount: '5000', reference: 'ONBOARD0000001', reason: 'first funding' }

@@ -193,7 +193,7 @@ async function makeCards(baseUrl: string, operate: Call, name: Naming) {
     product: 'incentive',
     accountType: 'GIFT',
     binType: 'GIFT',
-    programme: accountName,
+    cardProgramme: accountName,
     denomination: 2_500,
   })
   const funding = { amount: '1234567.50', reference: `UTR${tail()}${tail()}`, reason: name('reason') }

@@ -1,6 +1,7 @@
 import { type Approval, approvalStatus, approvals, decideApproval } from '@svc/core/ledger/approvals'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
+import { Filters, readList } from '@svc/server/http/list'
 import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf, asOperator } from './as-operator.ts'
@@ -20,7 +21,6 @@ import {
   rupeesText,
   text,
 } from './console-schema.ts'
-import { Filters, readList } from './list.ts'
 import { postApproved } from './post-approved.ts'
 
 const TAG = 'Approvals'

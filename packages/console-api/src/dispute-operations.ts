@@ -10,6 +10,7 @@ import {
 import { findDispute } from '@svc/core/payments/find-dispute'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
+import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
@@ -27,7 +28,6 @@ import {
   record,
   text,
 } from './console-schema.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
 import { requestWonDisputeApproval } from './outcome-approvals.ts'
 
 const TAG = 'Payments'

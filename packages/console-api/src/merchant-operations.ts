@@ -12,6 +12,7 @@ import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { sqlState } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { begins, Filters, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import {
   MCC_PATTERN,
@@ -41,7 +42,6 @@ import {
 } from './console-schema.ts'
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
-import { begins, Filters, readList } from './list.ts'
 import { keyedQuery, onceAsOperator } from './once.ts'
 
 const TAG = 'Merchants'

@@ -10,6 +10,7 @@ import { NoticeRecord, noticeToWire, type RailNotice, railNotices } from '@svc/c
 import { reopenNotice } from '@svc/core/rails/reopen-notice'
 import { required } from '@svc/kernel/invariant'
 import { Rupees, readRupees } from '@svc/server/http/fields'
+import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
@@ -27,7 +28,6 @@ import {
   oneOf,
   reasonText,
 } from './console-schema.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
 import { maskNotice } from './mask-notice.ts'
 import { requestApprovalIfNeeded } from './postings.ts'
 import { isRevealed } from './reveals.ts'

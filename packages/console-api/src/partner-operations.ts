@@ -12,6 +12,7 @@ import {
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
+import { begins, Filters, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
@@ -33,7 +34,6 @@ import {
 } from './console-schema.ts'
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
-import { begins, Filters, readList } from './list.ts'
 import { keyedQuery, onceAsOperator } from './once.ts'
 
 const TAG = 'Partners'

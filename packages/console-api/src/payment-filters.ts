@@ -4,9 +4,9 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import { readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { readInstant } from '@svc/server/http/fields'
+import { Filters } from '@svc/server/http/list'
 import { type Static, Type } from 'typebox'
 import { closed, createdRange, exact, oneOf } from './console-schema.ts'
-import { Filters } from './list.ts'
 
 export const PAYMENT_FILTERS = {
   q: exact('Id of the payment, or the bank’s reference (UTR) in any case', 64),

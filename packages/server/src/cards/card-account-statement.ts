@@ -10,9 +10,10 @@ import type { Tx } from '@svc/platform/db/database'
 import { Type } from 'typebox'
 import { acceptedTypes } from '../http/accept.ts'
 import { query, streamingQuery, succeedWithCode } from '../http/operation.ts'
+import { findRow } from '../http/resource.ts'
 import { StreamSlots } from '../http/stream-slots.ts'
 import { PDF, PDFS_MAX } from '../statements/limits.ts'
-import { ACCOUNTS, ACCOUNTS_TAG, AccountParams, findAccount } from './card-accounts.ts'
+import { ACCOUNTS, ACCOUNTS_TAG, AccountParams, cardAccount, type ListedAccount } from './card-accounts.ts'
 
 const LINES_MAX = 10_000
 const DAY_MINUTES = 1_440
@@ -85,7 +86,7 @@ export async function readCardAccountStatement(
   tx: Tx,
   { tenantId, cardAccountId, period, timeZone, clock }: StatementRequest,
 ) {
-  const account = await findAccount(tx, tenantId, cardAccountId)
+  const account = await findRow<ListedAccount>(tx, cardAccount, { reader: 'tenant', tenantId }, cardAccountId)
   const found = await accountStatement(tx, {
     accountId: accountId('card_funding', cardAccountId),
     from: instantOfDay(period.from, 0, timeZone),

@@ -1,5 +1,5 @@
 import { parseRfc3339 } from '@svc/kernel/time'
-import { refuseCursor } from '@svc/server/http/page'
+import { refuseCursor } from './page.ts'
 
 /** One of the values by which a list is ordered. */
 export interface Key {
