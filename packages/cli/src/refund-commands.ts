@@ -15,6 +15,7 @@ import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { readReason } from './read-reason.ts'
 import { addRefundFileCommands } from './refund-file.ts'
+import { addRefundImport } from './refund-import.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -80,6 +81,7 @@ export function addRefundCommands(program: Command): void {
       printRecord(shown(found), json)
     })
   addRefundFileCommands(refund)
+  addRefundImport(refund)
   refund
     .command('confirm <refundId>')
     .description(

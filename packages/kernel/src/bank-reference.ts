@@ -1,4 +1,4 @@
-import { type Reading, readText, unreadable } from './reading.ts'
+import { damaged, type Reading, readText, unreadable } from './reading.ts'
 
 /** Banks write one reference in several ways: letters in either case, with dashes, spaces or slashes (decision Q11). */
 export const canonicalReference = (text: string): string => text.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
@@ -38,7 +38,7 @@ export function readReference(value: unknown, form: ReferenceForm = {}): Reading
   if ('unreadable' in stated) return stated
   const text = stated.value.normalize('NFKC').replace(/\p{Cf}/gu, '')
   const damage = numberDamage(text)
-  if (damage !== undefined) return unreadable(damage)
+  if (damage !== undefined) return damaged(damage)
   if (/[^\x20-\x7e\s]/.test(text)) return unreadable('has characters that no reference has')
   if (/\*|x{4}/i.test(text)) return unreadable('is masked')
   const reference = canonicalReference(text)
@@ -47,7 +47,7 @@ export function readReference(value: unknown, form: ReferenceForm = {}): Reading
   if (reference.length < min || reference.length > max)
     return unreadable(`must be a reference of ${min} to ${max} letters and digits`)
   if (/^\d+$/.test(reference) && digits === 'rrn' && reference.length < RRN_DIGITS)
-    return unreadable(`has ${reference.length} digits: leading zeros of its ${RRN_DIGITS} are lost`)
+    return damaged(`has ${reference.length} digits: leading zeros of its ${RRN_DIGITS} are lost`)
   return { value: reference }
 }
 

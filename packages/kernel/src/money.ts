@@ -1,4 +1,4 @@
-import { type Reading, readText, unreadable, valueIn } from './reading.ts'
+import { damaged, type Reading, readText, type Unreadable, unreadable, valueIn } from './reading.ts'
 
 /** An amount of money in 1/100 rupee. Never a floating-point number; `number` exists only on the wire. */
 export type Paise = bigint & { readonly unit: 'paise' }
@@ -38,7 +38,7 @@ export function readAmount(
   const stated = typeof value === 'number' ? String(value) : (valueIn(readText(value)) ?? '')
   const { text, isNegative } = unsigned(stated.replace(RUPEE_MARK, '$1$2'))
   const [, whole, part = ''] = PLAIN.exec(text) ?? []
-  if (whole === undefined) return unreadable(whyNotPlain(text))
+  if (whole === undefined) return whyNotPlain(text)
   if (isNegative && !signed) return unreadable('is below zero')
   const digits = whole.replaceAll(',', '').replace(/^0+(?=\d)/, '') || '0'
   const decimals = unit === 'rupees' ? 2 : 0
@@ -67,11 +67,12 @@ function unsigned(stated: string): { readonly text: string; readonly isNegative:
   return count > 1 ? { text: stated, isNegative: true } : { text: amount, isNegative: count === 1 }
 }
 
-function whyNotPlain(text: string): string {
-  if (/^\d*(?:\.\d+)?e[+-]?\d+$/i.test(text)) return 'is in the notation of a float, which loses digits'
+function whyNotPlain(text: string): Unreadable {
+  if (/^\d*(?:\.\d+)?e[+-]?\d+$/i.test(text))
+    return damaged('is in the notation of a float, which loses digits')
   if (/^[\d.,]+$/.test(text) && text.includes(','))
-    return 'has commas that are not between groups of thousands, as in 1,24,950.00 or 124,950.00'
-  return OTHER_CURRENCY.test(text) && /\d/.test(text) ? 'is not in rupees' : NOT_AN_AMOUNT
+    return unreadable('has commas that are not between groups of thousands, as in 1,24,950.00 or 124,950.00')
+  return unreadable(OTHER_CURRENCY.test(text) && /\d/.test(text) ? 'is not in rupees' : NOT_AN_AMOUNT)
 }
 
 /** Paise to the wire's JSON number of rupees; exact to the paisa up to 2^53 paise. */

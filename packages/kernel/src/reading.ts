@@ -2,9 +2,16 @@
  * What a reader makes of a stated value: the value in our terms, or why it cannot be read, as a predicate that follows the
  * name of the field or the quoted text: `has more than two decimals`. A reader never reports a stated value as absent.
  */
-export type Reading<T> = { readonly value: T } | { readonly unreadable: string }
+export type Reading<T> = { readonly value: T } | Unreadable
 
-export const unreadable = (reason: string): { readonly unreadable: string } => ({ unreadable: reason })
+export interface Unreadable {
+  readonly unreadable: string
+  /** A spreadsheet or a float changed it: what else came that way may be wrong without looking so. */
+  readonly isDamage?: true
+}
+
+export const unreadable = (reason: string): Unreadable => ({ unreadable: reason })
+export const damaged = (reason: string): Unreadable => ({ unreadable: reason, isDamage: true })
 
 /** The value of a reading; `undefined` where it cannot be read, for callers that state their own rule. */
 export const valueIn = <T>(reading: Reading<T>): T | undefined =>

@@ -9,6 +9,7 @@ import { lockAccounts } from './accounts.ts'
 import { useApprovals } from './approvals.ts'
 import { type Journal, journalOf, saveJournals } from './journals.ts'
 import { type Opened, type OpeningBalance, openingAccounts, openingBalances } from './opening-balance.ts'
+import { implausibleDay } from './plausible-day.ts'
 
 export interface EnterOpeningBalance extends Opened {
   readonly amountPaise: Paise
@@ -92,7 +93,8 @@ export function effectiveDateProblem(
   today: string,
   closedThrough: string | null,
 ): string | undefined {
-  if (effectiveDate > today) return `${effectiveDate} is after today, ${today}`
+  const implausible = implausibleDay(effectiveDate, today, 0)
+  if (implausible !== undefined) return implausible
   if (closedThrough !== null && effectiveDate <= closedThrough)
     return `the books are closed through ${closedThrough}`
   return undefined
