@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { type Live, RAIL_KEY } from '../harness/live.ts'
@@ -25,7 +27,7 @@ export async function newMerchant({ svc, receiver }: Live, client: Client): Prom
 
 /** A code that is paid, and cancelled; then what comes for it goes back to the payer. */
 export async function sellWithCodes(
-  { server, svc }: Live,
+  { folder, server, svc }: Live,
   { client, merchantId }: LiveMerchant,
 ): Promise<void> {
   const order = { qrName: 'Order 1042', multipleUse: true, referenceNumber: 'order-1042' }
@@ -48,7 +50,7 @@ export async function sellWithCodes(
   payloadOf(await client.get(`/api/v0/payments/${paymentId}`))
   const logged = async () => payloadOf(await client.get('/api/v0/requests?operation=createQrCode')).data
   await expect.poll(logged, { timeout: 30_000 }).toMatchObject([{ status: 200 }, { status: 200 }])
-  await refundInPart({ svc }, { client, merchantId, paymentId })
+  await refundInPart({ folder, svc }, { client, merchantId, paymentId })
   await disputeInPart({ svc }, { client, merchantId, paymentId })
   await svc(['admin', 'payments', 'list', merchantId])
   await svc(['admin', 'payments', 'show', paymentId])
@@ -88,7 +90,7 @@ async function disputeInPart(
 
 /** A refund that goes to the bank in a file, and two whose outcome an operator enters. */
 async function refundInPart(
-  { svc }: Pick<Live, 'svc'>,
+  { folder, svc }: Pick<Live, 'folder' | 'svc'>,
   { client, merchantId, paymentId }: Pick<LiveMerchant, 'client' | 'merchantId'> & { paymentId: string },
 ): Promise<void> {
   const path = `/api/v0/payments/${paymentId}/refunds`
@@ -100,6 +102,9 @@ async function refundInPart(
   expect(await svc(['admin', 'refund', 'export', '--run', runId])).toHaveLength(3)
   const notice = { refundId: ids[0], status: 'REFUNDED', utr: 'RETURN0001' }
   expect(payloadOf(await client.notify('/rails/upi/refunds', notice, RAIL_KEY)).status).toBe('REFUNDED')
+  const responses = join(folder, 'refunds.csv')
+  await writeFile(responses, `refundId,status,utr\n${ids[1]},REFUNDED,RETURN0002\n`)
+  expect(await svc(['admin', 'refund', 'import', responses])).toMatchObject([{ result: 'REFUNDED' }])
   await svc(['admin', 'refund', 'confirm', ids[1], '--utr', 'RETURN0002'])
   await svc(['admin', 'refund', 'fail', ids[2], '--reason', 'account closed'])
   expect(await svc(['admin', 'refund', 'list', merchantId])).toHaveLength(3)

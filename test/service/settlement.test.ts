@@ -204,7 +204,9 @@ test('a bank’s own columns, units and dates are read; invalid lines are named,
   const { code, stderr } = await svc('import', file)
   expect(code).toBe(1)
   expect(stderr).toContain('Nothing was imported')
-  expect(stderr).toContain('line 2: amount must be rupees above 0, with at most two decimals')
+  expect(stderr).toContain(
+    'line 2: amount must be rupees, with at most two decimals: "3.001" has more than two',
+  )
   expect(stderr).toContain('line 3: utr must be a reference')
   expect(await imported(inPaise, '--unit', 'paise')).toMatchObject({ matched: 1, matchedAmount: '3.00' })
 })

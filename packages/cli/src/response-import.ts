@@ -102,7 +102,7 @@ export async function importResponses(
     result: `cannot be read: ${column} ${reason}`,
   }))
   printRows([...rows, ...unread], options.json ?? false)
-  if (rows.some(({ result }) => !of.isDone(String(result)))) process.exitCode = 1
+  if (rows.some(({ result }) => !of.isDone(result))) process.exitCode = 1
 }
 
 async function formatOf(options: BankFileOptions, columns: ResponseColumns): Promise<FileFormat> {

@@ -119,7 +119,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   if (conflicting.length > 0) process.exitCode = 1
 }
 
-/** A dry run records nothing, and needs nobody in whose name money moves. */
+/** A dry run records nothing, and needs no operator in whose name money moves. */
 async function recorderOf(context: CommandContext, fileId: string, { dryRun = false }: ImportOptions) {
   const { database, commands } = context
   if (dryRun) return previewOf(database)

@@ -74,7 +74,7 @@ export async function findHeading(
   )
 }
 
-/** Of two columns of one name nobody knows which counts. */
+/** Of two columns of one name either may count. */
 function requireOnce(source: FileSource, row: readonly string[], places: ReadonlyMap<string, number>): void {
   const keys = row.map(nameKey)
   for (const place of places.values())

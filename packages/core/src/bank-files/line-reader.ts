@@ -123,7 +123,7 @@ export class LineReader {
     return text === undefined ? undefined : this.#value(this.columnOf(field), text, readReference(text, form))
   }
 
-  /** A word of ours, such as an id: as it stands. */
+  /** A word of our own making, such as an id: as it stands. */
   word(field: string): string | undefined {
     const text = this.#required(field)
     return text === undefined ? undefined : this.#value(this.columnOf(field), text, { value: text })
@@ -142,9 +142,7 @@ export class LineReader {
 
   #amountOf(column: string, text: string, form: Pick<AmountForm, 'signed'>): Paise | undefined {
     const { unit = 'rupees' } = this.#format
-    const rule = form.signed
-      ? undefined
-      : `must be ${unit} above 0${unit === 'rupees' ? ', with at most two decimals' : ''}`
+    const rule = `must be ${unit}${form.signed ? '' : ' above 0'}${unit === 'rupees' ? ', with at most two decimals' : ''}`
     return this.#value(column, text, readAmount(text, { unit, ...form }), rule)
   }
 

@@ -1,4 +1,4 @@
-import type { Paise } from '@svc/kernel/money'
+import { type Paise, paise } from '@svc/kernel/money'
 import { canonicalWord, type FieldsOf, type FileFormat, LINE_KINDS, type LineKind } from './file-format.ts'
 import type { LineReader } from './line-reader.ts'
 
@@ -94,12 +94,12 @@ export class SettlementReader {
         return this.#debitOrCredit(line)
       case 'by-kind': {
         const amount = line.amount('amount', { signed: kind === 'adjustment' })
-        return amount !== undefined && kind !== undefined && NEGATIVE.has(kind) ? (-amount as Paise) : amount
+        return amount !== undefined && kind !== undefined && NEGATIVE.has(kind) ? paise(0n - amount) : amount
       }
       case 'by-column': {
         const sign = line.oneOf('sign', this.#signs)
         const amount = line.amount('amount')
-        return amount !== undefined && sign === 'debit' ? (-amount as Paise) : sign && amount
+        return amount !== undefined && sign === 'debit' ? paise(0n - amount) : sign && amount
       }
       default:
         return line.amount('amount', { signed: true })
@@ -113,7 +113,7 @@ export class SettlementReader {
     )
     if (credit === undefined || debit === undefined) return undefined
     if (credit > 0n && debit > 0n) return line.problem(line.columnOf('debit'), 'is stated beside a credit')
-    return (credit - debit) as Paise
+    return paise(credit - debit)
   }
 
   #charges(line: LineReader): Pick<SettlementRow, 'kind' | 'amountPaise'>[] {
@@ -121,7 +121,7 @@ export class SettlementReader {
       const [whole, part] = [line.amountIn(column), less === undefined ? 0n : line.amountIn(less)]
       if (whole === undefined || part === undefined || whole - part === 0n) return []
       const amount = whole - part
-      return [{ kind, amountPaise: (sign === 'as-written' ? amount : -amount) as Paise }]
+      return [{ kind, amountPaise: paise(sign === 'as-written' ? amount : 0n - amount) }]
     })
   }
 
@@ -143,7 +143,7 @@ function sumOf(expression: string, line: LineReader): bigint | undefined {
   for (let i = 0; i < terms.length; i += 2) {
     const amount = line.amountIn(terms[i + 1]!.trim())
     if (amount === undefined) return undefined
-    sum += terms[i] === '-' ? -amount : amount
+    sum += terms[i] === '-' ? 0n - amount : amount
   }
   return sum
 }

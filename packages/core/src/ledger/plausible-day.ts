@@ -7,7 +7,7 @@ const daysAfter = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
 
 /**
- * Why a day that somebody states of money is refused wherever it is stated: a mistyped year would be on the books of that
+ * Why the day of a movement of money is refused wherever it is stated: a mistyped year would be on the books of that
  * year (decision R4). `undefined` for one of the last ten years up to `daysAhead` from today.
  */
 export function implausibleDay(day: string, today: string, daysAhead: number): string | undefined {
