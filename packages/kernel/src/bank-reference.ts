@@ -1,4 +1,4 @@
-import { damaged, type Reading, readText, unreadable } from './reading.ts'
+import { damaged, type Reading, readText, unreadable, withoutEnds } from './reading.ts'
 
 /** Banks write one reference in several ways: letters in either case, with dashes, spaces or slashes (decision Q11). */
 export const canonicalReference = (text: string): string => text.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
@@ -53,7 +53,11 @@ export function readReference(value: unknown, form: ReferenceForm = {}): Reading
 
 /** The damage that a float or a spreadsheet did to a number; `undefined` where there is none. */
 function numberDamage(text: string): string | undefined {
-  const bare = text.replace(/^[='"]+|["']+$/g, '')
+  const bare = withoutEnds(
+    text,
+    (char) => `='"`.includes(char),
+    (char) => `'"`.includes(char),
+  )
   if (/^\d(?:[.,]\d+)?e\+?\d{1,3}$/i.test(bare) && /[.,+]/.test(bare))
     return 'is in the notation of a float, which lost its last digits'
   if (/^\d+[.,]0*$/.test(bare)) return 'has the decimals of a float'

@@ -1,4 +1,4 @@
-import { damaged, type Reading, readText, type Unreadable, unreadable, valueIn } from './reading.ts'
+import { damaged, type Reading, readText, type Unreadable, unreadable, valueIn, visible } from './reading.ts'
 
 /** An amount of money in 1/100 rupee. Never a floating-point number; `number` exists only on the wire. */
 export type Paise = bigint & { readonly unit: 'paise' }
@@ -55,8 +55,11 @@ const NOT_AN_AMOUNT = 'is not an amount'
 /** The sign in front, behind, by brackets or by `Dr`, taken off. */
 function unsigned(stated: string): { readonly text: string; readonly isNegative: boolean } {
   const bracketed = /^\((.*)\)$/.exec(stated)
-  const [, lead, amount = '', trail] =
-    /^([-+\u2212]?)\s*(.*?)\s*(-|dr\.?|cr\.?)?$/iu.exec(bracketed ? bracketed[1]! : stated) ?? []
+  const inner = bracketed ? bracketed[1]! : stated
+  const lead = /^[-+\u2212]/u.exec(inner)?.[0]
+  const rest = inner.slice(lead?.length ?? 0)
+  const trail = /(?:-|dr\.?|cr\.?)$/iu.exec(rest)?.[0]
+  const amount = visible(rest.slice(0, rest.length - (trail?.length ?? 0)))
   const minuses = [
     bracketed !== null,
     lead === '-' || lead === '\u2212',

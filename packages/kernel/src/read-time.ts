@@ -189,5 +189,5 @@ function patternForm(pattern: string): RegExp {
 
 /** Whether a text is a pattern of times that names a day. */
 export const isTimePattern = (pattern: string): boolean =>
-  /^(?:yyyy|yy|MMM|MM|dd|HH|hh|mm|ss|SSS|a|[-/.,: T])+$/.test(pattern) &&
+  pattern.replace(/yyyy|yy|MMM|MM|dd|HH|hh|mm|ss|SSS|a|[-/.,: T]/g, '') === '' &&
   [/yy/, /MM/, /dd/].every((token) => token.test(pattern))

@@ -1,10 +1,10 @@
 const YEARS_BACK = 10
 
-const DAY_MS = 86_400_000
-
 /** A day so many days after another one, both `YYYY-MM-DD`. */
-const daysAfter = (day: string, days: number): string =>
-  new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
+function daysAfter(day: string, days: number): string {
+  const [year = 0, month = 0, date = 0] = day.split('-').map(Number)
+  return new Date(Date.UTC(year, month - 1, date + days)).toISOString().slice(0, 10)
+}
 
 /**
  * Why the day of a movement of money is refused wherever it is stated: a mistyped year would be on the books of that
