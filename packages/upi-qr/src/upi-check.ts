@@ -99,10 +99,7 @@ const SCHEME: Rule = {
   level: 'error',
   wants: 'begins with upi://pay?',
   test: ({ text }) => UPI_PAY.test(text),
-  found: ({ text }) => {
-    const name = KIND_NAMES[kindOf(text)]
-    return name === undefined ? text.slice(0, 16) : `${text.slice(0, 16)}: ${name}`
-  },
+  found: ({ text }) => KIND_NAMES[kindOf(text)] ?? text.slice(0, 16),
 }
 
 /** The forms of an amount: what apps pay, and what the specification asks for. */

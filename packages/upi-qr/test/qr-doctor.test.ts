@@ -101,11 +101,15 @@ describe('a BharatQR code', () => {
 
 describe('a text that is no payment is named', () => {
   test.each([
-    ['upi://mandate?pa=a1@upi&pn=A&am=10.00', 'upi-mandate', 'a UPI mandate'],
+    [
+      'upi://mandate?pa=a1@upi&pn=A&am=10.00',
+      'upi-mandate',
+      'a UPI mandate, which authorizes later debits and pays nothing by itself',
+    ],
     ['upi://collect?pa=a1@upi', 'upi-other', 'another kind than a payment'],
     ['phonepe://pay?pa=a1@upi&pn=A', 'app-link', 'one app only'],
     ['https://example.com/pay', 'web-address', 'a web address'],
-    [bharatQr({ '58': 'SG' }), 'emv-qr', 'another country'],
+    [bharatQr({ '58': 'SG' }), 'emv-qr', 'of another country than India, which UPI apps do not pay'],
     ['hello', 'other', 'hello'],
   ])('%s', (text, kind, detail) => {
     const diagnosis = diagnose({ text })
