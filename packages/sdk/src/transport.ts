@@ -239,7 +239,7 @@ export class Transport {
     for (const [name, value] of Object.entries(this.#identity?.headers ?? {})) headers.set(name, value)
     if (token) headers.set('authorization', `Bearer ${token.token}`)
     if (token?.cookie) headers.set('cookie', token.cookie)
-    if (!asGiven) headers.set('accept', `${headers.get('accept') ?? 'application/json'}, ${PROBLEM_JSON}`)
+    if (!asGiven) headers.set('accept', `${PROBLEM_JSON}, ${headers.get('accept') ?? 'application/json'}`)
     return headers
   }
 }

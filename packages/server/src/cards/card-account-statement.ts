@@ -8,7 +8,7 @@ import { formatRupees, paiseToWire } from '@svc/kernel/money'
 import { type Clock, calendarDay, instantOfDay, isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { Type } from 'typebox'
-import { acceptedTypes } from '../http/accept.ts'
+import { preferredType } from '../http/accept.ts'
 import { query, streamingQuery, succeedWithCode } from '../http/operation.ts'
 import { findRow } from '../http/resource.ts'
 import { StreamSlots } from '../http/stream-slots.ts'
@@ -160,7 +160,7 @@ export const getCardAccountStatement = query({
       const { statement } = await database.read([tenantId], (tx) =>
         readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone, clock }),
       )
-      if (acceptedTypes(headers['accept'])[0] === CSV_MEDIA_TYPE)
+      if (preferredType(headers, ['application/json', CSV_MEDIA_TYPE]) === CSV_MEDIA_TYPE)
         return {
           headers: { 'content-type': `${CSV_MEDIA_TYPE}; charset=utf-8` },
           body: toCsv(period, statement, timeZone),

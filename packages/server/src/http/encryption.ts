@@ -4,7 +4,7 @@ import { decryptJwe, encrypt } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
 import { JsonRejected, parseStrictJson, withoutByteOrderMark } from '@svc/kernel/strict-json'
 import type { FastifyRequest } from 'fastify'
-import { acceptedTypes } from './accept.ts'
+import { preferredType } from './accept.ts'
 import type { Caller, Reply, Services } from './operation.ts'
 
 const JOSE = 'application/jose'
@@ -96,9 +96,9 @@ function parseEncrypted(plaintext: Buffer): unknown {
   throw new DecryptionFailed('not_json', because)
 }
 
-/** Whether `Accept` names `application/jose`. */
+/** Whether the caller prefers an encrypted response. */
 export const wantsEncrypted = ({ headers }: FastifyRequest): boolean =>
-  acceptedTypes(headers.accept).includes(JOSE)
+  preferredType(headers, ['application/json', JOSE]) === JOSE
 
 /**
  * Decision C3: encrypts whole responses to the partner's registered key or its shared key. Found before the operation is

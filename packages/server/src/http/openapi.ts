@@ -4,7 +4,7 @@ import { RESPONSE_HEADERS, responsesOf } from './openapi-responses.ts'
 import { ComponentSchemas, fieldTable, type Json } from './openapi-schemas.ts'
 import { shareFailures } from './openapi-shared.ts'
 import { type HeaderField, isKeyed, type MediaType, type Operation } from './operation.ts'
-import { addExamples, type Examples } from './worked-examples.ts'
+import { addExamples, addNotes, type Examples, type LiveReference } from './worked-examples.ts'
 
 /** What a document has besides its operations. */
 export interface About {
@@ -29,8 +29,8 @@ export function openApiDocument(
   about: About,
   publicUrl: string,
   examples: Examples,
-  /** By security scheme: credentials for the page to send, in a sandbox. */
-  secrets: Readonly<Record<string, Json>> = {},
+  /** In a sandbox: credentials for the page to send, and what there is to say about its examples. */
+  { secrets, notes, notice }: Omit<LiveReference, 'examples'> = { secrets: {}, notes: {} },
 ): Json {
   const schemas = new ComponentSchemas(about.schemas)
   const paths: Record<string, Json> = {}
@@ -39,13 +39,14 @@ export function openApiDocument(
     ;(paths[path] ??= {})[operation.method.toLowerCase()] = documented(operation, about, schemas)
   }
   addExamples(paths as never, examples)
+  addNotes(paths as never, notes)
   const responses = shareFailures(paths as never)
   return {
     openapi: '3.1.0',
     info: {
       title: about.title,
       version: about.version,
-      description: about.description,
+      description: notice ? `**${notice}**\n\n${about.description}` : about.description,
       contact: { name: 'The operator of this installation' },
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -31,7 +31,7 @@ export interface Services extends CoreServices {
 }
 
 export interface SelfCall {
-  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Buffer

@@ -14,7 +14,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { acceptedTypes } from './accept.ts'
+import { prefersProblem } from './accept.ts'
 import type { Admitted } from './admission.ts'
 import { readBodies } from './bodies.ts'
 import { challenge } from './challenge.ts'
@@ -274,7 +274,7 @@ function sendFailure(
       },
       'a request failed',
     )
-  const problem = envelope === 'problem' || acceptedTypes(request.headers.accept).includes(PROBLEM_JSON)
+  const problem = envelope === 'problem' || prefersProblem(request.headers)
   const context = {
     envelope,
     requestId: request.id,

@@ -14,7 +14,7 @@ import { CSV_MEDIA_TYPE } from '@svc/kernel/csv'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
-import { acceptedTypes } from '../http/accept.ts'
+import { preferredType } from '../http/accept.ts'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { query, streamingQuery, succeed } from '../http/operation.ts'
 import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
@@ -123,7 +123,7 @@ export const findPayments = streamingQuery({
     return async ({ caller, query, headers }) => {
       const { tenantId } = caller
       const { limit: requestedLimit, after: cursor, ...filter } = query
-      if (acceptedTypes(headers['accept'])[0] === CSV_MEDIA_TYPE) {
+      if (preferredType(headers, ['application/json', CSV_MEDIA_TYPE]) === CSV_MEDIA_TYPE) {
         if (requestedLimit !== undefined || cursor !== undefined)
           fail('validation_failed', { description: 'limit, after: must be absent for CSV' })
         // Bad dates fail before the first byte is sent.
