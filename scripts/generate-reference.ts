@@ -201,7 +201,7 @@ function helpOf(command: Command, path: string): string {
 const cli = (): string => `# Command line
 
 ${GENERATED}
-In a checkout run \`npm run svc -- <command>\`. \`svc admin\` works on the installation that the [settings](settings.md) name, whether the service runs or not. The other commands run the service, call the server of a profile (\`svc login\`; see [Use a server from the command line](../guides/command-line.md)), play the sandbox, or need neither.
+In a checkout run \`node bin/svc.mjs <command>\`, after \`npm start\` has compiled it. \`svc admin\` works on the installation that the [settings](settings.md) name, whether the service runs or not. The other commands run the service, call the server of a profile (\`svc login\`; see [Use a server from the command line](../guides/command-line.md)), play the sandbox, or need neither.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong settings; of commands that call a server also 3 nothing responds, 4 not signed in or credentials not accepted. Errors go to standard error; with \`--json\` as \`{"error": {"code", "message", "status", "requestId"}}\`, the last two where the server responded.
 

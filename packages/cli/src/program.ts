@@ -68,7 +68,7 @@ Examples:
   svc qr create --name "Counter 1"              create a QR code there
   svc qr doctor code.png                        is this QR code one that every UPI app reads?
 
-In a checkout, write npm run svc -- instead of svc.
+In a checkout, write node bin/svc.mjs instead of svc.
 Settings come from the environment; docs/reference/settings.md lists them.`,
     )
   addServeCommand(program)

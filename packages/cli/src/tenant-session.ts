@@ -41,6 +41,8 @@ const noSandbox = (dataDir: string): never => {
 /** The HTTP interface as one tenant uses it: the SDK, with failures that a person reads in one line. */
 export class TenantSession {
   readonly client: Merchant | Partner
+  /** Of a partner. */
+  readonly partnerId: string | undefined
   readonly #baseUrl: string
 
   constructor(baseUrl: string, credentials: Credentials) {
@@ -57,6 +59,7 @@ export class TenantSession {
       'apiKey' in credentials
         ? new Merchant({ ...options, apiKey: credentials.apiKey })
         : new Partner({ ...options, ...credentials })
+    this.partnerId = 'partnerId' in credentials ? credentials.partnerId : undefined
     this.#baseUrl = baseUrl
   }
 
