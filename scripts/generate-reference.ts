@@ -117,7 +117,7 @@ svc sandbox clock advance par_… --by 365d
 curl -s $BASE/sandbox/tenants/par_…/clock/advance -H 'Content-Type: application/json' -d '{"bySeconds":86400}'
 \`\`\`
 
-A clock goes day by day and only forward, at most 400 days in one request, and goes on from where it stands. Tokens expire by it too: get a new one afterwards.
+A clock goes day by day and only forward, at most 400 days in one request, and goes on from where it stands. With \`to\` and an instant in place of \`bySeconds\` the request may be repeated: a clock that is there already stays. It takes as long as what becomes due. Tokens expire by it too: get a new one afterwards.
 
 ## Reset, go back
 

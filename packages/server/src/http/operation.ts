@@ -190,6 +190,8 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly encrypted?: 'request' | 'response' | 'both'
   /** Worked examples for the reference; tests run them. */
   readonly samples?: readonly { readonly lang: string; readonly label: string; readonly source: string }[]
+  /** What it does may outlast COMMAND_TIMEOUT_MS, and its caller waits for it. */
+  readonly takesLong?: true
   /** Largest body in bytes, where it is not the setting's. */
   readonly bodyBytesMax?: number
 }
