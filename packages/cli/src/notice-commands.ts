@@ -41,6 +41,8 @@ const shown = (notice: RailNotice) => ({
   noticeId: notice.noticeId,
   status: notice.status,
   reason: notice.reason,
+  field: notice.field,
+  detail: notice.detail,
   utr: notice.utr,
   paymentId: notice.paymentId,
   cardAccountId: notice.cardAccountId,
@@ -64,7 +66,7 @@ export function addNoticeCommands(program: Command): void {
   notice
     .command('list')
     .description('list notices that wait to be assigned, newest first')
-    .option('--all', 'also those that were assigned or dismissed, and repeats in other words')
+    .option('--all', 'also those that were assigned, dismissed or ignored, and repeats in other words')
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
     .action(async ({ all = false, limit, json = false }: Json & { all?: boolean; limit: number }) => {

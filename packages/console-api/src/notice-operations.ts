@@ -6,7 +6,13 @@ import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
 import { receiveDispute } from '@svc/core/payments/receive-dispute'
 import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
-import { NoticeRecord, noticeToWire, type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
+import {
+  NOTICE_STATUSES,
+  NoticeRecord,
+  noticeToWire,
+  type RailNotice,
+  railNotices,
+} from '@svc/core/rails/rail-notice'
 import { reopenNotice } from '@svc/core/rails/reopen-notice'
 import { required } from '@svc/kernel/invariant'
 import { Rupees, readRupees } from '@svc/server/http/fields'
@@ -45,7 +51,7 @@ export const listNotices = query({
   permission: 'finance',
   query: listQuery(BY_TIME, {
     q: exact('Id of the notice, or the bank’s reference', 64),
-    status: oneOf(['QUARANTINED', 'ASSIGNED', 'DISMISSED', 'DUPLICATE'], 'Only these'),
+    status: oneOf(NOTICE_STATUSES, 'Only these'),
   }),
   result: listOf(NoticeRecord),
   errors: [],

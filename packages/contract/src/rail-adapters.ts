@@ -2,6 +2,9 @@
 export interface NoticeFields {
   readonly utr: string
   readonly amount: string
+  /** Of the amount, and of what the notice reports: beside the amount unless the adapter says where. */
+  readonly currency?: string | undefined
+  readonly status?: string | undefined
   readonly tr?: string | undefined
   readonly payerVpa?: string | undefined
   readonly payeeVpa?: string | undefined
@@ -19,7 +22,7 @@ export interface RailAdapter {
   readonly amountUnit: 'rupees' | 'paise'
   readonly time: 'rfc3339' | 'unix' | 'yyyyMMddHHmmss'
   /** Of times without a zone, such as `+05:30`. */
-  readonly utcOffset: string
+  readonly utcOffset: string | undefined
   /** What a notice must say to report a credit; any other goes to quarantine. */
   readonly only: { readonly field: string; readonly equals: string } | undefined
   /** HMAC-SHA-256 under a key of the rail: over time and body, or over the body alone in hex or base64. */
@@ -34,6 +37,8 @@ export const OWN_ADAPTER: RailAdapter = {
   fields: {
     utr: 'utr',
     amount: 'amount',
+    currency: 'currency',
+    status: 'status',
     tr: 'tr',
     payerVpa: 'payerVpa',
     payeeVpa: 'payeeVpa',
@@ -45,7 +50,7 @@ export const OWN_ADAPTER: RailAdapter = {
   },
   amountUnit: 'rupees',
   time: 'rfc3339',
-  utcOffset: '+05:30',
+  utcOffset: undefined,
   only: undefined,
   signature: { header: 'x-rail-signature', scheme: 'time-and-body' },
 }

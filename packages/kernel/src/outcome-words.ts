@@ -23,14 +23,15 @@ const WORDS: Readonly<Record<Outcome, string>> = {
     autoreversed partiallyrefunded refundinitiated clawback clawedback reverted`,
 }
 
-const canonical = (word: string): string => word.replace(/[^a-z0-9]/gi, '').toUpperCase()
+/** A word without case and separators: capital letters and digits. */
+export const canonicalWord = (word: string): string => word.replace(/[^a-z0-9]/gi, '').toUpperCase()
 
 const OUTCOMES: ReadonlyMap<string, Outcome> = new Map(
   (Object.keys(WORDS) as Outcome[]).flatMap((outcome) =>
     WORDS[outcome]
       .trim()
       .split(/\s+/)
-      .map((word) => [canonical(word), outcome] as const),
+      .map((word) => [canonicalWord(word), outcome] as const),
   ),
 )
 
@@ -58,7 +59,7 @@ export interface StatedOutcome {
 export function readOutcome(value: unknown, of: StatusOf): Reading<StatedOutcome> {
   const text = readText(value)
   if ('unreadable' in text) return text
-  const whole = canonical(text.value)
+  const whole = canonicalWord(text.value)
   const word = OUTCOMES.has(whole) ? whole : whole.replace(SUBJECTS[of], '')
   const outcome = OUTCOMES.get(word)
   return outcome === undefined ? unreadable(`is not a known status of a ${of}`) : { value: { outcome, word } }
@@ -81,7 +82,7 @@ const DISPUTES: ReadonlyMap<string, DisputeOutcome> = new Map(
     DISPUTE_WORDS[outcome]
       .trim()
       .split(/\s+/)
-      .map((word) => [canonical(word), outcome] as const),
+      .map((word) => [canonicalWord(word), outcome] as const),
   ),
 )
 
@@ -89,7 +90,7 @@ const DISPUTES: ReadonlyMap<string, DisputeOutcome> = new Map(
 export function readDisputeOutcome(value: unknown): Reading<DisputeOutcome> {
   const text = readText(value)
   if ('unreadable' in text) return text
-  const word = canonical(text.value)
+  const word = canonicalWord(text.value)
   const outcome = DISPUTES.get(word) ?? DISPUTES.get(word.replace(/^(?:DISPUTE|CHARGEBACK)(?=.)/, ''))
   return outcome === undefined ? unreadable('is not a known status of a dispute') : { value: outcome }
 }

@@ -11,8 +11,8 @@ import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import type { FollowedNotice } from '../rails/find-notice.ts'
+import type { QuarantineReason, UnreadableNotice } from '../rails/quarantine-reason.ts'
 import { assignNotices, notNew, type RailNotice, storeNotices } from '../rails/rail-notice.ts'
-import type { QuarantineReason, UnreadableNotice } from '../rails/read-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
@@ -32,7 +32,7 @@ import type { RefundOutcome } from './refund-notice.ts'
 import {
   type Changed,
   changesPayment,
-  contradicts,
+  contradiction,
   type Funds,
   givenBack,
   isMadeAfterFailure,
@@ -247,9 +247,10 @@ function decide(state: State, command: CompleteRefund, now: Date): Outcome {
     if (!command.notice) fail('refund_not_found')
     return { ...nothing, kept: toNotice(command, 'unknown_refund', now) }
   }
-  if (contradicts(refund, outcome, state.taken)) {
+  const field = contradiction(refund, outcome, state.taken)
+  if (field !== undefined) {
     if (!command.notice) fail('refund_closed')
-    return { ...nothing, kept: toNotice(command, 'contradicts_earlier_notice', now) }
+    return { ...nothing, kept: toNotice(command, 'contradicts_earlier_notice', now, field) }
   }
   const payment = state.payments.get(refund.paymentId)!
   if (isMadeAfterFailure(refund, outcome)) {
@@ -280,12 +281,14 @@ function decide(state: State, command: CompleteRefund, now: Date): Outcome {
 }
 
 /** A signed notice that is no outcome of a refund, for an operator to read. */
-const toNotice = (command: CompleteRefund, reason: QuarantineReason, now: Date): RailNotice =>
+const toNotice = (command: CompleteRefund, reason: QuarantineReason, now: Date, field?: string): RailNotice =>
   notNew(
     {
       tenantId: command.tenantId,
       body: command.notice ?? fail('refund_not_found'),
       reason,
+      field,
+      ...('unreadable' in command.read && { field: command.read.field, detail: command.read.detail }),
       utr: 'outcome' in command.read ? command.read.outcome.utr : command.read.utr,
       paymentId: command.paymentId,
       flags: ['refund_notice'],

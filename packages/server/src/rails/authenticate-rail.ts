@@ -1,10 +1,11 @@
 import { fail } from '@svc/contract/errors'
 import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
+import { noticeReceiptToWire, type RailNotice } from '@svc/core/rails/rail-notice'
 import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { isMacOf, signedAtMs, TOLERANCE_MS } from '../http/notice-signature.ts'
-import type { Caller, Services } from '../http/operation.ts'
+import { type Caller, type Services, succeed } from '../http/operation.ts'
 import { RejectedNotices } from '../http/rejected-notices.ts'
 
 /** Each rail: the setting of its keys, the sandbox's own key, and whether banks may write and sign in other ways. */
@@ -43,6 +44,12 @@ export function adapterOf({ config }: Pick<Services, 'config'>, query: unknown):
   if (bank === undefined) return OWN_ADAPTER
   return typeof bank === 'string' ? config.RAIL_ADAPTERS.get(bank) : undefined
 }
+
+/** The response to a notice that is kept: 202 while it waits for an operator, 200 where the settings ignore it. */
+export const noticeReply = (kept: RailNotice) => ({
+  status: kept.status === 'IGNORED' ? 200 : 202,
+  body: succeed(noticeReceiptToWire(kept)),
+})
 
 /** Whether a notice was signed a few minutes ago at most; one without a time is. */
 export const isFresh = ({ signedAtMs: at }: Caller, nowMs: number): boolean =>
