@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { newProgram } from '@svc/cli/program'
 import type { Command } from 'commander'
 import { expect } from 'vitest'
-import type { Json } from '../harness/client.ts'
+import type { Client, Json } from '../harness/client.ts'
+import { Browser } from '../harness/console.ts'
 import type { Live } from '../harness/live.ts'
 import type { LiveMerchant } from './merchants.ts'
 import type { LivePartner } from './partners.ts'
@@ -133,17 +134,43 @@ async function administerMembers(svc: Svc, merchantId: string): Promise<void> {
   expect(members.map(({ name }) => name)).toContain('asha@shop.example')
 }
 
-export async function administerOperators(svc: Svc): Promise<void> {
-  await svc(['admin', 'operator', 'create', 'asha', '--role', 'admin', '--password-stdin'], `${PASSWORD}\n`)
-  await svc(['admin', 'operator', 'create', 'ravi', '--role', 'viewer', '--password-stdin'], `${PASSWORD}\n`)
-  await svc(['admin', 'operator', 'role', 'ravi', 'operator'])
-  await svc(['admin', 'operator', 'reset-password', 'ravi', '--password-stdin'], `${PASSWORD} two\n`)
+/** The person opens the link and chooses the password. */
+export const acceptLink = async (client: Client, { link }: Json): Promise<void> => {
+  const accepted = await new Browser({ client }).post('/invitation/accept', {
+    token: link.split('#')[1],
+    password: PASSWORD,
+  })
+  expect([accepted.status, accepted.text]).toEqual([200, accepted.text])
+}
+
+const asMeera = { SVC_OPERATOR: 'meera' }
+
+/** The owner of the database makes two administrators; from then on each change is theirs, and what gives rights both's. */
+export async function administerOperators(svc: Svc, client: Client): Promise<void> {
+  for (const name of ['asha', 'meera'])
+    await acceptLink(
+      client,
+      await svc(['admin', 'operator', 'invite', name, '--role', 'admin', '--as-owner']),
+    )
+  await acceptLink(client, await svc(['admin', 'operator', 'invite', 'ravi', '--role', 'viewer']))
+  const both = async (...args: string[]) => {
+    const { approvalId } = await svc(['admin', 'operator', ...args])
+    expect(await svc(['admin', 'operator', 'requests'])).toMatchObject([
+      { approvalId, requestedBy: 'operator asha' },
+    ])
+    await svc(['admin', 'operator', 'approve', approvalId], '', asMeera)
+  }
+  await both('role', 'ravi', 'operator')
+  const renewed = await svc(['admin', 'operator', 'password-link', 'ravi'])
+  await svc(['admin', 'operator', 'approve', renewed.approvalId], '', asMeera)
+  await acceptLink(client, renewed)
   await svc(['admin', 'operator', 'disable', 'ravi'])
   await svc(['admin', 'operator', 'enable', 'ravi'])
-  expect(await svc(['admin', 'operator', 'list'])).toHaveLength(2)
-  expect(await svc(['admin', 'operator', 'unlink', 'ravi'])).toMatchObject({ unlinked: false })
-  await svc(['admin', 'operator', 'remove-passkeys', 'ravi'])
-  expect(await svc(['admin', 'operator', 'reset-second-factor', 'ravi'])).toMatchObject({ reset: false })
+  expect(await svc(['admin', 'operator', 'list'])).toHaveLength(3)
+  await both('unlink', 'ravi')
+  await both('remove-passkeys', 'ravi')
+  const { approvalId } = await svc(['admin', 'operator', 'reset-second-factor', 'ravi'])
+  await svc(['admin', 'operator', 'reject', approvalId])
   const { invitationId } = await svc(['admin', 'operator', 'invite', 'dara', '--role', 'operator'])
   expect(await svc(['admin', 'operator', 'invitations'])).toMatchObject([{ invitationId, status: 'open' }])
   await svc(['admin', 'operator', 'revoke-invitation', 'dara'])

@@ -75,7 +75,7 @@ test.skipIf(!REDIS)('requests are counted in the store of RATE_LIMIT_URL', async
 
 test('merchants accept payments by QR code: rail, refunds and disputes', async () => {
   // Money is moved in an operator's name.
-  await administerOperators(live.svc)
+  await administerOperators(live.svc, client)
   merchant = await newMerchant(live, client)
   await sellWithCodes(live, merchant)
 })

@@ -36,7 +36,7 @@ export async function resolveSuspense(
 
 /** Asha asks in the name of the settings, Ravi approves. */
 export async function fundAboveLimit({ server, svc }: Live, { cardAccountId }: TestPartner): Promise<void> {
-  const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: `${PASSWORD} two` }
+  const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: PASSWORD }
   const pay = ['--amount', '300000', '--reference', 'AXISN0000000077', '--reason', 'May float']
   const balance = async (): Promise<string> => {
     const [row] = await server.query<{ balance: string }>(
@@ -64,7 +64,7 @@ export async function adjustPayment(
   { client }: LiveMerchant,
   ravi: Browser,
 ): Promise<void> {
-  expect((await ravi.signIn('ravi', `${PASSWORD} two`)).status).toBe(200)
+  expect((await ravi.signIn('ravi', PASSWORD)).status).toBe(200)
   const { data } = payloadOf(await client.get('/api/v0/payments?status=ACCEPTED'))
   const own = data.find(({ qrCodeId }: { qrCodeId?: string }) => qrCodeId !== undefined)
   const amount = (own.amount + 1).toFixed(2)
@@ -99,7 +99,7 @@ export async function payOut(
   { client, merchantId }: LiveMerchant,
   ravi: Browser,
 ): Promise<void> {
-  const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: `${PASSWORD} two` }
+  const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: PASSWORD }
   const account = ['--holder', 'Corner Shop', '--number', '000012345678', '--ifsc', 'HDFC0000001']
   await svc(['admin', 'payout', 'account', merchantId, ...account, '--gst-state', '29'])
   await svc(['admin', 'payout', 'fee', merchantId, '--percent', '1', '--fixed', '0.50'])
@@ -123,7 +123,7 @@ export async function payOut(
   expect(await svc(['admin', 'payout', 'export'])).toHaveLength(1)
   await svc(['admin', 'payout', 'fail', failed, '--reason', 'account closed'])
   const imported = await prepare()
-  expect((await ravi.signIn('ravi', `${PASSWORD} two`)).status).toBe(200)
+  expect((await ravi.signIn('ravi', PASSWORD)).status).toBe(200)
   expect((await ravi.post(`/payouts/${imported}/approve`)).json).toMatchObject({
     approvedBy: 'operator ravi',
   })

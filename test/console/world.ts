@@ -79,8 +79,13 @@ export async function makeWorld(baseUrl: string, name: Naming = hostile): Promis
 async function makeOperators(operate: Call): Promise<Pick<World, 'viewer' | 'operator'>> {
   const viewer = { name: `vera.${tail()}`, password: 'a long pass phrase to look' }
   const operator = { name: `asha.${tail()}`, password: 'a long pass phrase to act' }
-  await operate('POST', '/operators', { ...viewer, role: 'viewer' })
-  await operate('POST', '/operators', { ...operator, role: 'operator' })
+  for (const [{ name, password }, role] of [
+    [viewer, 'viewer'],
+    [operator, 'operator'],
+  ] as const) {
+    const { link } = await operate('POST', '/operators/invitations', { name, role })
+    await operate('POST', '/invitation/accept', { token: link.split('#')[1], password })
+  }
   return { viewer, operator }
 }
 

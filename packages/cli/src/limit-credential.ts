@@ -9,8 +9,7 @@ import {
 import { kindOfTenant } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
-import { withInstallation } from './context.ts'
-import { refused } from './invitation-commands.ts'
+import { asAdministrator } from './administrator.ts'
 import { printRecord } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -40,15 +39,11 @@ export function issueLimited(
   { tenantId, name, ...options }: LimitOptions & { readonly tenantId: string; readonly name: string },
   check: (tx: Tx) => Promise<unknown>,
 ): Promise<IssuedCredential> {
-  return refused(
-    withInstallation(({ database, keyMaker }) => {
-      const limits = limitsOf(tenantId, options)
-      return database.operate(async (tx) => {
-        await check(tx)
-        return issueCredential(tx, keyMaker, { tenantId, name, limits })
-      })
-    }),
-  )
+  return asAdministrator('key issue', async (tx, { keyMaker }) => {
+    const limits = limitsOf(tenantId, options)
+    await check(tx)
+    return issueCredential(tx, keyMaker, { tenantId, name, limits })
+  })
 }
 
 interface LimitCommandOptions extends LimitOptions {
@@ -74,18 +69,14 @@ async function limit(
     throw new UsageError('Name what changes: --address or --any-address, --scope or --all-scopes')
   if ((address && anyAddress) || (scope && allScopes))
     throw new UsageError('--address and --any-address, and --scope and --all-scopes, exclude each other')
-  const limited = await refused(
-    withInstallation(({ database }) =>
-      database.operate(async (tx) => {
-        const { limits } = await requireCredential(tx, wanted.tenantId, wanted.credentialId)
-        const next = limitsOf(wanted.tenantId, {
-          address: anyAddress ? [] : (address ?? limits.addresses),
-          scope: allScopes ? [] : (scope ?? limits.scopes),
-        })
-        return limitCredential(tx, wanted, next)
-      }),
-    ),
-  )
+  const limited = await asAdministrator('key limit', async (tx) => {
+    const { limits } = await requireCredential(tx, wanted.tenantId, wanted.credentialId)
+    const next = limitsOf(wanted.tenantId, {
+      address: anyAddress ? [] : (address ?? limits.addresses),
+      scope: allScopes ? [] : (scope ?? limits.scopes),
+    })
+    return limitCredential(tx, wanted, next)
+  })
   const { credentialId, name } = limited
   const { addresses, scopes } = shownLimits(limited)
   printRecord({ tenantId: wanted.tenantId, credentialId, name, addresses, scopes }, json)

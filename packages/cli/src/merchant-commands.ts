@@ -12,6 +12,7 @@ import { findPartner } from '@svc/core/tenants/partner'
 import { sqlState } from '@svc/platform/db/database'
 import { isMcc, isPayeeName, isVpa, PAYEE_NAME_RULE, STORED_VALUE_LOAD_MCC } from '@svc/upi-qr/upi-uri'
 import type { Command } from 'commander'
+import { asAdministrator } from './administrator.ts'
 import { withInstallation } from './context.ts'
 import {
   addLimitCommand,
@@ -126,8 +127,8 @@ async function create({ name, vpa, mcc, json = false }: CreateOptions): Promise<
     ...(mcc === STORED_VALUE_LOAD_MCC ? ['--mcc 6540 (stored-value load) may not have QR codes'] : []),
   ]
   if (problems.length > 0) throw new UsageError(problems.join('\n'))
-  const { merchant, apiKey } = await withInstallation(({ database, keyMaker }) =>
-    database.operate((tx) => createMerchant(tx, keyMaker, { name, vpa, mcc })),
+  const { merchant, apiKey } = await asAdministrator('merchant create', (tx, { keyMaker }) =>
+    createMerchant(tx, keyMaker, { name, vpa, mcc }),
   ).catch((error: unknown) => {
     if (sqlState(error) === '23505') throw new UsageError(`Another merchant has the address ${vpa}`)
     throw error

@@ -13,6 +13,7 @@ import { setTenantDisabled } from '@svc/core/tenants/tenant'
 import { UnusableJweKey } from '@svc/jwe/keys'
 import { sqlState, type Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
+import { asAdministrator } from './administrator.ts'
 import { withInstallation } from './context.ts'
 import {
   addLimitCommand,
@@ -109,10 +110,10 @@ async function create({ name, product, plainRequests = false, json = false }: Cr
   )
   if (products.length !== new Set(product).size)
     throw new UsageError(`--product must be one or both of ${PRODUCTS.join(', ')}`)
-  const { partner, client } = await withInstallation(({ config, database, keyMaker }) => {
+  const { partner, client } = await asAdministrator('partner create', (tx, { config, keyMaker }) => {
     if (plainRequests && config.SVC_MODE !== 'sandbox')
       throw new UsageError('--plain-requests exists in sandbox mode only')
-    return database.operate((tx) => createPartner(tx, keyMaker, { name, products, plainRequests }))
+    return createPartner(tx, keyMaker, { name, products, plainRequests })
   })
   printRecord(
     { ...shown(partner), clientId: client.clientId, clientSecret: client.clientSecret.reveal() },
@@ -227,12 +228,10 @@ function addEncryptionKeyCommands(partner: Command): void {
       '\nTo rotate a key: issue a new one, give it to every client beside the previous one, then retire the previous one:\n  svc admin partner key issue-shared par_… --json > shared.jwk\n  svc admin partner key retire par_… sk_…\nUntil then responses are encrypted with the previous key, except those to requests that are encrypted with the new one.',
     )
     .action(async (partnerId: string, { json = false }: Json) => {
-      const { k, ...key } = await withInstallation(({ database, keyMaker }) =>
-        database.operate(async (tx) => {
-          await requirePartner(tx, partnerId)
-          return issueSharedKey(tx, keyMaker, partnerId)
-        }),
-      )
+      const { k, ...key } = await asAdministrator('partner key issue-shared', async (tx, { keyMaker }) => {
+        await requirePartner(tx, partnerId)
+        return issueSharedKey(tx, keyMaker, partnerId)
+      })
       printRecord({ ...key, k: k.reveal() }, json)
     })
   key
@@ -283,12 +282,10 @@ async function registerPublic(
   { json = false }: Json,
 ): Promise<void> {
   const jwk = parseJsonText(await readText(file, 'a JWK'), 'a JWK')
-  const key = await withInstallation(({ database }) =>
-    database.operate(async (tx) => {
-      await requirePartner(tx, partnerId)
-      return registerPublicKey(tx, partnerId, jwk)
-    }),
-  ).catch((error: unknown) => {
+  const key = await asAdministrator('partner key register-public', async (tx) => {
+    await requirePartner(tx, partnerId)
+    return registerPublicKey(tx, partnerId, jwk)
+  }).catch((error: unknown) => {
     if (error instanceof UnusableJweKey) throw new UsageError(`This JWK cannot serve. ${error.message}.`)
     if (sqlState(error) === '23505')
       throw new UsageError('The partner has a key with this kid already. Give the new one another kid.')

@@ -1,6 +1,6 @@
 import { rollCredential } from '@svc/core/tenants/credentials'
-import { withInstallation } from './context.ts'
-import { readHours, refused } from './invitation-commands.ts'
+import { asAdministrator } from './administrator.ts'
+import { readHours } from './invitation-commands.ts'
 import { printRecord } from './print.ts'
 
 export interface RollOptions {
@@ -17,10 +17,8 @@ export async function roll(
   toRecord: (rolled: Rolled) => Parameters<typeof printRecord>[0],
 ): Promise<void> {
   const requested = { ...wanted, hours: readHours(hours) }
-  const rolled = await refused(
-    withInstallation(({ database, keyMaker }) =>
-      database.operate((tx) => rollCredential(tx, keyMaker, requested)),
-    ),
+  const rolled = await asAdministrator('key roll', (tx, { keyMaker }) =>
+    rollCredential(tx, keyMaker, requested),
   )
   printRecord(toRecord(rolled), json)
 }

@@ -1,5 +1,6 @@
 import type { Operation } from '@svc/server/http/operation'
 import { adjustPaymentInConsole } from './adjust-payment.ts'
+import * as accessRequests from './access-request-operations.ts'
 import * as alerts from './alert-operations.ts'
 import * as approvals from './approval-operations.ts'
 import * as audit from './audit-operations.ts'
@@ -202,9 +203,10 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   searchEverything,
   showCatalogue,
   operators.listOperators,
-  operators.createOperator,
   operators.changeOperator,
-  operators.resetOperatorPassword,
+  accessRequests.listAccessRequestsInConsole,
+  accessRequests.approveAccessRequest,
+  accessRequests.rejectAccessRequest,
   passkeys.removeOperatorPasskeys,
   secondFactor.resetSecondFactor,
   oidc.unlinkOperator,
@@ -224,6 +226,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   members.resetMemberSecondFactor,
   invitations.listInvitations,
   invitations.inviteOperator,
+  invitations.linkOperator,
   invitations.revokeInvitation,
   invitations.showInvitation,
   invitations.acceptInvitation,

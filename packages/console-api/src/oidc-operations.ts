@@ -4,12 +4,13 @@ import { query } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { Type } from 'typebox'
+import { byOperator, changeAccess, toolsOf, WaitsFor } from './access-requests.ts'
 import { asOperator } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import type { Person } from './identity-provider.ts'
-import { admit, unlinkIdentity } from './identity-store.ts'
-import { endSessions, findOperator, type OperatorAccount } from './operator-store.ts'
+import { admit } from './identity-store.ts'
+import type { OperatorAccount } from './operator-store.ts'
 import { ANONYMOUS, beginSession, SessionRecord } from './session-operations.ts'
 
 const TAG = 'Single sign-on'
@@ -179,21 +180,21 @@ export const unlinkOperator = query({
   tag: TAG,
   summary: 'Unlink an operator from the identity provider',
   description:
-    'For a person with a new account at the provider: the next sign-in by the name links again. Ends all sessions of the operator within a second.',
+    'For a person with a new account at the provider: the next sign-in by the name links again. Ends all sessions of the operator within a second. In live mode it waits for a second administrator: `approvalId` says so.',
   permission: 'administer',
   params: idParam('operatorId'),
-  result: closed({ unlinked: Type.Boolean({ description: 'Whether there was a link' }) }),
-  errors: ['operator_not_found'],
+  result: closed({
+    unlinked: Type.Boolean({ description: 'Whether there was a link' }),
+    approvalId: WaitsFor,
+  }),
+  errors: ['operator_not_found', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { operatorId } = input.params
-      const unlinked = await asOperator(services, input, async (tx) => {
-        const found = await findOperator(tx, operatorId)
-        if (found?.operatorId !== operatorId) return fail('operator_not_found')
-        await endSessions(tx, operatorId)
-        return unlinkIdentity(tx, operatorId)
-      })
-      return { body: JSON.stringify({ unlinked }) }
+      const { approvalId, removed } = await asOperator(services, input, (tx) =>
+        changeAccess(tx, toolsOf(services), byOperator(input), { kind: 'identity', operatorId }),
+      )
+      return { body: JSON.stringify({ unlinked: removed > 0, approvalId }) }
     }
   },
 })

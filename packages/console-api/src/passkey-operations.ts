@@ -1,15 +1,15 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { fail } from '@svc/contract/errors'
 import { required } from '@svc/kernel/invariant'
-import { recordAudit } from '@svc/platform/audit'
 import { network } from '@svc/platform/ip-range'
 import { query } from '@svc/server/http/operation'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { Type } from 'typebox'
+import { byOperator, changeAccess, toolsOf, WaitsFor } from './access-requests.ts'
 import { asOperator } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, Name } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
-import { endSessions, findOperator, type OperatorAccount } from './operator-store.ts'
+import { findOperator, type OperatorAccount } from './operator-store.ts'
 import {
   CreatedCredential,
   PasskeyOptions,
@@ -22,7 +22,6 @@ import {
   isCopied,
   listPasskeys,
   lockPasskey,
-  removeAllPasskeys,
   removePasskeyOf,
   usePasskey,
 } from './passkey-store.ts'
@@ -152,22 +151,19 @@ export const removeOperatorPasskeys = query({
   path: `${CONSOLE_API}/operators/:operatorId/passkeys`,
   tag: TAG,
   summary: 'Remove all passkeys of an operator',
-  description: 'Ends all sessions of the operator within a second.',
+  description:
+    'Ends all sessions of the operator within a second. In live mode it waits for a second administrator: `approvalId` says so.',
   permission: 'administer',
   params: idParam('operatorId'),
-  result: closed({ removed: Type.Integer({ description: 'How many there were' }) }),
-  errors: ['operator_not_found'],
+  result: closed({ removed: Type.Integer({ description: 'How many there were' }), approvalId: WaitsFor }),
+  errors: ['operator_not_found', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { operatorId } = input.params
-      const removed = await asOperator(services, input, async (tx) => {
-        const found = await findOperator(tx, operatorId)
-        if (found?.operatorId !== operatorId) return fail('operator_not_found')
-        await endSessions(tx, operatorId)
-        recordAudit(tx, [{ action: 'operator.passkeys_removed', target: operatorId }])
-        return removeAllPasskeys(tx, operatorId)
-      })
-      return { body: JSON.stringify({ removed }) }
+      const { approvalId, removed } = await asOperator(services, input, (tx) =>
+        changeAccess(tx, toolsOf(services), byOperator(input), { kind: 'passkeys', operatorId }),
+      )
+      return { body: JSON.stringify({ removed, approvalId }) }
     }
   },
 })

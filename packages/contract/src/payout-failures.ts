@@ -78,24 +78,24 @@ export const PAYOUT_FAILURES = {
     404,
     'NOT_FOUND_ERROR',
     'Approval not found',
-    'List them: `svc admin approval list`.',
+    'List them: `svc admin approval list`, `svc admin operator requests`.',
   ),
   approval_closed: kind(
     409,
     'CONFLICT_ERROR',
     'The approval was decided before, or has expired',
-    'Request the posting again.',
+    'Request it again.',
   ),
   approval_same_person: kind(
     403,
     'AUTHORIZATION_ERROR',
-    'The operator who requested a posting cannot approve it',
+    'The operator who requested it cannot approve it',
     'Let another person approve it: an operator whom that one created, invited, promoted or reset within `APPROVER_COOLING_DAYS` is not another person.',
   ),
   approval_open: kind(
     409,
     'CONFLICT_ERROR',
-    'Another posting with this reference waits for approval',
+    'The same waits for approval already',
     'Have the open one approved or rejected first.',
   ),
   adjustment_reference_used: kind(

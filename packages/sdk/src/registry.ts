@@ -128,6 +128,7 @@ export type ErrorCode =
   | 'notice_not_applied'
   | 'session_not_found'
   | 'invitation_not_found'
+  | 'invitation_not_approved'
   | 'invitation_used'
   | 'invitation_revoked'
   | 'invitation_expired'
