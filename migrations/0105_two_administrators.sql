@@ -8,7 +8,8 @@ create constraint trigger audited after insert or update or delete on approval_l
   for each row execute function audit_change('approval_limit', 'what', '', 'above_paise,cooling_days,administrators_by_two');
 
 -- A link makes an operator, or lets an operator who exists choose another password.
-alter table operator_invitations add column resets text collate "C" references operators;
+alter table operator_invitations add column resets text collate "C";
+alter table operator_invitations add constraint resets_an_operator foreign key (resets) references operators not valid;
 alter table operator_invitations drop constraint operator_invitations_operator_id_key;
 drop trigger audited on operator_invitations;
 create constraint trigger audited after insert or update or delete on operator_invitations deferrable initially deferred

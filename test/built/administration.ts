@@ -225,5 +225,8 @@ export async function proveAndRestore(live: Live): Promise<void> {
   await svc(['admin', 'backup', file])
   await svc(['admin', 'backup', 'verify', file])
   await svc(['admin', 'restore', file, '--replace'])
+  const sessions = () => live.server.query('select from svc.operator_sessions')
+  expect(await sessions()).toEqual([])
+  await svc(['admin', 'end-access'])
   await svc(['admin', 'reconcile'])
 }

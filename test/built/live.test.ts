@@ -184,8 +184,13 @@ test('operators sign in to the console and see the history of each object', asyn
   const browser = new Browser({ client })
   expect((await browser.signIn('asha', PASSWORD)).status).toBe(200)
   expect((await browser.get('/session')).json.operator).toMatchObject({ name: 'asha', role: 'admin' })
-  expect((await browser.get('/sessions')).json.data).toMatchObject([{ isCurrent: true }])
+  // That of the invitation, too.
+  expect((await browser.get('/sessions')).json.data).toMatchObject([
+    { isCurrent: true },
+    { isCurrent: false },
+  ])
   await browser.send('DELETE', '/sessions')
+  expect((await browser.get('/sessions')).json.data).toMatchObject([{ isCurrent: true }])
   expect((await browser.get('/merchants')).json.data).toHaveLength(1)
   await readRecords(browser)
   const [logged] = await live.server.query<{ request_id: string }>(

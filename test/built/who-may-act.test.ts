@@ -13,12 +13,17 @@ let live: Live
 let service: ServiceProcess
 let client: Client
 let settings: Record<string, string>
-let nobody: Record<string, string>
+let unsigned: Record<string, string>
 beforeAll(async () => {
   live = await openLive()
   settings = { ...live.settings, APPROVER_COOLING_DAYS: '7' }
-  const { SVC_OPERATOR: _name, SVC_OPERATOR_PASSWORD: _password, SVC_OPERATOR_CODE: _code, ...rest } = settings
-  nobody = rest
+  const {
+    SVC_OPERATOR: _name,
+    SVC_OPERATOR_PASSWORD: _password,
+    SVC_OPERATOR_CODE: _code,
+    ...rest
+  } = settings
+  unsigned = rest
   service = await startProcess({ ...settings, NODE_EXTRA_CA_CERTS: live.receiver.certificate })
   client = await Client.open(service.baseUrl)
 })
@@ -27,14 +32,14 @@ afterAll(async () => {
   await live?.close()
 })
 
-const run = (args: readonly string[], env = nobody) => runHere(['admin', ...args, '--json'], env)
-const as = (name: string) => ({ ...nobody, SVC_OPERATOR: name, SVC_OPERATOR_PASSWORD: PASSWORD })
-const done = async (args: readonly string[], env = nobody): Promise<Json> => {
+const run = (args: readonly string[], env = unsigned) => runHere(['admin', ...args, '--json'], env)
+const as = (name: string) => ({ ...unsigned, SVC_OPERATOR: name, SVC_OPERATOR_PASSWORD: PASSWORD })
+const done = async (args: readonly string[], env = unsigned): Promise<Json> => {
   const { code, stderr, stdout } = await run(args, env)
   expect(code, `svc admin ${args.join(' ')}\n${stderr}`).toBe(0)
   return JSON.parse(stdout)
 }
-const refused = async (args: readonly string[], env = nobody): Promise<string> => {
+const refused = async (args: readonly string[], env = unsigned): Promise<string> => {
   const { code, stderr } = await run(args, env)
   expect(code, `svc admin ${args.join(' ')}`).toBe(1)
   return stderr
@@ -55,7 +60,7 @@ const open = (link: Json, password = PASSWORD) =>
 test('the first administrator is invited by the login that owns the database alone, and all operators are alerted', async () => {
   const invite = ['operator', 'invite', 'asha', '--role', 'admin']
   expect(await refused(invite)).toContain('There is no administrator yet')
-  const { DATABASE_OWNER_URL: owner, ...others } = nobody
+  const { DATABASE_OWNER_URL: owner, ...others } = unsigned
   expect(await refused([...invite, '--as-owner'], others)).toContain('needs the login that owns the database')
   const operators = { ...others, DATABASE_OWNER_URL: others['DATABASE_OPERATOR_URL']! }
   expect(await refused([...invite, '--as-owner'], operators)).toContain('needs the login that owns')
@@ -75,9 +80,11 @@ test('a finance person alone makes no second operator by the command line', asyn
   expect(await refused(invite, as('farid'))).toContain('only an administrator')
   expect(await refused(invite)).toContain('only a signed-in administrator')
   // Neither by saying that this installation is a sandbox.
-  const sandbox = { ...nobody, SVC_MODE: 'sandbox' }
+  const sandbox = { ...unsigned, SVC_MODE: 'sandbox' }
   expect(await refused(invite, sandbox)).toContain('only a signed-in administrator')
-  expect(await refused(['operator', 'password-link', 'meera'], as('farid'))).toContain('only an administrator')
+  expect(await refused(['operator', 'password-link', 'meera'], as('farid'))).toContain(
+    'only an administrator',
+  )
   expect(await names()).toEqual(before)
 })
 
@@ -89,7 +96,9 @@ test('an administrator alone neither sets the password of a colleague nor signs 
     () => ({ status: 404 }),
   )
   expect(set.status).toBe(404)
-  expect((await run(['operator', 'reset-password', 'farid', '--password-stdin'], as('asha'))).code).not.toBe(0)
+  expect((await run(['operator', 'reset-password', 'farid', '--password-stdin'], as('asha'))).code).not.toBe(
+    0,
+  )
   const made = await asha.post(`/operators/${id}/link`, {})
   const byCommand = await done(['operator', 'password-link', 'farid'], as('asha'))
   expect((await open(made.json, 'known to asha alone')).error).toBe('invitation_revoked')
@@ -100,19 +109,24 @@ test('an administrator alone neither sets the password of a colleague nor signs 
   expect(await refused(['operator', 'approve', approvalId], as('asha'))).toContain('cannot approve it')
   await signedIn('farid')
 
-  expect((await (await signedIn('meera')).post(approve)).json).toMatchObject({ status: 'approved', name: 'farid' })
+  expect((await (await signedIn('meera')).post(approve)).json).toMatchObject({
+    status: 'approved',
+    name: 'farid',
+  })
   expect((await open(byCommand, PASSWORD)).status).toBe(200)
   // Who has made the link counts as the same person for a while, wherever two are needed.
   const waiting = await done(['operator', 'role', 'farid', 'admin'], as('asha'))
   expect(waiting).toMatchObject({ role: 'finance', approvalId: expect.any(String) })
   await done(['operator', 'approve', waiting.approvalId], as('meera'))
   const again = await done(['operator', 'password-link', 'meera'], as('asha'))
-  expect(await refused(['operator', 'approve', again.approvalId], as('farid'))).toContain('APPROVER_COOLING_DAYS')
+  expect(await refused(['operator', 'approve', again.approvalId], as('farid'))).toContain(
+    'APPROVER_COOLING_DAYS',
+  )
   await done(['operator', 'reject', again.approvalId], as('meera'))
   expect((await open(again)).error).toBe('invitation_revoked')
 })
 
-test('nobody becomes an administrator, is promoted or loses a way to sign in by one administrator alone', async () => {
+test('no operator becomes an administrator, is promoted or loses a way to sign in by one administrator alone', async () => {
   const asha = await signedIn('asha')
   const invited = await asha.post('/operators/invitations', { name: 'puppet', role: 'admin' })
   expect(invited.json).toMatchObject({ status: 'waiting', approvalId: expect.any(String) })
@@ -140,6 +154,8 @@ test('nobody becomes an administrator, is promoted or loses a way to sign in by 
   // Less needs one person: a disabled operator is out at once.
   const disabled = await asha.send('PATCH', `/operators/${id}`, { disabled: true })
   expect([disabled.json.status, disabled.json.approvalId]).toEqual(['disabled', undefined])
+  const enabled = await asha.send('PATCH', `/operators/${id}`, { disabled: false })
+  expect([enabled.json.status, enabled.json.approvalId]).toEqual(['active', undefined])
 })
 
 /** Arguments with which a command comes as far as asking who calls. */
@@ -174,9 +190,9 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const READS = 'reads'
-const STOPS = 'stops what may be stolen: anybody on the machine, in an emergency'
+const STOPS = 'stops what may be stolen: in an emergency, by the account of the machine'
 const MONEY = 'asks for an operator who moves money'
-const DATA = 'records of a tenant: nobody may act by them'
+const DATA = 'records of a tenant: they permit no sign-in'
 /** Why a command does not ask for an administrator: by its name, or by its group. */
 const OTHERS: Readonly<Record<string, string>> = {
   'operator list': READS,
@@ -198,14 +214,15 @@ const OTHERS: Readonly<Record<string, string>> = {
   'partner key retire': STOPS,
   migrate: 'by the login that owns the database',
   backup: 'by the login that owns the database',
+  'end-access': 'by the login that owns the database; gives no access',
   restore: 'by the login that owns the database; ends all sessions and links',
   doctor: READS,
   audit: READS,
   reconcile: READS,
   invariants: READS,
   alerts: 'a note on an alert',
-  tenant: 'closes a tenant: nobody may act by it',
-  webhook: 'where a tenant’s events go, and the secret by which it checks them: nobody may act by it',
+  tenant: 'closes a tenant: it permits no sign-in',
+  webhook: 'where a tenant’s events go, and the secret by which it checks them: they permit no sign-in',
   keys: 'data keys, with the master key',
   company: DATA,
   user: DATA,
@@ -227,18 +244,21 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 const commands = administrationCommands().map((command) => command.replace('admin ', ''))
 
-test.each(commands)('svc admin %s asks for a signed-in administrator, or is listed with a reason', async (command) => {
-  const args = ARGUMENTS[command]
-  if (!args) {
-    const [group] = command.split(' ')
-    const isWhoMayAct = ['operator', 'member', 'key', 'partner', 'merchant'].includes(group!)
-    expect(OTHERS[command] ?? (isWhoMayAct ? undefined : OTHERS[group!]), command).toBeDefined()
-    return
-  }
-  const file = join(live.folder, 'puppet.jwk')
-  await writeFile(file, '{}')
-  const given = args.map((each) => (each === 'JWK' ? file : each))
-  expect(await refused([...command.split(' '), ...given])).toContain('only a signed-in administrator')
-  const stranger = await refused([...command.split(' '), ...given], as('vera'))
-  expect(stranger).toContain('fit no active operator')
-})
+test.each(commands)(
+  'svc admin %s asks for a signed-in administrator, or is listed with a reason',
+  async (command) => {
+    const args = ARGUMENTS[command]
+    if (!args) {
+      const [group] = command.split(' ')
+      const isWhoMayAct = ['operator', 'member', 'key', 'partner', 'merchant'].includes(group!)
+      expect(OTHERS[command] ?? (isWhoMayAct ? undefined : OTHERS[group!]), command).toBeDefined()
+      return
+    }
+    const file = join(live.folder, 'puppet.jwk')
+    await writeFile(file, '{}')
+    const given = args.map((each) => (each === 'JWK' ? file : each))
+    expect(await refused([...command.split(' '), ...given])).toContain('only a signed-in administrator')
+    const stranger = await refused([...command.split(' '), ...given], as('vera'))
+    expect(stranger).toContain('only an administrator does this')
+  },
+)

@@ -9,6 +9,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   audit_closing: [],
   reopen_closed_tenants: [],
   require_approved_assignment: [],
+  require_second_administrator: [],
   require_second_person: [],
   require_whole_journals: [],
   retained_since: [],

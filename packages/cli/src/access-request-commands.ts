@@ -8,7 +8,16 @@ interface Json {
   readonly json?: boolean
 }
 
-const shown = ({ approvalId, expiresAt, kind, name, outcome, requestedAt, requestedBy, role }: AccessRequest) => ({
+const shown = ({
+  approvalId,
+  expiresAt,
+  kind,
+  name,
+  outcome,
+  requestedAt,
+  requestedBy,
+  role,
+}: AccessRequest) => ({
   approvalId,
   kind,
   name,

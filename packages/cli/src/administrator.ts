@@ -2,16 +2,16 @@ import { hasAdministrator } from '@svc/console-api/operator-store'
 import { permits, type Role } from '@svc/console-api/permissions'
 import { type Administrator, needsTwoAdministrators } from '@svc/console-api/second-administrator'
 import { Failure } from '@svc/contract/errors'
+import { connectionOptions } from '@svc/platform/db/connection-options'
 import type { Tx } from '@svc/platform/db/database'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
-import { connectionOptions } from '@svc/platform/db/connection-options'
 import { type CommandContext, cliActor, withInstallation } from './context.ts'
-import { UsageError } from './usage-error.ts'
 import { signedInOperator } from './signed-in-operator.ts'
+import { UsageError } from './usage-error.ts'
 
 /** The administrator in whose name a command changes who may act. */
 export interface CommandAdministrator extends Administrator {
-  /** Absent where nobody is signed in: in a sandbox, before the first administrator, and for the owner of the database. */
+  /** Absent without a sign-in: in a sandbox, before the first administrator, and for the owner of the database. */
   readonly operator?: { readonly operatorId: string; readonly role: Role }
 }
 
@@ -33,7 +33,11 @@ export const WAITS =
  * Before there is an administrator, `beforeFirst` says whether it may run without.
  */
 export const withAdministrator = <T>(
-  { asOwner = false, command, beforeFirst = true }: AsOwner & {
+  {
+    asOwner = false,
+    command,
+    beforeFirst = true,
+  }: AsOwner & {
     readonly command: string
     readonly beforeFirst?: boolean
   },
@@ -88,7 +92,9 @@ async function administrator(context: CommandContext, beforeFirst: boolean): Pro
   }
   const operator = await signedInOperator(context)
   if (!permits(operator.role, 'administer'))
-    throw new UsageError(`The operator ${operator.name} has the role ${operator.role}: only an administrator does this.`)
+    throw new UsageError(
+      `The operator ${operator.name} has the role ${operator.role}: only an administrator does this.`,
+    )
   return { actor: `operator ${operator.name}`, operator }
 }
 

@@ -52,22 +52,6 @@ Examples:
     )
     .action(invite)
   operator
-    .command('password-link <name>')
-    .description('print a link with which an operator chooses another password; it works once, sessions end then')
-    .option('--hours <hours>', `how long the link works, 1 to ${INVITATION_HOURS_MAX}`, `${INVITATION_HOURS}`)
-    .option(...AS_OWNER)
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      `
-A second factor stays: the link replaces the password alone. In live mode it works once a second administrator has
-approved it.
-
-Example:
-  svc admin operator password-link ravi`,
-    )
-    .action(passwordLink)
-  operator
     .command('invitations')
     .description('list invitations that were neither accepted nor revoked')
     .option('--json', 'print JSON')
@@ -86,8 +70,10 @@ Example:
     .addHelpText('after', '\nExample:\n  svc admin operator revoke-invitation ravi')
     .action(async (name: string, { json = false }: Json) => {
       const now = new Date()
-      const revoked = await withAdministrator({ command: 'operator revoke-invitation' }, ({ database }, { actor }) =>
-        database.operate((tx) => revokeInvitationOf(tx, name, now), 'read committed', { actor }),
+      const revoked = await withAdministrator(
+        { command: 'operator revoke-invitation' },
+        ({ database }, { actor }) =>
+          database.operate((tx) => revokeInvitationOf(tx, name, now), 'read committed', { actor }),
       )
       if (!revoked)
         throw new UsageError(
@@ -95,6 +81,28 @@ Example:
         )
       printRecord(shown(revoked, now), json)
     })
+  addPasswordLinkCommand(operator)
+}
+
+function addPasswordLinkCommand(operator: Command): void {
+  operator
+    .command('password-link <name>')
+    .description(
+      'print a link with which an operator chooses another password; it works once, sessions end then',
+    )
+    .option('--hours <hours>', `how long the link works, 1 to ${INVITATION_HOURS_MAX}`, `${INVITATION_HOURS}`)
+    .option(...AS_OWNER)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+A second factor stays: the link replaces the password alone. In live mode it works once a second administrator has
+approved it.
+
+Example:
+  svc admin operator password-link ravi`,
+    )
+    .action(passwordLink)
 }
 
 const shown = (invitation: Invitation, now: Date) => ({
@@ -128,8 +136,10 @@ async function invite(name: string, options: LinkOptions & { readonly role: stri
     throw new UsageError(
       'The name must be 2 to 64 small letters, digits and . _ @ -, a letter or digit first',
     )
-  await printLink(options, { command: `operator invite ${name}`, beforeFirst: false }, (tx, tools, by, link) =>
-    insertInvitation(tx, tools, by, { ...link, name, role }),
+  await printLink(
+    options,
+    { command: `operator invite ${name}`, beforeFirst: false },
+    (tx, tools, by, link) => insertInvitation(tx, tools, by, { ...link, name, role }),
   )
 }
 

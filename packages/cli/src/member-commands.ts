@@ -210,7 +210,9 @@ async function change(tenantId: string, who: string, what: MemberChange, json: b
 }
 
 async function resetSecondFactor(tenantId: string, who: string, { json = false }: Json): Promise<void> {
-  const reset = await asAdministrator('member reset-second-factor', (tx) => resetMemberFactor(tx, tenantId, who))
+  const reset = await asAdministrator('member reset-second-factor', (tx) =>
+    resetMemberFactor(tx, tenantId, who),
+  )
   const { member, removed } = reset ?? noSuch(tenantId, who)
   printRecord({ ...shown(member), reset: removed }, json)
 }

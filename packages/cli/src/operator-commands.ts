@@ -43,7 +43,9 @@ export function addOperatorCommands(program: Command): void {
       .option(...AS_OWNER)
       .option('--json', 'print JSON')
       .addHelpText('after', `\nExample:\n  svc admin operator ${name} asha`)
-      .action((who: string, options: Changing) => (disabled ? disable(who, options) : change(who, options, { kind: 'enable' })))
+      .action((who: string, options: Changing) =>
+        disabled ? disable(who, options) : change(who, options, { kind: 'enable' }),
+      )
   operator
     .command('role <name> <role>')
     .description(`change what an operator may do: ${ROLES.join(', ')}; less than before ends their sessions`)

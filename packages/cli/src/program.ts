@@ -18,6 +18,7 @@ import { withInstallation } from './context.ts'
 import { addDisputeCommands } from './dispute-commands.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addEncryptionCommands } from './encryption-commands.ts'
+import { addEndAccessCommand } from './end-access-command.ts'
 import { addEventCommands } from './event-commands.ts'
 import { addInvariantsCommand } from './invariants-command.ts'
 import { addJournalCommands } from './journal-commands.ts'
@@ -162,6 +163,7 @@ Examples:
   addReconcileCommand(admin)
   addInvariantsCommand(admin)
   addBackupCommands(admin)
+  addEndAccessCommand(admin)
 }
 
 function addReconcileCommand(admin: Command): void {

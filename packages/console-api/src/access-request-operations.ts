@@ -1,9 +1,18 @@
 import { rfc3339 } from '@svc/kernel/time'
-import { query } from '@svc/server/http/operation'
+import { type Input, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { type AccessRequest, decideAccessRequest, listAccessRequests } from './access-requests.ts'
 import { actorOf, asOperator } from './as-operator.ts'
-import { CONSOLE_API, consoleOperation, idParam, instant, listOf, maybe, record, text } from './console-schema.ts'
+import {
+  CONSOLE_API,
+  consoleOperation,
+  idParam,
+  instant,
+  listOf,
+  maybe,
+  record,
+  text,
+} from './console-schema.ts'
 
 const TAG = 'Operators'
 const PATH = `${CONSOLE_API}/operators/requests`
@@ -22,7 +31,7 @@ const AccessRequestRecord = record('AccessRequest', {
   expiresOn: instant,
 })
 
-export const accessRequestStatus = ({ expiresAt, outcome }: AccessRequest, now: Date) => {
+const accessRequestStatus = ({ expiresAt, outcome }: AccessRequest, now: Date) => {
   if (outcome !== null) return outcome.toLowerCase() as 'approved' | 'rejected' | 'expired'
   return expiresAt <= now ? 'expired' : 'waiting'
 }
@@ -58,47 +67,60 @@ export const listAccessRequestsInConsole = query({
   },
 })
 
-const decision = (verb: 'approve' | 'reject', summary: string, description: string) =>
-  query({
-    ...consoleOperation,
-    id: `console.${verb}AccessRequest`,
-    stepUp: true,
-    method: 'POST',
-    path: `${PATH}/:approvalId/${verb}`,
-    tag: TAG,
-    summary,
-    description,
-    permission: 'administer',
-    params: idParam('approvalId'),
-    result: AccessRequestRecord,
-    errors: [
-      'approval_not_found',
-      'approval_closed',
-      'approval_same_person',
-      'operator_not_found',
-      'last_administrator',
-    ],
-    mount(services) {
-      const { clock, config } = services
-      return async (input) => {
-        const now = new Date(clock.now())
-        const outcome = verb === 'approve' ? 'APPROVED' : 'REJECTED'
-        const { approvalId } = input.params
-        const decided = await asOperator(services, input, (tx) =>
-          decideAccessRequest(tx, { approvalId, outcome, by: actorOf(input.caller), now }),
-        )
-        return { body: JSON.stringify(toWire(decided, config.BUSINESS_TIME_ZONE, now)) }
-      }
-    },
-  })
+async function decide(
+  services: Services,
+  input: Input<unknown, unknown, unknown>,
+  approvalId: string,
+  outcome: 'APPROVED' | 'REJECTED',
+) {
+  const now = new Date(services.clock.now())
+  const decided = await asOperator(services, input, (tx) =>
+    decideAccessRequest(tx, { approvalId, outcome, by: actorOf(input.caller), now }),
+  )
+  return { body: JSON.stringify(toWire(decided, services.config.BUSINESS_TIME_ZONE, now)) }
+}
 
-export const approveAccessRequest = decision(
-  'approve',
-  'Approve a change of operators that another administrator requested',
-  'It happens at once; the link of an invitation works from now on. Nobody approves what they requested, nor what was requested by an operator whom they created, invited, promoted or reset within `APPROVER_COOLING_DAYS`, or who did that to them.',
-)
-export const rejectAccessRequest = decision(
-  'reject',
-  'Reject a change of operators that waits for a second administrator',
-  'Nothing changes; the link of an invitation never works. Its requester may do it, too.',
-)
+const FAILS = [
+  'approval_not_found',
+  'approval_closed',
+  'approval_same_person',
+  'operator_not_found',
+  'last_administrator',
+] as const
+
+export const approveAccessRequest = query({
+  ...consoleOperation,
+  id: 'console.approveAccessRequest',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/:approvalId/approve`,
+  tag: TAG,
+  summary: 'Approve a change of operators that another administrator requested',
+  description:
+    'It happens at once; the link of an invitation works from now on. The requester does not approve it; neither does an operator whom the requester created, invited, promoted or reset within `APPROVER_COOLING_DAYS`, or who did that to the requester.',
+  permission: 'administer',
+  params: idParam('approvalId'),
+  result: AccessRequestRecord,
+  errors: [...FAILS],
+  mount(services) {
+    return (input) => decide(services, input, input.params.approvalId, 'APPROVED')
+  },
+})
+
+export const rejectAccessRequest = query({
+  ...consoleOperation,
+  id: 'console.rejectAccessRequest',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/:approvalId/reject`,
+  tag: TAG,
+  summary: 'Reject a change of operators that waits for a second administrator',
+  description: 'Nothing changes; the link of an invitation never works. Its requester may do it, too.',
+  permission: 'administer',
+  params: idParam('approvalId'),
+  result: AccessRequestRecord,
+  errors: [...FAILS],
+  mount(services) {
+    return (input) => decide(services, input, input.params.approvalId, 'REJECTED')
+  },
+})

@@ -11,10 +11,16 @@ import { unlinkIdentity } from './identity-store.ts'
 import { endSessions, findOperator, type OperatorAccount, updateOperator } from './operator-store.ts'
 import { removeAllPasskeys } from './passkey-store.ts'
 import { covers, type Role } from './permissions.ts'
-import { type AccessKind, type AccessReset, type AccessTools, type Administrator, requestAccess } from './second-administrator.ts'
+import {
+  type AccessKind,
+  type AccessReset,
+  type AccessTools,
+  type Administrator,
+  requestAccess,
+} from './second-administrator.ts'
 import { OPERATOR_FACTORS } from './second-factor-store.ts'
 
-/** What gives an operator more rights, or somebody else the means to act as that operator (decision R10). */
+/** What gives an operator more rights, or another person the means to act as that operator (decision R10). */
 export type AccessWanted =
   | { readonly kind: 'role'; readonly role: Role }
   | { readonly kind: 'enable' | AccessReset }
@@ -41,11 +47,12 @@ interface RequestRow {
   requested_by: string
   requested_at: Date
   expires_at: Date
+  revoked_at: Date | null
   outcome: AccessRequest['outcome']
 }
 
 const SELECT = `select r.approval_id, r.kind, r.operator_id, coalesce(i.name, o.name) as name, coalesce(r.role, i.role) as role,
-    r.requested_by, r.requested_at, r.expires_at, r.outcome
+    r.requested_by, r.requested_at, r.expires_at, r.outcome, i.revoked_at
   from access_requests r left join operator_invitations i on i.invitation_id = r.invitation_id
     left join operators o on o.operator_id = r.operator_id`
 
@@ -55,7 +62,7 @@ const LOCK = statement<RequestRow>(
 )
 const LIST = statement<RequestRow>(
   'access_requests_list',
-  `${SELECT} where r.outcome is null and r.expires_at > $1 order by r.requested_at desc, r.approval_id desc limit 200`,
+  `${SELECT} where r.outcome is null and r.expires_at > $1 and i.revoked_at is null order by r.requested_at desc, r.approval_id desc limit 200`,
 )
 const DECIDE = statement(
   'access_request_decide',
@@ -135,7 +142,12 @@ export const listAccessRequests = async (tx: Tx, now: Date): Promise<AccessReque
  */
 export async function decideAccessRequest(
   tx: Tx,
-  { approvalId, outcome, by, now }: {
+  {
+    approvalId,
+    outcome,
+    by,
+    now,
+  }: {
     readonly approvalId: string
     readonly outcome: 'APPROVED' | 'REJECTED'
     readonly by: string
@@ -144,7 +156,7 @@ export async function decideAccessRequest(
 ): Promise<AccessRequest> {
   const [row] = await tx.query(LOCK, [approvalId])
   if (!row) return fail('approval_not_found')
-  if (row.outcome !== null || row.expires_at <= now) return fail('approval_closed')
+  if (row.outcome !== null || row.revoked_at !== null || row.expires_at <= now) return fail('approval_closed')
   if (outcome === 'APPROVED') {
     const problem = await secondPersonProblem(tx, [row.requested_by], by)
     if (problem) fail('approval_same_person', problem.isSame ? {} : { description: problem.description })
@@ -154,7 +166,8 @@ export async function decideAccessRequest(
   const operator = row.operator_id === null ? undefined : await findOperator(tx, row.operator_id)
   if (outcome === 'APPROVED' && row.kind !== 'link' && operator) {
     const { operatorId } = operator
-    const change = row.kind === 'role' ? { kind: row.kind, role: row.role!, operatorId } : { kind: row.kind, operatorId }
+    const change =
+      row.kind === 'role' ? { kind: row.kind, role: row.role!, operatorId } : { kind: row.kind, operatorId }
     await apply(tx, operator, change)
   }
   return { ...toRequest(row), outcome }
@@ -166,12 +179,18 @@ async function requireStillAdministrator(tx: Tx, requestedBy: string): Promise<v
     fail('approval_closed', { description: `${requestedBy} is no administrator any more: request it again` })
 }
 
-export const toolsOf = ({ clock, config, random }: Pick<Services, 'clock' | 'config' | 'random'>): AccessTools => ({
+export const toolsOf = ({
+  clock,
+  config,
+  random,
+}: Pick<Services, 'clock' | 'config' | 'random'>): AccessTools => ({
   config,
   random,
   now: new Date(clock.now()),
 })
 
-export const byOperator = ({ caller }: { readonly caller: Caller }): Administrator => ({ actor: actorOf(caller) })
+export const byOperator = ({ caller }: { readonly caller: Caller }): Administrator => ({
+  actor: actorOf(caller),
+})
 
 export const WaitsFor = maybe('What a second administrator must approve before it happens')

@@ -1,6 +1,6 @@
 import type { Operation } from '@svc/server/http/operation'
-import { adjustPaymentInConsole } from './adjust-payment.ts'
 import * as accessRequests from './access-request-operations.ts'
+import { adjustPaymentInConsole } from './adjust-payment.ts'
 import * as alerts from './alert-operations.ts'
 import * as approvals from './approval-operations.ts'
 import * as audit from './audit-operations.ts'

@@ -4,6 +4,7 @@ import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { type Input, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
+import { acceptInvitationOf } from './accept-invitation.ts'
 import { actorOf, asOperator } from './as-operator.ts'
 import {
   CONSOLE_API,
@@ -18,7 +19,6 @@ import {
 } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import {
-  acceptInvitationOf,
   findInvitation,
   INVITATION_HOURS,
   INVITATION_HOURS_MAX,
@@ -99,12 +99,7 @@ async function linkMade(
   const token = newToken(random)
   const maker = { operatorId, role: role as Role }
   const { approvalId, ...invitation } = await asOperator(services, input, (tx) =>
-    make(
-      tx,
-      { config, keyring, random, now },
-      { actor: actorOf(input.caller) },
-      { hours, token, maker },
-    ),
+    make(tx, { config, keyring, random, now }, { actor: actorOf(input.caller) }, { hours, token, maker }),
   )
   const link = invitationLink(publicUrl(), token)
   const shown = toWire(invitation, config.BUSINESS_TIME_ZONE, now)

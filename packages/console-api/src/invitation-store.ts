@@ -2,12 +2,11 @@ import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
 import { type RandomBytes } from '@svc/kernel/ids'
 import type { Keyring } from '@svc/platform/crypto/keyring'
-import { recordAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { type AccessTools, type Administrator, requestAccess } from './second-administrator.ts'
-import { findOperator, insertOperator, type OperatorAccount, setPasswordHash } from './operator-store.ts'
+import { findOperator } from './operator-store.ts'
 import { covers, type Role } from './permissions.ts'
+import { type AccessTools, type Administrator, requestAccess } from './second-administrator.ts'
 
 export const INVITATION_HOURS = 72
 export const INVITATION_HOURS_MAX = 720
@@ -111,7 +110,12 @@ export function stateOf(
   now: Date,
 ): InvitationState {
   if (acceptedAt) return 'accepted'
-  if (revokedAt || approval === 'REJECTED' || makerRole === null || (makerRole !== undefined && !covers(makerRole, role)))
+  if (
+    revokedAt ||
+    approval === 'REJECTED' ||
+    makerRole === null ||
+    (makerRole !== undefined && !covers(makerRole, role))
+  )
     return 'revoked'
   if (expiresAt <= now || approval === 'EXPIRED') return 'expired'
   return approval === null ? 'waiting' : 'open'
@@ -160,11 +164,11 @@ export interface NewInvitation {
   readonly role: Role
   readonly hours: number
   readonly token: string
-  /** The inviting operator; absent on the command line where nobody can sign in. */
+  /** The inviting operator; absent on the command line without a sign-in. */
   readonly maker?: { readonly operatorId: string; readonly role: Role } | undefined
 }
 
-interface AcceptTools {
+export interface AcceptTools {
   readonly keyring: Keyring
   readonly random: RandomBytes
   readonly now: Date
@@ -260,64 +264,29 @@ async function insertLink(
   }
 }
 
+/** Locks the invitation of a link, so that it is accepted once. */
+export async function lockByToken(tx: Tx, keyring: Keyring, token: string): Promise<Invitation | undefined> {
+  const [row] = await tx.query(LOCK_BY_DIGEST, [digestOf(keyring, token)])
+  return row && toInvitation(row)
+}
+
+/** The same for one that is neither accepted nor revoked, by its id or name. */
+export async function lockOpen(tx: Tx, idOrName: string): Promise<Invitation | undefined> {
+  const [row] = await tx.query(LOCK_OPEN, [idOrName])
+  return row && toInvitation(row)
+}
+
+export const markAccepted = (tx: Tx, { invitationId }: Invitation, operatorId: string, now: Date) =>
+  tx.query(ACCEPT, [invitationId, now, operatorId])
+
 /** By id or by name; `undefined` when there is no such open invitation. */
 export async function revokeInvitationOf(
   tx: Tx,
   idOrName: string,
   now: Date,
 ): Promise<Invitation | undefined> {
-  const [row] = await tx.query(LOCK_OPEN, [idOrName])
-  if (!row) return undefined
-  await tx.query(REVOKE, [row.invitation_id, now])
-  return { ...toInvitation(row), revokedAt: now }
-}
-
-/** Creates the invited operator, or sets the password; of two attempts at once one fails with `invitation_used`. */
-export async function acceptInvitationOf(
-  tx: Tx,
-  { keyring, random, now }: AcceptTools,
-  token: string,
-  passwordHash: string,
-): Promise<OperatorAccount> {
-  const [row] = await tx.query(LOCK_BY_DIGEST, [digestOf(keyring, token)])
-  return accepted(tx, { random, now }, requireOpen(row && toInvitation(row), now), passwordHash)
-}
-
-/** The same for a person whom the identity provider names; `undefined` when this name is not invited. */
-export async function acceptInvitationByName(
-  tx: Tx,
-  tools: Pick<AcceptTools, 'random' | 'now'>,
-  name: string,
-): Promise<OperatorAccount | undefined> {
-  const [row] = await tx.query(LOCK_OPEN, [name])
-  const invitation = row && toInvitation(row)
-  if (invitation?.name !== name || invitation.resets !== null || stateOf(invitation, tools.now) !== 'open')
-    return undefined
-  return accepted(tx, tools, invitation, null)
-}
-
-async function accepted(
-  tx: Tx,
-  { random, now }: Pick<AcceptTools, 'random' | 'now'>,
-  { invitationId, name, resets, role }: Invitation,
-  passwordHash: string | null,
-): Promise<OperatorAccount> {
-  const operator =
-    resets === null
-      ? await insertOperator(tx, random, { name, role, passwordHash })
-      : await replacePassword(tx, resets, passwordHash)
-  await tx.query(ACCEPT, [invitationId, now, operator.operatorId])
-  return operator
-}
-
-async function replacePassword(
-  tx: Tx,
-  operatorId: string,
-  passwordHash: string | null,
-): Promise<OperatorAccount> {
-  const operator = await findOperator(tx, operatorId)
-  if (!operator || operator.disabledAt || passwordHash === null) return fail('invitation_revoked')
-  await setPasswordHash(tx, operatorId, passwordHash)
-  recordAudit(tx, [{ action: 'operator.password_reset', target: operatorId }])
-  return operator
+  const open = await lockOpen(tx, idOrName)
+  if (!open) return undefined
+  await tx.query(REVOKE, [open.invitationId, now])
+  return { ...open, revokedAt: now }
 }

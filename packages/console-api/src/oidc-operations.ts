@@ -1,11 +1,11 @@
 import { fail } from '@svc/contract/errors'
 import { network } from '@svc/platform/ip-range'
 import { query } from '@svc/server/http/operation'
-import { parseCookie, stringifySetCookie } from 'cookie'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { Type } from 'typebox'
 import { byOperator, changeAccess, toolsOf, WaitsFor } from './access-requests.ts'
 import { asOperator } from './as-operator.ts'
+import { BrowserCookie } from './browser-cookie.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import type { Person } from './identity-provider.ts'
@@ -14,28 +14,8 @@ import type { OperatorAccount } from './operator-store.ts'
 import { ANONYMOUS, beginSession, SessionRecord } from './session-operations.ts'
 
 const TAG = 'Single sign-on'
-const COOKIE_SECONDS = 600
-
 /** Sign-ins that one address may begin in a minute. */
 const STARTS_PER_MINUTE = 60
-
-/** The cookie that binds a sign-in to its browser. Over TLS the browser itself holds it to this host. */
-const cookieNameOf = ({ publicUrl }: Pick<ConsoleServices, 'publicUrl'>): string =>
-  publicUrl().startsWith('https:') ? '__Host-svc_console_oidc' : 'svc_console_oidc'
-
-/** The page calls both operations itself, so that the cookie can be `Strict` although the provider leads back. */
-function cookieOf(services: Pick<ConsoleServices, 'publicUrl'>, value: string, maxAge: number): string {
-  const secure = services.publicUrl().startsWith('https:')
-  return stringifySetCookie({
-    name: cookieNameOf(services),
-    value,
-    httpOnly: true,
-    sameSite: 'strict',
-    secure,
-    path: secure ? '/' : '/console',
-    maxAge,
-  })
-}
 
 export const startSingleSignOn = query({
   id: 'console.startSingleSignOn',
@@ -57,7 +37,7 @@ export const startSingleSignOn = query({
       await starts.consume(network(address)).catch(refuseMore)
       const challenge = await database.operate((tx) => challenges.issue(tx, 'oidc'))
       const url = await identityProvider.authorizationUrl(challenge)
-      const cookie = cookieOf(services, challenge, COOKIE_SECONDS)
+      const cookie = new BrowserCookie(services, 'oidc').set(challenge)
       return { headers: { 'set-cookie': cookie }, body: JSON.stringify({ url }) }
     }
   },
@@ -160,8 +140,7 @@ export const finishSingleSignOn = query({
   mount(services: ConsoleServices) {
     return async ({ address, body: { response }, headers, requestId }) => {
       if (services.identityProvider.issuer === undefined) fail('single_sign_on_off')
-      const { cookie } = headers
-      const challenge = parseCookie(typeof cookie === 'string' ? cookie : '')[cookieNameOf(services)]
+      const challenge = new BrowserCookie(services, 'oidc').read(headers)
       const attempt = { address, requestId }
       const person = await authenticated(services, attempt, challenge, response)
       const operator = await operatorOf(services, attempt, person)

@@ -16,12 +16,7 @@ import {
   record,
   text,
 } from './console-schema.ts'
-import {
-  findOperator,
-  listOperatorAccounts,
-  type OperatorAccount,
-  updateOperator,
-} from './operator-store.ts'
+import { findOperator, listOperatorAccounts, type OperatorAccount, updateOperator } from './operator-store.ts'
 import { ROLES } from './permissions.ts'
 
 const TAG = 'Operators'
@@ -111,4 +106,3 @@ export const changeOperator = query({
     }
   },
 })
-

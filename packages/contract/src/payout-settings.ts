@@ -102,7 +102,7 @@ export const PAYOUT_SETTINGS = {
   APPROVER_COOLING_DAYS: cooling,
   SVC_OPERATOR: text(
     undefined,
-    'Name of the operator in whose name `svc` moves money. The service itself does not use it.',
+    'Name of the operator in whose name `svc` moves money, and of the administrator in whose name it changes who may act. The service itself does not use it.',
   ),
   SVC_OPERATOR_PASSWORD: hidden(text(undefined, 'Password of `SVC_OPERATOR`.')),
   SVC_OPERATOR_CODE: hidden(

@@ -81,7 +81,7 @@ export function InviteOperator({ roles }: InviteOperatorProps) {
   )
 }
 
-/** For a person who lost the password: they choose another one, nobody else does. */
+/** For a person who lost the password: they alone choose another one. */
 export function PasswordLink({ operatorId, name }: { readonly operatorId: string; readonly name: string }) {
   const [link, setLink] = useState<string>()
   return (
@@ -98,8 +98,8 @@ export function PasswordLink({ operatorId, name }: { readonly operatorId: string
           await changed()
         }}
       >
-        With the link {name} chooses another password, which ends all their sessions. A second factor stays. Make
-        sure that it is {name} who asks.
+        With the link {name} chooses another password, which ends all their sessions. A second factor stays.
+        Make sure that it is {name} who asks.
       </ConfirmAction>
       <SecretOnce
         what="password link"

@@ -79,9 +79,9 @@ function Unlink({ operatorId, name }: Pick<Operator, 'operatorId' | 'name'>) {
       confirm={`Unlink ${name}`}
       compact
       run={() =>
-        responseOf(
-          api.DELETE('/operators/{operatorId}/identity', { params: { path: { operatorId } } }),
-        ).then(reportWaiting)
+        responseOf(api.DELETE('/operators/{operatorId}/identity', { params: { path: { operatorId } } })).then(
+          reportWaiting,
+        )
       }
     >
       The account of {name} at {about.data.singleSignOn} no longer signs in here, and all their sessions end.
@@ -98,9 +98,9 @@ function RemovePasskeys({ operatorId, name }: Pick<Operator, 'operatorId' | 'nam
       confirm={`Remove all passkeys of ${name}`}
       compact
       run={() =>
-        responseOf(
-          api.DELETE('/operators/{operatorId}/passkeys', { params: { path: { operatorId } } }),
-        ).then(reportWaiting)
+        responseOf(api.DELETE('/operators/{operatorId}/passkeys', { params: { path: { operatorId } } })).then(
+          reportWaiting,
+        )
       }
     >
       All passkeys of {name} stop working, for example after a device was lost, and all their sessions end.
