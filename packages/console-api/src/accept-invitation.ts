@@ -20,7 +20,13 @@ export async function acceptInvitationOf(
   passwordHash: string,
 ): Promise<OperatorAccount> {
   const invitation = requireOpen(await lockByToken(tx, keyring, token), now)
-  return accepted(tx, { random, now }, invitation, passwordHash)
+  const { name, resets, role } = invitation
+  const operator =
+    resets === null
+      ? await insertOperator(tx, random, { name, role, passwordHash })
+      : await replacePassword(tx, resets, passwordHash)
+  await markAccepted(tx, invitation, operator.operatorId, now)
+  return operator
 }
 
 /** The same for a person whom the identity provider names; `undefined` when this name is not invited. */
@@ -32,31 +38,18 @@ export async function acceptInvitationByName(
   const invitation = await lockOpen(tx, name)
   if (invitation?.name !== name || invitation.resets !== null || stateOf(invitation, tools.now) !== 'open')
     return undefined
-  return accepted(tx, tools, invitation, null)
-}
-
-async function accepted(
-  tx: Tx,
-  { random, now }: Pick<AcceptTools, 'random' | 'now'>,
-  invitation: Invitation,
-  passwordHash: string | null,
-): Promise<OperatorAccount> {
-  const { name, resets, role } = invitation
-  const operator =
-    resets === null
-      ? await insertOperator(tx, random, { name, role, passwordHash })
-      : await replacePassword(tx, resets, passwordHash)
-  await markAccepted(tx, invitation, operator.operatorId, now)
+  const operator = await insertOperator(tx, tools.random, { name, role: invitation.role, passwordHash: null })
+  await markAccepted(tx, invitation, operator.operatorId, tools.now)
   return operator
 }
 
 async function replacePassword(
   tx: Tx,
   operatorId: string,
-  passwordHash: string | null,
+  passwordHash: string,
 ): Promise<OperatorAccount> {
   const operator = await findOperator(tx, operatorId)
-  if (!operator || operator.disabledAt || passwordHash === null) return fail('invitation_revoked')
+  if (!operator || operator.disabledAt) return fail('invitation_revoked')
   await setPasswordHash(tx, operatorId, passwordHash)
   recordAudit(tx, [{ action: 'operator.password_reset', target: operatorId }])
   return operator

@@ -141,7 +141,7 @@ export const inviteOperator = query({
   permission: 'administer',
   body: closed({ name: OperatorName, role: Role, hours: Hours }),
   result: NewInvitationRecord,
-  errors: ['already_exists', 'too_many_invitations'],
+  errors: ['already_exists', 'approval_open', 'too_many_invitations'],
   mount(services) {
     return (input) => {
       const { hours, name } = input.body
@@ -167,7 +167,7 @@ export const linkOperator = query({
   params: idParam('operatorId'),
   body: closed({ hours: Hours }),
   result: NewInvitationRecord,
-  errors: ['operator_not_found', 'approval_open', 'too_many_invitations'],
+  errors: ['operator_not_found', 'already_exists', 'approval_open', 'too_many_invitations'],
   mount(services) {
     return (input) =>
       linkMade(services, input, input.body.hours, (tx, tools, by, link) =>

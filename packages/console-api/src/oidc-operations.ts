@@ -166,7 +166,7 @@ export const unlinkOperator = query({
     unlinked: Type.Boolean({ description: 'Whether there was a link' }),
     approvalId: WaitsFor,
   }),
-  errors: ['operator_not_found', 'approval_open'],
+  errors: ['operator_not_found', 'last_administrator', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { operatorId } = input.params

@@ -160,7 +160,7 @@ export const removeOperatorPasskeys = query({
   permission: 'administer',
   params: idParam('operatorId'),
   result: closed({ removed: Type.Integer({ description: 'How many there were' }), approvalId: WaitsFor }),
-  errors: ['operator_not_found', 'approval_open'],
+  errors: ['operator_not_found', 'last_administrator', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { operatorId } = input.params

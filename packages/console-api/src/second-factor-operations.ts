@@ -164,7 +164,7 @@ export const resetSecondFactor = query({
   permission: 'administer',
   params: idParam('operatorId'),
   result: closed({ removed: Type.Boolean(), approvalId: WaitsFor }),
-  errors: ['operator_not_found', 'second_factor_not_found', 'approval_open'],
+  errors: ['operator_not_found', 'second_factor_not_found', 'last_administrator', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { operatorId } = input.params
