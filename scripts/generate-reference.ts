@@ -11,6 +11,7 @@ import { SETTINGS } from '@svc/contract/config'
 import { INTERPRETATIONS } from '@svc/contract/interpretations'
 import { responseCodeTable } from '@svc/core/cards/response-codes'
 import { ACCOUNT_KINDS, kindOf } from '@svc/core/ledger/chart-of-accounts'
+import { POSTING_RULES } from '@svc/core/ledger/posting-rules'
 import { API_DOCUMENT } from '@svc/server/api-document'
 import { eventTable } from '@svc/server/event-records'
 import { type About, openApiDocument } from '@svc/server/http/openapi'
@@ -155,6 +156,15 @@ function chartOfAccounts(): string {
     const { title, unit, group, side, isBounded, meaning } = kindOf(kind)
     return `| \`${kind}\` | ${title} | ${unit === 'INR' ? 'rupees' : 'coins'} | ${group} | ${side} | ${isBounded ? 'never' : 'may'} | ${meaning} |`
   })
+  const by = (side: 'debitKind' | 'creditKind', kind: string) =>
+    [
+      ...new Set(
+        POSTING_RULES.filter((rule) => rule[side] === kind).map((rule) => `\`${rule.journalKind}\``),
+      ),
+    ].join(', ')
+  const sides = ACCOUNT_KINDS.map(
+    (kind) => `| \`${kind}\` | ${by('debitKind', kind)} | ${by('creditKind', kind)} |`,
+  )
   return `# Chart of accounts
 
 ${GENERATED}
@@ -163,6 +173,14 @@ An account's id is its kind, a colon, and its owner: a merchant, a partner, a ca
 | Kind | Account | In | Group | Normal side | Below zero | Meaning |
 |---|---|---|---|---|---|---|
 ${rows.join('\n')}
+
+## What debits and what credits each
+
+By the kind of the journal. The database accepts no other movement, whichever login enters it ([R19](../decisions/R19-the-database-knows-permitted-movements.md)).
+
+| Kind | Debited by | Credited by |
+|---|---|---|
+${sides.join('\n')}
 `
 }
 

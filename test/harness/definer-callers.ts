@@ -10,6 +10,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   reopen_closed_tenants: [],
   require_approved_assignment: [],
   require_second_administrator: [],
+  require_charted_account: [],
   require_second_person: [],
   require_whole_journals: [],
   retained_since: [],

@@ -172,7 +172,7 @@ test('a funding whose legs or journal have another kind is rejected above the li
     ['card_funding', 'card_load'],
     ['card_load', 'card_funding'],
   ] as const)
-    await expect(disguised(journal, leg)).rejects.toMatchObject({ constraint: 'journals_are_whole' })
+    await expect(disguised(journal, leg)).rejects.toMatchObject({ constraint: 'postings_are_permitted' })
 })
 
 test.each([
