@@ -187,7 +187,7 @@ function decide(state: State, command: Prepared, now: Date): EnteredOpening {
   const transfer = {
     transferId,
     tenantId,
-    kind: 'opening_balance',
+    kind: 'opening_balance' as const,
     debitAccountId: debited.accountId,
     creditAccountId: credited.accountId,
     amountPaise,

@@ -32,14 +32,11 @@ export interface Journal extends Omit<NewRowOf<typeof journals>, 'effectiveDate'
   readonly transfers: readonly AnyTransfer[]
 }
 
-/** The journal of a fact that moves money once; its id is the transfer's under another prefix. */
-export const journalOf = (
-  transfer: AnyTransfer & { readonly kind: JournalKind },
-  reference: string | null = null,
-): Journal => ({
+/** The journal of a fact that moves money once, of its kind; its id is the transfer's under another prefix. */
+export const journalOf = (transfer: AnyTransfer, reference: string | null = null): Journal => ({
   tenantId: transfer.tenantId,
   journalId: `jrn_${transfer.transferId.slice(transfer.transferId.indexOf('_') + 1)}`,
-  kind: transfer.kind,
+  kind: transfer.kind as JournalKind,
   reference,
   reverses: null,
   reason: null,

@@ -61,7 +61,7 @@ const POSTINGS = {
       person(['upi_clearing', 'payable'], ['payable', 'upi_clearing'], ['merchant_advances', 'upi_clearing']),
     ),
   ],
-  // Between two claims on the bank: nobody is owed more by it, and a late line may be matched by any process.
+  // Between two claims on the bank: no claim on us grows by it, and a late line may be matched by any process.
   bank_settlement: [program(['bank', 'upi_clearing'])],
   bank_settlement_reversed: [program(['upi_clearing', 'bank'])],
   merchant_refund: [program(['payable', 'upi_refunds'], ['merchant_advances', 'upi_refunds'])],

@@ -12,7 +12,7 @@ import { useApprovals } from './approvals.ts'
 import { kindOf } from './chart-of-accounts.ts'
 import { type Journal, journals, saveJournals } from './journals.ts'
 import { reverseOpeningBalances } from './opening-balance.ts'
-import { SETTLEMENTS } from './settlement.ts'
+import { POSTING_RULES } from './posting-rules.ts'
 import { ledgerTransfers } from './transfers.ts'
 
 export type StoredJournal = RowOf<typeof journals>
@@ -31,12 +31,9 @@ export interface JournalWithLegs {
 const LEGS_MAX = 8
 
 /** Kinds that operators post, and take back by a reversal. All others are corrected by what made them. */
-const REVERSIBLE: ReadonlySet<string> = new Set([
-  'card_funding',
-  'card_withdrawal',
-  'opening_balance',
-  ...Object.values(SETTLEMENTS).flatMap(({ kinds }) => Object.values(kinds)),
-])
+const REVERSIBLE: ReadonlySet<string> = new Set(
+  POSTING_RULES.filter(({ isReversible }) => isReversible).map(({ journalKind }) => journalKind),
+)
 
 /** How journals of other kinds are corrected, in words. */
 const CORRECTED_BY: Readonly<Record<string, string>> = {
@@ -258,7 +255,7 @@ function decide<Facts>(
   const transfers = legs.map((leg, i) => ({
     transferId: transferIds[i]!,
     tenantId,
-    kind: 'journal_reversal',
+    kind: 'journal_reversal' as const,
     debitAccountId: leg.creditAccountId,
     creditAccountId: leg.debitAccountId,
     objectId: leg.objectId,

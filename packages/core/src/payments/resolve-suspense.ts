@@ -9,6 +9,7 @@ import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
+import type { JournalKind } from '../ledger/posting-rules.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { type Payment, paymentEvent, payments } from './payment.ts'
 
@@ -229,7 +230,7 @@ type Side = 'suspense' | 'payable' | 'upi_refunds' | 'inter_tenant'
 function journal(
   { ids, reason, tenantId }: Prepared,
   { paymentId, utr, amountPaise }: Payment,
-  kind: string,
+  kind: JournalKind,
   [debit, credit, owner]: readonly [Side, Side, string],
   now: Date,
 ): Journal {
