@@ -9,9 +9,11 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   audit_closing: [],
   reopen_closed_tenants: [],
   require_approved_assignment: [],
+  require_counted_postings: [],
   require_second_administrator: [],
   require_charted_account: [],
   require_second_person: [],
+  require_sum_within_limit: [],
   require_whole_journals: [],
   retained_since: [],
   // Lookups before a tenant is known, by exact secret or reference (decision X4).
@@ -73,5 +75,6 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   partition_state: ['svc_service'],
   require_room: ['svc_service'],
   // Batches of operators' commands run as the service, on the operator's login; all others are refused.
+  request_approval: ['svc_service'],
   append_audit: ['svc_service', 'svc_operator'],
 }

@@ -1,7 +1,4 @@
 import { permits } from '@svc/console-api/permissions'
-import type { PostingTools } from '@svc/console-api/postings'
-import { idMaker } from '@svc/contract/id-kinds'
-import { systemClock } from '@svc/kernel/time'
 import { type CommandContext, cliActor } from './context.ts'
 import { signedInOperator } from './signed-in-operator.ts'
 import { UsageError } from './usage-error.ts'
@@ -21,11 +18,3 @@ export async function moneyActor(context: CommandContext): Promise<string> {
     throw new UsageError(`The operator ${name} has the role ${role}, which may not move money.`)
   return `operator ${name}`
 }
-
-/** What postings of this call need. */
-export const postingTools = ({ commands, config, database, keyMaker }: CommandContext): PostingTools => ({
-  commands,
-  config,
-  database,
-  newId: idMaker(systemClock, keyMaker.random),
-})

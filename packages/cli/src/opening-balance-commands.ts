@@ -1,4 +1,3 @@
-import { openingPosting, requestApprovalIfNeeded } from '@svc/console-api/postings'
 import type { FileFormat } from '@svc/core/bank-files/file-format'
 import { OPENING_FIELDS, OPENING_FORMAT, readOpeningLine } from '@svc/core/bank-files/opening-rows'
 import { readBankFile } from '@svc/core/bank-files/read-bank-file'
@@ -11,6 +10,7 @@ import {
   type OpeningLineError,
   openingTotals,
 } from '@svc/core/ledger/import-opening-balances'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { openingAccounts } from '@svc/core/ledger/opening-balance'
 import { groupBy } from '@svc/kernel/group-by'
 import { formatRupees } from '@svc/kernel/money'
@@ -24,7 +24,7 @@ import {
   withFileOptions,
 } from './bank-file-input.ts'
 import { type CommandContext, withInstallation } from './context.ts'
-import { moneyActor, postingTools } from './money-actor.ts'
+import { moneyActor } from './money-actor.ts'
 import { requireName } from './partner-commands.ts'
 import { printRecord } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -180,13 +180,13 @@ async function enter(
   { actor, reason }: Entering,
 ): Promise<keyof Outcomes> {
   const args = { tenantId, kind, ownerId, amountPaise, effectiveDate, reference, reason }
-  if (await requestApprovalIfNeeded(postingTools(context), openingPosting(args), { actor })) return 'waiting'
-  const { journal } = await context.commands.open(enterOpeningBalance).run(args, {
+  const outcome = await context.commands.open(enterOpeningBalance).run(args, {
     actor,
     action: 'opening_balance.posted',
     target: openingAccounts(args)[0].accountId,
     tenantId,
     details: { amount: formatRupees(amountPaise), effectiveDate, reference, reason },
   })
-  return journal ? 'entered' : 'repeated'
+  if (outcome instanceof WaitingApproval) return 'waiting'
+  return outcome.journal ? 'entered' : 'repeated'
 }

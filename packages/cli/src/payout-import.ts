@@ -1,5 +1,6 @@
 import { Failure } from '@svc/contract/errors'
 import type { BankResponse } from '@svc/core/bank-files/response-rows'
+import { carriedOut } from '@svc/core/ledger/money-command'
 import type { PayoutStep } from '@svc/core/payments/change-payout'
 import { findPayout } from '@svc/core/payments/find-payouts'
 import type { Payout } from '@svc/core/payments/payout'
@@ -7,7 +8,13 @@ import type { Command } from 'commander'
 import { type BankFileOptions, withFileOptions } from './bank-file-input.ts'
 import type { CommandContext } from './context.ts'
 import { changeInName } from './payout-steps.ts'
-import { importResponses, notNamed, type OutcomeOptions, otherAmount } from './response-import.ts'
+import {
+  type Importing,
+  importResponses,
+  notNamed,
+  type OutcomeOptions,
+  otherAmount,
+} from './response-import.ts'
 
 interface ImportOptions extends BankFileOptions {
   readonly payout: string
@@ -65,7 +72,7 @@ export function addPayoutImport(payout: Command): void {
         nameColumns: 'Name its columns with --payout, --status and --utr, or give --format.',
         columns: { id, status, utr, reason, amount },
         words,
-        record: (context, response, actor) => recordOutcome(context, response, { actor, words }),
+        record: (context, response, by) => recordOutcome(context, response, { ...by, words }),
         preview: (context, response) => previewOutcome(context, response, words),
         isDone: (result) => result === 'PAID' || result === 'FAILED' || result.startsWith('would be '),
       })
@@ -109,13 +116,16 @@ async function previewOutcome(
 async function recordOutcome(
   context: CommandContext,
   response: BankResponse,
-  { actor, words }: { readonly actor: string; readonly words: OutcomeOptions },
+  { actor, file, words }: Importing & { readonly words: OutcomeOptions },
 ): Promise<string> {
   const found = await findStep(context, response, words)
   if (typeof found === 'string') return found
-  const { payout, step } = found
+  const { payout, step: stated } = found
+  // What a file of the bank says needs no second person.
+  const step = stated.to === 'FAILED' ? { ...stated, file } : stated
   try {
-    const { merchantId, paidLateAt, status } = await changeInName(context, payout, step, actor)
+    const changed = await changeInName(context, payout, step, actor)
+    const { merchantId, paidLateAt, status } = carriedOut(changed)
     if (step.to === 'PAID' && paidLateAt !== null)
       return `FAILED before, and its money was paid again or spent: an exception on payout_exceptions:${merchantId}`
     return status

@@ -1,14 +1,19 @@
-import { requestFailedRefundApproval } from '@svc/console-api/outcome-approvals'
 import { Failure } from '@svc/contract/errors'
 import type { BankResponse } from '@svc/core/bank-files/response-rows'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { findRefund } from '@svc/core/payments/find-refund'
 import type { MerchantRefund } from '@svc/core/payments/merchant-refund'
 import type { Command } from 'commander'
 import { type BankFileOptions, withFileOptions } from './bank-file-input.ts'
 import type { CommandContext } from './context.ts'
-import { postingTools } from './money-actor.ts'
-import { importResponses, notNamed, type OutcomeOptions, otherAmount } from './response-import.ts'
+import {
+  type Importing,
+  importResponses,
+  notNamed,
+  type OutcomeOptions,
+  otherAmount,
+} from './response-import.ts'
 
 interface ImportOptions extends BankFileOptions {
   readonly refund: string
@@ -56,7 +61,7 @@ export function addRefundImport(refund: Command): void {
         nameColumns: 'Name its columns with --refund, --status and --utr, or give --format.',
         columns: { id, status, utr, reason, amount },
         words,
-        record: (context, response, actor) => recordOutcome(context, response, { actor, words }),
+        record: (context, response, by) => recordOutcome(context, response, { ...by, words }),
         preview: (context, response) => previewOutcome(context, response, words),
         isDone: (result) => result === 'REFUNDED' || result === 'FAILED' || result.startsWith('would be '),
       })
@@ -88,7 +93,7 @@ async function previewOutcome(
 async function recordOutcome(
   context: CommandContext,
   response: BankResponse,
-  { actor, words }: { readonly actor: string; readonly words: OutcomeOptions },
+  { actor, file, words }: Importing & { readonly words: OutcomeOptions },
 ): Promise<string> {
   const refund = await findRefundOf(context, response, words)
   if (typeof refund === 'string') return refund
@@ -105,12 +110,9 @@ async function recordOutcome(
     tenantId: refund.merchantId,
   }
   try {
-    const following = { ...outcome, noticeId: undefined, assigns: undefined }
-    if (await requestFailedRefundApproval(postingTools(context), refund, following, { actor }))
-      return 'waits for a second person: svc admin approval list'
-    const args = { read: { outcome }, assigns: undefined }
-    const { refund: completed } = await context.commands.open(completeRefund).run(args, audit)
-    return completed?.status ?? refund.status
+    const done = await context.commands.open(completeRefund).run({ read: { outcome }, file }, audit)
+    if (done instanceof WaitingApproval) return 'waits for a second person: svc admin approval list'
+    return done.refund?.status ?? refund.status
   } catch (error) {
     if (error instanceof Failure) return error.message
     throw error

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { canonicalWord, type FileFormat } from '@svc/core/bank-files/file-format'
 import { readBankFile } from '@svc/core/bank-files/read-bank-file'
 import {
@@ -64,11 +66,17 @@ export interface ResponseImport {
   readonly nameColumns: string
   readonly words: OutcomeOptions
   /** Records one response, and says what became of it. */
-  readonly record: (context: CommandContext, response: BankResponse, actor: string) => Promise<string>
+  readonly record: (context: CommandContext, response: BankResponse, by: Importing) => Promise<string>
   /** What recording it would do. */
   readonly preview: (context: CommandContext, response: BankResponse) => Promise<string>
   /** Results after which nothing is left to do. */
   readonly isDone: (result: string) => boolean
+}
+
+/** Who records what of which file: its SHA-256, in hexadecimal. */
+export interface Importing {
+  readonly actor: string
+  readonly file: string
 }
 
 /** Reads a file of responses whole, then records them one by one. */
@@ -80,6 +88,9 @@ export async function importResponses(
   const words = readWords(of.words)
   const format = await formatOf(options, of.columns)
   const source = await fileSource(file)
+  const digest = createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex')
   const { rows, problems } = await withInstallation(async (context) => {
     const actor = options.dryRun ? undefined : await moneyActor(context)
     const days = await readingDays(context)
@@ -91,7 +102,9 @@ export async function importResponses(
     const results = []
     for await (const response of read.rows()) {
       const result =
-        actor === undefined ? await of.preview(context, response) : await of.record(context, response, actor)
+        actor === undefined
+          ? await of.preview(context, response)
+          : await of.record(context, response, { actor, file: digest })
       results.push({ line: response.line, [of.idName]: response.id, result })
     }
     return { rows: results, problems: read.problems }

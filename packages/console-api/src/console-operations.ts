@@ -138,7 +138,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   suspense.returnPayment,
   suspense.confirmReturnByOperator,
   approvals.listApprovalsInConsole,
-  approvals.approvePosting,
+  approvals.approvePostingInConsole,
   approvals.rejectPosting,
   payoutLists.listPayoutsInConsole,
   payoutLists.sumPayouts,

@@ -86,6 +86,12 @@ export const PAYOUT_FAILURES = {
     'The approval was decided before, or has expired',
     'Request it again.',
   ),
+  approval_outdated: kind(
+    409,
+    'CONFLICT_ERROR',
+    'What was approved has changed since it was requested',
+    'Reject the approval and request it again.',
+  ),
   approval_same_person: kind(
     403,
     'AUTHORIZATION_ERROR',

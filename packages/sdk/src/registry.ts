@@ -65,6 +65,7 @@ export type ErrorCode =
   | 'approval_required'
   | 'approval_not_found'
   | 'approval_closed'
+  | 'approval_outdated'
   | 'approval_same_person'
   | 'approval_open'
   | 'adjustment_reference_used'

@@ -2,13 +2,12 @@ import { fail } from '@svc/contract/errors'
 import type { RailAdapter } from '@svc/contract/rail-adapters'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import type { Paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { account, lockAccounts } from '../ledger/accounts.ts'
-import { useApprovals } from '../ledger/approvals.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
+import { moneyCommand } from '../ledger/money-command.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { qrCodes, updateQrCodes } from '../qr-codes/qr-code.ts'
 import {
@@ -27,6 +26,7 @@ import { creditedDirectory } from './credited-directory.ts'
 import { payeeOf, toNotice } from './kept-credit.ts'
 import { NEW_PAYMENT } from './new-payment.ts'
 import { type CodeFacts, type Payment, payments } from './payment.ts'
+import { READ_BY_HAND } from './read-by-hand.ts'
 import { type Payable, refusalOf } from './refuse-credit.ts'
 
 /** A signed notice with what can be read of it. */
@@ -37,8 +37,8 @@ interface AcceptPaymentArgs {
   readonly adapter?: RailAdapter | undefined
   /** An operator says what a notice in quarantine means. */
   readonly assigns?: Omit<Assignment, 'paymentId'>
-  /** Of a second person, for an assignment above the limit: and the tenant whose credit it approves. */
-  readonly approval?: { readonly approvalId: string; readonly tenantId: string } | undefined
+  /** Why the notice was in quarantine. */
+  readonly reason?: string | undefined
 }
 
 interface AcceptPayment extends PreparedCommand {
@@ -98,8 +98,10 @@ const LOCK = qrCodes.lock<Pick<Payable, 'mcc' | 'disabledAt'>>('to_pay', {
  * Records a credit that a bank reports (decision Q11): the money stays (`ACCEPTED`), has to be sent back
  * (`REFUND_PENDING`), or fits no code (`SUSPENSE`). A notice that cannot be read goes to quarantine.
  */
-export const acceptPayment = command({
+export const acceptPayment = moneyCommand<AcceptPaymentArgs, AcceptPayment, State, Recorded>({
   name: 'acceptPayment',
+
+  approval: READ_BY_HAND,
 
   prepare({ config, database, newId }) {
     const creditedBy = creditedDirectory(database)
@@ -108,11 +110,6 @@ export const acceptPayment = command({
       const credit = 'credit' in args.read ? args.read.credit : undefined
       const credited = credit && (await creditedBy(credit))
       const tenantId = credited?.tenantId ?? PLATFORM_TENANT
-      if (args.approval && args.approval.tenantId !== tenantId)
-        fail('notice_not_applied', {
-          description:
-            'The credit is of another merchant by now: reject the approval, and assign the notice again',
-        })
       return {
         args,
         credit,
@@ -141,7 +138,6 @@ export const acceptPayment = command({
       tx,
       recorded.flatMap(({ code }) => code ?? []),
     )
-    useApprovals(tx, recorded.flatMap(approvedBy))
     saveJournals(
       tx,
       decisions[0]!.command.timeZone,
@@ -171,9 +167,6 @@ export const acceptPayment = command({
       )
   },
 })
-
-const approvedBy = ({ transfer, command: { args } }: Recorded) =>
-  transfer && args.approval ? [{ ...journalOf(transfer), approvalId: args.approval.approvalId }] : []
 
 async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<ByTenant<State>> {
   const credits = commands.flatMap(({ credit, tenantId, qrCodeId }) =>

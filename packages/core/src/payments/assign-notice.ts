@@ -33,7 +33,7 @@ export function disputeAssignmentOf(
 
 /** The arguments of `acceptPayment` when an operator assigns a notice in quarantine. */
 export function assignmentOf(notice: RailNotice, reading: Reading, actor: string) {
-  const { tenantId: noticeTenantId, noticeId, body, flags, status } = notice
+  const { tenantId: noticeTenantId, noticeId, body, flags, reason, status } = notice
   if (status !== 'QUARANTINED') fail('notice_not_in_quarantine')
   if (flags.includes('refund_notice'))
     fail('notice_not_in_quarantine', {
@@ -59,5 +59,10 @@ export function assignmentOf(notice: RailNotice, reading: Reading, actor: string
     transactionAt: null,
     flags,
   }
-  return { notice: body, read: { credit, isCertain: true }, assigns: { noticeTenantId, noticeId, actor } }
+  return {
+    notice: body,
+    read: { credit, isCertain: true },
+    assigns: { noticeTenantId, noticeId, actor },
+    reason: reason ?? undefined,
+  }
 }

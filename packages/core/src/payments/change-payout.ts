@@ -1,13 +1,13 @@
 import { fail } from '@svc/contract/errors'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { groupBy } from '@svc/kernel/group-by'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { BankEntries } from '../ledger/bank-entries.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
+import { moneyCommand } from '../ledger/money-command.ts'
 import { releaseOpeningBalances } from '../ledger/opening-balance.ts'
 import type { NoSecondPerson } from '../ledger/second-person.ts'
 import { paidAfterFailure, type Reserve, reservesOf, restoreLines } from './paid-after-failure.ts'
@@ -21,7 +21,13 @@ import {
   restoredJournal,
   returnedJournal,
 } from './payout-journals.ts'
-import { type FailedStep, failTaken, returnedPayout } from './returned-payout.ts'
+import {
+  type FailedStep,
+  failedByHand,
+  failTaken,
+  PAYOUT_FAILED_BY_HAND,
+  returnedPayout,
+} from './returned-payout.ts'
 
 /** What becomes of a payout. */
 export type PayoutStep =
@@ -115,8 +121,10 @@ const FROM: Readonly<Record<PayoutStep['to'], readonly PayoutStatus[]>> = {
  * prepared it or set its bank account cannot approve it. Once it failed, was cancelled or came back from the bank, its
  * money is payable again and in a later payout; one that the bank has paid after all is paid, or an exception.
  */
-export const changePayout = command({
+export const changePayout = moneyCommand({
   name: 'changePayout',
+
+  approval: { ...PAYOUT_FAILED_BY_HAND, moves: (done) => failedByHand(done, journalsOf(done)) },
   batchMax: 1,
 
   prepare:

@@ -1,15 +1,14 @@
 import { fail } from '@svc/contract/errors'
 import { ByTenant, idsByTenant } from '@svc/kernel/by-tenant'
 import { paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
-import { useApprovals } from '../ledger/approvals.ts'
 import { saveJournals } from '../ledger/journals.ts'
+import { moneyCommand } from '../ledger/money-command.ts'
 import type { FollowedNotice } from '../rails/find-notice.ts'
 import type { QuarantineReason, UnreadableNotice } from '../rails/quarantine-reason.ts'
 import { assignNotices, notNew, type RailNotice, storeNotices } from '../rails/rail-notice.ts'
@@ -28,6 +27,7 @@ import {
 } from './merchant-refund.ts'
 import { statingFailed, storeFailedNotices } from './outcome-notice.ts'
 import { payments } from './payment.ts'
+import { REFUND_FAILED_BY_HAND } from './refund-failed-by-hand.ts'
 import type { RefundOutcome } from './refund-notice.ts'
 import {
   type Changed,
@@ -47,8 +47,8 @@ interface CompleteRefundArgs {
   readonly notice?: Buffer
   /** The notice in quarantine that an operator follows. */
   readonly assigns?: FollowedNotice | undefined
-  /** Of a second person who approved that it failed, above the limit. */
-  readonly approvalId?: string | undefined
+  /** SHA-256 of the file of the bank that states it, in hexadecimal. */
+  readonly file?: string | undefined
 }
 
 interface CompleteRefund extends PreparedCommand, CompleteRefundArgs {
@@ -96,8 +96,10 @@ const saveCompleted = merchantRefunds.updates(
  * Records that the bank has made a refund of a merchant, or could not (decision Q14); one that it has made after all is
  * refunded, or an exception. A repeat changes nothing; a notice that contradicts what is recorded goes to quarantine.
  */
-export const completeRefund = command({
+export const completeRefund = moneyCommand<CompleteRefundArgs, CompleteRefund, State, Outcome>({
   name: 'completeRefund',
+
+  approval: REFUND_FAILED_BY_HAND,
 
   prepare({ config, database, newId }) {
     const found = new BatchedLookup<DirectoryRow>(
@@ -179,12 +181,6 @@ function saveOutcomes(tx: Writes, timeZone: string, done: readonly Done[]): void
       id: refund.refundId,
       notice: notice ?? statingFailed(assigns, refund),
     })),
-  )
-  useApprovals(
-    tx,
-    failed.flatMap(({ journals, command: { approvalId } }) =>
-      journals.map((journal) => ({ ...journal, approvalId })),
-    ),
   )
   saveJournals(
     tx,

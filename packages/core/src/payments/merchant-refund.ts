@@ -144,6 +144,10 @@ const leg = (
   createdAt,
 })
 
+/** Of the journal that took the refund from the merchant. */
+export const journalIdOf = ({ refundId }: Pick<MerchantRefund, 'refundId'>): string =>
+  `jrn_${refundId.slice(4)}`
+
 /** A journal's id is the refund's under another prefix, with a letter for what happened. */
 const journal = (
   { merchantId, refundId, referenceNumber }: MerchantRefund,
@@ -151,7 +155,7 @@ const journal = (
   transfers: readonly Transfer[],
 ): Journal => ({
   tenantId: merchantId,
-  journalId: `jrn_${refundId.slice(4)}${suffix}`,
+  journalId: `${journalIdOf({ refundId })}${suffix}`,
   kind,
   reference: referenceNumber,
   reverses: null,
@@ -222,7 +226,7 @@ export function failedJournal(refund: MerchantRefund, [first, second]: LegIds, a
         leg(refund, [kind, second, at], 'upi_refunds', 'merchant_advances', advancedPaise),
       ],
     ),
-    reverses: `jrn_${refund.refundId.slice(4)}`,
+    reverses: journalIdOf(refund),
     reason: failureReason,
   }
 }

@@ -202,6 +202,13 @@ export interface Assignment {
   readonly cardAccountId?: string | null
 }
 
+/** Of a command that waits for a second person. */
+export const StoredAssignment = Type.Object({
+  noticeTenantId: Type.String(),
+  noticeId: Type.String(),
+  actor: Type.String(),
+})
+
 /** Marks quarantined notices as assigned; a second assignment of one fails the transaction. */
 export function assignNotices(tx: Writes, assignments: readonly Assignment[], now: Date): void {
   if (assignments.length === 0) return

@@ -4,6 +4,7 @@ import type { Issued } from '@svc/core/cards/card-issuing'
 import { CardRecord } from '@svc/core/cards/card-record'
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
 import { GIFT_CARD_SAMPLES } from '@svc/core/cards/gift-card-samples'
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { JWE_CHARS_MAX } from '@svc/jwe/compact'
 import { withoutByteOrderMark } from '@svc/kernel/strict-json'
 import type { HttpResponse, ResponseKey } from '@svc/platform/db/idempotency-store'
@@ -53,7 +54,7 @@ export const createGiftCardOperation = operation({
     order: readGiftCardOrder(body),
     ciphertextHash,
   }),
-  reply: giftCardResponse,
+  reply: (outcome) => giftCardResponse(carriedOut(outcome)),
 })
 
 /** The key of an order that came without an `Idempotency-Key`: alone or in an upload, its JWE counts once. */

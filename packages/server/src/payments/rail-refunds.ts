@@ -1,3 +1,4 @@
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { confirmRefund } from '@svc/core/payments/confirm-refund'
 import { RefundRecord, refundToWire } from '@svc/core/payments/merchant-refund'
@@ -77,7 +78,10 @@ export const confirmRefundOperation = {
           { read, notice },
           {
             ...waiting,
-            reply: ({ refund, kept }) => (refund ? ok(refundToWire(refund, timeZone)) : keptReply(kept)),
+            reply(outcome) {
+              const { refund, kept } = carriedOut(outcome)
+              return refund ? ok(refundToWire(refund, timeZone)) : keptReply(kept)
+            },
           },
         )
       }

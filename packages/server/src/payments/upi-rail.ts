@@ -1,3 +1,4 @@
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { acceptPayment } from '@svc/core/payments/accept-payment'
 import { readCreditNotice } from '@svc/core/payments/credit-notice'
 import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
@@ -69,8 +70,10 @@ export const acceptPaymentOperation = operation({
       read: readCreditNotice(rawBody, new Date(nowMs), isFresh(caller, nowMs), adapter),
     }
   },
-  reply: ({ payment, kept }, { timeZone }) =>
-    payment
+  reply(outcome, { timeZone }) {
+    const { payment, kept } = carriedOut(outcome)
+    return payment
       ? ok(paymentToWire(payment, timeZone))
-      : noticeReply(required(kept, 'a notice is a payment or is kept')),
+      : noticeReply(required(kept, 'a notice is a payment or is kept'))
+  },
 })
