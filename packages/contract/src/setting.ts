@@ -3,7 +3,7 @@ import { parseDatabaseUrl } from '@svc/kernel/database-url'
 import { type Paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { Secret } from '@svc/kernel/secret'
-import { type RailAdapter, readRailAdapters } from './rail-adapters.ts'
+import { AdapterError, type RailAdapter, readRailAdapters } from './rail-adapters.ts'
 
 /** `D`: the type of the default. Without one (`undefined`) the setting may be absent, and `Config` says so. */
 export interface Setting<T, D extends string | undefined = string> {
@@ -219,8 +219,14 @@ export const adapters: Setting<ReadonlyMap<string, RailAdapter>> = {
   default: '{}',
   meaning:
     'How banks write and sign their notices of credits, which they send to `/rails/upi/credits?bank=NAME`; see the guide of the UPI rail.',
-  read: (value) =>
-    readRailAdapters(value) ?? bad('must be a JSON object of adapters, as in the guide of the UPI rail'),
+  read(value) {
+    try {
+      return readRailAdapters(value)
+    } catch (error) {
+      if (!(error instanceof AdapterError)) throw error
+      return bad(`must be a JSON object of adapters, as in the guide of the UPI rail: ${error.message}`)
+    }
+  },
 }
 
 export const networks: Setting<readonly Network[]> = {

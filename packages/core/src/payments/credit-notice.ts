@@ -37,7 +37,7 @@ export function readCreditNotice(
   const { money, stated, textAt } = read
   const payerVpa = textAt('payerVpa') ?? null
   const payeeVpa = textAt('payeeVpa') ?? null
-  const tr = canonicalReference(textAt('tr') ?? '')
+  const tr = withoutPrefix(canonicalReference(textAt('tr') ?? ''), adapter)
   const problem = read.problem()
   if (problem) return problem
   const isUnknown = payerVpa === null || isMasked(payerVpa)
@@ -51,6 +51,12 @@ export function readCreditNotice(
       payeeVpa,
     },
   }
+}
+
+/** Acquirers write prefixes of their own before our reference. */
+function withoutPrefix(tr: string, adapter: RailAdapter | undefined): string {
+  const prefix = adapter?.trPrefixes.map(canonicalReference).find((each) => tr.startsWith(each))
+  return prefix === undefined ? tr : tr.slice(prefix.length)
 }
 
 const MASK = /\*+|x{3,}/gi

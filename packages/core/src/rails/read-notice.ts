@@ -5,7 +5,7 @@ import { canonicalWord, readOutcome, type StatedOutcome, type StatusOf } from '@
 import { readInstant, type TimeForm } from '@svc/kernel/read-time'
 import { type Reading, readText, unreadable, valueIn } from '@svc/kernel/reading'
 import type { StatedField, UnreadableNotice } from './quarantine-reason.ts'
-import { ownFields, parseObject, StatedFields } from './stated-fields.ts'
+import { noticeObject, ownFields, parseObject, StatedFields } from './stated-fields.ts'
 
 export { parseObject, textOf } from './stated-fields.ts'
 
@@ -63,13 +63,16 @@ export function readReceivedMoney(
   adapter: RailAdapter | undefined,
   kind: 'credit' | 'transfer',
 ): ReadMoney | UnreadableNotice {
-  const notice = parseObject(body)
+  const notice = noticeObject(body, adapter?.body)
   if (!notice) return { unreadable: 'not_json' }
   if (!adapter) return { unreadable: 'unknown_bank' }
   const stated = adapter === OWN_ADAPTER ? ownFields(notice) : new StatedFields(notice)
-  const { amountUnit, fields, only, utcOffset } = adapter
-  if (only && valueIn(readText(stated.at(only.field) ?? '')) !== only.equals)
-    stated.refuse('not_a_credit', only.field, `is not ${only.equals}`)
+  const { amountUnit, fields, only, timePattern: pattern, utcOffset } = adapter
+  const kindWord = only && valueIn(readText(stated.at(only.field) ?? ''))
+  if (only && only.ignore.includes(kindWord ?? ''))
+    return { unreadable: 'ignored', field: only.field, detail: kindWord }
+  if (only && !only.equals.includes(kindWord ?? ''))
+    stated.refuse('not_a_credit', only.field, `is not ${only.equals.join(' or ')}`)
   const utr = valueIn(readReference(stated.at(fields.utr) ?? ''))
   const problem = (): UnreadableNotice | undefined => stated.problem && { ...stated.problem, utr }
   if (stated.problem) return { ...stated.problem, utr }
@@ -82,8 +85,9 @@ export function readReceivedMoney(
     readMoney(value, { unit: amountUnit }),
   )
   const transactionAt =
-    stated.read(fields.transactionTime, 'time_unreadable', (value) => readPast(value, now, { utcOffset })) ??
-    null
+    stated.read(fields.transactionTime, 'time_unreadable', (value) =>
+      readPast(value, now, { pattern, utcOffset }),
+    ) ?? null
   if (utr === undefined || amountPaise === undefined || stated.problem)
     return problem() ?? { unreadable: 'field_unreadable' }
   const flags: NoticeFlag[] = []
@@ -101,11 +105,14 @@ export function readReceivedMoney(
 /** A stated status that is no word of success reports no money (decision Q11). */
 function refuseUnlessMoved(
   stated: StatedFields,
-  { fields, only }: RailAdapter,
+  { fields, only, statusWords }: RailAdapter,
   of: Extract<StatusOf, 'payment' | 'transfer'>,
 ): void {
   if (fields.status === undefined || fields.status === only?.field) return
-  const outcome = stated.read(fields.status, 'not_a_credit', (value) => readOutcome(value, of))
+  const outcome = stated.read(fields.status, 'not_a_credit', (value) => {
+    const own = statusWords.get(String(value).trim().toUpperCase())
+    return own ? { value: { outcome: own, word: String(value) } } : readOutcome(value, of)
+  })
   if (outcome && outcome.outcome !== 'success')
     stated.refuse('not_a_credit', fields.status, saying(stated.at(fields.status), outcome, of))
 }

@@ -1,4 +1,4 @@
-import { OWN_ADAPTER } from '@svc/contract/rail-adapters'
+import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
 import { isStated, type Reading, readText } from '@svc/kernel/reading'
 import { repeatsKey } from '@svc/kernel/strict-json'
 import type { QuarantineReason, UnreadableNotice } from './quarantine-reason.ts'
@@ -108,6 +108,32 @@ export function parseObject(body: Uint8Array): NoticeObject | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The object of a notice in the form in which its bank writes it (decision Q11). */
+export function noticeObject(body: Uint8Array, form: RailAdapter['body'] = 'json'): NoticeObject | undefined {
+  if (form === 'json') return parseObject(body)
+  if (form === 'form') return formObject(body)
+  const outer = parseObject(body)
+  const inner = outer && valueAt(outer, form.base64)
+  return typeof inner === 'string' ? parseObject(Buffer.from(inner, 'base64')) : undefined
+}
+
+/** A form, each field once. */
+function formObject(body: Uint8Array): NoticeObject | undefined {
+  const fields = [...new URLSearchParams(new TextDecoder().decode(body))]
+  const notice = Object.fromEntries(fields)
+  return fields.length > 0 && Object.keys(notice).length === fields.length ? notice : undefined
+}
+
+/** What stands around a notice, which signatures are made over: a form, or JSON. */
+export const signedFields = (body: Uint8Array, form: RailAdapter['body']): NoticeObject =>
+  (form === 'form' ? formObject(body) : parseObject(body)) ?? {}
+
+/** The text of a signed field, as it was sent; empty where it is absent. */
+export function signedText(notice: NoticeObject, path: string): string {
+  const value = valueAt(notice, path)
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 }
 
 const isObject = (value: unknown): value is NoticeObject =>

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { readSignature, signatureElements } from '@svc/kernel/signature-bytes'
 
 /** Header of a signed notice: `t=<unix seconds>,v1=<hex>`, several `v1` while keys are exchanged. */
@@ -38,16 +38,20 @@ export function signedAtMs(body: Uint8Array, header: string, keys: readonly stri
   return isSigned ? Number(time) * 1_000 : undefined
 }
 
-/** Whether a text is the HMAC-SHA-256 of the body under one of the keys, in this encoding. */
-export function isMacOf(
-  body: Uint8Array,
+/** What a signature was made over, under one key: a plain digest has the key among what it covers. */
+export type SignedText = (secret: string) => Uint8Array
+
+/** Whether a text is the digest of what was signed under one of the keys, in hex or Base64. */
+export function isDigestOf(
+  signedText: SignedText,
   given: string,
   keys: readonly string[],
-  encoding: 'hex' | 'base64',
+  digest: 'hmac-sha256' | 'hmac-sha512' | 'sha256' | 'sha512',
 ): boolean {
-  const bytes = Buffer.from(given.trim(), encoding)
+  const algorithm = digest.replace('hmac-', '')
+  const read = readSignature(given, algorithm === 'sha256' ? 32 : 64)
   return keys.some((key) => {
-    const expected = createHmac('sha256', key).update(body).digest()
-    return bytes.length === expected.length && timingSafeEqual(bytes, expected)
+    const hash = digest === algorithm ? createHash(algorithm) : createHmac(algorithm, key)
+    return 'value' in read && timingSafeEqual(read.value, hash.update(signedText(key)).digest())
   })
 }
