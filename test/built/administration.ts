@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { newProgram } from '@svc/cli/program'
 import type { Command } from 'commander'
 import { expect } from 'vitest'
-import type { Client, Json } from '../harness/client.ts'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { Browser } from '../harness/console.ts'
 import type { Live } from '../harness/live.ts'
+import { handedOver, refusesToShow } from './handed-over.ts'
 import type { LiveMerchant } from './merchants.ts'
 import type { LivePartner } from './partners.ts'
 
@@ -30,13 +31,13 @@ type Svc = Live['svc']
 
 export async function administerMerchants(
   svc: Svc,
-  { merchantId }: LiveMerchant,
+  { client, merchantId }: LiveMerchant,
   url: string,
 ): Promise<void> {
   await administerMembers(svc, merchantId)
   await svc(['admin', 'merchant', 'list'])
   const [{ apiKeyId }] = await svc(['admin', 'key', 'list', merchantId])
-  await svc(['admin', 'key', 'roll', merchantId, apiKeyId, '--hours', '2'])
+  await refusesToShow(svc, ['admin', 'key', 'roll', merchantId, apiKeyId, '--hours', '2'])
   const scopes = ['--scope', 'payments:read', 'payouts:read']
   expect(
     await svc([
@@ -60,8 +61,10 @@ export async function administerMerchants(
   await svc(['admin', 'merchant', 'link', merchantId])
   await svc(['admin', 'merchant', 'disable', merchantId])
   await svc(['admin', 'merchant', 'enable', merchantId])
-  const { endpointId } = await svc(['admin', 'webhook', 'create', merchantId, '--url', url])
-  for (const verb of ['rotate', 'disable', 'enable', 'delete'])
+  await refusesToShow(svc, ['admin', 'webhook', 'create', merchantId, '--url', url])
+  const { endpointId } = payloadOf(await client.post('/api/v0/webhook-endpoints', { url }))
+  await refusesToShow(svc, ['admin', 'webhook', 'rotate', merchantId, endpointId])
+  for (const verb of ['disable', 'enable', 'delete'])
     await svc(['admin', 'webhook', verb, merchantId, endpointId])
   await svc(['admin', 'webhook', 'list', merchantId])
   await closeMerchant(svc)
@@ -79,13 +82,15 @@ async function closeMerchant(svc: Svc): Promise<void> {
 export async function administerPartners({ svc, folder }: Live, partner: LivePartner): Promise<void> {
   const { partnerId, companyId } = partner
   await svc(['admin', 'partner', 'list'])
-  const { clientId } = await svc(['admin', 'partner', 'client', 'issue', partnerId, '--name', 'batch jobs'])
+  await refusesToShow(svc, ['admin', 'partner', 'client', 'issue', partnerId, '--name', 'batch jobs'])
+  await refusesToShow(svc, ['admin', 'partner', 'key', 'issue-shared', partnerId])
+  const { credentialId: clientId } = (await handedOver({ svc }, partner.client, partnerId)).credential
   expect(await svc(['admin', 'partner', 'client', 'list', partnerId])).toHaveLength(2)
-  const rolled = await svc(['admin', 'partner', 'client', 'roll', partnerId, clientId])
+  await refusesToShow(svc, ['admin', 'partner', 'client', 'roll', partnerId, clientId])
   expect(
-    await svc(['admin', 'partner', 'client', 'limit', partnerId, rolled.clientId, '--scope', 'cards:read']),
+    await svc(['admin', 'partner', 'client', 'limit', partnerId, clientId, '--scope', 'cards:read']),
   ).toMatchObject({ scopes: 'cards:read' })
-  await svc(['admin', 'partner', 'client', 'revoke', rolled.clientId])
+  await svc(['admin', 'partner', 'client', 'revoke', clientId])
   const jwk = { ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) }
   const file = join(folder, 'public.jwk')
   await writeFile(file, JSON.stringify({ ...jwk, use: 'enc', alg: 'ECDH-ES+A256KW', kid: 'acme-1' }))

@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { type Live, RAIL_KEY } from '../harness/live.ts'
 import { creditOf } from '../harness/qr-codes.ts'
+import { handedOver, refusesToShow } from './handed-over.ts'
 
 export interface LiveMerchant {
   readonly merchantId: string
@@ -17,12 +18,17 @@ export const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 /** A merchant of the command line, with a webhook endpoint of the receiver and a token. */
 export async function newMerchant({ svc, receiver }: Live, client: Client): Promise<LiveMerchant> {
   const plan = ['--name', 'Corner Shop', '--vpa', 'corner.shop@bank', '--mcc', '5411']
-  const { merchantId, apiKey } = await svc(['admin', 'merchant', 'create', ...plan])
-  const { secret } = await svc(['admin', 'webhook', 'create', merchantId, '--url', receiver.url(merchantId)])
-  receiver.expect(merchantId, secret)
+  const { merchantId, ...created } = await svc(['admin', 'merchant', 'create', ...plan])
+  expect(created).not.toHaveProperty('apiKey')
+  const { secret: apiKey } = (await handedOver({ svc }, client, merchantId)).credential
   const response = await client.post('/api/v0/merchant/token', undefined, { 'api-key': apiKey })
   expect(response.status, response.text).toBe(200)
-  return { merchantId, apiKey, client: client.with({ authorization: `Bearer ${response.json.token}` }) }
+  const merchant = client.with({ authorization: `Bearer ${response.json.token}` })
+  const { secret } = payloadOf(
+    await merchant.post('/api/v0/webhook-endpoints', { url: receiver.url(merchantId) }),
+  )
+  receiver.expect(merchantId, secret)
+  return { merchantId, apiKey, client: merchant }
 }
 
 /** A code that is paid, and cancelled; then what comes for it goes back to the payer. */
@@ -160,8 +166,9 @@ export async function openStream({
 
 /** The stream of a key ends when the key is revoked. */
 export async function loseStream({ svc }: Live, { merchantId, client }: LiveMerchant): Promise<void> {
-  const { apiKeyId, apiKey } = await svc(['admin', 'key', 'issue', merchantId, '--name', 'till 2'])
-  const streamEnded = await openStream({ client, apiKey })
-  await svc(['admin', 'key', 'revoke', apiKeyId])
+  await refusesToShow(svc, ['admin', 'key', 'issue', merchantId, '--name', 'till 2'])
+  const { credential } = await handedOver({ svc }, client, merchantId)
+  const streamEnded = await openStream({ client, apiKey: credential.secret })
+  await svc(['admin', 'key', 'revoke', credential.credentialId])
   await streamEnded()
 }

@@ -1,3 +1,4 @@
+import { shownSecret } from '@svc/console-api/sandbox-secret'
 import { readLimits } from '@svc/core/tenants/credential-limits'
 import {
   type Credential,
@@ -34,15 +35,21 @@ export const withLimits = (command: Command): Command =>
     .option('--address <address...>', 'addresses and networks from which it may be used; by default all')
     .option('--scope <scope...>', 'what it may be used for, such as payments:read; by default everything')
 
+/** In sandbox mode. */
+export interface ShownCredential extends Omit<IssuedCredential, 'secret'> {
+  readonly secret: string
+}
+
 /** Issues a credential, after `check` has seen its tenant. */
 export function issueLimited(
   { tenantId, name, ...options }: LimitOptions & { readonly tenantId: string; readonly name: string },
   check: (tx: Tx) => Promise<unknown>,
-): Promise<IssuedCredential> {
-  return asAdministrator('key issue', async (tx, { keyMaker }) => {
+): Promise<ShownCredential> {
+  return asAdministrator('key issue', async (tx, { config, keyMaker }) => {
     const limits = limitsOf(tenantId, options)
     await check(tx)
-    return issueCredential(tx, keyMaker, { tenantId, name, limits })
+    const issued = await issueCredential(tx, keyMaker, { tenantId, name, limits })
+    return { ...issued, secret: shownSecret(issued.secret, config) }
   })
 }
 

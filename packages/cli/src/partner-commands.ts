@@ -1,3 +1,4 @@
+import { shownSecret, showsSecrets } from '@svc/console-api/sandbox-secret'
 import { listCredentials, OVERLAP_HOURS, OVERLAP_HOURS_MAX } from '@svc/core/tenants/credentials'
 import { issueSharedKey, listJweKeys, registerPublicKey, retireJweKey } from '@svc/core/tenants/jwe-keys'
 import {
@@ -7,6 +8,7 @@ import {
   type Partner,
   PRODUCTS,
   type Product,
+  registerPartner,
   revokeOAuthClient,
 } from '@svc/core/tenants/partner'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
@@ -59,7 +61,9 @@ export function addPartnerCommands(program: Command): void {
     .description('register, list and disable card and rewards partners')
   partner
     .command('create')
-    .description('register a partner; prints its first OAuth client, whose secret is shown only once')
+    .description(
+      'register a partner; in sandbox mode with a first OAuth client, whose secret is shown only once',
+    )
     .requiredOption('--name <name>', '1 to 100 characters')
     .requiredOption('--product <product...>', `what it uses: ${PRODUCTS.join(', ')}; one or both`)
     .option('--plain-requests', 'accept requests that are not encrypted (sandbox mode only)')
@@ -110,15 +114,16 @@ async function create({ name, product, plainRequests = false, json = false }: Cr
   )
   if (products.length !== new Set(product).size)
     throw new UsageError(`--product must be one or both of ${PRODUCTS.join(', ')}`)
-  const { partner, client } = await asAdministrator('partner create', (tx, { config, keyMaker }) => {
+  const created = await asAdministrator('partner create', async (tx, { config, keyMaker }) => {
     if (plainRequests && config.SVC_MODE !== 'sandbox')
       throw new UsageError('--plain-requests exists in sandbox mode only')
-    return createPartner(tx, keyMaker, { name, products, plainRequests })
+    const wanted = { name, products, plainRequests }
+    if (!showsSecrets(config)) return shown(await registerPartner(tx, keyMaker, wanted))
+    const { partner, client } = await createPartner(tx, keyMaker, wanted)
+    const { clientId, clientSecret } = client
+    return { ...shown(partner), clientId, clientSecret: shownSecret(clientSecret, config) }
   })
-  printRecord(
-    { ...shown(partner), clientId: client.clientId, clientSecret: client.clientSecret.reveal() },
-    json,
-  )
+  printRecord(created, json)
 }
 
 function addClientCommands(partner: Command): void {
@@ -126,12 +131,12 @@ function addClientCommands(partner: Command): void {
     .command('client')
     .description('issue, list, limit, roll and revoke OAuth clients of partners')
   withLimits(client.command('issue <partnerId>'))
-    .description('issue one more OAuth client; its secret is shown only once')
+    .description('issue one more OAuth client, whose secret is shown only once (sandbox mode only)')
     .option('--name <name>', 'what it is for', 'issued by svc admin partner client issue')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nTo replace a client without a gap: svc admin partner client roll par_… cli_…\n\nExample:\n  svc admin partner client issue par_… --name "batch jobs"',
+      '\nIn live mode clients are handed over: svc admin member invite par_… <name> --hand-over\nTo replace a client without a gap: svc admin partner client roll par_… cli_…\n\nExample:\n  svc admin partner client issue par_… --name "batch jobs"',
     )
     .action(
       async (partnerId: string, { json = false, ...options }: Json & LimitOptions & { name: string }) => {
@@ -141,7 +146,7 @@ function addClientCommands(partner: Command): void {
           { tenantId: partnerId, ...options },
           (tx) => requirePartner(tx, partnerId),
         )
-        printRecord({ partnerId, clientId, name, clientSecret: secret.reveal() }, json)
+        printRecord({ partnerId, clientId, name, clientSecret: secret }, json)
       },
     )
   client
@@ -196,7 +201,7 @@ function addRollCommand(client: Command): void {
   client
     .command('roll <partnerId> <clientId>')
     .description(
-      'issue a client in the place of another, which goes on working for some hours; shown only once',
+      'issue a client in the place of another, which goes on working for some hours; shown only once (sandbox mode only)',
     )
     .option(
       '--hours <hours>',
@@ -209,7 +214,7 @@ function addRollCommand(client: Command): void {
       roll({ tenantId: partnerId, credentialId: clientId }, options, ({ issued, replaced }) => ({
         partnerId,
         clientId: issued.credentialId,
-        clientSecret: issued.secret.reveal(),
+        clientSecret: issued.secret,
         replacedEndsAt: replaced.expiresAt,
       })),
     )
@@ -220,19 +225,20 @@ function addEncryptionKeyCommands(partner: Command): void {
   key
     .command('issue-shared <partnerId>')
     .description(
-      'issue a shared key (A256KW) as a JWK, shown only once; previous keys stay valid until they are retired',
+      'issue a shared key (A256KW) as a JWK, shown only once (sandbox mode only); previous keys stay valid until they are retired',
     )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nTo rotate a key: issue a new one, give it to every client beside the previous one, then retire the previous one:\n  svc admin partner key issue-shared par_… --json > shared.jwk\n  svc admin partner key retire par_… sk_…\nUntil then responses are encrypted with the previous key, except those to requests that are encrypted with the new one.',
+      '\nIn live mode keys are handed over: svc admin member invite par_… <name> --hand-over --shared-key\nTo rotate a key: issue a new one, give it to every client beside the previous one, then retire the previous one:\n  svc admin partner key issue-shared par_… --json > shared.jwk\n  svc admin partner key retire par_… sk_…\nUntil then responses are encrypted with the previous key, except those to requests that are encrypted with the new one.',
     )
     .action(async (partnerId: string, { json = false }: Json) => {
-      const { k, ...key } = await asAdministrator('partner key issue-shared', async (tx, { keyMaker }) => {
+      const issued = await asAdministrator('partner key issue-shared', async (tx, { config, keyMaker }) => {
         await requirePartner(tx, partnerId)
-        return issueSharedKey(tx, keyMaker, partnerId)
+        const { k, ...key } = await issueSharedKey(tx, keyMaker, partnerId)
+        return { ...key, k: shownSecret(k, config) }
       })
-      printRecord({ ...key, k: k.reveal() }, json)
+      printRecord(issued, json)
     })
   key
     .command('register-public <partnerId> [file]')

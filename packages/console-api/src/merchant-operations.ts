@@ -5,6 +5,7 @@ import {
   findMerchant,
   type Merchant,
   merchants,
+  registerMerchant,
   setMerchantDisabled,
   updateMerchant,
 } from '@svc/core/tenants/merchant'
@@ -43,6 +44,7 @@ import {
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
 import { keyedQuery, onceAsOperator } from './once.ts'
+import { showsSecrets } from './sandbox-secret.ts'
 
 const TAG = 'Merchants'
 const PATH = `${CONSOLE_API}/merchants`
@@ -177,20 +179,25 @@ export const createMerchantInConsole = keyedQuery({
   method: 'POST',
   path: PATH,
   tag: TAG,
-  summary: 'Create merchant, with a first API key',
+  summary: 'Create merchant, in sandbox mode with a first API key',
+  description: 'In live mode a hand-over issues its keys (decision O8).',
   permission: 'operations',
   body: closed(Data),
-  result: closed({ merchant: MerchantRecord, credential: IssuedRecord }),
+  result: closed({ merchant: MerchantRecord, credential: Type.Optional(IssuedRecord) }),
   errors: ['already_exists', 'mcc_not_allowed'],
   mount(services) {
     return async (input) => {
       const { name, vpa, mcc } = input.body
       if (mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
       return onceAsOperator(services, { method: 'POST', path: PATH }, input, async (tx) => {
-        const { merchant, apiKey } = await createMerchant(tx, keyMakerOf(services), { name, vpa, mcc })
+        const wanted = { name, vpa, mcc }
+        const maker = keyMakerOf(services)
+        const { merchant, apiKey } = showsSecrets(services.config)
+          ? await createMerchant(tx, maker, wanted)
+          : { merchant: await registerMerchant(tx, maker, wanted), apiKey: undefined }
         return {
           merchant: toWire(merchant, services.config.BUSINESS_TIME_ZONE),
-          credential: issuedToWire({ ...apiKey, credentialId: apiKey.apiKeyId }),
+          credential: apiKey && issuedToWire({ ...apiKey, credentialId: apiKey.apiKeyId }),
         }
       }).catch(vpaTaken)
     }

@@ -81,6 +81,7 @@ export type ErrorCode =
   | 'merchant_not_found'
   | 'partner_not_found'
   | 'credential_not_found'
+  | 'secret_not_shown'
   | 'credential_ended'
   | 'too_many_credentials'
   | 'tenant_closing'

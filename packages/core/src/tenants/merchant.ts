@@ -42,14 +42,14 @@ export interface NewMerchant {
   readonly mcc: string
 }
 
-/** Registers a merchant with its ledger accounts and a first API key, which is shown here and never again. */
-export async function createMerchant(
+/** Registers a merchant with its ledger accounts. */
+export async function registerMerchant(
   tx: Tx,
-  maker: KeyMaker,
+  { random }: Pick<KeyMaker, 'random'>,
   { name, vpa, mcc }: NewMerchant,
-): Promise<{ merchant: Merchant; apiKey: { apiKeyId: string; secret: Secret } }> {
-  const merchantId = newId('mer', Date.now(), maker.random)
-  const accessKey = `mak_${base32(maker.random(15))}`
+): Promise<Merchant> {
+  const merchantId = newId('mer', Date.now(), random)
+  const accessKey = `mak_${base32(random(15))}`
   insertTenant(tx, merchantId, 'merchant')
   merchants.insert(tx, [{ merchantId, name, vpa, mcc, accessKey }])
   // Each tenant has its own clearing account, so that no row is shared by all payments.
@@ -58,9 +58,17 @@ export async function createMerchant(
     tx,
     kinds.map((kind) => account(kind, merchantId)),
   )
-  const apiKey = await issueApiKey(tx, maker, merchantId, 'first key')
-  const merchant = required(await findMerchant(tx, merchantId), 'a new merchant is found')
-  return { merchant, apiKey }
+  return required(await findMerchant(tx, merchantId), 'a new merchant is found')
+}
+
+/** Registers a merchant with a first API key, which is shown here and never again. */
+export async function createMerchant(
+  tx: Tx,
+  maker: KeyMaker,
+  wanted: NewMerchant,
+): Promise<{ merchant: Merchant; apiKey: { apiKeyId: string; secret: Secret } }> {
+  const merchant = await registerMerchant(tx, maker, wanted)
+  return { merchant, apiKey: await issueApiKey(tx, maker, merchant.merchantId, 'first key') }
 }
 
 export const listMerchants = (tx: Tx): Promise<Merchant[]> => tx.query(LIST)
