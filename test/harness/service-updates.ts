@@ -76,6 +76,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   member_sessions: ['authenticated_at', 'factors', 'seen_at'],
   member_totp: ['confirmed_at', 'created_at', 'last_step', 'locked_until', 'secret_encrypted', 'wrong_codes'],
   members: ['disabled_at', 'last_sign_in_at', 'link_digest', 'link_expires_at', 'password_hash', 'role'],
+  merchants: ['next_vpa'],
   merchant_refunds: [
     'completed_at',
     'failed_at',

@@ -1,4 +1,5 @@
 import { checkInvariants } from '@svc/app/invariants'
+import { inviteMember, resetMemberFactor } from '@svc/console-api/portal/member-store'
 import { EVENT_TYPES } from '@svc/contract/events'
 import { endDueCards } from '@svc/core/cards/end-card'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
@@ -9,7 +10,8 @@ import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
-import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
+import { revokeApiKey } from '@svc/core/tenants/api-key'
+import { issueCredential } from '@svc/core/tenants/credentials'
 import { forgetEvents } from '@svc/core/webhooks/feed-horizon'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
@@ -101,12 +103,34 @@ async function merchantEvents(): Promise<Json[]> {
   const { database, keyring, random } = service.app.services
   await database.operate(async (tx) => {
     const maker = { keyring, random, mode: 'test' } as const
-    const { apiKeyId } = await issueApiKey(tx, maker, merchant.merchantId, 'spare')
-    await revokeApiKey(tx, apiKeyId)
+    const issued = await issueCredential(tx, maker, { tenantId: merchantId, name: 'spare' })
+    await revokeApiKey(tx, issued.credentialId)
   })
+  await invitedAndReset(merchantId)
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 24)
+  return feedOf(await service.as(merchant), 29)
+}
+
+/** A member who is invited, has a second factor, and loses it. */
+async function invitedAndReset(tenantId: string): Promise<void> {
+  const { database, keyring, random } = service.app.services
+  const tools = { keyring, random, now: new Date() }
+  const person = {
+    name: 'new.person',
+    role: 'viewer',
+    hours: 1,
+    createdBy: 'cli',
+    publicUrl: 'http://x',
+  } as const
+  const { member } = await database.operate((tx) => inviteMember(tx, tools, { tenantId, ...person }))
+  await asSuperuser(service.db.database, (db) =>
+    db.query(
+      `insert into member_totp (tenant_id, member_id, secret_encrypted, created_at) values ($1, $2, 'x', now())`,
+      [tenantId, member.memberId],
+    ),
+  )
+  await database.operate((tx) => resetMemberFactor(tx, tenantId, member.memberId))
 }
 
 /** The same of a partner. */

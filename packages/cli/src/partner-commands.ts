@@ -1,9 +1,7 @@
 import { shownSecret, showsSecrets } from '@svc/console-api/sandbox-secret'
 import { listCredentials, OVERLAP_HOURS, OVERLAP_HOURS_MAX } from '@svc/core/tenants/credentials'
-import { issueSharedKey, listJweKeys, registerPublicKey, retireJweKey } from '@svc/core/tenants/jwe-keys'
 import {
   createPartner,
-  findPartner,
   listPartners,
   type Partner,
   PRODUCTS,
@@ -12,8 +10,6 @@ import {
   revokeOAuthClient,
 } from '@svc/core/tenants/partner'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
-import { UnusableJweKey } from '@svc/jwe/keys'
-import { sqlState, type Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { asAdministrator } from './administrator.ts'
 import { withInstallation } from './context.ts'
@@ -24,8 +20,9 @@ import {
   shownLimits,
   withLimits,
 } from './limit-credential.ts'
+import { addPartnerKeyCommands } from './partner-key-commands.ts'
 import { printRecord, printRows } from './print.ts'
-import { parseJsonText, readText } from './read-text.ts'
+import { requirePartner } from './require-partner.ts'
 import { type RollOptions, roll } from './roll-credential.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -41,14 +38,6 @@ const shown = ({ partnerId, name, products, plainRequests, createdAt, disabledAt
   createdAt,
   status: disabledAt ? 'disabled' : 'active',
 })
-
-/** The partner, or a word on where to find the one that was meant. */
-export async function requirePartner(tx: Tx, partnerId: string): Promise<Partner> {
-  const partner = await findPartner(tx, partnerId)
-  if (!partner)
-    throw new UsageError(`There is no partner ${partnerId}. See them all with: svc admin partner list`)
-  return partner
-}
 
 export const requireName = (name: string, option = '--name'): void => {
   if (!/\S/.test(name) || name.length > 100)
@@ -98,7 +87,7 @@ export function addPartnerCommands(program: Command): void {
       })
   }
   addClientCommands(partner)
-  addEncryptionKeyCommands(partner)
+  addPartnerKeyCommands(partner)
 }
 
 interface CreateOptions extends Json {
@@ -193,7 +182,7 @@ function addRevokeCommand(client: Command): void {
         throw new UsageError(
           `There is no OAuth client ${clientId}. See them with: svc admin partner client list <partnerId>`,
         )
-      printRecord(revoked, json)
+      printRecord({ ...revoked }, json)
     })
 }
 
@@ -218,84 +207,4 @@ function addRollCommand(client: Command): void {
         replacedEndsAt: replaced.expiresAt,
       })),
     )
-}
-
-function addEncryptionKeyCommands(partner: Command): void {
-  const key = partner.command('key').description('encryption keys of a partner')
-  key
-    .command('issue-shared <partnerId>')
-    .description(
-      'issue a shared key (A256KW) as a JWK, shown only once (sandbox mode only); previous keys stay valid until they are retired',
-    )
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nIn live mode keys are handed over: svc admin member invite par_… <name> --hand-over --shared-key\nTo rotate a key: issue a new one, give it to every client beside the previous one, then retire the previous one:\n  svc admin partner key issue-shared par_… --json > shared.jwk\n  svc admin partner key retire par_… sk_…\nUntil then responses are encrypted with the previous key, except those to requests that are encrypted with the new one.',
-    )
-    .action(async (partnerId: string, { json = false }: Json) => {
-      const issued = await asAdministrator('partner key issue-shared', async (tx, { config, keyMaker }) => {
-        await requirePartner(tx, partnerId)
-        const { k, ...key } = await issueSharedKey(tx, keyMaker, partnerId)
-        return { ...key, k: shownSecret(k, config) }
-      })
-      printRecord(issued, json)
-    })
-  key
-    .command('register-public <partnerId> [file]')
-    .description(
-      'register the partner’s public key (a JWK, from a file or standard input), to which responses are encrypted',
-    )
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  svc admin partner key register-public par_… public.jwk\n  jose jwk pub -i key.jwk | svc admin partner key register-public par_…\nResponses are encrypted to the first key at once, and to a further one when the previous one is retired.',
-    )
-    .action(registerPublic)
-  key
-    .command('list <partnerId>')
-    .description('list the encryption keys of a partner')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin partner key list par_…')
-    .action(async (partnerId: string, { json = false }: Json) => {
-      const keys = await withInstallation(({ database }) =>
-        database.operate(async (tx) => {
-          await requirePartner(tx, partnerId)
-          return listJweKeys(tx, partnerId)
-        }),
-      )
-      printRows(keys, json)
-    })
-  key
-    .command('retire <partnerId> <kid>')
-    .description('retire a key for good: within a second nothing encrypted with it is accepted')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin partner key retire par_… sk_…')
-    .action(async (partnerId: string, kid: string, { json = false }: Json) => {
-      const retired = await withInstallation(({ database }) =>
-        database.operate((tx) => retireJweKey(tx, partnerId, kid)),
-      )
-      if (!retired)
-        throw new UsageError(
-          `Partner ${partnerId} has no key ${kid}. See them with: svc admin partner key list <partnerId>`,
-        )
-      printRecord(retired, json)
-    })
-}
-
-async function registerPublic(
-  partnerId: string,
-  file: string | undefined,
-  { json = false }: Json,
-): Promise<void> {
-  const jwk = parseJsonText(await readText(file, 'a JWK'), 'a JWK')
-  const key = await asAdministrator('partner key register-public', async (tx) => {
-    await requirePartner(tx, partnerId)
-    return registerPublicKey(tx, partnerId, jwk)
-  }).catch((error: unknown) => {
-    if (error instanceof UnusableJweKey) throw new UsageError(`This JWK cannot serve. ${error.message}.`)
-    if (sqlState(error) === '23505')
-      throw new UsageError('The partner has a key with this kid already. Give the new one another kid.')
-    throw error
-  })
-  printRecord({ partnerId, kid: key.kid, kind: 'public', alg: key.alg, enc: key.enc }, json)
 }

@@ -54,6 +54,8 @@ const fields = {
   name: text(),
   vpa: text(),
   mcc: text('Merchant category code, ISO 18245'),
+  nextVpa: maybe('The address that takes the place of `vpa` when its waiting time is over'),
+  nextVpaOn: maybeInstant,
   accessKey: text('Public half of its credentials; authorises nothing'),
   linkedPartnerId: maybe('The partner whose coin configurations it reads'),
   status: Type.Enum(['active', 'disabled']),
@@ -66,6 +68,8 @@ const toWire = (merchant: Merchant, timeZone: string) => ({
   name: merchant.name,
   vpa: merchant.vpa,
   mcc: merchant.mcc,
+  nextVpa: merchant.nextVpa ?? undefined,
+  nextVpaOn: merchant.nextVpaFrom ? rfc3339(merchant.nextVpaFrom, timeZone) : undefined,
   accessKey: merchant.accessKey,
   linkedPartnerId: merchant.linkedPartnerId ?? undefined,
   status: merchant.disabledAt ? 'disabled' : 'active',
@@ -212,7 +216,8 @@ export const editMerchant = query({
   path: `${PATH}/:merchantId/data`,
   tag: TAG,
   summary: 'Change name, payment address or category of a merchant',
-  description: 'For the QR codes that it creates from now on; codes that are printed keep what they say.',
+  description:
+    'For the QR codes that it creates from then on; codes that are printed keep what they say. Name and category hold at once. A new address waits for `APPROVER_COOLING_DAYS`, and the merchant is notified: until then it can be taken back, by the merchant too. The present address as the new one takes back what waits.',
   permission: 'operations',
   params,
   body: closed({

@@ -57,7 +57,7 @@ const COOLING_DAYS_LIVE = 7
 const cooling: Setting<number, undefined> = {
   type: 'whole number, 0 to 365',
   default: undefined,
-  meaning: `Days for which an operator who created, invited, promoted or reset another one counts as the same person where two people are needed. By default ${COOLING_DAYS_LIVE} in live mode and 0 in sandbox mode.`,
+  meaning: `Days for which an operator who created, invited, promoted or reset another one counts as the same person where two people are needed, and for which a new payment address of a merchant waits. By default ${COOLING_DAYS_LIVE} in live mode and 0 in sandbox mode.`,
   read: (value) =>
     /^\d{1,3}$/.test(value) && Number(value) <= 365 ? Number(value) : bad('must be a whole number, 0 to 365'),
 }

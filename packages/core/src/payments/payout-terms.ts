@@ -1,8 +1,9 @@
 import { failField } from '@svc/contract/fail-fields'
-import type { Paise } from '@svc/kernel/money'
+import { formatRupees, type Paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { isClosingTenant } from '../tenants/tenant.ts'
+import { announce } from '../tenants/tenant-events.ts'
 import { type MerchantFee, merchantFees, type PayoutDetails, payoutDetails } from './payout.ts'
 import { businessDay, businessDayOf } from './payout-statement.ts'
 
@@ -60,6 +61,8 @@ export async function setPayoutDetails(
 ): Promise<void> {
   const { merchantId, accountHolder, accountNumber, ifsc, gstState } = details
   await tx.query(SET_DETAILS, [merchantId, accountHolder, accountNumber, ifsc, gstState])
+  const record = { merchantId, changed: ['bankAccount'], bankAccountEnds: accountNumber.slice(-4) }
+  announce(tx, merchantId, 'merchant.updated', merchantId, record)
 }
 
 export const listMerchantFees = (tx: Tx, merchantId: string): Promise<MerchantFee[]> =>
@@ -104,5 +107,9 @@ export async function setMerchantFee(
         ? `must be ${tomorrow} or later: the merchant has payments of today; of a merchant that is closing, a fee of zero may begin earlier`
         : 'must be today or a later day; of a merchant that is closing, a fee of zero may begin earlier',
     )
-  await tx.query(SET_FEE, [merchantId, validFrom ?? first, basisPoints, fixedPaise])
+  const from = validFrom ?? first
+  await tx.query(SET_FEE, [merchantId, from, basisPoints, fixedPaise])
+  const percent = formatRupees(BigInt(basisPoints))
+  const fee = { validFrom: from, percent, fixed: formatRupees(fixedPaise) }
+  announce(tx, merchantId, 'merchant.updated', merchantId, { merchantId, changed: ['fee'], fee })
 }
