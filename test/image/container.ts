@@ -105,7 +105,7 @@ const withSecrets = (folder: string, settings: Environment): string[] => [
     .map((file) => `--volume=${join(folder, basename(file))}:${file}:ro`),
 ]
 
-/** The guide's lines, with the program of the image in place of the npm script. */
+/** The guide's lines, with the program of the image in place of the checkout's. */
 async function runGuide({ command, folder }: Images): Promise<string> {
   const guide = await blocksOf('guides/conformance.md', 'sh')
   const { code } = guide.find((block) => block.code.includes('admin partner create'))!
@@ -116,17 +116,16 @@ async function runGuide({ command, folder }: Images): Promise<string> {
     CONSOLE_SECOND_FACTOR: 'optional',
   }
   const operator = asOptions(settings)
-  const exec = [...command, 'exec', '--interactive', ...operator, 'svc', 'node', 'bin/svc.mjs']
-  const inside = exec.slice(0, -1).map((word) => `'${word}'`)
+  const exec = [...command, 'exec', '--interactive', ...operator, 'svc', 'node']
+  const node = `node() { ${exec.map((word) => `'${word}'`).join(' ')} "$@" < /dev/null; }`
   // Nothing outside reaches the service: the request of the guide is sent inside.
   const send = [
     'const headers = { "content-type": "application/json", "x-svc-console": "1" }',
     'const sent = { method: "POST", headers, body: process.argv.at(-1) }',
     'fetch(process.argv[2], sent).then(async (response) => console.log(await response.text()))',
   ].join('; ')
-  const curl = `URL=http://127.0.0.1:8080\ncurl() { ${inside.join(' ')} -e '${send}' -- "$@" < /dev/null; }`
-  const npm = `npm() { shift 4; ${exec.map((word) => `'${word}'`).join(' ')} "$@" < /dev/null; }`
-  await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', `${npm}\n${curl}\n${code}`], { cwd: folder })
+  const curl = `URL=http://127.0.0.1:8080\ncurl() { node -e '${send}' -- "$@"; }`
+  await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', `${node}\n${curl}\n${code}`], { cwd: folder })
   return readFile(join(folder, 'credentials.json'), 'utf8')
 }
 
