@@ -3,7 +3,6 @@ import { recordAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import {
   type AcceptTools,
-  type Invitation,
   lockByToken,
   lockOpen,
   markAccepted,

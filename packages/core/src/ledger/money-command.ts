@@ -88,10 +88,7 @@ export function moneyCommand<Args, C extends PreparedCommand, S, D extends { rea
   definition: Command<Args, C, S, D> & { readonly approval: ApprovalPolicy<Args, D> },
 ): MoneyCommand<Args, C, S, D> {
   const { approval: policy, prepare, apply, refusals } = definition
-  const postingOf = (decision: D): Posting | undefined => {
-    const isOfTenant = policy.isOfTenants && personOf(decision.command) === undefined
-    return isOfTenant ? undefined : policy.moves(decision)
-  }
+  const postingOf = postingBy(policy)
   const wrapped = {
     ...definition,
     mayWait: {},
@@ -146,6 +143,14 @@ export function moneyCommand<Args, C extends PreparedCommand, S, D extends { rea
   // The types of what wraps a command of any kind: `apply` is there exactly where it was.
   return wrapped as unknown as MoneyCommand<Args, C, S, D>
 }
+
+/** What a decision posts, as far as the policy is about it. */
+const postingBy =
+  <Args, D extends { readonly command: PreparedCommand }>(policy: ApprovalPolicy<Args, D>) =>
+  (decision: D): Posting | undefined => {
+    const isOfTenant = policy.isOfTenants && personOf(decision.command) === undefined
+    return isOfTenant ? undefined : policy.moves(decision)
+  }
 
 /** Prepares as the command does, and keeps the arguments for what may wait. */
 const withArguments =

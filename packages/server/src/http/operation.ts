@@ -12,6 +12,7 @@ import { auditOfMember, namingMember } from './audit-of-member.ts'
 import type { Deprecation } from './deprecation.ts'
 import type { Envelope } from './failure-body.ts'
 import { retryKey } from './retry-key.ts'
+import type { SelfCall } from './self-call.ts'
 import { successOf } from './success.ts'
 
 /** What operations are given: what the product has, and what only a server knows. */
@@ -28,13 +29,6 @@ export interface Services extends CoreServices {
     readonly body: string
     readonly headers: Readonly<Record<string, unknown>>
   }>
-}
-
-export interface SelfCall {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Buffer
 }
 
 /** A person who acts on behalf of others: whom the audit names. */
