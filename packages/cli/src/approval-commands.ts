@@ -1,8 +1,8 @@
 import { type Approval, approvalStatus, decideApproval, listApprovals } from '@svc/core/ledger/approvals'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
+import { POSTING_TITLES } from '@svc/core/ledger/posting'
 import { formatRupees } from '@svc/kernel/money'
 import { approvePosting } from '@svc/server/approvals/approve-posting'
-import { commandOf } from '@svc/server/approvals/approved-commands'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
@@ -17,7 +17,7 @@ const shown = (approval: Approval) => ({
   approvalId: approval.approvalId,
   tenantId: approval.tenantId,
   kind: approval.kind,
-  title: commandOf(approval.kind).approval.title,
+  title: POSTING_TITLES[approval.kind],
   status: approvalStatus(approval, new Date()),
   amount: formatRupees(approval.amountPaise),
   reference: approval.reference,

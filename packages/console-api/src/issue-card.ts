@@ -57,7 +57,7 @@ export const issueCardInConsole = operation({
   params: idParam('cardAccountId'),
   body: OrderByOperator,
   result: CardRecord,
-  errors: [...createGiftCardOperation.errors, 'tenant_disabled'],
+  errors: [...createGiftCardOperation.errors, 'tenant_disabled', 'approval_required'],
   run: createGiftCard,
   args: ({ body, params: { cardAccountId } }, { database }) => orderForPartner(database, cardAccountId, body),
   audit: ({ partnerId, order }, input) =>

@@ -30,7 +30,6 @@ export const createGiftCard = moneyCommand({
   name: 'createGiftCard',
 
   approval: {
-    title: 'Issue a gift card on behalf of its partner',
     kinds: ['card_load'],
     isOfTenants: true,
     // An order has data of its holder, which wait nowhere.

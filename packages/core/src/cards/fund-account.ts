@@ -59,7 +59,6 @@ export const fundAccount = moneyCommand({
   name: 'fundAccount',
 
   approval: {
-    title: 'Enter money that a partner paid in for a card account',
     kinds: ['card_funding'],
     args: storedArgs(
       Type.Object({

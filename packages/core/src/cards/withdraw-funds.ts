@@ -53,7 +53,6 @@ export const withdrawFunds = moneyCommand({
   name: 'withdrawFunds',
 
   approval: {
-    title: 'Enter money of a card account that was paid back to its partner',
     kinds: ['card_withdrawal'],
     args: storedArgs(
       Type.Object({

@@ -127,7 +127,6 @@ export const enterOpeningBalance = moneyCommand({
   name: 'enterOpeningBalance',
 
   approval: {
-    title: 'Enter what an account was owed in the system before',
     kinds: ['opening_balance'],
     args: storedArgs(
       Type.Object({

@@ -18,8 +18,6 @@ import type { StoredArgs } from './stored-args.ts'
 
 /** When a person who commands it needs a second one (decision R10). */
 export interface ApprovalPolicy<Args, D> {
-  /** What a person does by it, for the page of all ways by which money moves. */
-  readonly title: string
   readonly kinds: readonly PostingKind[]
   /** What waits is stored with these, and run with them; absent: it never waits. */
   readonly args?: StoredArgs<NoInfer<Args>>

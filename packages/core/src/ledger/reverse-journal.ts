@@ -159,7 +159,6 @@ export const reversing = <Facts>({ facts, eventOf }: Notifier<Facts>) =>
     name: 'reverseJournal',
 
     approval: {
-      title: 'Take back a posting by hand',
       kinds: ['journal_reversal'],
       args: STORED_REVERSAL,
       moves: ({ made, reversed, command: { journalId, reason } }: Reversed) =>

@@ -57,7 +57,6 @@ export const settleBalance = moneyCommand({
   name: 'settleBalance',
 
   approval: {
-    title: 'Enter that an exception or advance was settled outside, or write it off',
     kinds: ['exception_settled', 'exception_written_off', 'advance_repaid', 'advance_written_off'],
     args: storedArgs(
       Type.Object({

@@ -91,7 +91,6 @@ export const adjustPayment = moneyCommand({
   name: 'adjustPayment',
 
   approval: {
-    title: 'Correct the amount of a payment',
     kinds: ['payment_adjustment'],
     args: storedArgs(
       Type.Object({

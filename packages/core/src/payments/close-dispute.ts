@@ -87,7 +87,6 @@ export const closeDispute = moneyCommand({
   name: 'closeDispute',
 
   approval: {
-    title: 'Say that a dispute was won, without a notice of it',
     kinds: ['dispute_won'],
     args: storedArgs(
       Type.Object({

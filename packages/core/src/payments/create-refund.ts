@@ -79,7 +79,6 @@ export const createRefund = moneyCommand({
   name: 'createRefund',
 
   approval: {
-    title: 'Refund a payment on behalf of its merchant',
     kinds: ['merchant_refund'],
     isOfTenants: true,
     args: storedArgs(

@@ -46,7 +46,6 @@ function readByHand({ command: { args, credit }, isNew, transfer }: Read): Posti
 
 /** An operator says what a notice in quarantine means (decision R10). */
 export const READ_BY_HAND = {
-  title: 'Record the credit that an operator reads in a notice in quarantine',
   kinds: ['notice_assigned'],
   args: storedArgs(
     Type.Object({

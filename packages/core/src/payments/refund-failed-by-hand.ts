@@ -38,7 +38,6 @@ function failedByHand({ changed, command: { assigns, file, notice, outcome } }: 
 
 /** An operator says that a refund failed (decision R10). */
 export const REFUND_FAILED_BY_HAND = {
-  title: 'Say that the bank could not make a refund, without a notice of it',
   kinds: ['merchant_refund_failed'],
   args: storedArgs(
     Type.Object({

@@ -72,7 +72,6 @@ export const resolveSuspense = moneyCommand({
   name: 'resolveSuspense',
 
   approval: {
-    title: 'Assign a credit in suspense to a merchant, or return it to its payer',
     kinds: ['suspense_assigned', 'suspense_returned'],
     args: storedArgs(
       Type.Object({

@@ -31,7 +31,6 @@ const STORED = storedArgs(
 
 /** An operator says that a payout failed (decision R10). */
 export const PAYOUT_FAILED_BY_HAND = {
-  title: 'Say that the bank could not make a payout, or that its money came back, without a file of the bank',
   kinds: ['payout_failed'],
   args: STORED,
   failures: ['payout_not_found', 'payout_state', 'utr_conflict'],

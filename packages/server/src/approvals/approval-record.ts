@@ -1,11 +1,10 @@
 import { type Approval, approvalStatus } from '@svc/core/ledger/approvals'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
-import { POSTING_KINDS } from '@svc/core/ledger/posting'
+import { POSTING_KINDS, POSTING_TITLES } from '@svc/core/ledger/posting'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { HttpResponse } from '@svc/platform/db/idempotency-store'
 import { Type } from 'typebox'
-import { commandOf } from './approved-commands.ts'
 
 const text = (description?: string) => Type.String(description === undefined ? {} : { description })
 const rupees = text('Rupees with two decimals, such as `2495.00`')
@@ -56,7 +55,7 @@ export function approvalToWire(
     tenantId,
     tenantName: tenantName ?? undefined,
     kind,
-    title: commandOf(kind).approval.title,
+    title: POSTING_TITLES[kind],
     status: approvalStatus(approval, now),
     amount: formatRupees(amountPaise),
     reference,
