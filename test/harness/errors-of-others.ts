@@ -56,8 +56,6 @@ export const OF_OTHERS: Exceptions = {
     codes: ['credential_not_found', 'tenant_closing'],
   },
   'console.completePayout': { why: 'of approvals', codes: ['payout_same_person'] },
-  'console.createCardAccount': { why: 'it was just created', codes: ['card_account_not_found'] },
-  'console.createCompany': { why: 'it was just created', codes: ['company_not_found'] },
   'console.createMerchant': { why: 'it was just created', codes: ['tenant_closing'] },
   'console.createPartner': { why: 'it was just created', codes: ['tenant_closing'] },
   'console.createQrCode': { why: 'the merchant was found', codes: ['invalid_token'] },

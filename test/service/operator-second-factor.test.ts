@@ -208,7 +208,9 @@ const WITHOUT: readonly string[] = [
   'setCardFlags',
   'setCardKyc',
   'spendFromCard',
+  'updateCardAccount',
   'updateCoinConfig',
+  'updateCompany',
 ]
 
 test('an operation that changes something requires a recent sign-in, unless it moves neither money nor rights', () => {

@@ -45,7 +45,9 @@ export const showCardAccount = query({
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ params: { cardAccountId } }) => {
       const detail = await database.operate(async (tx) => {
-        const account = await findRow<ListedAccount>(tx, cardAccount, { reader: 'operator' }, cardAccountId)
+        const account =
+          (await findRow<ListedAccount>(tx, cardAccount, { reader: 'operator' }, cardAccountId)) ??
+          fail('card_account_not_found')
         const filters = new Filters()
           .add('c.partner_id = ?', account.partnerId)
           .add('c.company_id = ?', account.companyId)

@@ -46,7 +46,9 @@ export const showCompany = query({
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ params: { companyId } }) => {
       const detail = await database.operate(async (tx) => {
-        const found = await findRow<ListedCompany>(tx, company, { reader: 'operator' }, companyId)
+        const found =
+          (await findRow<ListedCompany>(tx, company, { reader: 'operator' }, companyId)) ??
+          fail('company_not_found')
         const scope = { reader: 'operator', tenantId: found.partnerId } as const
         const wanted = { companyId, limit: '500', uncounted: true }
         const { data } = await readRows<ListedAccount>(tx, cardAccount, scope, wanted)

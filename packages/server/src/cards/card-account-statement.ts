@@ -1,3 +1,4 @@
+import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { accountId } from '@svc/core/ledger/accounts'
 import { accountStatement, type Statement, type StatementLine } from '@svc/core/ledger/books'
@@ -86,7 +87,9 @@ export async function readCardAccountStatement(
   tx: Tx,
   { tenantId, cardAccountId, period, timeZone, clock }: StatementRequest,
 ) {
-  const account = await findRow<ListedAccount>(tx, cardAccount, { reader: 'tenant', tenantId }, cardAccountId)
+  const scope = { reader: 'tenant', tenantId } as const
+  const account =
+    (await findRow<ListedAccount>(tx, cardAccount, scope, cardAccountId)) ?? fail('card_account_not_found')
   const found = await accountStatement(tx, {
     accountId: accountId('card_funding', cardAccountId),
     from: instantOfDay(period.from, 0, timeZone),

@@ -90,7 +90,6 @@ export const cardAccount = {
       sql: 'a.product = ?',
     },
   },
-  notFound: 'card_account_not_found',
 } satisfies Resource<ListedAccount>
 
 export const AccountRecord = recordOf(cardAccount, 'tenant')
@@ -133,12 +132,10 @@ export const getCardAccount = query({
     return async ({ caller: { tenantId }, params: { cardAccountId }, query }) => {
       const at = readAsOf(query, clock, tenantId)
       const account = await database.read([tenantId], async (tx) => {
-        const found = await findRow<ListedAccount>(
-          tx,
-          cardAccount,
-          { reader: 'tenant', tenantId },
-          cardAccountId,
-        )
+        const scope = { reader: 'tenant', tenantId } as const
+        const found =
+          (await findRow<ListedAccount>(tx, cardAccount, scope, cardAccountId)) ??
+          fail('card_account_not_found')
         if (!at) return found
         if (found.createdAt > at) fail('card_account_not_found')
         const funding = { tenantId, accountId: accountId('card_funding', cardAccountId), at }

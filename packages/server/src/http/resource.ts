@@ -1,4 +1,3 @@
-import { type ErrorCode, fail } from '@svc/contract/errors'
 import type { Tx } from '@svc/platform/db/database'
 import { type TSchema, Type } from 'typebox'
 import { Filters, type ListPlan, readList } from './list.ts'
@@ -35,7 +34,6 @@ export interface Resource<R> {
   readonly sorts?: Readonly<Record<string, readonly Key[]>>
   readonly fields: Readonly<Record<string, Field<R>>>
   readonly filters: Readonly<Record<string, Filter>>
-  readonly notFound: ErrorCode
 }
 
 /** Whose rows: of one tenant, or of all for operators. */
@@ -98,17 +96,17 @@ export const readRows = <R extends object>(tx: Tx, noun: Resource<R>, scope: Sco
     (row: R) => row,
   )
 
-/** One row by a condition on its id. */
+/** One row by its id; `undefined` where the scope has none. */
 export async function findRow<R extends object>(
   tx: Tx,
   noun: Resource<R>,
   scope: Scope,
   id: string,
-): Promise<R> {
+): Promise<R | undefined> {
   const filters = filtersOf(noun, scope, {}).add(`${noun.keys.at(-1)!.sql} = ?`, id)
   const plan = { ...noun.from, filters, keys: noun.keys, descending: true }
   const { data } = await readList(tx, plan, { limit: '1', uncounted: true }, (row: R) => row)
-  return data[0] ?? fail(noun.notFound)
+  return data[0]
 }
 
 /** How a list or a record is offered: by whom, and where. */
@@ -176,7 +174,10 @@ export function listOf<R extends object>(noun: Resource<R>, face: Face): Operati
 }
 
 /** One record of a noun by the id in its path: the caller's own, or any for operators. */
-export function showOf<R extends object>(noun: Resource<R>, face: Face): Operation<Services> {
+export function showOf<R extends object>(
+  noun: Resource<R>,
+  { notFound, ...face }: Face & Pick<Operation, 'errors'> & { readonly notFound: () => never },
+): Operation<Services> {
   const reader = readerOf(face)
   const wire = toRecord(noun, reader)
   const success = successOf(face.envelope)
@@ -184,14 +185,13 @@ export function showOf<R extends object>(noun: Resource<R>, face: Face): Operati
     ...face,
     method: 'GET',
     result: recordOf(noun, reader),
-    errors: [noun.notFound],
     mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
       return async ({ caller: { tenantId }, params }) => {
         const [id = ''] = Object.values(params as Readonly<Record<string, string>>)
         const find = (tx: Tx) => findRow(tx, noun, scopeOf(reader, tenantId), id)
         const row =
           reader === 'operator' ? await database.operate(find) : await database.read([tenantId], find)
-        return { body: success(wire(row, timeZone)) }
+        return { body: success(wire(row ?? notFound(), timeZone)) }
       }
     },
   } as Parameters<typeof query>[0]) as Operation<Services>

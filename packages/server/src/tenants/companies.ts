@@ -1,3 +1,4 @@
+import { fail } from '@svc/contract/errors'
 import { type Company, companies } from '@svc/core/tenants/company'
 import { createCompany } from '@svc/core/tenants/create-company'
 import { updateCompany } from '@svc/core/tenants/update-company'
@@ -58,7 +59,6 @@ export const company = {
     },
     partnerId: { schema: id('Of this partner'), sql: 'co.partner_id = ?', operatorOnly: true },
   },
-  notFound: 'company_not_found',
 } satisfies Resource<ListedCompany>
 
 const CompanyRecord = recordOf(company, 'tenant')
@@ -87,6 +87,8 @@ export const getCompany = showOf<ListedCompany>(company, {
   scope: 'cards:read',
   envelope: 'code',
   params: CompanyParams,
+  errors: ['company_not_found'],
+  notFound: () => fail('company_not_found'),
 })
 
 /** Not in the specification. */
