@@ -12,6 +12,8 @@ import type { LiveMerchant } from './merchants.ts'
 import type { LivePartner } from './partners.ts'
 
 export const PASSWORD = 'correct horse battery staple'
+/** Runs a command in the name of the second person. */
+export const AS_RAVI = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: PASSWORD }
 
 /** Every command that administers an installation, as a user writes it. */
 export function administrationCommands(): string[] {

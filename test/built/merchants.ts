@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { type Live, RAIL_KEY } from '../harness/live.ts'
 import { creditOf } from '../harness/qr-codes.ts'
+import { AS_RAVI } from './administration.ts'
 import { handedOver, refusesToShow } from './handed-over.ts'
 
 export interface LiveMerchant {
@@ -112,7 +113,9 @@ async function refundInPart(
   await writeFile(responses, `refundId,status,utr\n${ids[1]},REFUNDED,RETURN0002\n`)
   expect(await svc(['admin', 'refund', 'import', responses])).toMatchObject([{ result: 'REFUNDED' }])
   await svc(['admin', 'refund', 'confirm', ids[1], '--utr', 'RETURN0002'])
-  await svc(['admin', 'refund', 'fail', ids[2], '--reason', 'account closed'])
+  // It was sent, so that a second person confirms that it did not arrive.
+  const { approvalId } = await svc(['admin', 'refund', 'fail', ids[2], '--reason', 'account closed'])
+  await svc(['admin', 'approval', 'approve', approvalId], '', AS_RAVI)
   expect(await svc(['admin', 'refund', 'list', merchantId])).toHaveLength(3)
   expect(await svc(['admin', 'refund', 'show', ids[2]])).toMatchObject({ status: 'FAILED' })
   expect(payloadOf(await client.get(path)).data).toHaveLength(3)
