@@ -12,6 +12,7 @@ import { auditOfMember, namingMember } from './audit-of-member.ts'
 import type { Deprecation } from './deprecation.ts'
 import type { Envelope } from './failure-body.ts'
 import { retryKey } from './retry-key.ts'
+import type { SelfCall } from './self-call.ts'
 import { successOf } from './success.ts'
 
 /** What operations are given: what the product has, and what only a server knows. */
@@ -28,13 +29,6 @@ export interface Services extends CoreServices {
     readonly body: string
     readonly headers: Readonly<Record<string, unknown>>
   }>
-}
-
-export interface SelfCall {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Buffer
 }
 
 /** A person who acts on behalf of others: whom the audit names. */
@@ -156,6 +150,10 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly acceptsAnyBody?: true
   /** The specification shows none: what is sent has no effect, as a body where there is no `body` (decision C14). */
   readonly ignores?: readonly 'query'[]
+  /** Its fields are all optional, and so is the body: an empty one is `{}`. */
+  readonly mayLackBody?: true
+  /** The specification shows the text of its 401: the body keeps it, and the challenge says more (decision F7). */
+  readonly hasSpecifiedTokenError?: true
   /** Whether `merchantAccessKey` without a token authorises it where `ACCESS_KEY_ALONE` says so (decision A6). */
   readonly acceptsAccessKeyAlone?: true
   /** What status 202 carries, where the operation has one. */
