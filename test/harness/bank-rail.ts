@@ -4,6 +4,7 @@ import { paise } from '@svc/kernel/money'
 import { expect } from 'vitest'
 import { journalIdOf } from './approvals.ts'
 import { type ApiResponse, type Client, type Json, payloadOf } from './client.ts'
+import { operatorsOf } from './operators.ts'
 import type { TestPartner } from './partner.ts'
 import { asPartner } from './partner.ts'
 import { asSuperuser, BANK_RAIL_KEY, type TestService } from './service.ts'
@@ -60,7 +61,7 @@ export const withdraw = (
   amountPaise: bigint,
   reference = newTransferUtr(),
 ) =>
-  app.services.commands
+  operatorsOf(app.services.commands)
     .open(withdrawFunds)
     .run(
       { partnerId, cardAccountId, amountPaise: paise(amountPaise), reference, reason: 'contract ended' },
@@ -71,7 +72,7 @@ export const withdraw = (
 export async function reverseEntry(on: TestService, partner: TestPartner, reference: string) {
   const { partnerId: tenantId } = partner
   const journalId = await journalIdOf(on, partner, reference)
-  return on.app.services.commands
+  return operatorsOf(on.app.services.commands)
     .open(reverseJournal)
     .run({ tenantId, journalId, reason: 'typed wrongly' }, { actor: 'asha', target: journalId })
 }

@@ -2,6 +2,7 @@ import { insertCardAccount } from '@svc/core/cards/card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { operatorsOf } from '../harness/operators.ts'
 import { newPartner, type TestPartner } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -39,7 +40,7 @@ function fund(
   { app }: TestService = service,
 ) {
   const args = { partnerId, cardAccountId, amountPaise: paise(amountPaise), reference, reason: 'April float' }
-  return app.services.commands
+  return operatorsOf(app.services.commands)
     .open(fundAccount)
     .run(args, { actor: 'asha', action: 'card_account.funded', target: cardAccountId, tenantId: partnerId })
 }

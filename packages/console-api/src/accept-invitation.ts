@@ -43,11 +43,7 @@ export async function acceptInvitationByName(
   return operator
 }
 
-async function replacePassword(
-  tx: Tx,
-  operatorId: string,
-  passwordHash: string,
-): Promise<OperatorAccount> {
+async function replacePassword(tx: Tx, operatorId: string, passwordHash: string): Promise<OperatorAccount> {
   const operator = await findOperator(tx, operatorId)
   if (!operator || operator.disabledAt) return fail('invitation_revoked')
   await setPasswordHash(tx, operatorId, passwordHash)

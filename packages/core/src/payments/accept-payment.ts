@@ -100,6 +100,7 @@ const LOCK = qrCodes.lock<Pick<Payable, 'mcc' | 'disabledAt'>>('to_pay', {
  */
 export const acceptPayment = command({
   name: 'acceptPayment',
+  isSigned: true,
 
   prepare({ config, database, newId }) {
     const creditedBy = creditedDirectory(database)

@@ -98,6 +98,7 @@ const saveCompleted = merchantRefunds.updates(
  */
 export const completeRefund = command({
   name: 'completeRefund',
+  isSigned: true,
 
   prepare({ config, database, newId }) {
     const found = new BatchedLookup<DirectoryRow>(
