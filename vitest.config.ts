@@ -22,6 +22,7 @@ const ON_EVERY_ENGINE = process.env['EVERY_ENGINE']
       'partitions',
       'payments',
       'payouts',
+      'posting-rules',
       'refunds',
       'schema',
       'settlement',

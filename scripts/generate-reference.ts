@@ -11,6 +11,7 @@ import { SETTINGS } from '@svc/contract/config'
 import { INTERPRETATIONS } from '@svc/contract/interpretations'
 import { responseCodeTable } from '@svc/core/cards/response-codes'
 import { ACCOUNT_KINDS, kindOf } from '@svc/core/ledger/chart-of-accounts'
+import { POSTING_RULES } from '@svc/core/ledger/posting-rules'
 import { API_DOCUMENT } from '@svc/server/api-document'
 import { eventTable } from '@svc/server/event-records'
 import { type About, openApiDocument } from '@svc/server/http/openapi'
@@ -117,7 +118,7 @@ svc sandbox clock advance par_… --by 365d
 curl -s $BASE/sandbox/tenants/par_…/clock/advance -H 'Content-Type: application/json' -d '{"bySeconds":86400}'
 \`\`\`
 
-A clock goes day by day and only forward, at most 400 days in one request, and goes on from where it stands. Tokens expire by it too: get a new one afterwards.
+A clock goes day by day and only forward, at most 400 days in one request, and goes on from where it stands. With \`to\` and an instant in place of \`bySeconds\` the request may be repeated: a clock that is there already stays. It takes as long as what becomes due. Tokens expire by it too: get a new one afterwards.
 
 ## Reset, go back
 
@@ -155,6 +156,15 @@ function chartOfAccounts(): string {
     const { title, unit, group, side, isBounded, meaning } = kindOf(kind)
     return `| \`${kind}\` | ${title} | ${unit === 'INR' ? 'rupees' : 'coins'} | ${group} | ${side} | ${isBounded ? 'never' : 'may'} | ${meaning} |`
   })
+  const by = (side: 'debitKind' | 'creditKind', kind: string) =>
+    [
+      ...new Set(
+        POSTING_RULES.filter((rule) => rule[side] === kind).map((rule) => `\`${rule.journalKind}\``),
+      ),
+    ].join(', ')
+  const sides = ACCOUNT_KINDS.map(
+    (kind) => `| \`${kind}\` | ${by('debitKind', kind)} | ${by('creditKind', kind)} |`,
+  )
   return `# Chart of accounts
 
 ${GENERATED}
@@ -163,6 +173,14 @@ An account's id is its kind, a colon, and its owner: a merchant, a partner, a ca
 | Kind | Account | In | Group | Normal side | Below zero | Meaning |
 |---|---|---|---|---|---|---|
 ${rows.join('\n')}
+
+## What debits and what credits each
+
+By the kind of the journal. The database accepts no other movement, whichever login enters it ([R19](../decisions/R19-the-database-knows-permitted-movements.md)).
+
+| Kind | Debited by | Credited by |
+|---|---|---|
+${sides.join('\n')}
 `
 }
 
@@ -201,7 +219,7 @@ function helpOf(command: Command, path: string): string {
 const cli = (): string => `# Command line
 
 ${GENERATED}
-In a checkout run \`npm run svc -- <command>\`. \`svc admin\` works on the installation that the [settings](settings.md) name, whether the service runs or not. The other commands run the service, call the server of a profile (\`svc login\`; see [Use a server from the command line](../guides/command-line.md)), play the sandbox, or need neither.
+In a checkout run \`node bin/svc.mjs <command>\`, after \`npm start\` has compiled it. \`svc admin\` works on the installation that the [settings](settings.md) name, whether the service runs or not. The other commands run the service, call the server of a profile (\`svc login\`; see [Use a server from the command line](../guides/command-line.md)), play the sandbox, or need neither.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong settings; of commands that call a server also 3 nothing responds, 4 not signed in or credentials not accepted. Errors go to standard error; with \`--json\` as \`{"error": {"code", "message", "status", "requestId"}}\`, the last two where the server responded.
 

@@ -43,7 +43,7 @@ export async function makeFailoverBed({ processes, groups }: BedOptions): Promis
     })
     const operator = { ...env, ...logins(byHosts), DATABASE_OWNER_URL: byHosts('svc_migrator') }
     await svc(operator, 'admin', 'migrate')
-    const operate = await inOperatorsName(operator)
+    const operate = await inOperatorsName(cluster, operator)
     const tenants = await makeTenants(operate, cluster, receiver, groups)
     const members: Member[] = []
     undo.push(() => Promise.all(members.map((member) => member.stop())))

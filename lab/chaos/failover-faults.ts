@@ -4,6 +4,7 @@ import { acknowledgedMore } from './acknowledged-more.ts'
 import type { Node } from './cluster.ts'
 import type { FailoverBed } from './failover-bed.ts'
 import type { Fault, Outcome, Trial } from './faults.ts'
+import { READY_MS_MAX, ReadyWatch } from './ready-watch.ts'
 
 /** COMMAND_TIMEOUT_MS, as it is by default, and a second (promise J2). */
 const RESPONSE_MS_MAX = 11_000
@@ -32,13 +33,19 @@ async function loseThePrimary(trial: Trial<FailoverBed>, { begin, end }: Loss): 
   attempts.longestMs = 0
   record.longestPauseMs = 0
   const startMs = performance.now()
+  const ready = new ReadyWatch(bed.members)
   await begin(bed, primary)
+  const lostMs = performance.now()
   const primaryAtMs = await bed.cluster.acceptsWrites(primary, FAILOVER_MS_MAX)
+  await ready.stop()
   const broken: string[] = []
   const figures: Record<string, number> = {}
   if (primaryAtMs === undefined) broken.push('no other node accepted writes')
   else {
     figures['new primary after ms'] = primaryAtMs - startMs
+    const { longestMs, late } = ready.within(lostMs, primaryAtMs)
+    figures['ready without a primary ms'] = longestMs
+    if (late > 0) broken.push(`/readyz was 200 ${late} times, ${READY_MS_MAX} ms after the primary was gone`)
     while (record.keptAtMs < primaryAtMs && performance.now() < primaryAtMs + FAILOVER_MS_MAX) await sleep(10)
     const own = record.keptAtMs - primaryAtMs
     figures['first write after a primary ms'] = own

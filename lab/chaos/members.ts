@@ -21,13 +21,8 @@ const only = (env: Environment): Environment => {
 
 /** Runs `svc <args> --json` as an operator does; answers what it printed. Throws with its own words when it fails. */
 export async function svc(env: Environment, ...args: string[]): Promise<unknown> {
-  return svcWith('', env, ...args)
-}
-
-/** The same, with what it reads from standard input. */
-export async function svcWith(input: string, env: Environment, ...args: string[]): Promise<unknown> {
   const child = spawn(process.execPath, [PROGRAM, ...args, '--json'], { env: only(env) })
-  child.stdin.end(input)
+  child.stdin.end()
   const texts = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)
     child[name].on('data', (part: Buffer) => (texts[name] += part.toString()))

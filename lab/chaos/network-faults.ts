@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fault, Outcome, Trial } from './faults.ts'
+import { READY_MS_MAX } from './ready-watch.ts'
 
 /** Promise J2: COMMAND_TIMEOUT_MS, as it is by default, and a second. */
 const RESPONSE_MS_MAX = 11_000
-const NOT_READY_MS_MAX = 10_000
 const RECOVERY_MS_MAX = 15_000
 const POLL_MS = 50
 
@@ -32,9 +32,9 @@ async function throughNetworkFault(
   const figures: Record<string, number> = {}
   start()
   if (silences) {
-    const unready = await until(noneReady, 2 * NOT_READY_MS_MAX)
-    if (unready === undefined || unready > NOT_READY_MS_MAX)
-      broken.push(`/readyz was not 503 on every process within ${NOT_READY_MS_MAX} ms of silence`)
+    const unready = await until(noneReady, 5 * READY_MS_MAX)
+    if (unready === undefined || unready > READY_MS_MAX)
+      broken.push(`/readyz was not 503 on every process within ${READY_MS_MAX} ms of silence`)
     else figures['not ready after ms'] = unready
   }
   await sleep(waitMs)

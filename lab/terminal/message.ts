@@ -24,6 +24,28 @@ const ACQUIRER = '400123'
 /** A reference as a key of a map. */
 export const keyOf = ({ stan, transmissionTime }: Reference): string => `${stan} ${transmissionTime}`
 
+/** What makes a message unreadable, or says that it did not happen: nothing may come of it. */
+export const ODDITIES: readonly object[] = [
+  { amount: '1,5' },
+  { amount: { value: 5 } },
+  { currency: 'USD' },
+  { status: 'FAILED' },
+  { responseCode: '51' },
+  { transmissionTime: '2026-11-27T10:00:00' },
+  { channel: 'drone' },
+  { final: 'maybe' },
+  { originalStan: 'x' },
+  { token: ['x'] },
+]
+
+/** The same message as another one of another acquirer, with an oddity. */
+export const oddBodyOf = (message: Message, token: string, oddity: object): string =>
+  JSON.stringify({
+    ...(JSON.parse(bodyOf(message, token, 'Corner Shop')) as object),
+    acquirerId: '400999',
+    ...oddity,
+  })
+
 /** The body of a message. `merchantName` is for people: a repeat may have another one. */
 export function bodyOf(message: Message, token: string, merchantName: string): string {
   const { kind, reference, original, advice, amountPaise, isFinal } = message

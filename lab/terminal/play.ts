@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { bodyOf, type Message } from './message.ts'
+import { bodyOf, type Message, ODDITIES, oddBodyOf } from './message.ts'
 import { type Card, type Expected, reckon } from './reckoning.ts'
 import type { Script, Sending } from './script.ts'
 
@@ -23,6 +23,9 @@ interface Acknowledged {
   readonly messageId: string
 }
 
+/** One message in fifty. */
+const ODD_EVERY = 50
+
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
 
 /** Plays the scripts of cards; keeps what the terminal received, outside of the service. */
@@ -34,6 +37,9 @@ export class Play {
   readonly broken: string[] = []
   readonly #isBroken = new Set<PlayedCard>()
   sent = 0
+  /** Messages that cannot be read or say that they did not happen. */
+  odd = 0
+  #steps = 0
   repeats = 0
   /** Steps in which several messages arrived at once. */
   atOnce = 0
@@ -64,7 +70,19 @@ export class Play {
     return this.#send(`/rails/cards/${message.kind}`, bodyOf(message, token, merchantName))
   }
 
+  /** Sends a message that must be declined or kept for an operator, and moves nothing: the reckoning passes it over. */
+  async #sendOdd(played: PlayedCard, message: Message): Promise<void> {
+    const oddity = ODDITIES[this.odd++ % ODDITIES.length] ?? {}
+    const body = oddBodyOf(message, played.token, oddity)
+    const { status, text } = await this.#send(`/rails/cards/${message.kind}`, body)
+    const { payload } = JSON.parse(text) as { payload: Record<string, unknown> }
+    const refused = status === 202 ? payload['status'] === 'quarantined' : payload['status'] === 'declined'
+    if (!refused || payload['detail'] === undefined) this.#fail(played, `${body} got ${status} ${text}`)
+  }
+
   async #step(played: PlayedCard, step: readonly Sending[]): Promise<void> {
+    const [first] = step
+    if (first && this.#steps++ % ODD_EVERY === 0) await this.#sendOdd(played, first.message)
     const responses = await Promise.all(
       step.map(async ({ message, isRepeat }) => {
         this.sent++
@@ -76,11 +94,11 @@ export class Play {
     )
     if (responses.length > 1) this.atOnce++
     if (this.#isBroken.has(played)) return
-    const first = responses.filter(({ isRepeat }) => !isRepeat)
-    const card = this.#explain(played.card, first)
-    if (!card) return this.#fail(played, `no order explains ${JSON.stringify(first)}`)
+    const fresh = responses.filter(({ isRepeat }) => !isRepeat)
+    const card = this.#explain(played.card, fresh)
+    if (!card) return this.#fail(played, `no order explains ${JSON.stringify(fresh)}`)
     played.card = card
-    for (const { message, text } of first) this.#acknowledge(played, message, text)
+    for (const { message, text } of fresh) this.#acknowledge(played, message, text)
     for (const { message, isRepeat, text } of responses)
       if (isRepeat) {
         this.repeats++

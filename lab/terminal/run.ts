@@ -29,6 +29,8 @@ export interface Report {
   readonly sent: number
   readonly atOnce: number
   readonly repeats: number
+  /** Messages that cannot be read or say that they did not happen. */
+  readonly odd: number
   readonly byStatus: Readonly<Record<string, number>>
   readonly kills: number
   readonly databaseKills: number
@@ -75,7 +77,7 @@ export async function runTerminal(plan: Plan, say: (line: string) => void): Prom
     say(`${play.sent} messages sent in ${seconds} s; repeating ${play.acknowledged.size}`)
     await play.repeatAll(plan.callers)
     const books = await compareBooks((text, values) => bed.server.query(text, values), play, cards)
-    const { repeats, atOnce, sent, byStatus } = play
+    const { repeats, atOnce, odd, sent, byStatus } = play
     return {
       seed: plan.seed,
       messages: books.acknowledged,
@@ -83,6 +85,7 @@ export async function runTerminal(plan: Plan, say: (line: string) => void): Prom
       sent,
       atOnce,
       repeats,
+      odd,
       byStatus: Object.fromEntries(byStatus),
       ...killed,
       retried: attempts.retried - retriedBefore,

@@ -4,12 +4,16 @@ import { join } from 'node:path'
 import { newProgram } from '@svc/cli/program'
 import type { Command } from 'commander'
 import { expect } from 'vitest'
-import type { Json } from '../harness/client.ts'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { Browser } from '../harness/console.ts'
 import type { Live } from '../harness/live.ts'
+import { handedOver, refusesToShow } from './handed-over.ts'
 import type { LiveMerchant } from './merchants.ts'
 import type { LivePartner } from './partners.ts'
 
 export const PASSWORD = 'correct horse battery staple'
+/** Runs a command in the name of the second person. */
+export const AS_RAVI = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: PASSWORD }
 
 /** Every command that administers an installation, as a user writes it. */
 export function administrationCommands(): string[] {
@@ -29,13 +33,13 @@ type Svc = Live['svc']
 
 export async function administerMerchants(
   svc: Svc,
-  { merchantId }: LiveMerchant,
+  { client, merchantId }: LiveMerchant,
   url: string,
 ): Promise<void> {
   await administerMembers(svc, merchantId)
   await svc(['admin', 'merchant', 'list'])
   const [{ apiKeyId }] = await svc(['admin', 'key', 'list', merchantId])
-  await svc(['admin', 'key', 'roll', merchantId, apiKeyId, '--hours', '2'])
+  await refusesToShow(svc, ['admin', 'key', 'roll', merchantId, apiKeyId, '--hours', '2'])
   const scopes = ['--scope', 'payments:read', 'payouts:read']
   expect(
     await svc([
@@ -59,8 +63,10 @@ export async function administerMerchants(
   await svc(['admin', 'merchant', 'link', merchantId])
   await svc(['admin', 'merchant', 'disable', merchantId])
   await svc(['admin', 'merchant', 'enable', merchantId])
-  const { endpointId } = await svc(['admin', 'webhook', 'create', merchantId, '--url', url])
-  for (const verb of ['rotate', 'disable', 'enable', 'delete'])
+  await refusesToShow(svc, ['admin', 'webhook', 'create', merchantId, '--url', url])
+  const { endpointId } = payloadOf(await client.post('/api/v0/webhook-endpoints', { url }))
+  await refusesToShow(svc, ['admin', 'webhook', 'rotate', merchantId, endpointId])
+  for (const verb of ['disable', 'enable', 'delete'])
     await svc(['admin', 'webhook', verb, merchantId, endpointId])
   await svc(['admin', 'webhook', 'list', merchantId])
   await closeMerchant(svc)
@@ -78,13 +84,15 @@ async function closeMerchant(svc: Svc): Promise<void> {
 export async function administerPartners({ svc, folder }: Live, partner: LivePartner): Promise<void> {
   const { partnerId, companyId } = partner
   await svc(['admin', 'partner', 'list'])
-  const { clientId } = await svc(['admin', 'partner', 'client', 'issue', partnerId, '--name', 'batch jobs'])
+  await refusesToShow(svc, ['admin', 'partner', 'client', 'issue', partnerId, '--name', 'batch jobs'])
+  await refusesToShow(svc, ['admin', 'partner', 'key', 'issue-shared', partnerId])
+  const { credentialId: clientId } = (await handedOver({ svc }, partner.client, partnerId)).credential
   expect(await svc(['admin', 'partner', 'client', 'list', partnerId])).toHaveLength(2)
-  const rolled = await svc(['admin', 'partner', 'client', 'roll', partnerId, clientId])
+  await refusesToShow(svc, ['admin', 'partner', 'client', 'roll', partnerId, clientId])
   expect(
-    await svc(['admin', 'partner', 'client', 'limit', partnerId, rolled.clientId, '--scope', 'cards:read']),
+    await svc(['admin', 'partner', 'client', 'limit', partnerId, clientId, '--scope', 'cards:read']),
   ).toMatchObject({ scopes: 'cards:read' })
-  await svc(['admin', 'partner', 'client', 'revoke', rolled.clientId])
+  await svc(['admin', 'partner', 'client', 'revoke', clientId])
   const jwk = { ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) }
   const file = join(folder, 'public.jwk')
   await writeFile(file, JSON.stringify({ ...jwk, use: 'enc', alg: 'ECDH-ES+A256KW', kid: 'acme-1' }))
@@ -133,17 +141,43 @@ async function administerMembers(svc: Svc, merchantId: string): Promise<void> {
   expect(members.map(({ name }) => name)).toContain('asha@shop.example')
 }
 
-export async function administerOperators(svc: Svc): Promise<void> {
-  await svc(['admin', 'operator', 'create', 'asha', '--role', 'admin', '--password-stdin'], `${PASSWORD}\n`)
-  await svc(['admin', 'operator', 'create', 'ravi', '--role', 'viewer', '--password-stdin'], `${PASSWORD}\n`)
-  await svc(['admin', 'operator', 'role', 'ravi', 'operator'])
-  await svc(['admin', 'operator', 'reset-password', 'ravi', '--password-stdin'], `${PASSWORD} two\n`)
+/** The person opens the link and chooses the password. */
+export const acceptLink = async (client: Client, { link }: Json): Promise<void> => {
+  const accepted = await new Browser({ client }).post('/invitation/accept', {
+    token: link.split('#')[1],
+    password: PASSWORD,
+  })
+  expect([accepted.status, accepted.text]).toEqual([200, accepted.text])
+}
+
+const asMeera = { SVC_OPERATOR: 'meera' }
+
+/** The owner of the database makes two administrators; from then on each change is theirs, and what gives rights both's. */
+export async function administerOperators(svc: Svc, client: Client): Promise<void> {
+  for (const name of ['asha', 'meera'])
+    await acceptLink(
+      client,
+      await svc(['admin', 'operator', 'invite', name, '--role', 'admin', '--as-owner']),
+    )
+  await acceptLink(client, await svc(['admin', 'operator', 'invite', 'ravi', '--role', 'viewer']))
+  const both = async (...args: string[]) => {
+    const { approvalId } = await svc(['admin', 'operator', ...args])
+    expect(await svc(['admin', 'operator', 'requests'])).toMatchObject([
+      { approvalId, requestedBy: 'operator asha' },
+    ])
+    await svc(['admin', 'operator', 'approve', approvalId], '', asMeera)
+  }
+  await both('role', 'ravi', 'operator')
+  const renewed = await svc(['admin', 'operator', 'password-link', 'ravi'])
+  await svc(['admin', 'operator', 'approve', renewed.approvalId], '', asMeera)
+  await acceptLink(client, renewed)
   await svc(['admin', 'operator', 'disable', 'ravi'])
   await svc(['admin', 'operator', 'enable', 'ravi'])
-  expect(await svc(['admin', 'operator', 'list'])).toHaveLength(2)
-  expect(await svc(['admin', 'operator', 'unlink', 'ravi'])).toMatchObject({ unlinked: false })
-  await svc(['admin', 'operator', 'remove-passkeys', 'ravi'])
-  expect(await svc(['admin', 'operator', 'reset-second-factor', 'ravi'])).toMatchObject({ reset: false })
+  expect(await svc(['admin', 'operator', 'list'])).toHaveLength(3)
+  await both('unlink', 'ravi')
+  await both('remove-passkeys', 'ravi')
+  const { approvalId } = await svc(['admin', 'operator', 'reset-second-factor', 'ravi'])
+  await svc(['admin', 'operator', 'reject', approvalId])
   const { invitationId } = await svc(['admin', 'operator', 'invite', 'dara', '--role', 'operator'])
   expect(await svc(['admin', 'operator', 'invitations'])).toMatchObject([{ invitationId, status: 'open' }])
   await svc(['admin', 'operator', 'revoke-invitation', 'dara'])
@@ -198,5 +232,8 @@ export async function proveAndRestore(live: Live): Promise<void> {
   await svc(['admin', 'backup', file])
   await svc(['admin', 'backup', 'verify', file])
   await svc(['admin', 'restore', file, '--replace'])
+  const sessions = () => live.server.query('select from svc.operator_sessions')
+  expect(await sessions()).toEqual([])
+  await svc(['admin', 'end-access'])
   await svc(['admin', 'reconcile'])
 }

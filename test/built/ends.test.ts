@@ -34,6 +34,14 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 )
 
+test('Ctrl-C under npm, which the terminal and npm both send, is one request to stop', async () => {
+  const service = await startProcess({ DATA_DIR: dataDir })
+  process.kill(service.pid, 'SIGINT')
+  expect(await service.end('SIGINT')).toEqual({ code: 0, signal: null })
+  expect(service.written()).toContain('"msg":"drained"')
+  expect(databaseRuns()).toBe(false)
+})
+
 test('a PostgreSQL that crashed and was restarted is stopped with the service, and leaves no process behind', async () => {
   const service = await startProcess({ DATA_DIR: dataDir })
   const first = postmasterPid()

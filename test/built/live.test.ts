@@ -75,7 +75,7 @@ test.skipIf(!REDIS)('requests are counted in the store of RATE_LIMIT_URL', async
 
 test('merchants accept payments by QR code: rail, refunds and disputes', async () => {
   // Money is moved in an operator's name.
-  await administerOperators(live.svc)
+  await administerOperators(live.svc, client)
   merchant = await newMerchant(live, client)
   await sellWithCodes(live, merchant)
 })
@@ -184,8 +184,13 @@ test('operators sign in to the console and see the history of each object', asyn
   const browser = new Browser({ client })
   expect((await browser.signIn('asha', PASSWORD)).status).toBe(200)
   expect((await browser.get('/session')).json.operator).toMatchObject({ name: 'asha', role: 'admin' })
-  expect((await browser.get('/sessions')).json.data).toMatchObject([{ isCurrent: true }])
+  // That of the invitation, too.
+  expect((await browser.get('/sessions')).json.data).toMatchObject([
+    { isCurrent: true },
+    { isCurrent: false },
+  ])
   await browser.send('DELETE', '/sessions')
+  expect((await browser.get('/sessions')).json.data).toMatchObject([{ isCurrent: true }])
   expect((await browser.get('/merchants')).json.data).toHaveLength(1)
   await readRecords(browser)
   const [logged] = await live.server.query<{ request_id: string }>(

@@ -1,7 +1,11 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { type Live, RAIL_KEY } from '../harness/live.ts'
 import { creditOf } from '../harness/qr-codes.ts'
+import { AS_RAVI } from './administration.ts'
+import { handedOver, refusesToShow } from './handed-over.ts'
 
 export interface LiveMerchant {
   readonly merchantId: string
@@ -15,17 +19,22 @@ export const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 /** A merchant of the command line, with a webhook endpoint of the receiver and a token. */
 export async function newMerchant({ svc, receiver }: Live, client: Client): Promise<LiveMerchant> {
   const plan = ['--name', 'Corner Shop', '--vpa', 'corner.shop@bank', '--mcc', '5411']
-  const { merchantId, apiKey } = await svc(['admin', 'merchant', 'create', ...plan])
-  const { secret } = await svc(['admin', 'webhook', 'create', merchantId, '--url', receiver.url(merchantId)])
-  receiver.expect(merchantId, secret)
+  const { merchantId, ...created } = await svc(['admin', 'merchant', 'create', ...plan])
+  expect(created).not.toHaveProperty('apiKey')
+  const { secret: apiKey } = (await handedOver({ svc }, client, merchantId)).credential
   const response = await client.post('/api/v0/merchant/token', undefined, { 'api-key': apiKey })
   expect(response.status, response.text).toBe(200)
-  return { merchantId, apiKey, client: client.with({ authorization: `Bearer ${response.json.token}` }) }
+  const merchant = client.with({ authorization: `Bearer ${response.json.token}` })
+  const { secret } = payloadOf(
+    await merchant.post('/api/v0/webhook-endpoints', { url: receiver.url(merchantId) }),
+  )
+  receiver.expect(merchantId, secret)
+  return { merchantId, apiKey, client: merchant }
 }
 
 /** A code that is paid, and cancelled; then what comes for it goes back to the payer. */
 export async function sellWithCodes(
-  { server, svc }: Live,
+  { folder, server, svc }: Live,
   { client, merchantId }: LiveMerchant,
 ): Promise<void> {
   const order = { qrName: 'Order 1042', multipleUse: true, referenceNumber: 'order-1042' }
@@ -48,7 +57,7 @@ export async function sellWithCodes(
   payloadOf(await client.get(`/api/v0/payments/${paymentId}`))
   const logged = async () => payloadOf(await client.get('/api/v0/requests?operation=createQrCode')).data
   await expect.poll(logged, { timeout: 30_000 }).toMatchObject([{ status: 200 }, { status: 200 }])
-  await refundInPart({ svc }, { client, merchantId, paymentId })
+  await refundInPart({ folder, svc }, { client, merchantId, paymentId })
   await disputeInPart({ svc }, { client, merchantId, paymentId })
   await svc(['admin', 'payments', 'list', merchantId])
   await svc(['admin', 'payments', 'show', paymentId])
@@ -88,7 +97,7 @@ async function disputeInPart(
 
 /** A refund that goes to the bank in a file, and two whose outcome an operator enters. */
 async function refundInPart(
-  { svc }: Pick<Live, 'svc'>,
+  { folder, svc }: Pick<Live, 'folder' | 'svc'>,
   { client, merchantId, paymentId }: Pick<LiveMerchant, 'client' | 'merchantId'> & { paymentId: string },
 ): Promise<void> {
   const path = `/api/v0/payments/${paymentId}/refunds`
@@ -100,8 +109,13 @@ async function refundInPart(
   expect(await svc(['admin', 'refund', 'export', '--run', runId])).toHaveLength(3)
   const notice = { refundId: ids[0], status: 'REFUNDED', utr: 'RETURN0001' }
   expect(payloadOf(await client.notify('/rails/upi/refunds', notice, RAIL_KEY)).status).toBe('REFUNDED')
+  const responses = join(folder, 'refunds.csv')
+  await writeFile(responses, `refundId,status,utr\n${ids[1]},REFUNDED,RETURN0002\n`)
+  expect(await svc(['admin', 'refund', 'import', responses])).toMatchObject([{ result: 'REFUNDED' }])
   await svc(['admin', 'refund', 'confirm', ids[1], '--utr', 'RETURN0002'])
-  await svc(['admin', 'refund', 'fail', ids[2], '--reason', 'account closed'])
+  // It was sent, so that a second person confirms that it did not arrive.
+  const { approvalId } = await svc(['admin', 'refund', 'fail', ids[2], '--reason', 'account closed'])
+  await svc(['admin', 'approval', 'approve', approvalId], '', AS_RAVI)
   expect(await svc(['admin', 'refund', 'list', merchantId])).toHaveLength(3)
   expect(await svc(['admin', 'refund', 'show', ids[2]])).toMatchObject({ status: 'FAILED' })
   expect(payloadOf(await client.get(path)).data).toHaveLength(3)
@@ -155,8 +169,9 @@ export async function openStream({
 
 /** The stream of a key ends when the key is revoked. */
 export async function loseStream({ svc }: Live, { merchantId, client }: LiveMerchant): Promise<void> {
-  const { apiKeyId, apiKey } = await svc(['admin', 'key', 'issue', merchantId, '--name', 'till 2'])
-  const streamEnded = await openStream({ client, apiKey })
-  await svc(['admin', 'key', 'revoke', apiKeyId])
+  await refusesToShow(svc, ['admin', 'key', 'issue', merchantId, '--name', 'till 2'])
+  const { credential } = await handedOver({ svc }, client, merchantId)
+  const streamEnded = await openStream({ client, apiKey: credential.secret })
+  await svc(['admin', 'key', 'revoke', credential.credentialId])
   await streamEnded()
 }

@@ -1,21 +1,20 @@
 import { createSecretKey } from 'node:crypto'
 import { expect } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
-import { Browser, PORTAL_API } from '../harness/console.ts'
+import type { Browser } from '../harness/console.ts'
 import type { Live } from '../harness/live.ts'
 import { asPartner, createCard, type TestPartner } from '../harness/partner.ts'
-import { PASSWORD } from './administration.ts'
+import { openHandover } from './handed-over.ts'
 
 /** What the wizard of the console asks for, and what the partner does with the sheet that its link shows. */
 export async function onboard({ svc }: Live, client: Client, operator: Browser): Promise<void> {
   const created = await operator.post('/partners', {
     name: 'Ananda Gifts',
     products: ['incentive'],
-    firstClient: false,
   })
   const { partnerId } = created.json.partner
   const { companyId } = (await operator.post('/companies', { partnerId, name: 'Ananda Mills' })).json
-  const plan = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', programme: 'Gifts' }
+  const plan = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', cardProgramme: 'Gifts' }
   const account = await operator.post('/card-accounts', { companyId, ...plan, denomination: 500 })
   const { cardAccountId } = account.json
   const funds = { amount: '5000', reference: 'ONBOARD0000001', reason: 'first funding' }
@@ -28,12 +27,7 @@ export async function onboard({ svc }: Live, client: Client, operator: Browser):
 
   const wanted = { name: 'meera@ananda.example', sharedKey: true }
   const { link } = (await operator.post(`/tenants/${partnerId}/handovers`, wanted)).json
-  const token = link.split('#')[1]
-  const opened = await new Browser({ client }, PORTAL_API).post('/link/password', {
-    token,
-    password: PASSWORD,
-  })
-  const { credential, sharedKey } = opened.json.handover
+  const { credential, sharedKey } = (await openHandover(client, link)).handover
   const { kid, alg, enc, k } = sharedKey
   const partner = {
     partnerId,

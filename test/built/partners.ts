@@ -6,6 +6,7 @@ import { type Client, payloadOf } from '../harness/client.ts'
 import { COINS, ifMatch } from '../harness/coins.ts'
 import { BANK_RAIL_KEY, CARD_RAIL_KEY, type Live } from '../harness/live.ts'
 import { asPartner, createCard, SEARCH, type TestPartner } from '../harness/partner.ts'
+import { handedOver } from './handed-over.ts'
 
 export interface LivePartner extends TestPartner {
   readonly client: Client
@@ -15,7 +16,9 @@ export interface LivePartner extends TestPartner {
 export async function newPartner({ svc }: Live, client: Client): Promise<LivePartner> {
   const companyName = 'Acme Industries Private Limited'
   const plan = ['--name', 'Gift House', '--product', 'incentive', 'employee_rewards']
-  const { partnerId, clientId, clientSecret } = await svc(['admin', 'partner', 'create', ...plan])
+  const { partnerId } = await svc(['admin', 'partner', 'create', ...plan])
+  const { credential, sharedKey: shared } = await handedOver({ svc }, client, partnerId, '--shared-key')
+  const { credentialId: clientId, secret: clientSecret } = credential
   const { companyId } = await svc(['admin', 'company', 'create', partnerId, '--name', companyName])
   const { cardAccountId } = await svc([
     'admin',
@@ -38,7 +41,7 @@ export async function newPartner({ svc }: Live, client: Client): Promise<LivePar
     'first float',
   ])
   const { userId } = await svc(['admin', 'user', 'create', companyId, '--first-name', 'Asha'])
-  const { kid, alg, enc, k } = await svc(['admin', 'partner', 'key', 'issue-shared', partnerId])
+  const { kid, alg, enc, k } = shared
   const sharedKey = { kid, alg, enc, key: createSecretKey(Buffer.from(k, 'base64url')) }
   const ids = { partnerId, companyId, cardAccountId, userId }
   const partner: TestPartner = { ...ids, clientId, clientSecret, companyName, sharedKey }

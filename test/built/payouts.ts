@@ -6,7 +6,7 @@ import type { Browser } from '../harness/console.ts'
 import { type Live, RAIL_KEY } from '../harness/live.ts'
 import type { TestPartner } from '../harness/partner.ts'
 import { creditOf } from '../harness/qr-codes.ts'
-import { PASSWORD } from './administration.ts'
+import { AS_RAVI, PASSWORD } from './administration.ts'
 import type { LiveMerchant } from './merchants.ts'
 
 /** A credit of the platform's suspense for the merchant, and one that goes back. */
@@ -36,7 +36,6 @@ export async function resolveSuspense(
 
 /** Asha asks in the name of the settings, Ravi approves. */
 export async function fundAboveLimit({ server, svc }: Live, { cardAccountId }: TestPartner): Promise<void> {
-  const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: `${PASSWORD} two` }
   const pay = ['--amount', '300000', '--reference', 'AXISN0000000077', '--reason', 'May float']
   const balance = async (): Promise<string> => {
     const [row] = await server.query<{ balance: string }>(
@@ -50,11 +49,11 @@ export async function fundAboveLimit({ server, svc }: Live, { cardAccountId }: T
   expect(await svc(['admin', 'approval', 'list'])).toMatchObject([
     { approvalId, requestedBy: 'operator asha' },
   ])
-  const { journalId } = await svc(['admin', 'approval', 'approve', approvalId], '', asRavi)
+  const { journalId } = await svc(['admin', 'approval', 'approve', approvalId], '', AS_RAVI)
   expect(await svc(['admin', 'journal', 'show', journalId])).toMatchObject([{ amount: '300000.00' }])
   const taken = ['admin', 'journal', 'reverse', journalId, '--reason', 'entered twice']
   await svc(['admin', 'approval', 'reject', (await svc(taken)).approvalId])
-  await svc(['admin', 'approval', 'approve', (await svc(taken)).approvalId], '', asRavi)
+  await svc(['admin', 'approval', 'approve', (await svc(taken)).approvalId], '', AS_RAVI)
   expect(await balance()).toBe(before)
 }
 
@@ -64,7 +63,7 @@ export async function adjustPayment(
   { client }: LiveMerchant,
   ravi: Browser,
 ): Promise<void> {
-  expect((await ravi.signIn('ravi', `${PASSWORD} two`)).status).toBe(200)
+  expect((await ravi.signIn('ravi', PASSWORD)).status).toBe(200)
   const { data } = payloadOf(await client.get('/api/v0/payments?status=ACCEPTED'))
   const own = data.find(({ qrCodeId }: { qrCodeId?: string }) => qrCodeId !== undefined)
   const amount = (own.amount + 1).toFixed(2)
@@ -99,7 +98,6 @@ export async function payOut(
   { client, merchantId }: LiveMerchant,
   ravi: Browser,
 ): Promise<void> {
-  const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: `${PASSWORD} two` }
   const account = ['--holder', 'Corner Shop', '--number', '000012345678', '--ifsc', 'HDFC0000001']
   await svc(['admin', 'payout', 'account', merchantId, ...account, '--gst-state', '29'])
   await svc(['admin', 'payout', 'fee', merchantId, '--percent', '1', '--fixed', '0.50'])
@@ -115,15 +113,17 @@ export async function payOut(
     expect(result).toBe('prepared')
     return payoutId
   }
-  const approve = (payoutId: string) => svc(['admin', 'payout', 'approve', payoutId], '', asRavi)
+  const approve = (payoutId: string) => svc(['admin', 'payout', 'approve', payoutId], '', AS_RAVI)
   const cancelled = await prepare()
   await svc(['admin', 'payout', 'cancel', cancelled, '--reason', 'wrong account'])
   const failed = await prepare()
   await approve(failed)
   expect(await svc(['admin', 'payout', 'export'])).toHaveLength(1)
-  await svc(['admin', 'payout', 'fail', failed, '--reason', 'account closed'])
+  // It was sent, so that a second person confirms that the bank did not pay it.
+  const { approvalId } = await svc(['admin', 'payout', 'fail', failed, '--reason', 'account closed'])
+  await svc(['admin', 'approval', 'approve', approvalId], '', AS_RAVI)
   const imported = await prepare()
-  expect((await ravi.signIn('ravi', `${PASSWORD} two`)).status).toBe(200)
+  expect((await ravi.signIn('ravi', PASSWORD)).status).toBe(200)
   expect((await ravi.post(`/payouts/${imported}/approve`)).json).toMatchObject({
     approvedBy: 'operator ravi',
   })

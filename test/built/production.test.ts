@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { isAlive } from '@svc/embedded-postgres/embedded-postmaster'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -57,10 +58,13 @@ function linkOrCopy(source: string, target: string): void {
   }
 }
 
-/** Runs `npm start` until it is ready, then ends it; resolves to what it wrote. */
-async function start(): Promise<string> {
+/** What `npm start` runs. */
+const START = [process.execPath, 'scripts/start.mjs'] as const
+
+/** Runs the service until it is ready, then ends it; resolves to what it wrote. */
+async function start([program, ...args]: readonly [string, ...string[]] = START): Promise<string> {
   const env = { ...process.env, DATA_DIR: join(tree, 'data'), PORT: '0', NODE_ENV: 'production' }
-  const child = spawn(process.execPath, ['scripts/start.mjs'], {
+  const child = spawn(program, args, {
     cwd: tree,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -80,6 +84,14 @@ async function start(): Promise<string> {
 test('the built program starts without development packages', async () => {
   expect(existsSync(join(tree, 'node_modules/esbuild'))).toBe(false)
   expect(await start()).toContain('"msg":"drained"')
+})
+
+// npm starts scripts by a shell and forwards signals to that shell only (npm/npm 4603, 10868).
+test('SIGTERM to the process of npm start stops the service', async () => {
+  const written = await start(['npm', 'start'])
+  expect(written).toContain('"msg":"drained"')
+  const { pid } = JSON.parse(written.split('\n').find((line) => line.includes('"msg":"ready"'))!)
+  expect(isAlive(pid)).toBe(false)
 })
 
 test('OpenTelemetry is in a separate file that only a service that exports traces loads', async () => {

@@ -79,8 +79,13 @@ export async function makeWorld(baseUrl: string, name: Naming = hostile): Promis
 async function makeOperators(operate: Call): Promise<Pick<World, 'viewer' | 'operator'>> {
   const viewer = { name: `vera.${tail()}`, password: 'a long pass phrase to look' }
   const operator = { name: `asha.${tail()}`, password: 'a long pass phrase to act' }
-  await operate('POST', '/operators', { ...viewer, role: 'viewer' })
-  await operate('POST', '/operators', { ...operator, role: 'operator' })
+  for (const [{ name, password }, role] of [
+    [viewer, 'viewer'],
+    [operator, 'operator'],
+  ] as const) {
+    const { link } = await operate('POST', '/operators/invitations', { name, role })
+    await operate('POST', '/invitation/accept', { token: link.split('#')[1], password })
+  }
   return { viewer, operator }
 }
 
@@ -193,7 +198,7 @@ async function makeCards(baseUrl: string, operate: Call, name: Naming) {
     product: 'incentive',
     accountType: 'GIFT',
     binType: 'GIFT',
-    programme: accountName,
+    cardProgramme: accountName,
     denomination: 2_500,
   })
   const funding = { amount: '1234567.50', reference: `UTR${tail()}${tail()}`, reason: name('reason') }

@@ -1,10 +1,12 @@
+import { WaitingApproval } from '@svc/core/ledger/money-command'
+import { approvePosting } from '@svc/server/approvals/approve-posting'
 import { type Browser, signedIn } from './console.ts'
 import type { TestPartner } from './partner.ts'
 import { asSuperuser, openService, type TestService } from './service.ts'
 
 /** Two processes on one database, which post at most 1,000 rupees without approval, and two who may approve. */
-export async function openApprovers() {
-  const env = { APPROVAL_ABOVE_RUPEES: '1000' }
+export async function openApprovers(more: Readonly<Record<string, string>> = {}) {
+  const env = { APPROVAL_ABOVE_RUPEES: '1000', ...more }
   const service = await openService({ env, background: false })
   const other = await openService({ env, background: false, db: service.db })
   const [asha, ravi] = [await signedIn(service, 'operator'), await signedIn(service, 'operator')]
@@ -23,6 +25,12 @@ export const fund = (
   amount: string,
   reference = newReference(),
 ) => by.post(`/card-accounts/${cardAccountId}/funds`, { amount, reference, reason: 'April float' })
+
+/** Commanded by one person, and approved by another one where it waits. */
+export async function byTwo({ app }: TestService, outcome: unknown): Promise<void> {
+  if (!(outcome instanceof WaitingApproval)) return
+  await approvePosting(app.services, outcome.approval.approvalId, { actor: 'operator ravi' })
+}
 
 export const approve = (by: Browser, approvalId: string) => by.post(`/approvals/${approvalId}/approve`, {})
 

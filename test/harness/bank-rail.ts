@@ -1,8 +1,9 @@
 import { reverseJournal } from '@svc/core/cards/reverse-posting'
 import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { paise } from '@svc/kernel/money'
 import { expect } from 'vitest'
-import { journalIdOf } from './approvals.ts'
+import { byTwo, journalIdOf } from './approvals.ts'
 import { type ApiResponse, type Client, type Json, payloadOf } from './client.ts'
 import type { TestPartner } from './partner.ts'
 import { asPartner } from './partner.ts'
@@ -54,26 +55,30 @@ export async function fundsOf(
 }
 
 /** What an operator paid back to a partner. */
-export const withdraw = (
+export const withdraw = async (
   { app }: TestService,
   { partnerId, cardAccountId }: Pick<TestPartner, 'partnerId' | 'cardAccountId'>,
   amountPaise: bigint,
   reference = newTransferUtr(),
+  actor = 'asha',
 ) =>
-  app.services.commands
-    .open(withdrawFunds)
-    .run(
-      { partnerId, cardAccountId, amountPaise: paise(amountPaise), reference, reason: 'contract ended' },
-      { actor: 'asha', action: 'card_account.withdrawn', target: cardAccountId, tenantId: partnerId },
-    )
+  carriedOut(
+    await app.services.commands
+      .open(withdrawFunds)
+      .run(
+        { partnerId, cardAccountId, amountPaise: paise(amountPaise), reference, reason: 'contract ended' },
+        { actor, action: 'card_account.withdrawn', target: cardAccountId, tenantId: partnerId },
+      ),
+  )
 
 /** An operator takes back what was entered under this reference. */
 export async function reverseEntry(on: TestService, partner: TestPartner, reference: string) {
   const { partnerId: tenantId } = partner
   const journalId = await journalIdOf(on, partner, reference)
-  return on.app.services.commands
+  const outcome = await on.app.services.commands
     .open(reverseJournal)
     .run({ tenantId, journalId, reason: 'typed wrongly' }, { actor: 'asha', target: journalId })
+  await byTwo(on, outcome)
 }
 
 /** Why a notice went to quarantine. */

@@ -5,11 +5,20 @@ import { expect } from 'vitest'
 interface Documented {
   readonly pattern: RegExp
   readonly method: string
-  readonly responses: Record<string, { description?: string; content?: Record<string, { schema: object }> }>
+  readonly responses: Record<string, Response>
+}
+
+type Content = Record<string, { schema: object }>
+interface Response {
+  readonly description?: string
+  readonly content?: Content
+  /** What a success can be besides, for those who ask by `Accept`. */
+  readonly 'x-other-content'?: Content
 }
 
 interface OpenApi {
-  paths: Record<string, Record<string, { responses: Documented['responses'] }>>
+  paths: Record<string, Record<string, { responses: Record<string, Response & { $ref?: string }> }>>
+  components: { responses: Record<string, Response> }
 }
 
 /** Errors that any path may return before its operation is found, or the request is whole. */
@@ -51,13 +60,17 @@ export class Contract {
   constructor(document: unknown) {
     // Readers must accept new fields and values; here one that the document does not list is an error of the service.
     const closed = withoutOtherFields(document) as OpenApi & object
-    const { paths } = closed
+    const { paths, components } = closed
+    const resolved = ({ $ref, ...response }: Response & { $ref?: string }): Response =>
+      $ref === undefined ? response : components.responses[$ref.split('/').at(-1)!]!
     this.#ajv.addSchema({ ...closed, $id: 'openapi' })
     this.#operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { responses }]) => ({
         pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
         method: method.toUpperCase(),
-        responses,
+        responses: Object.fromEntries(
+          Object.entries(responses).map(([status, response]) => [status, resolved(response)]),
+        ),
       })),
     )
   }
@@ -82,7 +95,8 @@ export class Contract {
       return
     }
     const mediaType = String(headers['content-type']).split(';')[0]!
-    const schema = documented.content?.[mediaType]?.schema
+    const { content, 'x-other-content': others } = documented
+    const schema = { ...content, ...others }[mediaType]?.schema
     if (!schema) return
     const check = this.#compiled.get(schema) ?? this.#ajv.compile(rebase(schema) as object)
     this.#compiled.set(schema, check)

@@ -14,6 +14,14 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
     'reversals',
     `update journals set reverses = (select journal_id from journals where kind = 'card_load' limit 1) where kind = 'card_spend'`,
   ],
+  ['postings', `update journals set kind = 'opening_balance' where kind = 'upi_credit'`],
+  ['postings', `update ledger_transfers set kind = 'card_load' where kind = 'card_spend'`],
+  [
+    'postings',
+    `update ledger_transfers set debit_account_id = replace(debit_account_id, 'upi_clearing:', 'bank:') where kind = 'upi_credit'`,
+  ],
+  ['chart', `update ledger_accounts set floor = null where kind = 'suspense'`],
+  ['chart', `update ledger_accounts set kind = 'bank' where kind = 'upi_clearing'`],
   ['adjustment_totals', 'update payments set adjusted_paise = adjusted_paise + 1 where adjusted_paise <> 0'],
   ['adjustment_totals', 'update payments set adjusted_paise = 0'],
   [

@@ -9,6 +9,11 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   audit_closing: [],
   reopen_closed_tenants: [],
   require_approved_assignment: [],
+  require_counted_postings: [],
+  require_second_administrator: [],
+  require_charted_account: [],
+  require_second_person: [],
+  require_sum_within_limit: [],
   require_whole_journals: [],
   retained_since: [],
   // Lookups before a tenant is known, by exact secret or reference (decision X4).
@@ -22,6 +27,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   directory_card_holds_expired: ['svc_service'],
   directory_card_identities: ['svc_service'],
   directory_card_messages: ['svc_service'],
+  directory_card_messages_of: ['svc_service'],
   directory_card_numbers: ['svc_service'],
   directory_cards: ['svc_service'],
   directory_cards_due: ['svc_service'],
@@ -53,6 +59,8 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   directory_refunds_pending: ['svc_service'],
   directory_revoked: ['svc_service'],
   directory_test_clocks: ['svc_service'],
+  // Names operators to whoever names two of them.
+  second_person_problem: ['svc_service', 'svc_operator'],
   // Work of every process beside requests.
   anchor_audit: ['svc_service'],
   count_requests: ['svc_service'],
@@ -67,5 +75,6 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   partition_state: ['svc_service'],
   require_room: ['svc_service'],
   // Batches of operators' commands run as the service, on the operator's login; all others are refused.
+  request_approval: ['svc_service'],
   append_audit: ['svc_service', 'svc_operator'],
 }

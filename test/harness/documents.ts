@@ -40,16 +40,17 @@ export function schemeOf(
   return names.has('partnerId') ? 'partnerWithId' : 'partner'
 }
 
-/** The document with its own schemas in place of the references to them. */
+/** The document with its own schemas and responses in place of the references to them. */
 export function inlined(document: {
-  readonly components: { readonly schemas: Record<string, unknown> }
+  readonly components: Readonly<Record<string, Record<string, unknown>>>
 }): unknown {
-  const { schemas } = document.components
+  const { components } = document
   const walk = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(walk)
     if (node === null || typeof node !== 'object') return node
-    const [, name] = /^#\/components\/schemas\/(\w+)$/.exec(String((node as { $ref?: string }).$ref)) ?? []
-    if (name) return walk(schemas[name])
+    const { $ref } = node as { $ref?: string }
+    const [, kind = '', name] = /^#\/components\/(schemas|responses)\/(\w+)$/.exec(String($ref)) ?? []
+    if (name) return walk(components[kind]?.[name])
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value)]))
   }
   return walk(document)

@@ -5,11 +5,10 @@ export const OF_OTHERS: Exceptions = {
   acceptDispute: { why: 'when an operator assigns a notice', codes: ['notice_not_in_quarantine'] },
   acceptPayment: {
     why: 'when an operator assigns a notice',
-    codes: ['notice_not_applied', 'notice_not_in_quarantine', 'utr_conflict'],
+    codes: ['notice_not_in_quarantine', 'utr_conflict'],
   },
   createCompany: { why: 'the partner is the caller', codes: ['partner_not_found'] },
   createQrCode: { why: 'a merchant whose token is valid exists', codes: ['invalid_token'] },
-  createRefund: { why: 'of refunds by operators', codes: ['approval_required'] },
   receiveDispute: {
     why: 'when an operator assigns a notice',
     codes: ['notice_not_applied', 'notice_not_in_quarantine'],
@@ -37,7 +36,17 @@ export const OF_OTHERS: Exceptions = {
     ],
   },
   'console.approvePayout': { why: 'of those that the bank paid', codes: ['utr_conflict'] },
-  'console.approvePosting': { why: 'it has been approved', codes: ['approval_required'] },
+  'console.approvePosting': {
+    why: 'orders of cards never wait, and a payout is approved as one',
+    codes: [
+      'company_not_found',
+      'load_over_limit',
+      'order_reference_in_use',
+      'payout_same_person',
+      'user_erased',
+      'user_not_found',
+    ],
+  },
   'console.cancelPayout': {
     why: 'of approvals, and of those that the bank paid',
     codes: ['payout_same_person', 'utr_conflict'],
@@ -47,8 +56,6 @@ export const OF_OTHERS: Exceptions = {
     codes: ['credential_not_found', 'tenant_closing'],
   },
   'console.completePayout': { why: 'of approvals', codes: ['payout_same_person'] },
-  'console.createCardAccount': { why: 'it was just created', codes: ['card_account_not_found'] },
-  'console.createCompany': { why: 'it was just created', codes: ['company_not_found'] },
   'console.createMerchant': { why: 'it was just created', codes: ['tenant_closing'] },
   'console.createPartner': { why: 'it was just created', codes: ['tenant_closing'] },
   'console.createQrCode': { why: 'the merchant was found', codes: ['invalid_token'] },

@@ -5,6 +5,7 @@ import {
   fundingAudit,
   fundingTransfer,
 } from '@svc/core/cards/card-account'
+import { countAlone } from '@svc/core/ledger/approvals-of-batch'
 import { journalOf, saveJournals } from '@svc/core/ledger/journals'
 import type { RandomBytes } from '@svc/kernel/ids'
 import type { Paise } from '@svc/kernel/money'
@@ -18,6 +19,8 @@ const LOCK_FUNDING = statement(
   'select from ledger_accounts where account_id = any ($1) order by account_id for no key update',
 )
 
+const POSTING = { kind: 'card_funding', reference: '', facts: {}, reason: '' } as const
+
 /** Enters money without a bank's reference, which the command `fundAccount` requires. */
 export async function fundCardAccount(
   tx: Tx,
@@ -29,6 +32,10 @@ export async function fundCardAccount(
   const [time] = await tx.query(NOW)
   const transferId = newId('trf', Date.now(), random)
   const transfer = fundingTransfer(funded, { transferId, createdAt: time!.now }, amountPaise)
-  saveJournals(tx, timeZone, [journalOf(transfer)])
+  const journal = journalOf(transfer)
+  const { partnerId: tenantId } = funded
+  // A person of its own: what it enters takes nothing from the limit of others.
+  countAlone(tx, [{ ...journal, ...POSTING, tenantId, amountPaise, person: `harness ${transferId}` }])
+  saveJournals(tx, timeZone, [journal])
   recordAudit(tx, [fundingAudit(funded, amountPaise)])
 }

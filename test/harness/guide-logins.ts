@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import { openEmbedded } from '@svc/embedded-postgres/embedded'
 import pg from 'pg'
 import { freePort } from './free-port.ts'
-import { NPM_WITHOUT_START } from './guides.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Passwords count: nobody enters over TCP without. */
@@ -55,7 +54,7 @@ export async function openGuideServer(settings: Record<string, string> = {}): Pr
     const { PATH = '', HOME = '' } = process.env
     const options = { cwd: ROOT, env: { PATH, HOME, PGPORT: String(port) } }
     const file = join(dataDir, 'env')
-    const script = `${NPM_WITHOUT_START}\n${setUp}\nenv -0 > ${file}`
+    const script = `${setUp}\nenv -0 > ${file}`
     await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], options)
     const lines = (await readFile(file, 'utf8')).split('\0').filter((line) => /^(?:DATABASE|SVC)_/.test(line))
     // The guide's server listens on the usual port, this one on another.

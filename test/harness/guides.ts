@@ -3,7 +3,8 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { PROGRAM, startProcess } from './processes.ts'
+import type { Json } from './client.ts'
+import { startProcess } from './processes.ts'
 import { MASTER_KEY, newDatabase } from './service.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -32,14 +33,6 @@ export const works = (command: string, ...args: string[]): boolean => {
   }
 }
 
-/**
- * `npm run -s svc -- …` in a guide's lines without npm, which takes longer to start than the program it starts. Other uses
- * of npm stay as they are.
- */
-export const NPM_WITHOUT_START = `npm() {
-  if [ "$1 $2 $3 $4" = 'run -s svc --' ]; then shift 4; ${process.execPath} ${PROGRAM} "$@"; else command npm "$@"; fi
-}`
-
 type Environment = Readonly<Record<string, string>>
 
 /** A checkout of the repository beside a sandbox of its own, in which the guides' commands run. */
@@ -50,8 +43,10 @@ export interface Checkout {
   /** Runs a program in the checkout; fails with its output when it does not exit with 0. */
   run(command: string, args: readonly string[], env?: Environment): Promise<string>
   bash(script: string, env?: Environment): Promise<string>
-  /** Runs the shell blocks of a page in order, as they are printed; only npm is left out before svc. */
+  /** Runs the shell blocks of a page in order, as they are printed. */
   runGuide(file: string, env?: Environment): Promise<string>
+  /** Advances the clocks of all demo tenants by a day. */
+  nextDay(): Promise<void>
   close(): Promise<void>
 }
 
@@ -60,12 +55,13 @@ const PARTS = ['package.json', 'node_modules', 'scripts', 'bin', 'dist', 'packag
 export async function openCheckout(settings: Environment = {}): Promise<Checkout> {
   const db = await newDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'svc-guides-'))
+  const files = await mkdtemp(join(tmpdir(), 'svc-files-'))
   for (const part of PARTS) await symlink(join(ROOT, part), join(folder, part))
   const installation = { DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, ...settings }
   const sandbox = await startProcess({ ...installation, DATA_DIR: join(folder, 'data') })
   const run: Checkout['run'] = (command, args, more = {}) => {
     const { PATH = '', HOME = '' } = process.env
-    const options = { cwd: folder, env: { PATH, HOME, ...installation, ...more } }
+    const options = { cwd: folder, env: { PATH, HOME, TMPDIR: files, ...installation, ...more } }
     return new Promise((resolve, reject) => {
       execFile(command, args, options, (error: ExecFileException | null, stdout, stderr) => {
         if (error) reject(new Error(`${command}: exit code ${error.code}\n${stdout}\n${stderr}`))
@@ -80,11 +76,21 @@ export async function openCheckout(settings: Environment = {}): Promise<Checkout
     databaseUrl: db.url,
     run,
     bash,
-    runGuide: async (file, env) =>
-      bash([NPM_WITHOUT_START, ...(await blocksOf(file, 'sh')).map(({ code }) => code)].join('\n'), env),
+    runGuide: async (file, env) => bash((await blocksOf(file, 'sh')).map(({ code }) => code).join('\n'), env),
+    async nextDay() {
+      const tenants: Json = JSON.parse(await readFile(join(folder, 'data/sandbox.json'), 'utf8'))
+      const ids = Object.values<Json>(tenants).flatMap((each) => each?.partnerId ?? each?.merchantId ?? [])
+      for (const id of ids)
+        await fetch(`${sandbox.baseUrl}/sandbox/tenants/${id}/clock/advance`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{"bySeconds":86400}',
+        })
+    },
     async close() {
       await sandbox.end('SIGTERM')
       await rm(folder, { recursive: true, force: true })
+      await rm(files, { recursive: true, force: true })
     },
   }
 }

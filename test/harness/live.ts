@@ -155,6 +155,8 @@ const CHOSEN: Readonly<Record<string, string>> = {
   GST_STATE: '29',
   APPROVAL_ABOVE_RUPEES: '250000',
   APPROVAL_HOURS: '24',
+  // The operators of this installation were all created by one account.
+  APPROVER_COOLING_DAYS: '0',
   SVC_OPERATOR: 'asha',
   SVC_OPERATOR_PASSWORD: 'correct horse battery staple',
   SVC_OPERATOR_CODE: '123456',

@@ -1,9 +1,8 @@
 import { changePayout } from '@svc/core/payments/change-payout'
-import { setMerchantFee, setPayoutDetails } from '@svc/core/payments/payout-terms'
+import { setPayoutDetails } from '@svc/core/payments/payout-terms'
 import { preparePayout } from '@svc/core/payments/prepare-payout'
-import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
-import type { TestService } from './service.ts'
+import { asSuperuser, type TestService } from './service.ts'
 
 /** Gives a merchant a bank account to be paid out to; one of no known state is taxed within one. */
 export const giveAccount = (
@@ -28,13 +27,16 @@ export const giveFee = (
   { basisPoints = 0, fixedPaise = 0n }: { readonly basisPoints?: number; readonly fixedPaise?: bigint },
   validFrom = '2020-01-01',
 ): Promise<void> =>
-  on.app.services.database.operate((tx) =>
-    setMerchantFee(
-      tx,
-      { merchantId, validFrom, basisPoints, fixedPaise: paise(fixedPaise) },
-      { today: validFrom },
-    ),
-  )
+  asSuperuser(on.db.database, async (db) => {
+    // Without the triggers: for them it is set now, and payments that came before it are not charged.
+    await db.query('set session_replication_role = replica')
+    await db.query(
+      `insert into merchant_fees (merchant_id, valid_from, basis_points, fixed_paise, created_at)
+       values ($1, $2, $3, $4, $2::date)`,
+      [merchantId, validFrom, basisPoints, fixedPaise],
+    )
+    await db.query('set session_replication_role = origin')
+  })
 
 /** Prepares the payout of what a merchant was paid until now, whether or not the bank has settled it. */
 export async function preparePayoutOf(

@@ -8,7 +8,15 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   bulk_jobs: ['failed', 'finished_at', 'issued', 'modified_at', 'started_at'],
   bulk_rows: ['attempts', 'content', 'error', 'error_description', 'leased_until', 'status', 'svc_card_id'],
   card_accounts: ['denomination_paise', 'low_balance_paise'],
-  card_authorizations: ['captured_paise', 'closed_at', 'held_paise', 'status', 'voided_paise'],
+  card_authorizations: [
+    'amount_paise',
+    'captured_paise',
+    'closed_at',
+    'expires_at',
+    'held_paise',
+    'status',
+    'voided_paise',
+  ],
   card_messages: ['refunded_paise'],
   card_returns: ['closed_at', 'reversal_reason', 'status'],
   cards: [
@@ -68,6 +76,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   member_sessions: ['authenticated_at', 'factors', 'seen_at'],
   member_totp: ['confirmed_at', 'created_at', 'last_step', 'locked_until', 'secret_encrypted', 'wrong_codes'],
   members: ['disabled_at', 'last_sign_in_at', 'link_digest', 'link_expires_at', 'password_hash', 'role'],
+  merchants: ['next_vpa'],
   merchant_refunds: [
     'completed_at',
     'failed_at',

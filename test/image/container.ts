@@ -105,7 +105,7 @@ const withSecrets = (folder: string, settings: Environment): string[] => [
     .map((file) => `--volume=${join(folder, basename(file))}:${file}:ro`),
 ]
 
-/** The guide's lines, with the program of the image in place of the npm script. */
+/** The guide's lines, with the program of the image in place of the checkout's. */
 async function runGuide({ command, folder }: Images): Promise<string> {
   const guide = await blocksOf('guides/conformance.md', 'sh')
   const { code } = guide.find((block) => block.code.includes('admin partner create'))!
@@ -116,9 +116,16 @@ async function runGuide({ command, folder }: Images): Promise<string> {
     CONSOLE_SECOND_FACTOR: 'optional',
   }
   const operator = asOptions(settings)
-  const exec = [...command, 'exec', '--interactive', ...operator, 'svc', 'node', 'bin/svc.mjs']
-  const npm = `npm() { shift 4; ${exec.map((word) => `'${word}'`).join(' ')} "$@" < /dev/null; }`
-  await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', `${npm}\n${code}`], { cwd: folder })
+  const exec = [...command, 'exec', '--interactive', ...operator, 'svc', 'node']
+  const node = `node() { ${exec.map((word) => `'${word}'`).join(' ')} "$@" < /dev/null; }`
+  // Nothing outside reaches the service: the request of the guide is sent inside.
+  const send = [
+    'const headers = { "content-type": "application/json", "x-svc-console": "1" }',
+    'const sent = { method: "POST", headers, body: process.argv.at(-1) }',
+    'fetch(process.argv[2], sent).then(async (response) => console.log(await response.text()))',
+  ].join('; ')
+  const curl = `URL=http://127.0.0.1:8080\ncurl() { node -e '${send}' -- "$@"; }`
+  await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', `${node}\n${curl}\n${code}`], { cwd: folder })
   return readFile(join(folder, 'credentials.json'), 'utf8')
 }
 
@@ -132,6 +139,13 @@ async function openDatabase(folder: string, undo: (() => unknown)[]) {
   undo.push(() => passage.close())
   return { secrets: await makeSecrets(folder, database), mount: `--volume=${socket}:/run/postgresql` }
 }
+
+/** A program that opens a link as a browser in the container would; there is no network. */
+const accepting = (body: object): string => `
+  const headers = { 'content-type': 'application/json', 'x-svc-console': '1' }
+  const request = { method: 'POST', headers, body: '${JSON.stringify(body)}' }
+  const response = await fetch('http://127.0.0.1:8080/console/api/v0/invitation/accept', request)
+  if (!response.ok) throw new Error(await response.text())`
 
 export async function openContainer(): Promise<Container> {
   const images = await openImages()
@@ -165,8 +179,11 @@ export async function openContainer(): Promise<Container> {
         return (await promisify(execFile)('find', [layer.trim(), ...list])).stdout.split('\n').sort()
       },
       async createTenants() {
-        const create = 'admin operator create asha --role admin --password-stdin'
-        await exec(['node', 'bin/svc.mjs', ...create.split(' ')], `${PASSWORD}\n`)
+        const invite = 'admin operator invite asha --role admin --as-owner --json'
+        const settings = optionsFor({ ...SERVICE, ...MIGRATION })
+        const invited = await images.podman(['run', '--rm', ...settings, 'svc', ...invite.split(' ')])
+        const token = (JSON.parse(invited) as { link: string }).link.split('#')[1]
+        await exec(['node', '--input-type=module', '--eval', accepting({ token, password: PASSWORD })])
         return runGuide(images)
       },
       close,

@@ -77,7 +77,7 @@ test('responses are encrypted with the shared key or a registered pair, and are 
   })
   const encryptedResponses = await withShared.cards.create(orderOf(partner, { firstName: 'Meera' }))
   expect(encryptedResponses.firstName).toBe('Meera')
-  expect(proxy.at(CREATE)[0]!.headers.accept).toBe('application/jose, application/problem+json')
+  expect(proxy.at(CREATE)[0]!.headers.accept).toBe('application/problem+json, application/jose')
 
   const other = await newPartner(service)
   const pair = await generateKeyPair('ECDH-ES+A256KW', { crv: 'X25519', extractable: true })

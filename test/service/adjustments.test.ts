@@ -220,7 +220,7 @@ test('a difference above the limit waits for a second person, and is rejected if
   expect(waiting).toMatchObject({ status: 202, json: { ...json, request } })
   const approve = (approvalId: string) => ravi.post(`/approvals/${approvalId}/approve`, {})
   expect((await adjust(asha, shop, 4_000)).status).toBe(200)
-  expect((await approve(waiting.json.approvalId)).error).toBe('adjustment_refused')
+  expect((await approve(waiting.json.approvalId)).error).toBe('approval_outdated')
   const again = await adjust(asha, shop, 2_000)
   expect((await approve(again.json.approvalId)).json.status).toBe('POSTED')
   expect((await paymentOf(shop))['adjustedAmount']).toBe(2_000)

@@ -1,4 +1,5 @@
-import { requestApproval } from '@svc/core/ledger/approvals'
+import { fundAccount } from '@svc/core/cards/fund-account'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { paise } from '@svc/kernel/money'
 import { tenantSet } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -67,26 +68,19 @@ test('a repeat of a request returns the waiting one, another request with its re
 test('two requests at the same instant, in two processes, both return the waiting one', async () => {
   for (let round = 0; round < 10; round++) {
     const partner = await newEmptyPartner()
-    const posting = {
-      tenantId: partner.partnerId,
-      kind: 'card_funding' as const,
-      amountPaise: paise(5_000_00n),
-      reference: newReference(),
-      request: { cardAccountId: partner.cardAccountId },
-      reason: '',
-    }
-    const [one, two] = await Promise.all(
-      [service, other].map(({ app }, n) =>
-        app.services.database.operate((tx) =>
-          requestApproval(tx, posting, {
-            approvalId: `apv_${round}_${n}`,
-            requestedBy: 'operator asha',
-            hours: 1,
-          }),
-        ),
+    const { partnerId, cardAccountId } = partner
+    const funding = { partnerId, cardAccountId, amountPaise: paise(5_000_00n), reason: 'float' }
+    const reference = newReference()
+    const both = await Promise.all(
+      [service, other].map(({ app }) =>
+        app.services.commands
+          .open(fundAccount)
+          .run({ ...funding, reference }, { actor: 'operator asha', target: cardAccountId }),
       ),
     )
-    expect(one!.approvalId).toBe(two!.approvalId)
+    const ids = both.map((each) => each instanceof WaitingApproval && each.approval.approvalId)
+    expect(ids[0]).toMatch(/^apv_/)
+    expect(ids[1]).toBe(ids[0])
   }
 })
 
@@ -145,7 +139,8 @@ test('the database rejects a posting above the limit without its approval, regar
       () => 'taken',
       (error: { constraint?: string; message: string }) => error.constraint ?? error.message,
     )
-  expect(await post(100_000, 'SMALL0001')).toBe('taken')
+  // Within the limit it counts among what a person posted.
+  expect(await post(100_000, 'SMALL0001')).toBe('postings_are_counted')
   for (const role of ['svc_operator', 'svc_service'])
     expect(await post(100_001, `LARGE0001${role}`, role)).toBe('postings_are_approved')
   const own = sql(
@@ -172,7 +167,7 @@ test('a funding whose legs or journal have another kind is rejected above the li
     ['card_funding', 'card_load'],
     ['card_load', 'card_funding'],
   ] as const)
-    await expect(disguised(journal, leg)).rejects.toMatchObject({ constraint: 'journals_are_whole' })
+    await expect(disguised(journal, leg)).rejects.toMatchObject({ constraint: 'postings_are_permitted' })
 })
 
 test.each([
@@ -279,9 +274,10 @@ test('the same holds on the command line: a funding waits, its operator cannot a
   const journalId = await journalOf(partner, reference)
   const shown = await svc('admin', 'journal', 'show', journalId)
   expect(shown.out).toMatchObject([{ journalId, kind: 'card_funding', amount: '4000.00' }])
-  const reversed = await svc('admin', 'journal', 'reverse', journalId, '--reason', 'twice')
-  expect(reversed.out).toMatchObject({ status: 'PENDING', kind: 'journal_reversal' })
-  expect((await svc('admin', 'approval', 'reject', reversed.out.approvalId)).out.status).toBe('REJECTED')
+  const more = ['--amount', '4000', '--reference', newReference(), '--reason', 'May float']
+  const second = await svc('admin', 'card-account', 'fund', partner.cardAccountId, ...more)
+  expect(second.out).toMatchObject({ status: 'PENDING', kind: 'card_funding' })
+  expect((await svc('admin', 'approval', 'reject', second.out.approvalId)).out.status).toBe('REJECTED')
 })
 
 test('the database checks against the limit of the settings', async () => {

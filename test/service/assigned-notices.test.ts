@@ -122,7 +122,7 @@ test('an assignment approved for one merchant is not credited to another', async
   const { approvalId, tenantId } = (await assign(asha, noticeId, reading)).json
   expect(tenantId).toBe(shop.merchantId)
   await sqlOn(service, `update merchants set vpa = 'moved.' || vpa where merchant_id = $1`, [shop.merchantId])
-  expect((await approve(ravi, approvalId)).error).toBe('notice_not_applied')
+  expect((await approve(ravi, approvalId)).error).toBe('approval_outdated')
   expect((await ravi.post(`/approvals/${approvalId}/reject`, {})).json.status).toBe('REJECTED')
   expect((await assign(asha, noticeId, reading)).json).toMatchObject({ status: 'PENDING', tenantId: 'house' })
 })

@@ -1,5 +1,6 @@
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { reverseJournal } from '@svc/core/cards/reverse-posting'
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -31,18 +32,20 @@ const sql = <Row extends object>(text: string, values: unknown[] = []): Promise<
   asSuperuser(service.db.database, async (db) => (await db.query(text, values)).rows as Row[])
 const empty = () => newPartner(service, { fundsPaise: 0n })
 
-const enter = (
+const enter = async (
   { partnerId, cardAccountId }: TestPartner,
   reference: string,
   rupees: bigint,
   { app }: TestService = service,
 ) =>
-  app.services.commands
-    .open(fundAccount)
-    .run(
-      { partnerId, cardAccountId, amountPaise: paise(rupees * 100n), reference, reason: 'by hand' },
-      { actor: 'asha', action: 'card_account.funded', target: cardAccountId, tenantId: partnerId },
-    )
+  carriedOut(
+    await app.services.commands
+      .open(fundAccount)
+      .run(
+        { partnerId, cardAccountId, amountPaise: paise(rupees * 100n), reference, reason: 'by hand' },
+        { actor: 'asha', action: 'card_account.funded', target: cardAccountId, tenantId: partnerId },
+      ),
+  )
 
 test('a transfer that an operator entered before is not credited again; the notice is stored with it', async () => {
   const partner = await empty()

@@ -283,7 +283,7 @@ Total                                              INR   1003.89  1003.89
 `,
   )
   expect(await books('liabilities', '--tenant', merchant.merchantId, '--csv')).toBe(
-    `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,998.00\n${merchant.merchantId},Tax payable,tax_payable,0.90\n`,
+    `tenantId,account,kind,amount\r\n${merchant.merchantId},"Payable to merchant",payable,998.00\r\n${merchant.merchantId},"Tax payable",tax_payable,0.90\r\n`,
   )
   const lines = JSON.parse(await books('statement', `upi_clearing:${merchant.merchantId}`, '--json'))
   expect(lines.at(0)).toMatchObject({ what: 'Opening balance', balance: '0.00' })

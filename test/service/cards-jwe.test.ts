@@ -187,8 +187,13 @@ const BAD_JWES: [string, () => Promise<string>, RegExp][] = [
   ['a line feed within it', async () => (await encrypt('{}', {})).replace(/.$/, '\n$&'), /canonical/],
   ['no JSON inside', () => encrypt('hello', {}), /not a JSON object/],
   ['a list inside', () => encrypt('[]', {}), /not a JSON object/],
-  ['a key twice inside', () => encrypt('{"a":1,"a":2}', {}), /not a JSON object/],
-  ['no UTF-8 inside', () => encrypt(Buffer.of(0x7b, 0xff, 0x7d), {}), /not a JSON object/],
+  ['a key twice inside', () => encrypt('{"a":1,"a":2}', {}), /same key twice, at position 10/],
+  [
+    'a line feed inside a text',
+    () => encrypt('{"city":"Pu\nne"}', {}),
+    /position 8 holds a control character/,
+  ],
+  ['no UTF-8 inside', () => encrypt(Buffer.of(0x7b, 0xff, 0x7d), {}), /not valid UTF-8/],
 ]
 
 async function compressed(): Promise<string> {
@@ -273,7 +278,7 @@ test('the stored hash of an encrypted request is that of IV, ciphertext and tag,
   expect(rows).toEqual([{ svc_card_id: svcCardId }])
 })
 
-test('a byte order mark and white space around an encrypted payload are no part of it, white space within is', async () => {
+test('a byte order mark and white space around an encrypted payload or its order are no part of it, white space within is', async () => {
   const JSON_TYPE = { 'content-type': 'application/json' }
   const send = async (bodyOf: (jwe: string) => string, headers: Record<string, string>) =>
     (await client.send('POST', CREATE, bodyOf(await encryptFor(partner, orderOf())), headers)).status
@@ -287,6 +292,8 @@ test('a byte order mark and white space around an encrypted payload are no part 
     for (const headers of [JSON_TYPE, JOSE]) expect(await send(bodyOf, headers), bodyOf('JWE')).toBe(200)
   expect(await send((jwe) => `\n${JSON.stringify(` ${jwe} `)}\n`, JSON_TYPE)).toBe(200)
   expect(await send((jwe) => JSON.stringify({ payload: ` ${jwe} ` }), JSON_TYPE)).toBe(200)
+  const order = ` \n${JSON.stringify(orderOf())}\n`
+  payloadOf(await client.post(CREATE, await encrypt(`\uFEFF${order}`, {})))
   for (const headers of [JSON_TYPE, JOSE])
     expect(await send((jwe) => jwe.replace('.', '.\n'), headers)).toBe(400)
 })

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -87,11 +87,40 @@ test('login accepts credentials from a file or standard input, verifies them bef
   expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'not_signed_in' } })
   const known = await runHere(['profiles', '--json'], config)
   expect(JSON.parse(known.stdout).map((row: Json) => row.profile)).toEqual(['default'])
-  const inClear = await runHere(
-    ['login', '--base-url', 'http://partner.example', '--credentials', wrong],
-    config,
-  )
-  expect(inClear.stderr).toContain('https://')
+})
+
+test('no command sends keys over http to another machine, also with a profile or file that names one', async () => {
+  const config = { XDG_CONFIG_HOME: await mkdtemp(join(folder, 'clear-')) }
+  const url = 'http://127.partner.example'
+  const profile = { baseUrl: url, credentials: { apiKey: from.sandbox.merchant.apiKey } }
+  const profiles = JSON.stringify({ current: 'clear', profiles: { clear: profile } })
+  await mkdir(join(config.XDG_CONFIG_HOME, 'svc'))
+  await writeFile(join(config.XDG_CONFIG_HOME, 'svc', 'profiles.json'), profiles, { mode: 0o600 })
+  const partner = join(folder, 'partner.json')
+  await writeFile(partner, JSON.stringify(from.sandbox.incentivePartner))
+  const orders = join(folder, 'orders.csv')
+  await writeFile(orders, 'referenceNumber\n1\n')
+  const sent = vi.spyOn(globalThis, 'fetch')
+  for (const args of [
+    ['login', '--base-url', url, '--credentials', credentials],
+    ['api', 'get', '/api/v0/payments'],
+    ['payments', 'list'],
+    ['cards', 'issue', '--file', orders, '--key', partner, '--url', url],
+    ['conformance', url, '--credentials', credentials, '--yes'],
+  ]) {
+    const { code, stderr } = await runHere(args, config)
+    expect([args[0], code === 0, stderr]).toEqual([
+      args[0],
+      false,
+      expect.stringMatching(/is not this machine.*SVC_ALLOW_HTTP=true/),
+    ])
+  }
+  expect(sent).not.toHaveBeenCalled()
+  sent.mockRejectedValue(new TypeError('not reached'))
+  const permitted = { ...config, SVC_ALLOW_HTTP: 'true' }
+  expect((await runHere(['payments', 'list'], permitted)).stderr).toContain('Nothing responds at')
+  expect(sent).toHaveBeenCalled()
+  sent.mockRestore()
 })
 
 test('the profile of a command is --profile, else SVC_PROFILE, else the current one; the last logout removes the file', async () => {

@@ -38,8 +38,8 @@ afterAll(async () => {
   await service.close()
 })
 
-const open: TestService['app']['services']['commands']['open'] = (command) =>
-  service.app.services.commands.open(command)
+const open: TestService['app']['services']['commands']['open'] = (command: never) =>
+  service.app.services.commands.open(command) as never
 const stateAfterSteps = async (tenantId: string) => {
   await numberEvents(service)
   await takeClosingSteps(service)

@@ -299,7 +299,7 @@ test('coins and money never mix: the ledger rejects a transfer between accounts 
   const mixed = {
     transferId: 'trf_mixed',
     tenantId: partnerId,
-    kind: 'mixed',
+    kind: 'coin_allocation' as const,
     objectId: 'x',
     createdAt: new Date(),
   }

@@ -1,5 +1,6 @@
 import { connectionsMax } from '@svc/platform/db/connection-counts'
 import { Database, type Tx } from '@svc/platform/db/database'
+import { DatabaseClient } from '@svc/platform/db/server-locator'
 import { openLog } from '@svc/platform/log'
 import { expect, test } from 'vitest'
 import { asSuperuser, newDatabase } from '../harness/service.ts'
@@ -8,10 +9,20 @@ const POOL_SIZE = 4
 
 test('a process with more requests than it can handle at once opens as many connections as svc admin doctor counts', async () => {
   const db = await newDatabase()
-  const database = new Database({ url: db.url, operatorUrl: db.url }, POOL_SIZE, openLog('silent'))
   let release = (): void => undefined
   const released = new Promise<void>((resolve) => (release = resolve))
   let held = 0
+  /** Holds the connections that watch whether the database commits. */
+  class Client extends DatabaseClient {
+    override query(...given: unknown[]): never {
+      const query = () => super.query(...(given as [string]))
+      if (!String(given[0]).includes('pg_logical_emit_message')) return query() as never
+      held++
+      return released.then(query) as never
+    }
+  }
+  const address = { url: db.url, operatorUrl: db.url }
+  const database = new Database(address, POOL_SIZE, openLog('silent'), { Client })
   const hold = async (tx: Tx) => {
     await tx.query({ name: 'one', text: 'select 1' })
     held++
@@ -30,6 +41,7 @@ test('a process with more requests than it can handle at once opens as many conn
       database.writeAside([], hold),
       batch(false),
       batch(true),
+      database.commits.check(),
     ]).flat(),
   )
   const opened = () =>

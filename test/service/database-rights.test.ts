@@ -159,7 +159,7 @@ test('in a migrated database neither login creates temporary tables, and the ser
   }
   const { database: opened } = service.app.services
   opened.noteFailure(Object.assign(new pg.DatabaseError('no space left', 0, 'error'), { code: '53100' }))
-  await opened.expectRoom()
+  await opened.commits.check()
   expect(await rowsOf(`select relname from pg_class where relname like 'room%'`)).toEqual([])
 })
 

@@ -1,5 +1,6 @@
 import { insertCardAccount } from '@svc/core/cards/card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newPartner, type TestPartner } from '../harness/partner.ts'
@@ -32,16 +33,20 @@ const secondAccount = ({ partnerId, companyId }: TestPartner): Promise<string> =
 let references = 0
 const newReference = (): string => `AXIS${String(++references).padStart(8, '0')}`
 
-function fund(
+async function fund(
   { partnerId, cardAccountId }: TestPartner,
   reference: string,
   amountPaise: bigint,
   { app }: TestService = service,
 ) {
   const args = { partnerId, cardAccountId, amountPaise: paise(amountPaise), reference, reason: 'April float' }
-  return app.services.commands
-    .open(fundAccount)
-    .run(args, { actor: 'asha', action: 'card_account.funded', target: cardAccountId, tenantId: partnerId })
+  const audit = {
+    actor: 'asha',
+    action: 'card_account.funded',
+    target: cardAccountId,
+    tenantId: partnerId,
+  }
+  return carriedOut(await app.services.commands.open(fundAccount).run(args, audit))
 }
 
 async function booksOf({ cardAccountId, partnerId }: TestPartner) {

@@ -8,7 +8,7 @@ test.skipIf(!works('jq', '--version'))(
     onTestFinished(() => checkout.close())
     await checkout.runGuide('guides/conformance.md')
     const reported = await checkout.bash(
-      `npm run -s svc -- conformance ${checkout.baseUrl} --credentials credentials.json`,
+      `node bin/svc.mjs conformance ${checkout.baseUrl} --credentials credentials.json`,
     )
     expect(reported).toMatch(/Conforms in all that could be checked: [4-9]\d\d passed, 0 failed, 0 blocked/)
   },

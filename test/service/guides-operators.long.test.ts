@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { openGuideServer } from '../harness/guide-logins.ts'
-import { blocksOf, type Checkout, NPM_WITHOUT_START, openCheckout } from '../harness/guides.ts'
+import { blocksOf, type Checkout, openCheckout } from '../harness/guides.ts'
 import { asSuperuser, newDatabase } from '../harness/service.ts'
 
 // Dozens of commands a guide, a process each: it only ends a wait in vain.
@@ -104,7 +104,7 @@ test('the guide to backups runs as printed, with URLs in files and standbys for 
   const [first, ...others] = (await blocksOf('guides/backup.md', 'sh')).map(({ code }) => code)
   const [svc] = first!.split('\n')
   const [rehearse] = others.find((code) => code.startsWith('rehearse()'))!.split('rehearse restore')
-  const reconcile = [NPM_WITHOUT_START, svc, rehearse, 'rehearse reconcile'].join('\n')
+  const reconcile = [svc, rehearse, 'rehearse reconcile'].join('\n')
   expect(await checkout.bash(reconcile, settings)).toContain('The books add up.')
   await asSuperuser(rehearsal.database, (db) =>
     db.query(`update ledger_accounts set balance = balance + 1

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,42 +11,65 @@ beforeAll(async () => {
 })
 afterAll(() => checkout?.close())
 
-test('the tutorial’s lines work as pasted: token, code, image, payment, cancel, books', async () => {
-  const reported = await checkout.runGuide('tutorial/first-token-and-qr-code.md')
-  expect(reported).toContain('"outcome":"NOTIFIED"')
-  expect(reported).toContain('"reason":"qr_code_used"')
-  expect(reported).toContain('"status":"CANCELLED"')
-  expect(reported).toContain('"reason":"qr_code_cancelled"')
-  expect(reported).toContain('Valid: every UPI app should read it.')
-  expect(reported).toContain('The books add up.')
-})
+/** Runs a page twice, on the same data and a day later, and holds what it prints both times; nothing is left in the checkout. */
+async function runTwice(file: string, holds: (printed: string) => void, env?: Record<string, string>) {
+  const before = await readdir(checkout.folder)
+  holds(await checkout.runGuide(file, env))
+  await checkout.nextDay()
+  holds(await checkout.runGuide(file, env))
+  expect(await readdir(checkout.folder)).toEqual(before)
+}
 
-test.each(['guides/qr-codes.md', 'guides/companies.md', 'guides/test-clocks.md', 'guides/coins.md'])(
-  '%s shows the output of its commands',
-  async (guide) => {
-    const blocks = await blocksOf(guide, 'sh')
-    const printed = await checkout.runGuide(guide)
-    const shown = blocks.map(({ output = '' }) => output).join('')
-    expect(shown).not.toBe('')
-    expect(printed).toBe(shown)
-  },
+test(
+  'the tutorial’s lines work as pasted, twice: token, code, image, payment, cancel, books',
+  () =>
+    runTwice('tutorial/first-token-and-qr-code.md', (reported) => {
+      expect(reported).toContain('"outcome":"NOTIFIED"')
+      expect(reported).toContain('"reason":"qr_code_used"')
+      expect(reported).toContain('"status":"CANCELLED"')
+      expect(reported).toContain('"reason":"qr_code_cancelled"')
+      expect(reported).toContain('Valid: every UPI app should read it.')
+      expect(reported).toContain('The books add up.')
+      expect(reported).not.toContain('error_description')
+    }),
+  120_000,
 )
 
-test('the guide to webhooks works as printed: an event is triggered, read from the feed, and an endpoint registered', async () => {
-  const printed = await checkout.runGuide('guides/webhooks.md')
-  expect(printed).toContain('"type":"qr_code.credited"')
-  expect(printed).toContain('"secret":"whsec_')
-})
+test.each(['guides/qr-codes.md', 'guides/companies.md', 'guides/test-clocks.md', 'guides/coins.md'])(
+  '%s shows the output of its commands, also when they run again on another day',
+  async (guide) => {
+    const blocks = await blocksOf(guide, 'sh')
+    const shown = blocks.map(({ output = '' }) => output).join('')
+    expect(shown).not.toBe('')
+    await runTwice(guide, (printed) => expect(printed).toBe(shown))
+  },
+  120_000,
+)
 
-test('the guide to the command line runs as printed: sign in, create, pay, list, cancel, complete, sign out', async () => {
-  const folder = join(checkout.folder, 'config')
-  const printed = await checkout.runGuide('guides/command-line.md', { XDG_CONFIG_HOME: folder })
-  expect(printed).toContain('as profile default')
-  expect(printed).toMatch(/^status +CANCELLED$/m)
-  expect(printed).toContain('Counter 2')
-  expect(printed).toContain('Removed profile cards')
+test(
+  'the guide to webhooks works as printed, twice: an event is triggered, read from the feed, and an endpoint registered',
+  () =>
+    runTwice('guides/webhooks.md', (printed) => {
+      expect(printed).toContain('"type":"qr_code.credited"')
+      expect(printed).toContain('"secret":"whsec_')
+    }),
+  120_000,
+)
+
+test('the guide to the command line runs as printed, twice: a card at once, sign in, create, pay, list, cancel, an encrypted order, complete, sign out', async () => {
+  const folder = join(checkout.folder, 'data', 'config')
+  const holds = (printed: string) => {
+    expect(printed).toMatch(/^maskedNumber +\d+X+\d+$/m)
+    expect(printed).toContain('as profile default')
+    expect(printed).toMatch(/^NOTIFIED$/m)
+    expect(printed).toMatch(/^status +CANCELLED$/m)
+    expect(printed).toContain('Counter 2')
+    expect(printed).toMatch(/^\d+X+\d+$/m)
+    expect(printed).toContain('Removed profile cards')
+  }
+  await runTwice('guides/command-line.md', holds, { XDG_CONFIG_HOME: folder })
   await expect(readFile(join(folder, 'svc', 'profiles.json'))).rejects.toThrow('ENOENT')
-})
+}, 120_000)
 
 const java = works('javac', '--version')
 const go = works('go', 'version')
@@ -87,25 +110,32 @@ const PROGRAMS: readonly Program[] = [
   { language: 'PHP', block: 'php', file: 'encrypt.php', with: ['php'], runs: php, needs: 'php with openssl' },
 ]
 
+const isProgram = (code: string) => code.startsWith('#!')
+
 for (const { language, block, file, with: command, runs, needs } of PROGRAMS)
   test(`the guide’s program in ${language} issues a card with an encrypted request`, async ({ skip }) => {
     skip(!runs, `needs ${needs}`)
-    const [first] = await blocksOf('guides/encrypt-a-request.md', block)
-    await writeFile(join(checkout.folder, file), first!.code)
-    const reported = await checkout.run(command[0]!, [...command.slice(1), file])
-    const response: Json = JSON.parse(reported.trim().split('\n').at(-1)!)
-    expect(response, reported).toMatchObject({
-      code: 0,
-      payload: { maskedNumber: expect.stringMatching(/X/) },
-    })
+    const blocks = await blocksOf('guides/encrypt-a-request.md', block)
+    const program = blocks.find(({ code }) => block !== 'sh' || isProgram(code))
+    await writeFile(join(checkout.folder, file), program!.code)
+    const before = await readdir(checkout.folder)
+    for (let n = 0; n < 2; n++) {
+      const reported = await checkout.run(command[0]!, [...command.slice(1), file])
+      const response: Json = JSON.parse(reported.trim().split('\n').at(-1)!)
+      expect(response, reported).toMatchObject({
+        code: 0,
+        payload: { maskedNumber: expect.stringMatching(/X/) },
+      })
+    }
+    expect(await readdir(checkout.folder)).toEqual(before)
   })
 
 test('the guide to encryption shows how to debug an encrypted request', async () => {
   const blocks = await blocksOf('guides/encrypt-a-request.md', 'sh')
   const printed = await checkout.bash(
     blocks
-      .slice(1)
       .map(({ code }) => code)
+      .filter((code) => !isProgram(code))
       .join('\n'),
   )
   expect(printed).toContain('"companyId"')

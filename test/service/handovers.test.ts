@@ -46,7 +46,7 @@ async function newcomer(): Promise<{ partnerId: string; companyId: string; cardA
     product: 'incentive',
     accountType: 'GIFT',
     binType: 'GIFT',
-    programme: 'Gifts',
+    cardProgramme: 'Gifts',
     denomination: 500,
   }
   const { cardAccountId } = (await admin.post('/card-accounts', { companyId, ...plan })).json

@@ -1,6 +1,8 @@
 import { type Journal, journalOf, saveJournals } from '@svc/core/ledger/journals'
 import { type Difference, reconcile } from '@svc/core/ledger/reconcile'
+import type { AnyTransfer } from '@svc/core/ledger/transfers'
 import { PAYMENT_CHECKS } from '@svc/core/payments/reconcile-payments'
+import type { Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
@@ -35,6 +37,13 @@ beforeAll(async () => {
       .status,
   ).toBe('SUSPENSE')
   payloadOf(await service.client.notify('/rails/upi/refunds', { utr: 'REFUNDED01' }, RAIL_KEY))
+  await asSuperuser(service.db.database, (db) =>
+    db.query(
+      `insert into ledger_accounts (account_id, tenant_id, kind, unit, balance, created_at)
+       values ('merchant_advances:' || $1, $1, 'merchant_advances', 'INR', 0, now())`,
+      [merchant.merchantId],
+    ),
+  )
 })
 afterAll(() => service.close())
 
@@ -88,7 +97,7 @@ test('a transfer over an account of another tenant is rejected whole', async () 
   const transfer = {
     transferId: 'trf_foreign',
     tenantId: merchant.merchantId,
-    kind: 'upi_credit',
+    kind: 'upi_credit' as const,
     debitAccountId: `upi_clearing:${merchant.merchantId}`,
     creditAccountId: `payable:${other.merchantId}`,
     amountPaise: 1n,
@@ -105,25 +114,31 @@ test('a transfer over an account of another tenant is rejected whole', async () 
 const at = new Date()
 let entered = 0
 /** A journal of credits to the merchant's own accounts, in as many legs as there are amounts. */
-function newJournal(more: Partial<Journal> = {}, amounts = [1n]): Journal {
+function newJournal(more: Partial<Journal> = {}, amounts = [1n], moves: Partial<AnyTransfer> = {}): Journal {
   const { merchantId: tenantId } = merchant
   const number = ++entered
   const transfers = amounts.map((amountPaise, i) => ({
     transferId: `trf_test${number}${i}`,
     tenantId,
-    kind: 'test',
-    debitAccountId: `upi_clearing:${tenantId}`,
+    kind: 'opening_balance' as const,
+    debitAccountId: `bank:${tenantId}`,
     creditAccountId: `payable:${tenantId}`,
     amountPaise,
     objectId: 'x',
     createdAt: at,
+    ...moves,
   }))
   return { ...journalOf(transfers[0]!), transfers, ...more }
 }
+/** By a login that may enter journals of every kind. */
 const enter = (...made: Journal[]) =>
-  service.app.services.database.write([merchant.merchantId], async (tx) =>
-    saveJournals(tx, 'Asia/Kolkata', made),
-  )
+  asSuperuser(service.db.database, async (db) => {
+    const written: Promise<unknown>[] = []
+    const write: Writes['write'] = ({ text }, values) =>
+      void written.push(db.query(text, [...(values ?? [])]))
+    saveJournals({ write } as Writes, 'Asia/Kolkata', made)
+    await Promise.all(written)
+  })
 const journalsNow = (ids: readonly string[]) =>
   asSuperuser(service.db.database, async (db) => {
     const { rows } = await db.query(
@@ -154,11 +169,17 @@ test('an external reference names one journal of a kind and tenant, and a journa
   await expect(enter(newJournal({ reference: 'once' }))).rejects.toMatchObject({
     constraint: 'journals_one_per_reference',
   })
-  await enter(newJournal({ reference: 'once', kind: 'another' }))
+  const move = {
+    kind: 'advance_repaid',
+    creditAccountId: `merchant_advances:${merchant.merchantId}`,
+  } as const
+  await enter(newJournal({ reference: 'once', kind: move.kind }, [1n], move))
   const reversal = () => {
-    const made = newJournal({ reverses: first.journalId, reason: 'entered by mistake' })
+    const kind = 'journal_reversal'
+    const made = newJournal({ kind, reverses: first.journalId, reason: 'entered by mistake' })
     const transfers = made.transfers.map((leg) => ({
       ...leg,
+      kind: kind as 'journal_reversal',
       debitAccountId: leg.creditAccountId,
       creditAccountId: leg.debitAccountId,
     }))
@@ -184,13 +205,13 @@ test.each([
     if (legs !== undefined)
       await db.query(
         `insert into journals (tenant_id, journal_id, kind, effective_date, legs, at)
-         values ($1, 'jrn_wrong', 'test', now(), $2, now())`,
+         values ($1, 'jrn_wrong', 'upi_credit', now(), $2, now())`,
         [merchantId, legs],
       )
     await db.query(
       `insert into ledger_transfers (transfer_id, tenant_id, journal_id, leg, kind, debit_account_id, credit_account_id,
          amount, unit, object_id, created_at)
-       select 'trf_wrong' || leg, $1::text, 'jrn_wrong', leg, 'test', 'upi_clearing:' || $1, 'payable:' || $1, 1, 'INR', 'x', now()
+       select 'trf_wrong' || leg, $1::text, 'jrn_wrong', leg, 'upi_credit', 'upi_clearing:' || $1, 'payable:' || $1, 1, 'INR', 'x', now()
        from unnest($2::integer[]) leg`,
       [merchantId, numbers],
     )

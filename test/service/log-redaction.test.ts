@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Client } from '../harness/client.ts'
-import { PASSWORD, signedIn } from '../harness/console.ts'
+import { Browser, PASSWORD, signedIn } from '../harness/console.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -30,7 +30,11 @@ test('a unique violation is logged with its constraint and code, and without the
     db.query('create unique index canary_unique on operators (left(name, 15))'),
   )
   const admin = await signedIn(service, 'admin')
-  const operator = (name: string) => admin.post('/operators', { name, role: 'viewer', password: PASSWORD })
+  const operator = async (name: string) => {
+    const { json } = await admin.post('/operators/invitations', { name, role: 'viewer' })
+    const token = json.link.split('#')[1]
+    return new Browser(service).post('/invitation/accept', { token, password: PASSWORD })
+  }
   expect((await operator('canary.personal@example.com')).status).toBe(200)
   const before = service.logged()
   expect((await operator('canary.personal@example.net')).status).toBe(500)

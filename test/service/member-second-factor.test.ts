@@ -250,6 +250,7 @@ test('operations that move money, cannot be undone, or change members, keys, web
     'portal.revokeCredential',
     'portal.rollCredential',
     'portal.startSecondFactor',
+    'portal.withdrawPaymentAddress',
     'replaceCard',
     'returnCard',
     'rotateWebhookSecret',

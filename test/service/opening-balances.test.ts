@@ -99,9 +99,9 @@ test('a dry run reports the totals of a file and every rejected line, and enters
     `line 4: the partner ${merchantId} has no card account ${cardAccountId}`,
     'line 5: there is no merchant mer_00000000000000000000000000',
     'line 6: account must be payable, or the id of a card account',
-    'line 7: amount must be rupees above 0, with at most two decimals',
-    'line 8: effectiveDate must be a day, such as 2026-03-31',
-    `line 9: ${daysAgo(-1)} is after today, ${daysAgo(0)}`,
+    'line 7: amount must be rupees above 0, with at most two decimals: "-1" is below zero',
+    'line 8: effectiveDate must be a day, such as 2026-04-01 or 01-04-2026: "2026-02-30" is not a day of the calendar, year first or day first',
+    `line 9: effectiveDate is refused: ${daysAgo(-1)} is after today, ${daysAgo(0)}`,
   ])
   const refused = await imports(bad)
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was entered') })

@@ -12,6 +12,11 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
+const PROXY_HEADERS =
+  'forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip x-client-ip x-original-forwarded-for true-client-ip cf-connecting-ip cf-ray x-envoy-external-address x-amzn-trace-id cdn-loop fly-client-ip fastly-client-ip'.split(
+    ' ',
+  )
+
 const pathOf = (path: string) => path.slice(API.length).replace(/:\w+/g, 'none_0')
 const OPERATORS_OWN = CONSOLE_OPERATIONS.filter(({ auth }) => auth === 'operator')
 
@@ -171,13 +176,20 @@ test('disabling, a lower role and a new password end sessions at once, in anothe
       ['PATCH', '', { disabled: true }],
       ['PATCH', '', { role: 'viewer' }],
       ['PATCH', '', { role: 'finance' }],
-      ['POST', '/password', { password: 'another long password' }],
+      ['POST', '/link', {}],
     ] as const) {
       const { name, operatorId } = await newOperator(service, 'operator')
       const browser = new Browser(other)
       await browser.signIn(name)
       expect((await browser.get('/session')).status).toBe(200)
-      expect((await admin.send(method, `/operators/${operatorId}${path}`, body)).status).toBe(200)
+      const { json, status } = await admin.send(method, `/operators/${operatorId}${path}`, body)
+      expect(status).toBe(200)
+      if (path === '/link') {
+        // The link itself ends nothing: the person may be at work, and may not have asked for it.
+        expect((await browser.get('/session')).status).toBe(200)
+        const chosen = { token: json.link.split('#')[1], password: 'another long password' }
+        expect((await new Browser(other).post('/invitation/accept', chosen)).status).toBe(200)
+      }
       expect((await browser.get('/session')).error).toBe('not_signed_in')
     }
   } finally {
@@ -250,9 +262,12 @@ test('one click signs in on this machine, in sandbox mode, under a name of this 
   for (const headers of [
     { host: 'evil.example:80' },
     { host: 'localhost.evil.example' },
-    { 'x-forwarded-for': '127.0.0.1' },
-  ])
+    ...PROXY_HEADERS.map((name) => ({ [name]: '127.0.0.1' })),
+  ]) {
     expect([headers, (await click(headers)).status]).toEqual([headers, 404])
+    if (!('host' in headers))
+      expect((await browser.get('/about', headers)).json).toMatchObject({ sandboxSignIn: false })
+  }
   expect((await click()).json.operator).toMatchObject({ name: 'sandbox', role: 'admin' })
   const live = await openService({ db: service.db, env: { SVC_MODE: 'live' } })
   try {

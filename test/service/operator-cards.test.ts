@@ -102,11 +102,11 @@ test('the setup of a partner shows which step is next, from the company to the c
     product: 'incentive',
     accountType: 'GIFT',
     binType: 'GIFT',
-    programme: 'Gifts',
+    cardProgramme: 'Gifts',
     denomination: 500,
   }
   const { cardAccountId } = (await operations.post('/card-accounts', { companyId, ...plan })).json
-  expect(await setUp()).toMatchObject({ cardAccount: { cardAccountId, balance: '0.00' }, next: 'funding' })
+  expect(await setUp()).toMatchObject({ cardAccount: { cardAccountId, balance: 0 }, next: 'funding' })
   const funds = { amount: '500', reference: 'SETUP000001', reason: 'first' }
   await finance.post(`/card-accounts/${cardAccountId}/funds`, funds)
   expect((await setUp()).next).toBe('card')

@@ -31,7 +31,7 @@ async function formsOf(browser: Browser): Promise<readonly Form[]> {
   const code = await newCode(service, await service.as(await service.newMerchant()))
   const { json: credentials } = await browser.get(`/tenants/${merchantId}/credentials`)
   const { credentialId } = credentials.data[0]
-  const account = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', programme: 'Gifts' }
+  const account = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', cardProgramme: 'Gifts' }
   return [
     { path: '/merchants', body: { name: 'Twice', vpa: 'twice@bank', mcc: '5411' }, table: 'merchants' },
     { path: '/partners', body: { name: 'Twice', products: ['incentive'] }, table: 'partners' },

@@ -96,6 +96,24 @@ test('a challenge is valid once, for ten minutes, and only for what it was issue
   expect((await anonymous.post('/session/passkey', { credential: crossed })).error).toBe('passkey_refused')
 })
 
+test('a response belongs to the browser that asked: from another one, or without its cookie, it is rejected', async () => {
+  const { name, authenticator, browser } = await withPasskey()
+  const mine = new Browser(service)
+  const credential = authenticator.use((await optionsFor(mine, '/session/passkey/options')) as never)
+  const other = new Browser(service)
+  await optionsFor(other, '/session/passkey/options')
+  for (const elsewhere of [other, new Browser(service)])
+    expect((await elsewhere.post('/session/passkey', { credential })).error).toBe('passkey_refused')
+  expect((await mine.post('/session/passkey', { credential })).json.operator.name).toBe(name)
+  // A registration belongs to the session that began it.
+  const options = (await optionsFor(browser, '/session/passkeys/options')) as never
+  const again = new Browser(service)
+  again.cookie = mine.cookie
+  const created = new Authenticator(PUBLIC_URL).create(options)
+  const registered = await again.post('/session/passkeys', { name: 'Key', credential: created })
+  expect(registered.error).toBe('passkey_refused')
+})
+
 test('a response for another origin or address, of no recognized person, of another kind or key is rejected', async () => {
   const { authenticator } = await withPasskey()
   for (const spoiled of [

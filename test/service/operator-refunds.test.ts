@@ -46,11 +46,12 @@ test('an operator refunds on behalf of a merchant, who sees the refund; the audi
   )
 })
 
-test('above the limit for one operator only the merchant refunds', async () => {
+test('above the limit a refund by an operator waits for a second person, and the merchant itself refunds', async () => {
   const { client, paymentId, refund } = await paid(5_000.01)
   const all = { referenceNumber: 'big', reason: 'all of it' }
-  expect((await refund(all)).error).toBe('approval_required')
-  expect((await refund({ ...all, amount: 5_000.01 })).error).toBe('approval_required')
+  const waiting = await refund(all)
+  expect(waiting).toMatchObject({ status: 202, json: { kind: 'merchant_refund', amount: '5000.01' } })
+  expect((await refund({ ...all, amount: 5_000.01 })).json.approvalId).toBe(waiting.json.approvalId)
   expect(
     (await client.post(`/api/v0/payments/${paymentId}/refunds`, { referenceNumber: 'own' })).status,
   ).toBe(200)

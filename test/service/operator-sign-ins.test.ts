@@ -1,3 +1,4 @@
+import { SignInGate } from '@svc/console-api/sign-in-gate'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { Browser, newOperator, signedIn } from '../harness/console.ts'
@@ -75,6 +76,24 @@ test('a password change with a wrong current password is audited', async () => {
   expect(await audited(service, `action=operator.password_change_failed`)).toMatchObject([
     { actor: `operator ${name}`, target: operatorId, details: { address: '203.0.113.7', name } },
   ])
+})
+
+test('a sign-in counts when it comes: of many at once few are checked at once, and those that passed count no more', async () => {
+  const gate = new SignInGate(2)
+  for (let n = 0; n < 5; n++) {
+    await gate.enter('192.0.2.1', 'asha')
+    await gate.passed('192.0.2.1', 'asha')
+  }
+  const entered: number[] = []
+  const begun = performance.now()
+  const all = Array.from({ length: 5 }, async () => {
+    await gate.enter('192.0.2.1', 'asha')
+    entered.push(performance.now() - begun)
+  })
+  await Promise.all(all)
+  // Two at once, three one a second: it waits at least so long, however slow the machine is.
+  expect(entered).toHaveLength(5)
+  expect(entered.slice(2).every((after, n) => after >= 990 * (n + 1))).toBe(true)
 })
 
 test('a flood of failed sign-ins adds few entries to the audit, and no attempt is lost', async () => {

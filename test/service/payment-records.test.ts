@@ -97,7 +97,7 @@ test('the CSV of a filter has the records of its list, quoted, with corrected am
   expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
   expect(response.text.split('\r\n')).toEqual([
     'paymentId,utr,qrCodeId,referenceNumber,amount,status,reason,payerVpa,createdOn,refundedOn,customParams,refundedAmount,adjustedAmount',
-    `${record.paymentId},"${record.utr}",${qrCodeId},"'=1+1,""x""",1234.50,ACCEPTED,,"payer@bank",${record.createdOn},,"{""note"": ""a,b""}",0.00,`,
+    `${record.paymentId},${record.utr},${qrCodeId},"'=1+1,""x""",1234.50,ACCEPTED,,"payer@bank",${record.createdOn},,"{""note"":""a,b""}",0.00,`,
     '',
   ])
   await asSuperuser(service.db.database, (db) =>

@@ -144,7 +144,7 @@ test('the return of a credit is recorded once; a notice of another credit, or wi
     ),
   )
   expect(notices.rows).toEqual([
-    { utr: null, payment_id: null, reason: 'amount_unreadable' },
+    { utr: late.utr, payment_id: null, reason: 'amount_unreadable' },
     { utr: late.utr, payment_id: late.paymentId, reason: 'contradicts_earlier_notice' },
     { utr: taken.utr, payment_id: taken.paymentId, reason: 'payment_accepted' },
     { utr: 'NEVERSEEN01', payment_id: null, reason: 'unknown_payment' },
@@ -281,7 +281,7 @@ test('a credit is in the books of the day of the payer’s bank, never of a day 
   const dayOf = (ms: number) => calendarDay(new Date(ms), 'Asia/Kolkata')
   for (const [transactionMs, expected] of [
     [Date.now() - 3 * DAY, dayOf(Date.now() - 3 * DAY)],
-    [Date.now() + 3 * DAY, undefined],
+    [Date.now() + DAY - 60_000, undefined],
   ] as const) {
     const transactionTime = new Date(transactionMs).toISOString()
     const notice = { ...creditOf(code.tr), transactionTime }

@@ -1,4 +1,7 @@
 import { calendarDay } from '@svc/kernel/time'
+import { signNotice } from '@svc/server/http/notice-signature'
+import { diagnose } from '@svc/upi-qr/qr-doctor'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { openService, RAIL_KEY, type TestMerchant, type TestService } from '../harness/service.ts'
@@ -35,6 +38,50 @@ test('a created code is returned with every field of the request, and a get retu
   expect(created.createdOn).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+05:30$/)
   expect(created.modifiedOn).toBe(created.createdOn)
   expect(payloadOf(await client.get(`/api/v0/qr-code/${created.qrCodeId}`))).toEqual(created)
+})
+
+test('whatever a merchant asks for, the QR doctor has no warning about the code, and its string says what its record says', async () => {
+  const unit = fc.constantFrom(...'aZ9 \u3000\u200b\u202e\u2069🍵न+%@&#\'"', 'e\u0301')
+  const request = fc.record(
+    {
+      qrName: fc
+        .string({ unit, minLength: 1, maxLength: 100 })
+        .map((text) => [...text].slice(0, 100).join('')),
+      amount: fc.integer({ min: 1, max: 10_000_00 }).map((paise) => paise / 100),
+      fixedAmount: fc.boolean(),
+      multipleUse: fc.boolean(),
+    },
+    { requiredKeys: [] },
+  )
+  await fc.assert(
+    fc.asyncProperty(request, async ({ fixedAmount = false, ...asked }) => {
+      const fixed = fixedAmount && asked.amount !== undefined
+      const code = payloadOf(await client.post('/api/v0/qr-code', { ...asked, fixedAmount: fixed }))
+      const { findings, parts, text } = diagnose({ image: Buffer.from(code.qrCodeBase64, 'base64') })
+      expect(findings.filter(({ ok }) => !ok)).toEqual([])
+      expect(text).toBe(code.upiUri)
+      expect(parts?.am).toBe(asked.amount?.toFixed(2))
+      expect(parts?.mam).toBe(asked.amount === undefined || fixed ? undefined : '0.01')
+      expect(parts?.mode).toBe(asked.multipleUse || asked.amount === undefined ? '01' : '15')
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('a client without PATCH cancels by POST with X-HTTP-Method-Override, and no other method goes that way', async () => {
+  const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', {}))
+  const cancel = (method: string) =>
+    client.post(`/api/v0/qr-code/${qrCodeId}/cancel`, {}, { 'x-http-method-override': method })
+  expect((await client.post(`/api/v0/qr-code/${qrCodeId}/cancel`, {})).status).toBe(405)
+  expect(payloadOf(await cancel('patch')).status).toBe('CANCELLED')
+  const other = await client.post('/api/v0/qr-code', {}, { 'X-HTTP-Method-Override': 'DELETE' })
+  expect([other.status, other.error]).toEqual([400, 'bad_request'])
+  const notice = Buffer.from('{"utr":"OVERRIDE0001","amount":10,"tr":"NOBODY"}')
+  const rail = await service.client.send('POST', '/rails/upi/credits', notice, {
+    'x-rail-signature': signNotice(notice, RAIL_KEY, Date.now()),
+    'x-http-method-override': 'PATCH',
+  })
+  expect(rail.status).toBe(200)
 })
 
 test('cancelling twice returns what the first call returned', async () => {

@@ -55,11 +55,23 @@ test.each<[string, (credit: Json) => object]>([
     'with a reference of the code in lower case and parts',
     (c) => ({ ...c, tr: `${c.tr.slice(0, 9).toLowerCase()}-${c.tr.slice(9)}` }),
   ],
-  ['with a transaction time that is none', (c) => ({ ...c, transactionTime: 'yesterday' })],
   ['with a transaction of last year', (c) => ({ ...c, transactionTime: '2025-01-01T00:00:00+05:30' })],
 ])('a notice %s is the payment that it reports', async (_, change) => {
   const { tr } = await newCode(service, shop)
   expect(await notify(change(creditOf(tr)))).toMatchObject({ status: 'ACCEPTED', amount: 10 })
+})
+
+test.each([
+  ['status', 'FAILED', 'not_a_credit'],
+  ['currency', 'USD', 'not_in_rupees'],
+  ['transactionTime', '2026-04-01T10:00:00', 'time_unreadable'],
+  ['transactionTime', '2999-01-01T00:00:00Z', 'time_unreadable'],
+  ['utr', 'NOT AVAILABLE', 'reference_unreadable'],
+  ['payerVpa', { vpa: 'asha@bank' }, 'field_unreadable'],
+])('a credit that states %s %j is quarantined with that field', async (field, stated, reason) => {
+  const credit = { ...creditOf((await newCode(service, shop)).tr), [field]: stated }
+  const { status, json } = await send(JSON.stringify(credit), 'application/json')
+  expect([status, json.payload]).toMatchObject([202, { status: 'QUARANTINED', reason, field }])
 })
 
 test('a credit without a reference of a code belongs to its payee, in suspense', async () => {

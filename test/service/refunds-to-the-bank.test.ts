@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, newOperator } from '../harness/console.ts'
-import { newUtr } from '../harness/qr-codes.ts'
-import { brokenIn, notifyRefund, shopWith } from '../harness/refunds.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { brokenIn, newShop, notifyRefund, shopWith } from '../harness/refunds.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -38,7 +38,7 @@ test('svc admin refund sends all pending refunds to the bank in one file, which 
     const ids = [await refund('1'), await refund('2')]
     const columns = ['--columns', 'amount=AMOUNT,refundId']
     const first = await svc('export', ...columns)
-    expect(first.stdout).toBe(`AMOUNT,refundId\n2.50,${ids[0]}\n2.50,${ids[1]}\n`)
+    expect(first.stdout).toBe(`AMOUNT,refundId\r\n2.50,${ids[0]}\r\n2.50,${ids[1]}\r\n`)
     const [{ runId, amount }] = JSON.parse((await svc('runs', '--json')).stdout)
     expect(amount).toBe('5.00')
     await refund('3')
@@ -54,6 +54,44 @@ test('svc admin refund sends all pending refunds to the bank in one file, which 
     await own.close()
   }
 })
+
+test.each([
+  'a@bank\r\n9999.00,"rfd_forged"',
+  '=HYPERLINK("https://x.example")',
+  'xx**42@bank',
+  '-1+2@bank',
+  'no address',
+])(
+  'a payer’s address that is %j adds nothing to the file for the bank; its refund waits and is listed',
+  async (payerVpa) => {
+    const own = await openService({ background: false })
+    try {
+      const env = { DATABASE_URL: own.db.url, SVC_MASTER_KEY: MASTER_KEY }
+      const svc = (...args: string[]) => runHere(['admin', 'refund', ...args], env)
+      const refundOf = async (vpa: string): Promise<string> => {
+        const { client } = await newShop(own)
+        const { tr } = await newCode(own, client, { multipleUse: true })
+        const credit = creditOf(tr, { amount: 10, payerVpa: vpa })
+        const { paymentId } = payloadOf(await notifyCredit(own.client, credit))
+        const path = `/api/v0/payments/${paymentId}/refunds`
+        return payloadOf(await client.post(path, { amount: 2.5, referenceNumber: 'r' })).refundId
+      }
+      const [left, good] = [await refundOf(payerVpa), await refundOf('payer@bank')]
+      const { code, stdout, stderr } = await svc('export', '--columns', 'amount,payerVpa,refundId')
+      expect([code, stdout]).toEqual([0, `amount,payerVpa,refundId\r\n2.50,"payer@bank",${good}\r\n`])
+      expect(stderr).toContain(`${left} is not in the file: payerVpa ${JSON.stringify(payerVpa)} `)
+      const statusOf = async (id: string) => JSON.parse((await svc('show', id, '--json')).stdout).status
+      expect([await statusOf(left), await statusOf(good)]).toEqual(['PENDING', 'SENT'])
+      expect((await svc('export', '--columns', 'amount,refundId')).stdout).toBe(
+        `amount,refundId\r\n2.50,${left}\r\n`,
+      )
+      const [{ runId }] = JSON.parse((await svc('runs', '--json')).stdout)
+      expect((await svc('export', '--run', runId, '--columns', 'payerVpa')).stdout).toBe('')
+    } finally {
+      await own.close()
+    }
+  },
+)
 
 test('an operator enters the outcome of a refund from a quarantined notice, once; it is not a credit', async () => {
   const browser = new Browser(service)

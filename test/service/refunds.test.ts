@@ -213,11 +213,11 @@ test('a refund beyond the payable balance is rejected, or an advance where the s
         db.query(
           `with moved as (
              insert into journals (tenant_id, journal_id, kind, effective_date, legs, at)
-             values ($1, 'jrn_settled', 'test', current_date, 1, now()) returning 1),
+             values ($1, 'jrn_settled', 'payment_adjustment', current_date, 1, now()) returning 1),
            leg as (
              insert into ledger_transfers (transfer_id, tenant_id, journal_id, leg, kind, debit_account_id,
                credit_account_id, amount, unit, object_id, created_at)
-             values ('trf_settled', $1, 'jrn_settled', 1, 'test', 'payable:' || $1, 'upi_clearing:' || $1, 900, 'INR', 'x', now())
+             values ('trf_settled', $1, 'jrn_settled', 1, 'payment_adjustment', 'payable:' || $1, 'upi_clearing:' || $1, 900, 'INR', 'x', now())
              returning 1)
            update ledger_accounts set balance = balance + case kind when 'payable' then -900 else 900 end
            where tenant_id = $1 and kind in ('payable', 'upi_clearing')`,

@@ -1,18 +1,24 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { keyMaker } from '@svc/app/serve-until'
+import { setTenantDisabled } from '@svc/core/tenants/tenant'
+import { prepareReferenceTenants } from '@svc/server/sandbox/reference-tenants'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { type ServiceProcess, startProcess } from '../harness/processes.ts'
-import { MASTER_KEY, newDatabase } from '../harness/service.ts'
+import { asSuperuser, MASTER_KEY, newDatabase, openService } from '../harness/service.ts'
 
 let place: string
+let environment: Record<string, string>
 let service: ServiceProcess
 
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), 'svc-reference-'))
   const db = await newDatabase()
-  service = await startProcess({ DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: place })
+  environment = { DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: place }
+  service = await startProcess(environment)
 }, 60_000)
 afterAll(async () => {
   await service.end('SIGTERM')
@@ -60,23 +66,126 @@ async function press(path: string, method: string, operation: Json, document: Js
   return { operationId, status: response.status, text }
 }
 
-test('in a sandbox the request that the reference shows succeeds unchanged, for every operation', async () => {
+async function readReference(): Promise<{ document: Json; cookie: string }> {
   const response = await fetch(`${service.baseUrl}/openapi.json`)
-  const cookie = response.headers.get('set-cookie')!.split(';')[0]!
-  const document: Json = await response.json()
+  expect(response.status).toBe(200)
+  return { document: await response.json(), cookie: response.headers.get('set-cookie')!.split(';')[0]! }
+}
+
+/** Presses every button of the page once; returns what did not succeed. */
+async function pressAll(): Promise<unknown[]> {
+  const { document, cookie } = await readReference()
   const wrong: unknown[] = []
   for (const [path, methods] of Object.entries<Json>(document.paths))
     for (const [method, operation] of Object.entries<Json>(methods)) {
-      const { operationId, status, text } = await press(
-        path,
-        method.toUpperCase(),
-        operation,
-        document,
-        cookie,
-      )
+      const pressed = await press(path, method.toUpperCase(), operation, document, cookie)
+      const { operationId, status, text } = pressed
       if (status !== (OTHERS[operationId] ?? 200)) wrong.push([operationId, status, text.slice(0, 300)])
     }
-  expect(wrong).toEqual([])
+  return [...wrong, ...withoutExample(document)]
+}
+
+const withoutExample = (document: Json): string[] =>
+  Object.values<Json>(document.paths)
+    .flatMap((methods) => Object.values<Json>(methods))
+    .filter(({ description }) => description.startsWith('**No example'))
+    .map(({ operationId }) => operationId)
+
+/** Until the examples that were used are replaced. */
+const replaced = () =>
+  expect.poll(async () => withoutExample((await readReference()).document), { timeout: 30_000 }).toEqual([])
+
+test('in a sandbox the request that the reference shows succeeds unchanged, for every operation, again and after a restart', async () => {
+  expect(await pressAll()).toEqual([])
+  await replaced()
+  expect(await pressAll()).toEqual([])
+  await service.end('SIGTERM')
+  service = await startProcess(environment)
+  expect(await pressAll()).toEqual([])
+}, 240_000)
+
+/** Written by background work that has nothing to do with requests. */
+const ON_ITS_OWN = new Set(
+  ['alert_watch', 'webhook_attempts', 'webhook_deliveries', 'webhook_leases'].map((table) => `svc.${table}`),
+)
+
+/** Of every table its rows and the newest transaction that wrote one. */
+const tables = (name: string) =>
+  asSuperuser(name, async (db) => {
+    const { rows } = await db.query<{ table: string }>(
+      `select format('%I.%I', schemaname, tablename) as table from pg_tables where schemaname = 'svc' order by 1`,
+    )
+    const state: Record<string, unknown> = {}
+    for (const { table } of rows.filter((row) => !ON_ITS_OWN.has(row.table))) {
+      const found = await db.query(`select count(*), max(xmin::text::bigint) as newest from ${table}`)
+      state[table] = found.rows[0]
+    }
+    return state
+  })
+
+/** Starts a sandbox in this process whose examples exist. */
+async function sandboxWithExamples(options: Parameters<typeof openService>[0] = {}) {
+  const own = await openService(options)
+  const reference = await prepareReferenceTenants(own.app.services, keyMaker(own.app))
+  await own.app.keepExamples(reference)
+  return { own, reference }
+}
+
+/** The tables once nothing writes to them any more. */
+async function whenQuiet(name: string) {
+  let before = {}
+  const isQuiet = async () => {
+    const last = before
+    before = await tables(name)
+    return isDeepStrictEqual(last, before)
+  }
+  await expect.poll(isQuiet, { timeout: 60_000, interval: 500 }).toBe(true)
+  return before
+}
+
+test('reading the reference writes nothing, also by many readers at once', async () => {
+  const db = await newDatabase()
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'svc-reference-read-'))
+  const first = await sandboxWithExamples({ db, env: { DATA_DIR } })
+  await first.own.close()
+  const own = await openService({ db, env: { DATA_DIR } })
+  const before = await whenQuiet(db.database)
+  for (let round = 0; round < 3; round++)
+    await Promise.all(
+      ['/openapi.json', '/openapi.json', '/docs/', '/docs/errors', '/docs/guides', '/'].map(async (path) =>
+        expect((await fetch(`${own.baseUrl}${path}`)).status, path).toBe(200),
+      ),
+    )
+  // What is noted in memory is written at the end.
+  await own.close()
+  expect(await tables(db.database)).toEqual(before)
+}, 120_000)
+
+test('readers who come at once get one filling', async () => {
+  const { own } = await sandboxWithExamples()
+  const read = async () => (await fetch(`${own.baseUrl}/openapi.json`)).text()
+  const atOnce = await Promise.all([read(), read(), read(), read()])
+  expect(new Set(atOnce).size).toBe(1)
+  expect(await read()).not.toBe(atOnce[0])
+  await own.close()
+}, 120_000)
+
+test('where a record is missing its operation says so, and everything else is filled', async () => {
+  const { own, reference } = await sandboxWithExamples()
+  await own.app.services.database.operate((tx) =>
+    setTenantDisabled(tx, reference.merchant.merchantId, 'merchant', true),
+  )
+  await asSuperuser(own.db.database, (db) =>
+    db.query(`update users set first_name = 'Left' where first_name = 'Leaving'`),
+  )
+  const document = (await own.client.get('/openapi.json')).json
+  expect(withoutExample(document)).toEqual(['eraseUser'])
+  expect(document.info.description).toMatch(/^\*\*Credentials of these examples do not work/)
+  const { partner, client, merchant } = document.components.securitySchemes
+  expect(client['x-scalar-secret-password']).toBe(reference.partner.clientSecret)
+  expect(partner.flows.clientCredentials['x-scalar-secret-token']).toMatch(/^eyJ/)
+  expect(merchant['x-scalar-secret-token']).toBeUndefined()
+  await own.close()
 }, 120_000)
 
 test('the page at / of a sandbox links to the reference and shows credentials that work', async () => {

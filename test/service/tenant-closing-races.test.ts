@@ -1,7 +1,6 @@
-import { openingPosting, requestApprovalIfNeeded } from '@svc/console-api/postings'
 import { continueClosings } from '@svc/console-api/tenant-closing'
-import { idMaker } from '@svc/contract/id-kinds'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
+import type { WaitingApproval } from '@svc/core/ledger/money-command'
 import type { OpenedKind } from '@svc/core/ledger/opening-balance'
 import { createQrCode } from '@svc/core/qr-codes/create-qr-code'
 import { issueCredential } from '@svc/core/tenants/credentials'
@@ -112,11 +111,10 @@ test('a tenant that is closing gets no opening balance, and a repeat of an earli
 test('an opening balance that is approved once its tenant is closing is not posted', async () => {
   const { merchantId } = await newShop(service)
   const args = opening(merchantId, merchantId, 'payable', 2_000n)
-  const { services } = service.app
-  const tools = { ...services, newId: idMaker(service.clock, services.random) }
-  const waiting = await requestApprovalIfNeeded(tools, openingPosting(args), { actor: 'operator asha' })
+  const audit = { actor: 'operator asha', target: merchantId }
+  const waiting = await service.app.services.commands.open(enterOpeningBalance).run(args, audit)
   await close(merchantId)
-  const refused = await approve(ravi, waiting!.approvalId)
+  const refused = await approve(ravi, (waiting as WaitingApproval).approval.approvalId)
   expect([refused.status, refused.error]).toEqual([409, 'tenant_closing'])
   expect(await balanceOn(service, `payable:${merchantId}`)).toBe('0')
 })

@@ -220,7 +220,7 @@ test('a clock is only advanced, by ten years at most, and each rejection names i
     const { status, errorDescription } = await advance(merchantId, body)
     return `${status} ${errorDescription}`
   }
-  expect(await refusal({})).toMatch(/^400 bySeconds is required/)
+  expect(await refusal({})).toMatch(/^400 bySeconds or to is required, not both/)
   expect(await refusal({ bySeconds: -60 })).toMatch(/^400 bySeconds must be /)
   expect(await refusal({ bySeconds: 401 * DAY_S })).toMatch(/^400 bySeconds must be /)
   payloadOf(await advance(merchantId, { bySeconds: 60 }))
@@ -230,4 +230,29 @@ test('a clock is only advanced, by ten years at most, and each rejection names i
   expect(await refusal({ bySeconds: 1 })).toMatch(/^400 bySeconds takes the clock more than 10 years ahead/)
   for (const tenantId of ['mer_nobody', 'x'.repeat(65)])
     expect((await advance(tenantId, { bySeconds: 1 })).error).toBe('tenant_not_found')
+})
+
+test('an advance to an instant may be repeated and sent several times at once: the clock goes there, and no further', async () => {
+  const { merchantId } = await service.newMerchant()
+  const to = inSeconds(3 * DAY_S)
+  const shown = await Promise.all(Array.from({ length: 5 }, () => advance(merchantId, { to })))
+  for (const response of [...shown, await advance(merchantId, { to })]) payloadOf(response)
+  const { now, aheadSeconds } = payloadOf(await service.client.get(clockOf(merchantId)))
+  expect(Date.parse(now)).toBeGreaterThanOrEqual(Date.parse(to) - 1_000)
+  expect(aheadSeconds).toBeLessThanOrEqual(3 * DAY_S)
+  // A clock goes only forward.
+  expect(payloadOf(await advance(merchantId, { to: inSeconds(DAY_S) })).aheadSeconds).toBe(aheadSeconds)
+  for (const body of [{}, { to, bySeconds: 1 }, { to: inSeconds(405 * DAY_S) }, { to: 'tomorrow' }])
+    expect(await advance(merchantId, body)).toMatchObject({ status: 400, error: 'validation_failed' })
+})
+
+test('an advance outlasts COMMAND_TIMEOUT_MS, which ends every other request', async () => {
+  const slow = await openService({ env: { COMMAND_TIMEOUT_MS: '1000' } })
+  const { merchantId } = await slow.newMerchant()
+  const [startMs, days] = [performance.now(), 400]
+  const response = await slow.client.post(`${clockOf(merchantId)}/advance`, { bySeconds: days * DAY_S })
+  expect(payloadOf(response).aheadSeconds).toBe(days * DAY_S)
+  // Else it has shown nothing.
+  expect(performance.now() - startMs).toBeGreaterThan(1_000)
+  await slow.close()
 })

@@ -1,7 +1,9 @@
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { reverseJournal } from '@svc/core/cards/reverse-posting'
+import { carriedOut, WaitingApproval } from '@svc/core/ledger/money-command'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { byTwo } from '../harness/approvals.ts'
 import {
   fundsOf,
   newTransferUtr,
@@ -73,7 +75,7 @@ test('a withdrawal and an order for the last rupee, in two processes: one of the
   for (let round = 0; round < 20; round++) {
     await refill(partner)
     const [paid, ordered] = await Promise.all([
-      withdraw(round % 2 ? service : other, partner, 100_00n).then(
+      withdraw(round % 2 ? service : other, partner, 100_00n, undefined, `operator ${round}`).then(
         () => 'paid back',
         ({ code }: { code: string }) => code,
       ),
@@ -148,12 +150,15 @@ test('an incorrectly entered withdrawal is reversed, and its reference may be en
   const reference = newTransferUtr()
   const { transfer } = await withdraw(service, partner, 30_00n, reference)
   const journalId = `jrn_${transfer.transferId.slice(4)}`
-  await service.app.services.commands
+  const reversal = await service.app.services.commands
     .open(reverseJournal)
     .run(
       { tenantId: partner.partnerId, journalId, reason: 'typed wrongly' },
       { actor: 'asha', target: journalId },
     )
+  // The money has left the bank: taking that back takes two people at any amount.
+  expect(reversal).toBeInstanceOf(WaitingApproval)
+  await byTwo(service, reversal)
   expect((await fundsOf(service, partner)).balance).toBe('5000')
   await withdraw(service, partner, 40_00n, reference)
   expect((await fundsOf(service, partner)).balance).toBe('1000')
@@ -163,12 +168,14 @@ test('the reversal of a funding and of a withdrawal is an event with the balance
   const partner = await withFunds(50_00n)
   const [funding, withdrawal] = [newTransferUtr(), newTransferUtr()]
   const { partnerId, cardAccountId } = partner
-  const { transfer: funded } = await service.app.services.commands
-    .open(fundAccount)
-    .run(
-      { partnerId, cardAccountId, amountPaise: paise(20_00n), reference: funding, reason: 'float' },
-      { actor: 'asha', target: cardAccountId },
-    )
+  const { transfer: funded } = carriedOut(
+    await service.app.services.commands
+      .open(fundAccount)
+      .run(
+        { partnerId, cardAccountId, amountPaise: paise(20_00n), reference: funding, reason: 'float' },
+        { actor: 'asha', target: cardAccountId },
+      ),
+  )
   const { transfer: withdrawn } = await withdraw(service, partner, 30_00n, withdrawal)
   for (let times = 0; times < 2; times++)
     for (const reference of [withdrawal, funding]) await reverseEntry(service, partner, reference)

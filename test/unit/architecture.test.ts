@@ -130,18 +130,18 @@ const JOINED = [
 
 const joinedIn = (text: string): string[] => JOINED.flatMap((pattern) => text.match(pattern) ?? [])
 
-test('commands that move money act in an operator’s name: the machine account is for the others', () => {
+test('commands that move money or change who may act do so in an operator’s name: the machine account is for the others', () => {
   const inNameOfAccount = sourcesOf(['cli']).flatMap(({ file, text }) =>
     text.includes('cliActor(') ? [file.split('/').at(-1)] : [],
   )
   expect(inNameOfAccount.sort()).toEqual([
+    'administrator.ts',
     'alert-commands.ts',
     'card-commands.ts',
     'company-commands.ts',
     'context.ts',
-    'invitation-commands.ts',
-    'member-commands.ts',
     'money-actor.ts',
+    'signed-in-operator.ts',
     'webhook-commands.ts',
   ])
 })

@@ -172,6 +172,24 @@ test('amount caps are read to the paisa, and a default among them is required', 
     expect(problemsOf({ QR_AMOUNT_CAPS: text }).length, text).toBe(1)
 })
 
+test('in live mode PUBLIC_URL is https, but for this very machine', () => {
+  const refused = 'PUBLIC_URL must begin with https: in live mode'
+  for (const [address, isRefused] of [
+    ['http://svc.example', true],
+    ['http://192.0.2.7:8080', true],
+    ['http://localhost.svc.example', true],
+    ['http://127.0.0.1.svc.example', true],
+    ['http://localhost:8080', false],
+    ['http://127.0.0.1:8080', false],
+    ['http://[::1]:8080', false],
+    ['https://svc.example', false],
+  ] as const) {
+    const problems = problemsOf({ ...LIVE, PUBLIC_URL: address })
+    expect([address, problems.some((problem) => problem.startsWith(refused))]).toEqual([address, isRefused])
+  }
+  expect(problemsOf({ PUBLIC_URL: 'http://svc.example' })).toEqual([])
+})
+
 test('idle sessions of the console end after 15 minutes in live mode and 30 in sandbox mode, unless a setting says otherwise', () => {
   expect(idleMinutes({ SVC_MODE: 'live' })).toBe(15)
   expect(idleMinutes({ SVC_MODE: 'sandbox' })).toBe(30)

@@ -188,8 +188,11 @@ function isOfOthers(id: string, code: string): boolean {
   return OF_OTHERS[id]?.codes.includes(code) ?? false
 }
 
-/** Names whose failures are no response: a stream that has begun breaks off, and a table of operations calls none. */
-const NO_RESPONSE = new Set(['whileValid', 'OPERATIONS'])
+/**
+ * Names whose failures are no response of all that refer to them: a stream that has begun breaks off, a table of operations
+ * calls none, and approvals are asked of persons, whose operations `one-person.test.ts` holds to their list.
+ */
+const NO_RESPONSE = new Set(['whileValid', 'OPERATIONS', 'moneyCommand'])
 
 /** Of requests with an `Idempotency-Key` or a JWE: the common errors have them where an operation reads one. */
 const WITH_WHAT_IT_DOES_NOT_READ = ['idempotency_key_reused', 'encrypted_request_replayed']

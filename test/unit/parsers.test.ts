@@ -11,11 +11,12 @@ type Rule = (node: ts.Node) => boolean
 const PLANTED = 'core/src/qr-codes/planted.ts'
 const PLANTED_TEXT = `
   import { parseRfc3339 } from '@svc/kernel/time'
-  import { paiseFromWire } from '@svc/kernel/money'
+  import { readAmount } from '@svc/kernel/money'
+  import { valueIn } from '@svc/kernel/reading'
   const read = async (text: string) => parseRfc3339(text)
   export async function planted(text: string, texts: readonly string[]) {
     const at = parseRfc3339(text)
-    const amount = (paiseFromWire(1))!
+    const amount = (valueIn(readAmount(1)))!
     return [parseRfc3339(text)!, at!, amount, (await read(text))!, texts.at(0)!, new Date(text), new Date(0),
       Date.parse(text)]
   }`
@@ -76,7 +77,7 @@ test('no `!` follows a call of the project’s functions: what it could not read
   timeout: 300_000,
 }, () => {
   const { planted, sources } = broken(assertsOurResult)
-  expect(planted).toEqual(['(paiseFromWire(1))!', 'parseRfc3339(text)!', 'at!', '(await read(text))!'])
+  expect(planted).toEqual(['(valueIn(readAmount(1)))!', 'parseRfc3339(text)!', 'at!', '(await read(text))!'])
   expect(sources).toEqual([])
 })
 

@@ -9,12 +9,13 @@ const keyOf = (objectId: string): string => `svc.${APP}.reference.${objectId}`
 export const keptReference = (objectId: string, made: string): string =>
   sessionStorage.getItem(keyOf(objectId)) ?? made
 
-export async function withReference(
+export async function withReference<T>(
   objectId: string,
   reference: string,
-  work: () => Promise<unknown>,
-): Promise<void> {
+  work: () => Promise<T>,
+): Promise<T> {
   sessionStorage.setItem(keyOf(objectId), reference)
-  await work()
+  const done = await work()
   sessionStorage.removeItem(keyOf(objectId))
+  return done
 }

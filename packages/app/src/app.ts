@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AuditAnchors } from '@svc/console-api/audit-anchors'
 import { mountConsole, mountPortal } from '@svc/console-api/mount-pages'
 import { RequestLog } from '@svc/console-api/request-log'
-import type { Config } from '@svc/contract/config'
 import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
 import { idMaker } from '@svc/contract/id-kinds'
 import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
@@ -17,15 +16,13 @@ import { TestClocks } from '@svc/core/tenants/test-clocks'
 import { Deliveries } from '@svc/core/webhooks/deliveries'
 import { Relay } from '@svc/core/webhooks/relay'
 import { webhookRetentionLoop } from '@svc/core/webhooks/webhook-retention'
-import { inPieces, type RandomBytes } from '@svc/kernel/ids'
-import { type Clock, systemClock } from '@svc/kernel/time'
+import { inPieces } from '@svc/kernel/ids'
+import { systemClock } from '@svc/kernel/time'
 import { Commands } from '@svc/platform/command'
-import { type KeyProvider, KeyProviderWatch } from '@svc/platform/crypto/key-provider'
+import { KeyProviderWatch } from '@svc/platform/crypto/key-provider'
 import { Keyring } from '@svc/platform/crypto/keyring'
-import type { MasterKeys } from '@svc/platform/crypto/master-keys'
 import type { CommitQueueServices } from '@svc/platform/db/commit-queue'
-import type { DatabaseAddress } from '@svc/platform/db/connection-options'
-import { type ConnectionClass, Database } from '@svc/platform/db/database'
+import { Database } from '@svc/platform/db/database'
 import { type EpochWatch, watchEpoch } from '@svc/platform/db/epoch'
 import { IdempotencyStore } from '@svc/platform/db/idempotency-store'
 import { Partitions } from '@svc/platform/db/partitions'
@@ -33,45 +30,31 @@ import { purgeLoop } from '@svc/platform/db/purge-expired'
 import { countReplicaReads } from '@svc/platform/db/replica'
 import { storeRetention } from '@svc/platform/db/retention'
 import { BoundedWaits, requestLimitMs } from '@svc/platform/deadlines'
-import type { Log } from '@svc/platform/log'
 import { openMetrics } from '@svc/platform/metrics'
-import type { Tracing } from '@svc/platform/tracing'
 import { authenticators } from '@svc/server/access/authenticate'
 import { apiDocument } from '@svc/server/api-document'
 import { BulkWorker } from '@svc/server/cards/bulk-worker'
 import { mountOperations } from '@svc/server/http/mount'
-import type { SelfCall, Services } from '@svc/server/http/operation'
+import type { Services } from '@svc/server/http/operation'
 import { OverloadLog } from '@svc/server/http/overload-log'
 import { serveReference } from '@svc/server/http/reference'
+import type { SelfCall } from '@svc/server/http/self-call'
 import { buildServer, type ServerOptions } from '@svc/server/http/server'
 import { certificateLoop } from '@svc/server/http/tls'
 import { type ApiServices, OPERATIONS } from '@svc/server/operations'
 import { railAuthenticator } from '@svc/server/rails/authenticate-rail'
 import { injectFaults } from '@svc/server/sandbox/fault-injection'
+import { ReferenceMaker } from '@svc/server/sandbox/reference-maker'
+import type { ReferenceTenants } from '@svc/server/sandbox/reference-tenants'
 import { UpiSwitch } from '@svc/server/sandbox/upi-switch'
 import { EventStreams } from '@svc/server/webhooks/stream-events'
 import type { FastifyInstance } from 'fastify'
+import type { AppOptions } from './app-options.ts'
 import { HttpCloser } from './close-http.ts'
 import { dueCommandLoops } from './command-loops.ts'
 import { listenAddress } from './listen-address.ts'
 import { type Part, startInTurn, stopAll } from './part.ts'
 import { sandboxReference } from './sandbox-reference.ts'
-
-export interface AppOptions {
-  readonly config: Config
-  readonly address: DatabaseAddress
-  readonly masterKeys: MasterKeys
-  /** Where they come from; they are requested again while the service runs. */
-  readonly keyProvider?: KeyProvider
-  /** For a new database, which needs one. */
-  readonly rsaKey?: Promise<Buffer>
-  readonly log: Log
-  readonly clock?: Clock
-  readonly random?: RandomBytes
-  /** How connections to the database are made; the simulation gives its own. */
-  readonly Client?: ConnectionClass
-  readonly tracing?: Tracing | undefined
-}
 
 const INSIDE = 'x-svc-inside'
 
@@ -87,6 +70,8 @@ export class App {
   readonly #epoch: EpochWatch
   readonly #partitions: Partitions
   readonly #keyWatch: KeyProviderWatch
+  /** Of a sandbox. */
+  readonly #referenceMaker: ReferenceMaker | undefined
   readonly #drainSteps: readonly (() => Promise<unknown>)[]
   /** But for `serving` it reports that requests should go elsewhere or come later; those that arrive are still served. */
   phase: 'setting up' | 'serving' | 'leaving' = 'serving'
@@ -100,6 +85,7 @@ export class App {
     this.services = services
     const { credentialRefusals, credentialUses } = services
     const requestLog = new RequestLog(services, OPERATIONS)
+    if (config.SVC_MODE === 'sandbox') this.#referenceMaker = new ReferenceMaker(services)
     this.#serverOptions = this.#options(requestLog)
     this.http = buildServer(this.#serverOptions)
     this.#httpCloser = new HttpCloser(this.http)
@@ -137,8 +123,9 @@ export class App {
     ]
 
     this.#epoch = watchEpoch(database, keyring.epoch, services)
+    const maker = this.#referenceMaker ? [this.#referenceMaker.loop] : []
     this.#drainSteps = [
-      () => stopAll([...upiSwitch, ...commandLoops]),
+      () => stopAll([...upiSwitch, ...commandLoops, ...maker]),
       () => Promise.all([this.#endRequests(), stopAll([...expiries, relay, deliveries, webhookRetention])]),
       () => Promise.all([...services.queues.open].map((queue) => queue.drain())),
       () => stopAll([requestLog.loop, credentialUses.loop, credentialRefusals.loop, auditAnchors]),
@@ -244,7 +231,10 @@ export class App {
         const isOurs = headers[INSIDE] === this.#inside
         if (this.#httpCloser.closing.aborted && !isOurs) fail('temporarily_unavailable', SHUTTING_DOWN)
       },
-      responded: requestLog.take,
+      responded: (request, reply) => {
+        requestLog.take(request, reply)
+        if (request.method !== 'GET') this.#referenceMaker?.used(request.caller?.tenantId)
+      },
     }
   }
 
@@ -262,6 +252,11 @@ export class App {
     if (config.CONSOLE === 'on') mountConsole(this.http, this.#serverOptions)
     if (config.PORTAL === 'on') mountPortal(this.http, this.#serverOptions)
     await this.http.ready()
+  }
+
+  /** Makes the records of the reference's examples, and replaces those that readers use. */
+  keepExamples(tenants: ReferenceTenants): Promise<void> | undefined {
+    return this.#referenceMaker?.keep(tenants)
   }
 
   /** Resolves when a restore has replaced the data that this app was opened on. */

@@ -1,4 +1,5 @@
 import { alertParts } from '@svc/console-api/alerts/alert-parts'
+import { moveAddressesLoop } from '@svc/console-api/move-addresses'
 import { closeTenantsLoop } from '@svc/console-api/tenant-closing'
 import { endCardsLoop } from '@svc/core/cards/end-card'
 import { forgetUsersLoop } from '@svc/core/cards/forget-users'
@@ -16,5 +17,6 @@ export const dueCommandLoops = (services: Services): Part[] => [
   matchLateLinesLoop(services),
   forgetUsersLoop(services),
   closeTenantsLoop(services),
+  moveAddressesLoop(services),
   ...alertParts(services),
 ]

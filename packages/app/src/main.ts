@@ -43,6 +43,9 @@ async function tracingOf(config: Config): Promise<Tracing | undefined> {
   return (await import('@svc/platform/opentelemetry')).openTracing(config, endpoint)
 }
 
+/** Ctrl-C comes twice under npm: from the terminal, and from npm, which forwards its own (`@npmcli/run-script`). */
+const SAME_SIGNAL_MS = 1_000
+
 /**
  * The first SIGTERM, SIGINT, SIGHUP or unhandled error starts an orderly end. During it, further errors are logged;
  * another SIGTERM or SIGINT ends the process at once.
@@ -55,12 +58,13 @@ function nextSignal(log: Log): { signal: Promise<End>; crash: (error: unknown) =
     ending = true
     resolveSignal(why)
   }
-  let stopRequested = false
+  let requestedMs: number | undefined
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(name, () => {
+      const sinceMs = performance.now() - (requestedMs ?? performance.now())
       // A terminal that closes may send several SIGHUP, by itself and by its shell.
-      if (stopRequested && name !== 'SIGHUP') process.exit(130)
-      stopRequested = true
+      if (sinceMs > SAME_SIGNAL_MS && name !== 'SIGHUP') process.exit(130)
+      requestedMs ??= performance.now()
       end({ name })
     })
   }

@@ -6,6 +6,7 @@ import type { Tracing } from '@svc/platform/tracing'
 import { listenError } from '@svc/server/http/listening'
 import { banner } from '@svc/server/sandbox/banner'
 import { prepareDemo, type SandboxFile, sandboxFile } from '@svc/server/sandbox/demo'
+import { prepareReferenceTenants } from '@svc/server/sandbox/reference-tenants'
 import { App } from './app.ts'
 import type { Installation } from './installation.ts'
 
@@ -43,6 +44,7 @@ export async function serveUntil(
       if (isSandbox) app.phase = 'setting up'
       const baseUrl = await listen(app, settings)
       const demo = isSandbox ? await prepareDemo(app.services, keyMaker(app)) : undefined
+      if (isSandbox) await app.keepExamples(await prepareReferenceTenants(app.services, keyMaker(app)))
       app.phase = 'serving'
       logStarted(log, terminal, { config, baseUrl, installation, demo, startedAtMs })
       const end = await Promise.race([ending, app.replaced().then(() => REPLACED)])

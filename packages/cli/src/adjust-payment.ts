@@ -1,13 +1,13 @@
-import { adjustmentPosting, requestApprovalIfNeeded } from '@svc/console-api/postings'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
-import { findAdjusting } from '@svc/core/payments/find-adjusting'
+import { findAssigned } from '@svc/core/payments/find-suspense'
 import type { PaymentAdjustment } from '@svc/core/payments/payment-adjustment'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { formatRupees, parseRupees } from '@svc/kernel/money'
+import { formatRupees, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import type { Command } from 'commander'
-import { printWaiting } from './approval-commands.ts'
+import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
-import { moneyActor, postingTools } from './money-actor.ts'
+import { moneyActor } from './money-actor.ts'
 import { printRecord } from './print.ts'
 import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
@@ -51,36 +51,28 @@ Example:
 }
 
 async function adjust(id: string, { json = false, ...options }: Options): Promise<void> {
-  const amountPaise = parseRupees(options.amount)
+  const amountPaise = valueIn(readAmount(options.amount))
   if (!amountPaise) throw new UsageError('--amount must be rupees above 0, with at most two decimals')
   const reference = canonicalReference(options.reference)
   if (!/^[A-Z0-9]{6,64}$/.test(reference))
     throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
   const { reason } = options
-  const { adjustment, waiting } = await withInstallation(async (context) => {
+  const outcome = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
-    const paymentId = id.startsWith('pay_') ? id : canonicalReference(id)
-    const found = await context.database.operate((tx) =>
-      findAdjusting(tx, { paymentId, amountPaise, reference }),
-    )
+    const found = await context.database.operate((tx) => findAssigned(tx, id, canonicalReference(id)))
     if (!found)
       throw new UsageError(`There is no payment ${id}. List them with: svc admin payments list <merchantId>`)
-    const { beforePaise, changePaise, isRepeat, merchantId } = found
-    const args = { merchantId, paymentId: found.paymentId, amountPaise, reference, reason }
-    const posting = adjustmentPosting({ ...args, changePaise })
-    const waits = isRepeat
-      ? undefined
-      : await requestApprovalIfNeeded(postingTools(context), posting, { actor }, beforePaise)
-    if (waits) return { waiting: waits, adjustment: undefined }
-    const done = await context.commands.open(adjustPayment).run(args, {
-      actor,
-      action: 'payment.adjusted',
-      target: found.paymentId,
-      tenantId: merchantId,
-      details: { amount: formatRupees(amountPaise), reference, reason },
-    })
-    return { waiting: undefined, adjustment: done.adjustment }
+    const { merchantId, paymentId } = found
+    return context.commands.open(adjustPayment).run(
+      { merchantId, paymentId, amountPaise, reference, reason },
+      {
+        actor,
+        action: 'payment.adjusted',
+        target: paymentId,
+        tenantId: merchantId,
+        details: { amount: formatRupees(amountPaise), reference, reason },
+      },
+    )
   })
-  if (waiting) printWaiting(waiting, json)
-  else printRecord(shown(adjustment), json)
+  printOutcome(outcome, json, ({ adjustment }) => printRecord(shown(adjustment), json))
 }

@@ -1,9 +1,11 @@
-import { postApproved } from '@svc/console-api/post-approved'
 import { type Approval, approvalStatus, decideApproval, listApprovals } from '@svc/core/ledger/approvals'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
+import { POSTING_TITLES } from '@svc/core/ledger/posting'
 import { formatRupees } from '@svc/kernel/money'
+import { approvePosting } from '@svc/server/approvals/approve-posting'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
-import { moneyActor, postingTools } from './money-actor.ts'
+import { moneyActor } from './money-actor.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 
@@ -15,6 +17,7 @@ const shown = (approval: Approval) => ({
   approvalId: approval.approvalId,
   tenantId: approval.tenantId,
   kind: approval.kind,
+  title: POSTING_TITLES[approval.kind],
   status: approvalStatus(approval, new Date()),
   amount: formatRupees(approval.amountPaise),
   reference: approval.reference,
@@ -26,8 +29,14 @@ const shown = (approval: Approval) => ({
   journalId: approval.journalId,
 })
 
-/** Says that a posting waits, and for what. */
-export function printWaiting(approval: Approval, json = false): void {
+/** Prints what a command did, or that it waits for a second person. */
+export function printOutcome<D>(
+  outcome: D | WaitingApproval,
+  json: boolean,
+  print: (decision: D) => void,
+): void {
+  if (!(outcome instanceof WaitingApproval)) return print(outcome)
+  const { approval } = outcome
   printRecord(shown(approval), json)
   process.stderr.write(
     `Nothing is posted yet: another operator approves it with: svc admin approval approve ${approval.approvalId}\n`,
@@ -68,12 +77,12 @@ export function addApprovalCommands(program: Command): void {
 async function decide(approvalId: string, outcome: 'APPROVED' | 'REJECTED', json = false): Promise<void> {
   const decided = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
-    const approval = await context.database.operate(
+    if (outcome === 'APPROVED') return approvePosting(context, approvalId, { actor })
+    return context.database.operate(
       (tx) => decideApproval(tx, approvalId, outcome, actor),
       'read committed',
       { actor },
     )
-    return outcome === 'APPROVED' ? postApproved(postingTools(context), approval, { actor }) : approval
   })
   printRecord(shown(decided), json)
 }

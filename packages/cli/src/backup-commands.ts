@@ -69,8 +69,8 @@ Examples:
 
 The backup is verified first. It is filled into a schema beside the one in use, which is dropped for it at the very end:
 a restore that is killed leaves what was there. A backup of an older schema is migrated, one of a newer is refused. Then
-the books are proved, as by svc admin reconcile. A running service notices and begins again on the restored data; tokens from
-before are refused. In live mode it needs DATABASE_OWNER_URL and DATABASE_OPERATOR_URL.
+the books are proved, as by svc admin reconcile. A running service notices and begins again on the restored data; tokens, sessions,
+links and recovery codes from before are refused. In live mode it needs DATABASE_OWNER_URL and DATABASE_OPERATOR_URL.
 
 Examples:
   svc admin restore today.tar

@@ -1,3 +1,4 @@
+import { csvText } from '@svc/kernel/csv'
 import { formatRupees } from '@svc/kernel/money'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'
@@ -13,17 +14,24 @@ export interface BankRun {
   readonly sentAt: Date | null
 }
 
+export interface BankField<Row> {
+  readonly of: (row: Row) => string
+  /** Why the bank could not read it. */
+  readonly problemOf?: (text: string) => string | undefined
+}
+
 /** What goes to the bank in files: payouts, refunds. */
 export interface BankFile<Row> {
   /** The commands' name for one of them: `refund`. */
   readonly name: string
   /** Those that are sent next: `approved`. */
   readonly waiting: string
-  /** What the file can say of one of them. No text of a merchant is among it that a spreadsheet takes for a formula. */
-  readonly fields: Readonly<Record<string, (row: Row) => string>>
+  /** What the file can say of one of them. */
+  readonly fields: Readonly<Record<string, BankField<Row>>>
   readonly example: string
-  /** Sends what waits in a new run, and returns its id. */
-  readonly send: (context: CommandContext) => Promise<string>
+  readonly id: (row: Row) => string
+  /** Sends what waits in a new run, and returns its id. Those with a problem are reported and wait on. */
+  readonly send: (context: CommandContext, hasProblem: (row: Row) => boolean) => Promise<string>
   readonly ofRun: (context: CommandContext, runId: string) => Promise<readonly Row[]>
   readonly runs: (context: CommandContext, limit: number) => Promise<readonly BankRun[]>
 }
@@ -43,6 +51,18 @@ const columnReader =
         throw new InvalidArgumentError(`Each must be one of ${names.join(', ')}, or such as amount=AMOUNT.`)
       return { field, header }
     })
+
+/** A file for the bank contains a field as it is or not at all: a changed reference or address is another one. */
+function problemOf<Row>({ fields }: BankFile<Row>, columns: readonly Column[], row: Row): string | undefined {
+  for (const { field } of columns) {
+    const { of, problemOf } = fields[field]!
+    const text = of(row)
+    const asWritten = csvText(text) === text ? undefined : 'contains a line break or is a formula'
+    const problem = problemOf?.(text) ?? asWritten
+    if (problem !== undefined) return `${field} ${JSON.stringify(text)} ${problem}`
+  }
+  return undefined
+}
 
 interface ExportOptions {
   readonly run?: string
@@ -90,23 +110,32 @@ export function addBankFileCommands<Row>(of: Command, file: BankFile<Row>): void
 }
 
 async function printRun<Row>(
-  { name, waiting, fields, send, ofRun }: BankFile<Row>,
+  file: BankFile<Row>,
   { run, columns, json = false }: ExportOptions,
 ): Promise<void> {
+  const { name, waiting, fields, id, send, ofRun } = file
+  const left = new Map<string, string>()
+  const hasProblem = (row: Row): boolean => {
+    const problem = problemOf(file, columns, row)
+    if (problem !== undefined) left.set(id(row), problem)
+    return problem !== undefined
+  }
   const rows = await withInstallation(async (context) => {
-    const runId = run ?? (await send(context))
+    const runId = run ?? (await send(context, hasProblem))
     const sent = await ofRun(context, runId)
     if (run !== undefined && sent.length === 0)
       throw new UsageError(`There is no run ${run}. List them with: svc admin ${name} runs`)
     const note =
-      sent.length === 0
-        ? `No ${name} is ${waiting}.`
-        : `${sent.length} ${name}s in run ${runId}. Print it again with: svc admin ${name} export --run ${runId}`
+      sent.length > 0
+        ? `${sent.length} ${name}s in run ${runId}. Print it again with: svc admin ${name} export --run ${runId}`
+        : `No ${name} is ${waiting}${left.size > 0 ? ' that the file can contain' : ''}.`
     process.stderr.write(`${note}\n`)
-    return sent
+    return sent.filter((row) => !hasProblem(row))
   })
-  printTable(
-    rows.map((row) => Object.fromEntries(columns.map(({ field, header }) => [header, fields[field]!(row)]))),
-    { csv: !json, json },
+  for (const [leftOut, problem] of left)
+    process.stderr.write(`${leftOut} is not in the file: ${problem}. Choose other --columns for it.\n`)
+  const written = rows.map((row) =>
+    Object.fromEntries(columns.map(({ field, header }) => [header, fields[field]!.of(row)])),
   )
+  printTable(written, { csv: !json, json })
 }

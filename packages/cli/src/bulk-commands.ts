@@ -5,10 +5,10 @@ import { progress as progressBar } from '@clack/prompts'
 import { readConfig } from '@svc/contract/config'
 import { encrypt } from '@svc/jwe/jwe'
 import type { JweKey } from '@svc/jwe/keys'
+import { csvLine } from '@svc/kernel/csv'
 import { readSandboxFile, sandboxFile } from '@svc/server/sandbox/demo'
 import { DEMO_PARTNERS, type DemoPartner } from '@svc/server/sandbox/demo-partners'
 import type { Command } from 'commander'
-import { stringify } from 'csv-stringify/sync'
 import { type BulkAccess, BulkClient, type BulkResult } from './bulk-client.ts'
 import { readCsvOrders } from './bulk-csv.ts'
 import {
@@ -21,6 +21,7 @@ import {
   toChunks,
   writeState,
 } from './bulk-state.ts'
+import { requireEncryptedWay } from './encrypted-way.ts'
 import { printJson } from './print.ts'
 import { parseJsonText, readText } from './read-text.ts'
 import { UsageError } from './usage-error.ts'
@@ -112,6 +113,7 @@ async function accessOf({
   const baseUrl = (url ?? found.baseUrl)?.replace(/(?<!\/)\/+$/, '')
   if (baseUrl === undefined || !URL.canParse(baseUrl))
     throw new UsageError('Give the address of the service: --url <url>')
+  requireEncryptedWay(new URL(baseUrl))
   const { kid, k } = found.sharedKey
   return {
     ...found,
@@ -223,6 +225,9 @@ async function writeResults(
   file: string,
   results: readonly (BulkResult & { line: number })[],
 ): Promise<void> {
-  const columns = ['line', 'status', 'svcCardId', 'error', 'errorDescription']
-  await writeFile(resultsFile(file), stringify([...results], { header: true, columns }))
+  const header = csvLine(['line', 'status', 'svcCardId', 'error', 'errorDescription'])
+  const lines = results.map(({ line, status, svcCardId, error, errorDescription }) =>
+    csvLine([line, status, svcCardId, error, errorDescription]),
+  )
+  await writeFile(resultsFile(file), [header, ...lines].join(''))
 }

@@ -40,6 +40,7 @@ export function addExceptionCommands(card: Command): void {
 const shown = (exception: CardException) => ({
   exceptionId: exception.exceptionId,
   reason: exception.reason,
+  detail: exception.detail,
   partnerId: exception.partnerId,
   svcCardId: exception.svcCardId,
   messageId: exception.messageId,

@@ -1,6 +1,7 @@
 import { CARD_ISSUED, OrderByOperator, orderForPartner } from '@svc/console-api/issue-card'
 import { findCardAccount } from '@svc/core/cards/card-account'
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { bodyCheck } from '@svc/server/http/validator'
 import type { Command } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'
@@ -62,12 +63,12 @@ async function issue(
     if (!(await database.operate((tx) => findCardAccount(tx, cardAccountId))))
       throw new UsageError(`There is no card account ${cardAccountId}. List: svc admin card-account list`)
     const args = await orderForPartner(database, cardAccountId, order)
-    const { record } = await commands.open(createGiftCard).run(args, {
+    const issued = await commands.open(createGiftCard).run(args, {
       ...CARD_ISSUED,
       actor: await moneyActor(context),
       tenantId: args.partnerId,
       details: { cardAccountId },
     })
-    await print(context, record.svcCardId, json)
+    await print(context, carriedOut(issued).record.svcCardId, json)
   })
 }

@@ -22,9 +22,10 @@ import type { Command } from 'commander'
 import { cliActor, withInstallation } from './context.ts'
 import { addCardAccountMoney, shownAccount } from './fund-account.ts'
 import { addFundingInstructionsCommand } from './funding-instructions-command.ts'
-import { requireName, requirePartner } from './partner-commands.ts'
+import { requireName } from './partner-commands.ts'
 import { printRecord, printRows } from './print.ts'
 import { readReason } from './read-reason.ts'
+import { requirePartner } from './require-partner.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {

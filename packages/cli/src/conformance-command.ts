@@ -15,6 +15,7 @@ import { jsonReport, textReport } from '@svc/conformance/report-text'
 import { type Result, verdictOf } from '@svc/conformance/run'
 import type { Profile } from '@svc/conformance/subject'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { requireEncryptedWay } from './encrypted-way.ts'
 import { printJson } from './print.ts'
 
 interface Options {
@@ -138,6 +139,7 @@ async function planOf(address: string, options: Options): Promise<Plan> {
     throw new Error(
       `${url.host} is not this machine. The run creates QR codes and gift cards there, and cancels codes: add --yes if that is right.`,
     )
+  if (options.credentials !== undefined) requireEncryptedWay(url)
   const credentials = await readFrom(options.credentials)
   const { profile, section: sections = [], only = [], strict = false, timeout } = options
   const limits = { timeoutMs: timeout * 1_000, totalMs: TOTAL_MS }

@@ -1,4 +1,3 @@
-import { requestWonDisputeApproval } from '@svc/console-api/outcome-approvals'
 import { closeDispute } from '@svc/core/payments/close-dispute'
 import { DISPUTE_STATUSES, type Dispute, disputes } from '@svc/core/payments/dispute'
 import { findDispute } from '@svc/core/payments/find-dispute'
@@ -6,9 +5,9 @@ import { followedNotice } from '@svc/core/rails/find-notice'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, Option } from 'commander'
-import { printWaiting } from './approval-commands.ts'
+import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
-import { moneyActor, postingTools } from './money-actor.ts'
+import { moneyActor } from './money-actor.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { UsageError } from './usage-error.ts'
@@ -94,7 +93,7 @@ async function close(
   disputeId: string,
   { outcome, notice, json = false }: Json & { outcome: 'WON' | 'LOST'; notice?: string },
 ): Promise<void> {
-  const { ended, waiting } = await withInstallation(async (context) => {
+  const ended = await withInstallation(async (context) => {
     const { commands, database } = context
     const actor = await moneyActor(context)
     const [found, assigns] = await database.operate(async (tx) => [
@@ -103,18 +102,12 @@ async function close(
     ])
     const open = known(found, disputeId)
     const { merchantId, paymentId } = open
-    const waits =
-      outcome === 'WON' &&
-      (await requestWonDisputeApproval(postingTools(context), open, { noticeId: notice, assigns }, { actor }))
-    if (waits) return { waiting: waits, ended: undefined }
-    const { dispute } = await commands
+    return commands
       .open(closeDispute)
       .run(
         { merchantId, disputeId, paymentId, outcome, assigns },
         { actor, action: 'dispute.closed', target: disputeId, tenantId: merchantId },
       )
-    return { waiting: undefined, ended: dispute }
   })
-  if (waiting) printWaiting(waiting, json)
-  else printRecord(shownDispute(ended), json)
+  printOutcome(ended, json, (decided) => printRecord(shownDispute(decided.dispute), json))
 }

@@ -3,7 +3,7 @@ import { readConfig } from '@svc/contract/config'
 import { decryptJwe, encrypt } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
 import { isJweAlgorithm, type JweAlgorithm, type JweKey, keyFromJwk, UnusableJweKey } from '@svc/jwe/keys'
-import { parseStrictJson } from '@svc/kernel/strict-json'
+import { parseStrictJson, withoutByteOrderMark } from '@svc/kernel/strict-json'
 import { readSandboxFile, sandboxFile } from '@svc/server/sandbox/demo'
 import { DEMO_PARTNERS } from '@svc/server/sandbox/demo-partners'
 import type { Command } from 'commander'
@@ -63,7 +63,7 @@ Examples:
 }
 
 async function encryptText(file: string | undefined, options: KeyOptions): Promise<void> {
-  const plain = Buffer.from(await readText(file, 'a JSON object'))
+  const plain = withoutByteOrderMark(Buffer.from(await readText(file, 'a JSON object')))
   const body = strictJson(plain)
   if (body === null || typeof body !== 'object' || Array.isArray(body))
     throw new UsageError('The input must be a JSON object.')
@@ -156,7 +156,7 @@ async function decryptText(file: string | undefined, options: KeyOptions): Promi
     throw new UsageError('A public key cannot decrypt. Give the shared key, or the private half.')
   try {
     const { plaintext, kid, alg } = await decryptJwe(jwe, (wanted) => keys.find((key) => key.kid === wanted))
-    if (options.json) printJson({ kid, alg, body: JSON.parse(plaintext.toString('utf8')) as unknown })
+    if (options.json) printJson({ kid, alg, body: strictJson(withoutByteOrderMark(plaintext)) })
     else process.stdout.write(`${plaintext.toString('utf8')}\n`)
   } catch (error) {
     if (!(error instanceof DecryptionFailed)) throw error

@@ -1,18 +1,17 @@
-import { fundingPosting, requestApprovalIfNeeded, withdrawalPosting } from '@svc/console-api/postings'
 import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { type FundedAccount, findFundedAccount } from '@svc/core/cards/list-onboarded'
-import { entryOf, withdrawFunds } from '@svc/core/cards/withdraw-funds'
-import type { Approval } from '@svc/core/ledger/approvals'
-import { isEntered } from '@svc/core/ledger/bank-entries'
+import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { required } from '@svc/kernel/invariant'
-import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
+import { formatRupees, type Paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import type { Command } from 'commander'
-import { printWaiting } from './approval-commands.ts'
+import { printOutcome } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
-import { moneyActor, postingTools } from './money-actor.ts'
+import { moneyActor } from './money-actor.ts'
 import { printRecord } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -45,8 +44,8 @@ interface Movement {
   readonly reason: string
 }
 
-/** Enters it, or returns the request for a second person. */
-type Enter = (movement: Movement, actor: string, context: CommandContext) => Promise<Approval | undefined>
+/** Enters it, or requests the approval of a second person. */
+type Enter = (movement: Movement, actor: string, context: CommandContext) => Promise<unknown>
 
 /** Enters money that was paid in or out, or requests the approval of a second person; `done`: how the result is called. */
 async function move(
@@ -55,27 +54,28 @@ async function move(
   done: 'funded' | 'withdrawn',
   enter: Enter,
 ): Promise<void> {
-  const amount = parseRupees(text)
+  const amount = valueIn(readAmount(text))
   if (!amount || amount > FUNDING_MAX_PAISE)
     throw new UsageError(
       `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
     )
   if (!/^[A-Z0-9]{6,64}$/.test(canonicalReference(reference)))
     throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
-  const { moved, waiting } = await withInstallation(async (context) => {
+  const outcome = await withInstallation(async (context) => {
     const { database } = context
     const actor = await moneyActor(context)
     const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
     if (!account)
       throw new UsageError(`There is no card account ${cardAccountId}. List: svc admin card-account list`)
     const movement = { partnerId: account.partnerId, cardAccountId, amountPaise: amount, reference, reason }
-    const waits = await enter(movement, actor, context)
-    if (waits) return { waiting: waits, moved: undefined }
+    const entered = await enter(movement, actor, context)
+    if (entered instanceof WaitingApproval) return entered
     const after = await database.operate((tx) => findFundedAccount(tx, cardAccountId))
-    return { waiting: undefined, moved: required(after, 'a card account is never deleted') }
+    return required(after, 'a card account is never deleted')
   })
-  if (waiting) printWaiting(waiting, json)
-  else printRecord({ ...shownAccount(moved), [done]: formatRupees(amount) }, json)
+  printOutcome(outcome, json, (moved) =>
+    printRecord({ ...shownAccount(moved), [done]: formatRupees(amount) }, json),
+  )
 }
 
 const fund = (
@@ -86,32 +86,15 @@ const fund = (
     const assigns = await context.database.operate(async (tx) =>
       notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'transfer_notice'),
     )
-    if (
-      !(await context.database.operate((tx) =>
-        isEntered(tx, { ...entryOf(funding), kinds: ['card_funding'] }),
-      ))
-    ) {
-      const posting = fundingPosting({ ...funding, noticeId: notice })
-      const waits = await requestApprovalIfNeeded(postingTools(context), posting, { actor })
-      if (waits) return waits
-    }
     const audit = fundingAudit(funding, funding.amountPaise, givenIn(funding))
-    await context.commands.open(fundAccount).run({ ...funding, assigns }, { actor, ...audit })
-    return undefined
+    return context.commands.open(fundAccount).run({ ...funding, assigns }, { actor, ...audit })
   })
 
 const withdraw = (cardAccountId: string, options: MoveOptions): Promise<void> =>
-  move(cardAccountId, options, 'withdrawn', async (withdrawal, actor, context) => {
-    if (!(await context.database.operate((tx) => isEntered(tx, entryOf(withdrawal))))) {
-      const waits = await requestApprovalIfNeeded(postingTools(context), withdrawalPosting(withdrawal), {
-        actor,
-      })
-      if (waits) return waits
-    }
+  move(cardAccountId, options, 'withdrawn', (withdrawal, actor, context) => {
     const given = givenIn(withdrawal)
     const audit = fundingAudit(withdrawal, withdrawal.amountPaise, given, 'card_account.withdrawn')
-    await context.commands.open(withdrawFunds).run(withdrawal, { actor, ...audit })
-    return undefined
+    return context.commands.open(withdrawFunds).run(withdrawal, { actor, ...audit })
   })
 
 const givenIn = ({ reference, reason }: Movement) => ({ reference, reason })

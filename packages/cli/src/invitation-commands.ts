@@ -2,19 +2,25 @@ import {
   INVITATION_HOURS,
   INVITATION_HOURS_MAX,
   type Invitation,
+  type InvitationTools,
   insertInvitation,
+  insertPasswordLink,
   invitationLink,
   listOpenInvitations,
+  type MadeInvitation,
+  type NewInvitation,
   newToken,
   revokeInvitationOf,
   stateOf,
 } from '@svc/console-api/invitation-store'
 import { isOperatorName } from '@svc/console-api/operator-store'
 import { ROLES } from '@svc/console-api/permissions'
+import type { Administrator } from '@svc/console-api/second-administrator'
 import type { Config } from '@svc/contract/config'
-import { Failure } from '@svc/contract/errors'
+import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
-import { cliActor, withInstallation } from './context.ts'
+import { AS_OWNER, type AsOwner, refused, WAITS, withAdministrator } from './administrator.ts'
+import { withInstallation } from './context.ts'
 import { readRole } from './operator-role.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -29,14 +35,19 @@ export function addInvitationCommands(operator: Command): void {
     .description('print a link with which a person becomes an operator and chooses a password; it works once')
     .option('--role <role>', `what they may do: ${ROLES.join(', ')}`, 'viewer')
     .option('--hours <hours>', `how long the link works, 1 to ${INVITATION_HOURS_MAX}`, `${INVITATION_HOURS}`)
+    .option(...AS_OWNER)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
+viewer sees everything, with personal data masked; auditor also verifies; support handles cards and codes, finance
+moves money, operations manages tenants and credentials; operator does what these three do; admin also manages operators.
+In live mode the link to the role admin works once a second administrator has approved it.
 The link is shown this one time: the database has only a digest of it. Its address is PUBLIC_URL.
 
 Examples:
   svc admin operator invite ravi --role operator
+  svc admin operator invite asha --role admin --as-owner     (the first administrator)
   svc admin operator invite ravi@example.com --hours 8`,
     )
     .action(invite)
@@ -59,8 +70,10 @@ Examples:
     .addHelpText('after', '\nExample:\n  svc admin operator revoke-invitation ravi')
     .action(async (name: string, { json = false }: Json) => {
       const now = new Date()
-      const revoked = await withInstallation(({ database }) =>
-        database.operate((tx) => revokeInvitationOf(tx, name, now)),
+      const revoked = await withAdministrator(
+        { command: 'operator revoke-invitation' },
+        ({ database }, { actor }) =>
+          database.operate((tx) => revokeInvitationOf(tx, name, now), 'read committed', { actor }),
       )
       if (!revoked)
         throw new UsageError(
@@ -68,6 +81,28 @@ Examples:
         )
       printRecord(shown(revoked, now), json)
     })
+  addPasswordLinkCommand(operator)
+}
+
+function addPasswordLinkCommand(operator: Command): void {
+  operator
+    .command('password-link <name>')
+    .description(
+      'print a link with which an operator chooses another password; it works once, sessions end then',
+    )
+    .option('--hours <hours>', `how long the link works, 1 to ${INVITATION_HOURS_MAX}`, `${INVITATION_HOURS}`)
+    .option(...AS_OWNER)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+A second factor stays: the link replaces the password alone. In live mode it works once a second administrator has
+approved it.
+
+Example:
+  svc admin operator password-link ravi`,
+    )
+    .action(passwordLink)
 }
 
 const shown = (invitation: Invitation, now: Date) => ({
@@ -91,46 +126,51 @@ export function readHours(text: string): number {
   return hours
 }
 
-interface InviteOptions extends Json {
-  readonly role: string
+interface LinkOptions extends Json, AsOwner {
   readonly hours: string
 }
 
-async function invite(
-  name: string,
-  { role: text, hours: wanted, json = false }: InviteOptions,
-): Promise<void> {
-  const role = readRole(text, ROLES)
-  const hours = readHours(wanted)
+async function invite(name: string, options: LinkOptions & { readonly role: string }): Promise<void> {
+  const role = readRole(options.role, ROLES)
   if (!isOperatorName(name))
     throw new UsageError(
       'The name must be 2 to 64 small letters, digits and . _ @ -, a letter or digit first',
     )
-  const now = new Date()
-  const { invitation, link } = await withInstallation(async ({ config, database, keyMaker }) => {
-    const token = newToken(keyMaker.random)
-    return {
-      invitation: await refused(
-        database.operate((tx) =>
-          insertInvitation(
-            tx,
-            { keyring: keyMaker.keyring, random: keyMaker.random, now },
-            { name, role, hours, token, createdBy: cliActor() },
-          ),
-        ),
-      ),
-      link: invitationLink(addressOf(config), token),
-    }
-  })
-  printRecord({ ...shown(invitation, now), link }, json)
+  await printLink(
+    options,
+    { command: `operator invite ${name}`, beforeFirst: false },
+    (tx, tools, by, link) => insertInvitation(tx, tools, by, { ...link, name, role }),
+  )
 }
 
-/** Refusals are reported in one line, as everywhere on the command line. */
-export async function refused<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof Failure) throw new UsageError(error.description)
-    throw error
-  }
+const passwordLink = (idOrName: string, options: LinkOptions): Promise<void> =>
+  printLink(options, { command: `operator password-link ${idOrName}` }, (tx, tools, by, link) =>
+    insertPasswordLink(tx, tools, by, { ...link, idOrName }),
+  )
+
+type LinkWanted = Pick<NewInvitation, 'hours' | 'token' | 'maker'>
+
+async function printLink(
+  { asOwner, hours: wanted, json = false }: LinkOptions,
+  run: { readonly command: string; readonly beforeFirst?: boolean },
+  make: (tx: Tx, tools: InvitationTools, by: Administrator, link: LinkWanted) => Promise<MadeInvitation>,
+): Promise<void> {
+  const hours = readHours(wanted)
+  const now = new Date()
+  const { invitation, link } = await refused(
+    withAdministrator({ ...run, asOwner }, async ({ config, database, keyMaker }, by) => {
+      const { keyring, random } = keyMaker
+      const token = newToken(random)
+      const tools = { config, keyring, random, now }
+      const invitation = await database.operate(
+        (tx) => make(tx, tools, by, { hours, token, maker: by.operator }),
+        'read committed',
+        { actor: by.actor },
+      )
+      return { invitation, link: invitationLink(addressOf(config), token) }
+    }),
+  )
+  const { approvalId } = invitation
+  printRecord({ ...shown(invitation, now), ...(approvalId !== undefined && { approvalId }), link }, json)
+  if (approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
 }

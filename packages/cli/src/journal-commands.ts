@@ -1,11 +1,11 @@
-import { requestApprovalIfNeeded, reversalPosting } from '@svc/console-api/postings'
 import { reverseJournal } from '@svc/core/cards/reverse-posting'
-import { findJournal, type JournalWithLegs, requireReversible } from '@svc/core/ledger/reverse-journal'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
+import { findJournal, type JournalWithLegs } from '@svc/core/ledger/reverse-journal'
 import { formatRupees } from '@svc/kernel/money'
 import type { Command } from 'commander'
-import { printWaiting } from './approval-commands.ts'
+import { printOutcome } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
-import { moneyActor, postingTools } from './money-actor.ts'
+import { moneyActor } from './money-actor.ts'
 import { printRows } from './print.ts'
 import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
@@ -65,23 +65,12 @@ async function reverse(
   journalId: string,
   { reason, json = false }: Options & { reason: string },
 ): Promise<void> {
-  const { waiting, reversal } = await withInstallation(async (context) => {
+  const reversal = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
-    const found = await find(context, journalId)
-    const { tenantId } = found.journal
-    if (found.reversedBy === null) {
-      requireReversible(found)
-      const approval = await requestApprovalIfNeeded(postingTools(context), reversalPosting(found, reason), {
-        actor,
-      })
-      if (approval) return { waiting: approval, reversal: undefined }
-    }
+    const { tenantId } = (await find(context, journalId)).journal
     const audit = { actor, action: 'journal.reversed', target: journalId, tenantId, details: { reason } }
-    const { reversalId } = await context.commands
-      .open(reverseJournal)
-      .run({ tenantId, journalId, reason }, audit)
-    return { waiting: undefined, reversal: await find(context, reversalId) }
+    const outcome = await context.commands.open(reverseJournal).run({ tenantId, journalId, reason }, audit)
+    return outcome instanceof WaitingApproval ? outcome : find(context, outcome.reversalId)
   })
-  if (waiting) printWaiting(waiting, json)
-  else printRows(rowsOf(reversal), json)
+  printOutcome(reversal, json, (found) => printRows(rowsOf(found), json))
 }

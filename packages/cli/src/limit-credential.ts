@@ -1,3 +1,4 @@
+import { shownSecret } from '@svc/console-api/sandbox-secret'
 import { readLimits } from '@svc/core/tenants/credential-limits'
 import {
   type Credential,
@@ -9,8 +10,7 @@ import {
 import { kindOfTenant } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
-import { withInstallation } from './context.ts'
-import { refused } from './invitation-commands.ts'
+import { asAdministrator } from './administrator.ts'
 import { printRecord } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -35,20 +35,22 @@ export const withLimits = (command: Command): Command =>
     .option('--address <address...>', 'addresses and networks from which it may be used; by default all')
     .option('--scope <scope...>', 'what it may be used for, such as payments:read; by default everything')
 
+/** In sandbox mode. */
+export interface ShownCredential extends Omit<IssuedCredential, 'secret'> {
+  readonly secret: string
+}
+
 /** Issues a credential, after `check` has seen its tenant. */
 export function issueLimited(
   { tenantId, name, ...options }: LimitOptions & { readonly tenantId: string; readonly name: string },
   check: (tx: Tx) => Promise<unknown>,
-): Promise<IssuedCredential> {
-  return refused(
-    withInstallation(({ database, keyMaker }) => {
-      const limits = limitsOf(tenantId, options)
-      return database.operate(async (tx) => {
-        await check(tx)
-        return issueCredential(tx, keyMaker, { tenantId, name, limits })
-      })
-    }),
-  )
+): Promise<ShownCredential> {
+  return asAdministrator('key issue', async (tx, { config, keyMaker }) => {
+    const limits = limitsOf(tenantId, options)
+    await check(tx)
+    const issued = await issueCredential(tx, keyMaker, { tenantId, name, limits })
+    return { ...issued, secret: shownSecret(issued.secret, config) }
+  })
 }
 
 interface LimitCommandOptions extends LimitOptions {
@@ -74,18 +76,14 @@ async function limit(
     throw new UsageError('Name what changes: --address or --any-address, --scope or --all-scopes')
   if ((address && anyAddress) || (scope && allScopes))
     throw new UsageError('--address and --any-address, and --scope and --all-scopes, exclude each other')
-  const limited = await refused(
-    withInstallation(({ database }) =>
-      database.operate(async (tx) => {
-        const { limits } = await requireCredential(tx, wanted.tenantId, wanted.credentialId)
-        const next = limitsOf(wanted.tenantId, {
-          address: anyAddress ? [] : (address ?? limits.addresses),
-          scope: allScopes ? [] : (scope ?? limits.scopes),
-        })
-        return limitCredential(tx, wanted, next)
-      }),
-    ),
-  )
+  const limited = await asAdministrator('key limit', async (tx) => {
+    const { limits } = await requireCredential(tx, wanted.tenantId, wanted.credentialId)
+    const next = limitsOf(wanted.tenantId, {
+      address: anyAddress ? [] : (address ?? limits.addresses),
+      scope: allScopes ? [] : (scope ?? limits.scopes),
+    })
+    return limitCredential(tx, wanted, next)
+  })
   const { credentialId, name } = limited
   const { addresses, scopes } = shownLimits(limited)
   printRecord({ tenantId: wanted.tenantId, credentialId, name, addresses, scopes }, json)

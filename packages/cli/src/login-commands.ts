@@ -1,5 +1,6 @@
 import { password as promptPassword, text as promptText } from '@clack/prompts'
 import { type Command, Option } from 'commander'
+import { requireEncryptedWay } from './encrypted-way.ts'
 import { printJson, printRows } from './print.ts'
 import {
   findProfile,
@@ -85,14 +86,11 @@ async function login({
   process.stdout.write(`Signed in to ${url} as profile ${name}, kept in ${profilesFile(process.env)}\n`)
 }
 
-/** Credentials cross the network only encrypted; on this machine there is no network. */
 function readServer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search)
     throw new UsageError('--base-url must be a URL such as https://partner.example')
-  const isLocal = url.hostname === 'localhost' || url.hostname === '[::1]' || url.hostname.startsWith('127.')
-  if (url.protocol === 'http:' && !isLocal)
-    throw new UsageError('--base-url must begin with https:// for a server that is not this machine')
+  requireEncryptedWay(url)
   return url.href.replace(/\/$/, '')
 }
 

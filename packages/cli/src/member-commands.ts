@@ -17,8 +17,9 @@ import {
 import { findTenant } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
-import { type CommandContext, cliActor, withInstallation } from './context.ts'
-import { addressOf, readHours, refused } from './invitation-commands.ts'
+import { asAdministrator } from './administrator.ts'
+import { type CommandContext, withInstallation } from './context.ts'
+import { addressOf, readHours } from './invitation-commands.ts'
 import { readRole } from './operator-role.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -171,17 +172,12 @@ async function invite(
   if (hands && role !== 'admin') throw new UsageError('--hand-over goes to an administrator: --role admin')
   if (sharedKey && !(hands && tenantId.startsWith('par_')))
     throw new UsageError('--shared-key needs --hand-over and a partner')
-  const { member, link: address } = await withInstallation((context) =>
-    refused(
-      context.database.operate(async (tx) => {
-        await requireTenant(tx, tenantId)
-        const publicUrl = addressOf(context.config)
-        const requested = { tenantId, name, hours, createdBy: cliActor(), publicUrl }
-        if (hands) return handOver(tx, toolsOf(context), { ...requested, sharedKey })
-        return inviteMember(tx, toolsOf(context), { ...requested, role })
-      }),
-    ),
-  )
+  const { member, link: address } = await asAdministrator('member invite', async (tx, context, createdBy) => {
+    await requireTenant(tx, tenantId)
+    const requested = { tenantId, name, hours, createdBy, publicUrl: addressOf(context.config) }
+    if (hands) return handOver(tx, toolsOf(context), { ...requested, sharedKey })
+    return inviteMember(tx, toolsOf(context), { ...requested, role })
+  })
   printRecord({ ...shown(member), link: address }, json)
 }
 
@@ -191,12 +187,8 @@ async function link(
   { hours: wanted, json = false }: LinkOptions,
 ): Promise<void> {
   const hours = readHours(wanted)
-  const renewed = await withInstallation((context) =>
-    refused(
-      context.database.operate((tx) =>
-        renewLink(tx, toolsOf(context), { tenantId, who, hours, publicUrl: addressOf(context.config) }),
-      ),
-    ),
+  const renewed = await asAdministrator('member link', (tx, context) =>
+    renewLink(tx, toolsOf(context), { tenantId, who, hours, publicUrl: addressOf(context.config) }),
   )
   const { member, link: address } = renewed ?? noSuch(tenantId, who)
   printRecord({ ...shown(member), link: address }, json)
@@ -213,15 +205,13 @@ async function list(tenantId: string, { json = false }: Json): Promise<void> {
 }
 
 async function change(tenantId: string, who: string, what: MemberChange, json: boolean): Promise<void> {
-  const changed = await withInstallation(({ database }) =>
-    database.operate((tx) => changeMember(tx, tenantId, who, what)),
-  )
+  const changed = await asAdministrator('member change', (tx) => changeMember(tx, tenantId, who, what))
   printRecord(shown(changed ?? noSuch(tenantId, who)), json)
 }
 
 async function resetSecondFactor(tenantId: string, who: string, { json = false }: Json): Promise<void> {
-  const reset = await withInstallation(({ database }) =>
-    database.operate((tx) => resetMemberFactor(tx, tenantId, who)),
+  const reset = await asAdministrator('member reset-second-factor', (tx) =>
+    resetMemberFactor(tx, tenantId, who),
   )
   const { member, removed } = reset ?? noSuch(tenantId, who)
   printRecord({ ...shown(member), reset: removed }, json)

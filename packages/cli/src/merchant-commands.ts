@@ -1,3 +1,4 @@
+import { shownSecret, showsSecrets } from '@svc/console-api/sandbox-secret'
 import { revokeApiKey } from '@svc/core/tenants/api-key'
 import { listCredentials, OVERLAP_HOURS, OVERLAP_HOURS_MAX } from '@svc/core/tenants/credentials'
 import {
@@ -6,12 +7,14 @@ import {
   linkMerchant,
   listMerchants,
   type Merchant,
+  registerMerchant,
   setMerchantDisabled,
 } from '@svc/core/tenants/merchant'
 import { findPartner } from '@svc/core/tenants/partner'
 import { sqlState } from '@svc/platform/db/database'
-import { isMcc, isPayeeName, isVpa, STORED_VALUE_LOAD_MCC } from '@svc/upi-qr/upi-uri'
+import { isMcc, isPayeeName, isVpa, PAYEE_NAME_RULE, STORED_VALUE_LOAD_MCC } from '@svc/upi-qr/upi-uri'
 import type { Command } from 'commander'
+import { asAdministrator } from './administrator.ts'
 import { withInstallation } from './context.ts'
 import {
   addLimitCommand,
@@ -56,7 +59,7 @@ export function addMerchantCommands(program: Command): void {
   const merchant = program.command('merchant').description('register, list and disable merchants')
   merchant
     .command('create')
-    .description('register a merchant; prints its first API key, which is shown only once')
+    .description('register a merchant; in sandbox mode with a first API key, which is shown only once')
     .requiredOption('--name <name>', 'name that payers see, 1 to 100 characters')
     .requiredOption('--vpa <vpa>', 'virtual payment address that its QR codes are paid to')
     .requiredOption('--mcc <code>', 'merchant category code, four digits (ISO 18245)')
@@ -120,30 +123,35 @@ interface CreateOptions extends Json {
 
 async function create({ name, vpa, mcc, json = false }: CreateOptions): Promise<void> {
   const problems = [
-    ...(isPayeeName(name) ? [] : ['--name must have 1 to 100 characters, not only spaces']),
+    ...(isPayeeName(name) ? [] : [`--name ${PAYEE_NAME_RULE}`]),
     ...(isVpa(vpa) ? [] : ['--vpa must look like name@handle']),
     ...(isMcc(mcc) ? [] : ['--mcc must be four digits']),
     ...(mcc === STORED_VALUE_LOAD_MCC ? ['--mcc 6540 (stored-value load) may not have QR codes'] : []),
   ]
   if (problems.length > 0) throw new UsageError(problems.join('\n'))
-  const { merchant, apiKey } = await withInstallation(({ database, keyMaker }) =>
-    database.operate((tx) => createMerchant(tx, keyMaker, { name, vpa, mcc })),
-  ).catch((error: unknown) => {
+  const created = await asAdministrator('merchant create', async (tx, { config, keyMaker }) => {
+    const wanted = { name, vpa, mcc }
+    if (!showsSecrets(config)) return shown(await registerMerchant(tx, keyMaker, wanted))
+    const { merchant, apiKey } = await createMerchant(tx, keyMaker, wanted)
+    return { ...shown(merchant), apiKeyId: apiKey.apiKeyId, apiKey: shownSecret(apiKey.secret, config) }
+  }).catch((error: unknown) => {
     if (sqlState(error) === '23505') throw new UsageError(`Another merchant has the address ${vpa}`)
     throw error
   })
-  printRecord({ ...shown(merchant), apiKeyId: apiKey.apiKeyId, apiKey: apiKey.secret.reveal() }, json)
+  printRecord(created, json)
 }
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('issue, list, limit, roll and revoke API keys of merchants')
   withLimits(key.command('issue <merchantId>'))
-    .description('issue one more API key, shown only once; previous keys stay valid until they are revoked')
+    .description(
+      'issue one more API key, shown only once (sandbox mode only); previous keys stay valid until they are revoked',
+    )
     .option('--name <name>', 'what it is for', 'issued by svc admin key issue')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nTo replace a key without a gap: svc admin key roll mer_… key_…\n\nExample:\n  svc admin key issue mer_… --name "till 2" --address 203.0.113.0/24 --scope qr_codes:read qr_codes:write',
+      '\nIn live mode keys are handed over: svc admin member invite mer_… <name> --hand-over\nTo replace a key without a gap: svc admin key roll mer_… key_…\n\nExample:\n  svc admin key issue mer_… --name "till 2" --address 203.0.113.0/24 --scope qr_codes:read qr_codes:write',
     )
     .action(
       async (merchantId: string, { json = false, ...options }: Json & LimitOptions & { name: string }) => {
@@ -152,7 +160,7 @@ export function addKeyCommands(program: Command): void {
           { tenantId: merchantId, ...options },
           async (tx) => (await findMerchant(tx, merchantId)) ?? noMerchant(merchantId),
         )
-        printRecord({ merchantId, apiKeyId, name, apiKey: secret.reveal() }, json)
+        printRecord({ merchantId, apiKeyId, name, apiKey: secret }, json)
       },
     )
   addListCommand(key)
@@ -163,7 +171,9 @@ export function addKeyCommands(program: Command): void {
   )
   key
     .command('roll <merchantId> <apiKeyId>')
-    .description('issue a key in the place of another, which goes on working for some hours; shown only once')
+    .description(
+      'issue a key in the place of another, which goes on working for some hours; shown only once (sandbox mode only)',
+    )
     .option(
       '--hours <hours>',
       `how long the previous key works, 1 to ${OVERLAP_HOURS_MAX}`,
@@ -175,7 +185,7 @@ export function addKeyCommands(program: Command): void {
       roll({ tenantId: merchantId, credentialId: apiKeyId }, options, ({ issued, replaced }) => ({
         merchantId,
         apiKeyId: issued.credentialId,
-        apiKey: issued.secret.reveal(),
+        apiKey: issued.secret,
         replacedEndsAt: replaced.expiresAt,
       })),
     )

@@ -1,93 +1,20 @@
-import type { OperatorAccount } from '@svc/console-api/operator-store'
 import { permits } from '@svc/console-api/permissions'
-import type { PostingTools } from '@svc/console-api/postings'
-import { type Factor, isFactorMissing } from '@svc/console-api/proof-age'
-import { Failure } from '@svc/contract/errors'
-import { idMaker } from '@svc/contract/id-kinds'
-import { systemClock } from '@svc/kernel/time'
-import { openLog } from '@svc/platform/log'
-import { openMetrics } from '@svc/platform/metrics'
 import { type CommandContext, cliActor } from './context.ts'
-import { signInGate } from './sign-in-gate.ts'
+import { signedInOperator } from './signed-in-operator.ts'
 import { UsageError } from './usage-error.ts'
-
-/** Where an attempt comes from, as the audit names it. */
-const ADDRESS = 'command line'
 
 /**
  * Who moves money by the command line: the operator whose name and password the settings hold, so that no one approves
- * what they prepared (decision R10). In sandbox mode, without these, the account that the command runs on. The rules are
- * those of the console's sign-in (decision O2).
+ * what they prepared (decision R10). In sandbox mode, without these, the account that the command runs on.
  */
 export async function moneyActor(context: CommandContext): Promise<string> {
   const { config } = context
-  const { SVC_OPERATOR: name, SVC_OPERATOR_PASSWORD: password, SVC_MODE } = config
-  if (name === undefined || password === undefined) {
-    if (SVC_MODE === 'sandbox') return cliActor()
+  if (config.SVC_OPERATOR === undefined || config.SVC_OPERATOR_PASSWORD === undefined) {
+    if (config.SVC_MODE === 'sandbox') return cliActor()
     throw new UsageError('Set SVC_OPERATOR and SVC_OPERATOR_PASSWORD: money is moved in an operator’s name.')
   }
-  if (config.CONSOLE_PASSWORDS === 'off')
-    throw new UsageError(
-      'CONSOLE_PASSWORDS is off, and the command line knows operators by their passwords only. Do this in the console, signed in with the identity provider or a passkey.',
-    )
-  const { operator, factors } = await prove(context, name, password.reveal())
-  const { role } = operator
+  const { name, role } = await signedInOperator(context)
   if (!permits(role, 'finance'))
     throw new UsageError(`The operator ${name} has the role ${role}, which may not move money.`)
-  const person = { movesMoney: true, hasSecondFactor: operator.hasSecondFactor }
-  if (isFactorMissing(config.CONSOLE_SECOND_FACTOR, person, factors))
-    throw new UsageError(
-      `A password alone is not enough for ${name}, and the command line cannot use passkeys. Set up an authenticator app under “Your account” in the console, then set SVC_OPERATOR_CODE to a code of it; or do this in the console.`,
-    )
   return `operator ${name}`
 }
-
-/** Throws `UsageError` for a wrong password, and for a missing or wrong code. Failures are slowed down and audited. */
-async function prove(
-  context: CommandContext,
-  name: string,
-  password: string,
-): Promise<{ operator: OperatorAccount; factors: readonly Factor[] }> {
-  const { config, database, keyMaker } = context
-  const { keyring, random } = keyMaker
-  const { FailedSignIns } = await import('@svc/console-api/failed-sign-ins')
-  const { proveOperator } = await import('@svc/console-api/prove-operator')
-  const { SecondFactor } = await import('@svc/console-api/second-factor')
-  const { OPERATOR_FACTORS } = await import('@svc/console-api/second-factor-store')
-  const log = openLog('warn', process.stderr)
-  const actor = cliActor()
-  const services = {
-    database,
-    failedSignIns: new FailedSignIns({ config, database, log, metrics: openMetrics(new Set()) }),
-    secondFactor: new SecondFactor({ clock: systemClock, keyring, random }, OPERATOR_FACTORS),
-    signInGate: signInGate(context, actor),
-  }
-  const attempt = { action: 'operator.sign_in_failed', actor, address: ADDRESS, name, requestId: '' } as const
-  const code = config.SVC_OPERATOR_CODE?.reveal()
-  try {
-    return await proveOperator(services, attempt, { password, code })
-  } catch (error) {
-    throw error instanceof Failure ? new UsageError(reasonOf(error, name)) : error
-  }
-}
-
-function reasonOf({ code, description }: Failure, name: string): string {
-  switch (code) {
-    case 'wrong_password':
-      return 'SVC_OPERATOR and SVC_OPERATOR_PASSWORD fit no active operator.'
-    case 'wrong_code':
-      return `SVC_OPERATOR_CODE is not a code of ${name}, or was used before: each works once.`
-    case 'second_factor_required':
-      return `${description}. Set SVC_OPERATOR_CODE to a code of ${name}.`
-    default:
-      return `${description}. Try again later.`
-  }
-}
-
-/** What postings of this call need. */
-export const postingTools = ({ commands, config, database, keyMaker }: CommandContext): PostingTools => ({
-  commands,
-  config,
-  database,
-  newId: idMaker(systemClock, keyMaker.random),
-})

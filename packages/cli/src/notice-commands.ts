@@ -1,6 +1,5 @@
-import { assignmentPosting } from '@svc/console-api/assignment-posting'
-import { requestApprovalIfNeeded } from '@svc/console-api/postings'
 import { fail } from '@svc/contract/errors'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { acceptPayment } from '@svc/core/payments/accept-payment'
 import {
   assignmentOf,
@@ -14,13 +13,14 @@ import { findNotice } from '@svc/core/rails/find-notice'
 import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { reopenNotice } from '@svc/core/rails/reopen-notice'
 import { required } from '@svc/kernel/invariant'
-import { formatRupees, parseRupees } from '@svc/kernel/money'
+import { formatRupees, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { statement } from '@svc/platform/db/statement'
 import type { Command } from 'commander'
-import { printWaiting } from './approval-commands.ts'
+import { printOutcome } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { shownDispute } from './dispute-commands.ts'
-import { moneyActor, postingTools } from './money-actor.ts'
+import { moneyActor } from './money-actor.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { readReason } from './read-reason.ts'
@@ -40,6 +40,8 @@ const shown = (notice: RailNotice) => ({
   noticeId: notice.noticeId,
   status: notice.status,
   reason: notice.reason,
+  field: notice.field,
+  detail: notice.detail,
   utr: notice.utr,
   paymentId: notice.paymentId,
   cardAccountId: notice.cardAccountId,
@@ -63,7 +65,7 @@ export function addNoticeCommands(program: Command): void {
   notice
     .command('list')
     .description('list notices that wait to be assigned, newest first')
-    .option('--all', 'also those that were assigned or dismissed, and repeats in other words')
+    .option('--all', 'also those that were assigned, dismissed or ignored, and repeats in other words')
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
     .action(async ({ all = false, limit, json = false }: Json & { all?: boolean; limit: number }) => {
@@ -152,22 +154,20 @@ async function assign(
   noticeId: string,
   { utr, amount, tr, payeeVpa, json = false }: AssignOptions,
 ): Promise<void> {
-  const amountPaise = amount === undefined ? undefined : parseRupees(amount)
+  const amountPaise = amount === undefined ? undefined : valueIn(readAmount(amount))
   if (amount !== undefined && !amountPaise)
     throw new UsageError('--amount must be rupees above 0, with at most two decimals')
-  const { assigned, waiting } = await withInstallation(async (context) => {
+  const outcome = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
     const notice =
       (await context.database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
     const reading = { utr, amountPaise, tr, payeeVpa }
-    if (reportsDispute(notice))
-      return { assigned: await carryOutAgain(context, notice, reading, actor), waiting: undefined }
+    if (reportsDispute(notice)) return carryOutAgain(context, notice, reading, actor)
     if (utr === undefined || amountPaise === undefined)
       throw new UsageError('Give --utr and --amount: the notice does not report a dispute.')
     return recordPayment(context, notice, reading, actor)
   })
-  if (waiting) printWaiting(waiting, json)
-  else printRecord(assigned, json)
+  printOutcome(outcome, json, (assigned) => printRecord(assigned, json))
 }
 
 const auditOf = ({ noticeId, tenantId }: RailNotice, actor: string) => ({
@@ -179,13 +179,10 @@ const auditOf = ({ noticeId, tenantId }: RailNotice, actor: string) => ({
 
 async function recordPayment(context: CommandContext, notice: RailNotice, reading: Reading, actor: string) {
   const args = assignmentOf(notice, reading, actor)
-  const posting = await assignmentPosting(context, notice, args)
-  const waiting = await requestApprovalIfNeeded(postingTools(context), posting, { actor })
-  if (waiting) return { assigned: undefined, waiting }
-  const { payment } = await context.commands.open(acceptPayment).run(args, auditOf(notice, actor))
-  const { paymentId, merchantId, status, reason, amountPaise } = payment!
-  const assigned = { paymentId, merchantId, amount: formatRupees(amountPaise), status, reason }
-  return { assigned, waiting: undefined }
+  const outcome = await context.commands.open(acceptPayment).run(args, auditOf(notice, actor))
+  if (outcome instanceof WaitingApproval) return outcome
+  const { paymentId, merchantId, status, reason, amountPaise } = outcome.payment!
+  return { paymentId, merchantId, amount: formatRupees(amountPaise), status, reason }
 }
 
 async function carryOutAgain(

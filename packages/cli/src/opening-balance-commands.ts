@@ -1,34 +1,55 @@
-import { openingPosting, requestApprovalIfNeeded } from '@svc/console-api/postings'
+import type { FileFormat } from '@svc/core/bank-files/file-format'
+import { OPENING_FIELDS, OPENING_FORMAT, readOpeningLine } from '@svc/core/bank-files/opening-rows'
+import { readBankFile } from '@svc/core/bank-files/read-bank-file'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import {
   type CheckedFile,
   type CheckedOpening,
   checkOpeningBalances,
+  type OpeningLine,
+  type OpeningLineError,
   openingTotals,
 } from '@svc/core/ledger/import-opening-balances'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { openingAccounts } from '@svc/core/ledger/opening-balance'
 import { groupBy } from '@svc/kernel/group-by'
 import { formatRupees } from '@svc/kernel/money'
-import { calendarDay } from '@svc/kernel/time'
 import type { Command } from 'commander'
+import {
+  type BankFileOptions,
+  chooseFormat,
+  fileSource,
+  readingDays,
+  rejecting,
+  withFileOptions,
+} from './bank-file-input.ts'
 import { type CommandContext, withInstallation } from './context.ts'
-import { moneyActor, postingTools } from './money-actor.ts'
-import { type OpeningFile, readOpeningFile } from './opening-balance-file.ts'
+import { moneyActor } from './money-actor.ts'
 import { requireName } from './partner-commands.ts'
 import { printRecord } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
-interface ImportOptions {
+interface ImportOptions extends BankFileOptions {
   readonly reason: string
-  readonly dryRun?: boolean
-  readonly json?: boolean
+}
+
+const LINES_MAX = 100_000
+
+/** A file as it was read. */
+interface OpeningFile {
+  /** Depends on the bytes of the file alone. */
+  readonly fileId: string
+  readonly lines: readonly OpeningLine[]
+  /** Lines that cannot be read. */
+  readonly problems: readonly OpeningLineError[]
+  readonly skipped: number
 }
 
 /** So many tenants at once; the lines of one tenant follow each other. */
 const TENANTS_AT_ONCE = 50
 
 export function addOpeningBalanceCommands(program: Command): void {
-  program
+  const command = program
     .command('opening-balances')
     .description('what an installation owes when it takes over from another system')
     .command('import <file>')
@@ -36,8 +57,7 @@ export function addOpeningBalanceCommands(program: Command): void {
       'enter opening balances of merchants and card accounts (CSV), one for each account; again, it changes nothing',
     )
     .requiredOption('--reason <text>', 'why; it is in every journal')
-    .option('--dry-run', 'check the file and print what it adds up to; enter nothing')
-    .option('--json', 'print JSON')
+  withFileOptions(command, 'a JSON file')
     .addHelpText(
       'after',
       `
@@ -52,17 +72,18 @@ Example:
 }
 
 async function runImport(file: string, options: ImportOptions): Promise<void> {
-  const { reason, dryRun = false, json = false } = options
+  const { reason, dryRun = false, onlyReadable = false, json = false } = options
   requireName(reason, '--reason')
-  const read = await readOpeningFile(file)
+  const format = (await chooseFormat(options.format, {}, OPENING_FIELDS)) ?? OPENING_FORMAT
   const result = await withInstallation(async (context) => {
     const actor = dryRun ? undefined : await moneyActor(context)
+    const read = await readFile(context, file, format)
     const checked = await check(context, read)
-    if (actor === undefined) return { checked, outcomes: undefined }
-    requireNoProblems(file, checked)
-    return { checked, outcomes: await enterAll(context, checked.lines, { actor, reason }) }
+    if (actor === undefined) return { read, checked, outcomes: undefined }
+    if (!onlyReadable) requireNoProblems(file, checked)
+    return { read, checked, outcomes: await enterAll(context, checked.lines, { actor, reason }) }
   })
-  const { checked, outcomes } = result
+  const { read, checked, outcomes } = result
   for (const { line, problem } of checked.problems) process.stderr.write(`line ${line}: ${problem}\n`)
   printRecord(summary(read, checked, outcomes), json)
   if (outcomes && outcomes.waiting > 0)
@@ -72,9 +93,27 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   if (checked.problems.length > 0) process.exitCode = 1
 }
 
+async function readFile(context: CommandContext, file: string, format: FileFormat): Promise<OpeningFile> {
+  const source = await fileSource(file)
+  const days = await readingDays(context)
+  const reading = { format, days, reference: 'account', read: readOpeningLine }
+  const { hash, lines, skipped, problems, rows } = await rejecting(() => readBankFile(source, reading))
+  if (lines === skipped) throw new UsageError(`${file} has no line below its heading.`)
+  if (lines > LINES_MAX) throw new UsageError(`${file} has more than ${LINES_MAX} lines: split it.`)
+  const read: OpeningLine[] = []
+  for await (const line of rows()) read.push(line)
+  return {
+    fileId: `opb_${hash.slice(0, 26)}`,
+    lines: read,
+    problems: problems.map(({ line, column, reason }) => ({ line, problem: `${column} ${reason}` })),
+    skipped,
+  }
+}
+
 /** What is wrong with the lines by themselves and in the ledger, in the order of the file. */
-async function check({ config, database }: CommandContext, read: OpeningFile): Promise<CheckedFile> {
-  const today = calendarDay(new Date(), config.BUSINESS_TIME_ZONE)
+async function check(context: CommandContext, read: OpeningFile): Promise<CheckedFile> {
+  const { database } = context
+  const { today } = await readingDays(context)
   const { problems, lines } = await database.operate((tx) => checkOpeningBalances(tx, { ...read, today }))
   return { lines, problems: [...read.problems, ...problems].toSorted((a, b) => a.line - b.line) }
 }
@@ -85,7 +124,11 @@ function requireNoProblems(file: string, { problems }: CheckedFile): void {
   throw new UsageError(`Nothing was entered. ${file} has lines that are refused:\n${shown}`)
 }
 
-function summary({ fileId }: OpeningFile, { problems, lines }: CheckedFile, outcomes: Outcomes | undefined) {
+function summary(
+  { fileId, skipped }: OpeningFile,
+  { problems, lines }: CheckedFile,
+  outcomes: Outcomes | undefined,
+) {
   const of = (is: CheckedOpening['is']) => lines.filter((line) => line.is === is).length
   const { payable, card_funding } = openingTotals(lines)
   return {
@@ -97,6 +140,7 @@ function summary({ fileId }: OpeningFile, { problems, lines }: CheckedFile, outc
     enteredBefore: of('repeated') + (outcomes?.repeated ?? 0),
     reversed: of('reversed'),
     refused: problems.length,
+    skipped,
   }
 }
 
@@ -136,13 +180,13 @@ async function enter(
   { actor, reason }: Entering,
 ): Promise<keyof Outcomes> {
   const args = { tenantId, kind, ownerId, amountPaise, effectiveDate, reference, reason }
-  if (await requestApprovalIfNeeded(postingTools(context), openingPosting(args), { actor })) return 'waiting'
-  const { journal } = await context.commands.open(enterOpeningBalance).run(args, {
+  const outcome = await context.commands.open(enterOpeningBalance).run(args, {
     actor,
     action: 'opening_balance.posted',
     target: openingAccounts(args)[0].accountId,
     tenantId,
     details: { amount: formatRupees(amountPaise), effectiveDate, reference, reason },
   })
-  return journal ? 'entered' : 'repeated'
+  if (outcome instanceof WaitingApproval) return 'waiting'
+  return outcome.journal ? 'entered' : 'repeated'
 }

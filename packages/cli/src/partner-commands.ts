@@ -1,18 +1,17 @@
+import { shownSecret, showsSecrets } from '@svc/console-api/sandbox-secret'
 import { listCredentials, OVERLAP_HOURS, OVERLAP_HOURS_MAX } from '@svc/core/tenants/credentials'
-import { issueSharedKey, listJweKeys, registerPublicKey, retireJweKey } from '@svc/core/tenants/jwe-keys'
 import {
   createPartner,
-  findPartner,
   listPartners,
   type Partner,
   PRODUCTS,
   type Product,
+  registerPartner,
   revokeOAuthClient,
 } from '@svc/core/tenants/partner'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
-import { UnusableJweKey } from '@svc/jwe/keys'
-import { sqlState, type Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
+import { asAdministrator } from './administrator.ts'
 import { withInstallation } from './context.ts'
 import {
   addLimitCommand,
@@ -21,8 +20,9 @@ import {
   shownLimits,
   withLimits,
 } from './limit-credential.ts'
+import { addPartnerKeyCommands } from './partner-key-commands.ts'
 import { printRecord, printRows } from './print.ts'
-import { parseJsonText, readText } from './read-text.ts'
+import { requirePartner } from './require-partner.ts'
 import { type RollOptions, roll } from './roll-credential.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -39,14 +39,6 @@ const shown = ({ partnerId, name, products, plainRequests, createdAt, disabledAt
   status: disabledAt ? 'disabled' : 'active',
 })
 
-/** The partner, or a word on where to find the one that was meant. */
-export async function requirePartner(tx: Tx, partnerId: string): Promise<Partner> {
-  const partner = await findPartner(tx, partnerId)
-  if (!partner)
-    throw new UsageError(`There is no partner ${partnerId}. See them all with: svc admin partner list`)
-  return partner
-}
-
 export const requireName = (name: string, option = '--name'): void => {
   if (!/\S/.test(name) || name.length > 100)
     throw new UsageError(`${option} must have 1 to 100 characters, not only spaces`)
@@ -58,7 +50,9 @@ export function addPartnerCommands(program: Command): void {
     .description('register, list and disable card and rewards partners')
   partner
     .command('create')
-    .description('register a partner; prints its first OAuth client, whose secret is shown only once')
+    .description(
+      'register a partner; in sandbox mode with a first OAuth client, whose secret is shown only once',
+    )
     .requiredOption('--name <name>', '1 to 100 characters')
     .requiredOption('--product <product...>', `what it uses: ${PRODUCTS.join(', ')}; one or both`)
     .option('--plain-requests', 'accept requests that are not encrypted (sandbox mode only)')
@@ -93,7 +87,7 @@ export function addPartnerCommands(program: Command): void {
       })
   }
   addClientCommands(partner)
-  addEncryptionKeyCommands(partner)
+  addPartnerKeyCommands(partner)
 }
 
 interface CreateOptions extends Json {
@@ -109,15 +103,16 @@ async function create({ name, product, plainRequests = false, json = false }: Cr
   )
   if (products.length !== new Set(product).size)
     throw new UsageError(`--product must be one or both of ${PRODUCTS.join(', ')}`)
-  const { partner, client } = await withInstallation(({ config, database, keyMaker }) => {
+  const created = await asAdministrator('partner create', async (tx, { config, keyMaker }) => {
     if (plainRequests && config.SVC_MODE !== 'sandbox')
       throw new UsageError('--plain-requests exists in sandbox mode only')
-    return database.operate((tx) => createPartner(tx, keyMaker, { name, products, plainRequests }))
+    const wanted = { name, products, plainRequests }
+    if (!showsSecrets(config)) return shown(await registerPartner(tx, keyMaker, wanted))
+    const { partner, client } = await createPartner(tx, keyMaker, wanted)
+    const { clientId, clientSecret } = client
+    return { ...shown(partner), clientId, clientSecret: shownSecret(clientSecret, config) }
   })
-  printRecord(
-    { ...shown(partner), clientId: client.clientId, clientSecret: client.clientSecret.reveal() },
-    json,
-  )
+  printRecord(created, json)
 }
 
 function addClientCommands(partner: Command): void {
@@ -125,12 +120,12 @@ function addClientCommands(partner: Command): void {
     .command('client')
     .description('issue, list, limit, roll and revoke OAuth clients of partners')
   withLimits(client.command('issue <partnerId>'))
-    .description('issue one more OAuth client; its secret is shown only once')
+    .description('issue one more OAuth client, whose secret is shown only once (sandbox mode only)')
     .option('--name <name>', 'what it is for', 'issued by svc admin partner client issue')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nTo replace a client without a gap: svc admin partner client roll par_… cli_…\n\nExample:\n  svc admin partner client issue par_… --name "batch jobs"',
+      '\nIn live mode clients are handed over: svc admin member invite par_… <name> --hand-over\nTo replace a client without a gap: svc admin partner client roll par_… cli_…\n\nExample:\n  svc admin partner client issue par_… --name "batch jobs"',
     )
     .action(
       async (partnerId: string, { json = false, ...options }: Json & LimitOptions & { name: string }) => {
@@ -140,7 +135,7 @@ function addClientCommands(partner: Command): void {
           { tenantId: partnerId, ...options },
           (tx) => requirePartner(tx, partnerId),
         )
-        printRecord({ partnerId, clientId, name, clientSecret: secret.reveal() }, json)
+        printRecord({ partnerId, clientId, name, clientSecret: secret }, json)
       },
     )
   client
@@ -187,7 +182,7 @@ function addRevokeCommand(client: Command): void {
         throw new UsageError(
           `There is no OAuth client ${clientId}. See them with: svc admin partner client list <partnerId>`,
         )
-      printRecord(revoked, json)
+      printRecord({ ...revoked }, json)
     })
 }
 
@@ -195,7 +190,7 @@ function addRollCommand(client: Command): void {
   client
     .command('roll <partnerId> <clientId>')
     .description(
-      'issue a client in the place of another, which goes on working for some hours; shown only once',
+      'issue a client in the place of another, which goes on working for some hours; shown only once (sandbox mode only)',
     )
     .option(
       '--hours <hours>',
@@ -208,91 +203,8 @@ function addRollCommand(client: Command): void {
       roll({ tenantId: partnerId, credentialId: clientId }, options, ({ issued, replaced }) => ({
         partnerId,
         clientId: issued.credentialId,
-        clientSecret: issued.secret.reveal(),
+        clientSecret: issued.secret,
         replacedEndsAt: replaced.expiresAt,
       })),
     )
-}
-
-function addEncryptionKeyCommands(partner: Command): void {
-  const key = partner.command('key').description('encryption keys of a partner')
-  key
-    .command('issue-shared <partnerId>')
-    .description(
-      'issue a shared key (A256KW) as a JWK, shown only once; previous keys stay valid until they are retired',
-    )
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nTo rotate a key: issue a new one, give it to every client beside the previous one, then retire the previous one:\n  svc admin partner key issue-shared par_… --json > shared.jwk\n  svc admin partner key retire par_… sk_…\nUntil then responses are encrypted with the previous key, except those to requests that are encrypted with the new one.',
-    )
-    .action(async (partnerId: string, { json = false }: Json) => {
-      const { k, ...key } = await withInstallation(({ database, keyMaker }) =>
-        database.operate(async (tx) => {
-          await requirePartner(tx, partnerId)
-          return issueSharedKey(tx, keyMaker, partnerId)
-        }),
-      )
-      printRecord({ ...key, k: k.reveal() }, json)
-    })
-  key
-    .command('register-public <partnerId> [file]')
-    .description(
-      'register the partner’s public key (a JWK, from a file or standard input), to which responses are encrypted',
-    )
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  svc admin partner key register-public par_… public.jwk\n  jose jwk pub -i key.jwk | svc admin partner key register-public par_…\nResponses are encrypted to the first key at once, and to a further one when the previous one is retired.',
-    )
-    .action(registerPublic)
-  key
-    .command('list <partnerId>')
-    .description('list the encryption keys of a partner')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin partner key list par_…')
-    .action(async (partnerId: string, { json = false }: Json) => {
-      const keys = await withInstallation(({ database }) =>
-        database.operate(async (tx) => {
-          await requirePartner(tx, partnerId)
-          return listJweKeys(tx, partnerId)
-        }),
-      )
-      printRows(keys, json)
-    })
-  key
-    .command('retire <partnerId> <kid>')
-    .description('retire a key for good: within a second nothing encrypted with it is accepted')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin partner key retire par_… sk_…')
-    .action(async (partnerId: string, kid: string, { json = false }: Json) => {
-      const retired = await withInstallation(({ database }) =>
-        database.operate((tx) => retireJweKey(tx, partnerId, kid)),
-      )
-      if (!retired)
-        throw new UsageError(
-          `Partner ${partnerId} has no key ${kid}. See them with: svc admin partner key list <partnerId>`,
-        )
-      printRecord(retired, json)
-    })
-}
-
-async function registerPublic(
-  partnerId: string,
-  file: string | undefined,
-  { json = false }: Json,
-): Promise<void> {
-  const jwk = parseJsonText(await readText(file, 'a JWK'), 'a JWK')
-  const key = await withInstallation(({ database }) =>
-    database.operate(async (tx) => {
-      await requirePartner(tx, partnerId)
-      return registerPublicKey(tx, partnerId, jwk)
-    }),
-  ).catch((error: unknown) => {
-    if (error instanceof UnusableJweKey) throw new UsageError(`This JWK cannot serve. ${error.message}.`)
-    if (sqlState(error) === '23505')
-      throw new UsageError('The partner has a key with this kid already. Give the new one another kid.')
-    throw error
-  })
-  printRecord({ partnerId, kid: key.kid, kind: 'public', alg: key.alg, enc: key.enc }, json)
 }

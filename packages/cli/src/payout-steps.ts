@@ -1,8 +1,10 @@
+import { carriedOut, WaitingApproval } from '@svc/core/ledger/money-command'
 import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
 import { findPayout, listAllPayouts } from '@svc/core/payments/find-payouts'
 import type { Payout } from '@svc/core/payments/payout'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Command } from 'commander'
+import { printOutcome } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { noPayout, readDay, shownPayout } from './payout-print.ts'
@@ -48,7 +50,7 @@ export function addPayoutStepCommands(payout: Command): void {
   payout
     .command('fail <payoutId>')
     .description(
-      'record that the bank could not pay a payout, or that its money came back: it is payable again',
+      'record that the bank could not pay a payout, or that its money came back: it is payable again, once a second person approves',
     )
     .requiredOption('--reason <text>', 'why', readReason)
     .option('--return-utr <reference>', 'the bank’s own reference of the return, of a payout that was paid')
@@ -62,13 +64,13 @@ export function addPayoutStepCommands(payout: Command): void {
     )
 }
 
-/** One step of a payout, in the name of who requests it. */
+/** One step of a payout, in the name of who requests it; that it failed may wait for a second person. */
 export async function changeInName(
   { commands }: CommandContext,
   { merchantId, payoutId }: Payout,
   taken: PayoutStep,
   actor: string,
-): Promise<Payout> {
+): Promise<Payout | WaitingApproval> {
   const changed = await commands.open(changePayout).run(
     { merchantId, payoutId, step: taken },
     {
@@ -78,7 +80,7 @@ export async function changeInName(
       tenantId: merchantId,
     },
   )
-  return changed.payout
+  return changed instanceof WaitingApproval ? changed : changed.payout
 }
 
 async function step(payoutId: string, taken: PayoutStep, json = false): Promise<void> {
@@ -87,7 +89,7 @@ async function step(payoutId: string, taken: PayoutStep, json = false): Promise<
     const found = await context.database.operate((tx) => findPayout(tx, payoutId))
     return changeInName(context, found ?? noPayout(payoutId), taken, actor)
   })
-  printRecord(shownPayout(changed), json)
+  printOutcome(changed, json, (payout) => printRecord(shownPayout(payout), json))
 }
 
 async function approve(payoutIds: readonly string[], { date, json = false }: Json & { date?: string }) {
@@ -101,7 +103,8 @@ async function approve(payoutIds: readonly string[], { date, json = false }: Jso
       return Promise.all(payoutIds.map(async (id) => (await findPayout(tx, id)) ?? noPayout(id)))
     })
     const changed = []
-    for (const each of found) changed.push(await changeInName(context, each, { to: 'APPROVED', by }, by))
+    for (const each of found)
+      changed.push(carriedOut(await changeInName(context, each, { to: 'APPROVED', by }, by)))
     return changed
   })
   printRows(approved.map(shownPayout), json)

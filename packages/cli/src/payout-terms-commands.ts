@@ -11,8 +11,8 @@ import {
   setPayoutDetails,
 } from '@svc/core/payments/payout-terms'
 import { findMerchant } from '@svc/core/tenants/merchant'
-import { formatRupees, paise, parseRupees } from '@svc/kernel/money'
-import { calendarDay } from '@svc/kernel/time'
+import { formatRupees, paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import type { Tx } from '@svc/platform/db/database'
 import { type Command, InvalidArgumentError } from 'commander'
 import { withInstallation } from './context.ts'
@@ -44,7 +44,11 @@ export function addPayoutTermsCommands(payout: Command): void {
     .description('set what a merchant is charged for each payment, from a day on; without options, list it')
     .option('--percent <percent>', 'of the amount, at most two decimals', readBasisPoints)
     .option('--fixed <rupees>', 'in addition, for each payment', readFixed)
-    .option('--from <day>', 'the first business day; by default today', readDay)
+    .option(
+      '--from <day>',
+      'the first business day; by default today, or the next one where today has payments',
+      readDay,
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -109,14 +113,14 @@ function checked({ holder = '', number = '', ifsc = '', gstState }: Omit<Account
 }
 
 function readBasisPoints(text: string): number {
-  const basisPoints = parseRupees(text)
+  const basisPoints = valueIn(readAmount(text))
   if (basisPoints === undefined || basisPoints > FEE_BASIS_POINTS_MAX)
     throw new InvalidArgumentError('It must be from 0 to 100, with at most two decimals.')
   return Number(basisPoints)
 }
 
 function readFixed(text: string) {
-  const fixed = parseRupees(text)
+  const fixed = valueIn(readAmount(text))
   if (fixed === undefined || fixed > FEE_FIXED_MAX_PAISE)
     throw new InvalidArgumentError('It must be rupees from 0 to 1000, with at most two decimals.')
   return fixed
@@ -132,14 +136,19 @@ async function fee(merchantId: string, { percent, fixed, from, json = false }: F
   const isSet = percent !== undefined || fixed !== undefined
   const fees = await inNameOf(isSet, async (tx, config) => {
     await requireMerchant(tx, merchantId)
-    const today = calendarDay(new Date(), config.BUSINESS_TIME_ZONE)
     const fee = {
       merchantId,
-      validFrom: from ?? today,
+      validFrom: from,
       basisPoints: percent ?? 0,
       fixedPaise: fixed ?? paise(0n),
     }
-    if (isSet) await setMerchantFee(tx, fee, { today, field: '--from' })
+    if (isSet)
+      await setMerchantFee(tx, fee, {
+        now: new Date(),
+        cutOffMinutes: config.BUSINESS_DAY_CUTOFF,
+        timeZone: config.BUSINESS_TIME_ZONE,
+        field: '--from',
+      })
     return listMerchantFees(tx, merchantId)
   })
   printRows(

@@ -1,4 +1,4 @@
-import { stringify } from 'csv-stringify/sync'
+import { csvLine } from '@svc/kernel/csv'
 
 type Row = Readonly<Record<string, string | number | boolean | Date | null | undefined>>
 
@@ -28,8 +28,15 @@ export interface Printed {
 
 /** Rows as a table for people, as CSV with a header, or as JSON. */
 export function printTable(rows: readonly Row[], { csv = false, json = false }: Printed): void {
-  if (csv) process.stdout.write(stringify([...rows], { header: true }))
+  if (csv) process.stdout.write(csvOf(rows))
   else printRows(rows, json)
+}
+
+/** Rows as a file with a header; nothing for no rows. */
+export function csvOf(rows: readonly Row[]): string {
+  const names = Object.keys(rows[0] ?? {})
+  const lines = rows.map((row) => csvLine(names.map((name) => row[name])))
+  return rows.length === 0 ? '' : [csvLine(names), ...lines].join('')
 }
 
 /** One record for people, a field a line; with `--json` the same as JSON for programs. */

@@ -18,6 +18,7 @@ import { withInstallation } from './context.ts'
 import { addDisputeCommands } from './dispute-commands.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addEncryptionCommands } from './encryption-commands.ts'
+import { addEndAccessCommand } from './end-access-command.ts'
 import { addEventCommands } from './event-commands.ts'
 import { addInvariantsCommand } from './invariants-command.ts'
 import { addJournalCommands } from './journal-commands.ts'
@@ -68,7 +69,7 @@ Examples:
   svc qr create --name "Counter 1"              create a QR code there
   svc qr doctor code.png                        is this QR code one that every UPI app reads?
 
-In a checkout, write npm run svc -- instead of svc.
+In a checkout, write node bin/svc.mjs instead of svc.
 Settings come from the environment; docs/reference/settings.md lists them.`,
     )
   addServeCommand(program)
@@ -162,6 +163,7 @@ Examples:
   addReconcileCommand(admin)
   addInvariantsCommand(admin)
   addBackupCommands(admin)
+  addEndAccessCommand(admin)
 }
 
 function addReconcileCommand(admin: Command): void {

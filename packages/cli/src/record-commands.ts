@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { printJson, printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
-import { flat, openProfile, pathWith, type RemoteOptions, remote } from './remote.ts'
+import { openProfile, pathWith, type RemoteOptions, remote, show } from './remote.ts'
+import { addCreateCard } from './remote-card-command.ts'
 
 interface PaymentOptions extends RemoteOptions {
   readonly status?: string
@@ -33,7 +33,7 @@ function addPayments(program: Command): void {
     .addHelpText('after', '\nExample:\n  svc payments list --limit 10')
     .action(async (options: PaymentOptions) => {
       const { status, utr, limit } = options
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'merchant')
       const path = pathWith('/api/v0/payments', { status, utr, limit })
       show((await session.call<{ data: readonly object[] }>('GET', path)).data, options)
     })
@@ -41,7 +41,7 @@ function addPayments(program: Command): void {
     .description('show a payment')
     .addHelpText('after', '\nExample:\n  svc payments show pay_…')
     .action(async (paymentId: string, options: RemoteOptions) => {
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'merchant')
       show(await session.call<object>('GET', `/api/v0/payments/${encodeURIComponent(paymentId)}`), options)
     })
 }
@@ -50,6 +50,7 @@ function addCards(program: Command): void {
   const cards = program
     .command('cards')
     .description('cards of the partner of a profile; svc admin cards has those of all partners')
+  addCreateCard(cards)
   remote(cards.command('search'))
     .description('find cards of a company and card account; incentive partners name one card')
     .requiredOption('--company <companyId>', 'the company')
@@ -57,7 +58,7 @@ function addCards(program: Command): void {
     .option('--card <svcCardId>', 'only this card')
     .addHelpText('after', '\nExample:\n  svc cards search --company com_… --account acc_… --card card_…')
     .action(async (options: CardOptions) => {
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'partner')
       const request = {
         companyId: options.company,
         cardAccountId: options.account,
@@ -70,16 +71,10 @@ function addCards(program: Command): void {
     .description('show a card')
     .addHelpText('after', '\nExample:\n  svc cards show card_…')
     .action(async (svcCardId: string, options: RemoteOptions) => {
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'partner')
       show(
         await session.call<object>('GET', `/api/v0/partner/svcCard/${encodeURIComponent(svcCardId)}`),
         options,
       )
     })
-}
-
-export function show(found: object | readonly object[], { json }: RemoteOptions): void {
-  if (json) return printJson(found)
-  if (Array.isArray(found)) printRows((found as readonly object[]).map(flat), false)
-  else printRecord(flat(found), false)
 }

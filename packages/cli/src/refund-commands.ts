@@ -1,4 +1,3 @@
-import { requestFailedRefundApproval } from '@svc/console-api/outcome-approvals'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { findRefund } from '@svc/core/payments/find-refund'
 import { type MerchantRefund, merchantRefunds } from '@svc/core/payments/merchant-refund'
@@ -8,13 +7,14 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, InvalidArgumentError } from 'commander'
-import { printWaiting } from './approval-commands.ts'
+import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
-import { moneyActor, postingTools } from './money-actor.ts'
+import { moneyActor } from './money-actor.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { readReason } from './read-reason.ts'
 import { addRefundFileCommands } from './refund-file.ts'
+import { addRefundImport } from './refund-import.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -80,6 +80,7 @@ export function addRefundCommands(program: Command): void {
       printRecord(shown(found), json)
     })
   addRefundFileCommands(refund)
+  addRefundImport(refund)
   refund
     .command('confirm <refundId>')
     .description(
@@ -93,7 +94,7 @@ export function addRefundCommands(program: Command): void {
   refund
     .command('fail <refundId>')
     .description(
-      'record that the bank cannot make a refund: its money is payable to the merchant again; above APPROVAL_ABOVE_RUPEES a second person approves',
+      'record that the bank cannot make a refund: its money is payable to the merchant again; above APPROVAL_ABOVE_RUPEES, and at any amount once it was sent, a second person approves',
     )
     .requiredOption('--reason <text>', 'why', readReason)
     .option('--notice <noticeId>', 'the notice in quarantine that says so')
@@ -115,7 +116,7 @@ async function complete(
   failureReason: string | null,
 ): Promise<void> {
   const reference = utr === undefined ? null : canonicalReference(utr)
-  const { completed, waiting } = await withInstallation(async (context) => {
+  const completed = await withInstallation(async (context) => {
     const { commands, database } = context
     const actor = await moneyActor(context)
     const [refund, assigns] = await database.operate(async (tx) => [
@@ -123,11 +124,7 @@ async function complete(
       notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'refund_notice'),
     ])
     const outcome = { refundId, utr: reference, amountPaise: undefined, failureReason }
-    const following = { ...outcome, noticeId: notice, assigns }
-    const waits =
-      refund && (await requestFailedRefundApproval(postingTools(context), refund, following, { actor }))
-    if (waits) return { waiting: waits, completed: undefined }
-    const decided = await commands.open(completeRefund).run(
+    return commands.open(completeRefund).run(
       { read: { outcome }, assigns },
       {
         actor,
@@ -136,8 +133,6 @@ async function complete(
         tenantId: refund?.merchantId ?? PLATFORM_TENANT,
       },
     )
-    return { waiting: undefined, completed: decided.refund! }
   })
-  if (waiting) printWaiting(waiting, json)
-  else printRecord(shown(completed), json)
+  printOutcome(completed, json, (decided) => printRecord(shown(decided.refund!), json))
 }

@@ -57,21 +57,21 @@ export function addRemoteQrCommands(qr: Command): void {
     .option('--image <file>', 'write the image there, as PNG')
     .addHelpText('after', '\nExample:\n  svc qr show qr_… --image code.png')
     .action(async (qrCodeId: string, options: CreateOptions) => {
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'merchant')
       await print(await session.call<QrCode>('GET', pathOf(qrCodeId)), options)
     })
   remote(qr.command('cancel <qrCodeId>'))
     .description('cancel a QR code of the merchant of a profile; it accepts no payment after that')
     .addHelpText('after', '\nExample:\n  svc qr cancel qr_…')
     .action(async (qrCodeId: string, options: RemoteOptions) => {
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'merchant')
       await print(await session.call<QrCode>('PATCH', `${pathOf(qrCodeId)}/cancel`, {}), options)
     })
 }
 
 async function create(options: CreateOptions): Promise<void> {
   const { name, amount, fixed, multipleUse, expiry, reference, description } = options
-  const session = await openProfile(options)
+  const session = await openProfile(options, 'merchant')
   const request = {
     ...(name !== undefined && { qrName: name }),
     ...(amount !== undefined && { amount }),
@@ -99,7 +99,7 @@ interface ListOptions extends RemoteOptions {
 
 async function list(options: ListOptions): Promise<void> {
   const { status, reference, limit, json = false } = options
-  const session = await openProfile(options)
+  const session = await openProfile(options, 'merchant')
   const filters = {
     limit,
     ...(status !== undefined && { status }),

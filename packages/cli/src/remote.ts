@@ -1,6 +1,10 @@
+import { readConfig } from '@svc/contract/config'
+import { readSandboxFile } from '@svc/server/sandbox/demo'
 import type { Command } from 'commander'
-import { findProfile } from './profile-store.ts'
+import { printJson, printRecord, printRows } from './print.ts'
+import { findProfile, type Profile, readProfiles } from './profile-store.ts'
 import { type ApiPath, TenantSession } from './tenant-session.ts'
+import { UsageError } from './usage-error.ts'
 
 export interface RemoteOptions {
   readonly profile?: string
@@ -13,10 +17,43 @@ export const remote = (command: Command): Command =>
     .option('--profile <name>', 'the profile; by default SVC_PROFILE, or the current one')
     .option('--json', 'print JSON, also for errors')
 
-/** Signed in as the tenant of the profile. */
-export async function openProfile({ profile }: RemoteOptions): Promise<TenantSession> {
-  const { baseUrl, credentials } = await findProfile(process.env, profile)
+/** Whose commands they are: a tenant of the other kind has no such records. */
+export type TenantKind = 'merchant' | 'partner'
+
+/** Whose a command is right after the start of a sandbox, before the first sign-in. */
+const DEMO = { merchant: 'merchant', partner: 'incentivePartner' } as const
+
+/**
+ * Signed in as the tenant of the profile; with none kept, as a demo tenant of the sandbox whose file is here.
+ *
+ * @throws UsageError where the command is of the other kind of tenant, before anything is sent
+ */
+export async function openProfile(
+  options: RemoteOptions,
+  kind?: TenantKind,
+  demoKind: TenantKind = kind ?? 'merchant',
+): Promise<TenantSession> {
+  const demo = await demoProfile(options, demoKind)
+  const { baseUrl, credentials, name } = demo ?? (await findProfile(process.env, options.profile))
+  const found = 'apiKey' in credentials ? 'merchant' : 'partner'
+  if (kind !== undefined && kind !== found)
+    throw new UsageError(
+      `This command is for a ${kind}, and the profile ${name} is a ${found}'s. Choose another one with --profile (list them: svc profiles), or sign in as a ${kind}: svc login --profile <name>${kind === 'partner' ? ' --partner' : ''}`,
+    )
   return new TenantSession(baseUrl, credentials)
+}
+
+async function demoProfile(
+  { profile, json }: RemoteOptions,
+  kind: TenantKind,
+): Promise<(Profile & { readonly name: string }) | undefined> {
+  const isChosen = profile !== undefined || process.env['SVC_PROFILE'] !== undefined
+  if (isChosen || Object.keys((await readProfiles(process.env)).profiles).length > 0) return undefined
+  const sandbox = await readSandboxFile(readConfig(process.env).DATA_DIR)
+  if (!sandbox) return undefined
+  const name = DEMO[kind]
+  if (!json) process.stderr.write(`Not signed in: as ${name} of the sandbox at ${sandbox.baseUrl}\n`)
+  return { baseUrl: sandbox.baseUrl, credentials: sandbox[name], name }
 }
 
 /** Path and query; parameters that are undefined are left out. */
@@ -42,4 +79,11 @@ export function flat(record: object): Row {
       value !== null && typeof value === 'object' ? JSON.stringify(value) : (value as Row[string]),
     ]),
   )
+}
+
+/** Prints a record or a list. */
+export function show(found: object | readonly object[], { json }: RemoteOptions): void {
+  if (json) return printJson(found)
+  if (Array.isArray(found)) printRows((found as readonly object[]).map(flat), false)
+  else printRecord(flat(found), false)
 }

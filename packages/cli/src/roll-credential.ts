@@ -1,6 +1,8 @@
+import { shownSecret } from '@svc/console-api/sandbox-secret'
 import { rollCredential } from '@svc/core/tenants/credentials'
-import { withInstallation } from './context.ts'
-import { readHours, refused } from './invitation-commands.ts'
+import { asAdministrator } from './administrator.ts'
+import { readHours } from './invitation-commands.ts'
+import type { ShownCredential } from './limit-credential.ts'
 import { printRecord } from './print.ts'
 
 export interface RollOptions {
@@ -8,7 +10,10 @@ export interface RollOptions {
   readonly json?: boolean
 }
 
-type Rolled = Awaited<ReturnType<typeof rollCredential>>
+type Result = Awaited<ReturnType<typeof rollCredential>>
+interface Rolled extends Pick<Result, 'replaced'> {
+  readonly issued: ShownCredential
+}
 
 /** Replaces a credential of a tenant, and prints the new one, the only time that it can be seen. */
 export async function roll(
@@ -17,10 +22,9 @@ export async function roll(
   toRecord: (rolled: Rolled) => Parameters<typeof printRecord>[0],
 ): Promise<void> {
   const requested = { ...wanted, hours: readHours(hours) }
-  const rolled = await refused(
-    withInstallation(({ database, keyMaker }) =>
-      database.operate((tx) => rollCredential(tx, keyMaker, requested)),
-    ),
-  )
+  const rolled = await asAdministrator('key roll', async (tx, { config, keyMaker }) => {
+    const { issued, replaced } = await rollCredential(tx, keyMaker, requested)
+    return { issued: { ...issued, secret: shownSecret(issued.secret, config) }, replaced }
+  })
   printRecord(toRecord(rolled), json)
 }

@@ -1,4 +1,5 @@
-import { parseRupees } from '@svc/kernel/money'
+import { readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { type Command, Option } from 'commander'
 import { printJson, printRecord } from './print.ts'
 import { readSandbox, TenantSession } from './tenant-session.ts'
@@ -34,7 +35,8 @@ export function addSandboxTransferCommand(sandbox: Command): void {
 
 async function transfer(to: string | undefined, options: TransferOptions): Promise<void> {
   const { amount, utr, mode, duplicates, json = false } = options
-  if (!parseRupees(amount)) throw new UsageError('--amount must be rupees above 0, with at most two decimals')
+  if (!valueIn(readAmount(amount)))
+    throw new UsageError('--amount must be rupees above 0, with at most two decimals')
   if (duplicates !== undefined && !/^\d$/.test(duplicates))
     throw new UsageError('--duplicates must be a whole number from 0 to 9')
   const sandbox = await readSandbox()

@@ -1,15 +1,13 @@
-import { requestApprovalIfNeeded, settlementPosting } from '@svc/console-api/postings'
 import { FUNDING_MAX_PAISE } from '@svc/core/cards/card-account'
-import { isEntered } from '@svc/core/ledger/bank-entries'
 import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
-import { settlementEntry } from '@svc/core/ledger/settlement'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { formatRupees, parseRupees } from '@svc/kernel/money'
+import { formatRupees, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import type { Command } from 'commander'
-import { printWaiting } from './approval-commands.ts'
+import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
-import { moneyActor, postingTools } from './money-actor.ts'
+import { moneyActor } from './money-actor.ts'
 import { printRecord } from './print.ts'
 import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
@@ -45,7 +43,7 @@ Examples:
 
 async function settle(accountId: string, { json = false, ...options }: Options): Promise<void> {
   const { reference, reason } = options
-  const amountPaise = parseRupees(options.amount)
+  const amountPaise = valueIn(readAmount(options.amount))
   if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
     throw new UsageError(
       `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
@@ -53,7 +51,7 @@ async function settle(accountId: string, { json = false, ...options }: Options):
   if (!/^[A-Z0-9]{6,64}$/.test(canonicalReference(reference)))
     throw new UsageError('--reference must have 6 to 64 letters and digits')
   const outcome = options.writeOff ? 'WRITTEN_OFF' : 'SETTLED'
-  const { settled, waiting } = await withInstallation(async (context) => {
+  const settled = await withInstallation(async (context) => {
     const { commands, database } = context
     const actor = await moneyActor(context)
     const open = await database.operate((tx) => findOpenBalance(tx, accountId))
@@ -63,26 +61,21 @@ async function settle(accountId: string, { json = false, ...options }: Options):
       )
     const { kind, side, tenantId } = open
     const settlement = { tenantId, kind, outcome, side, amountPaise, reference, reason } as const
-    const isRepeat = await database.operate((tx) => isEntered(tx, settlementEntry(settlement)))
-    const waits = isRepeat
-      ? undefined
-      : await requestApprovalIfNeeded(postingTools(context), settlementPosting(settlement), { actor })
-    if (waits) return { waiting: waits, settled: undefined }
     const details = { amount: formatRupees(amountPaise), outcome, reference, reason }
     const audit = { actor, action: 'ledger_account.settled', target: accountId, tenantId, details }
-    return { waiting: undefined, settled: await commands.open(settleBalance).run(settlement, audit) }
+    return commands.open(settleBalance).run(settlement, audit)
   })
-  if (waiting) printWaiting(waiting, json)
-  else
+  printOutcome(settled, json, ({ journal, journalId, openPaise }) =>
     printRecord(
       {
         accountId,
-        journalId: settled.journalId,
+        journalId,
         amount: formatRupees(amountPaise),
         outcome,
-        open: formatRupees(settled.openPaise),
-        isRepeat: settled.journal === undefined,
+        open: formatRupees(openPaise),
+        isRepeat: journal === undefined,
       },
       json,
-    )
+    ),
+  )
 }

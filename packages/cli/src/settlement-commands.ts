@@ -1,25 +1,13 @@
 import {
   type DifferenceKind,
-  importSettlement,
   type SettlementDifference,
   settlementDifferences,
 } from '@svc/core/payments/import-settlement'
-import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { formatRupees } from '@svc/kernel/money'
-import { recordAudit } from '@svc/platform/audit'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { withInstallation } from './context.ts'
-import { moneyActor } from './money-actor.ts'
-import { type Printed, printRecord, printTable } from './print.ts'
-import { checkSettlementFile, type SettlementFormat, settlementLinesOf } from './settlement-file.ts'
-
-interface ImportOptions {
-  readonly utr: string
-  readonly amount: string
-  readonly date: string
-  readonly unit: SettlementFormat['unit']
-  readonly json?: boolean
-}
+import { type Printed, printTable } from './print.ts'
+import { addSettlementImport } from './settlement-import.ts'
 
 interface DifferencesOptions extends Printed {
   readonly days: number
@@ -38,26 +26,7 @@ export function addSettlementCommands(program: Command): void {
   const settlement = program
     .command('settlement')
     .description('what the bank has paid: import its settlement files, list what does not fit')
-  settlement
-    .command('import <file>')
-    .description('match a settlement file of the bank (CSV) with payments; again, it changes nothing')
-    .option('--utr <column>', 'the column of the bank’s reference', 'utr')
-    .option('--amount <column>', 'the column of the amount', 'amount')
-    .option('--date <column>', 'the column of the day of settlement', 'date')
-    .addOption(
-      new Option('--unit <unit>', 'what amounts are in').choices(['rupees', 'paise']).default('rupees'),
-    )
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      `
-All lines are checked before the first is recorded. The money of each line that fits a payment goes from the merchant's
-clearing account to its bank account, in the ledger.
-
-Example:
-  svc admin settlement import settlement-2026-04-01.csv --utr RRN --amount "Settled Amount" --date "Value Date"`,
-    )
-    .action(runImport)
+  addSettlementImport(settlement)
   settlement
     .command('differences')
     .description(
@@ -73,28 +42,6 @@ Example:
 function readDays(text: string): number {
   if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of days.')
   return Number(text)
-}
-
-async function runImport(
-  file: string,
-  { utr, amount, date, unit, json = false }: ImportOptions,
-): Promise<void> {
-  const format = { columns: { utr, amount, date }, unit }
-  const fileId = await checkSettlementFile(file, format)
-  const { conflicting, matchedPaise, ...counts } = await withInstallation(async (context) => {
-    const { database, commands } = context
-    const actor = await moneyActor(context)
-    const entry = { actor, action: 'settlement.imported', target: fileId }
-    await database.operate(async (tx) => recordAudit(tx, [entry]))
-    const record = commands.open(recordSettlement)
-    return importSettlement({ database, record }, fileId, settlementLinesOf(file, format))
-  })
-  for (const line of conflicting)
-    process.stderr.write(
-      `line ${line.line}: ${line.utr} was recorded before with another amount than ${formatRupees(line.amountPaise)}\n`,
-    )
-  printRecord({ ...counts, conflicting: conflicting.length, matchedAmount: formatRupees(matchedPaise) }, json)
-  if (conflicting.length > 0) process.exitCode = 1
 }
 
 async function printDifferences({ days, ...printed }: DifferencesOptions): Promise<void> {

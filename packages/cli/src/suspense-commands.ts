@@ -1,4 +1,3 @@
-import { requestApprovalIfNeeded, suspensePosting } from '@svc/console-api/postings'
 import { findCredit, listSuspense } from '@svc/core/payments/find-suspense'
 import type { Payment } from '@svc/core/payments/payment'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
@@ -6,9 +5,9 @@ import { findMerchant } from '@svc/core/tenants/merchant'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import type { Command } from 'commander'
-import { printWaiting } from './approval-commands.ts'
+import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
-import { moneyActor, postingTools } from './money-actor.ts'
+import { moneyActor } from './money-actor.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { readReason } from './read-reason.ts'
@@ -74,7 +73,7 @@ export function addSuspenseCommands(program: Command): void {
 }
 
 async function resolve(id: string, merchantId: string | null, reason: string, json = false): Promise<void> {
-  const { payment, waiting } = await withInstallation(async (context) => {
+  const outcome = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
     const found = await context.database.operate(async (tx) => {
       if (merchantId !== null && !(await findMerchant(tx, merchantId)))
@@ -82,23 +81,11 @@ async function resolve(id: string, merchantId: string | null, reason: string, js
       return findCredit(tx, id, canonicalReference(id))
     })
     if (!found) throw new UsageError(`There is no payment ${id}. List them with: svc admin suspense list`)
-    const { merchantId: tenantId, paymentId, utr, amountPaise, status } = found
-    if (status === 'SUSPENSE') {
-      const posting = suspensePosting({ tenantId, paymentId, merchantId, utr, amountPaise, reason })
-      const waits = await requestApprovalIfNeeded(postingTools(context), posting, { actor })
-      if (waits) return { waiting: waits, payment: undefined }
-    }
-    const resolved = await context.commands.open(resolveSuspense).run(
-      { tenantId, paymentId, merchantId, reason },
-      {
-        actor,
-        action: merchantId === null ? 'suspense.returned' : 'suspense.assigned',
-        target: paymentId,
-        tenantId,
-      },
-    )
-    return { waiting: undefined, payment: resolved.payment }
+    const { merchantId: tenantId, paymentId } = found
+    const action = merchantId === null ? 'suspense.returned' : 'suspense.assigned'
+    return context.commands
+      .open(resolveSuspense)
+      .run({ tenantId, paymentId, merchantId, reason }, { actor, action, target: paymentId, tenantId })
   })
-  if (waiting) printWaiting(waiting, json)
-  else printRecord(shown(payment), json)
+  printOutcome(outcome, json, ({ payment }) => printRecord(shown(payment), json))
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '@svc/contract/config'
 import { ConnectionError, Merchant, Partner, SvcError, UnexpectedResponseError } from '@svc/sdk'
 import { readSandboxFile, type SandboxFile } from '@svc/server/sandbox/demo'
+import { allowsPlainHttp, requireEncryptedWay } from './encrypted-way.ts'
 import { EXIT, notSignedIn, RemoteError, UsageError } from './usage-error.ts'
 
 /** Tenants of `sandbox.json` whom a command can be. */
@@ -40,14 +41,25 @@ const noSandbox = (dataDir: string): never => {
 /** The HTTP interface as one tenant uses it: the SDK, with failures that a person reads in one line. */
 export class TenantSession {
   readonly client: Merchant | Partner
+  /** Of a partner. */
+  readonly partnerId: string | undefined
   readonly #baseUrl: string
 
   constructor(baseUrl: string, credentials: Credentials) {
-    const options = { baseUrl, maxRetries: 0, timeoutMs: CALL_MS_MAX, deadlineMs: CALL_MS_MAX }
+    requireEncryptedWay(new URL(baseUrl))
+    const allowPlainHttp = allowsPlainHttp()
+    const options = {
+      baseUrl,
+      allowPlainHttp,
+      maxRetries: 0,
+      timeoutMs: CALL_MS_MAX,
+      deadlineMs: CALL_MS_MAX,
+    }
     this.client =
       'apiKey' in credentials
         ? new Merchant({ ...options, apiKey: credentials.apiKey })
         : new Partner({ ...options, ...credentials })
+    this.partnerId = 'partnerId' in credentials ? credentials.partnerId : undefined
     this.#baseUrl = baseUrl
   }
 

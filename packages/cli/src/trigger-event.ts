@@ -75,6 +75,13 @@ const MERCHANT_TRIGGERS = {
     PAID_CODE,
     async (sandbox) => `could not pay out ${await payOut(sandbox, 'FAILED')}`,
   ),
+  'merchant.updated': { advice: 'An operator changes merchants: svc admin payout fee, or the console' },
+  'credential.issued': { advice: 'An operator issues credentials: svc admin key issue' },
+  'credential.revoked': { advice: 'An operator revokes credentials: svc admin key revoke' },
+  'member.invited': { advice: 'An operator invites members: svc admin member invite' },
+  'member.factor_reset': {
+    advice: 'An operator resets second factors: svc admin member reset-second-factor',
+  },
   'api_key.revoked': trigger([], async ({ merchant: { merchantId } }) => {
     const apiKeyId = await withInstallation(({ database, keyMaker }) =>
       database.operate(async (tx) => {

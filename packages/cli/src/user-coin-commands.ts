@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { readRupeesPerCoin } from './coin-commands.ts'
 import { readCount } from './read-count.ts'
-import { show } from './record-commands.ts'
-import { openProfile, pathWith, type RemoteOptions, remote } from './remote.ts'
+import { openProfile, pathWith, type RemoteOptions, remote, show } from './remote.ts'
 import type { ApiPath } from './tenant-session.ts'
 
 const COINS = '/api/v0/svc-coins'
@@ -27,7 +26,7 @@ export function addUserCoinCommands(program: Command): void {
     .description('show the balance of a user')
     .addHelpText('after', '\nExample:\n  svc coins balance usr_…')
     .action(async (userId: string, options: RemoteOptions) => {
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'partner')
       show(await session.call<object>('GET', ofUser(userId, 'balance')), options)
     })
   remote(coins.command('history <userId>'))
@@ -35,7 +34,7 @@ export function addUserCoinCommands(program: Command): void {
     .option('--limit <count>', 'how many', readCount, 50)
     .addHelpText('after', '\nExample:\n  svc coins history usr_… --limit 10')
     .action(async (userId: string, options: RemoteOptions & { readonly limit: number }) => {
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'partner')
       const path = pathWith(ofUser(userId, 'history'), { limit: options.limit })
       show((await session.call<{ data: readonly object[] }>('GET', path)).data, options)
     })
@@ -44,7 +43,7 @@ export function addUserCoinCommands(program: Command): void {
     .option('--rupees-per-coin <rupees>', 'what a coin is worth, to value the coins', readRupeesPerCoin)
     .addHelpText('after', '\nExample:\n  svc coins liability --rupees-per-coin 0.25')
     .action(async (options: RemoteOptions & { readonly rupeesPerCoin?: string }) => {
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'partner')
       const path = pathWith(`${COINS}/reports/liability`, { rupeesPerCoin: options.rupeesPerCoin })
       show(await session.call<object>('GET', path), options)
     })
@@ -56,14 +55,14 @@ function addAllocations(coins: Command): void {
     .description('show what became of an allocation')
     .addHelpText('after', '\nExample:\n  svc coins allocation cal_…')
     .action(async (allocationId: string, options: RemoteOptions) => {
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'partner')
       show(await session.call<object>('GET', ofAllocation(allocationId)), options)
     })
   remote(coins.command('confirm <allocationId>'))
     .description('make a pending allocation active that waits for confirmation')
     .addHelpText('after', '\nExample:\n  svc coins confirm cal_…')
     .action(async (allocationId: string, options: RemoteOptions) => {
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'partner')
       show(await session.call<object>('POST', ofAllocation(allocationId, '/confirm'), {}), options)
     })
   remote(coins.command('void <allocationId>'))
@@ -73,7 +72,7 @@ function addAllocations(coins: Command): void {
     .addHelpText('after', "\nExample:\n  svc coins void cal_… --reason 'order returned'")
     .action(async (allocationId: string, options: VoidOptions) => {
       const { reason, requestId = randomUUID() } = options
-      const session = await openProfile(options)
+      const session = await openProfile(options, 'partner')
       show(
         await session.call<object>('POST', ofAllocation(allocationId, '/void'), { requestId, reason }),
         options,

@@ -1,3 +1,5 @@
+import { requireShown, shownSecret } from '@svc/console-api/sandbox-secret'
+import { type Config, readConfig } from '@svc/contract/config'
 import { Failure } from '@svc/contract/errors'
 import { EVENT_TYPES, type EventType } from '@svc/contract/events'
 import { findTenant } from '@svc/core/tenants/tenant'
@@ -5,8 +7,10 @@ import { deleteEndpoint, rotateSecret, updateEndpoint } from '@svc/core/webhooks
 import { createEndpoint } from '@svc/core/webhooks/create-endpoint'
 import { type Endpoint, listTenantEndpoints } from '@svc/core/webhooks/endpoint'
 import type { EndpointKey } from '@svc/core/webhooks/endpoint-store'
+import type { Secret } from '@svc/kernel/secret'
 import type { AnyCommand } from '@svc/platform/command'
 import type { Command } from 'commander'
+import { refused } from './administrator.ts'
 import { cliActor, withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -25,16 +29,24 @@ const shown = ({ endpointId, tenantId, url, types, enabled, disabledReason, crea
 })
 
 /** Runs the command that the API runs, as the operator. Every change of an endpoint is audited by the database itself. */
-const change = <Args, D>(command: AnyCommand<Args, D>, args: Args & EndpointKey): Promise<D> =>
-  withInstallation(({ commands }) =>
-    commands
+const change = <Args, D>(
+  command: AnyCommand<Args, D>,
+  args: Args & EndpointKey,
+  check?: (config: Config) => void,
+): Promise<D> =>
+  withInstallation(({ commands, config }) => {
+    check?.(config)
+    return commands
       .open(command)
       .run(args, { actor: cliActor(), target: args.endpointId, tenantId: args.tenantId })
       .catch((error: unknown) => {
         if (!(error instanceof Failure)) throw error
         throw new UsageError(`${error.description}. See them with: svc admin webhook list ${args.tenantId}`)
-      }),
-  )
+      })
+  })
+
+/** Of an endpoint that was changed after `requireShown`. */
+const textOf = (secret: Secret): string => shownSecret(secret, readConfig(process.env))
 
 const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES)
 
@@ -54,7 +66,9 @@ export function addWebhookCommands(program: Command): void {
     .description('manage the webhook endpoints of merchants and partners')
   webhook
     .command('create <tenantId>')
-    .description('register an endpoint; prints its signing secret, which is shown only once')
+    .description(
+      'register an endpoint; prints its signing secret, which is shown only once (sandbox mode only)',
+    )
     .requiredOption('--url <url>', 'https; in sandbox mode also http and loopback')
     .option('--types <types>', 'comma-separated event types; all by default', '')
     .option('--json', 'print JSON')
@@ -75,11 +89,14 @@ export function addWebhookCommands(program: Command): void {
     })
   webhook
     .command('rotate <tenantId> <endpointId>')
-    .description('create a new signing secret; the previous ones stay in use for a day')
+    .description(
+      'create a new signing secret, which is shown only once (sandbox mode only); the previous ones stay in use for a day',
+    )
     .option('--json', 'print JSON')
     .action(async (tenantId: string, endpointId: string, { json = false }: Json) => {
-      const { endpoint, rotate } = await change(rotateSecret, { tenantId, endpointId })
-      printRecord({ ...shown(endpoint), secret: rotate.secret.reveal() }, json)
+      const key = { tenantId, endpointId }
+      const { endpoint, rotate } = await refused(change(rotateSecret, key, requireShown))
+      printRecord({ ...shown(endpoint), secret: textOf(rotate.secret) }, json)
     })
   for (const [name, enabled, description] of [
     ['disable', false, 'send nothing more to an endpoint'],
@@ -110,7 +127,8 @@ interface CreateOptions extends Json {
 
 async function create(tenantId: string, { url, types, json = false }: CreateOptions): Promise<void> {
   const wanted = readTypes(types)
-  const { endpoint, command } = await withInstallation(async ({ commands, database }) => {
+  const { endpoint, command } = await withInstallation(async ({ commands, config, database }) => {
+    requireShown(config)
     if (!(await database.operate((tx) => findTenant(tx, tenantId))))
       throw new UsageError(`There is no tenant ${tenantId}`)
     const audit = {
@@ -122,5 +140,5 @@ async function create(tenantId: string, { url, types, json = false }: CreateOpti
     if (error instanceof Failure) throw new UsageError(error.description)
     throw error
   })
-  printRecord({ ...shown(endpoint), secret: command.secret.reveal() }, json)
+  printRecord({ ...shown(endpoint), secret: textOf(command.secret) }, json)
 }

@@ -1,16 +1,15 @@
 import { fail } from '@svc/contract/errors'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
-import { findAdjusting } from '@svc/core/payments/find-adjusting'
+import { findAssigned } from '@svc/core/payments/find-suspense'
 import { AdjustmentRecord, adjustmentToWire } from '@svc/core/payments/payment-adjustment'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { Rupees, readRupees } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
-import { actorOf, auditOf } from './as-operator.ts'
+import { auditOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from './console-schema.ts'
-import { adjustmentPosting, requestApprovalIfNeeded } from './postings.ts'
 
 export const AdjustmentInConsole = record('AdjustmentInConsole', {
   ...AdjustmentRecord.properties,
@@ -40,39 +39,27 @@ export const adjustPaymentInConsole = query({
   }),
   result: AdjustmentInConsole,
   accepted: ApprovalRecord,
-  errors: [
-    'payment_not_found',
-    'payment_not_accepted',
-    'adjustment_refused',
-    'adjustment_reference_used',
-    'approval_open',
-    'approval_required',
-  ],
+  errors: [...adjustPayment.approval.failures, 'approval_open'],
   mount(services) {
     const { commands, config, database } = services
     const { run } = commands.open(adjustPayment)
+    const timeZone = config.BUSINESS_TIME_ZONE
     return async (input) => {
+      const { paymentId: id } = input.params
       const { amount, reason, reference: given } = input.body
       const amountPaise = readRupees('amount', amount)
       const reference = canonicalReference(given)
-      const requestedAdjustment = { paymentId: input.params.paymentId, amountPaise, reference }
-      const found =
-        (await database.operate((tx) => findAdjusting(tx, requestedAdjustment))) ?? fail('payment_not_found')
-      const { merchantId, paymentId, beforePaise, changePaise, isRepeat } = found
-      const args = { merchantId, paymentId, amountPaise, reference, reason }
-      if (!isRepeat) {
-        const by = { actor: actorOf(input.caller), requestId: input.requestId }
-        const posting = adjustmentPosting({ ...args, changePaise })
-        const approval = await requestApprovalIfNeeded(services, posting, by, beforePaise)
-        if (approval) return waitsForApproval(approval, services)
-      }
+      const found = await database.operate((tx) => findAssigned(tx, id, canonicalReference(id)))
+      const { merchantId, paymentId } = found ?? fail('payment_not_found')
       const details = { amount: formatRupees(amountPaise), reference, reason }
-      const { adjustment } = await run(
-        args,
+      const outcome = await run(
+        { merchantId, paymentId, amountPaise, reference, reason },
         auditOf(merchantId, input, { action: 'payment.adjusted', target: paymentId, details }),
       )
-      const wire = adjustmentToWire(adjustment, config.BUSINESS_TIME_ZONE)
-      return { body: JSON.stringify({ ...wire, reason: adjustment.reason }) }
+      return wireOrWait(outcome, timeZone, ({ adjustment }) => ({
+        ...adjustmentToWire(adjustment, timeZone),
+        reason: adjustment.reason,
+      }))
     }
   },
 })

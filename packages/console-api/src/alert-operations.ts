@@ -1,3 +1,4 @@
+import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { writeMessages } from './alerts/alert-messages.ts'
@@ -24,7 +25,6 @@ import {
   listQuery,
   oneOf,
 } from './console-schema.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
 
 const TAG = 'Alerts'
 const PATH = `${CONSOLE_API}/alerts`

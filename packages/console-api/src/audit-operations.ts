@@ -1,5 +1,6 @@
 import { rfc3339 } from '@svc/kernel/time'
 import { readInstant } from '@svc/server/http/fields'
+import { Filters, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
@@ -19,7 +20,6 @@ import {
   text,
 } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
-import { Filters, readList } from './list.ts'
 
 const AuditEntry = record('AuditEntry', {
   sequence: Type.Integer({

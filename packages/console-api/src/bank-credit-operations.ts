@@ -8,6 +8,7 @@ import {
 import { findCardAccount } from '@svc/core/cards/card-account'
 import { FundingInstructions } from '@svc/core/cards/virtual-account'
 import { fundingInstructions } from '@svc/server/cards/funding-instructions'
+import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import {
   BY_TIME,
@@ -18,7 +19,6 @@ import {
   listOf,
   listQuery,
 } from './console-schema.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
 
 const TAG = 'Card accounts'
 

@@ -2,13 +2,13 @@ import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
-import { entryOf, withdrawFunds } from '@svc/core/cards/withdraw-funds'
-import { isEntered } from '@svc/core/ledger/bank-entries'
+import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
 import { followedNotice } from '@svc/core/rails/find-notice'
-import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
+import { formatRupees, type Paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
 import { actorOf, auditOf } from './as-operator.ts'
 import {
   CONSOLE_API,
@@ -20,7 +20,6 @@ import {
   rupeesText,
   text,
 } from './console-schema.ts'
-import { fundingPosting, requestApprovalIfNeeded, withdrawalPosting } from './postings.ts'
 
 const ACCOUNT = `${CONSOLE_API}/card-accounts/:cardAccountId`
 
@@ -75,7 +74,7 @@ interface MovementRequest {
 async function readMovement({ database }: Pick<Services, 'database'>, { params, body }: MovementRequest) {
   const { cardAccountId } = params
   const { amount, reference, reason } = body
-  const amountPaise = parseRupees(amount)
+  const amountPaise = valueIn(readAmount(amount))
   if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
     return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
   const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
@@ -111,30 +110,20 @@ export const fundCardAccountInConsole = query({
   }),
   result: record('Funding', moved),
   accepted: ApprovalRecord,
-  errors: [
-    'card_account_not_found',
-    'funding_reference_used',
-    'approval_open',
-    'notice_not_found',
-    'notice_not_in_quarantine',
-  ],
+  errors: [...fundAccount.approval.failures, 'approval_open', 'notice_not_found'],
   mount(services) {
-    const { commands, database } = services
+    const { commands, config, database } = services
     const { run } = commands.open(fundAccount)
     return async (input) => {
       const fund = await readMovement(services, input)
       const { noticeId } = input.body
-      const by = { actor: actorOf(input.caller), requestId: input.requestId }
+      const actor = actorOf(input.caller)
       const assigns = await database.operate(async (tx) =>
-        noticeId === undefined ? undefined : await followedNotice(tx, noticeId, by.actor, 'transfer_notice'),
+        noticeId === undefined ? undefined : await followedNotice(tx, noticeId, actor, 'transfer_notice'),
       )
-      if (!(await database.operate((tx) => isEntered(tx, { ...entryOf(fund), kinds: ['card_funding'] })))) {
-        const approval = await requestApprovalIfNeeded(services, fundingPosting({ ...fund, noticeId }), by)
-        if (approval) return waitsForApproval(approval, services)
-      }
       const details = fundingAudit(fund, fund.amountPaise, givenIn(fund))
       const funded = await run({ ...fund, assigns }, auditOf(fund.partnerId, input, details))
-      return { body: JSON.stringify(movedToWire(funded)) }
+      return wireOrWait(funded, config.BUSINESS_TIME_ZONE, movedToWire)
     }
   },
 })
@@ -153,16 +142,12 @@ export const withdrawFromCardAccountInConsole = query({
   body: closed(movementFields),
   result: record('Withdrawal', moved),
   accepted: ApprovalRecord,
-  errors: ['card_account_not_found', 'withdrawal_reference_used', 'insufficient_funds', 'approval_open'],
+  errors: [...withdrawFunds.approval.failures, 'approval_open'],
   mount(services) {
-    const { run } = services.commands.open(withdrawFunds)
+    const { commands, config } = services
+    const { run } = commands.open(withdrawFunds)
     return async (input) => {
       const withdrawal = await readMovement(services, input)
-      const by = { actor: actorOf(input.caller), requestId: input.requestId }
-      if (!(await services.database.operate((tx) => isEntered(tx, entryOf(withdrawal))))) {
-        const approval = await requestApprovalIfNeeded(services, withdrawalPosting(withdrawal), by)
-        if (approval) return waitsForApproval(approval, services)
-      }
       const details = fundingAudit(
         withdrawal,
         withdrawal.amountPaise,
@@ -170,7 +155,7 @@ export const withdrawFromCardAccountInConsole = query({
         'card_account.withdrawn',
       )
       const withdrawn = await run(withdrawal, auditOf(withdrawal.partnerId, input, details))
-      return { body: JSON.stringify(movedToWire(withdrawn)) }
+      return wireOrWait(withdrawn, config.BUSINESS_TIME_ZONE, movedToWire)
     }
   },
 })

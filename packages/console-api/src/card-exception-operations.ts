@@ -11,6 +11,7 @@ import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import {
@@ -28,7 +29,6 @@ import {
   rupeesText,
   text,
 } from './console-schema.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
 
 const TAG = 'Cards'
 const PATH = `${CONSOLE_API}/card-exceptions`

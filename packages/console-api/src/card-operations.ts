@@ -9,6 +9,7 @@ import { formatRupees, type Paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { CardChangeRecord, newestChanges } from '@svc/server/cards/list-card-changes'
 import { readInstant } from '@svc/server/http/fields'
+import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { type Caller, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import {
@@ -28,7 +29,6 @@ import {
   text,
 } from './console-schema.ts'
 import { newestTransfers, TransferRecord } from './ledger-operations.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
 import { whoIs } from './user-operations.ts'
 
 const TAG = 'Cards'

@@ -38,25 +38,38 @@ export class Challenges {
     this.#openMax = openMax
   }
 
-  #digest(challenge: string): Buffer {
-    return this.#tools.keyring.digest('session', `challenge ${challenge}`)
+  #digest(challenge: string, browser: string): Buffer {
+    return this.#tools.keyring.digest('session', `challenge ${challenge} ${browser}`)
   }
 
-  /** A new one, in base64url. */
-  async issue(tx: Tx, purpose: ChallengePurpose, operatorId: string | null = null): Promise<string> {
+  /** A new one, in base64url. With `browser`, a value that only the browser has that asks, it works nowhere else. */
+  async issue(
+    tx: Tx,
+    purpose: ChallengePurpose,
+    {
+      operatorId = null,
+      browser = '',
+    }: { readonly operatorId?: string | null; readonly browser?: string } = {},
+  ): Promise<string> {
     const { clock, random } = this.#tools
     const now = clock.now()
     const challenge = Buffer.from(random(32)).toString('base64url')
     await tx.query(FORGET, [new Date(now)])
     const expiresAt = new Date(now + LIFE_MS)
     await tx.query(FORGET_OLDEST, [this.#openMax])
-    await tx.query(INSERT, [this.#digest(challenge), purpose, operatorId, expiresAt])
+    await tx.query(INSERT, [this.#digest(challenge, browser), purpose, operatorId, expiresAt])
     return challenge
   }
 
-  /** For whom it was issued, `null` for a sign-in; `undefined` for one that was used, has expired or never was. */
-  async use(tx: Tx, purpose: ChallengePurpose, challenge: string): Promise<string | null | undefined> {
-    const [row] = await tx.query(USE, [this.#digest(challenge), purpose, new Date(this.#tools.clock.now())])
+  /** For whom it was issued, `null` for a sign-in; `undefined` for one that was used, has expired, or never was for this browser. */
+  async use(
+    tx: Tx,
+    purpose: ChallengePurpose,
+    challenge: string,
+    browser = '',
+  ): Promise<string | null | undefined> {
+    const now = new Date(this.#tools.clock.now())
+    const [row] = await tx.query(USE, [this.#digest(challenge, browser), purpose, now])
     return row?.operator_id
   }
 }

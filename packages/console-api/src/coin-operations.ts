@@ -11,6 +11,7 @@ import { AllocationStateRecord, readAllocationsOf } from '@svc/server/coins/get-
 import { BalanceRecord, readCoinBalance } from '@svc/server/coins/get-coin-balance'
 import { readRevisions } from '@svc/server/coins/list-coin-config-revisions'
 import { HistoryEntry, readCoinHistory } from '@svc/server/coins/list-coin-history'
+import { Filters, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Cursor, LIMIT_DEFAULT, readNumberedCursor } from '@svc/server/http/page'
 import { Type } from 'typebox'
@@ -29,7 +30,6 @@ import {
   since,
   text,
 } from './console-schema.ts'
-import { Filters, readList } from './list.ts'
 
 const TAG = 'Coins'
 const id = Type.String({ minLength: 1, maxLength: 128 })

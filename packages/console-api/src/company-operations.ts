@@ -1,108 +1,31 @@
 import { fail } from '@svc/contract/errors'
-import { createCompany } from '@svc/core/tenants/create-company'
+import { findCompany } from '@svc/core/cards/list-onboarded'
 import { findPartner } from '@svc/core/tenants/partner'
-import { rfc3339 } from '@svc/kernel/time'
-import type { Tx } from '@svc/platform/db/database'
+import { cardAccount, type ListedAccount } from '@svc/server/cards/card-accounts'
+import { countRows, Filters } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
-import { Type } from 'typebox'
-import { CardAccountRecord, readCardAccounts } from './card-account-operations.ts'
+import { fieldsOf, findRow, listOf, readRows, toRecord } from '@svc/server/http/resource'
 import {
-  BY_TIME_OR_NAME,
-  CONSOLE_API,
-  closed,
-  consoleOperation,
-  exact,
-  idParam,
-  instant,
-  listOf,
-  listQuery,
-  Name,
-  record,
-  Total,
-  text,
-} from './console-schema.ts'
-import { begins, countRows, Filters, readList } from './list.ts'
-import { keyedQuery, onceOnBehalf } from './once.ts'
+  company,
+  createCompanyContract,
+  type ListedCompany,
+  updateCompanyContract,
+} from '@svc/server/tenants/companies'
+import { Type } from 'typebox'
+import { CardAccountRecord, cardAccountToWire } from './card-account-operations.ts'
+import { CONSOLE_API, consoleOperation, idParam, record, Total } from './console-schema.ts'
+import { onBehalf } from './on-behalf.ts'
 
 const COMPANIES = `${CONSOLE_API}/companies`
-const id = Type.String({ maxLength: 128 })
+const toWire = toRecord<ListedCompany>(company, 'operator')
 
-const companyFields = {
-  companyId: text(),
-  partnerId: text(),
-  partnerName: text(),
-  name: text(),
-  createdOn: instant,
-}
-const CompanyRecord = record('Company', companyFields)
-
-interface CompanyRow {
-  company_id: string
-  partner_id: string
-  partner_name: string
-  name: string
-  created_at: Date
-}
-
-const toWire = (row: CompanyRow, timeZone: string) => ({
-  companyId: row.company_id,
-  partnerId: row.partner_id,
-  partnerName: row.partner_name,
-  name: row.name,
-  createdOn: rfc3339(row.created_at, timeZone),
-})
-
-const PLAN = {
-  columns: 'c.company_id, c.partner_id, p.name as partner_name, c.name, c.created_at',
-  table: 'companies c',
-  alias: 'c',
-  joins: 'join partners p on p.partner_id = c.partner_id',
-}
-const BY_ID = { sql: 'c.company_id', type: 'text' } as const
-
-async function findOne(tx: Tx, companyId: string, timeZone: string) {
-  const filters = new Filters().add('c.company_id = ?', companyId)
-  const plan = { ...PLAN, filters, keys: [BY_ID], descending: true }
-  const { data } = await readList(tx, plan, {}, (row: CompanyRow) => toWire(row, timeZone))
-  return data[0] ?? fail('company_not_found')
-}
-
-export const listCompaniesInConsole = query({
+export const listCompaniesInConsole = listOf<ListedCompany>(company, {
   ...consoleOperation,
   id: 'console.listCompanies',
-  method: 'GET',
   path: COMPANIES,
   tag: 'Companies',
   summary: 'List companies',
   permission: 'view',
-  query: listQuery(BY_TIME_OR_NAME, {
-    q: exact('Id, or begin of the name', 100),
-    partnerId: exact('Of this partner'),
-  }),
-  result: listOf(CompanyRecord),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const { q, sort = '-created', partnerId } = query
-      const filters = new Filters().add('c.partner_id = ?', partnerId)
-      if (q !== undefined)
-        filters.add(
-          `(c.company_id = ? or lower(c.name) collate "C" like lower(${filters.param(begins(q))}))`,
-          q,
-        )
-      const plan = {
-        ...PLAN,
-        filters,
-        keys:
-          sort === 'name' ? [{ sql: '(lower(c.name) collate "C")', type: 'text' } as const, BY_ID] : [BY_ID],
-        descending: sort === '-created',
-      }
-      const page = await database.report((tx) =>
-        readList(tx, plan, query, (row: CompanyRow) => toWire(row, timeZone)),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
 export const showCompany = query({
@@ -115,7 +38,7 @@ export const showCompany = query({
   permission: 'view',
   params: idParam('companyId'),
   result: record('CompanyDetail', {
-    ...companyFields,
+    ...fieldsOf(company, 'operator'),
     cardAccounts: Type.Array(CardAccountRecord),
     users: Total,
   }),
@@ -123,14 +46,16 @@ export const showCompany = query({
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ params: { companyId } }) => {
       const detail = await database.operate(async (tx) => {
-        const company = await findOne(tx, companyId, timeZone)
-        const accounts = new Filters()
-          .add('a.partner_id = ?', company.partnerId)
-          .add('a.company_id = ?', companyId)
+        const found =
+          (await findRow<ListedCompany>(tx, company, { reader: 'operator' }, companyId)) ??
+          fail('company_not_found')
+        const scope = { reader: 'operator', tenantId: found.partnerId } as const
+        const wanted = { companyId, limit: '500', uncounted: true }
+        const { data } = await readRows<ListedAccount>(tx, cardAccount, scope, wanted)
         const users = new Filters().add(`u.company_id || '' = ?`, companyId)
         return {
-          ...company,
-          cardAccounts: (await readCardAccounts(tx, accounts, { limit: '500' }, timeZone)).data,
+          ...toWire(found, timeZone),
+          cardAccounts: data.map((account) => cardAccountToWire(account, timeZone)),
           users: await countRows(tx, { table: 'users u', filters: users }),
         }
       })
@@ -139,35 +64,25 @@ export const showCompany = query({
   },
 })
 
-export const createCompanyInConsole = keyedQuery({
-  ...consoleOperation,
+export const createCompanyInConsole = onBehalf(createCompanyContract, {
   id: 'console.createCompany',
-  method: 'POST',
   path: COMPANIES,
-  tag: 'Companies',
-  summary: 'Create company',
   permission: 'operations',
-  body: closed({ partnerId: id, name: Name }),
-  result: CompanyRecord,
+  given: { partnerId: Type.String({ maxLength: 128 }) },
   errors: ['partner_not_found'],
-  mount(services) {
-    const { commands, config, database } = services
-    const { respond } = commands.open(createCompany)
-    return async (input) => {
-      const { partnerId, name } = input.body
-      if (!(await database.operate((tx) => findPartner(tx, partnerId)))) fail('partner_not_found')
-      const { body } = await respond(
-        { partnerId, name },
-        {
-          reply: ({ companyId }) => ({ status: 200, body: JSON.stringify({ companyId }) }),
-          ...onceOnBehalf(partnerId, { method: 'POST', path: COMPANIES }, input, {
-            target: (made: { companyId: string }) => made.companyId,
-          }),
-        },
-      )
-      const { companyId } = JSON.parse(body) as { companyId: string }
-      const company = await database.operate((tx) => findOne(tx, companyId, config.BUSINESS_TIME_ZONE))
-      return { body: JSON.stringify(company) }
-    }
+  tenantOf: async ({ body }, { database }) => {
+    const { partnerId } = body as typeof body & { readonly partnerId: string }
+    return ((await database.operate((tx) => findPartner(tx, partnerId))) ?? fail('partner_not_found'))
+      .partnerId
   },
+  target: ({ companyId }) => companyId,
+})
+
+export const updateCompanyInConsole = onBehalf(updateCompanyContract, {
+  id: 'console.updateCompany',
+  path: `${COMPANIES}/:companyId`,
+  permission: 'operations',
+  tenantOf: async ({ params: { companyId } }, { database }) =>
+    ((await database.operate((tx) => findCompany(tx, companyId))) ?? fail('company_not_found')).partnerId,
+  target: ({ companyId }) => companyId,
 })

@@ -1,4 +1,5 @@
 import type { Operation } from '@svc/server/http/operation'
+import * as accessRequests from './access-request-operations.ts'
 import { adjustPaymentInConsole } from './adjust-payment.ts'
 import * as alerts from './alert-operations.ts'
 import * as approvals from './approval-operations.ts'
@@ -104,9 +105,11 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   companies.listCompaniesInConsole,
   companies.showCompany,
   companies.createCompanyInConsole,
+  companies.updateCompanyInConsole,
   accounts.listCardAccountsInConsole,
   accounts.showCardAccount,
   accounts.createCardAccountInConsole,
+  accounts.updateCardAccountInConsole,
   accountMoney.fundCardAccountInConsole,
   accountMoney.withdrawFromCardAccountInConsole,
   credits.showFundingInstructions,
@@ -135,7 +138,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   suspense.returnPayment,
   suspense.confirmReturnByOperator,
   approvals.listApprovalsInConsole,
-  approvals.approvePosting,
+  approvals.approvePostingInConsole,
   approvals.rejectPosting,
   payoutLists.listPayoutsInConsole,
   payoutLists.sumPayouts,
@@ -200,9 +203,10 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   searchEverything,
   showCatalogue,
   operators.listOperators,
-  operators.createOperator,
   operators.changeOperator,
-  operators.resetOperatorPassword,
+  accessRequests.listAccessRequestsInConsole,
+  accessRequests.approveAccessRequest,
+  accessRequests.rejectAccessRequest,
   passkeys.removeOperatorPasskeys,
   secondFactor.resetSecondFactor,
   oidc.unlinkOperator,
@@ -222,6 +226,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   members.resetMemberSecondFactor,
   invitations.listInvitations,
   invitations.inviteOperator,
+  invitations.linkOperator,
   invitations.revokeInvitation,
   invitations.showInvitation,
   invitations.acceptInvitation,

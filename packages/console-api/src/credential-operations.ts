@@ -28,6 +28,7 @@ import {
   ROLL_DESCRIPTION,
 } from './credential-records.ts'
 import { keyedQuery, onceAsOperator } from './once.ts'
+import { showingSecret } from './sandbox-secret.ts'
 
 const TAG = 'Credentials'
 const PATH = `${CONSOLE_API}/tenants/:tenantId/credentials`
@@ -61,31 +62,33 @@ export const showCredentials = query({
   },
 })
 
-export const issueCredentialInConsole = keyedQuery({
-  ...consoleOperation,
-  id: 'console.issueCredential',
-  stepUp: true,
-  method: 'POST',
-  path: PATH,
-  tag: TAG,
-  summary: 'Issue an API key to a merchant, or an OAuth client to a partner',
-  permission: 'operations',
-  params,
-  body: closed({ name: Name, ...NewLimits }),
-  result: IssuedRecord,
-  errors: ['tenant_not_found', 'tenant_closing', 'too_many_credentials'],
-  mount(services) {
-    return async (input) => {
-      const { tenantId } = input.params
-      const { name, ...body } = input.body
-      const wanted = { tenantId, name, limits: limitsOfBody(tenantId, body) }
-      return onceAsOperator(services, { method: 'POST', path: PATH }, input, async (tx) => {
-        await requireTenant(tx, tenantId)
-        return issuedToWire(await issueCredential(tx, keyMakerOf(services), wanted))
-      })
-    }
-  },
-})
+export const issueCredentialInConsole = showingSecret(
+  keyedQuery({
+    ...consoleOperation,
+    id: 'console.issueCredential',
+    stepUp: true,
+    method: 'POST',
+    path: PATH,
+    tag: TAG,
+    summary: 'Issue an API key to a merchant, or an OAuth client to a partner',
+    permission: 'operations',
+    params,
+    body: closed({ name: Name, ...NewLimits }),
+    result: IssuedRecord,
+    errors: ['tenant_not_found', 'tenant_closing', 'too_many_credentials'],
+    mount(services) {
+      return async (input) => {
+        const { tenantId } = input.params
+        const { name, ...body } = input.body
+        const wanted = { tenantId, name, limits: limitsOfBody(tenantId, body) }
+        return onceAsOperator(services, { method: 'POST', path: PATH }, input, async (tx) => {
+          await requireTenant(tx, tenantId)
+          return issuedToWire(await issueCredential(tx, keyMakerOf(services), wanted))
+        })
+      }
+    },
+  }),
+)
 
 export const limitCredentialInConsole = query({
   ...consoleOperation,
@@ -112,31 +115,33 @@ export const limitCredentialInConsole = query({
 
 const ROLL = `${PATH}/:credentialId/roll`
 
-export const rollCredentialInConsole = keyedQuery({
-  ...consoleOperation,
-  id: 'console.rollCredential',
-  stepUp: true,
-  method: 'POST',
-  path: ROLL,
-  tag: TAG,
-  summary: 'Replace an API key or OAuth client',
-  description: ROLL_DESCRIPTION,
-  permission: 'operations',
-  params: oneOfTenant,
-  body: closed({ hours: Hours }),
-  result: IssuedRecord,
-  errors: ['credential_not_found', 'credential_ended', 'tenant_closing', 'too_many_credentials'],
-  mount(services) {
-    return async (input) => {
-      const { hours = OVERLAP_HOURS } = input.body
-      const wanted = { ...input.params, hours }
-      return onceAsOperator(services, { method: 'POST', path: ROLL }, input, async (tx) => {
-        const { issued } = await rollCredential(tx, keyMakerOf(services), wanted)
-        return issuedToWire(issued)
-      })
-    }
-  },
-})
+export const rollCredentialInConsole = showingSecret(
+  keyedQuery({
+    ...consoleOperation,
+    id: 'console.rollCredential',
+    stepUp: true,
+    method: 'POST',
+    path: ROLL,
+    tag: TAG,
+    summary: 'Replace an API key or OAuth client',
+    description: ROLL_DESCRIPTION,
+    permission: 'operations',
+    params: oneOfTenant,
+    body: closed({ hours: Hours }),
+    result: IssuedRecord,
+    errors: ['credential_not_found', 'credential_ended', 'tenant_closing', 'too_many_credentials'],
+    mount(services) {
+      return async (input) => {
+        const { hours = OVERLAP_HOURS } = input.body
+        const wanted = { ...input.params, hours }
+        return onceAsOperator(services, { method: 'POST', path: ROLL }, input, async (tx) => {
+          const { issued } = await rollCredential(tx, keyMakerOf(services), wanted)
+          return issuedToWire(issued)
+        })
+      }
+    },
+  }),
+)
 
 export const revokeCredentialInConsole = query({
   ...consoleOperation,

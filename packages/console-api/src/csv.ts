@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { CSV_MEDIA_TYPE, type CsvValue, csvLine } from '@svc/kernel/csv'
 import { invariant, required } from '@svc/kernel/invariant'
 import { recordAudit } from '@svc/platform/audit'
 import { type Operation, type Services, streamingQuery } from '@svc/server/http/operation'
@@ -8,7 +9,6 @@ import { type TProperties, Type } from 'typebox'
 import { asOperator } from './as-operator.ts'
 import { closed } from './console-schema.ts'
 
-const CSV = 'text/csv'
 /** Exports that one operator may stream at a time. */
 const STREAMS_MAX = 2
 
@@ -46,27 +46,12 @@ const leaves = (schema: Schema, path: readonly string[]): Pick<Column, 'path' | 
       field.properties ? leaves(field, [...path, name]) : [{ path: [...path, name], schema: field }],
     )
 
-/** Begins of texts that spreadsheets take for formulas, full-width forms included. */
-const FORMULA = /^[=+@\t\r\n＝＋－＠-]/u
-/** A sign before a number alone, or before a mobile number, runs nothing. */
-const NUMBER = /^[+-]?\d+(?:\.\d+)?$/
-/** Needs no quotation marks under any separator. */
-const BARE = /^[\w.:+-]*$/
-
-/** A text as a field (RFC 4180); an apostrophe before what a spreadsheet would run as a formula. */
-export function csvText(text: string): string {
-  const harmless = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
-  return BARE.test(harmless) ? harmless : `"${harmless.replaceAll('"', '""')}"`
-}
-
-function field({ path, schema }: Column, item: unknown): string {
+function valueOf({ path, schema }: Column, item: unknown): CsvValue {
   let value = item
   for (const name of path) value = (value as Record<string, unknown> | undefined)?.[name]
-  if (value === undefined || value === null) return ''
   // Numbers with decimals are rupees, in every record of the console; counts are integers.
-  if (typeof value === 'number') return schema.type === 'number' ? value.toFixed(2) : String(value)
-  if (typeof value === 'boolean') return String(value)
-  return csvText(typeof value === 'string' ? value : JSON.stringify(value))
+  if (typeof value === 'number') return schema.type === 'number' ? value.toFixed(2) : value
+  return value !== null && typeof value === 'object' ? JSON.stringify(value) : (value as CsvValue)
 }
 
 interface Page {
@@ -80,9 +65,9 @@ async function* csvOf(
   first: Page,
   read: (after: string) => Promise<Page>,
 ): AsyncGenerator<string> {
-  yield `${columns.map(({ name }) => csvText(name)).join(',')}\r\n`
+  yield csvLine(columns.map(({ name }) => name))
   for (let page = first; ; page = await read(page.next)) {
-    yield page.data.map((item) => `${columns.map((each) => field(each, item)).join(',')}\r\n`).join('')
+    yield page.data.map((item) => csvLine(columns.map((each) => valueOf(each, item)))).join('')
     if (page.next === undefined) return
   }
 }
@@ -108,12 +93,12 @@ export function exportOf<S extends Services>(list: Operation<S>): Operation<S> {
     tag,
     summary: `${summary} as CSV`,
     description:
-      'All rows of the filter in one response (RFC 4180), at most two at a time. Columns are named as in the list; amounts are rupees with two decimals; texts that a spreadsheet would run as a formula begin with an apostrophe. The export is recorded in the audit.',
+      'All rows of the filter in one response (RFC 4180), at most two at a time. Columns are named as in the list; amounts are rupees with two decimals; texts that a spreadsheet would run as a formula begin with an apostrophe, and line breaks become spaces. The export is recorded in the audit.',
     ...(permission !== undefined && { permission }),
     ...(params && { params }),
     query: closed(filters),
     result: Type.String({ description: `Columns: ${columns.map(({ name }) => `\`${name}\``).join(', ')}` }),
-    produces: CSV,
+    produces: CSV_MEDIA_TYPE,
     errors: [...list.errors, 'too_many_streams'],
     mount(services: S) {
       const handle = list.mount(services)
@@ -141,7 +126,7 @@ export function exportOf<S extends Services>(list: Operation<S>): Operation<S> {
           body.destroy()
           throw error
         }
-        return { headers: { 'content-type': `${CSV}; charset=utf-8` }, body }
+        return { headers: { 'content-type': `${CSV_MEDIA_TYPE}; charset=utf-8` }, body }
       }
     },
   })

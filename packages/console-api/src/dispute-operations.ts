@@ -10,9 +10,10 @@ import {
 import { findDispute } from '@svc/core/payments/find-dispute'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
+import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
 import { actorOf, auditOf } from './as-operator.ts'
 import {
   BY_TIME,
@@ -27,8 +28,6 @@ import {
   record,
   text,
 } from './console-schema.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
-import { requestWonDisputeApproval } from './outcome-approvals.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/disputes`
@@ -103,13 +102,7 @@ export const closeDisputeByOperator = query({
   }),
   result: DisputeRecord,
   accepted: ApprovalRecord,
-  errors: [
-    'dispute_not_found',
-    'dispute_closed',
-    'notice_not_found',
-    'notice_not_in_quarantine',
-    'approval_open',
-  ],
+  errors: [...closeDispute.approval.failures, 'notice_not_found', 'approval_open'],
   mount(services) {
     const { commands, config, database } = services
     const { run } = commands.open(closeDispute)
@@ -121,16 +114,12 @@ export const closeDisputeByOperator = query({
         await findDispute(tx, disputeId),
         noticeId === undefined ? undefined : await followedNotice(tx, noticeId, actor, 'dispute_notice'),
       ])
-      const known = found ?? fail('dispute_not_found')
-      const { merchantId, paymentId } = known
-      if (outcome === 'WON') {
-        const by = { actor, requestId: input.requestId }
-        const approval = await requestWonDisputeApproval(services, known, { noticeId, assigns }, by)
-        if (approval) return waitsForApproval(approval, services)
-      }
+      const { merchantId, paymentId } = found ?? fail('dispute_not_found')
       const audit = auditOf(merchantId, input, { action: 'dispute.closed', target: disputeId })
-      const { dispute } = await run({ merchantId, disputeId, paymentId, outcome, assigns }, audit)
-      return { body: JSON.stringify(disputeToWire(dispute, config.BUSINESS_TIME_ZONE)) }
+      const done = await run({ merchantId, disputeId, paymentId, outcome, assigns }, audit)
+      return wireOrWait(done, config.BUSINESS_TIME_ZONE, ({ dispute }) =>
+        disputeToWire(dispute, config.BUSINESS_TIME_ZONE),
+      )
     }
   },
 })

@@ -2,8 +2,8 @@ import { fail } from '@svc/contract/errors'
 import type { RandomBytes } from '@svc/kernel/ids'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { acceptInvitationByName } from './accept-invitation.ts'
 import type { Person } from './identity-provider.ts'
-import { acceptInvitationByName } from './invitation-store.ts'
 import { findOperator, type OperatorAccount } from './operator-store.ts'
 
 const BY_SUBJECT = statement<{ operator_id: string }>(

@@ -1,8 +1,10 @@
 import { fail } from '@svc/contract/errors'
 import { required } from '@svc/kernel/invariant'
 import { rfc3339 } from '@svc/kernel/time'
-import { query } from '@svc/server/http/operation'
+import type { Tx } from '@svc/platform/db/database'
+import { type Input, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
+import { acceptInvitationOf } from './accept-invitation.ts'
 import { actorOf, asOperator } from './as-operator.ts'
 import {
   CONSOLE_API,
@@ -11,19 +13,23 @@ import {
   idParam,
   instant,
   listOf,
+  maybe,
   record,
   text,
 } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import {
-  acceptInvitationOf,
   findInvitation,
   INVITATION_HOURS,
   INVITATION_HOURS_MAX,
   type Invitation,
+  type InvitationTools,
   insertInvitation,
+  insertPasswordLink,
   invitationLink,
   listOpenInvitations,
+  type MadeInvitation,
+  type NewInvitation,
   newToken,
   requireOpen,
   revokeInvitationOf,
@@ -32,6 +38,7 @@ import {
 import { OperatorName } from './operator-operations.ts'
 import { hashPassword } from './password.ts'
 import { ROLES, type Role } from './permissions.ts'
+import type { Administrator } from './second-administrator.ts'
 import { beginSession, NewPassword, SessionRecord } from './session-operations.ts'
 
 const TAG = 'Invitations'
@@ -41,7 +48,12 @@ const fields = {
   invitationId: text(),
   name: text('Name with which the operator will sign in'),
   role: Role,
-  status: Type.Enum(['open', 'accepted', 'revoked', 'expired']),
+  status: Type.Enum(['open', 'waiting', 'accepted', 'revoked', 'expired'], {
+    description: '`waiting`: a second administrator must approve it before its link works',
+  }),
+  replacesPassword: Type.Boolean({
+    description: 'Whether the link lets an operator who exists choose another password',
+  }),
   createdOn: instant,
   createdBy: text('Who invited, as the audit names them'),
   expiresOn: instant,
@@ -56,8 +68,45 @@ const toWire = (invitation: Invitation, timeZone: string, now: Date) => ({
   status: stateOf(invitation, now),
   createdOn: rfc3339(invitation.createdAt, timeZone),
   createdBy: invitation.createdBy,
+  replacesPassword: invitation.resets !== null,
   expiresOn: rfc3339(invitation.expiresAt, timeZone),
 })
+
+const Hours = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: INVITATION_HOURS_MAX,
+    description: `Life of the link; ${INVITATION_HOURS} by default`,
+  }),
+)
+
+const NewInvitationRecord = record('NewInvitation', {
+  ...fields,
+  link: text('Address for the invited person; only here and only now'),
+  approvalId: maybe('What a second administrator must approve before the link works'),
+})
+
+/** The link that an administrator makes, in the response and nowhere else. */
+async function linkMade(
+  services: Services,
+  input: Input<unknown, unknown, unknown>,
+  hours: number = INVITATION_HOURS,
+  make: (tx: Tx, tools: InvitationTools, by: Administrator, link: LinkWanted) => Promise<MadeInvitation>,
+) {
+  const { clock, config, keyring, publicUrl, random } = services
+  const now = new Date(clock.now())
+  const { actorId: operatorId, role } = required(input.caller.actor, 'operators call')
+  const token = newToken(random)
+  const maker = { operatorId, role: role as Role }
+  const { approvalId, ...invitation } = await asOperator(services, input, (tx) =>
+    make(tx, { config, keyring, random, now }, { actor: actorOf(input.caller) }, { hours, token, maker }),
+  )
+  const link = invitationLink(publicUrl(), token)
+  const shown = toWire(invitation, config.BUSINESS_TIME_ZONE, now)
+  return { body: JSON.stringify({ ...shown, link, approvalId }) }
+}
+
+type LinkWanted = Pick<NewInvitation, 'hours' | 'token' | 'maker'>
 
 export const listInvitations = query({
   ...consoleOperation,
@@ -88,48 +137,42 @@ export const inviteOperator = query({
   tag: TAG,
   summary: 'Invite operator',
   description:
-    'Returns a link that works once, for the invited person, who chooses a password there. It is shown this one time: the service stores a keyed digest of it. An expired invitation of the same name is replaced. The role cannot be above yours, and the invitation ends when you lose that role.',
+    'Returns a link that works once, for the invited person, who chooses a password there. It is shown this one time: the service stores a keyed digest of it. An expired invitation of the same name is replaced. The role cannot be above yours, and the invitation ends when you lose that role. In live mode the link to the role `admin` works once a second administrator has approved it.',
   permission: 'administer',
-  body: closed({
-    name: OperatorName,
-    role: Role,
-    hours: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: INVITATION_HOURS_MAX,
-        description: `Life of the link; ${INVITATION_HOURS} by default`,
-      }),
-    ),
-  }),
-  result: record('NewInvitation', {
-    ...fields,
-    link: text('Address for the invited person; only here and only now'),
-  }),
-  errors: ['already_exists', 'too_many_invitations'],
+  body: closed({ name: OperatorName, role: Role, hours: Hours }),
+  result: NewInvitationRecord,
+  errors: ['already_exists', 'approval_open', 'too_many_invitations'],
   mount(services) {
-    const { clock, config, keyring, publicUrl, random } = services
-    return async (input) => {
-      const now = new Date(clock.now())
-      const { name, hours = INVITATION_HOURS } = input.body
-      const { actorId: operatorId, role } = required(input.caller.actor, 'operators call')
-      const token = newToken(random)
-      const invitation = await asOperator(services, input, (tx) =>
-        insertInvitation(
-          tx,
-          { keyring, random, now },
-          {
-            name,
-            role: input.body.role as Role,
-            hours,
-            token,
-            createdBy: actorOf(input.caller),
-            maker: { operatorId, role: role as Role },
-          },
-        ),
+    return (input) => {
+      const { hours, name } = input.body
+      const role = input.body.role as Role
+      return linkMade(services, input, hours, (tx, tools, by, link) =>
+        insertInvitation(tx, tools, by, { ...link, name, role }),
       )
-      const link = invitationLink(publicUrl(), token)
-      return { body: JSON.stringify({ ...toWire(invitation, config.BUSINESS_TIME_ZONE, now), link }) }
     }
+  },
+})
+
+export const linkOperator = query({
+  ...consoleOperation,
+  id: 'console.linkOperator',
+  stepUp: true,
+  method: 'POST',
+  path: `${CONSOLE_API}/operators/:operatorId/link`,
+  tag: TAG,
+  summary: 'Make a link with which an operator chooses another password',
+  description:
+    'For one who lost the password. The link works once and replaces the password alone: a second factor stays. Sessions end when it is used. In live mode it works once a second administrator has approved it.',
+  permission: 'administer',
+  params: idParam('operatorId'),
+  body: closed({ hours: Hours }),
+  result: NewInvitationRecord,
+  errors: ['operator_not_found', 'already_exists', 'approval_open', 'too_many_invitations'],
+  mount(services) {
+    return (input) =>
+      linkMade(services, input, input.body.hours, (tx, tools, by, link) =>
+        insertPasswordLink(tx, tools, by, { ...link, idOrName: input.params.operatorId }),
+      )
   },
 })
 
@@ -158,7 +201,13 @@ export const revokeInvitation = query({
   },
 })
 
-const ENDED = ['invitation_not_found', 'invitation_used', 'invitation_revoked', 'invitation_expired'] as const
+const ENDED = [
+  'invitation_not_found',
+  'invitation_not_approved',
+  'invitation_used',
+  'invitation_revoked',
+  'invitation_expired',
+] as const
 
 /** The token is in the body: paths are logged. */
 export const showInvitation = query({
@@ -196,7 +245,7 @@ export const acceptInvitation = query({
   tag: TAG,
   summary: 'Accept an invitation',
   description:
-    'Creates the operator with this password and signs in. A session that the browser had before ends.',
+    'Creates the operator with this password, or replaces the password of the one whom the link is for, and signs in. A session that the browser had before ends.',
   auth: 'none',
   limitedBy: 'address',
   envelope: 'problem',

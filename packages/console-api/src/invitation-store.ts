@@ -4,8 +4,9 @@ import { type RandomBytes } from '@svc/kernel/ids'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { findOperator, insertOperator, type OperatorAccount } from './operator-store.ts'
+import { findOperator } from './operator-store.ts'
 import { covers, type Role } from './permissions.ts'
+import { type AccessTools, type Administrator, requestAccess } from './second-administrator.ts'
 
 export const INVITATION_HOURS = 72
 export const INVITATION_HOURS_MAX = 720
@@ -25,6 +26,10 @@ export interface Invitation {
   readonly revokedAt: Date | null
   /** Role that the operator who invited has now: `null` when disabled, `undefined` when invited by the command line. */
   readonly makerRole: Role | null | undefined
+  /** Whose password the link replaces; `null`: it makes an operator. */
+  readonly resets: string | null
+  /** What a second administrator said, where one is needed; `null`: nothing so far. */
+  readonly approval: 'APPROVED' | 'REJECTED' | 'EXPIRED' | null | undefined
 }
 
 interface InvitationRow {
@@ -38,6 +43,9 @@ interface InvitationRow {
   revoked_at: Date | null
   invited_by: string | null
   maker_role: Role | null
+  resets: string | null
+  approval_id: string | null
+  approval: 'APPROVED' | 'REJECTED' | 'EXPIRED' | null
 }
 
 const toInvitation = (row: InvitationRow): Invitation => ({
@@ -50,12 +58,15 @@ const toInvitation = (row: InvitationRow): Invitation => ({
   acceptedAt: row.accepted_at,
   revokedAt: row.revoked_at,
   makerRole: row.invited_by === null ? undefined : row.maker_role,
+  resets: row.resets,
+  approval: row.approval_id === null ? undefined : row.approval,
 })
 
 const SELECT = `select i.invitation_id, i.name, i.role, i.created_at, i.created_by, i.expires_at, i.accepted_at, i.revoked_at,
-    i.invited_by, m.role as maker_role
+    i.invited_by, m.role as maker_role, i.resets, r.approval_id, r.outcome as approval
   from operator_invitations i
-    left join operators m on m.operator_id = i.invited_by and m.disabled_at is null`
+    left join operators m on m.operator_id = i.invited_by and m.disabled_at is null
+    left join access_requests r on r.invitation_id = i.invitation_id`
 const OPEN = 'i.accepted_at is null and i.revoked_at is null'
 
 const LIST = statement<InvitationRow>(
@@ -78,8 +89,8 @@ const COUNT_OPEN = statement<{ count: number }>(
 const INSERT = statement<{ invitation_id: string }>(
   'operator_invitation_insert',
   `insert into operator_invitations
-     (invitation_id, name, role, digest, created_at, created_by, invited_by, expires_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8)
+     (invitation_id, name, role, digest, created_at, created_by, invited_by, expires_at, resets)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
    on conflict (name) where accepted_at is null and revoked_at is null do nothing returning invitation_id`,
 )
 const ACCEPT = statement(
@@ -91,20 +102,27 @@ const REVOKE = statement(
   'update operator_invitations set revoked_at = $2 where invitation_id = $1',
 )
 
-export type InvitationState = 'open' | 'accepted' | 'revoked' | 'expired'
+export type InvitationState = 'open' | 'waiting' | 'accepted' | 'revoked' | 'expired'
 
 /** An invitation ends with the rights of its maker: disabled, or demoted below the role that was offered. */
 export function stateOf(
-  { acceptedAt, revokedAt, expiresAt, makerRole, role }: Invitation,
+  { acceptedAt, approval, revokedAt, expiresAt, makerRole, role }: Invitation,
   now: Date,
 ): InvitationState {
   if (acceptedAt) return 'accepted'
-  if (revokedAt || makerRole === null || (makerRole !== undefined && !covers(makerRole, role)))
+  if (
+    revokedAt ||
+    approval === 'REJECTED' ||
+    makerRole === null ||
+    (makerRole !== undefined && !covers(makerRole, role))
+  )
     return 'revoked'
-  return expiresAt <= now ? 'expired' : 'open'
+  if (expiresAt <= now || approval === 'EXPIRED') return 'expired'
+  return approval === null ? 'waiting' : 'open'
 }
 
 const ENDED = {
+  waiting: 'invitation_not_approved',
   accepted: 'invitation_used',
   revoked: 'invitation_revoked',
   expired: 'invitation_expired',
@@ -146,36 +164,69 @@ export interface NewInvitation {
   readonly role: Role
   readonly hours: number
   readonly token: string
-  /** As the audit names them. */
-  readonly createdBy: string
-  /** Absent on the command line, which acts with the rights of the machine. */
-  readonly maker?: { readonly operatorId: string; readonly role: Role }
+  /** The inviting operator; absent on the command line without a sign-in. */
+  readonly maker?: { readonly operatorId: string; readonly role: Role } | undefined
 }
 
-interface InvitationTools {
+export interface AcceptTools {
   readonly keyring: Keyring
   readonly random: RandomBytes
   readonly now: Date
 }
+export type InvitationTools = AcceptTools & AccessTools
 
-/** Throws `already_exists` for the name of an operator or of an open invitation. An expired one is replaced. */
+/** A new link; `approvalId` where a second administrator must approve it before it works. */
+export type MadeInvitation = Invitation & { readonly approvalId?: string | undefined }
+
+/**
+ * Invites to a role, at most that of the maker. Throws `already_exists` for the name of an operator or of an open
+ * invitation; an expired one is replaced.
+ */
 export async function insertInvitation(
   tx: Tx,
-  { keyring, random, now }: InvitationTools,
-  { name, role, hours, token, createdBy, maker }: NewInvitation,
-): Promise<Invitation> {
+  tools: InvitationTools,
+  by: Administrator,
+  wanted: NewInvitation,
+): Promise<MadeInvitation> {
+  const { maker, name, role } = wanted
   if (maker && !covers(maker.role, role))
     fail('role_too_low', { description: `Your role ${maker.role} cannot invite to the role ${role}` })
   if (await findOperator(tx, name))
     fail('already_exists', { description: `name: another operator is called ${name}` })
   const [previous] = await tx.query(LOCK_OPEN, [name])
   if (previous) {
-    if (stateOf(toInvitation(previous), now) === 'open')
+    if (['open', 'waiting'].includes(stateOf(toInvitation(previous), tools.now)))
       fail('already_exists', {
         description: `name: ${name} is invited already; revoke that invitation first`,
       })
-    await tx.query(REVOKE, [previous.invitation_id, now])
+    await tx.query(REVOKE, [previous.invitation_id, tools.now])
   }
+  return insertLink(tx, tools, by, wanted, null)
+}
+
+/** A link with which an operator chooses another password; a previous one stops working. Throws `operator_not_found`. */
+export async function insertPasswordLink(
+  tx: Tx,
+  tools: InvitationTools,
+  by: Administrator,
+  { idOrName, ...wanted }: Omit<NewInvitation, 'name' | 'role'> & { readonly idOrName: string },
+): Promise<MadeInvitation> {
+  const operator = await findOperator(tx, idOrName)
+  if (!operator || operator.disabledAt) return fail('operator_not_found')
+  const { name, operatorId, role } = operator
+  const [previous] = await tx.query(LOCK_OPEN, [name])
+  if (previous) await tx.query(REVOKE, [previous.invitation_id, tools.now])
+  return insertLink(tx, tools, by, { ...wanted, name, role }, operatorId)
+}
+
+async function insertLink(
+  tx: Tx,
+  tools: InvitationTools,
+  by: Administrator,
+  { name, role, hours, token, maker }: NewInvitation,
+  resets: string | null,
+): Promise<MadeInvitation> {
+  const { keyring, now, random } = tools
   const [{ count } = { count: 0 }] = await tx.query(COUNT_OPEN)
   if (count >= OPEN_MAX) fail('too_many_invitations')
   const invitationId = newId('inv', now.getTime(), random)
@@ -187,23 +238,46 @@ export async function insertInvitation(
     role,
     digest,
     now,
-    createdBy,
+    by.actor,
     maker?.operatorId,
     expiresAt,
+    resets,
   ])
   if (!row) return fail('already_exists', { description: `name: ${name} is invited already` })
+  const isDecidedByTwo = resets !== null || role === 'admin'
+  const approvalId = isDecidedByTwo
+    ? await requestAccess(tx, tools, by, { kind: 'link', operatorId: resets, invitationId })
+    : undefined
   return {
     invitationId,
     name,
     role,
     createdAt: now,
-    createdBy,
+    createdBy: by.actor,
     expiresAt,
     acceptedAt: null,
     revokedAt: null,
     makerRole: maker?.role,
+    resets,
+    approval: approvalId === undefined ? undefined : null,
+    approvalId,
   }
 }
+
+/** Locks the invitation of a link, so that it is accepted once. */
+export async function lockByToken(tx: Tx, keyring: Keyring, token: string): Promise<Invitation | undefined> {
+  const [row] = await tx.query(LOCK_BY_DIGEST, [digestOf(keyring, token)])
+  return row && toInvitation(row)
+}
+
+/** The same for one that is neither accepted nor revoked, by its id or name. */
+export async function lockOpen(tx: Tx, idOrName: string): Promise<Invitation | undefined> {
+  const [row] = await tx.query(LOCK_OPEN, [idOrName])
+  return row && toInvitation(row)
+}
+
+export const markAccepted = (tx: Tx, { invitationId }: Invitation, operatorId: string, now: Date) =>
+  tx.query(ACCEPT, [invitationId, now, operatorId])
 
 /** By id or by name; `undefined` when there is no such open invitation. */
 export async function revokeInvitationOf(
@@ -211,42 +285,8 @@ export async function revokeInvitationOf(
   idOrName: string,
   now: Date,
 ): Promise<Invitation | undefined> {
-  const [row] = await tx.query(LOCK_OPEN, [idOrName])
-  if (!row) return undefined
-  await tx.query(REVOKE, [row.invitation_id, now])
-  return { ...toInvitation(row), revokedAt: now }
-}
-
-/** Creates the invited operator; of two attempts at once one fails with `invitation_used`. */
-export async function acceptInvitationOf(
-  tx: Tx,
-  { keyring, random, now }: InvitationTools,
-  token: string,
-  passwordHash: string,
-): Promise<OperatorAccount> {
-  const [row] = await tx.query(LOCK_BY_DIGEST, [digestOf(keyring, token)])
-  return accepted(tx, { random, now }, requireOpen(row && toInvitation(row), now), passwordHash)
-}
-
-/** The same for a person whom the identity provider names; `undefined` when this name is not invited. */
-export async function acceptInvitationByName(
-  tx: Tx,
-  tools: Pick<InvitationTools, 'random' | 'now'>,
-  name: string,
-): Promise<OperatorAccount | undefined> {
-  const [row] = await tx.query(LOCK_OPEN, [name])
-  const invitation = row && toInvitation(row)
-  if (invitation?.name !== name || stateOf(invitation, tools.now) !== 'open') return undefined
-  return accepted(tx, tools, invitation, null)
-}
-
-async function accepted(
-  tx: Tx,
-  { random, now }: Pick<InvitationTools, 'random' | 'now'>,
-  { invitationId, name, role }: Invitation,
-  passwordHash: string | null,
-): Promise<OperatorAccount> {
-  const operator = await insertOperator(tx, random, { name, role, passwordHash })
-  await tx.query(ACCEPT, [invitationId, now, operator.operatorId])
-  return operator
+  const open = await lockOpen(tx, idOrName)
+  if (!open) return undefined
+  await tx.query(REVOKE, [open.invitationId, now])
+  return { ...open, revokedAt: now }
 }

@@ -3,6 +3,7 @@ import { findCardAccount } from '@svc/core/cards/card-account'
 import type { CreateGiftCard, Issued } from '@svc/core/cards/card-issuing'
 import { CardRecord } from '@svc/core/cards/card-record'
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
+import { carriedOut, type WaitingApproval } from '@svc/core/ledger/money-command'
 import { findPartner } from '@svc/core/tenants/partner'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { Database } from '@svc/platform/db/database'
@@ -37,9 +38,9 @@ export async function orderForPartner(
 }
 
 /** What the audit has of a card that an operator ordered. */
-export const CARD_ISSUED: Pick<CommandAudit<Issued>, 'action' | 'target'> = {
+export const CARD_ISSUED: Pick<CommandAudit<Issued | WaitingApproval>, 'action' | 'target'> = {
   action: 'card.issued',
-  target: ({ record }) => record.svcCardId,
+  target: (outcome) => carriedOut(outcome).record.svcCardId,
 }
 
 export const issueCardInConsole = operation({
@@ -56,10 +57,13 @@ export const issueCardInConsole = operation({
   params: idParam('cardAccountId'),
   body: OrderByOperator,
   result: CardRecord,
-  errors: [...createGiftCardOperation.errors, 'tenant_disabled'],
+  errors: [...createGiftCardOperation.errors, 'tenant_disabled', 'approval_required'],
   run: createGiftCard,
   args: ({ body, params: { cardAccountId } }, { database }) => orderForPartner(database, cardAccountId, body),
   audit: ({ partnerId, order }, input) =>
-    auditOf(partnerId, input, { ...CARD_ISSUED, details: { cardAccountId: order.cardAccountId } }),
-  reply: ({ record }) => ({ status: 200, body: JSON.stringify(record) }),
+    auditOf<Issued | WaitingApproval>(partnerId, input, {
+      ...CARD_ISSUED,
+      details: { cardAccountId: order.cardAccountId },
+    }),
+  reply: (outcome) => ({ status: 200, body: JSON.stringify(carriedOut(outcome).record) }),
 })

@@ -1,11 +1,11 @@
 import { fail } from '@svc/contract/errors'
 import { reverseJournal } from '@svc/core/cards/reverse-posting'
-import { findJournal, type JournalWithLegs, requireReversible } from '@svc/core/ledger/reverse-journal'
+import { findJournal, type JournalWithLegs } from '@svc/core/ledger/reverse-journal'
 import { rfc3339 } from '@svc/kernel/time'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
-import { actorOf, auditOf } from './as-operator.ts'
+import { auditOf } from './as-operator.ts'
 import {
   CONSOLE_API,
   closed,
@@ -18,7 +18,6 @@ import {
   text,
 } from './console-schema.ts'
 import { TransferRecord, transferToWire } from './ledger-operations.ts'
-import { requestApprovalIfNeeded, reversalPosting } from './postings.ts'
 
 const JournalDetail = record('JournalDetail', {
   journalId: text(),
@@ -89,24 +88,19 @@ export const reverseJournalInConsole = query({
   }),
   result: JournalDetail,
   accepted: ApprovalRecord,
-  errors: ['journal_not_found', 'journal_not_reversible', 'approval_open'],
+  errors: [...reverseJournal.approval.failures, 'approval_open'],
   mount(services) {
     const { run } = services.commands.open(reverseJournal)
+    const timeZone = services.config.BUSINESS_TIME_ZONE
     return async (input) => {
       const { journalId } = input.params
       const { reason } = input.body
-      const found = await find(services, journalId)
-      const { tenantId } = found.journal
-      if (found.reversedBy === null) {
-        requireReversible(found)
-        const by = { actor: actorOf(input.caller), requestId: input.requestId }
-        const approval = await requestApprovalIfNeeded(services, reversalPosting(found, reason), by)
-        if (approval) return waitsForApproval(approval, services)
-      }
+      const { tenantId } = (await find(services, journalId)).journal
       const details = { action: 'journal.reversed', target: journalId, details: { reason } }
-      const { reversalId } = await run({ tenantId, journalId, reason }, auditOf(tenantId, input, details))
-      const reversal = await find(services, reversalId)
-      return { body: JSON.stringify(toWire(reversal, services.config.BUSINESS_TIME_ZONE)) }
+      const outcome = await run({ tenantId, journalId, reason }, auditOf(tenantId, input, details))
+      return wireOrWait(outcome, timeZone, async ({ reversalId }) =>
+        toWire(await find(services, reversalId), timeZone),
+      )
     }
   },
 })

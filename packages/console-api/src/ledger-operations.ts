@@ -6,6 +6,7 @@ import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import type { RowOf } from '@svc/platform/db/table'
+import { Filters, type PageRequest, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
@@ -25,7 +26,6 @@ import {
   text,
 } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
-import { Filters, type PageRequest, readList } from './list.ts'
 import { latestReconciliation } from './reconciliations.ts'
 
 const TAG = 'Ledger'

@@ -1,22 +1,12 @@
-import type { QuarantineReason } from '@svc/core/rails/read-notice'
+import { UNREAD_REASONS } from '@svc/core/rails/quarantine-reason'
 import { maskPerson } from './personal-data.ts'
 
 /** What an operator needs to recognise what a notice is of; it names neither a person nor an account of one. */
 const SHOWN = new Set(
-  'utr amount transactionTime tr payeeVpa virtualAccount mode refundId caseReference status respondBy'.split(
+  'utr amount currency transactionTime tr payeeVpa virtualAccount mode refundId caseReference status respondBy'.split(
     ' ',
   ),
 )
-
-/** Of these nothing but an operator reads what the bank meant, and needs all of it. */
-const UNREADABLE = new Set<unknown>([
-  'not_json',
-  'not_a_credit',
-  'unknown_bank',
-  'reference_unreadable',
-  'amount_unreadable',
-  'status_unreadable',
-] satisfies QuarantineReason[])
 
 interface Notice {
   readonly flags: readonly string[]
@@ -30,7 +20,7 @@ interface Notice {
  */
 export function maskNotice<N extends Notice>(notice: N): N {
   const { body, flags, reason } = notice
-  const isShown = UNREADABLE.has(reason) && !flags.includes('transfer_notice')
+  const isShown = UNREAD_REASONS.has(reason) && reason !== 'ignored' && !flags.includes('transfer_notice')
   return isShown ? notice : { ...notice, body: maskBody(body) }
 }
 

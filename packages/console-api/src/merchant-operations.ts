@@ -5,6 +5,7 @@ import {
   findMerchant,
   type Merchant,
   merchants,
+  registerMerchant,
   setMerchantDisabled,
   updateMerchant,
 } from '@svc/core/tenants/merchant'
@@ -12,8 +13,15 @@ import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { sqlState } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { begins, Filters, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
-import { MCC_PATTERN, PAYEE_NAME_PATTERN, STORED_VALUE_LOAD_MCC, VPA_PATTERN } from '@svc/upi-qr/upi-uri'
+import {
+  MCC_PATTERN,
+  PAYEE_NAME_PATTERN,
+  PAYEE_NAME_RULE,
+  STORED_VALUE_LOAD_MCC,
+  VPA_PATTERN,
+} from '@svc/upi-qr/upi-uri'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
 import {
@@ -35,8 +43,8 @@ import {
 } from './console-schema.ts'
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
-import { begins, Filters, readList } from './list.ts'
 import { keyedQuery, onceAsOperator } from './once.ts'
+import { showsSecrets } from './sandbox-secret.ts'
 
 const TAG = 'Merchants'
 const PATH = `${CONSOLE_API}/merchants`
@@ -46,6 +54,8 @@ const fields = {
   name: text(),
   vpa: text(),
   mcc: text('Merchant category code, ISO 18245'),
+  nextVpa: maybe('The address that takes the place of `vpa` when its waiting time is over'),
+  nextVpaOn: maybeInstant,
   accessKey: text('Public half of its credentials; authorises nothing'),
   linkedPartnerId: maybe('The partner whose coin configurations it reads'),
   status: Type.Enum(['active', 'disabled']),
@@ -58,6 +68,8 @@ const toWire = (merchant: Merchant, timeZone: string) => ({
   name: merchant.name,
   vpa: merchant.vpa,
   mcc: merchant.mcc,
+  nextVpa: merchant.nextVpa ?? undefined,
+  nextVpaOn: merchant.nextVpaFrom ? rfc3339(merchant.nextVpaFrom, timeZone) : undefined,
   accessKey: merchant.accessKey,
   linkedPartnerId: merchant.linkedPartnerId ?? undefined,
   status: merchant.disabledAt ? 'disabled' : 'active',
@@ -151,7 +163,7 @@ export const showMerchant = query({
 const Data = {
   name: Type.String({
     pattern: PAYEE_NAME_PATTERN,
-    'x-rule': 'must have 1 to 100 characters, not only spaces',
+    'x-rule': PAYEE_NAME_RULE,
   }),
   vpa: Type.String({ maxLength: 255, pattern: VPA_PATTERN, 'x-rule': 'must look like name@handle' }),
   mcc: Type.String({ pattern: MCC_PATTERN, 'x-rule': 'must be four digits' }),
@@ -171,20 +183,25 @@ export const createMerchantInConsole = keyedQuery({
   method: 'POST',
   path: PATH,
   tag: TAG,
-  summary: 'Create merchant, with a first API key',
+  summary: 'Create merchant, in sandbox mode with a first API key',
+  description: 'In live mode a hand-over issues its keys (decision O8).',
   permission: 'operations',
   body: closed(Data),
-  result: closed({ merchant: MerchantRecord, credential: IssuedRecord }),
+  result: closed({ merchant: MerchantRecord, credential: Type.Optional(IssuedRecord) }),
   errors: ['already_exists', 'mcc_not_allowed'],
   mount(services) {
     return async (input) => {
       const { name, vpa, mcc } = input.body
       if (mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
       return onceAsOperator(services, { method: 'POST', path: PATH }, input, async (tx) => {
-        const { merchant, apiKey } = await createMerchant(tx, keyMakerOf(services), { name, vpa, mcc })
+        const wanted = { name, vpa, mcc }
+        const maker = keyMakerOf(services)
+        const { merchant, apiKey } = showsSecrets(services.config)
+          ? await createMerchant(tx, maker, wanted)
+          : { merchant: await registerMerchant(tx, maker, wanted), apiKey: undefined }
         return {
           merchant: toWire(merchant, services.config.BUSINESS_TIME_ZONE),
-          credential: issuedToWire({ ...apiKey, credentialId: apiKey.apiKeyId }),
+          credential: apiKey && issuedToWire({ ...apiKey, credentialId: apiKey.apiKeyId }),
         }
       }).catch(vpaTaken)
     }
@@ -199,7 +216,8 @@ export const editMerchant = query({
   path: `${PATH}/:merchantId/data`,
   tag: TAG,
   summary: 'Change name, payment address or category of a merchant',
-  description: 'For the QR codes that it creates from now on; codes that are printed keep what they say.',
+  description:
+    'For the QR codes that it creates from then on; codes that are printed keep what they say. Name and category hold at once. A new address waits for `APPROVER_COOLING_DAYS`, and the merchant is notified: until then it can be taken back, by the merchant too. The present address as the new one takes back what waits.',
   permission: 'operations',
   params,
   body: closed({

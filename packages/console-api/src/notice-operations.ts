@@ -6,15 +6,21 @@ import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
 import { receiveDispute } from '@svc/core/payments/receive-dispute'
 import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
-import { NoticeRecord, noticeToWire, type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
+import {
+  NOTICE_STATUSES,
+  NoticeRecord,
+  noticeToWire,
+  type RailNotice,
+  railNotices,
+} from '@svc/core/rails/rail-notice'
 import { reopenNotice } from '@svc/core/rails/reopen-notice'
 import { required } from '@svc/kernel/invariant'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { Rupees, readRupees } from '@svc/server/http/fields'
+import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
 import { actorOf, auditOf } from './as-operator.ts'
-import { assignmentPosting } from './assignment-posting.ts'
 import {
   BY_TIME,
   CONSOLE_API,
@@ -27,9 +33,7 @@ import {
   oneOf,
   reasonText,
 } from './console-schema.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
 import { maskNotice } from './mask-notice.ts'
-import { requestApprovalIfNeeded } from './postings.ts'
 import { isRevealed } from './reveals.ts'
 
 const TAG = 'Payments'
@@ -45,7 +49,7 @@ export const listNotices = query({
   permission: 'finance',
   query: listQuery(BY_TIME, {
     q: exact('Id of the notice, or the bank’s reference', 64),
-    status: oneOf(['QUARANTINED', 'ASSIGNED', 'DISMISSED', 'DUPLICATE'], 'Only these'),
+    status: oneOf(NOTICE_STATUSES, 'Only these'),
   }),
   result: listOf(NoticeRecord),
   errors: [],
@@ -120,13 +124,7 @@ export const assignNotice = query({
   }),
   result: Type.Union([PaymentResponse, DisputeRecord]),
   accepted: ApprovalRecord,
-  errors: [
-    'notice_not_found',
-    'notice_not_in_quarantine',
-    'notice_not_applied',
-    'utr_conflict',
-    'approval_open',
-  ],
+  errors: [...acceptPayment.approval.failures, 'notice_not_found', 'notice_not_applied', 'approval_open'],
   mount(services) {
     const { commands, config, database } = services
     const timeZone = config.BUSINESS_TIME_ZONE
@@ -149,12 +147,8 @@ export const assignNotice = query({
         )
         return { body: JSON.stringify(disputeToWire(applied, timeZone)) }
       }
-      const args = assignmentOf(notice, reading, actor)
-      const posting = await assignmentPosting(services, notice, args)
-      const approval = await requestApprovalIfNeeded(services, posting, { actor, requestId: input.requestId })
-      if (approval) return waitsForApproval(approval, services)
-      const { payment } = await accept.run(args, audit)
-      return { body: JSON.stringify(paymentToWire(payment!, timeZone)) }
+      const outcome = await accept.run(assignmentOf(notice, reading, actor), audit)
+      return wireOrWait(outcome, timeZone, ({ payment }) => paymentToWire(payment!, timeZone))
     }
   },
 })

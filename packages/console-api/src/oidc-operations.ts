@@ -1,40 +1,21 @@
 import { fail } from '@svc/contract/errors'
 import { network } from '@svc/platform/ip-range'
 import { query } from '@svc/server/http/operation'
-import { parseCookie, stringifySetCookie } from 'cookie'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { Type } from 'typebox'
+import { byOperator, changeAccess, toolsOf, WaitsFor } from './access-requests.ts'
 import { asOperator } from './as-operator.ts'
+import { BrowserCookie } from './browser-cookie.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import type { Person } from './identity-provider.ts'
-import { admit, unlinkIdentity } from './identity-store.ts'
-import { endSessions, findOperator, type OperatorAccount } from './operator-store.ts'
+import { admit } from './identity-store.ts'
+import type { OperatorAccount } from './operator-store.ts'
 import { ANONYMOUS, beginSession, SessionRecord } from './session-operations.ts'
 
 const TAG = 'Single sign-on'
-const COOKIE_SECONDS = 600
-
 /** Sign-ins that one address may begin in a minute. */
 const STARTS_PER_MINUTE = 60
-
-/** The cookie that binds a sign-in to its browser. Over TLS the browser itself holds it to this host. */
-const cookieNameOf = ({ publicUrl }: Pick<ConsoleServices, 'publicUrl'>): string =>
-  publicUrl().startsWith('https:') ? '__Host-svc_console_oidc' : 'svc_console_oidc'
-
-/** The page calls both operations itself, so that the cookie can be `Strict` although the provider leads back. */
-function cookieOf(services: Pick<ConsoleServices, 'publicUrl'>, value: string, maxAge: number): string {
-  const secure = services.publicUrl().startsWith('https:')
-  return stringifySetCookie({
-    name: cookieNameOf(services),
-    value,
-    httpOnly: true,
-    sameSite: 'strict',
-    secure,
-    path: secure ? '/' : '/console',
-    maxAge,
-  })
-}
 
 export const startSingleSignOn = query({
   id: 'console.startSingleSignOn',
@@ -56,7 +37,7 @@ export const startSingleSignOn = query({
       await starts.consume(network(address)).catch(refuseMore)
       const challenge = await database.operate((tx) => challenges.issue(tx, 'oidc'))
       const url = await identityProvider.authorizationUrl(challenge)
-      const cookie = cookieOf(services, challenge, COOKIE_SECONDS)
+      const cookie = new BrowserCookie(services, 'oidc').set(challenge)
       return { headers: { 'set-cookie': cookie }, body: JSON.stringify({ url }) }
     }
   },
@@ -159,8 +140,7 @@ export const finishSingleSignOn = query({
   mount(services: ConsoleServices) {
     return async ({ address, body: { response }, headers, requestId }) => {
       if (services.identityProvider.issuer === undefined) fail('single_sign_on_off')
-      const { cookie } = headers
-      const challenge = parseCookie(typeof cookie === 'string' ? cookie : '')[cookieNameOf(services)]
+      const challenge = new BrowserCookie(services, 'oidc').read(headers)
       const attempt = { address, requestId }
       const person = await authenticated(services, attempt, challenge, response)
       const operator = await operatorOf(services, attempt, person)
@@ -179,21 +159,21 @@ export const unlinkOperator = query({
   tag: TAG,
   summary: 'Unlink an operator from the identity provider',
   description:
-    'For a person with a new account at the provider: the next sign-in by the name links again. Ends all sessions of the operator within a second.',
+    'For a person with a new account at the provider: the next sign-in by the name links again. Ends all sessions of the operator within a second. In live mode it waits for a second administrator: `approvalId` says so.',
   permission: 'administer',
   params: idParam('operatorId'),
-  result: closed({ unlinked: Type.Boolean({ description: 'Whether there was a link' }) }),
-  errors: ['operator_not_found'],
+  result: closed({
+    unlinked: Type.Boolean({ description: 'Whether there was a link' }),
+    approvalId: WaitsFor,
+  }),
+  errors: ['operator_not_found', 'last_administrator', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { operatorId } = input.params
-      const unlinked = await asOperator(services, input, async (tx) => {
-        const found = await findOperator(tx, operatorId)
-        if (found?.operatorId !== operatorId) return fail('operator_not_found')
-        await endSessions(tx, operatorId)
-        return unlinkIdentity(tx, operatorId)
-      })
-      return { body: JSON.stringify({ unlinked }) }
+      const { approvalId, removed } = await asOperator(services, input, (tx) =>
+        changeAccess(tx, toolsOf(services), byOperator(input), { kind: 'identity', operatorId }),
+      )
+      return { body: JSON.stringify({ unlinked: removed > 0, approvalId }) }
     }
   },
 })

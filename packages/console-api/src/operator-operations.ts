@@ -1,8 +1,8 @@
 import { fail } from '@svc/contract/errors'
 import { rfc3339 } from '@svc/kernel/time'
-import { recordAudit } from '@svc/platform/audit'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
+import { type AccessWanted, byOperator, changeAccess, toolsOf } from './access-requests.ts'
 import { asOperator } from './as-operator.ts'
 import {
   CONSOLE_API,
@@ -11,32 +11,29 @@ import {
   idParam,
   instant,
   listOf,
+  maybe,
   maybeInstant,
   record,
   text,
 } from './console-schema.ts'
-import {
-  findOperator,
-  insertOperator,
-  listOperatorAccounts,
-  type OperatorAccount,
-  setPasswordHash,
-  updateOperator,
-} from './operator-store.ts'
-import { hashPassword } from './password.ts'
+import { findOperator, listOperatorAccounts, type OperatorAccount, updateOperator } from './operator-store.ts'
 import { ROLES } from './permissions.ts'
-import { NewPassword } from './session-operations.ts'
 
 const TAG = 'Operators'
 const Role = Type.Enum([...ROLES])
 
-const OperatorRecord = record('Operator', {
+const fields = {
   operatorId: text(),
   name: text('Name with which the operator signs in'),
   role: Role,
   status: Type.Enum(['active', 'disabled']),
   createdOn: instant,
   lastSignInOn: maybeInstant,
+}
+const OperatorRecord = record('Operator', fields)
+const ChangedOperatorRecord = record('ChangedOperator', {
+  ...fields,
+  approvalId: maybe('What a second administrator must approve before it happens'),
 })
 
 const toWire = (operator: OperatorAccount, timeZone: string) => ({
@@ -73,31 +70,6 @@ export const listOperators = query({
   },
 })
 
-export const createOperator = query({
-  ...consoleOperation,
-  id: 'console.createOperator',
-  stepUp: true,
-  method: 'POST',
-  path: `${CONSOLE_API}/operators`,
-  tag: TAG,
-  summary: 'Create operator',
-  permission: 'administer',
-  body: closed({ name: OperatorName, role: Role, password: NewPassword }),
-  result: OperatorRecord,
-  errors: ['already_exists'],
-  mount(services) {
-    const { config, random } = services
-    return async (input) => {
-      const { name, password } = input.body
-      const passwordHash = await hashPassword(password)
-      const operator = await asOperator(services, input, (tx) =>
-        insertOperator(tx, random, { name, role: input.body.role as OperatorAccount['role'], passwordHash }),
-      )
-      return { body: JSON.stringify(toWire(operator, config.BUSINESS_TIME_ZONE)) }
-    }
-  },
-})
-
 export const changeOperator = query({
   ...consoleOperation,
   id: 'console.changeOperator',
@@ -106,54 +78,31 @@ export const changeOperator = query({
   path: `${CONSOLE_API}/operators/:operatorId`,
   tag: TAG,
   summary: 'Change role of operator, disable or enable',
-  description: 'Disabling ends all sessions within a second. The last active administrator stays one.',
+  description:
+    'Disabling ends all sessions within a second. The last active administrator stays one. In live mode a role that may do more, and the return of an administrator, wait for a second administrator: `approvalId` says so.',
   permission: 'administer',
   params: idParam('operatorId'),
   body: closed({ role: Type.Optional(Role), disabled: Type.Optional(Type.Boolean()) }),
-  result: OperatorRecord,
-  errors: ['operator_not_found', 'last_administrator'],
+  result: ChangedOperatorRecord,
+  errors: ['operator_not_found', 'last_administrator', 'approval_open'],
   mount(services) {
     return async (input) => {
-      const { params, body } = input
-      const change = { role: body.role as OperatorAccount['role'] | undefined, disabled: body.disabled }
-      const operator = await asOperator(services, input, (tx) =>
-        updateOperator(tx, params.operatorId, change),
-      )
-      return {
-        body: JSON.stringify(
-          toWire(operator ?? fail('operator_not_found'), services.config.BUSINESS_TIME_ZONE),
-        ),
-      }
-    }
-  },
-})
-
-export const resetOperatorPassword = query({
-  ...consoleOperation,
-  id: 'console.resetOperatorPassword',
-  stepUp: true,
-  method: 'POST',
-  path: `${CONSOLE_API}/operators/:operatorId/password`,
-  tag: TAG,
-  summary: 'Set a new password for an operator',
-  description: 'Ends all sessions of the operator within a second.',
-  permission: 'administer',
-  params: idParam('operatorId'),
-  body: closed({ password: NewPassword }),
-  result: OperatorRecord,
-  errors: ['operator_not_found'],
-  mount(services) {
-    return async (input) => {
-      const { params, body } = input
-      const passwordHash = await hashPassword(body.password)
-      const operator = await asOperator(services, input, async (tx) => {
-        const found = await findOperator(tx, params.operatorId)
-        if (found?.operatorId !== params.operatorId) return fail('operator_not_found')
-        await setPasswordHash(tx, found.operatorId, passwordHash)
-        recordAudit(tx, [{ action: 'operator.password_reset', target: found.operatorId }])
-        return found
+      const { disabled, role } = input.body
+      const { operatorId } = input.params
+      const { operator, approvalId } = await asOperator(services, input, async (tx) => {
+        const change = (wanted: AccessWanted) =>
+          changeAccess(tx, toolsOf(services), byOperator(input), { ...wanted, operatorId })
+        const enabled = disabled === false ? await change({ kind: 'enable' }) : undefined
+        if (disabled === true) await updateOperator(tx, operatorId, { disabled })
+        const promoted = role && (await change({ kind: 'role', role: role as OperatorAccount['role'] }))
+        const approvalId = promoted?.approvalId ?? enabled?.approvalId
+        return { operator: await findOperator(tx, operatorId), approvalId }
       })
-      return { body: JSON.stringify(toWire(operator, services.config.BUSINESS_TIME_ZONE)) }
+      const shown = toWire(
+        operator?.operatorId === operatorId ? operator : fail('operator_not_found'),
+        services.config.BUSINESS_TIME_ZONE,
+      )
+      return { body: JSON.stringify({ ...shown, approvalId }) }
     }
   },
 })

@@ -65,14 +65,18 @@ const CREDENTIALS = statement<OperatorRow & { password_hash: string | null }>(
   'operator_credentials',
   `select ${COLUMNS}, password_hash from operators where name = $1 and disabled_at is null`,
 )
+const CAN_ADMINISTER = `o.role = 'admin' and o.disabled_at is null and o.name <> '${SANDBOX_OPERATOR}'
+     and (o.password_hash is not null
+       or exists (select from operator_identities i where i.operator_id = o.operator_id)
+       or exists (select from operator_passkeys p where p.operator_id = o.operator_id))`
 // Those who can sign in anywhere. They lock each other, so that the last two cannot step down at once.
 const LOCK_ADMINS = statement<{ operator_id: string }>(
   'operators_lock_admins',
-  `select o.operator_id from operators o where o.role = 'admin' and o.disabled_at is null and o.name <> '${SANDBOX_OPERATOR}'
-     and (o.password_hash is not null
-       or exists (select from operator_identities i where i.operator_id = o.operator_id)
-       or exists (select from operator_passkeys p where p.operator_id = o.operator_id))
-   order by o.operator_id for no key update`,
+  `select o.operator_id from operators o where ${CAN_ADMINISTER} order by o.operator_id for no key update`,
+)
+const COUNT_ADMINS = statement<{ count: number }>(
+  'operators_count_admins',
+  `select count(*)::int as count from operators o where ${CAN_ADMINISTER}`,
 )
 const CHANGE = statement<OperatorRow>(
   'operator_change',
@@ -91,6 +95,10 @@ const END_SESSIONS = statement(
 
 export const listOperatorAccounts = async (tx: Tx): Promise<OperatorAccount[]> =>
   (await tx.query(LIST)).map(toOperator)
+
+/** Whether anybody can sign in to administer operators; the sandbox's one-click administrator does not count. */
+export const hasAdministrator = async (tx: Tx): Promise<boolean> =>
+  (await tx.query(COUNT_ADMINS))[0]!.count > 0
 
 /** By id or by name. */
 export async function findOperator(tx: Tx, idOrName: string): Promise<OperatorAccount | undefined> {

@@ -12,6 +12,7 @@ import {
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
+import { begins, Filters, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
@@ -33,8 +34,8 @@ import {
 } from './console-schema.ts'
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
-import { begins, Filters, readList } from './list.ts'
 import { keyedQuery, onceAsOperator } from './once.ts'
+import { requireShown, showingSecret, shownSecret, showsSecrets } from './sandbox-secret.ts'
 
 const TAG = 'Partners'
 const PATH = `${CONSOLE_API}/partners`
@@ -173,7 +174,7 @@ export const createPartnerInConsole = keyedQuery({
   method: 'POST',
   path: PATH,
   tag: TAG,
-  summary: 'Create partner, with a first OAuth client',
+  summary: 'Create partner, in sandbox mode with a first OAuth client',
   permission: 'operations',
   body: closed({
     name: Name,
@@ -184,15 +185,18 @@ export const createPartnerInConsole = keyedQuery({
     }),
     plainRequests: Type.Optional(Type.Boolean({ description: 'Sandbox only' })),
     firstClient: Type.Optional(
-      Type.Boolean({ description: 'False: without one, since a hand-over will issue it; true by default' }),
+      Type.Boolean({
+        description: 'Sandbox only; true by default there. In live mode a hand-over issues it (decision O8)',
+      }),
     ),
   }),
   result: closed({ partner: PartnerRecord, credential: Type.Optional(IssuedRecord) }),
-  errors: [],
+  errors: ['secret_not_shown'],
   mount(services) {
     const { config } = services
     return async (input) => {
-      const { name, plainRequests = false, firstClient = true } = input.body
+      const { name, plainRequests = false, firstClient = showsSecrets(config) } = input.body
+      if (firstClient) requireShown(config)
       if (plainRequests && config.SVC_MODE !== 'sandbox')
         failField('plainRequests', 'not_allowed', 'is accepted in sandbox mode only')
       const products = input.body.products as Product[]
@@ -238,35 +242,37 @@ export const changePartner = query({
 
 const KEYS = `${PATH}/:partnerId/encryption-keys`
 
-export const issueJweKey = keyedQuery({
-  ...consoleOperation,
-  id: 'console.issueEncryptionKey',
-  stepUp: true,
-  method: 'POST',
-  path: KEYS,
-  tag: TAG,
-  summary: 'Issue shared encryption key',
-  permission: 'operations',
-  params,
-  result: record('IssuedJweKey', {
-    kty: text(),
-    kid: text(),
-    alg: text(),
-    enc: text(),
-    k: text('The secret, base64url; shown here and never again'),
+export const issueJweKey = showingSecret(
+  keyedQuery({
+    ...consoleOperation,
+    id: 'console.issueEncryptionKey',
+    stepUp: true,
+    method: 'POST',
+    path: KEYS,
+    tag: TAG,
+    summary: 'Issue shared encryption key',
+    permission: 'operations',
+    params,
+    result: record('IssuedJweKey', {
+      kty: text(),
+      kid: text(),
+      alg: text(),
+      enc: text(),
+      k: text('The secret, base64url; shown here and never again'),
+    }),
+    errors: ['partner_not_found'],
+    mount(services) {
+      return async (input) => {
+        const { partnerId } = input.params
+        return onceAsOperator(services, { method: 'POST', path: KEYS }, input, async (tx) => {
+          await requirePartner(tx, partnerId)
+          const { k, ...key } = await issueSharedKey(tx, keyMakerOf(services), partnerId)
+          return { ...key, k: shownSecret(k, services.config) }
+        })
+      }
+    },
   }),
-  errors: ['partner_not_found'],
-  mount(services) {
-    return async (input) => {
-      const { partnerId } = input.params
-      return onceAsOperator(services, { method: 'POST', path: KEYS }, input, async (tx) => {
-        await requirePartner(tx, partnerId)
-        const { k, ...key } = await issueSharedKey(tx, keyMakerOf(services), partnerId)
-        return { ...key, k: k.reveal() }
-      })
-    }
-  },
-})
+)
 
 export const retireJweKeyInConsole = query({
   ...consoleOperation,

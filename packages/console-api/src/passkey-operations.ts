@@ -1,15 +1,16 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { fail } from '@svc/contract/errors'
 import { required } from '@svc/kernel/invariant'
-import { recordAudit } from '@svc/platform/audit'
 import { network } from '@svc/platform/ip-range'
-import { query } from '@svc/server/http/operation'
+import { type Input, query } from '@svc/server/http/operation'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { Type } from 'typebox'
+import { byOperator, changeAccess, toolsOf, WaitsFor } from './access-requests.ts'
 import { asOperator } from './as-operator.ts'
+import { BrowserCookie } from './browser-cookie.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, Name } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
-import { endSessions, findOperator, type OperatorAccount } from './operator-store.ts'
+import { findOperator, type OperatorAccount } from './operator-store.ts'
 import {
   CreatedCredential,
   PasskeyOptions,
@@ -22,7 +23,6 @@ import {
   isCopied,
   listPasskeys,
   lockPasskey,
-  removeAllPasskeys,
   removePasskeyOf,
   usePasskey,
 } from './passkey-store.ts'
@@ -69,7 +69,9 @@ export const startPasskey = query({
       requireProved(await sessions.current({ headers }))
       const operator = required(caller.actor, 'operators call')
       const present = await database.operate((tx) => listPasskeys(tx, operator.actorId))
-      return { body: JSON.stringify({ options: await passkeys.registrationOptions(operator, present) }) }
+      const browser = sessionOf(sessions, { headers })
+      const options = await passkeys.registrationOptions(operator, present, browser)
+      return { body: JSON.stringify({ options }) }
     }
   },
 })
@@ -102,7 +104,8 @@ export const registerPasskey = query({
       requireProved(session)
       const { actorId: operatorId } = required(input.caller.actor, 'operators call')
       const { name, credential } = input.body
-      const created = await passkeys.registered(operatorId, credential as RegistrationResponseJSON)
+      const browser = sessionOf(sessions, input)
+      const created = await passkeys.registered(operatorId, credential as RegistrationResponseJSON, browser)
       const passkey = await asOperator(services, input, async (tx) => {
         const inserted = await insertPasskey(tx, random, {
           operatorId,
@@ -152,22 +155,19 @@ export const removeOperatorPasskeys = query({
   path: `${CONSOLE_API}/operators/:operatorId/passkeys`,
   tag: TAG,
   summary: 'Remove all passkeys of an operator',
-  description: 'Ends all sessions of the operator within a second.',
+  description:
+    'Ends all sessions of the operator within a second. In live mode it waits for a second administrator: `approvalId` says so.',
   permission: 'administer',
   params: idParam('operatorId'),
-  result: closed({ removed: Type.Integer({ description: 'How many there were' }) }),
-  errors: ['operator_not_found'],
+  result: closed({ removed: Type.Integer({ description: 'How many there were' }), approvalId: WaitsFor }),
+  errors: ['operator_not_found', 'last_administrator', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { operatorId } = input.params
-      const removed = await asOperator(services, input, async (tx) => {
-        const found = await findOperator(tx, operatorId)
-        if (found?.operatorId !== operatorId) return fail('operator_not_found')
-        await endSessions(tx, operatorId)
-        recordAudit(tx, [{ action: 'operator.passkeys_removed', target: operatorId }])
-        return removeAllPasskeys(tx, operatorId)
-      })
-      return { body: JSON.stringify({ removed }) }
+      const { approvalId, removed } = await asOperator(services, input, (tx) =>
+        changeAccess(tx, toolsOf(services), byOperator(input), { kind: 'passkeys', operatorId }),
+      )
+      return { body: JSON.stringify({ removed, approvalId }) }
     }
   },
 })
@@ -178,21 +178,32 @@ export const startPasskeySignIn = query({
   path: `${CONSOLE_API}/session/passkey/options`,
   tag: TAG,
   summary: 'Begin to sign in with a passkey',
+  description:
+    'Sets a cookie that binds the sign-in to this browser for ten minutes: the response of a passkey is accepted from no other.',
   auth: 'none',
   envelope: 'problem',
   result: PasskeyOptions,
   errors: ['passkeys_off', 'rate_limited', 'overloaded'],
-  mount({ passkeys }: ConsoleServices) {
+  mount({ passkeys, publicUrl, random }: ConsoleServices) {
     const starts = new RateLimiterMemory({ points: STARTS_PER_MINUTE, duration: 60 })
     return async ({ address }) => {
       await starts.consume(network(address)).catch((refused: unknown) => {
         if (refused instanceof Error) throw refused
         return fail('rate_limited', { retryAfterSeconds: 60 })
       })
-      return { body: JSON.stringify({ options: await passkeys.signInOptions() }) }
+      const browser = Buffer.from(random(32)).toString('base64url')
+      const options = await passkeys.signInOptions(browser)
+      const cookie = new BrowserCookie({ publicUrl }, 'passkey').set(browser)
+      return { headers: { 'set-cookie': cookie }, body: JSON.stringify({ options }) }
     }
   },
 })
+
+/** What the browser of a session alone has. */
+const sessionOf = (
+  sessions: ConsoleServices['sessions'],
+  request: Pick<Input<unknown, unknown, unknown>, 'headers'>,
+) => required(sessions.digestOf(request), 'it is signed in').toString('base64url')
 
 type Outcome =
   | { readonly operator: OperatorAccount }
@@ -210,10 +221,11 @@ type Outcome =
 async function decideSignIn(
   { clock, database, passkeys }: ConsoleServices,
   response: AuthenticationResponseJSON,
+  browser: string | undefined,
 ): Promise<Outcome> {
   if (!passkeys.isOn) return fail('passkeys_off')
-  const challenge = await passkeys.challengeOf(response)
-  if (challenge === undefined) return { reason: 'foreign_response', name: '' }
+  const challenge = browser && (await passkeys.challengeOf(response, browser))
+  if (!challenge) return { reason: 'foreign_response', name: '' }
   return database.operate(async (tx) => {
     const passkey = await lockPasskey(tx, Buffer.from(response.id, 'base64url'))
     const operator = passkey && (await findOperator(tx, passkey.operatorId))
@@ -245,7 +257,8 @@ export const signInWithPasskey = query({
   mount(services: ConsoleServices) {
     return async ({ address, body, headers, requestId }) => {
       const response = body.credential as unknown as AuthenticationResponseJSON
-      const outcome = await decideSignIn(services, response)
+      const browser = new BrowserCookie(services, 'passkey').read(headers)
+      const outcome = await decideSignIn(services, response, browser)
       if ('operator' in outcome)
         return beginSession(services, outcome.operator, { address, headers, requestId }, ['passkey'])
       const action = 'operator.sign_in_failed'

@@ -59,10 +59,12 @@ export class Passkeys {
   async registrationOptions(
     { actorId, name }: { readonly actorId: string; readonly name: string },
     present: readonly Passkey[],
+    browser: string,
   ): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const { challenges, database } = this.#tools
     const { id } = this.#party
-    const challenge = await database.operate((tx) => challenges.issue(tx, 'passkey_registration', actorId))
+    const of = { operatorId: actorId, browser }
+    const challenge = await database.operate((tx) => challenges.issue(tx, 'passkey_registration', of))
     return generateRegistrationOptions({
       rpName: RELYING_PARTY_NAME,
       rpID: id,
@@ -81,10 +83,11 @@ export class Passkeys {
   }
 
   /** The credential that the browser created for this operator. Throws `passkey_refused`. */
-  async registered(operatorId: string, response: RegistrationResponseJSON) {
+  async registered(operatorId: string, response: RegistrationResponseJSON, browser: string) {
     const { id, origin } = this.#party
     const challenge =
-      (await this.#useChallenge('passkey_registration', response, operatorId)) ?? fail('passkey_refused')
+      (await this.#useChallenge('passkey_registration', response, { operatorId, browser })) ??
+      fail('passkey_refused')
     try {
       const { registrationInfo } = await verifyRegistrationResponse({
         response,
@@ -101,10 +104,10 @@ export class Passkeys {
   }
 
   /** What the browser needs to use any passkey that it has for this address. */
-  async signInOptions(): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  async signInOptions(browser: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
     const { challenges, database } = this.#tools
     const { id } = this.#party
-    const challenge = await database.operate((tx) => challenges.issue(tx, 'passkey_sign_in'))
+    const challenge = await database.operate((tx) => challenges.issue(tx, 'passkey_sign_in', { browser }))
     return generateAuthenticationOptions({
       rpID: id,
       challenge: Buffer.from(challenge, 'base64url'),
@@ -114,9 +117,9 @@ export class Passkeys {
     })
   }
 
-  /** Uses the challenge of a sign-in up; `undefined` for one that is not open. */
-  async challengeOf(response: AuthenticationResponseJSON): Promise<string | undefined> {
-    return this.#useChallenge('passkey_sign_in', response, null)
+  /** Uses the challenge of a sign-in up; `undefined` for one that is not open in this browser. */
+  async challengeOf(response: AuthenticationResponseJSON, browser: string): Promise<string | undefined> {
+    return this.#useChallenge('passkey_sign_in', response, { operatorId: null, browser })
   }
 
   /**
@@ -155,13 +158,13 @@ export class Passkeys {
   async #useChallenge(
     purpose: 'passkey_registration' | 'passkey_sign_in',
     response: RegistrationResponseJSON | AuthenticationResponseJSON,
-    expected: string | null,
+    { operatorId, browser }: { readonly operatorId: string | null; readonly browser: string },
   ): Promise<string | undefined> {
     const { challenges, database } = this.#tools
     const challenge = challengeIn(response.response.clientDataJSON)
     if (challenge === undefined) return undefined
-    const of = await database.operate((tx) => challenges.use(tx, purpose, challenge))
-    return of === expected ? challenge : undefined
+    const of = await database.operate((tx) => challenges.use(tx, purpose, challenge, browser))
+    return of === operatorId ? challenge : undefined
   }
 }
 

@@ -1,11 +1,12 @@
 import { failField } from '@svc/contract/fail-fields'
 import { PAYMENT_STATUSES } from '@svc/core/payments/payment'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { parseRupees } from '@svc/kernel/money'
+import { readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { readInstant } from '@svc/server/http/fields'
+import { Filters } from '@svc/server/http/list'
 import { type Static, Type } from 'typebox'
 import { closed, createdRange, exact, oneOf } from './console-schema.ts'
-import { Filters } from './list.ts'
 
 export const PAYMENT_FILTERS = {
   q: exact('Id of the payment, or the bank’s reference (UTR) in any case', 64),
@@ -30,7 +31,7 @@ export function paymentFilters(query: PaymentQuery): Filters {
   const filters = new Filters()
     .add('p.merchant_id = ?', merchantId)
     .add('p.status = ?', status)
-    .add('p.amount_paise = ?', readAmount(query))
+    .add('p.amount_paise = ?', amountFilter(query))
     .add(
       '(p.merchant_id, p.qr_code_id) in (select q.merchant_id, q.qr_code_id from qr_codes q where q.reference_number = ?)',
       referenceNumber,
@@ -43,10 +44,12 @@ export function paymentFilters(query: PaymentQuery): Filters {
   return filters
 }
 
-function readAmount({ amount, createdFrom, merchantId, q }: PaymentQuery): bigint | undefined {
+function amountFilter({ amount, createdFrom, merchantId, q }: PaymentQuery): bigint | undefined {
   if (amount === undefined) return undefined
   // No index leads to amounts: without one of these every payment ever made would be read.
   if (merchantId === undefined && createdFrom === undefined && q === undefined)
     failField('amount', 'not_allowed', 'can only be sent together with merchantId or createdFrom', 'query')
-  return parseRupees(amount) ?? failField('amount', 'format', 'must be rupees such as 249.50', 'query')
+  return (
+    valueIn(readAmount(amount)) ?? failField('amount', 'format', 'must be rupees such as 249.50', 'query')
+  )
 }

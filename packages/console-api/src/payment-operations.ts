@@ -19,6 +19,7 @@ import { adjustmentToWire } from '@svc/core/payments/payment-adjustment'
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { AdjustmentInConsole } from './adjust-payment.ts'
@@ -36,7 +37,6 @@ import {
   text,
 } from './console-schema.ts'
 import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
-import { type ListPlan, readList } from './list.ts'
 import { PAYMENT_FILTERS, paymentFilters } from './payment-filters.ts'
 import {
   findSettlementLine,

@@ -9,6 +9,7 @@ import {
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import {
@@ -24,7 +25,6 @@ import {
   text,
 } from './console-schema.ts'
 import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
 import {
   COLUMNS,
   type ListedPayout,

@@ -5,6 +5,7 @@ import { findPayout, payableMerchants } from '@svc/core/payments/find-payouts'
 import { type PreparedPayout, preparePayout } from '@svc/core/payments/prepare-payout'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { type Caller, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf, auditOf } from './as-operator.ts'
@@ -133,8 +134,9 @@ const stepper = ({ commands, config, database }: Services) => {
       (await database.operate((tx) => findPayout(tx, payoutId))) ?? fail('payout_not_found')
     const action = `payout.${step.to.toLowerCase()}`
     const audit = auditOf(merchantId, input, { action, target: payoutId })
-    const { payout } = await run({ merchantId, payoutId, step }, audit)
-    return { body: JSON.stringify(stateOf(payout, config.BUSINESS_TIME_ZONE)) }
+    const outcome = await run({ merchantId, payoutId, step }, audit)
+    const { BUSINESS_TIME_ZONE: timeZone } = config
+    return wireOrWait(outcome, timeZone, ({ payout }) => stateOf(payout, timeZone))
   }
 }
 
@@ -186,7 +188,7 @@ export const completePayout = query({
   tag: TAG,
   summary: 'Record the bank’s outcome of a payout',
   description:
-    'After a failed one what it was made of is payable again; a paid one fails when its money came back, which `returnUtr` says. A failed one that the bank has paid after all is paid, if what it was made of is in no later payout and still payable; where that was paid again or spent, it stays failed, and what the bank paid is on the account `payout_exceptions` of the merchant.',
+    'After a failed one what it was made of is payable again, so a second person approves that it failed (202); a paid one fails when its money came back, which `returnUtr` says. A failed one that the bank has paid after all is paid, if what it was made of is in no later payout and still payable; where that was paid again or spent, it stays failed, and what the bank paid is on the account `payout_exceptions` of the merchant.',
   permission: 'finance',
   params: idParam('payoutId'),
   body: closed({
@@ -208,7 +210,8 @@ export const completePayout = query({
     ),
   }),
   result: PayoutState,
-  errors: ['payout_not_found', 'payout_state', 'utr_conflict'],
+  accepted: ApprovalRecord,
+  errors: [...changePayout.approval.failures, 'approval_open'],
   mount(services) {
     const take = stepper(services)
     return (input) => {

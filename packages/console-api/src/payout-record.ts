@@ -4,10 +4,10 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import { isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { Filters } from '@svc/server/http/list'
 import { type Static, Type } from 'typebox'
 import { CONSOLE_API, closed, exact, maybeInstant, oneOf, record, text } from './console-schema.ts'
 import type { HistoryItem } from './history.ts'
-import { Filters } from './list.ts'
 
 export const TAG = 'Payouts'
 export const PATH = `${CONSOLE_API}/payouts`

@@ -12,8 +12,9 @@ import {
   setPayoutDetails,
 } from '@svc/core/payments/payout-terms'
 import { findMerchant } from '@svc/core/tenants/merchant'
-import { formatRupees, paise, parseRupees } from '@svc/kernel/money'
-import { calendarDay, isDay, rfc3339 } from '@svc/kernel/time'
+import { formatRupees, paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
+import { isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
@@ -143,7 +144,7 @@ export const setBankAccount = query({
 
 /** Two decimals as a whole number of hundredths; fails with the field's rule. */
 function readHundredths(field: string, text: string, most: bigint, rule: string): bigint {
-  const read = parseRupees(text)
+  const read = valueIn(readAmount(text))
   return read === undefined || read > most ? failField(field, 'maximum', rule) : read
 }
 
@@ -156,7 +157,7 @@ export const setFee = query({
   tag: TAG,
   summary: 'Set what a merchant is charged for each payment, from a business day on',
   description:
-    'Of today or later: what was charged for a payment never changes. Of a merchant that is closing, a fee of zero may begin earlier, for payments that are in no payout.',
+    'From the next business day on, or from today while the merchant has no payment of today: a payment is charged by the fee that was in force when it was accepted. A fee for a day that has one takes its place. Of a merchant that is closing, a fee of zero may begin earlier, for payments that are in no payout.',
   permission: 'finance',
   params: idParam('merchantId'),
   body: closed({
@@ -166,7 +167,7 @@ export const setFee = query({
       Type.String({
         pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
         'x-rule': 'must be a day, YYYY-MM-DD',
-        description: 'The first business day; today by default',
+        description: 'The first business day; by default the first that is possible, today or the next',
       }),
     ),
   }),
@@ -178,15 +179,19 @@ export const setFee = query({
     return async (input) => {
       const { merchantId } = input.params
       const { percent, fixed } = input.body
-      const today = calendarDay(new Date(clock.now()), timeZone)
-      const validFrom = input.body.validFrom ?? today
-      if (!isDay(validFrom)) failField('validFrom', 'format', 'must be a day, such as 2026-04-01')
+      const { validFrom } = input.body
+      if (validFrom !== undefined && !isDay(validFrom))
+        failField('validFrom', 'format', 'must be a day, such as 2026-04-01')
       const points = readHundredths('percent', percent, FEE_BASIS_POINTS_MAX, 'must be 0 to 100')
       const fixedPaise = readHundredths('fixed', fixed, FEE_FIXED_MAX_PAISE, 'must be 0 to 1000 rupees')
       const terms = await asOperator(services, input, async (tx) => {
         await requireMerchant(tx, merchantId)
         const fee = { merchantId, validFrom, basisPoints: Number(points), fixedPaise: paise(fixedPaise) }
-        await setMerchantFee(tx, fee, { today })
+        await setMerchantFee(tx, fee, {
+          now: new Date(clock.of(merchantId).now()),
+          cutOffMinutes: config.BUSINESS_DAY_CUTOFF,
+          timeZone,
+        })
         return termsOf(tx, merchantId, timeZone)
       })
       return { body: JSON.stringify(terms) }

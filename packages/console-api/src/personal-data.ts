@@ -1,8 +1,8 @@
 import { invariant } from '@svc/kernel/invariant'
+import { begins, escapeLikePattern } from '@svc/server/http/list'
 import type { Caller, Operation } from '@svc/server/http/operation'
 import type { TSchema } from 'typebox'
 import type { ConsoleServices } from './console-services.ts'
-import { begins, escapeLikePattern } from './list.ts'
 import { isRevealed, mayReveal } from './reveals.ts'
 
 /** How a field that says who a person is looks until it is revealed. */

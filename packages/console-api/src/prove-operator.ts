@@ -34,11 +34,21 @@ export const PROOF_FAILURES = [
 
 /** What a proof needs, in the console and on the command line. */
 export interface ProofServices extends Pick<ConsoleServices, 'database' | 'failedSignIns' | 'secondFactor'> {
-  readonly signInGate: Pick<SignInGate, 'enter' | 'failed'>
+  readonly signInGate: Pick<SignInGate, 'enter' | 'passed' | 'failed'>
 }
 
 /** The operator whose password this is. Failed attempts are slowed down and audited. */
 export async function checkPassword(
+  services: ProofServices,
+  attempt: SignInAttempt,
+  password: string,
+): Promise<OperatorAccount> {
+  const operator = await operatorOfPassword(services, attempt, password)
+  await services.signInGate.passed(attempt.address, attempt.name)
+  return operator
+}
+
+async function operatorOfPassword(
   { database, failedSignIns, signInGate }: ProofServices,
   attempt: SignInAttempt,
   password: string,
@@ -65,10 +75,12 @@ export async function proveOperator(
   { password, code }: { readonly password: string; readonly code?: string | undefined },
 ): Promise<{ operator: OperatorAccount; factors: readonly Factor[] }> {
   const { database, failedSignIns, secondFactor, signInGate } = services
-  const operator = await checkPassword(services, attempt, password)
+  const operator = await operatorOfPassword(services, attempt, password)
   const checked = await database.operate((tx) => secondFactor.check(tx, operator.operatorId, code))
-  if (checked === 'none') return { operator, factors: ['password'] }
-  if (checked !== 'wrong') return { operator, factors: ['password', checked] }
+  if (checked !== 'wrong') {
+    await signInGate.passed(attempt.address, attempt.name)
+    return { operator, factors: checked === 'none' ? ['password'] : ['password', checked] }
+  }
   await failedSignIns.record({ ...attempt, reason: 'wrong_code' })
   await signInGate.failed(attempt.address, attempt.name)
   return fail('wrong_code')

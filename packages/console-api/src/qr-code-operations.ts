@@ -19,6 +19,7 @@ import { recordAudit } from '@svc/platform/audit'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Rupees, readInstant } from '@svc/server/http/fields'
+import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { CreateQrCodeRequest, createQrCodeOperation, readQrCodeRequest } from '@svc/server/qr-codes/qr-codes'
 import { payQrCode } from '@svc/server/sandbox/pay-qr-code'
@@ -38,7 +39,6 @@ import {
   record,
   text,
 } from './console-schema.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
 import { keyedQuery, onceOnBehalf } from './once.ts'
 import { TimelineEntry, timelineOf } from './qr-code-timeline.ts'
 

@@ -12,10 +12,11 @@ import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { readInstant } from '@svc/server/http/fields'
+import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { type Static, Type } from 'typebox'
-import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
 import { actorOf, auditOf } from './as-operator.ts'
 import {
   BY_TIME,
@@ -34,8 +35,6 @@ import {
   text,
 } from './console-schema.ts'
 import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
-import { requestFailedRefundApproval } from './outcome-approvals.ts'
 import { refundHistoryItems } from './payment-history.ts'
 import { payoutOf } from './payout-record.ts'
 
@@ -164,7 +163,7 @@ export const completeRefundByOperator = query({
   tag: TAG,
   summary: 'Record the bank’s outcome of a refund',
   description:
-    'Where no notice says so, or one in quarantine that an operator has read. A failed refund is payable to the merchant again: above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person (202), unless the notice itself states that it failed, with its amount. A failed one that the bank has made after all, with its `utr`, is refunded if its amount is left of the payment and payable; else it stays failed, and what the bank paid is on the account `refund_exceptions`.',
+    'Where no notice says so, or one in quarantine that an operator has read. A failed refund is payable to the merchant again: above the limit of APPROVAL_ABOVE_RUPEES, and at any amount once it was sent to the bank, it waits for a second person (202), unless the notice itself states that it failed, with its amount. A failed one that the bank has made after all, with its `utr`, is refunded if its amount is left of the payment and payable; else it stays failed, and what the bank paid is on the account `refund_exceptions`.',
   permission: 'finance',
   params: idParam('refundId'),
   body: closed({
@@ -175,13 +174,7 @@ export const completeRefundByOperator = query({
   }),
   result: RefundRecord,
   accepted: ApprovalRecord,
-  errors: [
-    'refund_not_found',
-    'refund_closed',
-    'notice_not_found',
-    'notice_not_in_quarantine',
-    'approval_open',
-  ],
+  errors: [...completeRefund.approval.failures, 'notice_not_found', 'approval_open'],
   mount(services) {
     const { commands, config, database } = services
     const { run } = commands.open(completeRefund)
@@ -194,25 +187,18 @@ export const completeRefundByOperator = query({
         await findRefund(tx, refundId),
         noticeId === undefined ? undefined : await followedNotice(tx, noticeId, actor, 'refund_notice'),
       ])
-      const known = found ?? fail('refund_not_found')
-      const { merchantId } = known
+      const { merchantId } = found ?? fail('refund_not_found')
       const outcome = {
         refundId,
         utr: utr === undefined ? null : canonicalReference(utr),
         amountPaise: undefined,
         failureReason: status === 'FAILED' ? reason! : null,
       }
-      const by = { actor, requestId: input.requestId }
-      const approval = await requestFailedRefundApproval(
-        services,
-        known,
-        { ...outcome, noticeId, assigns },
-        by,
-      )
-      if (approval) return waitsForApproval(approval, services)
       const audit = auditOf(merchantId, input, { action: 'refund.completed', target: refundId })
-      const { refund } = await run({ read: { outcome }, assigns }, audit)
-      return { body: JSON.stringify(refundToWire(refund!, config.BUSINESS_TIME_ZONE)) }
+      const done = await run({ read: { outcome }, assigns }, audit)
+      return wireOrWait(done, config.BUSINESS_TIME_ZONE, ({ refund }) =>
+        refundToWire(refund!, config.BUSINESS_TIME_ZONE),
+      )
     }
   },
 })

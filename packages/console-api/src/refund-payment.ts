@@ -3,6 +3,7 @@ import { createRefund } from '@svc/core/payments/create-refund'
 import { RefundRecord, refundToWire } from '@svc/core/payments/merchant-refund'
 import { looksLikePaymentId } from '@svc/core/payments/payment'
 import { statement } from '@svc/platform/db/statement'
+import { ApprovalRecord, replyOrWait } from '@svc/server/approvals/approval-record'
 import { Rupees, readRupees } from '@svc/server/http/fields'
 import { createRefundOperation } from '@svc/server/payments/refunds'
 import { Type } from 'typebox'
@@ -26,7 +27,7 @@ export const refundPaymentInConsole = keyedQuery({
   tag: 'Payments',
   summary: 'Refund payment on behalf of its merchant',
   description:
-    'As the merchant itself does: from what is payable to it, all that is left of the payment or `amount`. Above the limit of APPROVAL_ABOVE_RUPEES, with what operators refunded of the payment before, the merchant alone can refund.',
+    'As the merchant itself does: from what is payable to it, all that is left of the payment or `amount`. Above the limit of APPROVAL_ABOVE_RUPEES, with what you posted for the merchant within 24 hours and what operators refunded of the payment before, it waits for a second person: 202. The merchant itself refunds any amount.',
   permission: 'finance',
   params: idParam('paymentId'),
   body: closed({
@@ -39,9 +40,11 @@ export const refundPaymentInConsole = keyedQuery({
     reason: Name,
   }),
   result: RefundRecord,
-  errors: [...createRefundOperation.errors, 'approval_required'],
+  accepted: ApprovalRecord,
+  errors: [...createRefundOperation.errors, 'approval_open'],
   mount({ commands, config, database }) {
     const { respond } = commands.open(createRefund)
+    const timeZone = config.BUSINESS_TIME_ZONE
     return async (input) => {
       const { paymentId } = input.params
       const { amount, referenceNumber, reason } = input.body
@@ -54,10 +57,11 @@ export const refundPaymentInConsole = keyedQuery({
       return respond(
         { merchantId, paymentId, amountPaise, referenceNumber, reason, requestedBy: actorOf(input.caller) },
         {
-          reply: ({ refund }) => ({
-            status: 200,
-            body: JSON.stringify(refundToWire(refund, config.BUSINESS_TIME_ZONE)),
-          }),
+          reply: (outcome) =>
+            replyOrWait(outcome, timeZone, ({ refund }) => ({
+              status: 200,
+              body: JSON.stringify(refundToWire(refund, timeZone)),
+            })),
           ...onceOnBehalf(merchantId, { method: 'POST', path: PATH }, input, {
             action: 'payment.refund_created',
             target: ({ refund }: { refund: { refundId: string } }) => refund.refundId,

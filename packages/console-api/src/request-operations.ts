@@ -4,6 +4,7 @@ import { JWE_ERROR_REASONS } from '@svc/jwe/jwe-error'
 import { rfc3339 } from '@svc/kernel/time'
 import { statement } from '@svc/platform/db/statement'
 import { readInstant } from '@svc/server/http/fields'
+import { Filters, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import {
@@ -20,7 +21,6 @@ import {
   since,
   text,
 } from './console-schema.ts'
-import { Filters, readList } from './list.ts'
 import { completeSince } from './request-log-retention.ts'
 import { objectKind } from './touched-objects.ts'
 

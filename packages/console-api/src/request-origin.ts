@@ -3,18 +3,27 @@ import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import type { Caller } from '@svc/server/http/operation'
 import type { FastifyRequest } from 'fastify'
 
-export const isLoopback = (address: string | undefined): boolean =>
+const isLoopback = (address: string | undefined): boolean =>
   address !== undefined && /^(?:::ffff:)?127\.|^::1$/.test(address)
 
 /** Whether the Host header names this machine: a foreign name that resolves to 127.0.0.1 does not. */
-export const isLocalName = (host: unknown): boolean =>
+const isLocalName = (host: unknown): boolean =>
   typeof host === 'string' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(host)
 
-/** For what only people at this very machine may do: no other address, no proxy in between, no borrowed name. */
+/** What proxies, balancers and content networks add to a request, whichever they are. */
+const PROXY_HEADER =
+  /^(?:forwarded|via|x-forwarded(?:-.+)?|x-real-ip|x-(?:cluster-)?client-ip|client-ip|true-client-ip|x-(?:original|envoy|amzn|azure|appengine|arr|vercel|nginx|varnish|proxy|scheme|request-start)(?:-.+)?|cf-.+|cdn-.+|fly-.+|fastly-.+|proxy-.+)$/
+
+const hasProxyHeader = (headers: FastifyRequest['headers']): boolean =>
+  Object.keys(headers).some((name) => PROXY_HEADER.test(name))
+
+/** Whether a person at this very machine sent it: no other address, no proxy in between, no borrowed name. */
+export const isAtThisMachine = (address: string | undefined, headers: FastifyRequest['headers']): boolean =>
+  isLoopback(address) && isLocalName(headers.host) && !hasProxyHeader(headers)
+
+/** For what only people at this very machine may do. */
 export function authenticateLoopback({ headers, raw }: FastifyRequest): Caller {
-  const forwarded = headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined
-  if (forwarded || !isLoopback(raw.socket.remoteAddress) || !isLocalName(headers.host))
-    fail('route_not_found')
+  if (!isAtThisMachine(raw.socket.remoteAddress, headers)) fail('route_not_found')
   return { tenantId: PLATFORM_TENANT }
 }
 

@@ -1,7 +1,7 @@
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Statement, statement } from '@svc/platform/db/statement'
+import { begins } from '@svc/server/http/list'
 import type { Caller } from '@svc/server/http/operation'
-import { begins } from './list.ts'
 import { emailPattern } from './personal-data.ts'
 
 export const KINDS = [

@@ -3,10 +3,10 @@ import { required } from '@svc/kernel/invariant'
 import { recordAudit } from '@svc/platform/audit'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
+import { byOperator, changeAccess, toolsOf, WaitsFor } from './access-requests.ts'
 import { actorOf, asOperator } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
-import { endSessions, findOperator } from './operator-store.ts'
 import { isPasswordAlone, requireProved } from './proof-age.ts'
 import { PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
 import {
@@ -159,21 +159,21 @@ export const resetSecondFactor = query({
   path: `${CONSOLE_API}/operators/:operatorId/second-factor`,
   tag: TAG,
   summary: 'Reset the second factor of an operator',
-  description: 'For one who has lost the device. Ends all sessions of the operator.',
+  description:
+    'For one who has lost the device. Ends all sessions of the operator. In live mode it waits for a second administrator: `approvalId` says so.',
   permission: 'administer',
   params: idParam('operatorId'),
-  result: closed({ removed: Type.Boolean() }),
-  errors: ['operator_not_found', 'second_factor_not_found'],
+  result: closed({ removed: Type.Boolean(), approvalId: WaitsFor }),
+  errors: ['operator_not_found', 'second_factor_not_found', 'last_administrator', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { operatorId } = input.params
-      const removed = await asOperator(services, input, async (tx) => {
-        const found = await findOperator(tx, operatorId)
-        if (found?.operatorId !== operatorId) return fail('operator_not_found')
-        await endSessions(tx, operatorId)
-        return OPERATOR_FACTORS.remove(tx, operatorId)
+      const { approvalId, removed } = await asOperator(services, input, async (tx) => {
+        const change = { kind: 'second_factor', operatorId } as const
+        const changed = await changeAccess(tx, toolsOf(services), byOperator(input), change)
+        return changed.approvalId || changed.removed > 0 ? changed : fail('second_factor_not_found')
       })
-      return { body: JSON.stringify({ removed: removed || fail('second_factor_not_found') }) }
+      return { body: JSON.stringify({ removed: removed > 0, approvalId }) }
     }
   },
 })

@@ -121,7 +121,8 @@ export class SecondFactor<Owner> {
     const secret = this.#tools.keyring.open('operator_totp', row.secret_encrypted, this.#store.nameOf(owner))
     const step = stepOf(secret, code, nowMs)
     if (step === undefined || step <= row.last_step) {
-      await this.#countWrong(tx, owner, row)
+      // Who repeats a code that was right knows the secret, or sent the same request again: nothing is guessed by it.
+      if (step === undefined) await this.#countWrong(tx, owner, row)
       return false
     }
     await this.#store.right(tx, owner, step, new Date(nowMs))

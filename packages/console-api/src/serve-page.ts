@@ -17,6 +17,9 @@ const EVERYWHERE = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
+/** RFC 6797: for a year the browser comes by TLS alone. Not for other names of the domain, which are not ours. */
+const TLS_ALONE = 'max-age=31536000'
+
 const API_HEADERS = { 'cache-control': 'no-store', 'content-security-policy': API_POLICY }
 
 /** The route that matched decides: the router decodes paths, so a raw URL has many spellings (RFC 3986 section 6.2.2.2). */
@@ -29,6 +32,7 @@ export function guardPage(app: FastifyInstance, publicUrl: () => string): void {
   })
   app.addHook('onSend', async (request, reply) => {
     reply.headers(isPage(request) ? EVERYWHERE : { ...EVERYWHERE, ...API_HEADERS })
+    if (publicUrl().startsWith('https:')) reply.header('strict-transport-security', TLS_ALONE)
   })
 }
 

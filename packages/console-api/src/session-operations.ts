@@ -19,7 +19,7 @@ import { hashPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password
 import { PERMISSIONS, permissionsOf, ROLES } from './permissions.ts'
 import { type Factor, requireProved } from './proof-age.ts'
 import { checkPassword, PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
-import { isLocalName, isLoopback } from './request-origin.ts'
+import { isAtThisMachine } from './request-origin.ts'
 import type { Session } from './sessions.ts'
 
 const TAG = 'Session'
@@ -123,7 +123,7 @@ export const showAbout = query({
         mode,
         version: VERSION,
         timeZone,
-        sandboxSignIn: mode === 'sandbox' && isLoopback(address) && isLocalName(headers['host']),
+        sandboxSignIn: mode === 'sandbox' && isAtThisMachine(address, headers),
         passwords: config.CONSOLE_PASSWORDS === 'on',
         passkeys: passkeys.isOn,
         singleSignOn: config.OIDC_ISSUER && new URL(config.OIDC_ISSUER).host,

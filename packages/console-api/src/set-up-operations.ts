@@ -1,10 +1,12 @@
 import { fail } from '@svc/contract/errors'
 import { findPartner } from '@svc/core/tenants/partner'
-import { formatRupees, type Paise } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
+import { cardAccount, type ListedAccount } from '@svc/server/cards/card-accounts'
 import { query } from '@svc/server/http/operation'
+import { findRow } from '@svc/server/http/resource'
 import { Type } from 'typebox'
-import { CONSOLE_API, consoleOperation, idParam, record, rupeesText, text } from './console-schema.ts'
+import { CardAccountRecord, cardAccountToWire } from './card-account-operations.ts'
+import { CONSOLE_API, consoleOperation, idParam, record, text } from './console-schema.ts'
 
 /** Steps between a new partner and its first card, in their order. */
 const STEPS = ['company', 'cardAccount', 'funding', 'card', 'handover'] as const
@@ -13,10 +15,6 @@ interface Found {
   readonly companyId: string | null
   readonly companyName: string | null
   readonly cardAccountId: string | null
-  readonly programme: string | null
-  readonly product: string | null
-  readonly denominationPaise: Paise | null
-  readonly balancePaise: Paise | null
   readonly svcCardId: string | null
   readonly maskedNumber: string | null
   readonly handedOver: boolean
@@ -25,8 +23,7 @@ interface Found {
 /** The first of everything: what a partner with one company, one account and one card has. */
 const FIND = statement<Found>(
   'console_set_up',
-  `select co.company_id as "companyId", co.name as "companyName", a.card_account_id as "cardAccountId", a.programme,
-     a.product, a.denomination_paise as "denominationPaise", l.balance as "balancePaise",
+  `select co.company_id as "companyId", co.name as "companyName", a.card_account_id as "cardAccountId",
      c.svc_card_id as "svcCardId", c.masked_number as "maskedNumber",
      exists (select from handovers h where h.tenant_id = $1)
        or exists (select from oauth_clients o where o.tenant_id = $1) as "handedOver"
@@ -38,16 +35,17 @@ const FIND = statement<Found>(
        and (c.card_account_id is null or a.card_account_id = c.card_account_id)
        order by a.card_account_id limit 1) a on true
      left join lateral (select co.* from companies co where co.partner_id = $1
-       and (a.company_id is null or co.company_id = a.company_id) order by co.company_id limit 1) co on true
-     left join ledger_accounts l on l.account_id = 'card_funding:' || a.card_account_id`,
+       and (a.company_id is null or co.company_id = a.company_id) order by co.company_id limit 1) co on true`,
 )
 
 /** The first step whose result is missing; `undefined` when the partner can work. */
-function nextOf(found: Found): (typeof STEPS)[number] | undefined {
-  const { companyId, cardAccountId, svcCardId, balancePaise, denominationPaise, handedOver } = found
+function nextOf(
+  { companyId, svcCardId, handedOver }: Found,
+  account: ListedAccount | undefined,
+): (typeof STEPS)[number] | undefined {
   if (companyId === null) return 'company'
-  if (cardAccountId === null) return 'cardAccount'
-  if (svcCardId === null) return (balancePaise ?? 0n) < (denominationPaise ?? 0n) ? 'funding' : 'card'
+  if (account === undefined) return 'cardAccount'
+  if (svcCardId === null) return account.balancePaise < account.denominationPaise ? 'funding' : 'card'
   return handedOver ? undefined : 'handover'
 }
 
@@ -67,44 +65,34 @@ export const showSetUp = query({
     name: text(),
     product: text('Of its first card account; before that, its first'),
     company: Type.Optional(record('SetUpCompany', { companyId: text(), name: text() })),
-    cardAccount: Type.Optional(
-      record('SetUpCardAccount', {
-        cardAccountId: text(),
-        programme: text(),
-        denomination: rupeesText,
-        balance: rupeesText,
-      }),
-    ),
+    cardAccount: Type.Optional(CardAccountRecord),
     card: Type.Optional(record('SetUpCard', { svcCardId: text(), maskedNumber: text() })),
     handedOver: Type.Boolean({ description: 'Whether it has credentials, or a link that hands some over' }),
     next: Type.Optional(Type.Enum([...STEPS], { description: 'Absent when nothing is missing' })),
   }),
   errors: ['partner_not_found'],
-  mount({ database }) {
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ params: { partnerId } }) => {
-      const { partner, found } = await database.operate(async (tx) => {
+      const { partner, found, account } = await database.operate(async (tx) => {
         const partner = (await findPartner(tx, partnerId)) ?? fail('partner_not_found')
-        return { partner, found: (await tx.query(FIND, [partnerId]))[0]! }
+        const found = (await tx.query(FIND, [partnerId]))[0]!
+        const account =
+          found.cardAccountId === null
+            ? undefined
+            : await findRow<ListedAccount>(tx, cardAccount, { reader: 'operator' }, found.cardAccountId)
+        return { partner, found, account }
       })
-      const { companyId, companyName, cardAccountId, svcCardId, maskedNumber, handedOver } = found
+      const { companyId, companyName, svcCardId, maskedNumber, handedOver } = found
       return {
         body: JSON.stringify({
           partnerId,
           name: partner.name,
-          product: found.product ?? partner.products[0],
+          product: account?.product ?? partner.products[0],
           company: companyId === null ? undefined : { companyId, name: companyName },
-          cardAccount:
-            cardAccountId === null
-              ? undefined
-              : {
-                  cardAccountId,
-                  programme: found.programme,
-                  denomination: formatRupees(found.denominationPaise!),
-                  balance: formatRupees(found.balancePaise!),
-                },
+          cardAccount: account && cardAccountToWire(account, timeZone),
           card: svcCardId === null ? undefined : { svcCardId, maskedNumber },
           handedOver,
-          next: nextOf(found),
+          next: nextOf(found, account),
         }),
       }
     }

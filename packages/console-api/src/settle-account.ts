@@ -1,18 +1,17 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { FUNDING_MAX_PAISE } from '@svc/core/cards/card-account'
-import { isEntered } from '@svc/core/ledger/bank-entries'
 import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
-import { SETTLEMENT_OUTCOMES, settlementEntry } from '@svc/core/ledger/settlement'
-import { formatRupees, parseRupees } from '@svc/kernel/money'
+import { SETTLEMENT_OUTCOMES } from '@svc/core/ledger/settlement'
+import { formatRupees, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
-import { actorOf, auditOf } from './as-operator.ts'
+import { auditOf } from './as-operator.ts'
 import { movementFields } from './card-account-money.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, record, rupeesText, text } from './console-schema.ts'
-import { requestApprovalIfNeeded, settlementPosting } from './postings.ts'
 
 export const settleLedgerAccount = query({
   ...consoleOperation,
@@ -40,43 +39,30 @@ export const settleLedgerAccount = query({
     isRepeat: Type.Boolean({ description: 'It was entered before: nothing was posted' }),
   }),
   accepted: ApprovalRecord,
-  errors: [
-    'ledger_account_not_found',
-    'account_not_settled',
-    'settlement_reference_used',
-    'balance_not_open',
-    'approval_open',
-  ],
+  errors: [...settleBalance.approval.failures, 'account_not_settled', 'approval_open'],
   mount(services) {
-    const { commands, database } = services
+    const { commands, config, database } = services
     const { run } = commands.open(settleBalance)
     return async (input) => {
       const { accountId } = input.params
       const { amount, outcome, reference, reason } = input.body
-      const amountPaise = parseRupees(amount)
+      const amountPaise = valueIn(readAmount(amount))
       if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
         return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
       const open =
         (await database.operate((tx) => findOpenBalance(tx, accountId))) ?? fail('ledger_account_not_found')
       const { kind, side, tenantId } = open
       const settlement = { tenantId, kind, outcome, side, amountPaise, reference, reason }
-      if (!(await database.operate((tx) => isEntered(tx, settlementEntry(settlement))))) {
-        const by = { actor: actorOf(input.caller), requestId: input.requestId }
-        const approval = await requestApprovalIfNeeded(services, settlementPosting(settlement), by)
-        if (approval) return waitsForApproval(approval, services)
-      }
       const details = { amount: formatRupees(amountPaise), outcome, reference, reason }
       const entry = { action: 'ledger_account.settled', target: accountId, details }
-      const { journal, journalId, openPaise } = await run(settlement, auditOf(tenantId, input, entry))
-      return {
-        body: JSON.stringify({
-          accountId,
-          journalId,
-          amount: formatRupees(amountPaise),
-          open: formatRupees(openPaise),
-          isRepeat: journal === undefined,
-        }),
-      }
+      const settled = await run(settlement, auditOf(tenantId, input, entry))
+      return wireOrWait(settled, config.BUSINESS_TIME_ZONE, ({ journal, journalId, openPaise }) => ({
+        accountId,
+        journalId,
+        amount: formatRupees(amountPaise),
+        open: formatRupees(openPaise),
+        isRepeat: journal === undefined,
+      }))
     }
   },
 })

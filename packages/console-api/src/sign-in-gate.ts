@@ -11,8 +11,9 @@ const WAITING_MAX = 5
 
 /**
  * Slows guessing of passwords (decision A11): after too many failures of a name or an address, attempts are taken one a
- * second for each address. No account is ever locked: a right password passes when its turn comes, and no address waits
- * for another.
+ * second for each address. An attempt counts when it comes, until it has passed: of many at once no more are checked than
+ * of many in a row. No account is ever locked: a right password passes when its turn comes, and no address waits for
+ * another.
  */
 export class SignInGate {
   readonly #failures: RateLimiterMemory
@@ -26,14 +27,11 @@ export class SignInGate {
     this.#attempts = new FailedAttempts(perMinute)
   }
 
-  /** Resolves when the attempt may be checked. */
+  /** Counts the attempt, and resolves when it may be checked. */
   async enter(address: string, name: string): Promise<void> {
     const from = network(address)
-    const states = await Promise.all([
-      this.#failures.get(`address ${from}`),
-      this.#failures.get(`name ${name}`),
-    ])
-    if (states.every((state) => (state?.consumedPoints ?? 0) < this.#perMinute)) return
+    const states = await Promise.all(keysOf(address, name).map((key) => this.#failures.consume(key)))
+    if (states.every(({ consumedPoints }) => consumedPoints <= this.#perMinute)) return
     const turn = this.#turns.get(from) ?? { waiting: 0, last: Promise.resolve() }
     if (turn.waiting >= WAITING_MAX) fail('too_many_failed_attempts', { retryAfterSeconds: WAITING_MAX })
     this.#turns.set(from, turn)
@@ -44,10 +42,15 @@ export class SignInGate {
     if (--turn.waiting === 0) this.#turns.delete(from)
   }
 
+  /** To be called for an attempt that was right: it counts no more. */
+  async passed(address: string, name: string): Promise<void> {
+    await Promise.all(keysOf(address, name).map((key) => this.#failures.reward(key)))
+  }
+
   /** To be called for a wrong password; throws 429 when there were too many. */
   async failed(address: string, name: string): Promise<void> {
-    await this.#failures.consume(`address ${network(address)}`)
-    await this.#failures.consume(`name ${name}`)
     await this.#attempts.count(address, name)
   }
 }
+
+const keysOf = (address: string, name: string) => [`address ${network(address)}`, `name ${name}`]

@@ -6,12 +6,11 @@ import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { canonicalReference } from '@svc/kernel/bank-reference'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { type Caller, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
 import { actorOf, auditOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, reasonText, record, text } from './console-schema.ts'
-import { requestApprovalIfNeeded, suspensePosting } from './postings.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/payments/:paymentId`
@@ -33,22 +32,14 @@ const resolver = (services: Services) => {
       if (merchantId !== null && !(await findMerchant(tx, merchantId))) fail('merchant_not_found')
       return findCredit(tx, id, canonicalReference(id))
     })
-    const { merchantId: tenantId, paymentId, utr, amountPaise, status } = found ?? fail('payment_not_found')
-    if (status === 'SUSPENSE') {
-      const posting = suspensePosting({ tenantId, paymentId, merchantId, utr, amountPaise, reason })
-      const by = { actor: actorOf(input.caller), requestId: input.requestId }
-      const approval = await requestApprovalIfNeeded(services, posting, by)
-      if (approval) return waitsForApproval(approval, services)
-    }
+    const { merchantId: tenantId, paymentId } = found ?? fail('payment_not_found')
     const action = merchantId === null ? 'suspense.returned' : 'suspense.assigned'
     const audit = auditOf(tenantId, input, { action, target: paymentId })
-    const { payment } = await run({ tenantId, paymentId, merchantId, reason }, audit)
-    return {
-      body: JSON.stringify({
-        payment: paymentToWire(payment, config.BUSINESS_TIME_ZONE),
-        merchantId: payment.merchantId,
-      }),
-    }
+    const outcome = await run({ tenantId, paymentId, merchantId, reason }, audit)
+    return wireOrWait(outcome, config.BUSINESS_TIME_ZONE, ({ payment }) => ({
+      payment: paymentToWire(payment, config.BUSINESS_TIME_ZONE),
+      merchantId: payment.merchantId,
+    }))
   }
 }
 
@@ -67,7 +58,7 @@ export const assignPayment = query({
   body: closed({ merchantId: text(), reason: Reason }),
   result: Resolved,
   accepted: ApprovalRecord,
-  errors: ['payment_not_found', 'merchant_not_found', 'suspense_resolved', 'approval_open'],
+  errors: [...resolveSuspense.approval.failures, 'merchant_not_found', 'approval_open'],
   mount(services) {
     const resolve = resolver(services)
     return (input) => resolve(input, input.body.merchantId, input.body.reason)
@@ -89,7 +80,7 @@ export const returnPayment = query({
   body: closed({ reason: Reason }),
   result: Resolved,
   accepted: ApprovalRecord,
-  errors: ['payment_not_found', 'suspense_resolved', 'approval_open'],
+  errors: [...resolveSuspense.approval.failures, 'approval_open'],
   mount(services) {
     const resolve = resolver(services)
     return (input) => resolve(input, null, input.body.reason)

@@ -5,6 +5,7 @@ import { findCompany } from '@svc/core/cards/list-onboarded'
 import { createUser } from '@svc/core/tenants/create-user'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
+import { Filters, type PageRequest, readList } from '@svc/server/http/list'
 import { type Caller, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from './as-operator.ts'
@@ -24,7 +25,6 @@ import {
   record,
   text,
 } from './console-schema.ts'
-import { Filters, type PageRequest, readList } from './list.ts'
 import { keyedQuery, onceOnBehalf } from './once.ts'
 import { emailPattern } from './personal-data.ts'
 

@@ -29,6 +29,7 @@ import { auditOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
 import { keyedQuery } from './once.ts'
 import type { Permission } from './permissions.ts'
+import { showingSecret } from './sandbox-secret.ts'
 import { tenantOfEndpoint } from './webhook-operations.ts'
 
 const TAG = 'Webhooks'
@@ -39,38 +40,40 @@ async function requireTenant(database: Database, tenantId: string): Promise<void
     fail(tenantId.startsWith('par_') ? 'partner_not_found' : 'merchant_not_found')
 }
 
-export const createWebhook = keyedQuery({
-  ...consoleOperation,
-  id: 'console.createWebhook',
-  stepUp: true,
-  method: 'POST',
-  path: PATH,
-  tag: TAG,
-  summary: 'Create webhook endpoint for a merchant or a partner',
-  description:
-    '`endpoint` is what the tenant itself would send. The response holds the signing secret, which is never shown again.',
-  permission: 'operations',
-  body: closed({ tenantId: Type.String({ maxLength: 128 }), endpoint: CreateEndpointRequest }),
-  result: createEndpointOperation.result,
-  errors: ['merchant_not_found', 'partner_not_found', ...createEndpointOperation.errors],
-  mount({ commands, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    const { respond } = commands.open(createEndpoint)
-    return async (input) => {
-      const { tenantId, endpoint } = input.body
-      await requireTenant(database, tenantId)
-      return respond(
-        { tenantId, ...endpoint },
-        {
-          reply: ({ endpoint, command: { secret } }) =>
-            success(endpointWithSecretToWire(endpoint, secret, timeZone)),
-          retry: retryKey({ method: 'POST', path: PATH }, { ...input, caller: { tenantId } }),
-          audit: () => auditOf(tenantId, input, { target: ({ endpoint }) => endpoint.endpointId }),
-          deadlineMs: input.deadlineMs,
-        },
-      )
-    }
-  },
-})
+export const createWebhook = showingSecret(
+  keyedQuery({
+    ...consoleOperation,
+    id: 'console.createWebhook',
+    stepUp: true,
+    method: 'POST',
+    path: PATH,
+    tag: TAG,
+    summary: 'Create webhook endpoint for a merchant or a partner',
+    description:
+      '`endpoint` is what the tenant itself would send. The response holds the signing secret, which is never shown again.',
+    permission: 'operations',
+    body: closed({ tenantId: Type.String({ maxLength: 128 }), endpoint: CreateEndpointRequest }),
+    result: createEndpointOperation.result,
+    errors: ['merchant_not_found', 'partner_not_found', ...createEndpointOperation.errors],
+    mount({ commands, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+      const { respond } = commands.open(createEndpoint)
+      return async (input) => {
+        const { tenantId, endpoint } = input.body
+        await requireTenant(database, tenantId)
+        return respond(
+          { tenantId, ...endpoint },
+          {
+            reply: ({ endpoint, command: { secret } }) =>
+              success(endpointWithSecretToWire(endpoint, secret, timeZone)),
+            retry: retryKey({ method: 'POST', path: PATH }, { ...input, caller: { tenantId } }),
+            audit: () => auditOf(tenantId, input, { target: ({ endpoint }) => endpoint.endpointId }),
+            deadlineMs: input.deadlineMs,
+          },
+        )
+      }
+    },
+  }),
+)
 
 const success = (record: object) => ({ status: 200, body: JSON.stringify(record) })
 
@@ -161,21 +164,23 @@ export const deleteWebhook = onBehalf({
   toWire: ({ endpointId }) => ({ endpointId }),
 })
 
-export const rotateWebhookSecretInConsole = onBehalf({
-  id: 'console.rotateWebhookSecret',
-  stepUp: true,
-  method: 'POST',
-  path: '/rotate-secret',
-  summary: 'Rotate the signing secret of a webhook endpoint',
-  description:
-    'Returns the new secret, once. The previous ones go on signing beside it for the time of grace.',
-  like: rotateSecretOperation,
-  body: RotateSecretRequest,
-  run: rotateSecret,
-  args: (key, { graceSeconds }) => ({ ...key, graceSeconds }),
-  toWire: ({ endpoint, rotate: { secret } }, timeZone) =>
-    endpointWithSecretToWire(endpoint, secret, timeZone),
-})
+export const rotateWebhookSecretInConsole = showingSecret(
+  onBehalf({
+    id: 'console.rotateWebhookSecret',
+    stepUp: true,
+    method: 'POST',
+    path: '/rotate-secret',
+    summary: 'Rotate the signing secret of a webhook endpoint',
+    description:
+      'Returns the new secret, once. The previous ones go on signing beside it for the time of grace.',
+    like: rotateSecretOperation,
+    body: RotateSecretRequest,
+    run: rotateSecret,
+    args: (key, { graceSeconds }) => ({ ...key, graceSeconds }),
+    toWire: ({ endpoint, rotate: { secret } }, timeZone) =>
+      endpointWithSecretToWire(endpoint, secret, timeZone),
+  }),
+)
 
 export const resendWebhook = onBehalf({
   id: 'console.resendWebhook',

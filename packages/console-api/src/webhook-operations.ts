@@ -13,6 +13,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { EVENTS_WITH_NUMBERS, NUMBERED_COLUMNS, type NumberedEvent } from '@svc/platform/outbox'
 import { EVENT_RECORDS } from '@svc/server/event-records'
+import { begins, Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { AttemptResponse, attemptToWire, isTaken } from '@svc/server/webhooks/list-attempts'
 import { Type } from 'typebox'
@@ -31,7 +32,6 @@ import {
   record,
   text,
 } from './console-schema.ts'
-import { begins, Filters, type ListPlan, readList } from './list.ts'
 import { redact } from './redact.ts'
 import { isRevealed } from './reveals.ts'
 

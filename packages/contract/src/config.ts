@@ -42,7 +42,7 @@ export const SETTINGS = {
   PORT: whole(8080, 0, 65_535, 'Port to listen on; 0 takes a free one.'),
   PUBLIC_URL: address(
     ['http:', 'https:'],
-    'Address at which callers reach the service, also the issuer of its tokens: the same for all processes of one installation. By default made from `HOST` and `PORT`.',
+    'Address at which callers reach the service, also the issuer of its tokens: the same for all processes of one installation. In live mode `https:`, but for this very machine. By default made from `HOST` and `PORT`.',
   ),
   TLS_CERT_FILE: text(
     undefined,
@@ -64,7 +64,7 @@ export const SETTINGS = {
   ),
   DATABASE_OWNER_URL: database(
     PRIMARY,
-    'The same database with the login that owns the schema: migrations, backup and restore only. By default `DATABASE_URL`.',
+    'The same database with the login that owns the schema: migrations, backup, restore, and `--as-owner`, only. By default `DATABASE_URL`.',
   ),
   DATABASE_READ_URL: database(
     ['standby', 'read-only', 'prefer-standby', 'any'],
@@ -230,6 +230,13 @@ export class ConfigError extends Error {
   }
 }
 
+/** An address over plain HTTP that leads to another machine than this one. */
+function isPlainElsewhere(address: string | undefined): boolean {
+  if (address === undefined) return false
+  const { hostname, protocol } = new URL(address)
+  return protocol === 'http:' && !/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+}
+
 /** Reads the settings from the environment. An empty value counts as absent. Throws `ConfigError`. */
 export function readConfig(environment: Environment): Config {
   const problems: string[] = []
@@ -251,6 +258,10 @@ export function readConfig(environment: Environment): Config {
       problems.push('DATABASE_URL is needed in live mode, such as postgresql://user:password@host/database')
     if (!isGiven(environment, 'SVC_MASTER_KEY') && !isGiven(environment, 'SVC_MASTER_KEY_WRAPPED'))
       problems.push('SVC_MASTER_KEY is needed in live mode; make one with: openssl rand -base64 32')
+    if (isPlainElsewhere(config.PUBLIC_URL))
+      problems.push(
+        'PUBLIC_URL must begin with https: in live mode: over http, passwords, cookies and keys can be read on the way',
+      )
   }
   if (isGiven(environment, 'SVC_MASTER_KEY_WRAPPED')) {
     if (isGiven(environment, 'SVC_MASTER_KEY'))

@@ -5,7 +5,7 @@ export const CONSOLE_SETTINGS = {
   CONSOLE: oneOf(
     ['on', 'off'],
     'on',
-    'Whether this process serves the operators’ console at `/console`. In live mode operators sign in with a password; make the first with `svc admin operator create`.',
+    'Whether this process serves the operators’ console at `/console`. In live mode operators sign in with a password; the owner of the database invites the first administrator with `svc admin operator invite --as-owner`.',
   ),
   PORTAL: oneOf(
     ['on', 'off'],

@@ -93,7 +93,7 @@ export const FAILURES = {
     401,
     'SYSTEM_ERROR',
     'Name or password is wrong',
-    'Check both; an administrator can set a new password with `svc admin operator reset-password`.',
+    'Check both; an administrator can make a link to choose another password, under Operators or with `svc admin operator password-link`.',
   ),
   role_too_low: kind(
     403,

@@ -104,6 +104,17 @@ export const EVENTS = {
   'coins.expiring': { description: 'Coins of a user expire within `COIN_EXPIRY_NOTICE_DAYS`' },
   'coins.expired': { description: 'Coins of a user passed their last day' },
   'coin_config.changed': { description: 'A coin configuration was created, changed or switched on or off' },
+  'merchant.updated': {
+    description:
+      'An operator changed what concerns your money or your QR codes, as `changed` says: name and category, the UPI address, the bank account, the fee. A new UPI address is announced before it holds; take it back in the portal if you did not ask for it',
+  },
+  'credential.issued': {
+    description:
+      'One more API key or OAuth client was issued, by whomever: revoke it if you did not ask for it',
+  },
+  'credential.revoked': { description: 'An API key or OAuth client was revoked for good' },
+  'member.invited': { description: 'A person was invited to your portal as a member' },
+  'member.factor_reset': { description: 'The second factor of a member was reset' },
   'api_key.revoked': { description: 'An API key was revoked for good' },
 } as const satisfies Record<string, EventKind>
 

@@ -10,7 +10,7 @@ export const ID_KINDS = {
   alm: { of: 'message about an alert', fields: [] },
   alp: { of: 'process that watches for alerts', fields: [] },
   alr: { of: 'alert', fields: ['alertId'] },
-  apv: { of: 'approval of a posting', fields: ['approvalId'] },
+  apv: { of: 'approval of a posting, or of a change of who may act', fields: ['approvalId'] },
   bat: { of: 'batch of commands', fields: [] },
   bcr: { of: 'bank transfer to a card account', fields: ['creditId'] },
   blk: { of: 'bulk job', fields: ['jobId'] },

@@ -62,6 +62,12 @@ export const OPERATOR_FAILURES = {
     'Invitation not found',
     'The link may be incomplete: copy it whole. Otherwise ask an administrator for a new invitation.',
   ),
+  invitation_not_approved: kind(
+    409,
+    'CONFLICT_ERROR',
+    'A second administrator has not approved the link',
+    'Ask another administrator to approve it under Operators. The link works from then on.',
+  ),
   invitation_used: kind(
     409,
     'CONFLICT_ERROR',

@@ -52,14 +52,32 @@ const approvalLimit: Setting<number | 'none', undefined> = {
         : bad('must be whole rupees, or none'),
 }
 
+const COOLING_DAYS_LIVE = 7
+
+const cooling: Setting<number, undefined> = {
+  type: 'whole number, 0 to 365',
+  default: undefined,
+  meaning: `Days for which an operator who created, invited, promoted or reset another one counts as the same person where two people are needed, and for which a new payment address of a merchant waits. By default ${COOLING_DAYS_LIVE} in live mode and 0 in sandbox mode.`,
+  read: (value) =>
+    /^\d{1,3}$/.test(value) && Number(value) <= 365 ? Number(value) : bad('must be a whole number, 0 to 365'),
+}
+
+interface ByMode {
+  readonly SVC_MODE: 'live' | 'sandbox'
+}
+
+/** For how many days whom an operator gave the means to act is no second person beside that operator (decision R10). */
+export const coolingDays = ({
+  APPROVER_COOLING_DAYS: days,
+  SVC_MODE,
+}: ByMode & { readonly APPROVER_COOLING_DAYS?: number | undefined }): number =>
+  days ?? (SVC_MODE === 'live' ? COOLING_DAYS_LIVE : 0)
+
 /** The largest posting that one operator may make alone, in paise; `null` for any. */
 export function approvalLimitPaise({
   APPROVAL_ABOVE_RUPEES: limit,
   SVC_MODE,
-}: {
-  readonly APPROVAL_ABOVE_RUPEES?: number | 'none' | undefined
-  readonly SVC_MODE: 'live' | 'sandbox'
-}): bigint | null {
+}: ByMode & { readonly APPROVAL_ABOVE_RUPEES?: number | 'none' | undefined }): bigint | null {
   const rupees = limit ?? (SVC_MODE === 'live' ? APPROVAL_RUPEES_LIVE : 'none')
   return rupees === 'none' ? null : BigInt(rupees) * 100n
 }
@@ -81,9 +99,10 @@ export const PAYOUT_SETTINGS = {
   GST_STATE: digits(2, 2, '27', 'GST state code of the company that runs the service; `27` is Maharashtra.'),
   APPROVAL_ABOVE_RUPEES: approvalLimit,
   APPROVAL_HOURS: whole(72, 1, 8_760, 'Hours after which a posting that waits for approval expires.'),
+  APPROVER_COOLING_DAYS: cooling,
   SVC_OPERATOR: text(
     undefined,
-    'Name of the operator in whose name `svc` moves money. The service itself does not use it.',
+    'Name of the operator in whose name `svc` moves money, and of the administrator in whose name it changes who may act. The service itself does not use it.',
   ),
   SVC_OPERATOR_PASSWORD: hidden(text(undefined, 'Password of `SVC_OPERATOR`.')),
   SVC_OPERATOR_CODE: hidden(

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net'
 import { parseDatabaseUrl } from '@svc/kernel/database-url'
-import { type Paise, parseRupees } from '@svc/kernel/money'
+import { type Paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { Secret } from '@svc/kernel/secret'
-import { type RailAdapter, readRailAdapters } from './rail-adapters.ts'
+import { AdapterError, type RailAdapter, readRailAdapters } from './rail-adapters.ts'
 
 /** `D`: the type of the default. Without one (`undefined`) the setting may be absent, and `Config` says so. */
 export interface Setting<T, D extends string | undefined = string> {
@@ -204,7 +205,7 @@ export const amountCaps: Setting<AmountCaps> = {
     const caps = new Map<string, Paise>()
     for (const part of value.split(',')) {
       const [category = '', rupees = ''] = part.trim().split('=')
-      const amount = parseRupees(rupees)
+      const amount = valueIn(readAmount(rupees))
       if (!/^(?:default|\d{4})$/.test(category) || amount === undefined || amount <= 0n)
         bad('must look like default=100000,5411=200000')
       else caps.set(category, amount)
@@ -218,8 +219,14 @@ export const adapters: Setting<ReadonlyMap<string, RailAdapter>> = {
   default: '{}',
   meaning:
     'How banks write and sign their notices of credits, which they send to `/rails/upi/credits?bank=NAME`; see the guide of the UPI rail.',
-  read: (value) =>
-    readRailAdapters(value) ?? bad('must be a JSON object of adapters, as in the guide of the UPI rail'),
+  read(value) {
+    try {
+      return readRailAdapters(value)
+    } catch (error) {
+      if (!(error instanceof AdapterError)) throw error
+      return bad(`must be a JSON object of adapters, as in the guide of the UPI rail: ${error.message}`)
+    }
+  },
 }
 
 export const networks: Setting<readonly Network[]> = {

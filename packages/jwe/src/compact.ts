@@ -1,7 +1,7 @@
 import { parseStrictJson } from '@svc/kernel/strict-json'
 import { decodeCanonical } from './base64url.ts'
 import { DecryptionFailed, type JweClaims, type JweErrorReason } from './jwe-error.ts'
-import { isJweAlgorithm, isKid, type JweAlgorithm, type JweCurve } from './keys.ts'
+import { isJweAlgorithm, isKid, type JweAlgorithm, type JweCurve, PRIVATE_MEMBERS } from './keys.ts'
 
 export const JWE_CHARS_MAX = 65_536
 const HEADER_CHARS_MAX = 2_048
@@ -135,7 +135,7 @@ function parseHeader(bytes: Buffer): Record<string, unknown> {
 function readAgreement(header: Record<string, unknown>): KeyAgreement | string {
   const epk = readEphemeralKey(header.epk)
   if (!epk)
-    return 'epk must be a public key on P-256 (kty, crv, x, y) or X25519 (kty, crv, x) and nothing more'
+    return 'epk must be a public key on P-256 (kty, crv, x, y) or X25519 (kty, crv, x), without a private part'
   const [apu, apv] = [header.apu, header.apv].map((party) => {
     if (party === undefined) return Buffer.alloc(0)
     const bytes = typeof party === 'string' ? decodeCanonical(party) : undefined
@@ -147,10 +147,13 @@ function readAgreement(header: Record<string, unknown>): KeyAgreement | string {
   return { epk, apu, apv }
 }
 
+/**
+ * RFC 7518 §4.6.1.1: the key has public members only; others, such as `kid` or `use`, may be ignored.
+ */
 function readEphemeralKey(epk: unknown): EphemeralKey | undefined {
   if (typeof epk !== 'object' || epk === null) return undefined
-  const { kty, crv, x: xText, y: yText, ...more } = epk as Record<string, unknown>
-  if (Object.keys(more).length > 0) return undefined
+  const { kty, crv, x: xText, y: yText } = epk as Record<string, unknown>
+  if (PRIVATE_MEMBERS.some((name) => name in epk)) return undefined
   const x = readCoordinate(xText)
   if (!x) return undefined
   if (kty === 'OKP' && crv === 'X25519' && !('y' in epk)) return { crv, x }

@@ -95,6 +95,9 @@ const MEMBERS: Record<string, { public: readonly string[]; private: readonly str
   oct: { public: [], private: ['k'] },
 }
 
+/** What no public key has. */
+export const PRIVATE_MEMBERS = [...Object.values(MEMBERS).flatMap((members) => members.private), 'oth']
+
 /**
  * Reads a JWK of the kind that the caller expects: one who registers a public key must not hand us a private one.
  * `alg` may be left out, since each type of key serves one algorithm only. Throws UnusableJweKey.

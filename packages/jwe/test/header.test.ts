@@ -1,6 +1,7 @@
-import { createHash, createSecretKey } from 'node:crypto'
+import { createHash, createSecretKey, diffieHellman } from 'node:crypto'
 import { decryptJwe, encrypt } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
+import { newJweKeyPair } from '@svc/jwe/keys'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -100,11 +101,36 @@ describe('the ephemeral key of a JWE', () => {
     expect((await rejection(text, x25519)).reason).toBe('header')
   })
 
+  test.each([
+    ['kid, use, alg and key_ops', { kid: 'e1', use: 'enc', alg: 'ECDH-ES+A256KW', key_ops: [] }],
+    ['ext, as WebCrypto exports it', { ext: true, key_ops: ['deriveBits'] }],
+    ['a member that nobody registered', { 'x-note': 'ephemeral' }],
+  ])('further public members of the key have no effect (%s)', async (_name, members) => {
+    for (const [kind, find] of [
+      ['P-256', p256],
+      ['X25519', x25519],
+    ] as const) {
+      const ephemeral = newJweKeyPair(kind)
+      const shared = diffieHellman({ privateKey: ephemeral.privateKey, publicKey: pairs[kind].publicKey })
+      const header = { ...agreed, epk: { ...ephemeral.publicKey.export({ format: 'jwk' }), ...members } }
+      const opened = await decryptJwe(encryptWithHeader(header, wrappingKey(shared)), find)
+      expect(opened.plaintext).toEqual(plaintext)
+    }
+  })
+
   test('a key on the other curve is rejected', async () => {
     expect((await rejection(encryptWithHeader(agreed), p256)).reason).toBe('header')
     expect((await rejection(encryptWithHeader({ ...agreed, epk: point }), x25519)).reason).toBe('header')
   })
 })
+
+/** Concat KDF of RFC 7518 §4.6.2, written a second time. */
+const wrappingKey = (shared: Buffer) => {
+  const alg = Buffer.from('ECDH-ES+A256KW')
+  const info = Buffer.concat([Buffer.of(0, 0, 0, alg.length), alg, Buffer.alloc(8), Buffer.of(0, 0, 1, 0)])
+  const round = Buffer.concat([Buffer.of(0, 0, 0, 1), shared, info])
+  return createSecretKey(createHash('sha256').update(round).digest())
+}
 
 function plusOne(bytes: Buffer): Buffer {
   const sum = BigInt(`0x${bytes.toString('hex')}`) + 1n

@@ -13,6 +13,14 @@ export class JsonRejected extends Error {
   override name = 'JsonRejected'
 }
 
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF')
+
+/** What follows a byte order mark, which writers on Windows put before a text (decision C14). */
+export const withoutByteOrderMark = (bytes: Buffer): Buffer =>
+  bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    ? bytes.subarray(BYTE_ORDER_MARK.length)
+    : bytes
+
 const reject = (description: string): never => {
   throw new JsonRejected(description)
 }
@@ -31,7 +39,8 @@ export function parseStrictJson(body: Buffer): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    return reject('The body is not well-formed JSON')
+    // A control character that is not escaped is what makes it so, and its position is what helps.
+    return reject(problem?.isControl ? problem.description : 'The body is not well-formed JSON')
   }
   return problem ? reject(problem.description) : value
 }
@@ -61,6 +70,7 @@ interface Problem {
   readonly description: string
   /** True when the text must not even be parsed. */
   readonly fatal: boolean
+  readonly isControl?: boolean
 }
 
 /** Walks the tokens; on text that is not JSON it may find anything, since the parser refuses that text anyway. */
@@ -68,14 +78,15 @@ function findProblem(text: string): Problem | undefined {
   const scopes: (Set<string> | undefined)[] = []
   let values = 0
   let problem: Problem | undefined
-  const note = (description: string, fatal = false) => (problem ??= { description, fatal })
+  const note = (description: string, isControl = false) =>
+    (problem ??= { description, fatal: false, isControl })
   for (let at = 0; at < text.length; ) {
     const char = text[at]!
     if (char === '"') {
       const end = endOfString(text, at)
       const string = decode(text.slice(at, end))
       if (string !== undefined && CONTROL.test(string))
-        note(`A string at position ${at} holds a control character`)
+        note(`A string at position ${at} holds a control character`, true)
       if (string !== undefined && LONE_SURROGATE.test(string))
         note(`A string at position ${at} holds half of a surrogate pair`)
       at = skipSpace(text, end)

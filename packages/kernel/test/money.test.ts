@@ -1,4 +1,5 @@
-import { formatRupees, paise, paiseFromWire, paiseToWire, parseRupees } from '@svc/kernel/money'
+import { formatRupees, paise, paiseToWire, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
@@ -16,7 +17,8 @@ test('a million random amounts are exact when parsed from JSON and when printed'
       (BigInt(seed) * 1_000_003n * BigInt(i + 1)) % (magnitude < PAISE_MAX ? magnitude : PAISE_MAX),
     )
     const wire = JSON.parse(JSON.stringify(paiseToWire(amount))) as number
-    if (paiseFromWire(wire) !== amount || parseRupees(formatRupees(amount)) !== amount) differences++
+    if (valueIn(readAmount(wire)) !== amount || valueIn(readAmount(formatRupees(amount))) !== amount)
+      differences++
   }
   expect(differences).toBe(0)
 })
@@ -27,7 +29,7 @@ test('rupees are read exactly as written', () => {
   fc.assert(
     fc.property(whole, part, (rupees, hundredths) => {
       const text = `${rupees}.${String(hundredths).padStart(2, '0')}`
-      expect(parseRupees(text)).toBe(rupees * 100n + BigInt(hundredths))
+      expect(valueIn(readAmount(text))).toBe(rupees * 100n + BigInt(hundredths))
     }),
   )
 })
@@ -36,24 +38,25 @@ test.each([
   '',
   '.',
   '1.',
-  '.5',
   '-1',
-  '+1',
   '1e3',
   '1.001',
-  '1,000',
-  ' 1',
-  '1 ',
+  '1,00',
+  '1,2345',
+  '12,49,50',
   '0x10',
   'NaN',
   'Infinity',
   '1234567890123456',
   '٣',
-])('rupees that are not exact are rejected: %j', (text) => expect(parseRupees(text)).toBeUndefined())
+  '1 249',
+])('rupees that are not exact are unreadable: %j', (text) =>
+  expect(valueIn(readAmount(text))).toBeUndefined(),
+)
 
 test.each([-0.01, 0.001, 1e-7, 1e21, 0.1 + 0.2, Number.NaN, Number.POSITIVE_INFINITY])(
   'a JSON number that is not exact is rejected: %j',
-  (rupees) => expect(paiseFromWire(rupees)).toBeUndefined(),
+  (rupees) => expect(valueIn(readAmount(rupees))).toBeUndefined(),
 )
 
 test('a negative balance prints its sign once', () => {

@@ -44,9 +44,17 @@ export const command = <Args, C extends PreparedCommand, S, D>(
 // oxlint-disable-next-line typescript/no-explicit-any -- what is prepared and locked is the command's own affair
 export type AnyCommand<Args, D> = Command<Args, any, any, D>
 
+/** The same of one whose decision, where a person gives it, may be `W`: what waits for another person first. */
+export interface MayWait<Args, D, W> {
+  readonly mayWait: {
+    /** Never present: carries the types to callers. */
+    readonly outcome?: (args: Args) => { readonly done: D; readonly waits: W }
+  }
+}
+
 /** How a response is made of a decision, and kept for repeats. */
-export interface Responding<D, Args> {
-  readonly reply: (decision: D) => HttpResponse
+export interface Responding<D, Args, W = never> {
+  readonly reply: (decision: D | W) => HttpResponse
   /** The caller's idempotency key; without one nothing is kept. */
   readonly retry: ResponseKey | undefined
   /** Who acts on a tenant's behalf. */
@@ -56,11 +64,13 @@ export interface Responding<D, Args> {
 }
 
 /** A command in one composition of the service: one commit queue for all callers. */
-export interface OpenCommand<Args, D> {
-  /** Resolves with the decision once it is committed; rejects with a `Failure`. `audit`: who acts on a tenant's behalf. */
-  run(args: Args, audit?: CommandAudit<D>): Promise<D>
+export interface OpenCommand<Args, D, W = never> {
+  /** Resolves with the decision once it is committed; rejects with a `Failure`. */
+  run(args: Args): Promise<D>
+  /** `audit`: who acts on a tenant's behalf, for whom it may wait. */
+  run(args: Args, audit: CommandAudit<D>): Promise<D | W>
   /** The same, with the response; a repeat of its key gets the first response. */
-  respond(args: Args | Promise<Args>, responding: Responding<D, Args>): Promise<HttpResponse>
+  respond(args: Args | Promise<Args>, responding: Responding<D, Args, W>): Promise<HttpResponse>
   /** How many were submitted so far, by all callers. */
   submitted(): number
   /** Resolves once no command has been submitted, has waited or was in progress for so long, in milliseconds. */
@@ -84,11 +94,14 @@ export class Commands {
     this.#waits = waits
   }
 
-  open<Args, D>(command: AnyCommand<Args, D>): OpenCommand<Args, D> {
+  open<Args, D, W>(command: MayWait<Args, D, W>): OpenCommand<Args, D, W>
+  open<Args, D>(command: AnyCommand<Args, D>): OpenCommand<Args, D>
+  open<Args, D>(command: AnyCommand<Args, D> | MayWait<Args, D, unknown>): OpenCommand<Args, D> {
     const known = this.#open.get(command)
     if (known) return known as OpenCommand<Args, D>
     const onSubmit = () => void this.#submitted++
-    const opened = openCommand(command, this.#tools, { queues: this.#queues, waits: this.#waits, onSubmit })
+    const whole = command as AnyCommand<Args, D>
+    const opened = openCommand(whole, this.#tools, { queues: this.#queues, waits: this.#waits, onSubmit })
     this.#open.set(command, opened)
     return opened
   }
@@ -134,7 +147,7 @@ function openCommand<Args, C extends PreparedCommand, S, D>(
     return waits.within(deadlineMs, work, tooLate)
   }
   return {
-    async run(args, audit) {
+    async run(args: Args, audit?: CommandAudit<D>): Promise<D> {
       count()
       const deadlineMs = performance.now() + commandTimeoutMs
       return queue.submit(await prepared(args, deadlineMs, audit && (() => audit)), deadlineMs)

@@ -69,6 +69,11 @@ export interface EventData {
     readonly balance: number
   }
   'coin_config.changed': Schemas['CoinConfig']
+  'merchant.updated': Schemas['MerchantChange']
+  'credential.issued': Schemas['CredentialChange']
+  'credential.revoked': Schemas['CredentialChange']
+  'member.invited': Schemas['MemberChange']
+  'member.factor_reset': Schemas['MemberChange']
   'api_key.revoked': {
     readonly apiKeyId: string
     readonly name: string

@@ -8,13 +8,11 @@ import type { operations } from './schema.ts'
 import type { CallOptions, ReadOptions, WriteOptions } from './transport.ts'
 import { type WaitOptions, waitForPayment } from './wait-for-payment.ts'
 
+/** The interface calls every field of what cancelling returns optional; these six are always there. */
 type Always = 'qrCodeId' | 'multipleUse' | 'fixedAmount' | 'status' | 'createdOn' | 'modifiedOn'
 
-/**
- * A UPI QR code. `qrCodeBase64` is a PNG; `create` and `get` return it, lists and `cancel` do not. The interface
- * calls every field optional; these six are in every response.
- */
-export type QrCode = Schemas['QrCodeRecord'] & Required<Pick<Schemas['QrCodeRecord'], Always>>
+/** A UPI QR code. `qrCodeBase64` is a PNG; `create` and `get` return it, lists and `cancel` do not. */
+export type QrCode = Schemas['QrCodeRecord']
 /** What cancelling returns: the specified fields, and which end the code came to. */
 export type CancelledQrCode = Schemas['QrCode'] & Required<Pick<Schemas['QrCode'], Always>> & QrCodeEnd
 /** Which end a code came to, as the response's headers say. */
@@ -41,9 +39,6 @@ export type QrCodeFilter = Omit<
 export type PaymentOutcome =
   | { readonly outcome: 'paid'; readonly payment: PaymentRecord; readonly code: QrCode }
   | { readonly outcome: 'cancelled' | 'expired'; readonly code: QrCode }
-
-const codeOf = (response: Parameters<typeof payloadOf<Schemas['QrCodeRecord']>>[0]) =>
-  payloadOf(response) as QrCode
 
 const OUTCOME = /^([a-z-]+); payments=(\d+); amount=(\d+\.\d\d)$/
 
@@ -76,14 +71,14 @@ export class QrCodes {
 
   /** Makes a code. With the same `referenceNumber` and request, the existing code is returned. */
   async create(code: NewQrCode, options?: WriteOptions): Promise<QrCode> {
-    return codeOf(await this.#api.http.POST('/api/v0/qr-code', { body: code, ...this.#api.call(options) }))
+    return payloadOf(await this.#api.http.POST('/api/v0/qr-code', { body: code, ...this.#api.call(options) }))
   }
 
   /** @throws SvcError `qr_code_not_found` */
   async get(qrCodeId: string, options?: ReadOptions): Promise<QrCode> {
     const params = { path: { qrCodeId }, query: pastQuery(options) }
     const call = this.#api.call(options)
-    return codeOf(await this.#api.http.GET('/api/v0/qr-code/{qrCodeId}', { params, ...call }))
+    return payloadOf(await this.#api.http.GET('/api/v0/qr-code/{qrCodeId}', { params, ...call }))
   }
 
   /**

@@ -131,7 +131,7 @@ export class Sandbox {
   /**
    * Moves the time of a tenant forward, by at most 400 days. Resolves when what time does has happened:
    * codes, tokens, holds and coins have expired. That may take 5 minutes by default. It is not sent again: after a lost
-   * response `clock` says how far it went.
+   * response call it again with the same `to`, which goes no further; with `bySeconds`, `clock` says how far it went.
    */
   async advance(tenantId: string, by: Advance, options: CallOptions = {}): Promise<Schemas['TestClock']> {
     const { timeoutMs = ADVANCE_MS_MAX, deadlineMs = ADVANCE_MS_MAX } = options

@@ -12,6 +12,11 @@ import { USER_AGENT } from './version.ts'
 export interface TransportOptions extends Hooks {
   /** Where the service is, such as `https://pay.example.com`, or `https://gateway.example.com/payments` under a path. */
   readonly baseUrl: string
+  /**
+   * Whether keys and tokens may go over `http://` to another machine, where everybody on the way reads them: within a
+   * network of your own, such as from container to container. `false` by default; this machine needs no permission.
+   */
+  readonly allowPlainHttp?: boolean
   /** How long one attempt may take, in milliseconds; 15,000 by default, `Infinity` for no limit. */
   readonly timeoutMs?: number
   /**
@@ -106,7 +111,7 @@ export class Transport {
     } = options
     for (const [name, value] of Object.entries({ timeoutMs, deadlineMs, maxRetries }))
       requireNumber(name, value)
-    this.baseUrl = readBaseUrl(options.baseUrl)
+    this.baseUrl = readBaseUrl(options.baseUrl, options.allowPlainHttp)
     this.#options = { timeoutMs, deadlineMs, maxRetries, fetch: send, headers }
     this.#identity = identity
     this.#observer = new Observer(options, options.logger)
@@ -234,7 +239,7 @@ export class Transport {
     for (const [name, value] of Object.entries(this.#identity?.headers ?? {})) headers.set(name, value)
     if (token) headers.set('authorization', `Bearer ${token.token}`)
     if (token?.cookie) headers.set('cookie', token.cookie)
-    if (!asGiven) headers.set('accept', `${headers.get('accept') ?? 'application/json'}, ${PROBLEM_JSON}`)
+    if (!asGiven) headers.set('accept', `${PROBLEM_JSON}, ${headers.get('accept') ?? 'application/json'}`)
     return headers
   }
 }

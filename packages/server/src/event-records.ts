@@ -19,6 +19,7 @@ import { PaymentRecord } from '@svc/core/payments/payment'
 import { PaymentWithAdjustment } from '@svc/core/payments/payment-adjustment'
 import { PayoutRecord } from '@svc/core/payments/payout'
 import { ClosedQrCode, QrCodeResponse } from '@svc/core/qr-codes/qr-code'
+import { CredentialChange, MemberChange, MerchantChange } from '@svc/core/tenants/tenant-events'
 import { EventResponse } from '@svc/core/webhooks/event'
 import { type TSchema, Type } from 'typebox'
 import { ComponentSchemas, refTo } from './http/openapi-schemas.ts'
@@ -113,6 +114,11 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'coins.expiring': ExpiringCoins,
   'coins.expired': ExpiredCoins,
   'coin_config.changed': CoinConfigRecord,
+  'merchant.updated': MerchantChange,
+  'credential.issued': CredentialChange,
+  'credential.revoked': CredentialChange,
+  'member.invited': MemberChange,
+  'member.factor_reset': MemberChange,
   'api_key.revoked': RevokedApiKey,
 }
 

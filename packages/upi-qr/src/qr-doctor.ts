@@ -7,12 +7,16 @@
 import { runInNewContext } from 'node:vm'
 import { PNG } from 'pngjs'
 import { decodeQR } from 'qr/decode.js'
-import { checkUpiUri, isFit, type UpiFinding } from './upi-check.ts'
+import { type CodeKind, kindOf } from './code-kind.ts'
+import type { UpiFinding } from './finding.ts'
+import { checkUpiUri, isFit } from './upi-check.ts'
 import { parseUpiUri, type UpiFields } from './upi-uri.ts'
 
 export interface Diagnosis {
   /** What the code says; absent when it could not be read. */
   readonly text?: string
+  /** What sort of code it is; absent when it could not be read. */
+  readonly kind?: CodeKind
   /** No rule of level `error` is broken. */
   readonly valid: boolean
   readonly findings: readonly UpiFinding[]
@@ -68,7 +72,7 @@ export function diagnose(input: { readonly text: string } | { readonly image: Bu
 function diagnoseText(text: string, before: readonly UpiFinding[]): Diagnosis {
   const findings = [...before, ...checkUpiUri(text)]
   const parts = parseUpiUri(text)
-  return { text, valid: isFit(findings), findings, ...(parts && { parts }) }
+  return { text, kind: kindOf(text), valid: isFit(findings), findings, ...(parts && { parts }) }
 }
 
 function diagnoseImage(image: Buffer): Diagnosis {

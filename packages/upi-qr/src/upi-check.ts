@@ -4,27 +4,24 @@
  * Source of the rules: NPCI, "UPI Linking Specifications" 1.6, and what apps are known to trip over. Pure.
  */
 
+import { checkBharatQr } from './bharat-qr.ts'
+import { KIND_NAMES, kindOf } from './code-kind.ts'
+import type { UpiFinding } from './finding.ts'
 import {
   decode,
   hasDuplicates,
   isAmountForm,
   isMcc,
+  isNote,
+  isPayeeName,
   isVpa,
+  reorders,
   type Scanned,
   STORED_VALUE_LOAD_MCC,
   scan,
   TEXT_CHARS_MAX,
   UPI_PAY,
 } from './upi-uri.ts'
-
-/** The verdict of one rule about one string. `rule` is a stable name, `detail` is for people. */
-export interface UpiFinding {
-  readonly rule: string
-  readonly ok: boolean
-  /** How bad it is when `ok` is false: an `error` makes the string unfit, a `warning` loses some apps. */
-  readonly level: 'error' | 'warning' | 'info'
-  readonly detail: string
-}
 
 interface Rule {
   readonly rule: string
@@ -37,7 +34,6 @@ interface Rule {
 }
 
 const FOUND_CHARS_MAX = 80
-const NOTE_CHARS_ADVISED = 50
 
 const KNOWN_MODES = new Set(['00', '01', '02', '03', '04', '05', '15', '16', '19', '20', '22', '23'])
 const DYNAMIC_MODES = new Set(['15', '16', '22', '23'])
@@ -48,6 +44,13 @@ const KNOWN_PARAMETERS = new Set(
   ),
 )
 
+/** Section 1.2: apps read a parameter that is empty or `null` as absent. */
+const isNothing = (value: string): boolean => /^(?:null)?$/i.test(value)
+const stated = ({ value }: Scanned, name: string): string | undefined => {
+  const text = value(name)
+  return text === undefined || isNothing(text) ? undefined : text
+}
+
 /** A rule about one parameter, silent when the string does not carry it. */
 function parameter(
   name: string,
@@ -56,8 +59,8 @@ function parameter(
   wants: string,
   fits: (value: string) => boolean,
 ): Rule {
-  const test = ({ value }: Scanned) => {
-    const text = value(name)
+  const test = (scanned: Scanned) => {
+    const text = stated(scanned, name)
     return text === undefined ? undefined : fits(text)
   }
   return { rule, level, wants, test, found: ({ value }) => value(name) }
@@ -84,8 +87,10 @@ function pairwise(
 }
 
 const modeNeeds = (modes: ReadonlySet<string>, needed: readonly string[]) => (scanned: Scanned) =>
-  modes.has(scanned.value('mode') ?? '') ? needed.every((name) => scanned.value(name)) : undefined
+  modes.has(stated(scanned, 'mode') ?? '') ? needed.every((name) => stated(scanned, name)) : undefined
 
+/** What apps read as rupees, whatever our form of it says: `200`, `5.0`. */
+const isPayableForm = (amount: string) => /^\d{1,13}(?:\.\d{1,2})?$/.test(amount)
 const positive = (amount: string) => Number(amount) > 0
 const decodedOrRaw = (raw: string) => decode(raw) ?? raw
 
@@ -94,8 +99,26 @@ const SCHEME: Rule = {
   level: 'error',
   wants: 'begins with upi://pay?',
   test: ({ text }) => UPI_PAY.test(text),
-  found: ({ text }) => text.slice(0, 16),
+  found: ({ text }) => KIND_NAMES[kindOf(text)] ?? text.slice(0, 16),
 }
+
+/** The forms of an amount: what apps pay, and what the specification asks for. */
+const amountRules = (name: 'am' | 'mam'): Rule[] => [
+  parameter(
+    name,
+    `${name}-form`,
+    'error',
+    `${name} is rupees in digits, no sign, comma or exponent`,
+    isPayableForm,
+  ),
+  parameter(
+    name,
+    `${name}-decimals`,
+    'warning',
+    `${name} has two decimals and no leading zero`,
+    (amount) => !isPayableForm(amount) || isAmountForm(amount),
+  ),
+]
 
 const RULES: readonly Rule[] = [
   {
@@ -125,23 +148,49 @@ const RULES: readonly Rule[] = [
     wants: 'each parameter occurs once',
     test: (scanned) => !hasDuplicates(scanned),
   },
-  { rule: 'pa-present', level: 'error', wants: 'pa is there', test: ({ value }) => Boolean(value('pa')) },
+  {
+    rule: 'pa-present',
+    level: 'error',
+    wants: 'pa is there',
+    test: (scanned) => stated(scanned, 'pa') !== undefined,
+  },
   parameter('pa', 'pa-form', 'error', 'pa is name@handle, at most 255 characters', isVpa),
   {
     rule: 'pn-present',
     level: 'error',
     wants: 'pn is there',
-    test: ({ value }) => Boolean(value('pn')?.trim()),
+    test: (scanned) => Boolean(stated(scanned, 'pn')?.trim()),
   },
-  parameter('am', 'am-form', 'error', 'am is rupees with two decimals, no sign or exponent', isAmountForm),
+  parameter(
+    'pn',
+    'pn-form',
+    'warning',
+    'pn is at most 100 characters that a payer can see',
+    (pn) => reorders(pn) || isPayeeName(pn),
+  ),
+  pairwise('no-empty-parameters', 'warning', 'a parameter without a value is left out', (_, raw) =>
+    isNothing(decodedOrRaw(raw)),
+  ),
+  ...amountRules('am'),
   parameter('am', 'am-positive', 'error', 'am is more than zero', positive),
   {
     rule: 'mam-needs-am',
     level: 'error',
     wants: 'mam comes only with am',
-    test: ({ value }) => (value('mam') === undefined ? undefined : value('am') !== undefined),
+    test: (scanned) =>
+      stated(scanned, 'mam') === undefined ? undefined : stated(scanned, 'am') !== undefined,
   },
-  parameter('mam', 'mam-form', 'error', 'mam is rupees with two decimals, no sign or exponent', isAmountForm),
+  ...amountRules('mam'),
+  {
+    rule: 'mam-within-am',
+    level: 'warning',
+    wants: 'mam, the least that may be paid, is at most am',
+    test: ({ value }) => {
+      const [am = '', mam = ''] = [value('am'), value('mam')]
+      return isPayableForm(am) && isPayableForm(mam) ? Number(mam) <= Number(am) : undefined
+    },
+    found: ({ value }) => value('mam'),
+  },
   parameter('cu', 'cu-inr', 'error', 'cu is INR', (cu) => cu === 'INR'),
   parameter('mc', 'mc-form', 'error', 'mc is four digits', isMcc),
   parameter(
@@ -161,12 +210,16 @@ const RULES: readonly Rule[] = [
   parameter('tr', 'tr-form', 'warning', 'tr is letters, digits and -._', (tr) =>
     /^[A-Za-z0-9._-]*$/.test(tr),
   ),
-  parameter('tn', 'tn-length', 'warning', 'tn is at most 50 characters: apps cut it', (tn) => {
-    return [...tn].length <= NOTE_CHARS_ADVISED
-  }),
+  parameter(
+    'tn',
+    'tn-form',
+    'warning',
+    'tn is at most 50 characters that a payer can see: apps cut it',
+    (tn) => reorders(tn) || isNote(tn),
+  ),
   parameter('mode', 'mode-known', 'warning', 'mode is one of NPCI’s', (mode) => KNOWN_MODES.has(mode)),
   {
-    // A warning, because our own single-use codes without an amount are dynamic codes too (decision Q12).
+    // A warning, because apps let the payer enter the amount.
     rule: 'mode-fits',
     level: 'warning',
     wants: 'a dynamic mode (15, 16, 22, 23) comes with am and tr',
@@ -191,7 +244,7 @@ const RULES: readonly Rule[] = [
     /[^\p{ASCII}]/u.test(name + raw),
   ),
   pairwise('no-direction-overrides', 'warning', 'no characters that reorder what the payer reads', (_, raw) =>
-    /[\u202A-\u202E\u2066-\u2069]/u.test(decodedOrRaw(raw)),
+    reorders(decodedOrRaw(raw)),
   ),
   {
     rule: 'sign-last',
@@ -213,13 +266,14 @@ function judge({ rule, level, wants, test, found }: Rule, scanned: Scanned): Upi
 
 /**
  * Judges a scanned string rule by rule; rules that do not apply to it are left out, and of a text that is
- * no payment string only that is said. The string is fit for use when {@link isFit} accepts the findings.
+ * no payment string only what it is instead. The string is fit for use when {@link isFit} accepts the findings.
  */
 export function checkUpiUri(text: string): UpiFinding[] {
   if (text.length > TEXT_CHARS_MAX) {
     const detail = `is at most ${TEXT_CHARS_MAX} characters, the most a QR code holds`
     return [{ rule: 'text-length', ok: false, level: 'error', detail }]
   }
+  if (kindOf(text) === 'bharat-qr') return checkBharatQr(text)
   const scanned = scan(text)
   const rules = UPI_PAY.test(text) ? [SCHEME, ...RULES] : [SCHEME]
   return rules.flatMap((rule) => judge(rule, scanned))

@@ -15,9 +15,11 @@ export interface UpiParts {
   readonly mcc: string
   /** Our reference by which a credit finds its code, 1 to 35 of `A-Z a-z 0-9`. */
   readonly tr: string
-  /** Shown to the payer, 1 to 100 characters. */
+  /** Shown to the payer as far as apps show it: {@link shownNote}. */
   readonly note?: string | undefined
   readonly amountPaise?: bigint | undefined
+  /** Whether the payer may change `amountPaise`. */
+  readonly fixedAmount?: boolean | undefined
   readonly multipleUse: boolean
 }
 
@@ -27,6 +29,7 @@ export interface UpiFields {
   readonly pn: string
   readonly am?: string
   readonly cu?: string
+  readonly mam?: string
   readonly mc?: string
   readonly mode?: string
   readonly tn?: string
@@ -37,6 +40,8 @@ export interface UpiFields {
 export const VPA_CHARS_MAX = 255
 /** Lengths of names and notes count Unicode code points, as JSON Schema's `maxLength` does. */
 export const NAME_CHARS_MAX = 100
+/** Apps cut what is longer. */
+export const NOTE_CHARS_MAX = 50
 /** Stored-value load: a code of this category must not fund a prepaid card (decision Q10). */
 export const STORED_VALUE_LOAD_MCC = '6540'
 
@@ -44,12 +49,25 @@ export const STORED_VALUE_LOAD_MCC = '6540'
 export const VPA_PATTERN = '^[A-Za-z0-9._-]{2,252}@[A-Za-z][A-Za-z0-9.-]{1,63}$'
 export const MCC_PATTERN = '^[0-9]{4}$'
 export const TRANSACTION_REF_PATTERN = '^[A-Za-z0-9]{1,35}$'
-/** No control characters and no lone surrogates: the first break scanners, the second have no UTF-8. */
-export const NOTE_PATTERN = `^[^\\p{Cc}\\p{Cs}]{1,${NAME_CHARS_MAX}}$`
-/** As a note, and not blank. */
-export const PAYEE_NAME_PATTERN = `^(?=.*\\S)[^\\p{Cc}\\p{Cs}]{1,${NAME_CHARS_MAX}}$`
+/** Characters that reorder what the payer reads (UAX 9: embeddings, overrides, isolates). */
+const REORDERING = '\\u202A-\\u202E\\u2066-\\u2069'
+/**
+ * Text for the payer: something to see, no control characters and no lone surrogates. The first of these break scanners, the
+ * second have no UTF-8.
+ */
+const shownText = (charsMax: number) =>
+  `^(?=[\\s\\S]*[^\\s\\p{Z}\\p{Cf}])[^\\p{Cc}\\p{Cs}${REORDERING}]{1,${charsMax}}$`
+export const NOTE_PATTERN = shownText(NOTE_CHARS_MAX)
+export const PAYEE_NAME_PATTERN = shownText(NAME_CHARS_MAX)
+export const PAYEE_NAME_RULE =
+  'must have 1 to 100 characters, not only spaces, and none that reorder what payers read'
 /** Rupees with two decimals; no sign, exponent or leading zero. */
 export const AMOUNT_PATTERN = '^(?:0|[1-9][0-9]{0,12})\\.[0-9]{2}$'
+/** Codes of one payment and a set amount are dynamic, all others static: a dynamic mode needs `am` (section 1.2). */
+export const STATIC_MODE = '01'
+export const DYNAMIC_MODE = '15'
+/** The least that a payer can pay. An amount without `mam` is locked by apps (section 1.2). */
+const LEAST_AMOUNT = '0.01'
 
 const matches = (source: string) => {
   const pattern = new RegExp(source, 'u')
@@ -74,6 +92,30 @@ export const TEXT_CHARS_MAX = 7089
 export const amountText = (paise: bigint): string =>
   `${paise / 100n}.${(paise % 100n).toString().padStart(2, '0')}`
 
+const reordering = new RegExp(`[${REORDERING}]`, 'gu')
+const graphemes = new Intl.Segmenter('en')
+
+/** Whether a text reorders what the payer reads. */
+export const reorders = (text: string): boolean => text.search(reordering) >= 0
+/** A text without the characters that reorder it. */
+const inReadingOrder = (text: string): string => text.replace(reordering, '')
+
+/** What of a text becomes the note: what apps show, in whole characters. Nothing where there is nothing to see. */
+export function shownNote(text: string): string | undefined {
+  let note = inReadingOrder(text)
+  if ([...note].length > NOTE_CHARS_MAX) {
+    let chars = 0
+    let end = 0
+    for (const { segment, index } of graphemes.segment(note)) {
+      chars += [...segment].length
+      if (chars > NOTE_CHARS_MAX) break
+      end = index + segment.length
+    }
+    note = note.slice(0, end).trimEnd()
+  }
+  return isNote(note) ? note : undefined
+}
+
 /** `@` stays as it is because at least one bank's app misreads `%40` (field notes). */
 const encode = (text: string): string =>
   encodeURIComponent(text)
@@ -85,7 +127,8 @@ const encode = (text: string): string =>
  * @throws Error when a part breaks a rule: parts were validated before, so that is our own mistake.
  */
 export function upiUri(parts: UpiParts): string {
-  const { vpa, name, mcc, tr, note, amountPaise, multipleUse } = parts
+  const { vpa, mcc, tr, note, amountPaise, fixedAmount = false, multipleUse } = parts
+  const name = inReadingOrder(parts.name)
   const am = amountPaise === undefined ? undefined : amountText(amountPaise)
   const refuse = (what: string): never => {
     throw new Error(`upiUri: ${what} breaks its rule`)
@@ -94,11 +137,12 @@ export function upiUri(parts: UpiParts): string {
   if (!isPayeeName(name)) refuse('name')
   if (!isMcc(mcc) || mcc === STORED_VALUE_LOAD_MCC) refuse('mcc')
   if (!isTransactionRef(tr)) refuse('tr')
-  if (note !== undefined && !isNote(note)) refuse('note')
   if (am !== undefined && (!isAmountForm(am) || am === '0.00')) refuse('amountPaise')
 
-  const mode = multipleUse ? '01' : '15'
-  const query = { pa: vpa, pn: name, mc: mcc, tr, tn: note, am, cu: 'INR', mode }
+  const mode = multipleUse || am === undefined ? STATIC_MODE : DYNAMIC_MODE
+  const mam = am === undefined || fixedAmount ? undefined : LEAST_AMOUNT
+  const tn = note === undefined ? undefined : shownNote(note)
+  const query = { pa: vpa, pn: name, mc: mcc, tr, tn, am, mam, cu: 'INR', mode }
   return `upi://pay?${Object.entries(query)
     .flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encode(value)}`]))
     .join('&')}`

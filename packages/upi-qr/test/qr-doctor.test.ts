@@ -46,6 +46,78 @@ describe('a text', () => {
   )
 })
 
+const CRC_OF = (text: string) => {
+  let crc = 0xffff
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte << 8
+    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : crc << 1
+  }
+  return crc.toString(16).toUpperCase().padStart(4, '0')
+}
+const emv = (fields: Readonly<Record<string, string>>) =>
+  Object.entries(fields)
+    .sort(([a], [b]) => Number(a) - Number(b))
+    .map(([id, value]) => `${id}${String(value.length).padStart(2, '0')}${value}`)
+    .join('')
+const SHOP = {
+  '00': '01',
+  '01': '12',
+  '26': emv({ '00': 'A000000524', '01': 'asha.stores@okaxis' }),
+  '52': '5411',
+  '53': '356',
+  '54': '149.50',
+  '58': 'IN',
+  '59': 'Asha Stores',
+  '60': 'Pune',
+}
+const bharatQr = (change: Readonly<Record<string, string>> = {}) => {
+  const text = `${emv({ ...SHOP, ...change })}6304`
+  return text + CRC_OF(text)
+}
+
+describe('a BharatQR code', () => {
+  test('is named, and is valid with the UPI address that apps pay', () => {
+    expect(CRC_OF('123456789')).toBe('29B1')
+    const { kind, valid, findings } = diagnose({ text: bharatQr() })
+    expect({ kind, valid }).toEqual({ kind: 'bharat-qr', valid: true })
+    expect(findings[0]?.detail).toContain('UPI apps pay asha.stores@okaxis')
+    expect(findings.filter(({ ok }) => !ok)).toEqual([])
+  })
+
+  test.each([
+    ['with a wrong checksum', `${bharatQr().slice(0, -4)}0000`, 'emv-checksum'],
+    ['cut short', bharatQr().slice(0, -10), 'emv-checksum'],
+    ['with more behind its end', `${bharatQr()}x`, 'emv-lengths'],
+    ['without a UPI address', bharatQr({ '26': emv({ '00': 'A000000003' }) }), 'emv-vpa'],
+    ['in dollars', bharatQr({ '53': '840' }), 'emv-currency'],
+    ['of stored-value load', bharatQr({ '52': '6540' }), 'emv-mcc'],
+    ['of nothing', bharatQr({ '54': '0' }), 'emv-amount'],
+  ])('%s is reported as invalid', (_, text, rule) => {
+    const { kind, valid, findings } = diagnose({ text })
+    expect({ kind, valid }).toEqual({ kind: 'bharat-qr', valid: false })
+    expect(findings.filter(({ ok }) => !ok).map((finding) => finding.rule)).toContain(rule)
+  })
+})
+
+describe('a text that is no payment is named', () => {
+  test.each([
+    [
+      'upi://mandate?pa=a1@upi&pn=A&am=10.00',
+      'upi-mandate',
+      'a UPI mandate, which authorizes later debits and pays nothing by itself',
+    ],
+    ['upi://collect?pa=a1@upi', 'upi-other', 'another kind than a payment'],
+    ['phonepe://pay?pa=a1@upi&pn=A', 'app-link', 'one app only'],
+    ['https://example.com/pay', 'web-address', 'a web address'],
+    [bharatQr({ '58': 'SG' }), 'emv-qr', 'of another country than India, which UPI apps do not pay'],
+    ['hello', 'other', 'hello'],
+  ])('%s', (text, kind, detail) => {
+    const diagnosis = diagnose({ text })
+    expect(diagnosis).toMatchObject({ kind, valid: false, findings: [{ rule: 'scheme', ok: false }] })
+    expect(diagnosis.findings[0]?.detail).toContain(detail)
+  })
+})
+
 describe('a picture', () => {
   test('of the package’s own code is read, has its quiet zone and gets the verdict of its text', () => {
     const diagnosis = diagnose({ image: qrPng(TEXT) })

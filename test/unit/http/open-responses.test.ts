@@ -17,7 +17,7 @@ import { ROOT } from '../../harness/sources.ts'
 type Json = Readonly<Record<string, unknown>>
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Json }>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Json>> }
+  readonly components: Readonly<Record<'schemas' | 'responses', Readonly<Record<string, Json>>>>
 }
 
 const documentOf = (operations: readonly Operation[], about: About) =>
@@ -36,10 +36,10 @@ function walk(document: Document, from: unknown, visit: (node: Json, way: readon
   const step = (node: unknown, way: readonly string[]): void => {
     if (node === null || typeof node !== 'object') return
     const { $ref } = node as { readonly $ref?: unknown }
-    const name = typeof $ref === 'string' ? /^#\/components\/schemas\/(\w+)$/.exec($ref)?.[1] : undefined
-    if (name !== undefined && !seen.has(name)) {
-      seen.add(name)
-      step(document.components.schemas[name], [name])
+    const [, kind, name] = /^#\/components\/(schemas|responses)\/(\w+)$/.exec(String($ref)) ?? []
+    if (name !== undefined && !seen.has(`${kind} ${name}`)) {
+      seen.add(`${kind} ${name}`)
+      step(document.components[kind as 'schemas' | 'responses'][name], [name])
     }
     if (!Array.isArray(node)) visit(node as Json, way)
     for (const [key, value] of Object.entries(node))

@@ -70,6 +70,32 @@ test.each([
     expect(made(kind, { ...options, baseUrl: url })).toThrow(/^baseUrl must be an http or https URL/)
 })
 
+test.each([
+  ['http://gw.example', false],
+  ['http://127.gw.example', false],
+  ['http://localhost.gw.example:8080', false],
+  ['http://10.0.0.7', false],
+  ['http://[::2]', false],
+  ['http://0.0.0.0:8080', false],
+  ['http://localhost:8080', true],
+  ['http://127.0.0.1', true],
+  ['http://127.9.8.7:1', true],
+  ['http://[::1]:8080/payments', true],
+  ['https://gw.example', true],
+])('keys go over http only to this machine, unless that is permitted by name: %s', (url, isSafe) => {
+  const sent = vi.fn<typeof fetch>()
+  for (const [kind, options] of [
+    ['merchant', merchant],
+    ['partner', partner],
+  ] as const) {
+    const create = made(kind, { ...options, baseUrl: url, fetch: sent })
+    if (isSafe) expect(create).not.toThrow()
+    else expect(create).toThrow(/^baseUrl must begin with https:\/\/.*allowPlainHttp/)
+    expect(made(kind, { ...options, baseUrl: url, allowPlainHttp: true })).not.toThrow()
+  }
+  expect(sent).not.toHaveBeenCalled()
+})
+
 afterEach(() => void vi.unstubAllGlobals())
 
 test('in a web page, live keys and client secrets are rejected with the reason; test keys are not', async () => {

@@ -50,12 +50,12 @@ function objectsOf({ kind, reference, request }: Row): string[] {
 
 /** What is posted when it is approved, in words; once it is posted, its journal too. */
 export function Posting({ row }: OfRow) {
-  const { kind, journalId, reference, request, tenantId } = row
+  const { kind, journalId, reference, request, tenantId, tenantName, title } = row
   const { account, effectiveDate, ledgerAccountId, payeeVpa, side, tr, utr } = request
   const objectIds = objectsOf(row)
   return (
     <>
-      <Text size="sm">{KINDS[kind] ?? kind}</Text>
+      <Text size="sm">{KINDS[kind] ?? title}</Text>
       {objectIds.map((id) => (
         <div key={id}>
           <IdLink id={id} />
@@ -77,7 +77,7 @@ export function Posting({ row }: OfRow) {
       )}
       {tenantId !== PLATFORM_TENANT && !objectIds.includes(tenantId) && (
         <Text size="sm">
-          of <IdLink id={tenantId} />
+          of {tenantName} <IdLink id={tenantId} />
         </Text>
       )}
       {utr && <Text size="xs">{[utr, tr, payeeVpa].filter(Boolean).join(', ')}</Text>}

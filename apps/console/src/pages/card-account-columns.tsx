@@ -18,7 +18,7 @@ export const ACCOUNT_COLUMNS: readonly Column<Schemas['CardAccount']>[] = [
       </ObjectLink>
     ),
   },
-  { title: 'Programme', cell: ({ programme }) => programme },
+  { title: 'Programme', cell: ({ cardProgramme }) => cardProgramme },
   { title: 'Product', cell: ({ product }) => productLabel(product) },
   { title: 'Type', cell: ({ accountType }) => accountTypeLabel(accountType) },
   { title: 'Load by default', align: 'right', cell: ({ denomination }) => <Money amount={denomination} /> },

@@ -26,7 +26,7 @@ export function CardAccount() {
   })
   return (
     <Page
-      title={query.data ? `${query.data.programme} of ${query.data.companyName}` : 'Card account'}
+      title={query.data ? `${query.data.cardProgramme} of ${query.data.companyName}` : 'Card account'}
       trail={[{ to: '/card-accounts', label: 'Card accounts' }]}
       actions={
         query.data && (

@@ -36,8 +36,26 @@ export const REASONS: Readonly<Record<Reason, Meaning>> = {
     'Acquirer, STAN or transmission time are missing or malformed, so a repeat could not be recognized.',
   ),
   amount_unreadable: unreadable('Amount not readable', 'The amount is missing or is not a number of rupees.'),
-  channel_unreadable: unreadable('Channel not readable', 'An authorisation names no known channel.'),
+  channel_unreadable: unreadable('Channel not readable', 'The message names no known channel.'),
   advice_unreadable: unreadable('Advice not readable', 'The kind of the advice is missing or not known.'),
+  status_unreadable: {
+    title: 'Did not happen, or not readable',
+    meaning: 'The status or response code of the message says that it did not happen, or is not known.',
+    toDo: 'Ask the network what became of it. If it did happen, have it sent again without that status.',
+  },
+  currency_not_inr: {
+    title: 'Not in rupees',
+    meaning: 'The message states another currency. Nothing was booked.',
+    toDo: 'Have the network send the amount in rupees, in which it settles.',
+  },
+  reference_unreadable: unreadable(
+    'Reference not readable',
+    'The message names an earlier one in a form that cannot be read.',
+  ),
+  final_unreadable: unreadable(
+    'Last capture or not',
+    'Whether the capture is the last of its authorisation cannot be read.',
+  ),
   unknown_card: {
     title: 'Unknown card',
     meaning: 'The network reports what happened to a card that the service does not know.',

@@ -49,13 +49,14 @@ export function CardException() {
 }
 
 function About({ exception }: Pick<Detail, 'exception'>) {
-  const { createdOn, exceptionId, partnerId, reason, svcCardId } = exception
+  const { createdOn, detail, exceptionId, partnerId, reason, svcCardId } = exception
   const money = exceptionMoney(exception)
   return (
     <Section title="About">
       <Facts
         facts={[
           { label: 'What happened', value: REASONS[reason].meaning },
+          { label: 'What cannot be read', value: detail },
           {
             label: 'In the account of card exceptions',
             value:

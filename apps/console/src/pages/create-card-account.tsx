@@ -6,7 +6,10 @@ import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
 import { ACCOUNT_TYPES, PRODUCTS } from '../words.ts'
 
-type Named = Pick<Schemas['CardAccount'], 'companyId' | 'product' | 'accountType' | 'binType' | 'programme'>
+type Named = Pick<
+  Schemas['CardAccount'],
+  'companyId' | 'product' | 'accountType' | 'binType' | 'cardProgramme'
+>
 
 async function create(body: Named & { denomination: number }, key: FormKey): Promise<void> {
   await responseOf(api.POST('/card-accounts', { params: { header: once(key) }, body }))
@@ -25,12 +28,12 @@ export function CreateCardAccount({ companyId = '' }: { readonly companyId?: str
         product: 'incentive' as Schemas['CardAccount']['product'],
         accountType: 'GIFT' as Schemas['CardAccount']['accountType'],
         binType: 'GIFT',
-        programme: '',
+        cardProgramme: '',
         denomination: 500 as number | string,
       }}
       rules={{
         companyId: needed,
-        programme: needed,
+        cardProgramme: needed,
         binType: (value: string) =>
           /^[A-Z][A-Z_]{0,39}$/.test(value) ? null : 'Capital letters and underscores, 40 at most',
         denomination: (value: number | string) => (Number(value) >= 1 ? null : 'At least one rupee'),
@@ -41,7 +44,7 @@ export function CreateCardAccount({ companyId = '' }: { readonly companyId?: str
           <TextInput
             label="Programme"
             description="Name of the card programme"
-            {...form.getInputProps('programme')}
+            {...form.getInputProps('cardProgramme')}
           />
           <Select
             label="Product"

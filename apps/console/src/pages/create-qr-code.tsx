@@ -87,7 +87,7 @@ export function CreateQrCode() {
           }),
         )
         await queryClient.invalidateQueries({ queryKey: ['qr-codes'] })
-        await navigate({ to: pathOf('qrCode', code.qrCodeId!) })
+        await navigate({ to: pathOf('qrCode', code.qrCodeId) })
       }}
     />
   )

@@ -19,6 +19,8 @@ const ENDED: Readonly<Record<string, string>> = {
   invitation_used:
     'Sign in with the name and password that you chose. If that was not you, report it at once.',
   invitation_revoked: 'Ask an administrator for a new one.',
+  invitation_not_approved:
+    'Ask another administrator to approve it under Operators, then open the link again.',
   invitation_expired: 'Ask an administrator for a new one: links work for a limited time.',
 }
 

@@ -12,6 +12,7 @@ import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient } from '../session.ts'
 import { sentenceCase } from '../words.ts'
+import { reportWaiting } from './access-requests.tsx'
 
 type Invitation = Schemas['Invitation']
 
@@ -66,6 +67,7 @@ export function InviteOperator({ roles }: InviteOperatorProps) {
             api.POST('/operators/invitations', { body: { name, role, hours: Number(hours) } }),
           )
           setLink(created.link)
+          await reportWaiting(created)
           await changed()
         }}
       />
@@ -73,6 +75,36 @@ export function InviteOperator({ roles }: InviteOperatorProps) {
         what="invitation link"
         secret={link}
         lost="Send it to this person only: it works once. If it is lost, revoke the invitation and invite again."
+        onDone={() => setLink(undefined)}
+      />
+    </>
+  )
+}
+
+/** For a person who lost the password: they alone choose another one. */
+export function PasswordLink({ operatorId, name }: { readonly operatorId: string; readonly name: string }) {
+  const [link, setLink] = useState<string>()
+  return (
+    <>
+      <ConfirmAction
+        label="Password"
+        confirm={`Make a link for another password of ${name}`}
+        compact
+        run={async () => {
+          const params = { path: { operatorId } }
+          const created = await responseOf(api.POST('/operators/{operatorId}/link', { params, body: {} }))
+          setLink(created.link)
+          await reportWaiting(created)
+          await changed()
+        }}
+      >
+        With the link {name} chooses another password, which ends all their sessions. A second factor stays.
+        Make sure that it is {name} who asks.
+      </ConfirmAction>
+      <SecretOnce
+        what="password link"
+        secret={link}
+        lost="Send it to this person only: it works once. If it is lost, make another one."
         onDone={() => setLink(undefined)}
       />
     </>

@@ -35,7 +35,7 @@ export function HolderFields<V extends HolderValues>({
   denomination,
 }: {
   readonly form: UseFormReturnType<V>
-  readonly denomination: string
+  readonly denomination: number
 }) {
   return (
     <>

@@ -63,8 +63,18 @@ export function Merchant() {
   )
 }
 
+const nextAddress = (nextVpa: string, from: string | undefined) => ({
+  label: 'Next VPA',
+  value: (
+    <>
+      {nextVpa}, from <Instant at={from} long />
+    </>
+  ),
+})
+
 function About({ merchant }: { readonly merchant: Detail }) {
-  const { merchantId, vpa, mcc, accessKey, payable, payableAccountId, createdOn, disabledOn } = merchant
+  const { merchantId, vpa, nextVpa, nextVpaOn, mcc, accessKey, payable, payableAccountId } = merchant
+  const { createdOn, disabledOn } = merchant
   return (
     <Section
       title="About"
@@ -99,6 +109,7 @@ function About({ merchant }: { readonly merchant: Detail }) {
           { label: 'Merchant id', value: <Id id={merchantId} what="merchant id" /> },
           { label: 'Access key (public)', value: <Id id={accessKey} what="access key" /> },
           { label: 'VPA', value: vpa },
+          ...(nextVpa ? [nextAddress(nextVpa, nextVpaOn)] : []),
           { label: 'Category (MCC)', value: mcc },
           {
             label: 'Owed to it',
@@ -116,7 +127,7 @@ function About({ merchant }: { readonly merchant: Detail }) {
   )
 }
 
-function Edit({ merchant: { merchantId, name, vpa, mcc } }: { readonly merchant: Detail }) {
+function Edit({ merchant: { merchantId, name, vpa, nextVpa, mcc } }: { readonly merchant: Detail }) {
   const { can } = useSession()
   if (!can('operations')) return undefined
   return (
@@ -124,7 +135,7 @@ function Edit({ merchant: { merchantId, name, vpa, mcc } }: { readonly merchant:
       label="Edit"
       send="Save"
       variant="default"
-      initial={{ name, vpa, mcc }}
+      initial={{ name, vpa: nextVpa ?? vpa, mcc }}
       rules={{
         name: needed,
         vpa: needed,
@@ -135,7 +146,7 @@ function Edit({ merchant: { merchantId, name, vpa, mcc } }: { readonly merchant:
           <TextInput label="Name" {...form.getInputProps('name')} />
           <TextInput
             label="VPA"
-            description="For QR codes that it creates from now on; printed ones keep what they say"
+            description={`For QR codes that it creates once the address has waited; printed ones keep what they say. ${vpa} takes back what waits`}
             {...form.getInputProps('vpa')}
           />
           <TextInput label="Category (MCC)" inputMode="numeric" {...form.getInputProps('mcc')} />

@@ -93,7 +93,7 @@ function CreateMerchant() {
           const { merchant, credential } = await responseOf(
             api.POST('/merchants', { params: { header: once(key) }, body }),
           )
-          setIssued({ merchantId: merchant.merchantId, apiKey: credential.secret })
+          setIssued(credential && { merchantId: merchant.merchantId, apiKey: credential.secret })
           await queryClient.invalidateQueries({ queryKey: ['merchants'] })
         }}
       />

@@ -18,17 +18,30 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   not_a_credit: {
     title: 'Not a credit',
-    toDo: 'The bank sent something else here. Read it; if it reports no payment, dismiss it, and ask the bank not to send such notices to this address.',
+    toDo: 'The bank reports something else, or that no money came. Read it; if it reports no payment, dismiss it. What comes again and again is ignored with `ignore` in the adapter of the bank.',
   },
   unknown_bank: {
     title: 'Unknown bank',
     toDo: 'The address that the bank sends to names a bank that is not in RAIL_ADAPTERS: correct the one or the other, then enter the payment that the notice reports.',
   },
+  ignored: {
+    title: 'Ignored by the settings',
+    toDo: 'Nothing: RAIL_ADAPTERS says that notices like it need no work.',
+  },
+  not_in_rupees: {
+    title: 'Not in rupees',
+    toDo: 'The bank states another currency. Ask which amount in rupees it credited, then enter that payment; or let the bank return it.',
+  },
+  time_unreadable: {
+    title: 'Time not readable',
+    toDo: `Expiry and the books of a day follow the time of the bank. ${ENTER} If its times have another form, give its adapter a time format.`,
+  },
+  field_unreadable: { title: 'A field not readable', toDo: ENTER },
   reference_unreadable: { title: 'Reference not readable', toDo: ENTER },
   amount_unreadable: { title: 'Amount not readable', toDo: ENTER },
   contradicts_earlier_notice: {
     title: 'Contradicts an earlier notice',
-    toDo: 'The payment with this reference has another amount or code. The first notice counts: ask the bank which of the two is right.',
+    toDo: 'The payment with this reference has another amount, code, payer or time. The first notice counts: ask the bank which of the two is right.',
   },
   unknown_refund: {
     title: 'Unknown refund',
@@ -79,6 +92,7 @@ const DONE = {
 
 /** What a notice is about, and what is to be done. */
 export function meaningOf({ reason, status }: Notice): Meaning {
+  if (status === 'IGNORED') return NOTICE_REASONS.ignored
   if (status === 'ASSIGNED')
     return { title: reason ? NOTICE_REASONS[reason].title : 'Assigned', toDo: 'Nothing: it is assigned.' }
   if (status === 'DISMISSED')

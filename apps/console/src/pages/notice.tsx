@@ -66,13 +66,26 @@ export function Notice() {
 }
 
 function About({ notice }: OfNotice) {
-  const { assignedBy, assignedOn, cardAccountId, dismissal, flags, noticeId, paymentId, receivedOn, utr } =
-    notice
+  const {
+    assignedBy,
+    assignedOn,
+    cardAccountId,
+    detail,
+    dismissal,
+    field,
+    flags,
+    noticeId,
+    paymentId,
+    receivedOn,
+    utr,
+  } = notice
   const ended = dismissal === undefined ? 'Assigned' : 'Dismissed'
   return (
     <Section title="About">
       <Facts
         facts={[
+          { label: 'Field', value: field && <Code>{field}</Code> },
+          { label: 'What it states', value: detail },
           { label: 'UTR', value: utr && <Id id={utr} what="UTR" /> },
           { label: 'Payment', value: paymentId && <ObjectLink kind="payment" id={paymentId} /> },
           {

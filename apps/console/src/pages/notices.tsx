@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'Received', sorts: BY_TIME, cell: ({ receivedOn }) => <Instant at={receivedOn} /> },
 ]
 
-const STATUSES = ['QUARANTINED', 'ASSIGNED', 'DISMISSED', 'DUPLICATE']
+const STATUSES = ['QUARANTINED', 'ASSIGNED', 'DISMISSED', 'DUPLICATE', 'IGNORED']
 
 const FILTERS: readonly Filter[] = [
   { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id of the notice, or its UTR' },

@@ -1,4 +1,4 @@
-import { Group, PasswordInput, Select, Stack } from '@mantine/core'
+import { Group, Select, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
@@ -11,7 +11,8 @@ import { Page } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { aboutQuery, queryClient, useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
-import { Invitations, InviteOperator } from './invitations.tsx'
+import { ACCESS_REQUESTS, AccessRequests, reportWaiting } from './access-requests.tsx'
+import { Invitations, InviteOperator, PasswordLink } from './invitations.tsx'
 
 type Operator = Schemas['Operator']
 
@@ -25,8 +26,10 @@ const ROLES = [
   { value: 'admin', label: 'Administrator: everything, operators too' },
 ] as const
 
-const passwordRule = (value: string) => (value.length >= 12 ? null : 'At least 12 characters')
-const changed = () => queryClient.invalidateQueries({ queryKey: ['operators'] })
+const changed = async () => {
+  await queryClient.invalidateQueries({ queryKey: ['operators'] })
+  await queryClient.invalidateQueries({ queryKey: ACCESS_REQUESTS })
+}
 
 const COLUMNS: readonly Column<Operator>[] = [
   { title: 'Name', cell: ({ name }) => name },
@@ -54,11 +57,12 @@ export function Operators() {
           rowKey={({ operatorId }) => operatorId}
           filters={[]}
           empty={
-            <EmptyState title="No operators yet" command="svc admin operator create asha --role operator">
+            <EmptyState title="No operators yet" command="svc admin operator invite asha --role operator">
               Everybody signs in with a name of their own, so that the audit can say who did what.
             </EmptyState>
           }
         />
+        {can('administer') && <AccessRequests />}
         {can('administer') && <Invitations />}
       </Stack>
     </Page>
@@ -75,7 +79,9 @@ function Unlink({ operatorId, name }: Pick<Operator, 'operatorId' | 'name'>) {
       confirm={`Unlink ${name}`}
       compact
       run={() =>
-        responseOf(api.DELETE('/operators/{operatorId}/identity', { params: { path: { operatorId } } }))
+        responseOf(api.DELETE('/operators/{operatorId}/identity', { params: { path: { operatorId } } })).then(
+          reportWaiting,
+        )
       }
     >
       The account of {name} at {about.data.singleSignOn} no longer signs in here, and all their sessions end.
@@ -92,7 +98,9 @@ function RemovePasskeys({ operatorId, name }: Pick<Operator, 'operatorId' | 'nam
       confirm={`Remove all passkeys of ${name}`}
       compact
       run={() =>
-        responseOf(api.DELETE('/operators/{operatorId}/passkeys', { params: { path: { operatorId } } }))
+        responseOf(api.DELETE('/operators/{operatorId}/passkeys', { params: { path: { operatorId } } })).then(
+          reportWaiting,
+        )
       }
     >
       All passkeys of {name} stop working, for example after a device was lost, and all their sessions end.
@@ -109,7 +117,9 @@ function ResetSecondFactor({ operatorId, name }: Pick<Operator, 'operatorId' | '
       confirm={`Reset the authenticator app of ${name}`}
       compact
       run={() =>
-        responseOf(api.DELETE('/operators/{operatorId}/second-factor', { params: { path: { operatorId } } }))
+        responseOf(
+          api.DELETE('/operators/{operatorId}/second-factor', { params: { path: { operatorId } } }),
+        ).then(reportWaiting)
       }
     >
       Codes of the authenticator app and recovery codes of {name} are asked for no more, for example after a
@@ -121,7 +131,7 @@ function ResetSecondFactor({ operatorId, name }: Pick<Operator, 'operatorId' | '
 function Changes({ operator: { operatorId, name, role, status } }: { readonly operator: Operator }) {
   const params = { path: { operatorId } }
   const change = async (body: { role?: Operator['role']; disabled?: boolean }) => {
-    await responseOf(api.PATCH('/operators/{operatorId}', { params, body }))
+    await reportWaiting(await responseOf(api.PATCH('/operators/{operatorId}', { params, body })))
     await changed()
   }
   return (
@@ -131,28 +141,16 @@ function Changes({ operator: { operatorId, name, role, status } }: { readonly op
         send="Change"
         variant="default"
         compact="Change"
-        initial={{ role, password: '' }}
-        rules={{ password: (value: string) => (value === '' ? null : passwordRule(value)) }}
+        initial={{ role }}
+        rules={{}}
         fields={(form) => (
-          <>
-            <Select label="Role" data={ROLES} allowDeselect={false} {...form.getInputProps('role')} />
-            <PasswordInput
-              label="New password"
-              description="Empty: stays as it is. A new one ends all their sessions."
-              autoComplete="new-password"
-              {...form.getInputProps('password')}
-            />
-          </>
+          <Select label="Role" data={ROLES} allowDeselect={false} {...form.getInputProps('role')} />
         )}
         submit={async (values) => {
           if (values.role !== role) await change({ role: values.role })
-          if (values.password !== '')
-            await responseOf(
-              api.POST('/operators/{operatorId}/password', { params, body: { password: values.password } }),
-            )
-          await changed()
         }}
       />
+      {status === 'active' && <PasswordLink operatorId={operatorId} name={name} />}
       <Unlink operatorId={operatorId} name={name} />
       <RemovePasskeys operatorId={operatorId} name={name} />
       <ResetSecondFactor operatorId={operatorId} name={name} />

@@ -138,7 +138,7 @@ function Switch({ partner: { partnerId, status } }: { readonly partner: Detail }
 const KEYS_PATH = '/partners/{partnerId}/encryption-keys'
 
 function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: Detail }) {
-  const { can } = useSession()
+  const { can, mode } = useSession()
   const [jwk, setJwk] = useState<string>()
   const columns: Column<Schemas['JweKey']>[] = [
     { title: 'Key id (kid)', cell: ({ kid }) => <Id id={kid} what="key id" /> },
@@ -177,6 +177,7 @@ function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: De
     <Section
       title="Encryption keys"
       aside={
+        mode === 'sandbox' &&
         can('operations') && (
           <ConfirmAction label="Issue shared key" confirm="Issue" run={issue}>
             Draws a secret that the partner and the service share. It is shown once, as a JWK.

@@ -10,6 +10,7 @@ import { History } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
+import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { Id, NamedObject, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
@@ -77,7 +78,7 @@ function Refund({ detail: { refunds, row } }: { readonly detail: Detail }) {
       reference={keptReference(paymentId, `${utr}-${refunds.length + 1}`)}
       needsReason
       refund={async ({ amount, referenceNumber, reason, key }) => {
-        await withReference(paymentId, referenceNumber, () =>
+        const refunded = await withReference(paymentId, referenceNumber, () =>
           responseOf(
             api.POST('/payments/{paymentId}/refunds', {
               params: { path: { paymentId }, header: once(key) },
@@ -85,6 +86,7 @@ function Refund({ detail: { refunds, row } }: { readonly detail: Detail }) {
             }),
           ),
         )
+        if ('approvalId' in refunded) notifyWaiting(refunded.amount)
         await queryClient.invalidateQueries({ queryKey: ['payments'] })
       }}
     />

@@ -4,6 +4,7 @@ import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
+import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { queryClient, useSession } from '../session.ts'
 
 type Row = Schemas['PayoutRow']
@@ -175,7 +176,8 @@ function MarkFailed({ row }: OfPayout) {
       withReason
       run={async (reason) => {
         const body = { status: 'FAILED', reason } as const
-        await responseOf(api.POST('/payouts/{payoutId}/complete', { ...pathOf(row), body }))
+        const failed = await responseOf(api.POST('/payouts/{payoutId}/complete', { ...pathOf(row), body }))
+        if ('approvalId' in failed) notifyWaiting(failed.amount)
         await changed()
       }}
     >
@@ -219,7 +221,8 @@ function MarkReturned({ row }: OfPayout) {
       )}
       submit={async ({ reason, returnUtr }) => {
         const body = { status: 'FAILED', reason: reason.trim(), returnUtr: returnUtr.trim() } as const
-        await responseOf(api.POST('/payouts/{payoutId}/complete', { ...pathOf(row), body }))
+        const failed = await responseOf(api.POST('/payouts/{payoutId}/complete', { ...pathOf(row), body }))
+        if ('approvalId' in failed) notifyWaiting(failed.amount)
         await changed()
       }}
     />

@@ -171,10 +171,10 @@ function About({ detail: { payments, row } }: { readonly detail: Detail }) {
   const { qrCode, merchantId, merchantName, tr } = row
   const customer = [qrCode.customerName, qrCode.customerEmail, qrCode.customerMobile, qrCode.customerId]
   return (
-    <Section title="About" aside={<Reveal id={qrCode.qrCodeId!} shown={[qrCode, payments]} />}>
+    <Section title="About" aside={<Reveal id={qrCode.qrCodeId} shown={[qrCode, payments]} />}>
       <Facts
         facts={[
-          { label: 'QR code id', value: <Id id={qrCode.qrCodeId!} what="QR code id" /> },
+          { label: 'QR code id', value: <Id id={qrCode.qrCodeId} what="QR code id" /> },
           {
             label: 'Merchant',
             value: (

@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'QR code',
     cell: ({ qrCode }) => (
-      <NamedObject kind="qrCode" id={qrCode.qrCodeId!} name={qrCode.qrName ?? 'No name'} />
+      <NamedObject kind="qrCode" id={qrCode.qrCodeId} name={qrCode.qrName ?? 'No name'} />
     ),
   },
   {
@@ -95,7 +95,7 @@ const BULK: readonly BulkAction<Row>[] = [
     // A repeat returns the first response (decision Q2).
     run: ({ qrCode }) =>
       responseOf(
-        api.POST('/qr-codes/{qrCodeId}/cancel', { params: { path: { qrCodeId: qrCode.qrCodeId! } } }),
+        api.POST('/qr-codes/{qrCodeId}/cancel', { params: { path: { qrCodeId: qrCode.qrCodeId } } }),
       ),
     changed: () => queryClient.invalidateQueries({ queryKey: ['qr-codes'] }),
   },
@@ -113,7 +113,7 @@ export function QrCodes() {
       caption="QR codes"
       load={listAt('/qr-codes')}
       columns={COLUMNS}
-      rowKey={({ qrCode }) => qrCode.qrCodeId!}
+      rowKey={({ qrCode }) => qrCode.qrCodeId}
       filters={FILTERS}
       bulk={can('support') ? BULK : []}
       sort="-created"

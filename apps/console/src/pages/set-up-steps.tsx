@@ -43,14 +43,14 @@ export function PartnerStep() {
 const createAccount = (
   companyId: string,
   product: Product,
-  { programme, denomination }: { programme: string; denomination: number | string },
+  { cardProgramme, denomination }: { cardProgramme: string; denomination: number | string },
   key: FormKey,
 ) => {
   const kind =
     product === 'employee_rewards'
       ? ({ accountType: 'EMPLOYEE_REWARDS', binType: 'REWARD' } as const)
       : ({ accountType: 'GIFT', binType: 'GIFT' } as const)
-  const plan = { programme: programme.trim(), denomination: Number(denomination) }
+  const plan = { cardProgramme: cardProgramme.trim(), denomination: Number(denomination) }
   return responseOf(
     api.POST('/card-accounts', {
       params: { header: once(key) },
@@ -64,10 +64,14 @@ export function AccountStep({ setUp: { partnerId, name, product, company } }: { 
   return (
     <Form
       send="Create and continue"
-      initial={{ name: company?.name ?? name, programme: 'Gift cards', denomination: 500 as number | string }}
+      initial={{
+        name: company?.name ?? name,
+        cardProgramme: 'Gift cards',
+        denomination: 500 as number | string,
+      }}
       rules={{
         name: needed,
-        programme: needed,
+        cardProgramme: needed,
         denomination: (value: number | string) => (Number(value) >= 1 ? null : 'At least one rupee'),
       }}
       fields={(form) => (
@@ -81,7 +85,7 @@ export function AccountStep({ setUp: { partnerId, name, product, company } }: { 
           <TextInput
             label="Programme"
             description="Name of the card programme"
-            {...form.getInputProps('programme')}
+            {...form.getInputProps('cardProgramme')}
           />
           <NumberInput
             label="Load by default"
@@ -95,7 +99,7 @@ export function AccountStep({ setUp: { partnerId, name, product, company } }: { 
           />
         </>
       )}
-      submit={async ({ name: companyName, programme, denomination }, key) => {
+      submit={async ({ name: companyName, cardProgramme, denomination }, key) => {
         const { companyId } =
           company ??
           (await responseOf(
@@ -105,7 +109,7 @@ export function AccountStep({ setUp: { partnerId, name, product, company } }: { 
             }),
           ))
         try {
-          await createAccount(companyId, product as Product, { programme, denomination }, key)
+          await createAccount(companyId, product as Product, { cardProgramme, denomination }, key)
         } finally {
           // Also when the account was refused: the company is there, and the next attempt keeps it.
           for (const name of ['companies', 'card-accounts', 'partners'])
@@ -176,7 +180,7 @@ export function FundingStep({ setUp: { partnerId, name }, account, later }: Fund
   const form = fundingForm(
     account.cardAccountId,
     {
-      amount: mode === 'sandbox' ? String(Number(account.denomination) * FIRST_CARDS) : '',
+      amount: mode === 'sandbox' ? String(account.denomination * FIRST_CARDS) : '',
       reference: mode === 'sandbox' ? `SANDBOX ${partnerId.slice(-12)}` : '',
       reason: `First funding of ${name}`,
     },

@@ -36,7 +36,7 @@ function factsOf({
         label: 'Card account',
         value: cardAccount && (
           <ObjectLink kind="cardAccount" id={cardAccount.cardAccountId}>
-            {cardAccount.programme}
+            {cardAccount.cardProgramme}
           </ObjectLink>
         ),
       },

@@ -158,7 +158,7 @@ function PasswordForm({ busy, needsCode, enter }: PasswordFormProps) {
         </Button>
         <Text size="xs" c="dimmed">
           No account yet? An administrator can invite you. The first one, on the service’s machine:{' '}
-          <code>svc admin operator create</code>
+          <code>svc admin operator invite</code>
         </Text>
       </Stack>
     </form>

@@ -18,14 +18,14 @@ interface Props {
 }
 
 export function WebhookActions({ endpoint }: Props) {
-  const { can } = useSession()
+  const { can, mode } = useSession()
   const resend = endpoint.enabled && can('support') && <ResendFailed endpoint={endpoint} />
   if (!can('operations')) return resend
   return (
     <>
       {resend}
       <ChangeWebhook endpoint={endpoint} />
-      <Rotate endpoint={endpoint} />
+      {mode === 'sandbox' && <Rotate endpoint={endpoint} />}
       {endpoint.enabled && <Replay endpoint={endpoint} />}
       <Switch endpoint={endpoint} />
       <Delete endpoint={endpoint} />

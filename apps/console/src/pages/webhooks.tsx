@@ -90,8 +90,9 @@ const FILTERS: readonly Filter[] = [
 ]
 
 export function Webhooks() {
-  const { can } = useSession()
-  const create = can('operations') && <CreateWebhook />
+  const { can, mode } = useSession()
+  // The response has the secret, which operators of live mode do not see (decision O8).
+  const create = mode === 'sandbox' && can('operations') && <CreateWebhook />
   return (
     <ListPage
       title="Webhooks"

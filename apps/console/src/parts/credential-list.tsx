@@ -16,10 +16,15 @@ type Credential = Schemas['Credential']
 type Issued = Schemas['IssuedCredential']
 
 /** What may be done. */
-export interface CredentialActions {
+/** They show a secret; operators of live mode hand credentials over instead (decision O8). */
+interface IssuingActions {
   readonly issue: (body: Limits & { name: string }, key: FormKey) => Promise<Issued>
-  readonly limit: (credentialId: string, body: Limits) => Promise<unknown>
   readonly roll: (credentialId: string, body: { hours: number }, key: FormKey) => Promise<Issued>
+}
+
+export interface CredentialActions {
+  readonly issuing: IssuingActions | undefined
+  readonly limit: (credentialId: string, body: Limits) => Promise<unknown>
   readonly revoke: (credentialId: string) => Promise<unknown>
 }
 
@@ -91,8 +96,8 @@ export function CredentialList({ what, credentials, scopes, actions, empty }: Cr
               scopes={scopes}
               limit={(body) => actions.limit(credential.credentialId, body)}
             />
-            {credential.expiresOn === undefined && (
-              <Roll what={what} credential={credential} actions={actions} onIssued={setIssued} />
+            {credential.expiresOn === undefined && actions.issuing && (
+              <Roll what={what} credential={credential} actions={actions.issuing} onIssued={setIssued} />
             )}
             <Revoke credential={credential} actions={actions} />
           </Group>
@@ -101,7 +106,11 @@ export function CredentialList({ what, credentials, scopes, actions, empty }: Cr
   return (
     <Section
       title={`${what}s`}
-      aside={actions && <Issue what={what} scopes={scopes} actions={actions} onIssued={setIssued} />}
+      aside={
+        actions?.issuing && (
+          <Issue what={what} scopes={scopes} actions={actions.issuing} onIssued={setIssued} />
+        )
+      }
     >
       {credentials.length === 0 ? (
         empty
@@ -125,7 +134,7 @@ export function CredentialList({ what, credentials, scopes, actions, empty }: Cr
 
 interface NewProps {
   readonly what: string
-  readonly actions: CredentialActions
+  readonly actions: IssuingActions
   readonly onIssued: (issued: Issued) => void
 }
 

@@ -29,6 +29,7 @@ const STATES: Readonly<Record<string, readonly [label: string, color: string]>> 
   ENTERED_BEFORE: ['Entered before', 'gray'],
   QUARANTINED: ['In quarantine', 'orange'],
   DUPLICATE: ['Repeats another', 'gray'],
+  IGNORED: ['Ignored', 'gray'],
   EVIDENCE_SUBMITTED: ['Evidence submitted', 'indigo'],
   WON: ['Won', 'teal'],
   LOST: ['Lost', 'red'],

@@ -6,27 +6,18 @@ import { type CredentialActions, CredentialList } from './credential-list.tsx'
 import { EmptyState } from './empty-state.tsx'
 import { Loaded } from './loaded.tsx'
 
-const actionsOf = (tenantId: string): CredentialActions => {
+const actionsOf = (tenantId: string, showsSecrets: boolean): CredentialActions => {
   const then = async <Result,>(work: Promise<Result>): Promise<Result> => {
     const result = await work
     await queryClient.invalidateQueries({ queryKey: ['credentials', tenantId] })
     return result
   }
-  return {
+  const issuing: CredentialActions['issuing'] = {
     issue: (body, key) =>
       then(
         responseOf(
           api.POST('/tenants/{tenantId}/credentials', {
             params: { path: { tenantId }, header: once(key) },
-            body,
-          }),
-        ),
-      ),
-    limit: (credentialId, body) =>
-      then(
-        responseOf(
-          api.PUT('/tenants/{tenantId}/credentials/{credentialId}/limits', {
-            params: { path: { tenantId, credentialId } },
             body,
           }),
         ),
@@ -37,6 +28,18 @@ const actionsOf = (tenantId: string): CredentialActions => {
           api.POST('/tenants/{tenantId}/credentials/{credentialId}/roll', {
             params: { path: { tenantId, credentialId }, header: once(key) },
             body: { hours },
+          }),
+        ),
+      ),
+  }
+  return {
+    issuing: showsSecrets ? issuing : undefined,
+    limit: (credentialId, body) =>
+      then(
+        responseOf(
+          api.PUT('/tenants/{tenantId}/credentials/{credentialId}/limits', {
+            params: { path: { tenantId, credentialId } },
+            body,
           }),
         ),
       ),
@@ -53,15 +56,17 @@ const actionsOf = (tenantId: string): CredentialActions => {
 
 /** With what the programs of a merchant or partner get tokens. */
 export function TenantCredentials({ tenantId }: { readonly tenantId: string }) {
-  const { can } = useSession()
+  const { can, mode } = useSession()
+  const showsSecrets = mode === 'sandbox'
   const isMerchant = tenantId.startsWith('mer_')
   const query = useQuery({
     queryKey: ['credentials', tenantId],
     queryFn: () => responseOf(api.GET('/tenants/{tenantId}/credentials', { params: { path: { tenantId } } })),
   })
-  const command = isMerchant
-    ? `svc admin key issue ${tenantId}`
-    : `svc admin partner client issue ${tenantId}`
+  const issue = isMerchant ? 'key issue' : 'partner client issue'
+  const command = showsSecrets
+    ? `svc admin ${issue} ${tenantId}`
+    : `svc admin member invite ${tenantId} asha@shop.example --hand-over`
   return (
     <Loaded query={query}>
       {({ data, availableScopes }) => (
@@ -69,10 +74,10 @@ export function TenantCredentials({ tenantId }: { readonly tenantId: string }) {
           what={isMerchant ? 'API key' : 'OAuth client'}
           credentials={data}
           scopes={availableScopes}
-          actions={can('operations') ? actionsOf(tenantId) : undefined}
+          actions={can('operations') ? actionsOf(tenantId, showsSecrets) : undefined}
           empty={
             <EmptyState title="None" command={command}>
-              Without one the tenant gets no token.
+              Without one the tenant gets no token.{!showsSecrets && ' Hand the first one over by a link.'}
             </EmptyState>
           }
         />

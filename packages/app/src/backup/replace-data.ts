@@ -51,6 +51,7 @@ export async function replaceData({ address, migrations, replace, fill }: Replac
     for (const name of first) await runMigration(client, name)
     if (fill) await fillTables(client, fill)
     for (const name of all.filter((known) => !first.includes(known))) await runMigration(client, name)
+    if (fill) await client.query('select end_all_access()')
     await client.query(`analyze ${(await tablesOf(client)).map(({ name }) => quoted(name)).join(', ')}`)
     await lockPrevious(client)
     await client.query('drop schema svc_former cascade; commit')

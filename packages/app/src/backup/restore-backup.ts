@@ -99,8 +99,4 @@ async function copyIn(
       throw new InvalidArchive(`table ${name} has ${rows.get(name) ?? 0} rows in place of ${wanted}`)
   for (const { name, value, called } of manifest.sequences)
     await client.query('select setval($1::regclass, $2, $3)', [`svc.${quoted(name)}`, value, called])
-  // Tokens that were issued since would name tenants and keys that are not there any more. Callers get new ones.
-  await client.query(
-    `update keyring set retired_at = clock_timestamp() where purpose = 'token_signing' and retired_at is null`,
-  )
 }

@@ -176,6 +176,13 @@ const STORED = {
       where last.result @> '{"whole": false}'`,
     detail: () => 'An audit chain does not verify: entries were changed or removed. See the audit.',
   },
+  owner_acted: {
+    severity: 'critical',
+    sql: `select '' as object, null as page, count(*) as value, (array_agg(a.command order by a.act_id desc))[1] as about
+      from owner_acts a where a.at > $1::timestamptz - interval '7 days' having count(*) > 0`,
+    detail: ({ about, value }) =>
+      `${many(value, 'command was', 'commands were')} run in the last 7 days with the login of the database’s owner in the place of an administrator, the last: svc admin ${about}. Ask who did it; the audit has what changed.`,
+  },
   archiving_failed: {
     severity: 'critical',
     sql: `select '' as object, null as page, 1 as value, null as about from pg_stat_archiver

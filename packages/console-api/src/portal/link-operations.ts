@@ -91,6 +91,7 @@ export const useMemberLink = query({
       const { name } = offered
       await memberGate.enter(address, name)
       const factors = await checkMemberCode(services, offered, { address, requestId }, code)
+      await memberGate.passed(address, name)
       const passwordHash = await hashPassword(password)
       const proved = ['password', ...factors] as const
       const signInRequest = { address, headers, requestId }

@@ -1,5 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
+import { announce } from '@svc/core/tenants/tenant-events'
 import type { RandomBytes } from '@svc/kernel/ids'
 import { required } from '@svc/kernel/invariant'
 import type { Keyring } from '@svc/platform/crypto/keyring'
@@ -170,9 +171,9 @@ export async function inviteMember(
   const { digest, expiresAt, address } = newLink(tools, tenantId, hours, publicUrl)
   const row = [tenantId, memberId, name, role, tools.now, createdBy, digest, expiresAt]
   const [member] = await tx.query(INSERT, row)
-  return member
-    ? { member, link: address }
-    : fail('already_exists', { description: `name: ${name} is a member already` })
+  if (!member) return fail('already_exists', { description: `name: ${name} is a member already` })
+  announce(tx, tenantId, 'member.invited', memberId, { memberId, name, role })
+  return { member, link: address }
 }
 
 const ENTER = statement<Member>(
@@ -246,6 +247,8 @@ export async function resetMemberFactor(
   if (!member) return undefined
   const removed = await MEMBER_FACTORS.remove(tx, member)
   await tx.query(END_SESSIONS, [tenantId, member.memberId, null])
+  const { memberId, name, role } = member
+  if (removed) announce(tx, tenantId, 'member.factor_reset', memberId, { memberId, name, role })
   return { member: { ...member, hasSecondFactor: false }, removed }
 }
 

@@ -1,14 +1,15 @@
 import { accountId } from '@svc/core/ledger/accounts'
-import { findMerchant } from '@svc/core/tenants/merchant'
+import { findMerchant, withdrawAddress } from '@svc/core/tenants/merchant'
 import { findPartner } from '@svc/core/tenants/partner'
 import { kindOfTenant } from '@svc/core/tenants/tenant'
 import { formatRupees } from '@svc/kernel/money'
+import { rfc3339 } from '@svc/kernel/time'
 import { type Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { record, rupeesText, text } from '../console-schema.ts'
-import { memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
+import { maybe, maybeInstant, record, rupeesText, text } from '../console-schema.ts'
+import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
 
 const Takings = record('Takings', {
   count: Type.Integer({ description: 'Payments accepted on that day of the business zone' }),
@@ -45,6 +46,8 @@ async function ofMerchant(tx: Tx, merchantId: string, timeZone: string) {
   return {
     merchant: {
       vpa: merchant?.vpa,
+      nextVpa: merchant?.nextVpa ?? undefined,
+      nextVpaOn: merchant?.nextVpaFrom ? rfc3339(merchant.nextVpaFrom, timeZone) : undefined,
       accessKey: merchant?.accessKey,
       payable: formatRupees(payable?.balance ?? 0n),
       today: takings('today'),
@@ -66,6 +69,8 @@ export const showPortalOverview = query({
     merchant: Type.Optional(
       record('MerchantOverview', {
         vpa: text('UPI address of payees'),
+        nextVpa: maybe('The address that an operator entered in its place; it waits until `nextVpaOn`'),
+        nextVpaOn: maybeInstant,
         accessKey: text('`merchantAccessKey` of the API; no secret'),
         payable: rupeesText,
         today: Takings,
@@ -83,6 +88,30 @@ export const showPortalOverview = query({
           : { partner: { products: (await findPartner(tx, tenantId))?.products ?? [] } },
       )
       return { body: JSON.stringify(overview) }
+    }
+  },
+})
+
+export const withdrawPaymentAddress = query({
+  ...memberOperation,
+  id: 'portal.withdrawPaymentAddress',
+  stepUp: true,
+  method: 'DELETE',
+  path: `${PORTAL_API}/next-payment-address`,
+  tag: 'Overview',
+  summary: 'Take back the UPI address that an operator entered and that waits',
+  description: 'The present address stays. Without one that waits it does nothing.',
+  role: 'admin',
+  result: record('WithdrawnAddress', { vpa: maybe('The address that stays; absent for partners') }),
+  errors: [],
+  mount(services: PortalServices) {
+    return async (input) => {
+      const { tenantId } = input.caller
+      const merchant = await asMember(services, input, async (tx) => {
+        await withdrawAddress(tx, tenantId)
+        return findMerchant(tx, tenantId)
+      })
+      return { body: JSON.stringify({ vpa: merchant?.vpa }) }
     }
   },
 })

@@ -11,7 +11,7 @@ import {
 import { showMemberLink, useMemberLink } from './link-operations.ts'
 import { changeOwnMember, inviteOwnMember, listOwnMembers, renewOwnMemberLink } from './member-operations.ts'
 import { MOUNTED } from './mounted-operations.ts'
-import { showPortalOverview } from './overview-operations.ts'
+import { showPortalOverview, withdrawPaymentAddress } from './overview-operations.ts'
 import type { PortalServices } from './portal-services.ts'
 import { enterPortalOfSandbox, listSandboxTenants } from './sandbox-operations.ts'
 import * as secondFactor from './second-factor-operations.ts'
@@ -41,6 +41,7 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   showMemberLink,
   useMemberLink,
   showPortalOverview,
+  withdrawPaymentAddress,
   listOwnMembers,
   inviteOwnMember,
   changeOwnMember,

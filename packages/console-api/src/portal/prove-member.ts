@@ -33,8 +33,8 @@ export async function requirePassword(
   await memberGate.enter(address, who.name)
   const hash = await database.read([who.tenantId], (tx) => passwordOfMember(tx, who.tenantId, who.memberId))
   // Who entered the sandbox by a click has none.
-  if (hash === null && config.SVC_MODE === 'sandbox') return
-  if (await isPassword(hash, password ?? '')) return
+  const isRight = (hash === null && config.SVC_MODE === 'sandbox') || (await isPassword(hash, password ?? ''))
+  if (isRight) return memberGate.passed(address, who.name)
   await failedMemberSignIns.record({ ...who, address, requestId })
   await memberGate.failed(address, who.name)
   fail('wrong_password')

@@ -13,7 +13,7 @@ import { closed, record, text } from '../console-schema.ts'
 import { hashPassword, isPassword } from '../password.ts'
 import { type Factor, requireProved } from '../proof-age.ts'
 import { PasswordAndCode, PROOF_FAILURES } from '../prove-operator.ts'
-import { isLocalName, isLoopback } from '../request-origin.ts'
+import { isAtThisMachine } from '../request-origin.ts'
 import { NewPassword } from '../session-operations.ts'
 import { HandoverSheet } from './handover-sheet.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
@@ -135,7 +135,7 @@ export const showPortal = query({
     const mode = config.SVC_MODE
     const timeZone = config.BUSINESS_TIME_ZONE
     return ({ address, headers }) => {
-      const sandboxSignIn = mode === 'sandbox' && isLoopback(address) && isLocalName(headers['host'])
+      const sandboxSignIn = mode === 'sandbox' && isAtThisMachine(address, headers)
       return { body: JSON.stringify({ mode, version: VERSION, timeZone, sandboxSignIn }) }
     }
   },
@@ -171,6 +171,7 @@ export const signInMember = query({
         if (!(await isPassword(password_hash, password))) continue
         const signInRequest = { address, headers, requestId }
         const factors = await checkMemberCode(services, who, signInRequest, code)
+        await memberGate.passed(address, name)
         return beginMemberSession(services, who, signInRequest, ['password', ...factors])
       }
       for (const { tenant_id, member_id } of found)

@@ -29,9 +29,21 @@ export const cardAuthorizations = table('card_authorizations', 'a', ['partnerId'
 export type CardAuthorization = RowOf<typeof cardAuthorizations>
 
 export const updateAuthorizations = cardAuthorizations.updates(
-  ['capturedPaise', 'voidedPaise', 'heldPaise', 'status', 'closedAt'],
+  ['amountPaise', 'capturedPaise', 'voidedPaise', 'heldPaise', 'status', 'expiresAt', 'closedAt'],
   'change',
 )
+
+/** After an authorisation raised an open hold, which lasts as long as a new one would (decision R1). */
+export const afterRaise = (
+  held: CardAuthorization,
+  amountPaise: Paise,
+  expiresAt: Date,
+): CardAuthorization => ({
+  ...held,
+  amountPaise: inPaise(held.amountPaise + amountPaise),
+  heldPaise: inPaise(held.heldPaise + amountPaise),
+  expiresAt: expiresAt > held.expiresAt ? expiresAt : held.expiresAt,
+})
 
 /** After an amount was captured: the hold shrinks by it, and closes when nothing is held or the capture is the last. */
 export function afterCapture(

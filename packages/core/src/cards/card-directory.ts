@@ -29,8 +29,14 @@ export function cardDirectory(
     (keys) => database.directory(CARDS, [[], keys.map(({ id }) => id)]),
     ({ digest }) => ({ tenantId: '', id: digest }),
   )
-  return async (card) =>
-    'token' in card
-      ? byToken.get('', card.token)
-      : byNumber.get('', keyring.digest('card_number_digest', card.cardNumber).toString('base64'))
+  return async ({ token, cardNumber }) => {
+    const digest = cardNumber === null ? null : keyring.digest('card_number_digest', cardNumber)
+    const [named, numbered] = await Promise.all([
+      token === null ? undefined : byToken.get('', token),
+      digest === null ? undefined : byNumber.get('', digest.toString('base64')),
+    ])
+    if (token === null) return numbered
+    // A message that names two cards names none.
+    return digest === null || named?.svcCardId === numbered?.svcCardId ? named : undefined
+  }
 }

@@ -17,6 +17,10 @@ export const UNREADABLE = [
   'amount_unreadable',
   'channel_unreadable',
   'advice_unreadable',
+  'status_unreadable',
+  'currency_not_inr',
+  'reference_unreadable',
+  'final_unreadable',
 ] as const
 export type UnreadableReason = (typeof UNREADABLE)[number]
 
@@ -47,6 +51,8 @@ export const cardExceptions = table('card_exceptions', 'x', ['partnerId', 'excep
   creditPaise: paise,
   /** Of a message that is not among the messages: as it was signed, without card numbers. */
   body: nullable(bytes),
+  /** Of one that could not be read: the field, what it states and why it cannot be read. */
+  detail: nullable(text),
   createdAt: instant,
 })
 export type CardException = RowOf<typeof cardExceptions>
@@ -54,10 +60,11 @@ export type CardException = RowOf<typeof cardExceptions>
 const KEEP = statement(
   'card_exceptions_keep',
   `insert into card_exceptions (partner_id, exception_id, reason, svc_card_id, message_id, debit_paise, credit_paise,
-     body, created_at)
+     body, detail, created_at)
    select k.* from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
-     $8::bytea[], $9::timestamptz[])
-     as k (partner_id, exception_id, reason, svc_card_id, message_id, debit_paise, credit_paise, body, created_at)
+     $8::bytea[], $9::text[], $10::timestamptz[])
+     as k (partner_id, exception_id, reason, svc_card_id, message_id, debit_paise, credit_paise, body, detail,
+       created_at)
    order by k.partner_id, k.exception_id
    on conflict (partner_id, exception_id) do nothing`,
 )
@@ -77,6 +84,7 @@ export function storeExceptions(tx: Writes, exceptions: readonly CardException[]
       (e) => e.debitPaise,
       (e) => e.creditPaise,
       (e) => e.body,
+      (e) => e.detail,
       (e) => e.createdAt,
     ),
   )
@@ -86,20 +94,25 @@ export function storeExceptions(tx: Writes, exceptions: readonly CardException[]
 export const exceptionIdOf = (body: Uint8Array): string =>
   `cex_${base32(createHash('sha256').update(body).digest().subarray(0, 17)).slice(0, 26)}`
 
+const DETAIL =
+  'The field that cannot be read, what it states and why: `amount "five" is not an amount`. Card numbers are masked'
+
 /** The response to a message that could not be recorded. */
 export const QuarantinedMessage = Type.Object(
   {
     exceptionId: Type.String(),
     status: Type.Literal('quarantined'),
     reason: Type.Enum([...EXCEPTION_REASONS]),
+    detail: Type.Optional(Type.String({ description: DETAIL })),
   },
   { title: 'QuarantinedCardMessage', additionalProperties: false },
 )
 
-export const quarantinedToWire = ({ exceptionId, reason }: CardException) => ({
+export const quarantinedToWire = ({ exceptionId, reason, detail }: CardException) => ({
   exceptionId,
   status: 'quarantined',
   reason,
+  detail: detail ?? undefined,
 })
 
 /** The record that operators see. */
@@ -114,6 +127,7 @@ export const CardExceptionRecord = Type.Object(
       description: 'Rupees that the network took beyond the card or the authorisation',
     }),
     creditAmount: Type.Number({ description: 'Rupees that the network gave back beyond the capture' }),
+    detail: Type.Optional(Type.String({ description: DETAIL })),
     body: Type.Optional(Type.String({ description: 'The message as it was signed, card numbers masked' })),
     createdOn: Type.String({ description: 'RFC 3339' }),
   },
@@ -128,6 +142,7 @@ export const exceptionToWire = (exception: CardException, timeZone: string) => (
   messageId: exception.messageId ?? undefined,
   debitAmount: paiseToWire(exception.debitPaise),
   creditAmount: paiseToWire(exception.creditPaise),
+  detail: exception.detail ?? undefined,
   body: exception.body?.toString('utf8'),
   createdOn: rfc3339(exception.createdAt, timeZone),
 })

@@ -1,9 +1,10 @@
 import type { Paise } from '@svc/kernel/money'
 import { accountId } from '../ledger/accounts.ts'
 import type { Journal } from '../ledger/journals.ts'
+import type { LegKind } from '../ledger/posting-rules.ts'
 import type { Transfer } from '../ledger/transfers.ts'
+import type { Effect } from './card-effect.ts'
 import type { MessageType, StoredMessage } from './card-message.ts'
-import type { Effect } from './decide-card-message.ts'
 
 const KINDS = { capture: 'card_capture', advice: 'card_advice', refund: 'card_return' } as const
 
@@ -29,7 +30,7 @@ export function messageJournal(
   const network = accountId('card_settlement', tenantId)
   const exceptions = accountId('card_exceptions', tenantId)
   const moves: readonly (readonly [
-    kind: string,
+    kind: LegKind,
     debit: string,
     credit: string,
     amount: Paise | undefined,

@@ -16,7 +16,7 @@ import {
 } from '@svc/platform/db/table'
 import { type TSchema, Type } from 'typebox'
 import type { Channel } from './card.ts'
-import { APPROVED, DECLINES, type DeclineReason } from './response-codes.ts'
+import { APPROVED, DECLINES, type DeclineReason, type VERIFIED } from './response-codes.ts'
 
 export const MESSAGE_TYPES = [
   'authorization',
@@ -45,9 +45,9 @@ export interface MessageIdentity {
 
 /** A message of the card network, in our terms. */
 export interface CardMessage extends MessageIdentity {
-  /** How the message names its card. */
-  readonly card: { readonly token: string } | { readonly cardNumber: string }
-  /** Absent in balance inquiries, and in voids of all that is held. */
+  /** How the message names its card: by one of them at least. */
+  readonly card: { readonly token: string | null; readonly cardNumber: string | null }
+  /** Absent in balance inquiries, and in voids of all that is held. Zero: a verification, or a capture of nothing. */
   readonly amountPaise: Paise | null
   readonly channel: NetworkChannel | null
   /** What it refers to, by our ids or by the network's reference. */
@@ -83,6 +83,8 @@ export const cardMessages = table('card_messages', 'm', ['partnerId', 'messageId
   stan: text,
   transmissionAt: instant,
   contentDigest: secret(bytes),
+  /** SHA-256 of the message as it was written, decrypted; `null` of messages before it was stored. */
+  plainDigest: secret(nullable(bytes)),
   svcCardId: nullable(text),
   authorizationId: nullable(text),
   captureId: nullable(text),
@@ -101,6 +103,8 @@ export const cardMessages = table('card_messages', 'm', ['partnerId', 'messageId
   localTime: nullable(text),
   /** Of a capture: it was the last of its authorisation. */
   isFinal: flag,
+  /** Of an authorisation: it raised the hold of an earlier one. */
+  raises: flag,
   responseCode: text,
   eventType: nullable(textOf<CardMessageEvent>()),
   /** The payload of its response: a repeat gets the same bytes. */
@@ -109,7 +113,7 @@ export const cardMessages = table('card_messages', 'm', ['partnerId', 'messageId
 })
 export type StoredMessage = RowOf<typeof cardMessages>
 
-/** Without the type: a network gives each message its own STAN, so that a second type contradicts the first. */
+/** Without the type: the same message sent to the operation of another type is found by it (decision R1). */
 export const identityKey = ({ acquirerId, stan, transmissionAt }: Omit<MessageIdentity, 'type'>): string =>
   JSON.stringify([acquirerId, stan, transmissionAt.getTime()])
 
@@ -145,9 +149,14 @@ export const CardMessageRecord = Type.Object(
       Type.Enum(Object.keys(DECLINES) as DeclineReason[], { description: 'Why it was declined' }),
     ),
     svcCardId: optional(Type.String()),
-    acquirerId: Type.String(),
-    stan: Type.String(),
-    transmissionTime: Type.String({ description: 'RFC 3339' }),
+    detail: optional(
+      Type.String({ description: 'Of a message that cannot be read: the field, what it states and why' }),
+    ),
+    acquirerId: optional(
+      Type.String({ description: 'In canonical form: capital letters, no leading zeros' }),
+    ),
+    stan: optional(Type.String()),
+    transmissionTime: optional(Type.String({ description: 'RFC 3339' })),
     rrn: optional(Type.String()),
     amount: rupeesField('what the message asks for'),
     channel: optional(Type.Enum([...NETWORK_CHANNELS])),
@@ -174,6 +183,8 @@ export interface MessageOutcome {
   readonly svcCardId: string | undefined
   readonly status: 'approved' | 'declined' | 'recorded'
   readonly reason?: DeclineReason | undefined
+  /** The code of an approval other than `00`. */
+  readonly approval?: typeof VERIFIED | undefined
   readonly authorizationId?: string | undefined
   readonly authorizationCode?: string | undefined
   readonly captureId?: string | undefined
@@ -188,8 +199,8 @@ export interface MessageOutcome {
 const some = (name: string, paise: bigint) => (paise === 0n ? {} : { [name]: paiseToWire(paise) })
 
 /** ISO 8583 field 39 of an outcome. */
-export const responseCodeOf = ({ reason }: Pick<MessageOutcome, 'reason'>): string =>
-  reason === undefined ? APPROVED : DECLINES[reason].code
+export const responseCodeOf = ({ approval, reason }: Pick<MessageOutcome, 'approval' | 'reason'>): string =>
+  reason === undefined ? (approval ?? APPROVED) : DECLINES[reason].code
 
 export function messageToWire(message: CardMessage, outcome: MessageOutcome, now: Date, timeZone: string) {
   const { messageId, svcCardId, status, reason, authorizationId, authorizationCode, captureId } = outcome

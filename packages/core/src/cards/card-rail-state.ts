@@ -6,6 +6,7 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { type Account, account } from '../ledger/accounts.ts'
 import { type CardAuthorization, cardAuthorizations } from './card-authorization.ts'
 import { type LockedCard, lockCards, readForMoney } from './card-changes.ts'
+import type { CardLimits } from './card-effect.ts'
 import {
   type CardMessage,
   cardMessages,
@@ -15,7 +16,6 @@ import {
   type StoredMessage,
 } from './card-message.ts'
 import { movesMoney } from './card-message-journal.ts'
-import type { CardLimits } from './decide-card-message.ts'
 import type { CardState } from './message-references.ts'
 import type { ReadMessage } from './read-card-message.ts'
 
@@ -25,6 +25,8 @@ export interface RecordMessageArgs {
   readonly read: ReadMessage
   /** As it was signed, card numbers masked: for operators, where it cannot be recorded. */
   readonly body: Buffer
+  /** SHA-256 of the message as it was written, decrypted. */
+  readonly plainDigest: Buffer
 }
 
 export interface RecordMessage extends PreparedCommand, RecordMessageArgs {
@@ -50,19 +52,21 @@ export interface RecordMessage extends PreparedCommand, RecordMessageArgs {
 export interface KnownMessage {
   readonly type: MessageType
   readonly digest: Buffer
+  readonly plainDigest: Buffer | null
   readonly response: string
 }
 
 export interface CardRailState {
   readonly cards: Map<string, CardState>
-  /** By identity, and the same for all tenants; before an identity had one type, it could have several. */
+  /** By identity without the type, and the same for all tenants. */
   readonly known: Map<string, readonly KnownMessage[]>
 }
 
 const KNOWN = statement<Omit<MessageIdentity, 'type'> & KnownMessage>(
-  'directory_card_identities',
-  `select acquirer_id as "acquirerId", stan, transmission_at as "transmissionAt", type, content_digest as digest, response
-   from directory_card_identities($1, $2, $3)`,
+  'directory_card_messages_of',
+  `select acquirer_id as "acquirerId", stan, transmission_at as "transmissionAt", type, content_digest as digest,
+     plain_digest as "plainDigest", response
+   from directory_card_messages_of($1, $2, $3)`,
 )
 const AUTHORIZATIONS = statement<CardAuthorization>(
   'card_authorizations_of_cards',
@@ -73,7 +77,7 @@ const MESSAGES = statement<StoredMessage>(
   'card_messages_of_cards',
   `select ${cardMessages.columns} from card_messages m
    where (m.partner_id, m.svc_card_id) in (select * from unnest($1::text[], $2::text[]))
-     and (m.type in ('capture', 'advice') or m.type = 'void' and m.event_type is null)`,
+     and (m.type in ('capture', 'advice') or m.raises or m.type = 'void' and m.event_type is null)`,
 )
 /** An authorisation moves no money: it need not wait for those of other cards at the accounts that all share. */
 function movedBy(commands: readonly RecordMessage[]): (card: LockedCard) => Account[] {

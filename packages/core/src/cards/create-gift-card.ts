@@ -1,10 +1,10 @@
 import { fail } from '@svc/contract/errors'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { Writes } from '@svc/platform/db/database'
 import { saveEvents } from '@svc/platform/outbox'
 import { account, accountId } from '../ledger/accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
+import { moneyCommand } from '../ledger/money-command.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { newUser, profileOf, type User, users } from '../tenants/user.ts'
 import { type Card, cards } from './card.ts'
@@ -26,8 +26,26 @@ import type { GiftCardOrder } from './gift-card-order.ts'
 import { lowBalanceEvent } from './low-balance.ts'
 
 /** Issues a gift card, loaded from its card account (spec section 4.3, decisions C6 to C11). */
-export const createGiftCard = command({
+export const createGiftCard = moneyCommand({
   name: 'createGiftCard',
+
+  approval: {
+    kinds: ['card_load'],
+    isOfTenants: true,
+    // An order has data of its holder, which wait nowhere.
+    instead:
+      'With the cards that you issued for this partner within 24 hours it is above the limit for one person: the partner issues it itself',
+    moves: ({ created, record }) =>
+      created && {
+        kind: 'card_load',
+        amountPaise: created.view.balancePaise,
+        reference: record.svcCardId,
+        facts: {},
+        reason: 'gift card',
+        journalId: journalOf(created.transfer).journalId,
+      },
+    failures: [],
+  },
 
   prepare({ clock, config, keyring, newId, random }) {
     const loadMaxPaise = paise(BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n)

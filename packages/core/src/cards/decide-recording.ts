@@ -1,21 +1,21 @@
 import { paise } from '@svc/kernel/money'
-import {
-  type CardException,
-  exceptionIdOf,
-  quarantinedToWire,
-  type UnreadableReason,
-} from './card-exception.ts'
+import { rfc3339 } from '@svc/kernel/time'
+import type { Effect } from './card-effect.ts'
+import { type CardException, exceptionIdOf, quarantinedToWire } from './card-exception.ts'
 import {
   type CardMessage,
   identityKey,
+  type MessageOutcome,
+  type MessageType,
   messageToWire,
   responseCodeOf,
   type StoredMessage,
 } from './card-message.ts'
 import type { CardRailState, KnownMessage, RecordMessage } from './card-rail-state.ts'
-import { decideMessage, type Effect } from './decide-card-message.ts'
+import { decideMessage } from './decide-card-message.ts'
 import type { CardState } from './message-references.ts'
 import { openToBuy } from './open-to-buy.ts'
+import type { UnreadableMessage } from './read-card-message.ts'
 
 export interface RecordedMessage {
   /** 202 when it was not recorded, and shown to operators. */
@@ -39,17 +39,17 @@ export function decideRecording(
   now: Date,
 ): RecordedMessage {
   const { message, read } = command
-  if (!message) return quarantined(command, (read as { unreadable: UnreadableReason }).unreadable, now)
-  const earlier = known.get(identityKey(message))
-  if (earlier) {
-    const first = earlier.find(({ type }) => type === message.type)
-    return first?.digest.equals(command.digest)
-      ? { ...NOT_RECORDED, status: 200, response: first.response, exception: undefined, command }
-      : contradicting(command, message, now)
-  }
+  if (!message) return unread(command, read as UnreadableMessage, now)
+  const earlier = known.get(identityKey(message)) ?? []
+  const first = earlier.find(({ type }) => type === message.type)
+  if (first?.digest.equals(command.digest))
+    return { ...NOT_RECORDED, status: 200, response: first.response, exception: undefined, command }
+  // A signature names no operation: a message that was signed for one is not carried out by another (decision R1).
+  if (first || earlier.some(({ plainDigest }) => plainDigest?.equals(command.plainDigest)))
+    return contradicting(command, message, now)
   const card = cards.get(command.svcCardId)
   if (!card)
-    return isDecided(message)
+    return isDecided(message.type)
       ? declinedUnknown(command, message, now)
       : quarantined(command, 'unknown_card', now)
   const { limits, timeZone, ids, authorizationCode } = command
@@ -58,7 +58,7 @@ export function decideRecording(
 }
 
 /** Real-time requests are decided; everything else has happened already. */
-const isDecided = ({ type }: CardMessage): boolean => type === 'authorization' || type === 'balance_inquiry'
+const isDecided = (type: MessageType): boolean => type === 'authorization' || type === 'balance_inquiry'
 
 const exceptionOf = (
   command: RecordMessage,
@@ -72,15 +72,21 @@ const exceptionOf = (
   debitPaise: paise(0n),
   creditPaise: paise(0n),
   body: null,
+  detail: null,
   createdAt: now,
   ...exception,
 })
 
 /** Kept as it was signed, for an operator to read; the same bytes once. */
-function quarantined(command: RecordMessage, reason: CardException['reason'], now: Date): RecordedMessage {
+function quarantined(
+  command: RecordMessage,
+  reason: CardException['reason'],
+  now: Date,
+  detail: string | null = null,
+): RecordedMessage {
   const { body, type } = command
   const exceptionId = exceptionIdOf(Buffer.concat([Buffer.from(`${type} `), body]))
-  const exception = exceptionOf(command, { exceptionId, reason, body }, now)
+  const exception = exceptionOf(command, { exceptionId, reason, body, detail }, now)
   const response = JSON.stringify(quarantinedToWire(exception))
   return { ...NOT_RECORDED, status: 202, response, exception, command }
 }
@@ -94,7 +100,7 @@ const NO_EFFECT = {
 /** The same identity requests something else: declined where it can be, and shown. */
 function contradicting(command: RecordMessage, message: CardMessage, now: Date): RecordedMessage {
   const kept = quarantined(command, 'contradicts_earlier_message', now)
-  if (!isDecided(message)) return kept
+  if (!isDecided(message.type)) return kept
   const outcome = {
     messageId: command.ids.message,
     svcCardId: command.svcCardId || undefined,
@@ -106,6 +112,28 @@ function contradicting(command: RecordMessage, message: CardMessage, now: Date):
     exceptionPaise: 0n,
   }
   const response = JSON.stringify(messageToWire(message, outcome, now, command.timeZone))
+  return { ...kept, status: 200, response }
+}
+
+/** What cannot be read is kept for people; a terminal that waits for a decision gets one besides. */
+function unread(
+  command: RecordMessage,
+  { unreadable, detail }: UnreadableMessage,
+  now: Date,
+): RecordedMessage {
+  const kept = quarantined(command, unreadable, now, detail)
+  const { ids, timeZone, type } = command
+  if (!isDecided(type)) return kept
+  const reason = unreadable === 'currency_not_inr' ? unreadable : 'message_unreadable'
+  const response = JSON.stringify({
+    messageId: ids.message,
+    type,
+    status: 'declined',
+    responseCode: responseCodeOf({ reason }),
+    reason,
+    detail,
+    createdOn: rfc3339(now, timeZone),
+  })
   return { ...kept, status: 200, response }
 }
 
@@ -122,27 +150,9 @@ function recorded(
   now: Date,
 ): RecordedMessage {
   const { ids, tenantId, timeZone } = command
-  const { status, reason, authorization, capture, debitPaise, creditPaise, releasedPaise, exception } = effect
+  const { authorization, capture, debitPaise, creditPaise, exception } = effect
   const after = before && afterEffect(before, effect)
-  const isApproved = message.type === 'authorization' && status === 'approved'
-  const outcome = {
-    messageId: ids.message,
-    svcCardId: command.svcCardId || undefined,
-    status,
-    reason,
-    authorizationId: authorization?.authorizationId,
-    // Approved without a hold, too, where all was captured before.
-    authorizationCode: isApproved ? command.authorizationCode : authorization?.authorizationCode,
-    captureId: capture?.messageId,
-    debitedPaise: debitPaise,
-    creditedPaise: creditPaise,
-    releasedPaise,
-    exceptionPaise: (exception?.debitPaise ?? 0n) + (exception?.creditPaise ?? 0n),
-    balances:
-      after && status !== 'declined'
-        ? { otbPaise: openToBuy(after.view), accountPaise: after.view.balancePaise }
-        : undefined,
-  }
+  const outcome = outcomeOf(command, message, effect, after)
   const stored = {
     ...message,
     partnerId: tenantId,
@@ -155,12 +165,14 @@ function recorded(
     debitedPaise: debitPaise,
     creditedPaise: creditPaise,
     refundedPaise: paise(0n),
+    raises: (effect.raisedPaise ?? 0n) > 0n,
     responseCode: responseCodeOf(outcome),
     eventType: (before && effect.event) ?? null,
     response: JSON.stringify(messageToWire(message, outcome, now, timeZone)),
     createdAt: now,
   }
-  const isReferredTo = stored.type === 'capture' || stored.type === 'advice' || stored.type === 'void'
+  const isReferredTo =
+    stored.type === 'capture' || stored.type === 'advice' || stored.type === 'void' || stored.raises
   return {
     status: 200,
     response: stored.response,
@@ -172,9 +184,38 @@ function recorded(
   }
 }
 
+function outcomeOf(
+  command: RecordMessage,
+  message: CardMessage,
+  effect: Effect,
+  after: CardState | undefined,
+): MessageOutcome {
+  const { status, reason, approval, authorization, capture, exception } = effect
+  const isApproved = message.type === 'authorization' && status === 'approved'
+  return {
+    messageId: command.ids.message,
+    svcCardId: command.svcCardId || undefined,
+    status,
+    reason,
+    approval,
+    authorizationId: authorization?.authorizationId,
+    // Approved without a hold, too, where all was captured before.
+    authorizationCode: isApproved ? command.authorizationCode : authorization?.authorizationCode,
+    captureId: capture?.messageId,
+    debitedPaise: effect.debitPaise,
+    creditedPaise: effect.creditPaise,
+    releasedPaise: effect.releasedPaise,
+    exceptionPaise: (exception?.debitPaise ?? 0n) + (exception?.creditPaise ?? 0n),
+    balances:
+      after && status !== 'declined'
+        ? { otbPaise: openToBuy(after.view), accountPaise: after.view.balancePaise }
+        : undefined,
+  }
+}
+
 /** The card as later messages of the same batch see it. */
 function afterEffect(state: CardState, effect: Effect): CardState {
-  const { authorization, isNew, capture, debitPaise, creditPaise, releasedPaise } = effect
+  const { authorization, isNew, raisedPaise = 0n, capture, debitPaise, creditPaise, releasedPaise } = effect
   const { view, authorizations, messages } = state
   const moved = debitPaise - creditPaise
   const { dayPaise, monthPaise, yearPaise, lifePaise } = view.usage
@@ -183,7 +224,11 @@ function afterEffect(state: CardState, effect: Effect): CardState {
     view: {
       ...view,
       balancePaise: view.balancePaise - moved,
-      heldPaise: view.heldPaise - releasedPaise + (isNew && authorization ? authorization.heldPaise : 0n),
+      heldPaise:
+        view.heldPaise -
+        releasedPaise +
+        raisedPaise +
+        (isNew && authorization ? authorization.heldPaise : 0n),
       usage: {
         ...view.usage,
         dayPaise: dayPaise + moved,

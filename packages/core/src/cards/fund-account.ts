@@ -2,15 +2,16 @@ import { fail } from '@svc/contract/errors'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { type Paise, paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { saveEvents } from '@svc/platform/outbox'
+import { Type } from 'typebox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
-import { useApprovals } from '../ledger/approvals.ts'
 import { BankEntries, type BankEntry, nextEntry } from '../ledger/bank-entries.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
+import { moneyCommand } from '../ledger/money-command.ts'
+import { StoredPaise, storedArgs } from '../ledger/stored-args.ts'
 import type { Transfer } from '../ledger/transfers.ts'
-import { type Assignment, assignNotices } from '../rails/rail-notice.ts'
+import { type Assignment, assignNotices, StoredAssignment } from '../rails/rail-notice.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { fundingAccounts, fundingTransfer } from './card-account.ts'
 import { fundedEvent } from './funded-event.ts'
@@ -23,8 +24,6 @@ export interface FundAccount {
   /** The bank's reference of the partner's payment: it is entered once, however it is written. */
   readonly reference: string
   readonly reason: string
-  /** Of a second person, above the limit. */
-  readonly approvalId?: string | undefined
   /** The notice in quarantine that an operator follows. */
   readonly assigns?: Omit<Assignment, 'paymentId' | 'cardAccountId'> | undefined
 }
@@ -44,7 +43,7 @@ interface State {
 
 interface Funded {
   readonly transfer: Transfer
-  readonly fund: Prepared
+  readonly command: Prepared
   readonly companyId: string
   /** Under which reference it is in the books; absent when it was entered before. */
   readonly entry: string | undefined
@@ -56,8 +55,34 @@ interface Funded {
  * Enters money that the partner paid in for a card account. A repeat of its reference enters nothing (decision R2); a
  * reference under which money of another partner came in is refused (R15).
  */
-export const fundAccount = command({
+export const fundAccount = moneyCommand({
   name: 'fundAccount',
+
+  approval: {
+    kinds: ['card_funding'],
+    args: storedArgs(
+      Type.Object({
+        partnerId: Type.String(),
+        cardAccountId: Type.String(),
+        amountPaise: StoredPaise,
+        reference: Type.String(),
+        reason: Type.String(),
+        assigns: Type.Optional(StoredAssignment),
+      }),
+    ),
+    moves: ({ entry, transfer, command: { assigns, cardAccountId, amountPaise, reference, reason } }) =>
+      entry === undefined
+        ? undefined
+        : {
+            kind: 'card_funding',
+            amountPaise,
+            reference,
+            facts: { cardAccountId, ...(assigns && { noticeId: assigns.noticeId }) },
+            reason,
+            journalId: journalOf(transfer).journalId,
+          },
+    failures: ['card_account_not_found', 'funding_reference_used', 'notice_not_in_quarantine'],
+  },
 
   prepare:
     ({ config, newId }) =>
@@ -74,7 +99,7 @@ export const fundAccount = command({
   lock,
   decide,
 
-  apply({ balances, entered, waiting }, { transfer, fund, entry, balancePaise }) {
+  apply({ balances, entered, waiting }, { transfer, command: fund, entry, balancePaise }) {
     if (fund.assigns) waiting.delete(fund.assigns.noticeId)
     if (entry === undefined) return
     balances.set(transfer.creditAccountId, balancePaise)
@@ -83,21 +108,16 @@ export const fundAccount = command({
   },
 
   save(tx, decisions) {
-    const made = decisions.flatMap(({ entry, transfer, fund: { approvalId, reason } }) =>
-      entry === undefined ? [] : [{ approvalId, journal: { ...journalOf(transfer, entry), reason } }],
-    )
-    useApprovals(
-      tx,
-      made.map(({ approvalId, journal }) => ({ ...journal, approvalId })),
-    )
     saveJournals(
       tx,
-      decisions[0]!.fund.timeZone,
-      made.map(({ journal }) => journal),
+      decisions[0]!.command.timeZone,
+      decisions.flatMap(({ entry, transfer, command: { reason } }) =>
+        entry === undefined ? [] : [{ ...journalOf(transfer, entry), reason }],
+      ),
     )
     saveEvents(
       tx,
-      decisions.flatMap(({ entry, transfer, fund, companyId, balancePaise }) =>
+      decisions.flatMap(({ entry, transfer, command: fund, companyId, balancePaise }) =>
         entry === undefined
           ? []
           : [fundedEvent('card_account.funded', { ...fund, ...transfer, companyId, balancePaise })],
@@ -105,7 +125,7 @@ export const fundAccount = command({
     )
     assignNotices(
       tx,
-      decisions.flatMap(({ fund: { assigns, cardAccountId } }) =>
+      decisions.flatMap(({ command: { assigns, cardAccountId } }) =>
         assigns ? [{ ...assigns, paymentId: null, cardAccountId }] : [],
       ),
       decisions[0]!.at,
@@ -149,5 +169,5 @@ function decide({ accounts, balances, entered, waiting }: State, fund: Prepared,
   const transfer = fundingTransfer(fund, before ?? { ...fund, createdAt: now }, amountPaise)
   const balance = balances.get(accountId('card_funding', cardAccountId))!
   const balancePaise = paise(before ? balance : balance + amountPaise)
-  return { transfer, fund, companyId, entry, balancePaise, at: now }
+  return { transfer, command: fund, companyId, entry, balancePaise, at: now }
 }

@@ -9,15 +9,15 @@ import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { BankEntries, type BankEntry, nextEntry } from '../ledger/bank-entries.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
+import type { QuarantineReason, StatedField } from '../rails/quarantine-reason.ts'
 import { noticeDigest, notNew, type RailNotice, storeNotices } from '../rails/rail-notice.ts'
-import type { QuarantineReason } from '../rails/read-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { type BankCredit, bankCredits } from './bank-credit.ts'
 import { fundingAccounts, fundingTransfer } from './card-account.ts'
 import { fundedEvent } from './funded-event.ts'
 import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
-import { type BankTransfer, contradicts, type ReadTransferNotice } from './transfer-notice.ts'
+import { type BankTransfer, contradiction, type ReadTransferNotice } from './transfer-notice.ts'
 
 /** A signed notice with what can be read of it. */
 interface ReceiveBankCreditArgs {
@@ -187,15 +187,22 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
 function decide(state: State, command: Prepared, now: Date): Received {
   const { args, transfer, digest, cardAccountId } = command
   const nothing = { credit: undefined, isNew: false, booked: undefined, kept: undefined, command }
-  const toNotice = (reason: QuarantineReason | null, about: string | null = cardAccountId): Received => ({
-    ...nothing,
-    kept: noticeOf(command, reason, about, now),
-  })
-  if (!transfer) return toNotice('unreadable' in args.read ? args.read.unreadable : null)
+  const toNotice = (
+    reason: QuarantineReason | null,
+    about: string | null = cardAccountId,
+    stated: StatedField = {},
+  ): Received => ({ ...nothing, kept: noticeOf(command, { reason, ...stated }, about, now) })
+  if (!transfer)
+    return 'unreadable' in args.read
+      ? toNotice(args.read.unreadable, cardAccountId, args.read)
+      : toNotice(null)
   const first = state.known.get(transfer.utr)
   if (first) {
-    if (contradicts(first, transfer)) return toNotice('contradicts_earlier_notice', first.cardAccountId)
-    return { ...(first.noticeDigest.equals(digest) ? nothing : toNotice(null)), credit: first }
+    if (first.noticeDigest.equals(digest)) return { ...nothing, credit: first }
+    const other = contradiction(first, transfer)
+    return other
+      ? toNotice('contradicts_earlier_notice', first.cardAccountId, other)
+      : { ...toNotice(null), credit: first }
   }
   const account = cardAccountId === null ? undefined : state.accounts.get(cardAccountId)
   if (!account) return toNotice('unknown_virtual_account')
@@ -258,7 +265,7 @@ const creditOf = (
 
 const noticeOf = (
   { args, tenantId, transfer }: Prepared,
-  reason: QuarantineReason | null,
+  { reason, field, detail }: StatedField & { readonly reason: QuarantineReason | null },
   cardAccountId: string | null,
   now: Date,
 ): RailNotice =>
@@ -267,6 +274,8 @@ const noticeOf = (
       tenantId,
       body: args.notice,
       reason,
+      field,
+      detail,
       utr: transfer?.utr ?? ('unreadable' in args.read ? args.read.utr : undefined),
       cardAccountId,
       flags: [...(transfer?.flags ?? []), 'transfer_notice'],

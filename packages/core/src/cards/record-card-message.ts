@@ -8,12 +8,12 @@ import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import type { CardKey } from './card.ts'
 import { cardAuthorizations, updateAuthorizations } from './card-authorization.ts'
 import { cardDirectory } from './card-directory.ts'
+import type { CardLimits, Effect } from './card-effect.ts'
 import { wakeEnded } from './card-end-state.ts'
 import { storeExceptions } from './card-exception.ts'
 import { cardMessages, contentDigest, identityKey } from './card-message.ts'
 import { messageJournal } from './card-message-journal.ts'
 import { lockCardRail, type RecordMessage, type RecordMessageArgs } from './card-rail-state.ts'
-import type { CardLimits, Effect } from './decide-card-message.ts'
 import { decideRecording, type RecordedMessage } from './decide-recording.ts'
 
 const saveRefunded = cardMessages.updates(['refundedPaise'], 'refund')
@@ -28,7 +28,13 @@ export const recordCardMessage = command({
     if (card) cards.set(card.view.card.svcCardId, card)
     if (stored)
       known.set(identityKey(stored), [
-        { type: stored.type, digest: command.digest, response: stored.response },
+        ...(known.get(identityKey(stored)) ?? []),
+        {
+          type: stored.type,
+          digest: command.digest,
+          plainDigest: command.plainDigest,
+          response: stored.response,
+        },
       ])
   },
   save,
@@ -81,7 +87,11 @@ function save(tx: Writes, decisions: readonly RecordedMessage[]): void {
   updateAuthorizations(tx, authorizationsOf(holds.filter(({ isNew }) => !isNew)))
   cardMessages.insert(
     tx,
-    done.map(({ stored, command: { digest } }) => ({ ...stored, contentDigest: digest })),
+    done.map(({ stored, command: { digest, plainDigest } }) => ({
+      ...stored,
+      contentDigest: digest,
+      plainDigest,
+    })),
   )
   saveRefunded(
     tx,

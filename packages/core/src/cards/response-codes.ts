@@ -7,10 +7,19 @@ interface Decline {
 /** ISO 8583 field 39 of what is approved or recorded. */
 export const APPROVED = '00'
 
+/** ISO 8583 field 39 of a card that was verified by an authorisation of zero: no reason to decline it. */
+export const VERIFIED = '85'
+
 /** Why an authorisation or a balance inquiry is declined, with its ISO 8583 response code (decision R1). */
 export const DECLINES = {
   voided_before: { code: '05', meaning: 'Its void arrived before it' },
+  currency_not_inr: { code: '12', meaning: 'The amount is not in rupees' },
   unknown_card: { code: '14', meaning: 'No card has this token or number' },
+  authorization_not_open: {
+    code: '25',
+    meaning: 'It names an authorisation to raise that is not open, or that this card does not have',
+  },
+  message_unreadable: { code: '30', meaning: 'A field cannot be read; `detail` names it' },
   insufficient_funds: { code: '51', meaning: 'The balance less open holds is too small' },
   card_expired: { code: '54', meaning: 'The card is past its last month' },
   channel_closed_by_user: { code: '57', meaning: 'The user has closed the channel' },
@@ -27,7 +36,7 @@ export const DECLINES = {
   contradicts_earlier_message: {
     code: '94',
     meaning:
-      'An earlier message of the same acquirer, STAN and transmission time was of another type, or asked for something else',
+      'An earlier message of the same type, acquirer, STAN and transmission time asked for something else, or the same message was sent to the operation of another type',
   },
 } as const satisfies Readonly<Record<string, Decline>>
 
@@ -42,6 +51,7 @@ export function responseCodeTable(): string {
     '| `responseCode` | `reason` | Meaning |',
     '|---|---|---|',
     `| \`${APPROVED}\` | | Approved, or recorded |`,
+    `| \`${VERIFIED}\` | | An authorisation of zero: the card is verified, no amount is held |`,
     ...rows,
     '',
   ].join('\n')

@@ -2,13 +2,14 @@ import { fail } from '@svc/contract/errors'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { saveEvents } from '@svc/platform/outbox'
+import { Type } from 'typebox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
-import { useApprovals } from '../ledger/approvals.ts'
 import { BankEntries, nextEntry } from '../ledger/bank-entries.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
+import { moneyCommand } from '../ledger/money-command.ts'
+import { StoredPaise, storedArgs } from '../ledger/stored-args.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { fundingAccounts, withdrawalTransfer } from './card-account.ts'
 import { fundedEvent } from './funded-event.ts'
@@ -21,8 +22,6 @@ export interface WithdrawFunds {
   /** The bank's reference of the transfer to the partner: it is entered once, however it is written. */
   readonly reference: string
   readonly reason: string
-  /** Of a second person, above the limit. */
-  readonly approvalId?: string | undefined
 }
 
 interface Prepared extends WithdrawFunds, PreparedCommand {
@@ -39,7 +38,7 @@ interface State {
 
 interface Withdrawn {
   readonly transfer: Transfer
-  readonly withdrawal: Prepared
+  readonly command: Prepared
   readonly companyId: string
   /** Under which reference it is in the books; absent when it was entered before. */
   readonly entry: string | undefined
@@ -50,8 +49,33 @@ interface Withdrawn {
  * Enters that what was left on a card account was paid back to its partner, at most its balance (decision R16). A repeat
  * of its reference enters nothing (decision R2).
  */
-export const withdrawFunds = command({
+export const withdrawFunds = moneyCommand({
   name: 'withdrawFunds',
+
+  approval: {
+    kinds: ['card_withdrawal'],
+    args: storedArgs(
+      Type.Object({
+        partnerId: Type.String(),
+        cardAccountId: Type.String(),
+        amountPaise: StoredPaise,
+        reference: Type.String(),
+        reason: Type.String(),
+      }),
+    ),
+    moves: ({ entry, transfer, command: { cardAccountId, amountPaise, reference, reason } }) =>
+      entry === undefined
+        ? undefined
+        : {
+            kind: 'card_withdrawal',
+            amountPaise,
+            reference,
+            facts: { cardAccountId },
+            reason,
+            journalId: journalOf(transfer).journalId,
+          },
+    failures: ['card_account_not_found', 'withdrawal_reference_used', 'insufficient_funds'],
+  },
 
   prepare:
     ({ config, newId }) =>
@@ -67,7 +91,7 @@ export const withdrawFunds = command({
   lock,
   decide,
 
-  apply({ balances, entered }, { transfer, withdrawal, entry, balancePaise }) {
+  apply({ balances, entered }, { transfer, command: withdrawal, entry, balancePaise }) {
     if (entry === undefined) return
     balances.set(transfer.debitAccountId, balancePaise)
     const { journalId } = journalOf(transfer)
@@ -75,21 +99,16 @@ export const withdrawFunds = command({
   },
 
   save(tx, decisions) {
-    const made = decisions.flatMap(({ entry, transfer, withdrawal: { approvalId, reason } }) =>
-      entry === undefined ? [] : [{ approvalId, journal: { ...journalOf(transfer, entry), reason } }],
-    )
-    useApprovals(
-      tx,
-      made.map(({ approvalId, journal }) => ({ ...journal, approvalId })),
-    )
     saveJournals(
       tx,
-      decisions[0]!.withdrawal.timeZone,
-      made.map(({ journal }) => journal),
+      decisions[0]!.command.timeZone,
+      decisions.flatMap(({ entry, transfer, command: { reason } }) =>
+        entry === undefined ? [] : [{ ...journalOf(transfer, entry), reason }],
+      ),
     )
     saveEvents(
       tx,
-      decisions.flatMap(({ entry, transfer, withdrawal, companyId, balancePaise }) =>
+      decisions.flatMap(({ entry, transfer, command: withdrawal, companyId, balancePaise }) =>
         entry === undefined
           ? []
           : [fundedEvent('card_account.withdrawn', { ...withdrawal, ...transfer, companyId, balancePaise })],
@@ -132,7 +151,7 @@ function decide({ accounts, balances, entered }: State, withdrawal: Prepared, no
     fail('insufficient_funds', { description: `The card account has ${formatRupees(balance)} rupees` })
   return {
     transfer: withdrawalTransfer(withdrawal, before ?? { ...withdrawal, createdAt: now }, amountPaise),
-    withdrawal,
+    command: withdrawal,
     companyId,
     entry,
     balancePaise: paise(before ? balance : balance - amountPaise),

@@ -1,9 +1,8 @@
 import type { Config } from '@svc/contract/config'
 import { fail } from '@svc/contract/errors'
-import { approvalLimitPaise } from '@svc/contract/payout-settings'
-import { canonicalJson } from '@svc/kernel/canonical-json'
-import { type Database, isUnavailable, type Tx, type Writes } from '@svc/platform/db/database'
-import { columns, statement } from '@svc/platform/db/statement'
+import { approvalLimitPaise, coolingDays } from '@svc/contract/payout-settings'
+import { type Database, isUnavailable, type Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
 import {
   bigint,
   generated,
@@ -16,39 +15,20 @@ import {
   textOf,
 } from '@svc/platform/db/table'
 import type { Log } from '@svc/platform/log'
-
-/**
- * Postings that operators make by hand, by the kind of their journal. A refund that failed and a dispute that was won are
- * postings by hand where an operator says so, and no signed notice of the bank. `notice_assigned` has that of any credit,
- * `upi_credit`: the database checks it with the notice that becomes the payment.
- */
-export const MANUAL_POSTINGS = [
-  'card_funding',
-  'card_withdrawal',
-  'suspense_assigned',
-  'suspense_returned',
-  'journal_reversal',
-  'opening_balance',
-  'payment_adjustment',
-  'exception_settled',
-  'exception_written_off',
-  'advance_repaid',
-  'advance_written_off',
-  'merchant_refund_failed',
-  'dispute_won',
-  'notice_assigned',
-] as const
-export type ManualPosting = (typeof MANUAL_POSTINGS)[number]
+import type { PostingKind } from './posting.ts'
+import { secondPersonProblem } from './second-person.ts'
 
 export const approvals = table('approvals', 'p', ['tenantId', 'approvalId'], {
   tenantId: text,
   approvalId: text,
-  kind: textOf<ManualPosting>(),
+  kind: textOf<PostingKind>(),
   amountPaise: bigint,
   /** What names the posting once: the bank's reference, the journal to be reversed, the refund, dispute or notice. */
   reference: text,
   /** What the posting is of, by name. */
   request: json<Readonly<Record<string, string | null>>>(),
+  /** Of the command that posts it, as its schema reads them; `null`: requested by a version that did not store them. */
+  arguments: nullable(json<unknown>()),
   reason: text,
   requestedBy: text,
   requestedAt: instant,
@@ -66,38 +46,13 @@ export type ApprovalStatus = 'PENDING' | 'APPROVED' | 'POSTED' | 'REJECTED' | 'E
 export const approvalStatus = ({ outcome, journalId, expiresAt }: Approval, now: Date): ApprovalStatus =>
   journalId !== null ? 'POSTED' : (outcome ?? (expiresAt <= now ? 'EXPIRED' : 'PENDING'))
 
-/** What is to be posted: enough to post it later. */
-export type Posting = Pick<Approval, 'tenantId' | 'kind' | 'amountPaise' | 'reference' | 'request' | 'reason'>
-
-const NOW = statement<{ now: Date }>('approvals_now', 'select clock_timestamp() as now')
-const LIMIT = statement<{ above: bigint | null }>(
+const LIMIT = statement<{ above: bigint | null; cooling: number }>(
   'approval_limit',
-  'select above_paise as above from approval_limit',
+  'select above_paise as above, cooling_days as cooling from approval_limit',
 )
-const STORE_LIMIT = statement('approval_limit_store', 'update approval_limit set above_paise = $1')
-const EXPIRE = statement(
-  'approvals_expire',
-  `update approvals p set outcome = 'EXPIRED', decided_by = 'svc', decided_at = $4
-   where p.tenant_id = $1 and p.kind = $2 and p.reference = $3 and p.outcome is null and p.expires_at <= $4`,
-)
-const INSERT = statement<Approval>(
-  'approval_request',
-  `with entered as (
-     insert into approvals as p (tenant_id, approval_id, kind, amount_paise, reference, request, reason, requested_by,
-       requested_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-     on conflict (tenant_id, kind, reference) where outcome is null do nothing
-     returning p.*)
-   select ${approvals.columns} from entered p
-   union all
-   select ${approvals.columns} from approvals p
-   where p.tenant_id = $1 and p.kind = $3 and p.reference = $5 and p.outcome is null`,
-)
-// What another transaction entered at the same instant, the statement above passes over and does not see.
-const OPEN = statement<Approval>(
-  'approval_open',
-  `select ${approvals.columns} from approvals p
-   where p.tenant_id = $1 and p.kind = $2 and p.reference = $3 and p.outcome is null`,
+const STORE_LIMIT = statement(
+  'approval_limit_store',
+  'update approval_limit set above_paise = $1, cooling_days = $2',
 )
 const DECIDE = statement<Approval>(
   'approval_decide',
@@ -116,68 +71,22 @@ const LIST = statement<Approval>(
    where not $1 or p.outcome is null and p.expires_at > clock_timestamp() or p.outcome = 'APPROVED' and p.journal_id is null
    order by p.requested_at desc, p.approval_id desc limit $2`,
 )
-const USE = statement(
-  'approvals_use',
-  `update approvals p set journal_id = n.journal_id
-   from unnest($1::text[], $2::text[], $3::text[]) as n (tenant_id, approval_id, journal_id)
-   where p.tenant_id = n.tenant_id and p.approval_id = n.approval_id and p.outcome = 'APPROVED' and p.journal_id is null`,
-)
-
 /**
  * Stores the limit of the settings, by which postings are checked; for processes with the operators' login. On a database
  * that takes no writes, such as a standby, the stored one holds.
  */
 export async function storeApprovalLimit(database: Database, config: Config, log: Log): Promise<void> {
   if (!database.hasOperators) return
-  const limit = approvalLimitPaise(config)
+  const [limit, days] = [approvalLimitPaise(config), coolingDays(config)]
   try {
     await database.operate(async (tx) => {
-      if ((await tx.query(LIMIT))[0]!.above !== limit) await tx.query(STORE_LIMIT, [limit])
+      const [{ above, cooling }] = (await tx.query(LIMIT)) as [{ above: bigint | null; cooling: number }]
+      if (above !== limit || cooling !== days) await tx.query(STORE_LIMIT, [limit, days])
     })
   } catch (error) {
     if (!isUnavailable(error)) throw error
     log.warn({ err: error }, 'the limit of postings without approval is not stored; the next start stores it')
   }
-}
-
-/** Up to which amount one person posts alone; `null`: any. */
-export async function approvalLimit(tx: Pick<Tx, 'query'>): Promise<bigint | null> {
-  return (await tx.query(LIMIT))[0]!.above
-}
-
-export const isAboveLimit = (amountPaise: bigint, limitPaise: bigint | null): boolean =>
-  limitPaise !== null && amountPaise > limitPaise
-
-/** Whether a posting of this amount needs a second person. */
-export const needsApproval = async (tx: Tx, amountPaise: bigint): Promise<boolean> =>
-  isAboveLimit(amountPaise, await approvalLimit(tx))
-
-/** Requests the approval of a second person. A repeat returns the request that is open; another one of its reference is 409. */
-export async function requestApproval(
-  tx: Tx,
-  posting: Posting,
-  { approvalId, requestedBy, hours }: { approvalId: string; requestedBy: string; hours: number },
-): Promise<Approval> {
-  const { tenantId, kind, amountPaise, reference, request, reason } = posting
-  const [time] = await tx.query(NOW)
-  const { now } = time!
-  await tx.query(EXPIRE, [tenantId, kind, reference, now])
-  const entered = await tx.query(INSERT, [
-    tenantId,
-    approvalId,
-    kind,
-    amountPaise,
-    reference,
-    JSON.stringify(request),
-    reason,
-    requestedBy,
-    now,
-    new Date(now.getTime() + hours * 3_600_000),
-  ])
-  const [open] = entered.length > 0 ? entered : await tx.query(OPEN, [tenantId, kind, reference])
-  if (!open || open.amountPaise !== amountPaise || canonicalJson(open.request) !== canonicalJson(request))
-    return fail('approval_open')
-  return open
 }
 
 export const findApproval = async (tx: Tx, approvalId: string): Promise<Approval> =>
@@ -198,31 +107,10 @@ export async function decideApproval(
   by: string,
 ): Promise<Approval> {
   const known = await findApproval(tx, approvalId)
-  if (outcome === 'APPROVED' && known.requestedBy === by) fail('approval_same_person')
+  const problem = outcome === 'APPROVED' && (await secondPersonProblem(tx, [known.requestedBy], by))
+  if (problem) fail('approval_same_person', problem.isSame ? {} : { description: problem.description })
   const [decided] = await tx.query(DECIDE, [known.tenantId, approvalId, outcome, by])
   if (decided) return decided
   const now = await findApproval(tx, approvalId)
   return now.outcome === outcome ? now : fail('approval_closed')
-}
-
-/** Names the journals that approvals allow, before these are written: the database requires it. */
-export function useApprovals(
-  tx: Writes,
-  entered: readonly {
-    readonly tenantId: string
-    readonly journalId: string
-    readonly approvalId: string | undefined
-  }[],
-): void {
-  const used = entered.filter(({ approvalId }) => approvalId !== undefined)
-  if (used.length === 0) return
-  tx.write(
-    USE,
-    columns(
-      used,
-      ({ tenantId }) => tenantId,
-      ({ approvalId }) => approvalId,
-      ({ journalId }) => journalId,
-    ),
-  )
 }

@@ -1,4 +1,3 @@
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -62,7 +61,6 @@ const ENTERED = statement<BankEntry>(
    from ${WANTED}
    join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id`,
 )
-const STANDING = statement('entry_standing', `select from ${WANTED} where not ${REVERSED} limit 1`)
 
 const keysOf = (wanted: readonly Wanted[]) =>
   columns(
@@ -131,11 +129,3 @@ export function nextEntry(reference: string, { times }: Entered): string | undef
 
 /** The bank's reference of an entry. */
 export const referenceOf = (entry: string): string => entry.replace(/~\d$/, '')
-
-/**
- * For operators: whether something was entered under a bank's reference, by hand or by the bank's own notice, and was not
- * reversed. The command then posts nothing: it returns what stands, or refuses what differs from it.
- */
-export const isEntered = async (tx: Tx, wanted: Wanted): Promise<boolean> =>
-  (await tx.query(STANDING, keysOf([{ ...wanted, reference: canonicalReference(wanted.reference) }])))
-    .length > 0

@@ -8,6 +8,8 @@ interface KindOfAccount {
   readonly side: 'debit' | 'credit'
   /** Whether its balance may go beyond nothing, to the other side. */
   readonly isBounded: boolean
+  /** Whether what is counted here is over, and nothing takes it back: any other kind is debited and credited. */
+  readonly isFinal?: true
   /** For a list of accounts. */
   readonly title: string
   readonly meaning: string
@@ -141,9 +143,15 @@ export const CHART_OF_ACCOUNTS = {
     title: 'Pending coins of a user',
     meaning: 'Coins that were awarded to a user and are not active yet',
   },
-  coins_redeemed: { ...coins, title: 'Coins redeemed', meaning: 'Coins that users have redeemed' },
+  coins_redeemed: {
+    ...coins,
+    isFinal: true,
+    title: 'Coins redeemed',
+    meaning: 'Coins that users have redeemed',
+  },
   coins_expired: {
     ...coins,
+    isFinal: true,
     title: 'Coins expired',
     meaning: 'Coins that expired before they were redeemed',
   },

@@ -2,13 +2,21 @@ import { fail } from '@svc/contract/errors'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { formatRupees, type Paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
+import { Type } from 'typebox'
 import { lockAccounts } from './accounts.ts'
-import { useApprovals } from './approvals.ts'
 import { type Journal, journalOf, saveJournals } from './journals.ts'
-import { type Opened, type OpeningBalance, openingAccounts, openingBalances } from './opening-balance.ts'
+import { moneyCommand } from './money-command.ts'
+import {
+  OPENED_KINDS,
+  type Opened,
+  type OpeningBalance,
+  openingAccounts,
+  openingBalances,
+} from './opening-balance.ts'
+import { implausibleDay } from './plausible-day.ts'
+import { StoredPaise, storedArgs } from './stored-args.ts'
 
 export interface EnterOpeningBalance extends Opened {
   readonly amountPaise: Paise
@@ -17,8 +25,6 @@ export interface EnterOpeningBalance extends Opened {
   /** The file and its line: they enter one opening balance, ever. */
   readonly reference: string
   readonly reason: string
-  /** Of a second person, above the limit. */
-  readonly approvalId?: string | undefined
 }
 
 interface Prepared extends EnterOpeningBalance, PreparedCommand {
@@ -92,7 +98,8 @@ export function effectiveDateProblem(
   today: string,
   closedThrough: string | null,
 ): string | undefined {
-  if (effectiveDate > today) return `${effectiveDate} is after today, ${today}`
+  const implausible = implausibleDay(effectiveDate, today, 0)
+  if (implausible !== undefined) return implausible
   if (closedThrough !== null && effectiveDate <= closedThrough)
     return `the books are closed through ${closedThrough}`
   return undefined
@@ -116,8 +123,38 @@ export const closedThrough = async (tx: Pick<BatchTx, 'query'>): Promise<string 
   (await tx.query(CLOSED, []))[0]?.through ?? null
 
 /** Enters what was owed before, once for each ledger account (decision R14). A repeat enters nothing. */
-export const enterOpeningBalance = command({
+export const enterOpeningBalance = moneyCommand({
   name: 'enterOpeningBalance',
+
+  approval: {
+    kinds: ['opening_balance'],
+    args: storedArgs(
+      Type.Object({
+        tenantId: Type.String(),
+        kind: Type.Enum([...OPENED_KINDS]),
+        ownerId: Type.String(),
+        amountPaise: StoredPaise,
+        effectiveDate: Type.String(),
+        reference: Type.String(),
+        reason: Type.String(),
+      }),
+    ),
+    moves: ({ journal, command: { amountPaise, effectiveDate, kind, ownerId, reason, reference } }) =>
+      journal && {
+        kind: 'opening_balance',
+        amountPaise,
+        reference,
+        facts: { account: kind, ownerId, effectiveDate },
+        reason,
+        journalId: journal.journalId,
+      },
+    failures: [
+      'ledger_account_not_found',
+      'opening_balance_entered',
+      'tenant_closing',
+      'effective_date_not_open',
+    ],
+  },
 
   prepare:
     ({ config, newId }) =>
@@ -154,10 +191,6 @@ export const enterOpeningBalance = command({
   save(tx, decisions) {
     const made = decisions.flatMap(({ journal, ...rest }) => (journal ? [{ journal, ...rest }] : []))
     if (made.length === 0) return
-    useApprovals(
-      tx,
-      made.map(({ journal, command: { approvalId } }) => ({ ...journal, approvalId })),
-    )
     saveJournals(
       tx,
       made[0]!.command.timeZone,
@@ -185,7 +218,7 @@ function decide(state: State, command: Prepared, now: Date): EnteredOpening {
   const transfer = {
     transferId,
     tenantId,
-    kind: 'opening_balance',
+    kind: 'opening_balance' as const,
     debitAccountId: debited.accountId,
     creditAccountId: credited.accountId,
     amountPaise,

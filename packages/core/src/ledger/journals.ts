@@ -3,16 +3,17 @@ import { invariant } from '@svc/kernel/invariant'
 import { calendarDay } from '@svc/kernel/time'
 import type { Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
-import { day, instant, integer, type NewRowOf, nullable, table, text } from '@svc/platform/db/table'
+import { day, instant, integer, type NewRowOf, nullable, table, text, textOf } from '@svc/platform/db/table'
 import { type Account, openAccounts } from './accounts.ts'
 import type { Unit } from './chart-of-accounts.ts'
+import type { JournalKind } from './posting-rules.ts'
 import { type AnyTransfer, amountOf, ledgerTransfers, unitOf } from './transfers.ts'
 
 export const journals = table('journals', 'j', ['tenantId', 'journalId'], {
   tenantId: text,
   journalId: text,
   /** What happened, such as `upi_credit`. */
-  kind: text,
+  kind: textOf<JournalKind>(),
   /** The business day that it belongs to in the books. */
   effectiveDate: day,
   /** What the outside calls it: names one journal of its kind and tenant. */
@@ -31,11 +32,11 @@ export interface Journal extends Omit<NewRowOf<typeof journals>, 'effectiveDate'
   readonly transfers: readonly AnyTransfer[]
 }
 
-/** The journal of a fact that moves money once; its id is the transfer's under another prefix. */
+/** The journal of a fact that moves money once, of its kind; its id is the transfer's under another prefix. */
 export const journalOf = (transfer: AnyTransfer, reference: string | null = null): Journal => ({
   tenantId: transfer.tenantId,
   journalId: `jrn_${transfer.transferId.slice(transfer.transferId.indexOf('_') + 1)}`,
-  kind: transfer.kind,
+  kind: transfer.kind as JournalKind,
   reference,
   reverses: null,
   reason: null,

@@ -28,6 +28,7 @@ export const OPENED_WITH = {
   card_funding: 'funding_clearing',
 } as const satisfies Partial<Record<AccountKind, AccountKind>>
 export type OpenedKind = keyof typeof OPENED_WITH
+export const OPENED_KINDS = Object.keys(OPENED_WITH) as readonly OpenedKind[]
 
 /** An account to be opened: of a merchant, or a card account of a partner. */
 export interface Opened {

@@ -161,6 +161,31 @@ export const LEDGER_CHECKS: readonly Check[] = [
     ),
   },
   check(
+    'postings',
+    TRANSFERS,
+    'Each kind of journal moves between its kinds of accounts',
+    (
+      chosen,
+    ) => `select t.journal_id as subject, j.kind || ' (' || t.kind || ') from ' || d.kind || ' to ' || c.kind as detail
+     from ledger_transfers t
+       join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id
+       join ledger_accounts d on d.tenant_id = t.tenant_id and d.account_id = t.debit_account_id
+       join ledger_accounts c on c.tenant_id = t.tenant_id and c.account_id = t.credit_account_id
+     where ${chosen('t.debit_account_id')} and not exists (
+       select from posting_rules r where r.journal_kind = j.kind and r.leg_kind = t.kind
+         and r.debit_kind = d.kind and r.credit_kind = c.kind) limit 100`,
+  ),
+  check(
+    'chart',
+    ACCOUNTS,
+    'Each account has the name, unit and floor of its kind in the chart of accounts',
+    (chosen) => `select a.account_id as subject,
+       a.kind || ' in ' || a.unit || ', floor ' || coalesce(a.floor::text, 'none') as detail
+     from ledger_accounts a left join account_kinds k on k.kind = split_part(a.account_id, ':', 1)
+     where ${chosen('a.account_id')} and (k.kind is distinct from a.kind or a.unit <> k.unit
+       or a.floor is distinct from case when k.is_bounded then 0 end) limit 100`,
+  ),
+  check(
     'opening_balances',
     OPENING_BALANCES,
     'An opening balance is its journal of that amount and account, and names what reversed it',

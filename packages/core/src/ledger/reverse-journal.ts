@@ -1,18 +1,18 @@
 import { fail } from '@svc/contract/errors'
 import { ByTenant, byTenant } from '@svc/kernel/by-tenant'
 import { formatRupees, paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import type { RowOf } from '@svc/platform/db/table'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { type Account, lockAccounts } from './accounts.ts'
-import { useApprovals } from './approvals.ts'
 import { kindOf } from './chart-of-accounts.ts'
 import { type Journal, journals, saveJournals } from './journals.ts'
+import { moneyCommand } from './money-command.ts'
 import { reverseOpeningBalances } from './opening-balance.ts'
-import { SETTLEMENTS } from './settlement.ts'
+import { POSTING_RULES } from './posting-rules.ts'
+import { STORED_REVERSAL } from './stored-reversal.ts'
 import { ledgerTransfers } from './transfers.ts'
 
 export type StoredJournal = RowOf<typeof journals>
@@ -27,16 +27,12 @@ export interface JournalWithLegs {
   readonly payoutId: string | null
 }
 
-/** Most legs of a journal that can be reversed. */
 const LEGS_MAX = 8
 
 /** Kinds that operators post, and take back by a reversal. All others are corrected by what made them. */
-const REVERSIBLE: ReadonlySet<string> = new Set([
-  'card_funding',
-  'card_withdrawal',
-  'opening_balance',
-  ...Object.values(SETTLEMENTS).flatMap(({ kinds }) => Object.values(kinds)),
-])
+const REVERSIBLE: ReadonlySet<string> = new Set(
+  POSTING_RULES.filter(({ isReversible }) => isReversible).map(({ journalKind }) => journalKind),
+)
 
 /** How journals of other kinds are corrected, in words. */
 const CORRECTED_BY: Readonly<Record<string, string>> = {
@@ -71,8 +67,6 @@ export interface ReverseJournal {
   readonly tenantId: string
   readonly journalId: string
   readonly reason: string
-  /** Of a second person, above the limit. */
-  readonly approvalId?: string | undefined
 }
 
 export interface PreparedReversal extends ReverseJournal, PreparedCommand {
@@ -82,7 +76,6 @@ export interface PreparedReversal extends ReverseJournal, PreparedCommand {
 }
 
 export interface ReversalState<Facts> {
-  /** By journal. */
   readonly known: Map<string, JournalWithLegs>
   readonly balances: Map<string, bigint>
   readonly facts: Facts
@@ -91,16 +84,13 @@ export interface ReversalState<Facts> {
 export interface Reversed {
   readonly reversed: JournalWithLegs
   readonly reversalId: string
-  /** Absent when it was reversed before. */
   readonly made: Journal | undefined
-  /** Of money that a partner paid in or was paid back. */
   readonly event: OutboxEvent | undefined
   readonly command: PreparedReversal
 }
 
 type JournalKey = Pick<ReverseJournal, 'tenantId' | 'journalId'>
 
-/** Journals with their legs. */
 export async function findJournals(tx: Tx, keys: readonly JournalKey[]): Promise<JournalWithLegs[]> {
   const named = columns(
     keys,
@@ -165,8 +155,25 @@ export interface Notifier<Facts> {
 
 /** Takes a journal back by a mirrored one, once (decision R3). A repeat returns the first reversal. */
 export const reversing = <Facts>({ facts, eventOf }: Notifier<Facts>) =>
-  command({
+  moneyCommand({
     name: 'reverseJournal',
+
+    approval: {
+      kinds: ['journal_reversal'],
+      args: STORED_REVERSAL,
+      moves: ({ made, reversed, command: { journalId, reason } }: Reversed) =>
+        made && {
+          kind: 'journal_reversal',
+          amountPaise: amountOfJournal(reversed),
+          reference: journalId,
+          facts: { journalId },
+          reason,
+          journalId: made.journalId,
+          // The money has left our bank, and could be spent or withdrawn once more.
+          isUndo: reversed.journal.kind === 'card_withdrawal',
+        },
+      failures: ['journal_not_found', 'journal_not_reversible'],
+    },
 
     prepare:
       ({ config, newId }) =>
@@ -190,14 +197,7 @@ export const reversing = <Facts>({ facts, eventOf }: Notifier<Facts>) =>
     },
 
     save(tx, decisions) {
-      const made = decisions.flatMap(({ made: journal, command: { approvalId } }) =>
-        journal ? [{ journal, approvalId }] : [],
-      )
-      useApprovals(
-        tx,
-        made.map(({ journal, approvalId }) => ({ ...journal, approvalId })),
-      )
-      const reversals = made.map(({ journal }) => journal)
+      const reversals = decisions.flatMap(({ made }) => made ?? [])
       saveJournals(tx, decisions[0]!.command.timeZone, reversals)
       reverseOpeningBalances(tx, reversals)
       saveEvents(
@@ -258,7 +258,7 @@ function decide<Facts>(
   const transfers = legs.map((leg, i) => ({
     transferId: transferIds[i]!,
     tenantId,
-    kind: 'journal_reversal',
+    kind: 'journal_reversal' as const,
     debitAccountId: leg.creditAccountId,
     creditAccountId: leg.debitAccountId,
     objectId: leg.objectId,

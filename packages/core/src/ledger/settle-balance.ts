@@ -2,28 +2,29 @@ import { fail } from '@svc/contract/errors'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { formatRupees, type Paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import { Type } from 'typebox'
 import { type Account, account, accountId, lockAccounts } from './accounts.ts'
-import { useApprovals } from './approvals.ts'
 import { BankEntries, type BankEntry, nextEntry } from './bank-entries.ts'
 import { type Journal, journalOf, saveJournals } from './journals.ts'
+import { moneyCommand } from './money-command.ts'
 import {
   isFitting,
   openOf,
+  SETTLED_KINDS,
+  SETTLEMENT_OUTCOMES,
   SETTLEMENTS,
   type Settlement,
   settlementAccounts,
   settlementEntry,
 } from './settlement.ts'
+import { StoredPaise, storedArgs } from './stored-args.ts'
 
 export interface SettleBalance extends Settlement {
   readonly amountPaise: Paise
   /** The reference of the bank or network, or of the decision to write it off: it is entered once, however it is written. */
   readonly reference: string
   readonly reason: string
-  /** Of a second person, above the limit. */
-  readonly approvalId?: string | undefined
 }
 
 interface Prepared extends SettleBalance, PreparedCommand {
@@ -52,8 +53,34 @@ export interface Settled {
  * Ends what is open on an account because its money was settled outside, or is written off (decision R17): at most what is
  * open, on the side that was seen. A repeat of its reference enters nothing (decision R2).
  */
-export const settleBalance = command({
+export const settleBalance = moneyCommand({
   name: 'settleBalance',
+
+  approval: {
+    kinds: ['exception_settled', 'exception_written_off', 'advance_repaid', 'advance_written_off'],
+    args: storedArgs(
+      Type.Object({
+        tenantId: Type.String(),
+        kind: Type.Enum([...SETTLED_KINDS]),
+        outcome: Type.Enum([...SETTLEMENT_OUTCOMES]),
+        side: Type.Enum(['debit', 'credit']),
+        amountPaise: StoredPaise,
+        reference: Type.String(),
+        reason: Type.String(),
+      }),
+    ),
+    // The side says who owes it; it is posted only while the account still has it open there.
+    moves: ({ journal, command: { amountPaise, kind, outcome, side, tenantId, ...of } }) =>
+      journal && {
+        kind: SETTLEMENTS[kind].kinds[outcome],
+        amountPaise,
+        reference: of.reference,
+        facts: { ledgerAccountId: accountId(kind, tenantId), outcome, side },
+        reason: of.reason,
+        journalId: journal.journalId,
+      },
+    failures: ['ledger_account_not_found', 'settlement_reference_used', 'balance_not_open'],
+  },
 
   prepare:
     ({ config, newId }) =>
@@ -83,10 +110,6 @@ export const settleBalance = command({
 
   save(tx, decisions) {
     const made = decisions.flatMap(({ journal, ...rest }) => (journal ? [{ journal, ...rest }] : []))
-    useApprovals(
-      tx,
-      made.map(({ journal, command: { approvalId } }) => ({ ...journal, approvalId })),
-    )
     saveJournals(
       tx,
       decisions[0]!.command.timeZone,

@@ -28,6 +28,7 @@ export const SETTLEMENTS = {
 >
 export type SettledKind = keyof typeof SETTLEMENTS
 
+export const SETTLED_KINDS = Object.keys(SETTLEMENTS) as readonly SettledKind[]
 export const isSettledKind = (kind: string): kind is SettledKind => Object.hasOwn(SETTLEMENTS, kind)
 
 export type Side = 'debit' | 'credit'

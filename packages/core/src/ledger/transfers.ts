@@ -1,5 +1,6 @@
 import { bigint, instant, integer, type NewRowOf, table, text, textOf } from '@svc/platform/db/table'
 import type { Unit } from './chart-of-accounts.ts'
+import type { LegKind } from './posting-rules.ts'
 
 /** Legs of journals. */
 export const ledgerTransfers = table('ledger_transfers', 't', ['tenantId', 'journalId', 'leg'], {
@@ -9,7 +10,7 @@ export const ledgerTransfers = table('ledger_transfers', 't', ['tenantId', 'jour
   /** 1, 2, 3 … within the journal. */
   leg: integer,
   /** Why money or coins moved, such as `upi_credit`. */
-  kind: text,
+  kind: textOf<LegKind>(),
   debitAccountId: text,
   creditAccountId: text,
   amount: bigint,

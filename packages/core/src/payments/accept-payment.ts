@@ -1,49 +1,49 @@
 import { fail } from '@svc/contract/errors'
+import type { RailAdapter } from '@svc/contract/rail-adapters'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import type { Paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { account, lockAccounts } from '../ledger/accounts.ts'
-import { useApprovals } from '../ledger/approvals.ts'
-import { journalOf, saveJournals } from '../ledger/journals.ts'
+import { saveJournals } from '../ledger/journals.ts'
+import { moneyCommand } from '../ledger/money-command.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { qrCodes, updateQrCodes } from '../qr-codes/qr-code.ts'
 import {
   type Assignment,
   assignNotices,
-  noticeDigest,
-  notNew,
   type RailNotice,
   receivedElsewhere,
   storeNotices,
 } from '../rails/rail-notice.ts'
-import type { QuarantineReason } from '../rails/read-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { credited, creditJournal, eventsOf, transferOf } from './credit-effects.ts'
-import { type Credit, contradicts, type ReadNotice, utrOf } from './credit-notice.ts'
+import { type Credit, contradiction, type ReadNotice } from './credit-notice.ts'
 import { creditedDirectory } from './credited-directory.ts'
+import { payeeOf, toNotice } from './kept-credit.ts'
 import { NEW_PAYMENT } from './new-payment.ts'
 import { type CodeFacts, type Payment, payments } from './payment.ts'
+import { READ_BY_HAND } from './read-by-hand.ts'
 import { type Payable, refusalOf } from './refuse-credit.ts'
 
 /** A signed notice with what can be read of it. */
 interface AcceptPaymentArgs {
   readonly notice: Buffer
   readonly read: ReadNotice
+  /** Of the bank that sent it. */
+  readonly adapter?: RailAdapter | undefined
   /** An operator says what a notice in quarantine means. */
   readonly assigns?: Omit<Assignment, 'paymentId'>
-  /** Of a second person, for an assignment above the limit: and the tenant whose credit it approves. */
-  readonly approval?: { readonly approvalId: string; readonly tenantId: string } | undefined
+  /** Why the notice was in quarantine. */
+  readonly reason?: string | undefined
 }
 
 interface AcceptPayment extends PreparedCommand {
   readonly args: AcceptPaymentArgs
   readonly credit: Credit | undefined
-  readonly digest: Buffer
   readonly qrCodeId: string | null
   /** Largest amount that a code of a merchant of this category accepts. */
   readonly capPaiseOf: (mcc: string) => Paise
@@ -57,7 +57,8 @@ interface AcceptPayment extends PreparedCommand {
   readonly timeZone: string
 }
 
-type Known = Payment & { readonly noticeDigest: Buffer | null }
+/** With the notice of its credit, where it has one. */
+type Known = Payment & { readonly notice: Buffer | null }
 
 interface State {
   readonly codes: Map<string, Payable>
@@ -85,7 +86,7 @@ interface Recorded {
 
 const KNOWN = statement<Known>(
   'directory_payments',
-  `select ${payments.columns}, sha256(p.notice) as "noticeDigest" from directory_payments($1) p`,
+  `select ${payments.columns}, p.notice from directory_payments($1) p`,
 )
 
 const LOCK = qrCodes.lock<Pick<Payable, 'mcc' | 'disabledAt'>>('to_pay', {
@@ -97,8 +98,10 @@ const LOCK = qrCodes.lock<Pick<Payable, 'mcc' | 'disabledAt'>>('to_pay', {
  * Records a credit that a bank reports (decision Q11): the money stays (`ACCEPTED`), has to be sent back
  * (`REFUND_PENDING`), or fits no code (`SUSPENSE`). A notice that cannot be read goes to quarantine.
  */
-export const acceptPayment = command({
+export const acceptPayment = moneyCommand<AcceptPaymentArgs, AcceptPayment, State, Recorded>({
   name: 'acceptPayment',
+
+  approval: READ_BY_HAND,
 
   prepare({ config, database, newId }) {
     const creditedBy = creditedDirectory(database)
@@ -107,15 +110,9 @@ export const acceptPayment = command({
       const credit = 'credit' in args.read ? args.read.credit : undefined
       const credited = credit && (await creditedBy(credit))
       const tenantId = credited?.tenantId ?? PLATFORM_TENANT
-      if (args.approval && args.approval.tenantId !== tenantId)
-        fail('notice_not_applied', {
-          description:
-            'The credit is of another merchant by now: reject the approval, and assign the notice again',
-        })
       return {
         args,
         credit,
-        digest: noticeDigest(args.notice),
         tenantId,
         otherTenantId: args.assigns?.noticeTenantId,
         qrCodeId: credited?.qrCodeId ?? null,
@@ -141,7 +138,6 @@ export const acceptPayment = command({
       tx,
       recorded.flatMap(({ code }) => code ?? []),
     )
-    useApprovals(tx, recorded.flatMap(approvedBy))
     saveJournals(
       tx,
       decisions[0]!.command.timeZone,
@@ -171,9 +167,6 @@ export const acceptPayment = command({
       )
   },
 })
-
-const approvedBy = ({ transfer, command: { args } }: Recorded) =>
-  transfer && args.approval ? [{ ...journalOf(transfer), approvalId: args.approval.approvalId }] : []
 
 async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<ByTenant<State>> {
   const credits = commands.flatMap(({ credit, tenantId, qrCodeId }) =>
@@ -210,9 +203,9 @@ async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<By
     accounts,
   ])
   const known = new Map(rows.map((payment) => [payment.utr, payment]))
-  const toKeep = commands.flatMap(({ tenantId, args: { notice }, credit, digest }) => {
+  const toKeep = commands.flatMap(({ tenantId, args: { notice }, credit }) => {
     const first = credit && known.get(credit.utr)
-    const isKept = first ? !first.noticeDigest?.equals(digest) : !credit || elsewhere.has(notice)
+    const isKept = first ? !first.notice?.equals(notice) : !credit || elsewhere.has(notice)
     return isKept ? [{ tenantId, notice }] : []
   })
   const stored = await storedNotices(tx, toKeep, 'credit')
@@ -229,45 +222,32 @@ async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<By
 
 const NO_CODE: CodeFacts = { referenceNumber: null, customParams: null }
 
-/** The record of a notice that is no new payment, with the payment that it concerns. */
-const toNotice = (
-  command: AcceptPayment,
-  about: Known | undefined,
-  reason: QuarantineReason | null,
-  now: Date,
-): RailNotice =>
-  notNew(
-    {
-      tenantId: command.tenantId,
-      body: command.args.notice,
-      reason,
-      utr: utrOf(command.args.read),
-      paymentId: about?.paymentId,
-      flags: command.credit?.flags ?? [],
-    },
-    now,
-  )
-
 function decide(state: State, command: AcceptPayment, now: Date): Recorded {
   const { codes, known, elsewhere, waiting } = state
-  const { args, credit, digest, ids } = command
+  const { args, credit, ids } = command
   requireWaiting(waiting, args.assigns)
   const nothingNew = { facts: NO_CODE, isNew: false, code: undefined, transfer: undefined, command }
   if (!credit) {
-    const reason = 'unreadable' in args.read ? args.read.unreadable : null
-    return { ...nothingNew, payment: undefined, kept: toNotice(command, undefined, reason, now) }
+    const why = 'unreadable' in args.read ? { ...args.read, reason: args.read.unreadable } : { reason: null }
+    return { ...nothingNew, payment: undefined, kept: toNotice(command, undefined, why, now) }
   }
   const first = known.get(credit.utr)
   if (!first && elsewhere.has(args.notice))
-    return { ...nothingNew, payment: undefined, kept: toNotice(command, undefined, 'wrong_route', now) }
+    return {
+      ...nothingNew,
+      payment: undefined,
+      kept: toNotice(command, undefined, { reason: 'wrong_route' }, now),
+    }
   if (first) {
     if (args.assigns) fail('utr_conflict')
-    if (contradicts(first, credit)) {
-      const kept = toNotice(command, first, 'contradicts_earlier_notice', now)
+    if (first.notice?.equals(args.notice) === true) return { ...nothingNew, payment: first, kept: undefined }
+    const other = contradiction({ ...first, payeeVpa: payeeOf(first, args.adapter, now) }, credit)
+    if (other) {
+      const kept = toNotice(command, first, { reason: 'contradicts_earlier_notice', ...other }, now)
       return { ...nothingNew, payment: undefined, kept }
     }
-    const isSame = first.noticeDigest === null || first.noticeDigest.equals(digest)
-    return { ...nothingNew, payment: first, kept: isSame ? undefined : toNotice(command, first, null, now) }
+    const kept = first.notice === null ? undefined : toNotice(command, first, { reason: null }, now)
+    return { ...nothingNew, payment: first, kept }
   }
   const code = command.qrCodeId === null ? undefined : codes.get(command.qrCodeId)
   const reason = code ? refusalOf(code, credit, command, now) : 'unknown_code'
@@ -286,7 +266,7 @@ function decide(state: State, command: AcceptPayment, now: Date): Recorded {
     ...NEW_PAYMENT,
     transactionAt,
     flags,
-    noticeDigest: digest,
+    notice: args.notice,
   }
   return {
     payment,

@@ -1,14 +1,15 @@
 import { fail } from '@svc/contract/errors'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { ByTenant, byTenant } from '@svc/kernel/by-tenant'
-import { type Paise, paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
+import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
+import { Type } from 'typebox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
-import { approvalLimit, isAboveLimit, useApprovals } from '../ledger/approvals.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
+import { type Approvable, moneyCommand } from '../ledger/money-command.ts'
+import { StoredPaise, storedArgs } from '../ledger/stored-args.ts'
 import { adjustmentChange } from './adjustment-rules.ts'
 import { addMoved, adjustedByOnePerson, type Moved } from './by-one-person.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
@@ -33,11 +34,9 @@ export interface AdjustPayment {
   /** The bank's reference of its correction, however it is written. */
   readonly reference: string
   readonly reason: string
-  /** Of a second person, above the limit, who approved this change of this direction; undefined: it was not named. */
-  readonly approval?: { readonly approvalId: string; readonly changePaise: bigint | undefined } | undefined
 }
 
-interface Prepared extends AdjustPayment, PreparedCommand {
+interface Prepared extends AdjustPayment, Approvable, PreparedCommand {
   readonly ids: {
     readonly adjustment: string
     readonly legs: LegIds
@@ -53,7 +52,6 @@ interface State {
   readonly lines: Map<string, SettlementLine>
   readonly balances: Map<string, bigint>
   readonly byOnePerson: Moved
-  readonly limitPaise: bigint | null
 }
 
 export interface AdjustedPayment {
@@ -65,6 +63,8 @@ export interface AdjustedPayment {
   /** The settlement line that fits from then on, with the journal of its money. */
   readonly settled: { readonly line: SettlementLine; readonly journal: Journal } | undefined
   readonly opens: readonly Account[]
+  /** What was adjusted of the payment before without a second person. */
+  readonly beforePaise: bigint
   readonly command: Prepared
 }
 
@@ -87,8 +87,42 @@ const LINES = statement<SettlementLine>(
  * Corrects what an accepted payment amounts to, by a reference of the bank (decision Q18): the payment keeps the amount of
  * its notice. A repeat of the reference changes nothing.
  */
-export const adjustPayment = command({
+export const adjustPayment = moneyCommand({
   name: 'adjustPayment',
+
+  approval: {
+    kinds: ['payment_adjustment'],
+    args: storedArgs(
+      Type.Object({
+        merchantId: Type.String(),
+        paymentId: Type.String(),
+        amountPaise: StoredPaise,
+        reference: Type.String(),
+        reason: Type.String(),
+      }),
+    ),
+    // The amounts before and after it say in which direction.
+    moves: ({ adjustment: { amountPaise, changePaise, ...of }, beforePaise, journal }) =>
+      journal && {
+        kind: 'payment_adjustment',
+        amountPaise: magnitudeOf(changePaise),
+        reference: of.reference,
+        facts: {
+          paymentId: of.paymentId,
+          from: formatRupees(amountPaise - changePaise),
+          amount: formatRupees(amountPaise),
+        },
+        reason: of.reason,
+        journalId: journal.journalId,
+        beforePaise,
+      },
+    failures: [
+      'payment_not_found',
+      'payment_not_accepted',
+      'adjustment_refused',
+      'adjustment_reference_used',
+    ],
+  },
 
   prepare:
     ({ config, newId }) =>
@@ -111,7 +145,8 @@ export const adjustPayment = command({
     if (!journal) return
     state.payments.set(payment.paymentId, payment)
     state.byReference.set(adjustment.reference, adjustment)
-    if (!command.approval) addMoved(state.byOnePerson, payment.paymentId, magnitudeOf(adjustment.changePaise))
+    if (command.approvalId === undefined)
+      addMoved(state.byOnePerson, payment.paymentId, magnitudeOf(adjustment.changePaise))
     if (settled) state.lines.set(settled.line.utr, settled.line)
     const { balances } = state
     for (const { creditAccountId, debitAccountId, ...leg } of journal.transfers) {
@@ -127,10 +162,6 @@ export const adjustPayment = command({
     saveAdjusted(
       tx,
       made.map(({ payment }) => payment),
-    )
-    useApprovals(
-      tx,
-      made.map(({ journal, command: { approval } }) => ({ ...journal, approvalId: approval?.approvalId })),
     )
     const settled = made.flatMap((each) => each.settled ?? [])
     saveJournals(
@@ -163,7 +194,7 @@ function eventsOf({ payment, adjustment, settled, command }: AdjustedPayment): O
 async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
   // They travel together; the server takes them in this order: payments before accounts, and the settlement lines, which
   // change under the locks of accounts only, behind both. What one person adjusted before changes under those of payments.
-  const [ofPayments, balances, known, lines, byOnePerson, limitPaise] = await Promise.all([
+  const [ofPayments, balances, known, lines, byOnePerson] = await Promise.all([
     payments.lockRows<Refundable>(tx, LOCK_PAYMENT, commands),
     lockAccounts(
       tx,
@@ -186,7 +217,6 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
       ),
     ),
     adjustedByOnePerson(tx, commands),
-    approvalLimit(tx),
   ])
   const byReference = byTenant(
     known,
@@ -206,16 +236,16 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
     lines: byUtr.of(tenantId),
     balances: balances.of(tenantId),
     byOnePerson: byOnePerson.of(tenantId),
-    limitPaise,
   }))
 }
 
 const magnitudeOf = (changePaise: bigint): bigint => (changePaise < 0n ? 0n - changePaise : changePaise)
 
 function decide(state: State, command: Prepared, now: Date): AdjustedPayment {
-  const { merchantId, paymentId, amountPaise, approval, ids, reason, reference } = command
+  const { merchantId, paymentId, amountPaise, ids, reason, reference } = command
   const payment = state.payments.get(paymentId) ?? fail('payment_not_found')
-  const nothing = { journal: undefined, settled: undefined, opens: [], command }
+  const beforePaise = state.byOnePerson.get(paymentId) ?? 0n
+  const nothing = { journal: undefined, settled: undefined, opens: [], beforePaise, command }
   const first = state.byReference.get(reference)
   if (first) {
     if (first.paymentId !== paymentId || first.amountPaise !== amountPaise) fail('adjustment_reference_used')
@@ -224,13 +254,6 @@ function decide(state: State, command: Prepared, now: Date): AdjustedPayment {
   const line = state.lines.get(payment.utr)
   const changePaise = adjustmentChange(payment, line, amountPaise)
   const magnitude = magnitudeOf(changePaise)
-  if (approval && approval.changePaise !== changePaise)
-    fail('adjustment_refused', { description: 'The payment was adjusted meanwhile: request it again' })
-  // Before the payment was locked, it was below the limit; another adjustment came first.
-  if (!approval && isAboveLimit(magnitude + (state.byOnePerson.get(paymentId) ?? 0n), state.limitPaise))
-    fail('approval_required', {
-      description: 'With what was adjusted of the payment before, it is above the limit for one person',
-    })
   const payable = state.balances.get(accountId('payable', merchantId)) ?? 0n
   const advancedPaise = paise(changePaise < 0n && magnitude > payable ? magnitude - payable : 0n)
   const adjustment: PaymentAdjustment = {
@@ -252,6 +275,7 @@ function decide(state: State, command: Prepared, now: Date): AdjustedPayment {
     journal: adjustmentJournal(adjustment, ids.legs),
     settled: isFitting ? settledBy(line, adjustment, ids.legs[2]) : undefined,
     opens: advancedPaise > 0n && !state.balances.has(advances.accountId) ? [advances] : [],
+    beforePaise,
     command,
   }
 }

@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { canonicalReference } from '@svc/kernel/bank-reference'
+import { canonicalReference, readReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
 import type { RailNotice } from '../rails/rail-notice.ts'
 import type { Credit } from './credit-notice.ts'
@@ -33,7 +33,7 @@ export function disputeAssignmentOf(
 
 /** The arguments of `acceptPayment` when an operator assigns a notice in quarantine. */
 export function assignmentOf(notice: RailNotice, reading: Reading, actor: string) {
-  const { tenantId: noticeTenantId, noticeId, body, flags, status } = notice
+  const { tenantId: noticeTenantId, noticeId, body, flags, reason, status } = notice
   if (status !== 'QUARANTINED') fail('notice_not_in_quarantine')
   if (flags.includes('refund_notice'))
     fail('notice_not_in_quarantine', {
@@ -48,11 +48,10 @@ export function assignmentOf(notice: RailNotice, reading: Reading, actor: string
     fail('validation_failed', {
       description: 'utr and amount: required, unless the notice reports a dispute',
     })
-  const utr = canonicalReference(reading.utr)
-  if (utr.length < 6 || utr.length > 35)
-    fail('validation_failed', { description: 'utr: must have 6 to 35 letters and digits' })
+  const utr = readReference(reading.utr)
+  if ('unreadable' in utr) fail('validation_failed', { description: `utr: ${utr.unreadable}` })
   const credit: Credit = {
-    utr,
+    utr: utr.value,
     tr: canonicalReference(reading.tr ?? ''),
     amountPaise: reading.amountPaise,
     payerVpa: null,
@@ -60,5 +59,10 @@ export function assignmentOf(notice: RailNotice, reading: Reading, actor: string
     transactionAt: null,
     flags,
   }
-  return { notice: body, read: { credit, isCertain: true }, assigns: { noticeTenantId, noticeId, actor } }
+  return {
+    notice: body,
+    read: { credit, isCertain: true },
+    assigns: { noticeTenantId, noticeId, actor },
+    reason: reason ?? undefined,
+  }
 }

@@ -18,6 +18,8 @@ const REFUNDED = statement<Sum>(
    from merchant_refunds r
    where (r.merchant_id, r.payment_id) in (select * from unnest($1::text[], $2::text[]))
      and r.requested_by is not null and r.status <> 'FAILED'
+     and not exists (select from approvals p
+       where p.tenant_id = r.merchant_id and p.journal_id = 'jrn_' || substr(r.refund_id, 5))
    group by r.merchant_id, r.payment_id`,
 )
 const ADJUSTED = statement<Sum>(

@@ -1,16 +1,18 @@
 import { fail } from '@svc/contract/errors'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { groupBy } from '@svc/kernel/group-by'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { BankEntries } from '../ledger/bank-entries.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
+import { moneyCommand } from '../ledger/money-command.ts'
 import { releaseOpeningBalances } from '../ledger/opening-balance.ts'
+import type { NoSecondPerson } from '../ledger/second-person.ts'
 import { paidAfterFailure, type Reserve, reservesOf, restoreLines } from './paid-after-failure.ts'
 import { type Payout, type PayoutStatus, payoutAccounts, payoutEvent, payouts } from './payout.ts'
+import { approverProblem, requireSecondPerson } from './payout-approver.ts'
 import {
   LEGS_MAX,
   paidJournal,
@@ -19,7 +21,13 @@ import {
   restoredJournal,
   returnedJournal,
 } from './payout-journals.ts'
-import { type FailedStep, failTaken, returnedPayout } from './returned-payout.ts'
+import {
+  type FailedStep,
+  failedByHand,
+  failTaken,
+  PAYOUT_FAILED_BY_HAND,
+  returnedPayout,
+} from './returned-payout.ts'
 
 /** What becomes of a payout. */
 export type PayoutStep =
@@ -50,6 +58,8 @@ interface State {
   readonly reserves: ReadonlyMap<string, Reserve>
   /** The merchant's accounts that exist. */
   readonly balances: ReadonlyMap<string, bigint>
+  /** Why the caller is no second person for the payout that is approved. */
+  readonly problem: NoSecondPerson | undefined
 }
 
 export interface ChangedPayout {
@@ -111,8 +121,10 @@ const FROM: Readonly<Record<PayoutStep['to'], readonly PayoutStatus[]>> = {
  * prepared it or set its bank account cannot approve it. Once it failed, was cancelled or came back from the bank, its
  * money is payable again and in a later payout; one that the bank has paid after all is paid, or an exception.
  */
-export const changePayout = command({
+export const changePayout = moneyCommand({
   name: 'changePayout',
+
+  approval: { ...PAYOUT_FAILED_BY_HAND, moves: (done) => failedByHand(done, journalsOf(done)) },
   batchMax: 1,
 
   prepare:
@@ -202,6 +214,13 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
     ),
     paid.length === 0 ? [] : reservesOf(tx, paid),
   ])
+  const [first] = commands as [Prepared]
+  const problem = await approverProblem(
+    tx,
+    known,
+    first,
+    first.step.to === 'APPROVED' ? first.step.by : undefined,
+  )
   const taken = new Map(rows.map(({ utr, payout_id }) => [utr, payout_id]))
   const byMerchant = groupBy(reserves, ({ merchantId }) => merchantId)
   return new ByTenant(
@@ -211,6 +230,7 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
       incoming,
       reserves: new Map((byMerchant.get(merchantId) ?? []).map((each) => [each.payoutId, each])),
       balances: balances.of(merchantId),
+      problem,
     }),
   )
 }
@@ -228,6 +248,7 @@ function decide(state: State, command: Prepared, now: Date): ChangedPayout {
   if (!FROM[step.to].includes(payout.status))
     fail('payout_state', { description: `The payout is ${payout.status}` })
   if (step.to === 'PAID' && taken.has(step.utr)) failTaken(step.utr)
+  if (step.to === 'APPROVED') requireSecondPerson(payout, state.problem)
   return { ...made, payout: changed(payout, step, now) }
 }
 
@@ -264,19 +285,9 @@ function isRepeat({ paidLateAt, returnUtr, runId, status, utr }: Payout, step: P
   }
 }
 
-/** One person alone does not send money away. */
-function requireAnother({ accountSetBy, preparedBy }: Payout, by: string): void {
-  if (by === preparedBy) fail('payout_same_person')
-  if (by === accountSetBy)
-    fail('payout_same_person', {
-      description: 'You set the bank account that this payout goes to: another person approves it',
-    })
-}
-
 function changed(payout: Payout, step: PayoutStep, now: Date): Payout {
   switch (step.to) {
     case 'APPROVED':
-      requireAnother(payout, step.by)
       return { ...payout, status: 'APPROVED', approvedBy: step.by, approvedAt: now }
     case 'SENT':
       return { ...payout, status: 'SENT', runId: step.runId, sentAt: now }

@@ -2,13 +2,15 @@ import { fail } from '@svc/contract/errors'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { saveEvents } from '@svc/platform/outbox'
+import { Type } from 'typebox'
 import { lockAccounts } from '../ledger/accounts.ts'
-import { useApprovals } from '../ledger/approvals.ts'
 import { saveJournals } from '../ledger/journals.ts'
-import type { FollowedNotice } from '../rails/find-notice.ts'
+import { moneyCommand } from '../ledger/money-command.ts'
+import type { Posting } from '../ledger/posting.ts'
+import { storedArgs } from '../ledger/stored-args.ts'
+import { type FollowedNotice, StoredFollowed } from '../rails/find-notice.ts'
 import { assignNotices } from '../rails/rail-notice.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
@@ -34,8 +36,6 @@ export interface CloseDispute {
   readonly outcome: DisputeEnd | 'OVERDUE'
   /** The notice in quarantine that an operator follows. */
   readonly assigns?: FollowedNotice | undefined
-  /** Of a second person who approved that it was won, above the limit. */
-  readonly approvalId?: string | undefined
 }
 
 interface Prepared extends CloseDispute, PreparedCommand {
@@ -83,8 +83,23 @@ export const closed = (
  * Ends a dispute (decision Q17): its merchant accepts it, an operator records what the network decided, or its deadline
  * has passed. A repeat changes nothing. One that was lost by its deadline can still be won.
  */
-export const closeDispute = command({
+export const closeDispute = moneyCommand({
   name: 'closeDispute',
+
+  approval: {
+    kinds: ['dispute_won'],
+    args: storedArgs(
+      Type.Object({
+        merchantId: Type.String(),
+        disputeId: Type.String(),
+        paymentId: Type.Optional(Type.String()),
+        outcome: Type.Enum(['WON']),
+        assigns: Type.Optional(StoredFollowed),
+      }),
+    ),
+    moves: wonByHand,
+    failures: ['dispute_not_found', 'dispute_closed', 'notice_not_in_quarantine'],
+  },
 
   prepare:
     ({ config, newId }) =>
@@ -129,19 +144,7 @@ export const closeDispute = command({
         notice: statingWon(assigns, dispute),
       })),
     )
-    const ended = made.map(({ command: { approvalId, ids, outcome }, ...ending }) => ({
-      approvalId,
-      journals: closedJournals({ ...ending, isOverdue: outcome === 'OVERDUE' }, ids.legs),
-    }))
-    useApprovals(
-      tx,
-      ended.map(({ approvalId, journals }) => ({ ...journals.at(-1)!, approvalId })),
-    )
-    saveJournals(
-      tx,
-      decisions[0]!.command.timeZone,
-      ended.flatMap(({ journals }) => journals),
-    )
+    saveJournals(tx, decisions[0]!.command.timeZone, made.flatMap(journalsOf))
     saveEvents(
       tx,
       made.map(({ dispute, command: { ids, timeZone } }) => disputeEvent(dispute, ids.event, timeZone)),
@@ -152,6 +155,26 @@ export const closeDispute = command({
     if (assigned.length > 0) assignNotices(tx, assigned, assigned[0]!.at)
   },
 })
+
+const journalsOf = ({ command: { ids, outcome }, ...ending }: Closed) =>
+  closedJournals({ ...ending, isOverdue: outcome === 'OVERDUE' }, ids.legs)
+
+/** That a dispute was won on the word of one person: its money is payable again. */
+function wonByHand(decision: Closed): Posting | undefined {
+  const { dispute, isNew, isOverturned, command } = decision
+  const { assigns } = command
+  if (!isNew || dispute.status !== 'WON' || statingWon(assigns, dispute)) return undefined
+  const { amountPaise, caseReference, disputeId, paymentId } = dispute
+  return {
+    kind: 'dispute_won',
+    amountPaise,
+    reference: disputeId,
+    facts: { disputeId, paymentId, ...(assigns && { noticeId: assigns.noticeId }) },
+    reason: `the network decided the case ${caseReference} for the merchant`,
+    journalId: required(journalsOf(decision).at(-1), 'an end has a journal').journalId,
+    isUndo: isOverturned,
+  }
+}
 
 async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
   const won = commands.flatMap(({ merchantId, paymentId }) =>

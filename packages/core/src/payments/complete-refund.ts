@@ -1,18 +1,17 @@
 import { fail } from '@svc/contract/errors'
 import { ByTenant, idsByTenant } from '@svc/kernel/by-tenant'
 import { paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
-import { useApprovals } from '../ledger/approvals.ts'
 import { saveJournals } from '../ledger/journals.ts'
+import { moneyCommand } from '../ledger/money-command.ts'
 import type { FollowedNotice } from '../rails/find-notice.ts'
+import type { QuarantineReason, UnreadableNotice } from '../rails/quarantine-reason.ts'
 import { assignNotices, notNew, type RailNotice, storeNotices } from '../rails/rail-notice.ts'
-import type { QuarantineReason, UnreadableNotice } from '../rails/read-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
@@ -28,11 +27,12 @@ import {
 } from './merchant-refund.ts'
 import { statingFailed, storeFailedNotices } from './outcome-notice.ts'
 import { payments } from './payment.ts'
+import { REFUND_FAILED_BY_HAND } from './refund-failed-by-hand.ts'
 import type { RefundOutcome } from './refund-notice.ts'
 import {
   type Changed,
   changesPayment,
-  contradicts,
+  contradiction,
   type Funds,
   givenBack,
   isMadeAfterFailure,
@@ -47,8 +47,8 @@ interface CompleteRefundArgs {
   readonly notice?: Buffer
   /** The notice in quarantine that an operator follows. */
   readonly assigns?: FollowedNotice | undefined
-  /** Of a second person who approved that it failed, above the limit. */
-  readonly approvalId?: string | undefined
+  /** SHA-256 of the file of the bank that states it, in hexadecimal. */
+  readonly file?: string | undefined
 }
 
 interface CompleteRefund extends PreparedCommand, CompleteRefundArgs {
@@ -96,8 +96,10 @@ const saveCompleted = merchantRefunds.updates(
  * Records that the bank has made a refund of a merchant, or could not (decision Q14); one that it has made after all is
  * refunded, or an exception. A repeat changes nothing; a notice that contradicts what is recorded goes to quarantine.
  */
-export const completeRefund = command({
+export const completeRefund = moneyCommand<CompleteRefundArgs, CompleteRefund, State, Outcome>({
   name: 'completeRefund',
+
+  approval: REFUND_FAILED_BY_HAND,
 
   prepare({ config, database, newId }) {
     const found = new BatchedLookup<DirectoryRow>(
@@ -180,12 +182,6 @@ function saveOutcomes(tx: Writes, timeZone: string, done: readonly Done[]): void
       notice: notice ?? statingFailed(assigns, refund),
     })),
   )
-  useApprovals(
-    tx,
-    failed.flatMap(({ journals, command: { approvalId } }) =>
-      journals.map((journal) => ({ ...journal, approvalId })),
-    ),
-  )
   saveJournals(
     tx,
     timeZone,
@@ -247,9 +243,10 @@ function decide(state: State, command: CompleteRefund, now: Date): Outcome {
     if (!command.notice) fail('refund_not_found')
     return { ...nothing, kept: toNotice(command, 'unknown_refund', now) }
   }
-  if (contradicts(refund, outcome, state.taken)) {
+  const field = contradiction(refund, outcome, state.taken)
+  if (field !== undefined) {
     if (!command.notice) fail('refund_closed')
-    return { ...nothing, kept: toNotice(command, 'contradicts_earlier_notice', now) }
+    return { ...nothing, kept: toNotice(command, 'contradicts_earlier_notice', now, field) }
   }
   const payment = state.payments.get(refund.paymentId)!
   if (isMadeAfterFailure(refund, outcome)) {
@@ -280,12 +277,14 @@ function decide(state: State, command: CompleteRefund, now: Date): Outcome {
 }
 
 /** A signed notice that is no outcome of a refund, for an operator to read. */
-const toNotice = (command: CompleteRefund, reason: QuarantineReason, now: Date): RailNotice =>
+const toNotice = (command: CompleteRefund, reason: QuarantineReason, now: Date, field?: string): RailNotice =>
   notNew(
     {
       tenantId: command.tenantId,
       body: command.notice ?? fail('refund_not_found'),
       reason,
+      field,
+      ...('unreadable' in command.read && { field: command.read.field, detail: command.read.detail }),
       utr: 'outcome' in command.read ? command.read.outcome.utr : command.read.utr,
       paymentId: command.paymentId,
       flags: ['refund_notice'],

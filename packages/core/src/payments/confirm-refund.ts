@@ -9,6 +9,7 @@ import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import type { AccountKind } from '../ledger/chart-of-accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
+import type { QuarantineReason } from '../rails/quarantine-reason.ts'
 import {
   type Assignment,
   assignNotices,
@@ -18,7 +19,6 @@ import {
   receivedElsewhere,
   storeNotices,
 } from '../rails/rail-notice.ts'
-import type { QuarantineReason } from '../rails/read-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
@@ -228,6 +228,7 @@ const toNotice = (
       tenantId,
       body: notice ?? fail(payment ? 'payment_not_returning' : 'payment_not_found'),
       reason,
+      ...(reason === 'contradicts_earlier_notice' && { field: 'amount' }),
       utr,
       paymentId: payment?.paymentId,
       flags: ['refund_notice'],

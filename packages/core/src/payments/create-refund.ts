@@ -3,15 +3,17 @@ import { fail } from '@svc/contract/errors'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { canonicalJson } from '@svc/kernel/canonical-json'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
+import { Type } from 'typebox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
-import { approvalLimit, isAboveLimit } from '../ledger/approvals.ts'
 import { saveJournals } from '../ledger/journals.ts'
+import { type Approvable, moneyCommand } from '../ledger/money-command.ts'
+import { StoredPaiseOrNone, StoredTextOrNone, storedArgs } from '../ledger/stored-args.ts'
 import { addMoved, type Moved, refundedByOperators } from './by-one-person.ts'
 import {
+  journalIdOf,
   type LegIds,
   type MerchantRefund,
   merchantRefunds,
@@ -28,11 +30,11 @@ export interface RefundRequest {
   readonly amountPaise: Paise | undefined
   readonly referenceNumber: string
   readonly reason: string | undefined
-  /** The operator who refunds on behalf of the merchant: up to the limit for one person (decision R10). */
+  /** The operator who refunds on behalf of the merchant (decision R10). */
   readonly requestedBy?: string | undefined
 }
 
-interface CreateRefund extends RefundRequest, PreparedCommand {
+interface CreateRefund extends RefundRequest, Approvable, PreparedCommand {
   readonly requestHash: Buffer
   readonly mayAdvance: boolean
   readonly ids: { readonly refund: string; readonly legs: LegIds; readonly event: string }
@@ -47,7 +49,6 @@ interface State {
   /** By account. */
   readonly balances: Map<string, bigint>
   readonly byOperators: Moved
-  readonly limitPaise: bigint | null
 }
 
 interface Created {
@@ -55,6 +56,8 @@ interface Created {
   /** The payment after it; absent for a repeat, which changes nothing. */
   readonly payment: Refundable | undefined
   readonly opens: readonly Account[]
+  /** What operators refunded of the payment before without a second person. */
+  readonly beforePaise: bigint
   readonly command: CreateRefund
 }
 
@@ -72,8 +75,40 @@ const BY_REFERENCE = statement<MerchantRefund>(
 )
 
 /** Refunds an accepted payment, or a part of it (decision Q14). A repeat of the reference returns the first refund. */
-export const createRefund = command({
+export const createRefund = moneyCommand({
   name: 'createRefund',
+
+  approval: {
+    kinds: ['merchant_refund'],
+    isOfTenants: true,
+    args: storedArgs(
+      Type.Object({
+        merchantId: Type.String(),
+        paymentId: Type.String(),
+        amountPaise: StoredPaiseOrNone,
+        referenceNumber: Type.String(),
+        reason: StoredTextOrNone,
+        requestedBy: Type.Optional(Type.String()),
+      }),
+    ),
+    moves: ({ beforePaise, payment, refund }) =>
+      payment && {
+        kind: 'merchant_refund',
+        amountPaise: refund.amountPaise,
+        reference: refund.referenceNumber,
+        facts: { paymentId: refund.paymentId },
+        reason: refund.reason ?? '',
+        journalId: journalIdOf(refund),
+        beforePaise,
+      },
+    failures: [
+      'payment_not_found',
+      'payment_not_accepted',
+      'refund_over_payment',
+      'refund_reference_in_use',
+      'payable_too_low',
+    ],
+  },
 
   prepare:
     ({ config, newId }) =>
@@ -93,11 +128,12 @@ export const createRefund = command({
   lock,
   decide,
 
-  apply({ payments, byReference, balances, byOperators }, { refund, payment }) {
+  apply({ payments, byReference, balances, byOperators }, { refund, payment, command: { approvalId } }) {
     if (!payment) return
     payments.set(payment.paymentId, payment)
     byReference.set(refund.referenceNumber, refund)
-    if (refund.requestedBy !== null) addMoved(byOperators, refund.paymentId, refund.amountPaise)
+    if (refund.requestedBy !== null && approvalId === undefined)
+      addMoved(byOperators, refund.paymentId, refund.amountPaise)
     const payable = accountId('payable', refund.merchantId)
     balances.set(payable, balances.get(payable)! - (refund.amountPaise - refund.advancedPaise))
     if (refund.advancedPaise > 0n) balances.set(accountId('merchant_advances', refund.merchantId), 0n)
@@ -133,7 +169,7 @@ async function lock(tx: BatchTx, commands: readonly CreateRefund[]): Promise<ByT
   // They travel together; the server takes them in this order: a reference, and what operators refunded before, is read
   // once its payment is locked.
   const byOperators = commands.filter(({ requestedBy }) => requestedBy !== undefined)
-  const [ofPayments, known, moved, limitPaise, balances] = await Promise.all([
+  const [ofPayments, known, moved, balances] = await Promise.all([
     payments.lockRows(tx, LOCK_PAYMENT, commands),
     tx.query(
       BY_REFERENCE,
@@ -144,7 +180,6 @@ async function lock(tx: BatchTx, commands: readonly CreateRefund[]): Promise<ByT
       ),
     ),
     refundedByOperators(tx, byOperators),
-    byOperators.length > 0 ? approvalLimit(tx) : null,
     lockAccounts(
       tx,
       commands.flatMap(({ merchantId }) => refundAccounts(merchantId)),
@@ -157,7 +192,6 @@ async function lock(tx: BatchTx, commands: readonly CreateRefund[]): Promise<ByT
       byReference: new Map(own.map((refund) => [refund.referenceNumber, refund])),
       balances: balances.of(tenantId),
       byOperators: moved.of(tenantId),
-      limitPaise,
     }
   })
 }
@@ -167,11 +201,11 @@ function decide(state: State, command: CreateRefund, now: Date): Created {
   const { merchantId, paymentId, referenceNumber, requestHash } = command
   const first = byReference.get(referenceNumber)
   if (first && !first.requestHash.equals(requestHash)) fail('refund_reference_in_use')
-  if (first) return { refund: first, payment: undefined, opens: [], command }
+  const beforePaise = state.byOperators.get(paymentId) ?? 0n
+  if (first) return { refund: first, payment: undefined, opens: [], beforePaise, command }
   const payment = payments.get(paymentId) ?? fail('payment_not_found')
   if (payment.status !== 'ACCEPTED') fail('payment_not_accepted')
   const amountPaise = amountOf(payment, command.amountPaise)
-  if (command.requestedBy !== undefined) requireBelowLimit(state, paymentId, amountPaise)
   const payable = balances.get(accountId('payable', merchantId))!
   const advancedPaise = paise(amountPaise > payable ? amountPaise - payable : 0n)
   if (advancedPaise > 0n && !command.mayAdvance) fail('payable_too_low')
@@ -201,19 +235,9 @@ function decide(state: State, command: CreateRefund, now: Date): Created {
     refund,
     payment: { ...payment, refundPaise: paise(payment.refundPaise + amountPaise) },
     opens,
+    beforePaise,
     command,
   }
-}
-
-/** What operators refunded of the payment before counts too: else many small refunds pass the limit. */
-function requireBelowLimit({ byOperators, limitPaise }: State, paymentId: string, amountPaise: Paise): void {
-  const before = byOperators.get(paymentId) ?? 0n
-  if (!isAboveLimit(before + amountPaise, limitPaise)) return
-  const earlier =
-    before > 0n ? `, with ${formatRupees(before)} that operators refunded of the payment before` : ''
-  fail('approval_required', {
-    description: `The merchant alone refunds this amount: it is above the limit for one operator${earlier}`,
-  })
 }
 
 /** The invariant of refunds: together, and with disputes, they never exceed their payment. */

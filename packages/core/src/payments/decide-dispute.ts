@@ -2,8 +2,8 @@ import { fail } from '@svc/contract/errors'
 import { paise } from '@svc/kernel/money'
 import type { PreparedCommand } from '@svc/platform/db/batch'
 import { type Account, account, accountId } from '../ledger/accounts.ts'
+import type { QuarantineReason } from '../rails/quarantine-reason.ts'
 import { type Assignment, notNew, type RailNotice } from '../rails/rail-notice.ts'
-import type { QuarantineReason } from '../rails/read-notice.ts'
 import type { StoredNotices } from '../rails/stored-notices.ts'
 import { requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
 import { closed } from './close-dispute.ts'
@@ -14,6 +14,8 @@ import { correctedPaise } from './payment.ts'
 
 /** How long a merchant has where the bank names no deadline (decision Q17). */
 const EVIDENCE_MS = 7 * 86_400_000
+/** No network waits as long: a deadline beyond is a mistyped year. */
+const DUE_AHEAD_MS = 3_653 * 86_400_000
 /** How long a merchant has at least where the deadline that the bank names has passed already. */
 const LATE_EVIDENCE_MS = 86_400_000
 
@@ -63,18 +65,18 @@ export function decide(state: State, command: ReceiveDispute, now: Date): Receiv
   const { assigns, read, report } = command
   requireWaiting(state.waiting, assigns)
   const unchanged = nothing(command, now)
-  const kept = (reason: QuarantineReason): Received =>
+  const kept = (reason: QuarantineReason, field?: string): Received =>
     assigns
       ? fail('notice_not_applied', { description: `The notice still changes no dispute: ${reason}` })
-      : { ...unchanged, kept: toNotice(command, reason, now) }
+      : { ...unchanged, kept: toNotice(command, reason, now, field) }
   if (!report) return kept('unreadable' in read ? read.unreadable : 'not_json')
   const first = state.byCase.get(report.caseReference)
   const payment = command.paymentId === undefined ? undefined : state.payments.get(command.paymentId)
   if (first) {
     const isByDeadline = state.lostByDeadline.has(first.disputeId)
     const isOverturned = isByDeadline && report.outcome === 'WON'
-    if (!payment || contradicts(first, payment, report, isByDeadline))
-      return kept('contradicts_earlier_notice')
+    const field = payment ? contradiction(first, payment, report, isByDeadline) : 'caseReference'
+    if (!payment || field !== undefined) return kept('contradicts_earlier_notice', field)
     // Kept beside the dispute: the network says the same, so it cannot be won any more.
     if (isByDeadline && report.outcome === 'LOST')
       return { ...unchanged, dispute: first, kept: toNotice(command, null, now) }
@@ -87,7 +89,9 @@ export function decide(state: State, command: ReceiveDispute, now: Date): Receiv
   if (report.outcome !== 'OPEN') return kept('unknown_dispute')
   if (!payment) return kept('unknown_payment')
   if (payment.status !== 'ACCEPTED') return kept('payment_not_accepted')
-  const { amountPaise } = report
+  const { amountPaise, evidenceDueAt } = report
+  if (evidenceDueAt && evidenceDueAt.getTime() - now.getTime() > DUE_AHEAD_MS)
+    return kept('time_unreadable', 'respondBy')
   if (amountPaise === undefined) return kept('amount_unreadable')
   if (amountPaise > correctedPaise(payment) - payment.refundPaise - payment.disputePaise)
     return kept('dispute_over_payment')
@@ -112,7 +116,7 @@ const nothing = (command: ReceiveDispute, at: Date): Received => ({
 })
 
 /** Until when the merchant, who hears of the dispute now, can submit evidence. */
-function evidenceDueAt({ evidenceDueAt: reported }: DisputeReport, now: Date): Date {
+function dueAt({ evidenceDueAt: reported }: DisputeReport, now: Date): Date {
   if (reported && reported > now) return reported
   return new Date(now.getTime() + (reported ? LATE_EVIDENCE_MS : EVIDENCE_MS))
 }
@@ -138,7 +142,7 @@ function opened(
     reason: report.reason,
     status: 'OPEN',
     evidence: null,
-    evidenceDueAt: evidenceDueAt(report, now),
+    evidenceDueAt: dueAt(report, now),
     createdAt: now,
     evidenceAt: null,
     closedAt: null,
@@ -156,29 +160,47 @@ function opened(
   }
 }
 
-/** Whether a report contradicts what is recorded of its case. */
-function contradicts(
+/** The field by which a report contradicts what is recorded of its case. */
+function contradiction(
   dispute: Dispute,
   payment: Refundable,
   report: DisputeReport,
   isByDeadline: boolean,
-): boolean {
+): string | undefined {
   const { amountPaise, outcome, utr } = report
-  if (payment.paymentId !== dispute.paymentId) return true
-  if (utr !== null && utr !== payment.utr) return true
-  if (amountPaise !== undefined && amountPaise !== dispute.amountPaise) return true
-  if (outcome === 'OPEN' || dispute.closedAt === null || isByDeadline) return false
-  return (outcome === 'WON') !== (dispute.status === 'WON')
+  if (payment.paymentId !== dispute.paymentId) return 'caseReference'
+  if (utr !== null && utr !== payment.utr) return 'utr'
+  if (amountPaise !== undefined && amountPaise !== dispute.amountPaise) return 'amount'
+  if (outcome === 'OPEN') return otherTerms(dispute, report)
+  if (dispute.closedAt === null || isByDeadline) return undefined
+  return (outcome === 'WON') === (dispute.status === 'WON') ? undefined : 'status'
+}
+
+/** The network may give its decision a reason of its own; the terms of an open case do not change. */
+function otherTerms(
+  { createdAt, evidenceDueAt, reason }: Dispute,
+  report: DisputeReport,
+): string | undefined {
+  if (report.reason !== null && reason !== null && report.reason !== reason) return 'reason'
+  const due = report.evidenceDueAt
+  return due && due > createdAt && due.getTime() !== evidenceDueAt.getTime() ? 'respondBy' : undefined
 }
 
 /** A signed notice that changes no dispute: for an operator to read, or beside what it repeats. */
-const toNotice = (command: ReceiveDispute, reason: QuarantineReason | null, now: Date): RailNotice =>
+const toNotice = (
+  command: ReceiveDispute,
+  reason: QuarantineReason | null,
+  now: Date,
+  field?: string,
+): RailNotice =>
   notNew(
     {
       tenantId: command.tenantId,
       body: command.notice,
       reason,
-      utr: command.report?.utr,
+      field,
+      ...('unreadable' in command.read && { field: command.read.field, detail: command.read.detail }),
+      utr: command.report?.utr ?? ('unreadable' in command.read ? command.read.utr : undefined),
       paymentId: command.paymentId,
       flags: ['dispute_notice'],
     },

@@ -15,6 +15,7 @@ import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { type Account, account, accountId } from '../ledger/accounts.ts'
 import type { Journal } from '../ledger/journals.ts'
+import type { JournalKind } from '../ledger/posting-rules.ts'
 
 export const DISPUTE_STATUSES = ['OPEN', 'EVIDENCE_SUBMITTED', 'ACCEPTED', 'WON', 'LOST'] as const
 export type DisputeStatus = (typeof DISPUTE_STATUSES)[number]
@@ -114,7 +115,7 @@ export const DEADLINE_PASSED = 'no evidence by the deadline'
 /** A journal's id is the dispute's under another prefix, with a letter for what happened. */
 function journal(
   { merchantId, disputeId, caseReference }: Dispute,
-  [kind, suffix, at]: readonly [string, string, Date],
+  [kind, suffix, at]: readonly [JournalKind, string, Date],
   legs: readonly (readonly [DisputeAccount, DisputeAccount, Paise, string])[],
 ): Journal {
   return {

@@ -7,6 +7,11 @@ const FIND = statement<Payment>(
   `select ${payments.columns} from payments p
    where p.payment_id = $1 or (p.utr = $2 and p.assigned_from is null)`,
 )
+const FIND_ASSIGNED = statement<Payment>(
+  'payment_assigned_by_id_or_utr',
+  `select ${payments.columns} from payments p
+   where p.payment_id = $1 or (p.utr = $2 and p.status <> 'ASSIGNED')`,
+)
 const LIST = statement<Payment>(
   'payments_in_suspense',
   `select ${payments.columns} from payments p where p.status = 'SUSPENSE'
@@ -16,6 +21,10 @@ const LIST = statement<Payment>(
 /** For operators: a credit of any tenant, by its id or by the bank's reference in its canonical form. */
 export const findCredit = async (tx: Tx, paymentId: string, utr: string): Promise<Payment | undefined> =>
   (await tx.query(FIND, [paymentId, utr]))[0]
+
+/** The same, of a credit that was assigned: the payment of its merchant. */
+export const findAssigned = async (tx: Tx, paymentId: string, utr: string): Promise<Payment | undefined> =>
+  (await tx.query(FIND_ASSIGNED, [paymentId, utr]))[0]
 
 /** For operators: the credits in suspense of all tenants, newest first. */
 export const listSuspense = (tx: Tx, limit: number): Promise<Payment[]> => tx.query(LIST, [limit])

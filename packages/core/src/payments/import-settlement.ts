@@ -1,11 +1,11 @@
 import { groupBy } from '@svc/kernel/group-by'
 import type { Paise } from '@svc/kernel/money'
-import type { OpenCommand } from '@svc/platform/command'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
-import type { RecordedSettlement, RecordSettlement } from './record-settlement.ts'
-import type { FileLine, SettlementStatus } from './settlement-line.ts'
+import { knownLines, type RecordSettlement } from './record-settlement.ts'
+import type { FileLine, SettlementLine, SettlementStatus } from './settlement-line.ts'
+import { sortLines, statusOf } from './sort-settlement-lines.ts'
 
 const OWNERS = statement<{ utr: string; tenant_id: string }>(
   'settlement_owners',
@@ -28,10 +28,44 @@ export interface SettlementImport {
   readonly conflicting: readonly FileLine[]
 }
 
+type Counted = Pick<SettlementLine, 'status' | 'amountPaise'>
+
+/** What becomes of the lines of one tenant. */
+interface SortedFile {
+  readonly lines: readonly Counted[]
+  readonly corrected: readonly Counted[]
+  readonly reopened: readonly unknown[]
+  readonly repeated: number
+  readonly conflicting: readonly FileLine[]
+}
+
 interface Importing {
   readonly database: Database
-  readonly record: OpenCommand<RecordSettlement, RecordedSettlement>
+  /** Records lines, or only finds out what would be done. */
+  readonly record: (file: RecordSettlement) => Promise<SortedFile>
 }
+
+/** What recording would do, without doing it. */
+export const previewOf =
+  (database: Database) =>
+  async (file: RecordSettlement): Promise<SortedFile> => {
+    const { tenantId, fileId, lines } = file
+    const state = await database.operate((tx) => knownLines(tx, [file]))
+    const { known, reversed } = state.of(tenantId)
+    const { fresh, corrected, reopened, conflicting } = sortLines(lines, fileId, known, reversed)
+    const counted = (line: FileLine): Counted => ({
+      status: statusOf(line, known.get(line.utr)?.payment),
+      amountPaise: line.amountPaise,
+    })
+    const others = fresh.length + corrected.length + reopened.length + conflicting.length
+    return {
+      lines: fresh.map(counted),
+      corrected: corrected.map(counted),
+      reopened,
+      repeated: lines.length - others,
+      conflicting,
+    }
+  }
 
 /**
  * Records a settlement file of the bank, line by line in bounded memory. Importing it again changes nothing but that lines
@@ -49,7 +83,7 @@ export async function importSettlement(
     const ownerOf = new Map(owners.map((row) => [row.utr, row.tenant_id]))
     const ofTenants = groupBy(chunk, ({ utr }) => ownerOf.get(utr) ?? PLATFORM_TENANT)
     const recorded = await Promise.all(
-      [...ofTenants].map(([tenantId, its]) => record.run({ tenantId, fileId, lines: its })),
+      [...ofTenants].map(([tenantId, its]) => record({ tenantId, fileId, lines: its })),
     )
     for (const each of recorded) {
       const of = (status: SettlementStatus) =>

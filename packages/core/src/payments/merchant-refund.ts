@@ -15,6 +15,7 @@ import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { type Account, account, accountId } from '../ledger/accounts.ts'
 import type { Journal } from '../ledger/journals.ts'
+import type { JournalKind } from '../ledger/posting-rules.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { type CodeFacts, type Payment, PaymentRecord, paymentRecordToWire } from './payment.ts'
 
@@ -128,7 +129,7 @@ export const refundAccounts = (merchantId: string): Account[] =>
 type Side = 'payable' | 'upi_refunds' | 'upi_clearing' | 'merchant_advances' | 'refund_exceptions'
 const leg = (
   { merchantId, refundId }: MerchantRefund,
-  [kind, transferId, createdAt]: readonly [string, string, Date],
+  [kind, transferId, createdAt]: readonly [JournalKind, string, Date],
   debit: Side,
   credit: Side,
   amountPaise: Paise,
@@ -143,14 +144,18 @@ const leg = (
   createdAt,
 })
 
+/** Of the journal that took the refund from the merchant. */
+export const journalIdOf = ({ refundId }: Pick<MerchantRefund, 'refundId'>): string =>
+  `jrn_${refundId.slice(4)}`
+
 /** A journal's id is the refund's under another prefix, with a letter for what happened. */
 const journal = (
   { merchantId, refundId, referenceNumber }: MerchantRefund,
-  [kind, suffix, at]: readonly [string, string, Date],
+  [kind, suffix, at]: readonly [JournalKind, string, Date],
   transfers: readonly Transfer[],
 ): Journal => ({
   tenantId: merchantId,
-  journalId: `jrn_${refundId.slice(4)}${suffix}`,
+  journalId: `${journalIdOf({ refundId })}${suffix}`,
   kind,
   reference: referenceNumber,
   reverses: null,
@@ -165,7 +170,7 @@ export type LegIds = readonly [string, string]
 /** From what is payable to the merchant, and beyond it as an advance. */
 function takenJournal(
   refund: MerchantRefund,
-  [kind, suffix, at]: readonly [string, string, Date],
+  [kind, suffix, at]: readonly [JournalKind, string, Date],
   [first, second]: LegIds,
 ): Journal {
   const { amountPaise, advancedPaise } = refund
@@ -221,7 +226,7 @@ export function failedJournal(refund: MerchantRefund, [first, second]: LegIds, a
         leg(refund, [kind, second, at], 'upi_refunds', 'merchant_advances', advancedPaise),
       ],
     ),
-    reverses: `jrn_${refund.refundId.slice(4)}`,
+    reverses: journalIdOf(refund),
     reason: failureReason,
   }
 }

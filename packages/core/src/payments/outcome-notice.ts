@@ -1,9 +1,8 @@
-import type { Tx, Writes } from '@svc/platform/db/database'
+import type { Writes } from '@svc/platform/db/database'
 import { columns, type Statement, statement } from '@svc/platform/db/statement'
 import type { FollowedNotice } from '../rails/find-notice.ts'
 import type { Dispute } from './dispute.ts'
 import { readDisputeNotice } from './dispute-notice.ts'
-import { lostByDeadline } from './lost-by-deadline.ts'
 import type { MerchantRefund } from './merchant-refund.ts'
 import { readRefundNotice } from './refund-notice.ts'
 
@@ -33,13 +32,6 @@ export function statingWon(
   const isStated =
     report.caseReference === caseReference && report.outcome === 'WON' && report.amountPaise === amountPaise
   return isStated ? followed.body : undefined
-}
-
-/** For operators: whether a dispute can become won, before it is locked. */
-export async function canBeWon(tx: Tx, dispute: Dispute): Promise<boolean> {
-  if (dispute.closedAt === null) return true
-  if (dispute.status !== 'LOST') return false
-  return (await lostByDeadline(tx, [dispute])).of(dispute.merchantId).has(dispute.disputeId)
 }
 
 interface Outcome {

@@ -86,7 +86,7 @@ export function adjustmentJournal(adjustment: PaymentAdjustment, [first, second]
     return {
       transferId,
       tenantId: merchantId,
-      kind: 'payment_adjustment',
+      kind: 'payment_adjustment' as const,
       debitAccountId: isMore ? clearing : other,
       creditAccountId: isMore ? other : clearing,
       amountPaise,

@@ -7,6 +7,9 @@ export interface Fee {
   /** Of the amount, in 1/100 percent. */
   readonly basisPoints: number
   readonly fixedPaise: Paise
+  readonly createdAt: Date
+  /** Payments that were accepted before it are not charged by it. */
+  readonly chargesFrom: Date | null
 }
 
 /** GST on a fee: half and half within one state, else integrated. */
@@ -39,19 +42,32 @@ const NOTHING: Charge = {
 export const shareOf = (amount: bigint, basisPoints: number): Paise =>
   paise((amount * BigInt(basisPoints) + 5_000n) / 10_000n)
 
+/** The one that was entered last for the last day on or before this one. */
 const latest = <T>(all: readonly T[], from: (one: T) => string, day: string): T | undefined =>
   all
     .filter((one) => from(one) <= day)
-    .sort((a, b) => (from(a) < from(b) ? -1 : 1))
+    .sort((a, b) => (from(a) < from(b) ? -1 : from(a) > from(b) ? 1 : 0))
     .at(-1)
 
-/** Fee and tax of one payment by what is in force on its business day, each rounded to the paisa (decision R11). */
+export interface Charged {
+  readonly amountPaise: Paise
+  readonly acceptedAt: Date
+  /** Its business day. */
+  readonly day: string
+}
+
+/**
+ * Fee and tax of one payment, each rounded to the paisa (decision R11): by the fee of its business day that was in force
+ * when it was accepted (decision Q15).
+ */
 export function chargeOf(
-  amountPaise: Paise,
-  day: string,
+  { amountPaise, acceptedAt, day }: Charged,
   { fees, taxRates, isWithinState }: Charging,
 ): Charge {
-  const fee = latest(fees, ({ validFrom }) => validFrom, day)
+  const known = fees
+    .filter(({ chargesFrom }) => chargesFrom === null || chargesFrom <= acceptedAt)
+    .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
+  const fee = latest(known, ({ validFrom }) => validFrom, day)
   if (!fee) return NOTHING
   const feePaise = paise(shareOf(amountPaise, fee.basisPoints) + fee.fixedPaise)
   const rate = latest(taxRates, ({ from }) => from, day)?.basisPoints ?? 0

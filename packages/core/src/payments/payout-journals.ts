@@ -1,6 +1,7 @@
 import { type Paise, paise } from '@svc/kernel/money'
 import { accountId } from '../ledger/accounts.ts'
 import type { Journal } from '../ledger/journals.ts'
+import type { JournalKind } from '../ledger/posting-rules.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { type Payout, type PayoutAccount, taxOf } from './payout.ts'
 
@@ -29,7 +30,7 @@ export const LEGS_MAX = 4
 /** A journal's id is the payout's under another prefix, with a letter for what happened. */
 function journal(
   { merchantId, payoutId }: Payout,
-  [kind, suffix, at]: readonly [string, string, Date],
+  [kind, suffix, at]: readonly [JournalKind, string, Date],
   legs: readonly Leg[],
   transferIds: readonly string[],
 ): Journal {

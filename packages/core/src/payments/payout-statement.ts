@@ -1,5 +1,5 @@
 import { formatRupees } from '@svc/kernel/money'
-import { instantOfDay } from '@svc/kernel/time'
+import { calendarDay, instantOfDay } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import { signed } from '@svc/platform/crypto/signed'
 import type { Tx } from '@svc/platform/db/database'
@@ -8,6 +8,7 @@ import { accountId } from '../ledger/accounts.ts'
 import { transfersSince } from '../ledger/transfers-since.ts'
 
 const DAY_MS = 86_400_000
+const DAY_MINUTES = 1_440
 
 export interface BusinessDay {
   /** `YYYY-MM-DD` in the business zone. */
@@ -16,6 +17,10 @@ export interface BusinessDay {
   readonly from: Date
   readonly to: Date
 }
+
+/** The business day of an instant: what is paid after the cut-off belongs to the next one. */
+export const businessDayOf = (at: Date, cutOffMinutes: number, timeZone: string): string =>
+  calendarDay(new Date(at.getTime() + (DAY_MINUTES - cutOffMinutes) * 60_000), timeZone)
 
 /** A business day ends at the cut-off, in minutes of the day, and begins where the one before ended. */
 export function businessDay(day: string, cutOffMinutes: number, timeZone: string): BusinessDay {

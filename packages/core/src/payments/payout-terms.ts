@@ -1,9 +1,11 @@
 import { failField } from '@svc/contract/fail-fields'
-import type { Paise } from '@svc/kernel/money'
+import { formatRupees, type Paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { isClosingTenant } from '../tenants/tenant.ts'
+import { announce } from '../tenants/tenant-events.ts'
 import { type MerchantFee, merchantFees, type PayoutDetails, payoutDetails } from './payout.ts'
+import { businessDay, businessDayOf } from './payout-statement.ts'
 
 const FIND_DETAILS = statement<PayoutDetails>(
   'payout_details_find_one',
@@ -19,14 +21,17 @@ const SET_DETAILS = statement(
 )
 const LIST_FEES = statement<MerchantFee>(
   'merchant_fees_list',
-  `select ${merchantFees.columns} from merchant_fees f where f.merchant_id = $1 order by f.valid_from desc`,
+  `select ${merchantFees.columns} from merchant_fees f where f.merchant_id = $1
+   order by f.valid_from desc, f.created_at desc`,
 )
 const SET_FEE = statement(
   'merchant_fee_set',
   `insert into merchant_fees (merchant_id, valid_from, basis_points, fixed_paise, created_at)
-   values ($1, $2, $3, $4, clock_timestamp())
-   on conflict (merchant_id, valid_from) do update set basis_points = excluded.basis_points,
-     fixed_paise = excluded.fixed_paise, created_at = excluded.created_at`,
+   values ($1, $2, $3, $4, clock_timestamp())`,
+)
+const PAID_SINCE = statement(
+  'merchant_paid_since',
+  'select from payments where merchant_id = $1 and created_at >= $2 limit 1',
 )
 
 /** Six to eighteen digits, as banks in India number accounts. */
@@ -56,6 +61,8 @@ export async function setPayoutDetails(
 ): Promise<void> {
   const { merchantId, accountHolder, accountNumber, ifsc, gstState } = details
   await tx.query(SET_DETAILS, [merchantId, accountHolder, accountNumber, ifsc, gstState])
+  const record = { merchantId, changed: ['bankAccount'], bankAccountEnds: accountNumber.slice(-4) }
+  announce(tx, merchantId, 'merchant.updated', merchantId, record)
 }
 
 export const listMerchantFees = (tx: Tx, merchantId: string): Promise<MerchantFee[]> =>
@@ -63,28 +70,46 @@ export const listMerchantFees = (tx: Tx, merchantId: string): Promise<MerchantFe
 
 export interface NewFee {
   readonly merchantId: string
-  /** Business day from which it is charged, `YYYY-MM-DD`. */
-  readonly validFrom: string
+  /** Business day from which it is charged, `YYYY-MM-DD`; by default the first one that is possible. */
+  readonly validFrom: string | undefined
   readonly basisPoints: number
   readonly fixedPaise: Paise
 }
 
+/** What decides which business day it is; `field`: how the caller calls the day. */
+export interface FeeDays {
+  readonly now: Date
+  readonly cutOffMinutes: number
+  readonly timeZone: string
+  readonly field?: string
+}
+
 /**
- * Sets the fee of a merchant from a business day on; one for the same day is replaced. Only of a merchant that is closing
+ * Sets the fee of a merchant from a business day on, in the place of one that was set for the same day (decision Q15). It
+ * begins on the next day or later, or today where the merchant has no payment of today. Only of a merchant that is closing
  * can past days be made free, for payments that are in no payout yet: fees that exceed them would keep it open for good.
- * `field`: how the caller calls the day.
  */
 export async function setMerchantFee(
   tx: Tx,
-  fee: NewFee,
-  { today, field = 'validFrom' }: { readonly today: string; readonly field?: string },
+  { merchantId, validFrom, basisPoints, fixedPaise }: NewFee,
+  { now, cutOffMinutes, timeZone, field = 'validFrom' }: FeeDays,
 ): Promise<void> {
-  const isFree = fee.basisPoints === 0 && fee.fixedPaise === 0n
-  if (fee.validFrom < today && !(isFree && (await isClosingTenant(tx, fee.merchantId))))
+  const today = businessDay(businessDayOf(now, cutOffMinutes, timeZone), cutOffMinutes, timeZone)
+  const tomorrow = businessDayOf(today.to, cutOffMinutes, timeZone)
+  const isPaidToday = (await tx.query(PAID_SINCE, [merchantId, today.from])).length > 0
+  const first = isPaidToday ? tomorrow : today.day
+  const isFree = basisPoints === 0 && fixedPaise === 0n
+  if (validFrom !== undefined && validFrom < first && !(isFree && (await isClosingTenant(tx, merchantId))))
     failField(
       field,
       'minimum',
-      'must be today or a later day; of a merchant that is closing, a fee of zero may begin earlier',
+      isPaidToday
+        ? `must be ${tomorrow} or later: the merchant has payments of today; of a merchant that is closing, a fee of zero may begin earlier`
+        : 'must be today or a later day; of a merchant that is closing, a fee of zero may begin earlier',
     )
-  await tx.query(SET_FEE, [fee.merchantId, fee.validFrom, fee.basisPoints, fee.fixedPaise])
+  const from = validFrom ?? first
+  await tx.query(SET_FEE, [merchantId, from, basisPoints, fixedPaise])
+  const percent = formatRupees(BigInt(basisPoints))
+  const fee = { validFrom: from, percent, fixed: formatRupees(fixedPaise) }
+  announce(tx, merchantId, 'merchant.updated', merchantId, { merchantId, changed: ['fee'], fee })
 }

@@ -106,12 +106,14 @@ export const payoutDetails = table('payout_details', 'd', ['merchantId'], {
 })
 export type PayoutDetails = RowOf<typeof payoutDetails>
 
-export const merchantFees = table('merchant_fees', 'f', ['merchantId', 'validFrom'], {
+export const merchantFees = table('merchant_fees', 'f', ['merchantId', 'validFrom', 'createdAt'], {
   merchantId: text,
   validFrom: day,
   basisPoints: integer,
   fixedPaise: paise,
-  createdAt: stamped(instant),
+  createdAt: instant,
+  /** Payments that were accepted before it are charged by an earlier one; `null`: it holds for all of its days. */
+  chargesFrom: generated(nullable(instant)),
 })
 export type MerchantFee = RowOf<typeof merchantFees>
 

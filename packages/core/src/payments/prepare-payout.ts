@@ -3,7 +3,7 @@ import type { TaxRate } from '@svc/contract/payout-settings'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { groupBy } from '@svc/kernel/group-by'
 import { type Paise, paise } from '@svc/kernel/money'
-import { calendarDay, instantOfDay } from '@svc/kernel/time'
+import { instantOfDay } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
@@ -26,6 +26,7 @@ import {
 import { type Charging, chargeOf } from './payout-fees.ts'
 import { LEGS_MAX, preparedJournal } from './payout-journals.ts'
 import { ADJUSTING, ADJUSTING_DOWN, ADVANCING } from './payout-line-kinds.ts'
+import { businessDayOf } from './payout-statement.ts'
 
 export interface PreparePayout {
   readonly merchantId: string
@@ -241,9 +242,6 @@ function dueFromOf(due: readonly DueLine[], paid: readonly DueLine[], until: Dat
 
 function linesOf(due: readonly DueLine[], charging: Charging, command: Prepared): PayoutLine[] {
   const { merchantId, payoutId, timeZone, dayEndsAt } = command
-  // What is paid after the cut-off belongs to the next business day.
-  const beforeMidnightMs = (1_440 - dayEndsAt) * 60_000
-  const dayOf = (at: Date) => calendarDay(new Date(at.getTime() + beforeMidnightMs), timeZone)
   return due.map(({ kind, objectId, occurredAt, amountPaise, advancePaise }) => ({
     merchantId,
     payoutId,
@@ -252,10 +250,14 @@ function linesOf(due: readonly DueLine[], charging: Charging, command: Prepared)
     occurredAt,
     amountPaise,
     advancePaise,
-    ...chargeOf(kind === 'payment' ? amountPaise : paise(0n), dayOf(occurredAt), {
-      ...charging,
-      fees: kind === 'payment' ? charging.fees : [],
-    }),
+    ...chargeOf(
+      {
+        amountPaise: kind === 'payment' ? amountPaise : paise(0n),
+        acceptedAt: occurredAt,
+        day: businessDayOf(occurredAt, dayEndsAt, timeZone),
+      },
+      { ...charging, fees: kind === 'payment' ? charging.fees : [] },
+    ),
     released: false,
   }))
 }

@@ -2,6 +2,7 @@ import { ByTenant, byTenant, idsByTenant } from '@svc/kernel/by-tenant'
 import { groupBy } from '@svc/kernel/group-by'
 import type { Paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
+import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { account, lockAccounts } from '../ledger/accounts.ts'
@@ -98,6 +99,37 @@ export interface RecordedSettlement {
   readonly timeZone: string
 }
 
+/** What is known of the lines of files, by tenant. */
+export async function knownLines(tx: Tx, files: readonly RecordSettlement[]): Promise<ByTenant<State>> {
+  const wanted = files.flatMap(({ tenantId, lines }) => lines.map(({ utr }) => ({ tenantId, utr })))
+  const places = files.flatMap(({ tenantId, fileId, lines }) =>
+    lines.map(({ line }) => ({ tenantId, fileId, line })),
+  )
+  const [rows, reversed] = await Promise.all([
+    tx.query(
+      KNOWN,
+      columns(
+        wanted,
+        ({ tenantId }) => tenantId,
+        ({ utr }) => utr,
+      ),
+    ),
+    reversedPlaces(tx, places),
+  ])
+  const known = byTenant(
+    rows,
+    ({ lineTenant }) => lineTenant,
+    ({ lineUtr }) => lineUtr,
+    knownOf,
+  )
+  const placesOf = idsByTenant(
+    reversed,
+    ({ tenantId }) => tenantId,
+    ({ place }) => place,
+  )
+  return new ByTenant((tenantId): State => ({ known: known.of(tenantId), reversed: placesOf.of(tenantId) }))
+}
+
 /**
  * Records what the bank has paid for one tenant's payments: of each line whose payment is known with this amount the
  * money goes from the clearing account to the bank account, in one journal for each day on which the bank paid. A repeat changes nothing; where the bank had
@@ -117,39 +149,13 @@ export const recordSettlement = command({
     }),
 
   async lock(tx, commands) {
-    const wanted = commands.flatMap(({ tenantId, lines }) => lines.map(({ utr }) => ({ tenantId, utr })))
     const accounts = commands.flatMap(({ tenantId }) => [
       account('bank', tenantId),
       account('upi_clearing', tenantId),
     ])
-    const places = commands.flatMap(({ tenantId, fileId, lines }) =>
-      lines.map(({ line }) => ({ tenantId, fileId, line })),
-    )
     // In this order: who holds the accounts sees what others have recorded.
-    const [, rows, reversed] = await Promise.all([
-      lockAccounts(tx, accounts),
-      tx.query(
-        KNOWN,
-        columns(
-          wanted,
-          ({ tenantId }) => tenantId,
-          ({ utr }) => utr,
-        ),
-      ),
-      reversedPlaces(tx, places),
-    ])
-    const known = byTenant(
-      rows,
-      ({ lineTenant }) => lineTenant,
-      ({ lineUtr }) => lineUtr,
-      knownOf,
-    )
-    const placesOf = idsByTenant(
-      reversed,
-      ({ tenantId }) => tenantId,
-      ({ place }) => place,
-    )
-    return new ByTenant((tenantId): State => ({ known: known.of(tenantId), reversed: placesOf.of(tenantId) }))
+    const [, state] = await Promise.all([lockAccounts(tx, accounts), knownLines(tx, commands)])
+    return state
   },
 
   decide({ known, reversed }, args, now): RecordedSettlement {

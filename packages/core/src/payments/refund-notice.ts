@@ -1,14 +1,10 @@
-import { canonicalReference } from '@svc/kernel/bank-reference'
+import { readReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
-import {
-  isStated,
-  parseObject,
-  readRupees,
-  statedKind,
-  statusOf,
-  textOf,
-  type UnreadableNotice,
-} from '../rails/read-notice.ts'
+import { readOutcome, type StatedOutcome } from '@svc/kernel/outcome-words'
+import { type Reading, unreadable, valueIn } from '@svc/kernel/reading'
+import type { UnreadableNotice } from '../rails/quarantine-reason.ts'
+import { readMoney, readOwn, saying, statedKind, statedReference } from '../rails/read-notice.ts'
+import type { StatedFields } from '../rails/stated-fields.ts'
 import { refundIdOf } from './merchant-refund.ts'
 
 /** What a bank reports of a merchant's refund. */
@@ -31,37 +27,64 @@ export type ReadRefundNotice =
   /** A credit that was not accepted went back: named by its own reference. */
   { readonly credit: ReturnedCredit } | { readonly outcome: RefundOutcome } | UnreadableNotice
 
-const TEXT_MAX = 255
-const MADE = new Set(['REFUNDED', 'SUCCESS', 'PROCESSED', 'COMPLETED'])
-const NOT_MADE = new Set(['FAILED', 'FAILURE', 'REJECTED', 'RETURNED'])
-/** Of a credit: that it went back is what such a notice is for. */
-const WENT_BACK = new Set([...MADE, 'RETURNED'])
+/** Words of `gone_back` that say of a refund that it was made, and of a credit that it went back. */
+const REFUNDED = new Set(['REFUNDED', 'REFUND'])
+/** The same of a credit; of a refund, that the payer's bank sent it back. */
+const RETURNED = new Set(['RETURNED', 'RETURN', 'REVERSED', 'REVERSAL', 'AUTOREVERSED', 'AUTOREFUNDED'])
+/** Of the bank's own references, which have no common length. */
+const OWN_REFERENCE = { min: 4, max: 64, digits: 'any' } as const
 
 /** Reads the body of a signed notice of a refund. Total: whatever the bytes are, it returns what they say. */
 export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
-  const notice = parseObject(body)
-  if (!notice) return { unreadable: 'not_json' }
-  const utr = canonicalReference(textOf(notice['utr']) ?? '').slice(0, TEXT_MAX)
-  const stated = statedKind(notice)
-  if (stated && stated !== 'refund') return { unreadable: 'wrong_route', utr }
-  const named = textOf(notice['refundId'])
-  const status = statusOf(notice)
-  const { amount } = notice
-  const amountPaise = amount === undefined ? undefined : readRupees(amount)
-  const isAmountRead = amount === undefined || amountPaise !== undefined
-  if (named === undefined) {
-    // Whose refund it is cannot be read, or the return is reported not to have been made.
-    if (isStated(notice['refundId'])) return { unreadable: 'unknown_refund' }
-    if (isStated(notice['status']) && !WENT_BACK.has(status)) return { unreadable: 'status_unreadable' }
-    if (utr === '') return { unreadable: 'reference_unreadable' }
-    return isAmountRead ? { credit: { utr, amountPaise } } : { unreadable: 'amount_unreadable' }
-  }
-  const refundId = refundIdOf(canonicalReference(named))
-  if (refundId === undefined) return { unreadable: 'unknown_refund' }
-  if (!MADE.has(status) && !NOT_MADE.has(status)) return { unreadable: 'status_unreadable' }
-  if (!isAmountRead) return { unreadable: 'amount_unreadable' }
-  const reason = textOf(notice['reason'])?.trim().slice(0, TEXT_MAX) || 'not stated'
+  const stated = readOwn(body)
+  if (!stated) return { unreadable: 'not_json' }
+  const isOfRefund = stated.at('refundId') !== undefined
+  const form = isOfRefund ? OWN_REFERENCE : undefined
+  const utr = valueIn(readReference(stated.at('utr') ?? '', form))
+  const kind = statedKind(stated)
+  if (kind && kind !== 'refund') return { unreadable: 'wrong_route', utr }
+  const refundId = stated.read('refundId', 'unknown_refund', readRefundId)
+  const status = stated.read('status', 'status_unreadable', (value) => readOutcome(value, 'refund'))
+  const isMade = isOfRefund ? wasMade(stated, status) : wentBack(stated, status)
+  if (isOfRefund) statedReference(stated, 'utr', form)
+  else stated.require('utr', 'reference_unreadable', readReference)
+  const amountPaise = stated.read('amount', 'amount_unreadable', readMoney)
+  const reason = stated.text('reason')
+  if (stated.problem) return { ...stated.problem, utr }
+  if (refundId === undefined) return { credit: { utr: utr ?? '', amountPaise } }
   return {
-    outcome: { refundId, utr: utr || null, amountPaise, failureReason: MADE.has(status) ? null : reason },
+    outcome: {
+      refundId,
+      utr: utr ?? null,
+      amountPaise,
+      failureReason: isMade ? null : (reason ?? 'not stated'),
+    },
   }
+}
+
+function readRefundId(value: unknown): Reading<string> {
+  const reference = readReference(value, { max: 64, digits: 'any' })
+  if ('unreadable' in reference) return reference
+  const refundId = refundIdOf(reference.value)
+  return refundId === undefined ? unreadable('is not the id of a refund') : { value: refundId }
+}
+
+/** Whether a merchant's refund was made, or has failed. A status that says neither is a problem. */
+function wasMade(stated: StatedFields, status: StatedOutcome | undefined): boolean {
+  if (!status) {
+    stated.refuse('status_unreadable', 'status', 'is not stated')
+    return false
+  }
+  const { outcome, word } = status
+  const isOver = outcome === 'success' || outcome === 'failed' || REFUNDED.has(word) || RETURNED.has(word)
+  if (!isOver) stated.refuse('status_unreadable', 'status', saying(stated.at('status'), status, 'refund'))
+  return outcome === 'success' || REFUNDED.has(word)
+}
+
+/** Of a credit: that it went back is what such a notice is for; one that says otherwise is a problem. */
+function wentBack(stated: StatedFields, status: StatedOutcome | undefined): boolean {
+  const isBack =
+    !status || status.outcome === 'success' || REFUNDED.has(status.word) || RETURNED.has(status.word)
+  if (!isBack) stated.refuse('status_unreadable', 'status', saying(stated.at('status'), status, 'refund'))
+  return isBack
 }

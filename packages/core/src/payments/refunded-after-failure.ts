@@ -72,19 +72,23 @@ export const isMadeAfterFailure = (
 ): outcome is Made =>
   status === 'FAILED' && refundedLateAt === null && outcome.failureReason === null && outcome.utr !== null
 
-/** Whether a report contradicts what is recorded of a refund. `taken`: by the bank's reference, the refund that has it. */
-export function contradicts(
+/**
+ * The field by which a report contradicts what is recorded of a refund. `taken`: by the bank's reference, the refund that
+ * has it.
+ */
+export function contradiction(
   refund: MerchantRefund,
   outcome: RefundOutcome,
   taken: ReadonlyMap<string, string>,
-): boolean {
+): string | undefined {
   const { utr, amountPaise, failureReason } = outcome
-  if (amountPaise !== undefined && amountPaise !== refund.amountPaise) return true
-  if (utr !== null && (taken.get(utr) ?? refund.refundId) !== refund.refundId) return true
-  if (!refund.completedAt || isMadeAfterFailure(refund, outcome)) return false
+  if (amountPaise !== undefined && amountPaise !== refund.amountPaise) return 'amount'
+  if (utr !== null && (taken.get(utr) ?? refund.refundId) !== refund.refundId) return 'utr'
+  if (!refund.completedAt || isMadeAfterFailure(refund, outcome)) return undefined
   const isOther = utr !== null && refund.utr !== null && utr !== refund.utr
   const wasMade = refund.status === 'REFUNDED' || refund.refundedLateAt !== null
-  return isOther || (failureReason === null) !== wasMade
+  if (isOther) return 'utr'
+  return (failureReason === null) === wasMade ? undefined : 'status'
 }
 
 interface Report {

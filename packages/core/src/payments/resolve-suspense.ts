@@ -1,14 +1,15 @@
 import { fail } from '@svc/contract/errors'
 import { ByTenant } from '@svc/kernel/by-tenant'
-import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
-import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
+import { Type } from 'typebox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
-import { useApprovals } from '../ledger/approvals.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
+import { moneyCommand } from '../ledger/money-command.ts'
+import type { JournalKind } from '../ledger/posting-rules.ts'
+import { orNull, storedArgs } from '../ledger/stored-args.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { type Payment, paymentEvent, payments } from './payment.ts'
 
@@ -19,8 +20,6 @@ export interface ResolveSuspense {
   /** Whom it belongs to; `null` returns it to its payer. */
   readonly merchantId: string | null
   readonly reason: string
-  /** Of a second person, above the limit. */
-  readonly approvalId?: string | undefined
 }
 
 interface Prepared extends ResolveSuspense, PreparedCommand {
@@ -69,8 +68,30 @@ const MOVE_BACK = statement(
  * Ends a credit's wait in suspense (decision Q16): it is assigned to a merchant, or the bank is to return it. Out of the
  * platform's suspense it goes by two linked journals, each within its tenant (decision R9). A repeat changes nothing.
  */
-export const resolveSuspense = command({
+export const resolveSuspense = moneyCommand({
   name: 'resolveSuspense',
+
+  approval: {
+    kinds: ['suspense_assigned', 'suspense_returned'],
+    args: storedArgs(
+      Type.Object({
+        tenantId: Type.String(),
+        paymentId: Type.String(),
+        merchantId: orNull(Type.String()),
+        reason: Type.String(),
+      }),
+    ),
+    moves: ({ journals: [journal], resolved, command: { merchantId, paymentId, reason } }) =>
+      journal && {
+        kind: merchantId === null ? 'suspense_returned' : 'suspense_assigned',
+        amountPaise: resolved.amountPaise,
+        reference: resolved.utr,
+        facts: { paymentId, merchantId },
+        reason,
+        journalId: journal.journalId,
+      },
+    failures: ['payment_not_found', 'suspense_resolved'],
+  },
 
   prepare:
     ({ config, newId }) =>
@@ -110,14 +131,6 @@ export const resolveSuspense = command({
       credited.map(({ merchantId }) => merchantId),
       credited.map(({ createdAt }) => createdAt),
     ])
-    useApprovals(
-      tx,
-      done.map(({ journals: [journal], command: { approvalId, tenantId } }) => ({
-        tenantId,
-        journalId: required(journal, 'a resolution has a journal').journalId,
-        approvalId,
-      })),
-    )
     saveJournals(
       tx,
       done[0]!.command.timeZone,
@@ -229,7 +242,7 @@ type Side = 'suspense' | 'payable' | 'upi_refunds' | 'inter_tenant'
 function journal(
   { ids, reason, tenantId }: Prepared,
   { paymentId, utr, amountPaise }: Payment,
-  kind: string,
+  kind: JournalKind,
   [debit, credit, owner]: readonly [Side, Side, string],
   now: Date,
 ): Journal {

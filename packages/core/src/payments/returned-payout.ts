@@ -1,5 +1,9 @@
 import { fail } from '@svc/contract/errors'
+import { Type } from 'typebox'
 import type { BankEntries } from '../ledger/bank-entries.ts'
+import type { Journal } from '../ledger/journals.ts'
+import type { Posting } from '../ledger/posting.ts'
+import { StoredTextOrNone, storedArgs } from '../ledger/stored-args.ts'
 import type { Payout } from './payout.ts'
 
 /** What the bank says of a payout that it could not make, or whose money came back. */
@@ -8,6 +12,57 @@ export interface FailedStep {
   readonly reason: string
   /** The bank’s reference of the return, where it had paid. */
   readonly returnUtr?: string | undefined
+  /** SHA-256 of the file of the bank that says so, in hexadecimal. */
+  readonly file?: string | undefined
+}
+
+/** Of an operator who says so without a file. */
+const STORED = storedArgs(
+  Type.Object({
+    merchantId: Type.String(),
+    payoutId: Type.String(),
+    step: Type.Object({
+      to: Type.Enum(['FAILED']),
+      reason: Type.String(),
+      returnUtr: StoredTextOrNone,
+    }),
+  }),
+)
+
+/** An operator says that a payout failed (decision R10). */
+export const PAYOUT_FAILED_BY_HAND = {
+  kinds: ['payout_failed'],
+  args: STORED,
+  failures: ['payout_not_found', 'payout_state', 'utr_conflict'],
+} as const
+
+/**
+ * That a payout failed on the word of one person. The bank may have made it: what it was made of is due again, and is
+ * paid out a second time.
+ */
+export function failedByHand(
+  { isRepeat, payout, command: { step } }: ChangedByStep,
+  [journal]: readonly Journal[],
+): Posting | undefined {
+  if (isRepeat || step.to !== 'FAILED' || step.file !== undefined || !journal) return undefined
+  const { amountPaise, payoutId, returnUtr } = payout
+  return {
+    kind: 'payout_failed',
+    amountPaise,
+    reference: payoutId,
+    facts: { payoutId, ...(returnUtr !== null && { returnUtr }) },
+    reason: step.reason,
+    journalId: journal.journalId,
+    isUndo: true,
+  }
+}
+
+interface ChangedByStep {
+  readonly isRepeat: boolean
+  readonly payout: Payout
+  readonly command: {
+    readonly step: FailedStep | { readonly to: 'APPROVED' | 'SENT' | 'PAID' | 'CANCELLED' }
+  }
 }
 
 export const failTaken = (utr: string): never =>

@@ -25,7 +25,7 @@ export function settlementJournal(
   const first = required(lines[0], 'a settlement journal has lines')
   const transfer = {
     ...made,
-    kind: 'bank_settlement',
+    kind: 'bank_settlement' as const,
     debitAccountId: accountId('bank', made.tenantId),
     creditAccountId: accountId('upi_clearing', made.tenantId),
     amountPaise: paise(lines.reduce((sum, { amountPaise }) => sum + amountPaise, 0n)),

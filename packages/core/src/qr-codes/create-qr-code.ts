@@ -196,6 +196,7 @@ function newQrCode(request: QrCodeRequest, payee: PayeeRow, { qrCodeId, tr, now 
       mcc: payee.mcc,
       tr,
       multipleUse,
+      fixedAmount,
       ...(qrName !== undefined && { note: qrName }),
       ...(amountPaise !== undefined && { amountPaise }),
     }),

@@ -103,10 +103,14 @@ const Payments = Type.Object(
   { additionalProperties: false, description: 'Accepted payments' },
 )
 
+/** What every code has, of the fields that the specification leaves optional. */
+const ALWAYS = ['qrCodeId', 'multipleUse', 'fixedAmount', 'status', 'createdOn', 'modifiedOn'] as const
+
 /** The record of our own operations: the specified fields, and how the code stands (decision Q5). */
 export const QrCodeRecord = Type.Object(
   {
     ...QrCodeResponse.properties,
+    ...Type.Required(Type.Pick(QrCodeResponse, ALWAYS)).properties,
     upiUri: Type.Optional(
       Type.String({
         description: 'What the image says, also an intent link; returned by create and get only',

@@ -1,7 +1,9 @@
 import { fail } from '@svc/contract/errors'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { type Assignment, type RailNotice, railNotices } from './rail-notice.ts'
+import { Type } from 'typebox'
+import { StoredBytes } from '../ledger/stored-args.ts'
+import { type Assignment, type RailNotice, railNotices, StoredAssignment } from './rail-notice.ts'
 import type { NoticeFlag } from './read-notice.ts'
 
 const FIND = statement<RailNotice>(
@@ -26,6 +28,9 @@ export const findNotice = async (tx: Tx, noticeId: string): Promise<RailNotice |
 export interface FollowedNotice extends Omit<Assignment, 'paymentId' | 'cardAccountId'> {
   readonly body: Buffer
 }
+
+/** The same of a command that waits for a second person. */
+export const StoredFollowed = Type.Object({ ...StoredAssignment.properties, body: StoredBytes })
 
 /** The notice in quarantine that an operator follows: what it is about says its flag. */
 export async function followedNotice(

@@ -6,15 +6,27 @@ import type { Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { bytes, instant, nullable, type RowOf, table, text, textOf, texts } from '@svc/platform/db/table'
 import { Type } from 'typebox'
-import type { NoticeFlag, NoticeKind, QuarantineReason } from './read-notice.ts'
+import {
+  NOTICE_REASONS,
+  type QuarantineReason,
+  type StatedField,
+  UNREAD_REASONS,
+} from './quarantine-reason.ts'
+import type { NoticeFlag, NoticeKind } from './read-notice.ts'
+
+export const NOTICE_STATUSES = ['QUARANTINED', 'ASSIGNED', 'DISMISSED', 'DUPLICATE', 'IGNORED'] as const
+type NoticeStatus = (typeof NOTICE_STATUSES)[number]
 
 /** Signed notices that are no payment by themselves (decision Q11). */
 export const railNotices = table('rail_notices', 'n', ['tenantId', 'noticeId'], {
   tenantId: text,
   noticeId: text,
   body: bytes,
-  status: textOf<'QUARANTINED' | 'ASSIGNED' | 'DISMISSED' | 'DUPLICATE'>(),
+  status: textOf<NoticeStatus>(),
   reason: nullable(textOf<QuarantineReason>()),
+  /** Which field is the reason, as the notice names it, and what it states. */
+  field: nullable(text),
+  detail: nullable(text),
   utr: nullable(text),
   /** The payment that it repeats, contradicts or became. */
   paymentId: nullable(text),
@@ -59,14 +71,8 @@ const KEPT = statement<Pick<RailNotice, 'noticeId' | 'flags' | 'reason'>>(
 )
 
 /** A notice that was kept for these reasons is not of the kind that its route is for. */
-const NOT_OF_ROUTE = new Set<QuarantineReason | null>([
-  'wrong_route',
-  'not_json',
-  'not_a_credit',
-  'reference_unreadable',
-  'amount_unreadable',
-  'status_unreadable',
-])
+const isNotOfRoute = (reason: QuarantineReason | null): boolean =>
+  reason === 'wrong_route' || UNREAD_REASONS.has(reason)
 
 /**
  * Which of these bodies the route of another kind has received and could read. A notice that does not state its kind is
@@ -82,13 +88,13 @@ export async function receivedElsewhere(
   const kept = await tx.query(KEPT, [bodies.flatMap(idsOf)])
   const elsewhere = new Set(
     kept.flatMap(({ noticeId, flags, reason }) =>
-      !NOT_OF_ROUTE.has(reason) && kindOf(flags) !== kind ? [noticeId] : [],
+      !isNotOfRoute(reason) && kindOf(flags) !== kind ? [noticeId] : [],
     ),
   )
   return new Set(bodies.filter((body) => idsOf(body).some((id) => elsewhere.has(id))))
 }
 
-interface NotNew {
+interface NotNew extends StatedField {
   readonly tenantId: string
   readonly body: Buffer
   /** Absent: it repeats in other words what is recorded. */
@@ -103,15 +109,28 @@ interface NotNew {
 
 /** A signed notice that is nothing new: for an operator to read, or beside what it repeats. */
 export const notNew = (
-  { tenantId, body, reason, utr = null, paymentId = null, cardAccountId = null, flags, rail = '' }: NotNew,
+  {
+    tenantId,
+    body,
+    reason,
+    field = null,
+    detail = null,
+    utr = null,
+    paymentId = null,
+    cardAccountId = null,
+    flags,
+    rail = '',
+  }: NotNew,
   receivedAt: Date,
 ): RailNotice => ({
   tenantId,
   // On the route that it is for, the same bytes are a notice of their own.
   noticeId: noticeIdOf(body, reason === 'wrong_route' ? `${rail} ${kindOf(flags)} ${reason}` : rail),
   body,
-  status: reason === null ? 'DUPLICATE' : 'QUARANTINED',
+  status: reason === null ? 'DUPLICATE' : reason === 'ignored' ? 'IGNORED' : 'QUARANTINED',
   reason,
+  field,
+  detail,
   utr,
   paymentId,
   cardAccountId,
@@ -125,19 +144,21 @@ export const notNew = (
 const KEEP = statement(
   'rail_notices_keep',
   `insert into rail_notices (tenant_id, notice_id, body, status, reason, utr, payment_id, flags, received_at,
-     card_account_id)
+     card_account_id, field, detail)
    select k.tenant_id, k.notice_id, k.body, k.status, k.reason, k.utr, k.payment_id, k.flags::text[], k.received_at,
-     k.card_account_id
+     k.card_account_id, k.field, k.detail
    from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-     $9::timestamptz[], $10::text[]) as k (tenant_id, notice_id, body, status, reason, utr, payment_id, flags,
-     received_at, card_account_id)
+     $9::timestamptz[], $10::text[], $11::text[], $12::text[]) as k (tenant_id, notice_id, body, status, reason, utr,
+     payment_id, flags, received_at, card_account_id, field, detail)
    order by k.tenant_id, k.notice_id
    on conflict (tenant_id, notice_id) do nothing`,
 )
 
+const IS_NEW: ReadonlySet<NoticeStatus> = new Set<NoticeStatus>(['QUARANTINED', 'DUPLICATE', 'IGNORED'])
+
 /** Stores notices, each once: those that operators have ended are stored. */
 export function storeNotices(tx: Writes, kept: readonly RailNotice[]): void {
-  const notices = kept.filter(({ status }) => status === 'QUARANTINED' || status === 'DUPLICATE')
+  const notices = kept.filter(({ status }) => IS_NEW.has(status))
   if (notices.length === 0) return
   tx.write(
     KEEP,
@@ -153,6 +174,8 @@ export function storeNotices(tx: Writes, kept: readonly RailNotice[]): void {
       (n) => `{${n.flags.join(',')}}`,
       (n) => n.receivedAt,
       (n) => n.cardAccountId,
+      (n) => n.field,
+      (n) => n.detail,
     ),
   )
 }
@@ -179,6 +202,13 @@ export interface Assignment {
   readonly cardAccountId?: string | null
 }
 
+/** Of a command that waits for a second person. */
+export const StoredAssignment = Type.Object({
+  noticeTenantId: Type.String(),
+  noticeId: Type.String(),
+  actor: Type.String(),
+})
+
 /** Marks quarantined notices as assigned; a second assignment of one fails the transaction. */
 export function assignNotices(tx: Writes, assignments: readonly Assignment[], now: Date): void {
   if (assignments.length === 0) return
@@ -199,28 +229,12 @@ export function assignNotices(tx: Writes, assignments: readonly Assignment[], no
 export const NoticeReceipt = Type.Object(
   {
     noticeId: Type.String(),
-    status: Type.Enum(['QUARANTINED', 'ASSIGNED', 'DISMISSED', 'DUPLICATE']),
-    reason: Type.Optional(
-      Type.Enum([
-        'not_json',
-        'wrong_route',
-        'not_a_credit',
-        'unknown_bank',
-        'reference_unreadable',
-        'amount_unreadable',
-        'contradicts_earlier_notice',
-        'unknown_refund',
-        'status_unreadable',
-        'unknown_dispute',
-        'unknown_payment',
-        'payment_accepted',
-        'payment_not_accepted',
-        'dispute_over_payment',
-        'unknown_virtual_account',
-        'partner_closed',
-        'contradicts_entry',
-      ]),
+    status: Type.Enum(NOTICE_STATUSES),
+    reason: Type.Optional(Type.Enum(NOTICE_REASONS)),
+    field: Type.Optional(
+      Type.String({ description: 'Which field is the reason: a path of names, as the notice has them' }),
     ),
+    detail: Type.Optional(Type.String({ description: 'What the field states: `"USD" is not INR`' })),
   },
   { title: 'RailNotice', additionalProperties: false },
 )
@@ -244,10 +258,12 @@ export const NoticeRecord = Type.Object(
   { title: 'NoticeRecord', additionalProperties: false },
 )
 
-export const noticeReceiptToWire = ({ noticeId, status, reason }: RailNotice) => ({
+export const noticeReceiptToWire = ({ noticeId, status, reason, field, detail }: RailNotice) => ({
   noticeId,
   status,
   reason: reason ?? undefined,
+  field: field ?? undefined,
+  detail: detail ?? undefined,
 })
 
 export const noticeToWire = (notice: RailNotice, timeZone: string) => ({

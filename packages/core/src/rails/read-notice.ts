@@ -1,13 +1,17 @@
 import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
-import { canonicalReference } from '@svc/kernel/bank-reference'
-import { type Paise, paise, paiseFromWire, parseRupees } from '@svc/kernel/money'
-import { repeatsKey } from '@svc/kernel/strict-json'
-import { parseRfc3339 } from '@svc/kernel/time'
+import { type ReferenceForm, readReference } from '@svc/kernel/bank-reference'
+import { type AmountForm, type Paise, paise, readAmount, readCurrency } from '@svc/kernel/money'
+import { canonicalWord, readOutcome, type StatedOutcome, type StatusOf } from '@svc/kernel/outcome-words'
+import { readInstant, type TimeForm } from '@svc/kernel/read-time'
+import { type Reading, readText, unreadable, valueIn } from '@svc/kernel/reading'
+import type { StatedField, UnreadableNotice } from './quarantine-reason.ts'
+import { noticeObject, ownFields, parseObject, StatedFields } from './stated-fields.ts'
+
+export { parseObject, textOf } from './stated-fields.ts'
 
 /** What an operator may want to look at; none of it rejects a notice. */
 export type NoticeFlag =
   | 'signed_long_ago'
-  | 'time_unreadable'
   | 'transaction_long_ago'
   | 'payer_unknown'
   /** The notice is about a refund. */
@@ -16,33 +20,6 @@ export type NoticeFlag =
   | 'dispute_notice'
   /** The notice is about a transfer to a card account. */
   | 'transfer_notice'
-
-/** Why a notice is kept in quarantine. */
-export type QuarantineReason =
-  | 'not_json'
-  /** It is of a kind that another route of the rails is for. */
-  | 'wrong_route'
-  | 'not_a_credit'
-  | 'unknown_bank'
-  | 'reference_unreadable'
-  | 'amount_unreadable'
-  | 'contradicts_earlier_notice'
-  | 'unknown_refund'
-  | 'status_unreadable'
-  | 'unknown_dispute'
-  | 'unknown_payment'
-  | 'payment_accepted'
-  | 'payment_not_accepted'
-  | 'dispute_over_payment'
-  | 'unknown_virtual_account'
-  | 'partner_closed'
-  | 'contradicts_entry'
-
-export interface UnreadableNotice {
-  readonly unreadable: QuarantineReason
-  /** The bank's reference, where it can be read. */
-  readonly utr?: string
-}
 
 /** What a signed notice is about. Each kind has a route. */
 export type NoticeKind = 'credit' | 'refund' | 'dispute' | 'transfer'
@@ -57,14 +34,23 @@ export interface ReceivedMoney {
   readonly flags: readonly NoticeFlag[]
 }
 
-type Fields = RailAdapter['fields']
+type FieldName = keyof RailAdapter['fields']
 
 /** The text of a further field of a notice, by its name in the adapter; at most 255 characters. */
-type TextField = (name: keyof Fields) => string | undefined
+type TextField = (name: FieldName) => string | undefined
+
+export interface ReadMoney {
+  readonly money: ReceivedMoney
+  readonly textAt: TextField
+  /** Why it cannot be read after all, once its texts were. */
+  readonly problem: () => UnreadableNotice | undefined
+  readonly stated?: NoticeKind
+}
 
 const LONG_AGO_MS = 24 * 3_600_000
+const AHEAD_MS = 24 * 3_600_000
+const YEARS_BACK = 10
 const AMOUNT_MAX = paise(10n ** 12n)
-const TEXT_MAX = 255
 
 /**
  * Reads the body of a signed notice of received money (decision Q11). Total: it returns a result for any bytes. Without an
@@ -75,39 +61,104 @@ export function readReceivedMoney(
   now: Date,
   isFresh: boolean,
   adapter: RailAdapter | undefined,
-  kind: NoticeKind,
-):
-  | { readonly money: ReceivedMoney; readonly textAt: TextField; readonly stated?: NoticeKind }
-  | UnreadableNotice {
-  const notice = parseObject(body)
+  kind: 'credit' | 'transfer',
+): ReadMoney | UnreadableNotice {
+  const notice = noticeObject(body, adapter?.body)
   if (!notice) return { unreadable: 'not_json' }
   if (!adapter) return { unreadable: 'unknown_bank' }
-  const { amountUnit, fields, only } = adapter
-  const at = (path: string | undefined) => (path === undefined ? undefined : valueAt(notice, path))
-  if (only && textOf(at(only.field)) !== only.equals) return { unreadable: 'not_a_credit' }
-  const utr = canonicalReference(textOf(at(fields.utr)) ?? '')
-  const stated = statedKind(notice, adapter)
-  if (stated && stated !== kind) return { unreadable: 'wrong_route', utr: utr.slice(0, TEXT_MAX) }
-  if (utr.length < 6 || utr.length > 35) return { unreadable: 'reference_unreadable' }
-  const amountPaise = readAmount(at(fields.amount), amountUnit)
-  if (amountPaise === undefined) return { unreadable: 'amount_unreadable', utr }
-  const time = textOf(at(fields.transactionTime))
-  const transactionAt = time === undefined ? null : readTime(time, adapter)
+  const stated = adapter === OWN_ADAPTER ? ownFields(notice) : new StatedFields(notice)
+  const { amountUnit, fields, only, timePattern: pattern, utcOffset } = adapter
+  const kindWord = only && valueIn(readText(stated.at(only.field) ?? ''))
+  if (only && only.ignore.includes(kindWord ?? ''))
+    return { unreadable: 'ignored', field: only.field, detail: kindWord }
+  if (only && !only.equals.includes(kindWord ?? ''))
+    stated.refuse('not_a_credit', only.field, `is not ${only.equals.join(' or ')}`)
+  const utr = valueIn(readReference(stated.at(fields.utr) ?? ''))
+  const problem = (): UnreadableNotice | undefined => stated.problem && { ...stated.problem, utr }
+  if (stated.problem) return { ...stated.problem, utr }
+  const kindStated = statedKind(stated, fields)
+  if (kindStated && kindStated !== kind) return { unreadable: 'wrong_route', utr }
+  refuseUnlessMoved(stated, adapter, kind === 'credit' ? 'payment' : 'transfer')
+  stated.require(fields.utr, 'reference_unreadable', readReference)
+  stated.read(fields.currency, 'not_in_rupees', readCurrency)
+  const amountPaise = stated.require(fields.amount, 'amount_unreadable', (value) =>
+    readMoney(value, { unit: amountUnit }),
+  )
+  const transactionAt =
+    stated.read(fields.transactionTime, 'time_unreadable', (value) =>
+      readPast(value, now, { pattern, utcOffset }),
+    ) ?? null
+  if (utr === undefined || amountPaise === undefined || stated.problem)
+    return problem() ?? { unreadable: 'field_unreadable' }
   const flags: NoticeFlag[] = []
   if (!isFresh) flags.push('signed_long_ago')
-  if (time !== undefined && transactionAt === null) flags.push('time_unreadable')
   if (transactionAt && now.getTime() - transactionAt.getTime() > LONG_AGO_MS)
     flags.push('transaction_long_ago')
   return {
     money: { utr, amountPaise, transactionAt, flags },
-    textAt: (name) => textOf(at(fields[name]))?.slice(0, TEXT_MAX),
-    ...(stated && { stated }),
+    textAt: (name) => stated.text(fields[name], name),
+    problem,
+    ...(kindStated && { stated: kindStated }),
   }
 }
 
-export const isStated = (field: unknown): boolean => field !== undefined && field !== null && field !== ''
+/** A stated status that is no word of success reports no money (decision Q11). */
+function refuseUnlessMoved(
+  stated: StatedFields,
+  { fields, only, statusWords }: RailAdapter,
+  of: Extract<StatusOf, 'payment' | 'transfer'>,
+): void {
+  if (fields.status === undefined || fields.status === only?.field) return
+  const outcome = stated.read(fields.status, 'not_a_credit', (value) => {
+    const own = statusWords.get(String(value).trim().toUpperCase())
+    return own ? { value: { outcome: own, word: String(value) } } : readOutcome(value, of)
+  })
+  if (outcome && outcome.outcome !== 'success')
+    stated.refuse('not_a_credit', fields.status, saying(stated.at(fields.status), outcome, of))
+}
 
-/** Of a credit or transfer: that it was returned. One that arrived may have any other status. */
+const MEANINGS = {
+  success: 'is complete',
+  not_yet: 'is not complete yet',
+  failed: 'has failed',
+  gone_back: 'went back',
+} as const
+
+/** What a status says, for operators: `"FAILED" says that the payment has failed`. */
+export const saying = (value: unknown, { outcome }: StatedOutcome, of: StatusOf): string =>
+  `${JSON.stringify(value)} says that the ${of} ${MEANINGS[outcome]}`
+
+/** Of a payment, refund or dispute: above 0, and no more than any bank moves. */
+export function readMoney(value: unknown, form?: AmountForm): Reading<Paise> {
+  const amount = readAmount(value, form)
+  if ('unreadable' in amount) return amount
+  if (amount.value <= 0n) return unreadable('is not above 0')
+  return amount.value > AMOUNT_MAX ? unreadable('is more than a payment can be') : amount
+}
+
+/** A time at which a transaction can have been made. The books of a day follow it (decision R4). */
+function readPast(value: unknown, now: Date, form: TimeForm): Reading<Date> {
+  const instant = readInstant(value, form)
+  if ('unreadable' in instant) return instant
+  if (instant.value.getTime() - now.getTime() > AHEAD_MS) return unreadable('is in the future')
+  const earliest = new Date(now)
+  earliest.setUTCFullYear(now.getUTCFullYear() - YEARS_BACK)
+  return instant.value < earliest ? unreadable(`is more than ${YEARS_BACK} years ago`) : instant
+}
+
+const SECOND_MS = 1_000
+
+/** Whether a repeat states another time than the first notice. One bank writes whole seconds, another one their parts. */
+export function contradictsTime(first: Date | null, stated: Date | null): StatedField | undefined {
+  if (!first || !stated || first.getTime() === stated.getTime()) return undefined
+  const [a, b] = [first.getTime(), stated.getTime()]
+  const isWhole = a % SECOND_MS === 0 || b % SECOND_MS === 0
+  return isWhole && Math.floor(a / SECOND_MS) === Math.floor(b / SECOND_MS)
+    ? undefined
+    : { field: 'transactionTime', detail: `the first notice says ${first.toISOString()}` }
+}
+
+/** Of a credit or transfer: that it was returned. */
 const RETURNED = new Set(['REFUNDED', 'RETURNED'])
 
 /**
@@ -116,73 +167,31 @@ const RETURNED = new Set(['REFUNDED', 'RETURNED'])
  * the shortest notices of a credit and of its return.
  */
 export function statedKind(
-  notice: Readonly<Record<string, unknown>>,
-  { fields }: RailAdapter = OWN_ADAPTER,
+  stated: StatedFields,
+  fields: RailAdapter['fields'] = OWN_ADAPTER.fields,
 ): NoticeKind | undefined {
   const has = (name: 'virtualAccount' | 'tr' | 'payerVpa' | 'payeeVpa') =>
-    isStated(notice[name]) || isStated(fields[name] && valueAt(notice, fields[name]))
-  if (isStated(notice['caseReference'])) return 'dispute'
-  if (isStated(notice['refundId'])) return 'refund'
-  if (RETURNED.has(statusOf(notice))) return 'refund'
+    stated.at(fields[name]) !== undefined || stated.at(name) !== undefined
+  if (stated.at('caseReference') !== undefined) return 'dispute'
+  if (stated.at('refundId') !== undefined) return 'refund'
+  const status = stated.at('status')
+  if (typeof status === 'string' && RETURNED.has(canonicalWord(status))) return 'refund'
   if (has('virtualAccount')) return 'transfer'
   return has('tr') || has('payerVpa') || has('payeeVpa') ? 'credit' : undefined
 }
 
-/** What a notice in our own form says of the outcome; empty where it says nothing. */
-export const statusOf = (notice: Readonly<Record<string, unknown>>): string =>
-  (textOf(notice['status']) ?? '').trim().toUpperCase()
+/** A reference of the bank in a notice of a refund or dispute, where it is stated. */
+export const statedReference = (
+  stated: StatedFields,
+  name: string,
+  form?: ReferenceForm,
+): string | undefined => stated.read(name, 'reference_unreadable', (value) => readReference(value, form))
 
-/**
- * The object of a signed message, whatever its form otherwise: after a byte order mark, with bytes that are no UTF-8, with
- * numbers that a double cannot hold. One with a duplicate key is rejected: which of two amounts is meant is decided by hand.
- */
-export function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const text = new TextDecoder().decode(body)
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) && !repeatsKey(text)
-      ? (value as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** PostgreSQL's text holds no NUL and no half of a surrogate pair; a number is written as its digits. */
-export function textOf(value: unknown): string | undefined {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
-  return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '�') : undefined
-}
-
-/** What a path of names leads to; a name may itself have full stops. */
-function valueAt(notice: Readonly<Record<string, unknown>>, path: string): unknown {
-  if (Object.hasOwn(notice, path)) return notice[path]
-  let value: unknown = notice
-  for (const name of path.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
-    value = (value as Record<string, unknown>)[name]
-  }
-  return value
-}
-
-const COMPACT_TIME = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/
-
-function readTime(text: string, { time, utcOffset }: RailAdapter): Date | null {
-  if (time === 'unix') return /^\d{1,11}$/.test(text) ? new Date(Number(text) * 1_000) : null
-  const compact = time === 'yyyyMMddHHmmss' ? COMPACT_TIME.exec(text) : null
-  if (!compact) return parseRfc3339(text) ?? null
-  const [, year, month, day, hour, minute, second] = compact
-  return parseRfc3339(`${year}-${month}-${day}T${hour}:${minute}:${second}${utcOffset}`) ?? null
-}
-
-function readAmount(value: unknown, unit: RailAdapter['amountUnit']): Paise | undefined {
-  const whole = unit === 'paise' ? textOf(value)?.trim() : undefined
-  const inPaise = whole !== undefined && /^\d{1,15}$/.test(whole) ? paise(BigInt(whole)) : undefined
-  const read = unit === 'paise' ? inPaise : readRupees(value)
-  return read !== undefined && read > 0n && read <= AMOUNT_MAX ? read : undefined
-}
-
-export function readRupees(value: unknown): Paise | undefined {
-  if (typeof value === 'number') return paiseFromWire(value)
-  return typeof value === 'string' ? parseRupees(value.trim()) : undefined
+/** What a notice of a refund or dispute states in our own form; its currency is read with it. */
+export function readOwn(body: Uint8Array): StatedFields | undefined {
+  const notice = parseObject(body)
+  if (!notice) return undefined
+  const stated = ownFields(notice)
+  stated.read('currency', 'not_in_rupees', readCurrency)
+  return stated
 }

@@ -4,14 +4,15 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { noticeIdsOf, type RailNotice } from './rail-notice.ts'
 import type { NoticeKind } from './read-notice.ts'
 
-type Stored = Pick<RailNotice, 'tenantId' | 'noticeId' | 'status' | 'reason'>
+type Kept = Pick<RailNotice, 'status' | 'reason' | 'field' | 'detail'>
+type Stored = Kept & Pick<RailNotice, 'tenantId' | 'noticeId'>
 
 /** Notices that were stored before, by id. */
-export type StoredNotices = ReadonlyMap<string, Pick<Stored, 'status' | 'reason'>>
+export type StoredNotices = ReadonlyMap<string, Kept>
 
 const STORED = statement<Stored>(
   'rail_notices_stored',
-  `select tenant_id as "tenantId", notice_id as "noticeId", status, reason from rail_notices
+  `select tenant_id as "tenantId", notice_id as "noticeId", status, reason, field, detail from rail_notices
    where (tenant_id, notice_id) in (select * from unnest($1::text[], $2::text[]))`,
 )
 
@@ -39,7 +40,7 @@ export async function storedNotices(
     ids.length === 0 ? [] : await tx.query(STORED, wanted),
     ({ tenantId }) => tenantId,
     ({ noticeId }) => noticeId,
-    ({ status, reason }) => ({ status, reason }),
+    ({ status, reason, field, detail }) => ({ status, reason, field, detail }),
   )
 }
 

@@ -19,6 +19,7 @@ import {
 } from '@svc/platform/db/table'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { requireOpenTenant } from './tenant.ts'
+import { announce } from './tenant-events.ts'
 
 const FORM = /^svc_(?:test|live)_[0-9a-z]{32}_[0-9a-z]{6}$/
 
@@ -94,7 +95,11 @@ export async function revokeApiKey(tx: Tx, apiKeyId: string): Promise<ApiKey | u
   const [revoked] = await tx.query(REVOKE, [apiKeyId])
   if (!revoked) return undefined
   const { newly, ...key } = revoked
-  if (newly) saveEvents(tx, [revokedEvent(key, key.revokedAt!)])
+  if (newly) {
+    const { name, tenantId } = key
+    saveEvents(tx, [revokedEvent(key, key.revokedAt!)])
+    announce(tx, tenantId, 'credential.revoked', apiKeyId, { credentialId: apiKeyId, name })
+  }
   return key
 }
 

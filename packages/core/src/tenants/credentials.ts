@@ -9,6 +9,7 @@ import { lastRefusals, type Refusal } from './credential-refusals.ts'
 import { lastUses } from './credential-uses.ts'
 import { issueOAuthClient, revokeOAuthClient } from './partner.ts'
 import { kindOfTenant } from './tenant.ts'
+import { announce } from './tenant-events.ts'
 
 /** Hours for which a credential that was replaced goes on working. */
 export const OVERLAP_HOURS = 24
@@ -164,6 +165,8 @@ export async function issueCredential(
 ): Promise<IssuedCredential> {
   await requireRoom(tx, tenantId)
   const issued = await kindOf(tenantId).issue(tx, maker, tenantId, name)
+  const { credentialId } = issued
+  announce(tx, tenantId, 'credential.issued', credentialId, { credentialId, name })
   if (limits.addresses.length + limits.scopes.length > 0)
     await saveLimits(tx, { tenantId, credentialId: issued.credentialId }, limits, true)
   return issued

@@ -1,3 +1,4 @@
+import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
 import { base32 } from '@svc/kernel/ids'
 import { required } from '@svc/kernel/invariant'
@@ -8,6 +9,7 @@ import { generated, instant, nullable, type RowOf, stamped, table, text } from '
 import { account, openAccounts } from '../ledger/accounts.ts'
 import { issueApiKey, type KeyMaker } from './api-key.ts'
 import { insertTenant, setTenantDisabled } from './tenant.ts'
+import { announce } from './tenant-events.ts'
 
 export const merchants = table('merchants', 'm', ['merchantId'], {
   merchantId: text,
@@ -20,6 +22,9 @@ export const merchants = table('merchants', 'm', ['merchantId'], {
   accessKey: text,
   /** The partner whose coin configurations it reads (decision K4). */
   linkedPartnerId: generated(nullable(text)),
+  /** The address that takes the place of `vpa` (decision O8), and when. */
+  nextVpa: generated(nullable(text)),
+  nextVpaFrom: generated(nullable(instant)),
   createdAt: stamped(instant),
 })
 export type Merchant = RowOf<typeof merchants> & { readonly disabledAt: Date | null }
@@ -31,10 +36,31 @@ const FIND = statement<Merchant>('merchant_find', `${SELECT} where m.merchant_id
 
 const CHANGE = statement(
   'merchant_change',
-  `update merchants set name = coalesce($2, name), vpa = coalesce($3, vpa), mcc = coalesce($4, mcc)
+  `update merchants set name = coalesce($2, name), mcc = coalesce($4, mcc),
+     next_vpa = case when $3::text is null then next_vpa when $3 = vpa then null else $3 end
    where merchant_id = $1`,
 )
+const TAKEN = statement(
+  'merchant_vpa_taken',
+  'select from merchants where (vpa = $2 or next_vpa = $2) and merchant_id <> $1',
+)
+// Only what has waited: the database refuses any other (decision O8).
+const MOVE = statement<Merchant>(
+  'merchant_move_address',
+  `update merchants m set vpa = m.next_vpa from tenants t
+   where t.tenant_id = m.merchant_id and ($1::text is null or m.merchant_id = $1) and m.next_vpa is not null
+     and m.next_vpa_from <= clock_timestamp()
+     and not exists (select from merchants o where o.vpa = m.next_vpa and o.merchant_id <> m.merchant_id)
+   returning ${merchants.columns}, t.disabled_at as "disabledAt"`,
+)
 const LINK = statement('merchant_link', 'update merchants set linked_partner_id = $2 where merchant_id = $1')
+
+const WITHDRAW = statement<Merchant>(
+  'merchant_withdraw_address',
+  `update merchants m set next_vpa = null from tenants t
+   where t.tenant_id = m.merchant_id and m.merchant_id = $1 and m.next_vpa is not null
+   returning ${merchants.columns}, t.disabled_at as "disabledAt"`,
+)
 
 export interface NewMerchant {
   readonly name: string
@@ -42,14 +68,14 @@ export interface NewMerchant {
   readonly mcc: string
 }
 
-/** Registers a merchant with its ledger accounts and a first API key, which is shown here and never again. */
-export async function createMerchant(
+/** Registers a merchant with its ledger accounts. */
+export async function registerMerchant(
   tx: Tx,
-  maker: KeyMaker,
+  { random }: Pick<KeyMaker, 'random'>,
   { name, vpa, mcc }: NewMerchant,
-): Promise<{ merchant: Merchant; apiKey: { apiKeyId: string; secret: Secret } }> {
-  const merchantId = newId('mer', Date.now(), maker.random)
-  const accessKey = `mak_${base32(maker.random(15))}`
+): Promise<Merchant> {
+  const merchantId = newId('mer', Date.now(), random)
+  const accessKey = `mak_${base32(random(15))}`
   insertTenant(tx, merchantId, 'merchant')
   merchants.insert(tx, [{ merchantId, name, vpa, mcc, accessKey }])
   // Each tenant has its own clearing account, so that no row is shared by all payments.
@@ -58,9 +84,17 @@ export async function createMerchant(
     tx,
     kinds.map((kind) => account(kind, merchantId)),
   )
-  const apiKey = await issueApiKey(tx, maker, merchantId, 'first key')
-  const merchant = required(await findMerchant(tx, merchantId), 'a new merchant is found')
-  return { merchant, apiKey }
+  return required(await findMerchant(tx, merchantId), 'a new merchant is found')
+}
+
+/** Registers a merchant with a first API key, which is shown here and never again. */
+export async function createMerchant(
+  tx: Tx,
+  maker: KeyMaker,
+  wanted: NewMerchant,
+): Promise<{ merchant: Merchant; apiKey: { apiKeyId: string; secret: Secret } }> {
+  const merchant = await registerMerchant(tx, maker, wanted)
+  return { merchant, apiKey: await issueApiKey(tx, maker, merchant.merchantId, 'first key') }
 }
 
 export const listMerchants = (tx: Tx): Promise<Merchant[]> => tx.query(LIST)
@@ -70,14 +104,53 @@ export async function findMerchant(tx: Tx, merchantId: string): Promise<Merchant
   return merchant
 }
 
-/** Changes what QR codes of the merchant say from now on; those that are there keep theirs. `undefined` for an unknown merchant. */
+/** Notifies a merchant of what changed. */
+const announceMerchant = (tx: Tx, merchant: Merchant, ...changed: readonly string[]): void => {
+  const { merchantId, name, vpa, mcc, nextVpa, nextVpaFrom } = merchant
+  const next = nextVpaFrom ? { nextVpa, nextVpaOn: nextVpaFrom.toISOString() } : {}
+  announce(tx, merchantId, 'merchant.updated', merchantId, { merchantId, changed, name, vpa, mcc, ...next })
+}
+
+/**
+ * Changes what QR codes of the merchant say; those that are there keep theirs. Name and category hold at once. A new
+ * address waits, and the present one as the new one takes back what waits (decision O8). `undefined` for an unknown
+ * merchant. Throws `already_exists` for an address that another merchant has or waits for.
+ */
 export async function updateMerchant(
   tx: Tx,
   merchantId: string,
   { name, vpa, mcc }: Partial<NewMerchant>,
 ): Promise<Merchant | undefined> {
+  const before = await findMerchant(tx, merchantId)
+  if (!before) return undefined
+  if (vpa !== undefined && (await tx.query(TAKEN, [merchantId, vpa])).length > 0)
+    fail('already_exists', { description: 'vpa: another merchant has this address' })
   await tx.query(CHANGE, [merchantId, name, vpa, mcc])
-  return findMerchant(tx, merchantId)
+  await tx.query(MOVE, [merchantId])
+  const after = required(await findMerchant(tx, merchantId), 'the merchant is there')
+  const changed = [
+    ...(after.name !== before.name || after.mcc !== before.mcc ? ['details'] : []),
+    ...(after.vpa !== before.vpa ? ['paymentAddress'] : []),
+    ...(after.nextVpa !== null && after.nextVpa !== before.nextVpa ? ['paymentAddressRequested'] : []),
+    ...(after.nextVpa === null && before.nextVpa !== null && after.vpa === before.vpa
+      ? ['paymentAddressWithdrawn']
+      : []),
+  ]
+  if (changed.length > 0) announceMerchant(tx, after, ...changed)
+  return after
+}
+
+/** Takes back the address that waits, if one does. */
+export async function withdrawAddress(tx: Tx, merchantId: string): Promise<void> {
+  const [withdrawn] = await tx.query(WITHDRAW, [merchantId])
+  if (withdrawn) announceMerchant(tx, withdrawn, 'paymentAddressWithdrawn')
+}
+
+/** Addresses whose waiting time is over take the place of the previous ones; returns of how many merchants. */
+export async function moveDueAddresses(tx: Tx): Promise<number> {
+  const moved = await tx.query(MOVE, [null])
+  for (const merchant of moved) announceMerchant(tx, merchant, 'paymentAddress')
+  return moved.length
 }
 
 /** Lets a merchant read the coin configurations of a partner; `null` ends that. `undefined` for an unknown merchant. */

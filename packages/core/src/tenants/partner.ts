@@ -21,6 +21,7 @@ import {
 import { account, openAccounts } from '../ledger/accounts.ts'
 import type { KeyMaker } from './api-key.ts'
 import { insertTenant, requireOpenTenant } from './tenant.ts'
+import { announce } from './tenant-events.ts'
 
 export const PRODUCTS = ['incentive', 'employee_rewards'] as const
 export type Product = (typeof PRODUCTS)[number]
@@ -50,10 +51,16 @@ const SELECT = `select ${partners.columns}, t.disabled_at as "disabledAt"
   from partners p join tenants t on t.tenant_id = p.partner_id`
 const LIST = statement<Partner>('partners_list', `${SELECT} order by p.partner_id`)
 const FIND = statement<Partner>('partner_find', `${SELECT} where p.partner_id = $1`)
-const REVOKE_CLIENT = statement<{ clientId: string; partnerId: string; revokedAt: Date }>(
+interface RevokedClient {
+  readonly clientId: string
+  readonly partnerId: string
+  readonly revokedAt: Date
+}
+const REVOKE_CLIENT = statement<RevokedClient & { newly: boolean }>(
   'oauth_client_revoke',
-  `update oauth_clients set revoked_at = coalesce(revoked_at, clock_timestamp()) where client_id = $1
-   returning client_id as "clientId", tenant_id as "partnerId", revoked_at as "revokedAt"`,
+  `with previous as (select revoked_at as formerly from oauth_clients where client_id = $1 for no key update)
+   update oauth_clients set revoked_at = coalesce(revoked_at, clock_timestamp()) from previous where client_id = $1
+   returning client_id as "clientId", tenant_id as "partnerId", revoked_at as "revokedAt", formerly is null as newly`,
 )
 
 export interface NewPartner {
@@ -113,8 +120,11 @@ export async function issueOAuthClient(
 export const secretDigest = (keyring: Keyring, clientId: string, secret: string): Buffer =>
   keyring.digest('api_key_digest', `${clientId} ${secret}`)
 
-export async function revokeOAuthClient(tx: Tx, clientId: string) {
-  const [revoked] = await tx.query(REVOKE_CLIENT, [clientId])
+export async function revokeOAuthClient(tx: Tx, clientId: string): Promise<RevokedClient | undefined> {
+  const [found] = await tx.query(REVOKE_CLIENT, [clientId])
+  if (!found) return undefined
+  const { newly, ...revoked } = found
+  if (newly) announce(tx, revoked.partnerId, 'credential.revoked', clientId, { credentialId: clientId })
   return revoked
 }
 

@@ -34,6 +34,8 @@ interface AdvanceClock {
   readonly tenantId: string
   /** At least 1. */
   readonly byMs: bigint
+  /** No further ahead than this: requests that are repeated or sent at once stop where each was to go. */
+  readonly atMostAheadMs?: bigint
 }
 
 interface State {
@@ -53,13 +55,15 @@ export const advanceClock = command({
   prepare: () => (args: AdvanceClock) => args,
   lock,
 
-  decide({ ahead, isTenant }: State, { tenantId, byMs }, _now): Advanced {
+  decide({ ahead, isTenant }: State, { tenantId, byMs: wantedMs, atMostAheadMs }, _now): Advanced {
     if (!isTenant) fail('tenant_not_found')
     const known = ahead.get(tenantId)
+    const leftMs = atMostAheadMs === undefined ? wantedMs : atMostAheadMs - (known ?? 0n)
+    const byMs = leftMs < 0n ? 0n : leftMs < wantedMs ? leftMs : wantedMs
     const aheadMs = (known ?? 0n) + byMs
     if (aheadMs > AHEAD_MS_MAX)
       failField(
-        'bySeconds',
+        atMostAheadMs === undefined ? 'bySeconds' : 'to',
         'maximum',
         `takes the clock more than ${AHEAD_YEARS_MAX} years ahead of the time of the service`,
       )

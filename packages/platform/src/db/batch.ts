@@ -113,7 +113,7 @@ export async function runBatch<C extends PreparedCommand, S, D>(
     if (keep.length > 0) responses.save(tx, keep, now)
     recordActs(tx, audits)
     inDoubt = result
-    await commit(tx, sent)
+    await commit(tx, sent, database)
     return result
   } catch (error) {
     // A statement that the server refused took the COMMIT behind it along: nothing happened, for sure.
@@ -186,7 +186,7 @@ function beginText(batchId: string, entries: readonly Entry[], lockWaitMs: numbe
  * Sends COMMIT behind the writes, in one packet. Never cancels it: when the limit of the connection ends the wait, the
  * outcome is unknown, and the batch settles by its id.
  */
-async function commit(tx: BatchTx, sent: () => void): Promise<void> {
+async function commit(tx: BatchTx, sent: () => void, { commits }: Database): Promise<void> {
   const committing = tx.commit()
   committing.catch(() => undefined)
   tx.close()
@@ -195,6 +195,7 @@ async function commit(tx: BatchTx, sent: () => void): Promise<void> {
   // PostgreSQL reports ROLLBACK, without an error, when the transaction had failed before.
   const { command } = await committing
   invariant(command === 'COMMIT', 'a batch that failed was to be committed')
+  commits.saw()
 }
 
 /** Writes what was decided, and final failures. */

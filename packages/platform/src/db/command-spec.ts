@@ -43,6 +43,11 @@ interface Steps<C extends PreparedCommand, S, D> {
   readonly byServiceTime?: true
   /** Pure. Throws a `Failure` when the command cannot be taken. `now`: the tenant's, by the database's clock after locking. */
   decide(state: S, command: C, now: Date): D
+  /**
+   * Id of what a decision only asks for, such as the approval of a second person: that is on record, not the command, and
+   * no response is kept for repeats, which may be carried out later.
+   */
+  waitingFor?(decision: D): string | undefined
   /** Writes all decisions with a handful of set-based statements, at once: COMMIT travels with them. */
   save(tx: Writes, decisions: readonly D[]): void
   /** What is kept of final failures of `decide`, in the same transaction: of requests that count as used by them. */

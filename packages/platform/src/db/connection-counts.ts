@@ -1,5 +1,12 @@
 /** Connections of one pool for operators: for their transactions, and as many for batches with their commands. */
 export const operatorConnections = (poolSize: number): number => Math.max(2, Math.floor(poolSize / 4))
 
-/** The most connections that a process has to the primary: requests, one in the background, both pools for operators. */
-export const connectionsMax = (poolSize: number): number => poolSize + 1 + 2 * operatorConnections(poolSize)
+/** Attempts of the process to see whether the database commits: one may be stuck in a connection that fell silent. */
+export const WATCH_CONNECTIONS = 2
+
+/**
+ * The most connections that a process has to the primary: requests, one in the background, those that watch whether it
+ * commits, both pools for operators.
+ */
+export const connectionsMax = (poolSize: number): number =>
+  poolSize + 1 + WATCH_CONNECTIONS + 2 * operatorConnections(poolSize)

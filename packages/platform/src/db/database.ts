@@ -3,7 +3,8 @@ import type { Log } from '../log.ts'
 import type { Tracing } from '../tracing.ts'
 import { ClientTx, type Tx, tracedStatement } from './client-tx.ts'
 import { CLUSTER } from './cluster.ts'
-import { operatorConnections } from './connection-counts.ts'
+import { CommitWatch } from './commit-watch.ts'
+import { operatorConnections, WATCH_CONNECTIONS } from './connection-counts.ts'
 import { connectionOptions, type DatabaseAddress, type Login, type Role } from './connection-options.ts'
 import { ConnectionPool, type Lease, type Limit, timeOf } from './connection-pool.ts'
 import { type Replication, requireDurable } from './durable.ts'
@@ -11,7 +12,7 @@ import { POSITION, Replica } from './replica.ts'
 import { ReplicaPools } from './replica-pools.ts'
 import { DatabaseClient } from './server-locator.ts'
 import { setSession } from './session.ts'
-import { type Statement, statement } from './statement.ts'
+import type { Statement } from './statement.ts'
 import { isUnavailable, READ_ONLY, sqlState } from './unavailable.ts'
 
 export { ClientTx, type Tx, type Writes } from './client-tx.ts'
@@ -54,9 +55,6 @@ export function tenantSet(tenants: Iterable<string>): string {
 
 const READ = 'begin read only'
 
-const DISK_FULL = '53100'
-const REQUIRE_ROOM = statement('require_room', 'select require_room()')
-
 export interface DatabaseOptions {
   /** Whom the audit names for transactions of the operator that do not say whose they are. */
   readonly actor?: string
@@ -93,11 +91,15 @@ export class Database {
   #operator: ConnectionPool | undefined
   #forOperators: ConnectionPool | undefined
   #background: ConnectionPool | undefined
+  #watching: ConnectionPool | undefined
   #replicas: ReplicaPools | undefined
+  /** Whether it commits. */
+  readonly commits = new CommitWatch({
+    pool: () => (this.#watching ??= this.#pool('svc_service', WATCH_CONNECTIONS)),
+    onLate: () => this.#service.dropIdle(),
+  })
   /** Where reports are read, with `DATABASE_READ_URL`. */
   readonly replica: Replica | undefined
-  /** A write found no room, and none has been seen since. */
-  #full = false
 
   constructor(
     address: DatabaseAddress,
@@ -285,19 +287,13 @@ export class Database {
 
   /** To be called for every write that failed. */
   noteFailure(error: unknown): void {
-    if (sqlState(error) === DISK_FULL) this.#full = true
+    this.commits.noteFailure(error)
     if (isReadOnly(error)) this.#service.dropIdle()
   }
 
-  /** After a write that found no room: throws until there is some again. */
-  async expectRoom(): Promise<void> {
-    if (!this.#full) return
-    await this.directory(REQUIRE_ROOM)
-    this.#full = false
-  }
-
   async close(): Promise<void> {
-    const pools = [this.#service, this.#operator, this.#forOperators, this.#background, this.#replicas]
+    const mine = [this.#service, this.#operator, this.#forOperators, this.#background, this.#watching]
+    const pools = [...mine, this.#replicas]
     await Promise.all(pools.map(async (pool) => pool?.close()))
   }
 }

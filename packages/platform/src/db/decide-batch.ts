@@ -61,21 +61,27 @@ export function decideAll<C extends PreparedCommand, S, D>(
       spec.apply?.(slice, decision)
       result.decisions.push(decision)
       result.outcomes.set(entry, { result: made })
-      const { audit } = command
-      if (audit) {
-        const target = typeof audit.target === 'string' ? audit.target : audit.target(decision as never)
-        result.audits.push({ ...audit, target })
-      }
+      const waitingFor = spec.waitingFor?.(decision)
+      result.audits.push(...actsOf(command, decision, waitingFor))
       if (retry) {
         const response = made as HttpResponse
         known.add({ key: retry, response })
-        result.keep.push({ key: retry, response })
+        if (waitingFor === undefined) result.keep.push({ key: retry, response })
       }
     } catch (error) {
       result.outcomes.set(entry, { failure: error as Error })
     }
   }
   return result
+}
+
+/** What the audit has of a decision; of one that only asks for something, who asks for that. */
+function actsOf({ audit }: PreparedCommand, decision: unknown, waitingFor: string | undefined): CommandAct[] {
+  if (!audit) return []
+  const { action: _, details: _of, ...by } = audit
+  if (waitingFor !== undefined) return [{ ...by, target: waitingFor }]
+  const target = typeof audit.target === 'string' ? audit.target : audit.target(decision as never)
+  return [{ ...audit, target }]
 }
 
 /** Whether a repeat under its key came in another JWE than the first request: that JWE counts as used from now on. */

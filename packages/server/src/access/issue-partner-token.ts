@@ -6,11 +6,10 @@ import { FailedAttempts } from '@svc/core/tenants/failed-attempts'
 import { secretDigest } from '@svc/core/tenants/partner'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
-import { stringifySetCookie } from 'cookie'
 import { Type } from 'typebox'
 import { query } from '../http/operation.ts'
 import type { TokenServices } from './authenticate.ts'
-import { SESSION_COOKIE, sessionOf } from './partner-session.ts'
+import { sessionCookie } from './partner-session.ts'
 
 interface ClientRow extends LimitsRow {
   client_id: string
@@ -78,7 +77,7 @@ export const issuePartnerToken = query({
   ],
 
   mount(services: TokenServices) {
-    const { accessTokens: tokens, config, credentialUses, database, keyring, publicUrl } = services
+    const { accessTokens: tokens, config, credentialUses, database, keyring } = services
     const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
     const clients = new BatchedLookup<ClientRow>(
       (keys) => database.directory(CLIENTS, [keys.map(({ id }) => id)]),
@@ -112,15 +111,7 @@ export const issuePartnerToken = query({
         scope,
         limitsRevision: client.revision,
       })
-      const cookie = stringifySetCookie({
-        name: SESSION_COOKIE,
-        value: sessionOf(keyring, partnerId, issued),
-        httpOnly: true,
-        secure: publicUrl().startsWith('https:'),
-        sameSite: 'strict',
-        path: '/',
-        maxAge: config.TOKEN_TTL_SECONDS,
-      })
+      const cookie = sessionCookie(services, partnerId, issued)
       return {
         headers: { 'cache-control': 'no-store', pragma: 'no-cache', 'set-cookie': cookie },
         body: JSON.stringify({

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IssuedToken, LiveToken } from '@svc/core/tenants/access-token'
 import type { Keyring } from '@svc/platform/crypto/keyring'
-import { parseCookie } from 'cookie'
+import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 import type { Services } from '../http/operation.ts'
 
@@ -11,15 +11,27 @@ const signatureOf = (keyring: Keyring, partnerId: string, session: string): stri
   createHmac('sha256', keyring.oldest('session').bytes).update(`${partnerId} ${session}`).digest('base64url')
 
 /** The session cookie that comes with a partner's token (decision A8): it needs no table, and ends with the token. */
-export function sessionOf(
-  keyring: Keyring,
-  partnerId: string,
-  { tokenId, expiresAtMs }: IssuedToken,
-): string {
+function sessionOf(keyring: Keyring, partnerId: string, { tokenId, expiresAtMs }: IssuedToken): string {
   const session = `${tokenId}.${expiresAtMs}`
   const signature = signatureOf(keyring, partnerId, session)
   return `${session}.${signature}`
 }
+
+/** `Set-Cookie` with the session of a token. */
+export const sessionCookie = (
+  { config, keyring, publicUrl }: Pick<Services, 'config' | 'keyring' | 'publicUrl'>,
+  partnerId: string,
+  issued: IssuedToken,
+): string =>
+  stringifySetCookie({
+    name: SESSION_COOKIE,
+    value: sessionOf(keyring, partnerId, issued),
+    httpOnly: true,
+    secure: publicUrl().startsWith('https:'),
+    sameSite: 'strict',
+    path: '/',
+    maxAge: config.TOKEN_TTL_SECONDS,
+  })
 
 const SESSION = /^(tok_[0-9a-z]{26}\.(\d{1,16}))\.([\w-]{43})$/
 

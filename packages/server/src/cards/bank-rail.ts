@@ -1,11 +1,11 @@
 import { BankCreditResponse, creditToWire } from '@svc/core/cards/bank-credit'
 import { receiveBankCredit } from '@svc/core/cards/receive-bank-credit'
 import { readTransferNotice } from '@svc/core/cards/transfer-notice'
-import { NoticeReceipt, noticeReceiptToWire } from '@svc/core/rails/rail-notice'
+import { NoticeReceipt } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
-import { ok, operation, succeed } from '../http/operation.ts'
-import { adapterOf, BANK_QUERY, isFresh, SIGNATURE } from '../rails/authenticate-rail.ts'
+import { ok, operation } from '../http/operation.ts'
+import { adapterOf, BANK_QUERY, isFresh, noticeReply, SIGNATURE } from '../rails/authenticate-rail.ts'
 
 export const BANK_RAIL_TAG = 'Bank rail'
 
@@ -21,10 +21,19 @@ const TransferNotice = Type.Object(
       description: 'The number from the funding instructions; compared without case and separators',
     }),
     amount: Type.Unsafe<string | number>({ type: ['string', 'number'], description: 'Rupees' }),
+    currency: Type.Optional(
+      Type.Unsafe<string | number>({
+        type: ['string', 'number'],
+        description: '`INR`; a notice in another currency goes to quarantine',
+      }),
+    ),
+    status: text('A word of success, such as `SUCCESS`; any other goes to quarantine'),
     remitterName: text('Who transferred it'),
     remitterAccount: text('From which account; may be masked'),
     mode: text('Such as `NEFT`, `RTGS`, `IMPS`'),
-    transactionTime: text('RFC 3339: when the bank made the transaction'),
+    transactionTime: text(
+      'RFC 3339, or seconds since 1970: when the bank made the transaction. One without a zone goes to quarantine',
+    ),
   },
   { description: 'Other fields are kept with the notice' },
 )
@@ -37,14 +46,14 @@ export const receiveBankCreditOperation = operation({
   tag: BANK_RAIL_TAG,
   summary: 'Notify a bank transfer to a card account',
   description:
-    'Sent by the bank, signed. A signed notice is never rejected for its form or its age: it is stored as it is, then read. Idempotent by `utr`: a repeated notice gets the first response. A transfer that an operator entered before under its reference is not credited again: `ENTERED_BEFORE`. A notice that cannot be read, is of another kind, names no card account, or contradicts what is recorded under its `utr` goes to quarantine: 202.',
+    'Sent by the bank, signed. A signed notice is never rejected for its form or its age: it is stored as it is, then read. Idempotent by `utr`: a repeated notice gets the first response. A transfer that an operator entered before under its reference is not credited again: `ENTERED_BEFORE`. A notice of which a field cannot be read or says that no money came, that is of another kind, names no card account, or contradicts what is recorded under its `utr` goes to quarantine: 202.',
   auth: 'bankRail',
   envelope: 'response_code',
   headers: SIGNATURE,
   body: TransferNotice,
   acceptsAnyBody: true,
   query: BANK_QUERY,
-  result: BankCreditResponse,
+  result: Type.Union([BankCreditResponse, NoticeReceipt]),
   accepted: NoticeReceipt,
   errors: [],
   run: receiveBankCredit,
@@ -59,8 +68,5 @@ export const receiveBankCreditOperation = operation({
   reply: ({ credit, kept }, { timeZone }) =>
     credit
       ? ok(creditToWire(credit, timeZone))
-      : {
-          status: 202,
-          body: succeed(noticeReceiptToWire(required(kept, 'a notice is a credit or is kept'))),
-        },
+      : noticeReply(required(kept, 'a notice is a credit or is kept')),
 })

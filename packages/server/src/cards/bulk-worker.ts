@@ -12,6 +12,7 @@ import {
 } from '@svc/core/cards/bulk-job'
 import type { CreateGiftCard, Issued } from '@svc/core/cards/card-issuing'
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
+import { carriedOut, type WaitingApproval } from '@svc/core/ledger/money-command'
 import { abortWith } from '@svc/platform/abort'
 import type { OpenCommand } from '@svc/platform/command'
 import { isUnavailable } from '@svc/platform/db/database'
@@ -52,7 +53,7 @@ const CARD_OF_JWE = statement<{ svcCardId: string }>(
  */
 export class BulkWorker {
   readonly #services: Services
-  readonly #create: OpenCommand<CreateGiftCard, Issued>
+  readonly #create: OpenCommand<CreateGiftCard, Issued, WaitingApproval>
   readonly #check: ReturnType<typeof bodyCheck>
   readonly loop: Loop
   #ownSubmitted = 0
@@ -143,7 +144,7 @@ export class BulkWorker {
       this.#ownSubmitted++
       // The first response to a JWE is kept for its repeats, whether it came alone or in an upload.
       const responding = {
-        reply: giftCardResponse,
+        reply: (outcome: Issued | WaitingApproval) => giftCardResponse(carriedOut(outcome)),
         retry: retryKeyOfOrder(partnerId, request, ciphertextHash),
       }
       const response = await this.#create.respond({ partnerId, order, ciphertextHash }, responding)

@@ -1,19 +1,21 @@
+import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { accountId } from '@svc/core/ledger/accounts'
 import { accountStatement, type Statement, type StatementLine } from '@svc/core/ledger/books'
 import { aheadOf } from '@svc/core/ledger/transfers-since'
+import { CSV_MEDIA_TYPE, csvLine } from '@svc/kernel/csv'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, paiseToWire } from '@svc/kernel/money'
 import { type Clock, calendarDay, instantOfDay, isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { Type } from 'typebox'
-import { acceptedTypes } from '../http/accept.ts'
+import { preferredType } from '../http/accept.ts'
 import { query, streamingQuery, succeedWithCode } from '../http/operation.ts'
+import { findRow } from '../http/resource.ts'
 import { StreamSlots } from '../http/stream-slots.ts'
 import { PDF, PDFS_MAX } from '../statements/limits.ts'
-import { ACCOUNTS, ACCOUNTS_TAG, AccountParams, findAccount } from './card-accounts.ts'
+import { ACCOUNTS, ACCOUNTS_TAG, AccountParams, cardAccount, type ListedAccount } from './card-accounts.ts'
 
-const CSV = 'text/csv'
 const LINES_MAX = 10_000
 const DAY_MINUTES = 1_440
 
@@ -85,7 +87,9 @@ export async function readCardAccountStatement(
   tx: Tx,
   { tenantId, cardAccountId, period, timeZone, clock }: StatementRequest,
 ) {
-  const account = await findAccount(tx, tenantId, cardAccountId)
+  const scope = { reader: 'tenant', tenantId } as const
+  const account =
+    (await findRow<ListedAccount>(tx, cardAccount, scope, cardAccountId)) ?? fail('card_account_not_found')
   const found = await accountStatement(tx, {
     accountId: accountId('card_funding', cardAccountId),
     from: instantOfDay(period.from, 0, timeZone),
@@ -119,25 +123,22 @@ const toWire = (cardAccountId: string, { from, to }: Period, statement: Statemen
   })),
 })
 
-const HEADER = 'createdOn,kind,amount,balance,svcCardId,reference,transactionId'
-const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
-/** RFC 4180: the opening and the closing balance are lines too. */
+const HEADER = ['createdOn', 'kind', 'amount', 'balance', 'svcCardId', 'reference', 'transactionId']
+/** The opening and the closing balance are lines too. */
 function toCsv({ from, to }: Period, { opening, closing, lines }: Statement, timeZone: string): string {
-  const row = (line: StatementLine) =>
-    [
-      rfc3339(line.at, timeZone),
-      line.kind,
-      formatRupees(amountOf(line)),
-      formatRupees(line.balance),
-      cardOf(line) ?? '',
-      line.reference ?? '',
-      line.transferId,
-    ]
-      .map(quoted)
-      .join(',')
-  const ends = (on: string, kind: string, balance: bigint) => `${on},${kind},,${formatRupees(balance)},,,`
-  const all = [HEADER, ends(from, 'opening', opening), ...lines.map(row), ends(to, 'closing', closing)]
-  return `${all.join('\r\n')}\r\n`
+  const row = (line: StatementLine) => [
+    rfc3339(line.at, timeZone),
+    line.kind,
+    formatRupees(amountOf(line)),
+    formatRupees(line.balance),
+    cardOf(line),
+    line.reference,
+    line.transferId,
+  ]
+  const end = (on: string, kind: string, balance: bigint) => [on, kind, '', formatRupees(balance), '', '', '']
+  return [HEADER, end(from, 'opening', opening), ...lines.map(row), end(to, 'closing', closing)]
+    .map(csvLine)
+    .join('')
 }
 
 /** Not in the specification. */
@@ -154,7 +155,7 @@ export const getCardAccountStatement = query({
   params: AccountParams,
   query: PeriodQuery,
   result: StatementRecord,
-  alsoProduces: CSV,
+  alsoProduces: CSV_MEDIA_TYPE,
   errors: ['card_account_not_found'],
   mount({ clock, database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
     return async ({ caller: { tenantId }, params: { cardAccountId }, query, headers }) => {
@@ -162,9 +163,9 @@ export const getCardAccountStatement = query({
       const { statement } = await database.read([tenantId], (tx) =>
         readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone, clock }),
       )
-      if (acceptedTypes(headers['accept'])[0] === CSV)
+      if (preferredType(headers, ['application/json', CSV_MEDIA_TYPE]) === CSV_MEDIA_TYPE)
         return {
-          headers: { 'content-type': `${CSV}; charset=utf-8` },
+          headers: { 'content-type': `${CSV_MEDIA_TYPE}; charset=utf-8` },
           body: toCsv(period, statement, timeZone),
         }
       return { body: succeedWithCode(toWire(cardAccountId, period, statement, timeZone)) }

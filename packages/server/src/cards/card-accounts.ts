@@ -1,10 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import {
-  ACCOUNT_TYPES,
-  type AccountType,
-  CARD_ACCOUNT_SELECT,
-  type CardAccount,
-} from '@svc/core/cards/card-account'
+import { ACCOUNT_TYPES, type AccountType, type CardAccount, cardAccounts } from '@svc/core/cards/card-account'
 import { createCardAccount } from '@svc/core/cards/create-card-account'
 import { updateCardAccount } from '@svc/core/cards/update-card-account'
 import { accountId, accountIdOf } from '@svc/core/ledger/accounts'
@@ -12,13 +7,11 @@ import { balanceAsOf } from '@svc/core/ledger/balance-as-of'
 import { PRODUCTS } from '@svc/core/tenants/partner'
 import { type Paise, paise, paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
-import type { Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { Rupees, readRupees } from '../http/fields.ts'
-import { okWithCode, operation, query, succeedWithCode } from '../http/operation.ts'
-import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
+import { commandContract, operation, query, succeedWithCode } from '../http/operation.ts'
+import { fieldsOf, findRow, listOf, type Resource, recordOf, toRecord } from '../http/resource.ts'
 
 export const ACCOUNTS = '/api/v0/partner/card-accounts'
 export const ACCOUNTS_TAG = 'Card accounts'
@@ -26,83 +19,91 @@ export const AccountParams = Type.Object({
   cardAccountId: Type.String({ description: 'One of your card accounts' }),
 })
 
-const settings = {
-  denomination: Type.Integer({ description: 'Rupees: the load of a card whose order names none' }),
-  lowBalance: Type.Optional(
-    Type.Number({
-      description: 'Rupees: a load that brings the balance below it sends the event `card_account.low`',
-    }),
-  ),
-}
-
 const Denomination = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Whole rupees' })
 const LowBalance = Type.Union([Rupees({ minimum: 0, maximum: 1e12 }), Type.Null()], {
   description: 'Rupees; `null` for no threshold',
 })
 
+/** A card account with the balance of its money. */
+export type ListedAccount = CardAccount & { readonly balancePaise: bigint }
+
+/** Card accounts, as every reader sees and finds them. */
+export const cardAccount = {
+  titles: { tenant: 'PartnerCardAccount', operator: 'CardAccount' },
+  from: {
+    columns: `${cardAccounts.columns}, co.name as "companyName", l.balance as "balancePaise"`,
+    table: 'card_accounts a',
+    alias: 'a',
+    joins: `join companies co on co.partner_id = a.partner_id and co.company_id = a.company_id
+      cross join lateral ${accountIdOf('card_funding', 'a.card_account_id')}
+      join ledger_accounts l on l.account_id = key.account_id and l.tenant_id = a.partner_id`,
+  },
+  tenant: 'a.partner_id',
+  keys: [{ sql: 'a.card_account_id', type: 'text' }],
+  fields: {
+    cardAccountId: { schema: Type.String(), of: (account) => account.cardAccountId },
+    denomination: {
+      schema: Type.Integer({ description: 'Rupees: the load of a card whose order names none' }),
+      of: (account) => paiseToWire(account.denominationPaise),
+    },
+    lowBalance: {
+      schema: Type.Optional(
+        Type.Number({
+          description: 'Rupees: a load that brings the balance below it sends the event `card_account.low`',
+        }),
+      ),
+      of: ({ lowBalancePaise }) => (lowBalancePaise === null ? undefined : paiseToWire(lowBalancePaise)),
+    },
+    partnerId: { schema: Type.String(), of: (account) => account.partnerId, operatorOnly: true },
+    companyId: { schema: Type.String(), of: (account) => account.companyId },
+    companyName: { schema: Type.String(), of: (account) => account.companyName },
+    product: { schema: Type.Enum([...PRODUCTS]), of: (account) => account.product },
+    accountType: { schema: Type.Enum(Object.keys(ACCOUNT_TYPES)), of: (account) => account.accountType },
+    binType: { schema: Type.String(), of: (account) => account.binType, operatorOnly: true },
+    cardProgramme: { schema: Type.String(), of: (account) => account.programme },
+    balance: {
+      schema: Type.Number({ description: 'Rupees that new cards can be loaded with' }),
+      of: (account) => paiseToWire(account.balancePaise),
+    },
+    createdOn: {
+      schema: Type.String({ description: 'RFC 3339' }),
+      of: (account, timeZone) => rfc3339(account.createdAt, timeZone),
+    },
+  },
+  filters: {
+    q: {
+      schema: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Id' })),
+      sql: 'a.card_account_id = ?',
+      operatorOnly: true,
+    },
+    partnerId: {
+      schema: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Of this partner' })),
+      sql: 'a.partner_id = ?',
+      operatorOnly: true,
+    },
+    companyId: {
+      schema: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Of this company' })),
+      sql: 'a.company_id = ?',
+    },
+    product: {
+      schema: Type.Optional(Type.Enum([...PRODUCTS], { description: 'Of this product' })),
+      sql: 'a.product = ?',
+    },
+  },
+} satisfies Resource<ListedAccount>
+
+export const AccountRecord = recordOf(cardAccount, 'tenant')
+const toWire = toRecord<ListedAccount>(cardAccount, 'tenant')
+
+const { cardAccountId, denomination, lowBalance } = fieldsOf(cardAccount, 'tenant')
 const AccountSettings = Type.Object(
-  { cardAccountId: Type.String(), ...settings },
+  { cardAccountId: cardAccountId!, denomination: denomination!, lowBalance: lowBalance! },
   { title: 'CardAccountSettings', additionalProperties: false },
 )
 
-export const AccountRecord = Type.Object(
-  {
-    cardAccountId: Type.String(),
-    companyId: Type.String(),
-    companyName: Type.String(),
-    product: Type.Enum([...PRODUCTS]),
-    accountType: Type.Enum(Object.keys(ACCOUNT_TYPES)),
-    cardProgramme: Type.String(),
-    ...settings,
-    balance: Type.Number({ description: 'Rupees that new cards can be loaded with' }),
-    createdOn: Type.String({ description: 'RFC 3339' }),
-  },
-  { title: 'PartnerCardAccount', additionalProperties: false },
-)
-
-const settingsToWire = (account: Omit<CardAccount, 'companyName'>) => ({
-  cardAccountId: account.cardAccountId,
-  denomination: paiseToWire(account.denominationPaise),
-  lowBalance: account.lowBalancePaise === null ? undefined : paiseToWire(account.lowBalancePaise),
-})
-
-type Listed = CardAccount & { readonly balancePaise: bigint }
-
-const SELECT = `${CARD_ACCOUNT_SELECT.replace(' from ', ', l.balance as "balancePaise" from ').trimEnd()}
-  cross join lateral ${accountIdOf('card_funding', 'a.card_account_id')}
-  join ledger_accounts l on l.account_id = key.account_id and l.tenant_id = a.partner_id`
-const LIST = statement<Listed>(
-  'partner_card_accounts',
-  `${SELECT} where a.partner_id = $1 and ($2::text is null or a.company_id = $2)
-     and ($3::timestamptz is null or (a.created_at, a.card_account_id) < ($3, $4::text))
-   order by a.created_at desc, a.card_account_id desc limit $5`,
-)
-const FIND = statement<Listed>(
-  'partner_card_account',
-  `${SELECT} where a.partner_id = $1 and a.card_account_id = $2`,
-)
-
-const toWire = (account: Listed, timeZone: string) => ({
-  ...settingsToWire(account),
-  companyId: account.companyId,
-  companyName: account.companyName,
-  product: account.product,
-  accountType: account.accountType,
-  cardProgramme: account.programme,
-  balance: paiseToWire(account.balancePaise),
-  createdOn: rfc3339(account.createdAt, timeZone),
-})
-
-/** A partner’s own card account. */
-export async function findAccount(tx: Tx, partnerId: string, cardAccountId: string): Promise<Listed> {
-  const [account] = await tx.query(FIND, [partnerId, cardAccountId])
-  return account ?? fail('card_account_not_found')
-}
-
 /** Not in the specification. */
-export const listCardAccounts = query({
+export const listCardAccounts = listOf<ListedAccount>(cardAccount, {
   id: 'listCardAccounts',
-  method: 'GET',
   path: ACCOUNTS,
   tag: ACCOUNTS_TAG,
   summary: 'List card accounts',
@@ -110,25 +111,6 @@ export const listCardAccounts = query({
   auth: 'partner',
   scope: 'cards:read',
   envelope: 'code',
-  query: Type.Object(
-    {
-      ...PAGE_IN_QUERY,
-      companyId: Type.Optional(Type.String({ description: 'Of this company' })),
-    },
-    { additionalProperties: false },
-  ),
-  result: PageOf(AccountRecord),
-  errors: [],
-  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
-    return async ({ caller: { tenantId }, query }) => {
-      const { limit, after } = readPage(query)
-      const rows = await database.read([tenantId], (tx) =>
-        tx.query(LIST, [tenantId, query.companyId ?? null, after?.at, after?.id, limit + 1]),
-      )
-      const positionOf = (account: Listed) => ({ at: account.createdAt, id: account.cardAccountId })
-      return { body: succeedWithCode(page(rows, limit, positionOf, (account) => toWire(account, timeZone))) }
-    }
-  },
 })
 
 /** Not in the specification. */
@@ -150,7 +132,10 @@ export const getCardAccount = query({
     return async ({ caller: { tenantId }, params: { cardAccountId }, query }) => {
       const at = readAsOf(query, clock, tenantId)
       const account = await database.read([tenantId], async (tx) => {
-        const found = await findAccount(tx, tenantId, cardAccountId)
+        const scope = { reader: 'tenant', tenantId } as const
+        const found =
+          (await findRow<ListedAccount>(tx, cardAccount, scope, cardAccountId)) ??
+          fail('card_account_not_found')
         if (!at) return found
         if (found.createdAt > at) fail('card_account_not_found')
         const funding = { tenantId, accountId: accountId('card_funding', cardAccountId), at }
@@ -162,7 +147,7 @@ export const getCardAccount = query({
 })
 
 /** Not in the specification. */
-export const createCardAccountOperation = operation({
+export const createCardAccountContract = commandContract({
   id: 'createCardAccount',
   method: 'POST',
   path: ACCOUNTS,
@@ -200,11 +185,12 @@ export const createCardAccountOperation = operation({
     denominationPaise: paise(BigInt(denomination) * 100n),
     lowBalancePaise: readLow(lowBalance),
   }),
-  reply: (account, { timeZone }) => okWithCode(toWire({ ...account, balancePaise: paise(0n) }, timeZone)),
+  reply: (account, { ok, timeZone }) => ok(toWire({ ...account, balancePaise: 0n }, timeZone)),
 })
+export const createCardAccountOperation = operation(createCardAccountContract)
 
 /** Not in the specification. */
-export const updateCardAccountOperation = operation({
+export const updateCardAccountContract = commandContract({
   id: 'updateCardAccount',
   method: 'PATCH',
   path: `${ACCOUNTS}/:cardAccountId`,
@@ -230,8 +216,14 @@ export const updateCardAccountOperation = operation({
     denominationPaise: denomination === undefined ? undefined : paise(BigInt(denomination) * 100n),
     lowBalancePaise: readLow(lowBalance),
   }),
-  reply: (account) => okWithCode(settingsToWire(account)),
+  reply: ({ cardAccountId, denominationPaise, lowBalancePaise }, { ok }) =>
+    ok({
+      cardAccountId,
+      denomination: paiseToWire(denominationPaise),
+      lowBalance: lowBalancePaise === null ? undefined : paiseToWire(lowBalancePaise),
+    }),
 })
+export const updateCardAccountOperation = operation(updateCardAccountContract)
 
 function readLow(lowBalance: number | null | undefined): Paise | null | undefined {
   if (lowBalance === undefined || lowBalance === null) return lowBalance

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { QuarantinedMessage } from '@svc/core/cards/card-exception'
 import { ADVICES, CardMessageRecord, type MessageType, NETWORK_CHANNELS } from '@svc/core/cards/card-message'
+import type { RecordMessageArgs } from '@svc/core/cards/card-rail-state'
 import { maskCardNumbers, type ReadMessage, readCardMessage } from '@svc/core/cards/read-card-message'
 import { recordCardMessage } from '@svc/core/cards/record-card-message'
 import { decryptJwe } from '@svc/jwe/jwe'
@@ -28,6 +30,11 @@ const COMMON = {
     description: 'ISO 8583 field 11: systems trace audit number',
   }),
   transmissionTime: Type.String({ description: 'ISO 8583 field 7, as RFC 3339' }),
+  currency: text('ISO 8583 field 49: `INR` or `356`; any other is declined, or goes to quarantine'),
+  status: text(
+    'What became of it, in the network’s word: one that says that it did not happen is not recorded',
+  ),
+  responseCode: text('ISO 8583 field 39 of what is reported: one that is no approval is not recorded'),
   localTime: text('ISO 8583 fields 12 and 13, as the terminal has them'),
   rrn: text('ISO 8583 field 37; kept for people, identifies nothing'),
   mcc: text('ISO 8583 field 18'),
@@ -46,7 +53,7 @@ interface Plan {
 }
 
 const EVERY =
-  'Sent by the card network, signed. A message is identified by its acquirer, STAN and transmission time, which no other message may have, also of another type: a repeat gets the first response. A signed message is never rejected for its form: what cannot be read goes to quarantine, 202. The message may be encrypted: a compact JWE to a key published at `/.well-known/jwks.json`.'
+  'Sent by the card network, signed. A message is identified by its type, acquirer, STAN and transmission time: a repeat gets the first response. A signed message is never rejected for its form: what cannot be read is kept for an operator, and gets 202, or a decision where a terminal waits for one. The message may be encrypted: a compact JWE to a key published at `/.well-known/jwks.json`.'
 
 /** Decision R1: one command for all messages of the card network. */
 const railOperation = ({ id, type, path, summary, description, fields }: Plan) =>
@@ -68,7 +75,7 @@ const railOperation = ({ id, type, path, summary, description, fields }: Plan) =
     run: recordCardMessage,
     args: async ({ rawBody, caller: { tenantId } }, services) => ({
       type,
-      read: await readBody(type, rawBody, tenantId, services),
+      ...(await readBody(type, rawBody, tenantId, services)),
       body: Buffer.from(maskCardNumbers(rawBody.toString('utf8'))),
     }),
     reply: ({ status, response }) => ({ status, body: succeed(JSON.parse(response)) }),
@@ -80,14 +87,22 @@ async function readBody(
   body: Buffer,
   tenantId: string,
   { jwes }: Services,
-): Promise<ReadMessage> {
+): Promise<Pick<RecordMessageArgs, 'read' | 'plainDigest'>> {
   const jwe = jweIn(body.toString('utf8').trim())
-  if (jwe === undefined) return readCardMessage(type, body, false)
+  const message = (content: Uint8Array, read: ReadMessage) => ({
+    read,
+    plainDigest: createHash('sha256').update(content).digest(),
+  })
+  if (jwe === undefined) return message(body, readCardMessage(type, body, false))
   try {
     const { plaintext } = await decryptJwe(jwe, (kid) => jwes.openingKey(tenantId, kid))
-    return readCardMessage(type, plaintext, true)
+    return message(plaintext, readCardMessage(type, plaintext, true))
   } catch (error) {
-    if (error instanceof DecryptionFailed) return { unreadable: 'not_decrypted' }
+    if (error instanceof DecryptionFailed)
+      return message(body, {
+        unreadable: 'not_decrypted',
+        detail: 'the encrypted message cannot be decrypted',
+      })
     throw error
   }
 }
@@ -113,8 +128,8 @@ export const authorizeCard = railOperation({
   path: 'authorizations',
   summary: 'Authorise an amount',
   description:
-    'Decides at once: `approved` with an authorisation code, which holds the amount, or `declined` with an ISO 8583 response code; both are 200.',
-  fields: { amount: rupees, channel },
+    'Decides at once: `approved` with an authorisation code, which holds the amount, or `declined` with an ISO 8583 response code; both are 200. An amount of zero verifies the card: `85`. An authorisation that names an open one raises its hold by the amount.',
+  fields: { amount: rupees, channel, ...authorization },
 })
 
 export const captureCard = railOperation({
@@ -127,7 +142,11 @@ export const captureCard = railOperation({
   fields: {
     amount: rupees,
     ...authorization,
-    final: Type.Optional(Type.Boolean({ description: 'Whether what is left of the hold is released' })),
+    final: Type.Optional(
+      Type.Boolean({
+        description: 'Whether what is left of the hold is released; an amount of zero releases it too',
+      }),
+    ),
   },
 })
 
@@ -151,7 +170,7 @@ export const refundCardMessage = railOperation({
   fields: {
     amount: rupees,
     captureId: text('The capture, by the `messageId` of its response'),
-    ...reference,
+    ...authorization,
   },
 })
 

@@ -4,10 +4,11 @@ import type { Issued } from '@svc/core/cards/card-issuing'
 import { CardRecord } from '@svc/core/cards/card-record'
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
 import { GIFT_CARD_SAMPLES } from '@svc/core/cards/gift-card-samples'
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { JWE_CHARS_MAX } from '@svc/jwe/compact'
+import { withoutByteOrderMark } from '@svc/kernel/strict-json'
 import type { HttpResponse, ResponseKey } from '@svc/platform/db/idempotency-store'
 import { Type } from 'typebox'
-import { startOf } from '../http/bodies.ts'
 import { okWithCode, operation, PARTNER_ID } from '../http/operation.ts'
 import { retryKey } from '../http/retry-key.ts'
 import { GiftCardRequest, readGiftCardOrder } from './gift-card-order.ts'
@@ -53,7 +54,7 @@ export const createGiftCardOperation = operation({
     order: readGiftCardOrder(body),
     ciphertextHash,
   }),
-  reply: giftCardResponse,
+  reply: (outcome) => giftCardResponse(carriedOut(outcome)),
 })
 
 /** The key of an order that came without an `Idempotency-Key`: alone or in an upload, its JWE counts once. */
@@ -115,9 +116,10 @@ const LINE_BYTES_MAX = JWE_CHARS_MAX + 2
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d
 
 /** Lines that are not empty, without the white space around them, and their numbers. */
-function splitLines(body: Buffer, most: number): OrderLine[] {
+function splitLines(upload: Buffer, most: number): OrderLine[] {
+  const body = withoutByteOrderMark(upload)
   const lines: OrderLine[] = []
-  for (let from = startOf(body), line = 1; from < body.length; line++) {
+  for (let from = 0, line = 1; from < body.length; line++) {
     const newline = body.indexOf(0x0a, from)
     let end = newline === -1 ? body.length : newline
     let start = from

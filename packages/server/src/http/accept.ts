@@ -1,15 +1,18 @@
+import Negotiator from 'negotiator'
+import { PROBLEM_JSON } from './failure-body.ts'
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
 /**
- * The media types that `Accept` names, in its order and in lower case. One with the weight 0 is not acceptable, and so
- * not among them (RFC 9110 section 12.4.2).
+ * The media type that a caller prefers among those that a response can have, by weight, then as named, then in the order of
+ * `Accept` (RFC 9110 section 12.5.1). The first one where the caller has no preference, or accepts none of them.
  */
-export function acceptedTypes(accept: string | string[] | undefined): string[] {
-  if (accept === undefined) return []
-  return String(accept)
-    .split(',')
-    .flatMap((range) => {
-      const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-      return parameters.some((parameter) => ZERO_WEIGHT.test(parameter)) ? [] : [type!]
-    })
+export function preferredType<T extends string>(headers: Headers, types: readonly [T, ...T[]]): T {
+  const accept = headers['accept']?.toString()
+  const [preferred] = new Negotiator({ headers: { accept } }).mediaTypes([...types])
+  return (preferred as T | undefined) ?? types[0]
 }
 
-const ZERO_WEIGHT = /^q=0(?:\.0{0,3})?$/
+/** Whether a failure is to be RFC 9457 problem details (decision F6). */
+export const prefersProblem = (headers: Headers): boolean =>
+  preferredType(headers, ['application/json', PROBLEM_JSON]) === PROBLEM_JSON

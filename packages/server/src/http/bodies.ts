@@ -1,5 +1,5 @@
 import { Failure, fail } from '@svc/contract/errors'
-import { JsonRejected, parseStrictJson } from '@svc/kernel/strict-json'
+import { JsonRejected, parseStrictJson, withoutByteOrderMark } from '@svc/kernel/strict-json'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { MediaType } from './operation.ts'
 
@@ -12,14 +12,9 @@ const READERS: Record<MediaType, (body: Buffer) => unknown> = {
   'application/x-ndjson': (body) => body,
 }
 
-const BOM = Buffer.from('\uFEFF')
-
-/** Where the text begins behind a byte order mark (decision C14). */
-export const startOf = (body: Buffer): number => (body.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0)
-
 /** A body that is no JSON: without a byte order mark and the white space around it, such as the last line feed of a file. */
 function textOf(body: Buffer): string {
-  return body.toString('latin1', startOf(body)).trim()
+  return withoutByteOrderMark(body).toString('latin1').trim()
 }
 
 /** Compact JWEs begin with the base64url of `{"`, with which no JSON text begins. */
@@ -28,7 +23,7 @@ const isBareJwe = (body: Buffer): boolean => textOf(body).startsWith('eyJ')
 /** Parses a JSON body; 400 with what is wrong when it is not JSON as the service reads it. */
 export function parseJson(body: Buffer): unknown {
   try {
-    return parseStrictJson(body.subarray(startOf(body)))
+    return parseStrictJson(withoutByteOrderMark(body))
   } catch (error) {
     if (error instanceof JsonRejected) fail('malformed_body', { description: error.message })
     throw error

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Failure } from '@svc/contract/errors'
 import { sortableId } from '@svc/kernel/ids'
-import { acceptedTypes } from './accept.ts'
+import { prefersProblem } from './accept.ts'
 import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
 import type { Services } from './operation.ts'
 
@@ -103,7 +103,7 @@ function refuse(
     now: new Date(clock.now()),
     timeZone: config.BUSINESS_TIME_ZONE,
   }
-  const problem = envelope === 'problem' || acceptedTypes(broken?.headers.accept).includes(PROBLEM_JSON)
+  const problem = envelope === 'problem' || prefersProblem(broken?.headers ?? {})
   const body = problem ? problemBody(failure, requestId, publicUrl()) : failureBody(failure, context)
   const type = problem ? PROBLEM_JSON : 'application/json; charset=utf-8'
   metrics.failures.inc({ operation, error: failure.code })

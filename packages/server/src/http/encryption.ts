@@ -2,9 +2,9 @@ import { fail } from '@svc/contract/errors'
 import type { BoundTo } from '@svc/jwe/compact'
 import { decryptJwe, encrypt } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
-import { parseStrictJson } from '@svc/kernel/strict-json'
+import { JsonRejected, parseStrictJson, withoutByteOrderMark } from '@svc/kernel/strict-json'
 import type { FastifyRequest } from 'fastify'
-import { acceptedTypes } from './accept.ts'
+import { preferredType } from './accept.ts'
 import type { Caller, Reply, Services } from './operation.ts'
 
 const JOSE = 'application/jose'
@@ -83,19 +83,22 @@ function encryptedPayloadOf(body: unknown): unknown {
   return typeof payload === 'string' && Object.keys(others).length === 0 ? payload.trim() : body
 }
 
+/** As a plain body is read. What is wrong names a position and no content: that is not for the open part of a response. */
 function parseEncrypted(plaintext: Buffer): unknown {
+  let because: string | undefined
   try {
-    const value = parseStrictJson(plaintext)
+    const value = parseStrictJson(withoutByteOrderMark(plaintext))
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
-  } catch {
-    // Reported below: what is encrypted is not for the open part of a response.
+  } catch (error) {
+    if (!(error instanceof JsonRejected)) throw error
+    because = error.message
   }
-  throw new DecryptionFailed('not_json')
+  throw new DecryptionFailed('not_json', because)
 }
 
-/** Whether `Accept` names `application/jose`. */
+/** Whether the caller prefers an encrypted response. */
 export const wantsEncrypted = ({ headers }: FastifyRequest): boolean =>
-  acceptedTypes(headers.accept).includes(JOSE)
+  preferredType(headers, ['application/json', JOSE]) === JOSE
 
 /**
  * Decision C3: encrypts whole responses to the partner's registered key or its shared key. Found before the operation is

@@ -1,5 +1,6 @@
 import { failField } from '@svc/contract/fail-fields'
-import { type Paise, paiseFromWire } from '@svc/kernel/money'
+import { type Paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { EARLIEST, LATEST, parseRfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 
@@ -17,7 +18,10 @@ export const Rupees = (options: { minimum: number; maximum?: number; description
 /** Formats by the parsers that operations use, so that the validator accepts exactly what they can read. */
 export const FORMATS = {
   'date-time': (text: string) => parseRfc3339(text) !== undefined,
-  rupees: { type: 'number' as const, validate: (amount: number) => paiseFromWire(amount) !== undefined },
+  rupees: {
+    type: 'number' as const,
+    validate: (amount: number) => valueIn(readAmount(amount)) !== undefined,
+  },
 }
 
 /** Reads the instant in the field of this name; 400 when it is none. */
@@ -33,5 +37,5 @@ export function readRupees(name: string, amount: number): Paise
 export function readRupees(name: string, amount: number | undefined): Paise | undefined
 export function readRupees(name: string, amount: number | undefined): Paise | undefined {
   if (amount === undefined) return undefined
-  return paiseFromWire(amount) ?? failField(name, 'format', RUPEES_RULE)
+  return valueIn(readAmount(amount)) ?? failField(name, 'format', RUPEES_RULE)
 }

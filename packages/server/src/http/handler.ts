@@ -54,7 +54,7 @@ export function handlerOf<S extends Services>(
   const handle = operation.mount(services)
   // A command bounds its own wait, and knows what may have happened; a report of the console may take longer.
   const isCommand = operation.acceptsIdempotencyKey && !operation.isKeyedQuery
-  const isBounded = !isCommand && operation.auth !== 'operator'
+  const isBounded = !isCommand && operation.auth !== 'operator' && !operation.takesLong
   const late = mayChange(operation) ? outcomeUnknown : tooLate
   const counts = operation.limitedBy === 'credential' ? limit : undefined
   const mayEncrypt = operation.encrypted === 'response' || operation.encrypted === 'both'

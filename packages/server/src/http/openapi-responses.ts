@@ -227,29 +227,46 @@ function envelope({ envelope: kind }: Operation, payload: TSchema): TSchema {
 
 const isText = (schema: TSchema) => (schema as { type?: string }).type === 'string'
 
-/** Every response of an operation, by status. `name` is the operation's, for the names of its schemas. */
-export function responsesOf(operation: Operation, name: string, schemas: ComponentSchemas): Json {
-  const { accepted, alsoReturns = {}, alsoProduces, produces = 'text/plain', result, encrypted } = operation
-  const payload = schemas.add(result, 'response', `${name}Payload`) as TSchema
-  const schema = isText(result)
-    ? payload
-    : schemas.add(envelope(operation, payload), 'response', `${name}Response`)
+/**
+ * What a success can be besides JSON, for those who ask by `Accept`. Beside `content`: generators of clients would make a
+ * union of all of it, although a client that asks for nothing gets JSON.
+ */
+function otherForms(
+  { encrypted, alsoProduces }: Operation,
+  schema: unknown,
+): Record<string, { readonly schema: Json & { readonly description: string } }> {
   const jwe = {
     type: 'string',
     description:
-      'With `Accept: application/jose`: the JSON response as a compact JWE for your registered key',
+      'With `Accept: application/jose`: the JSON response as a compact JWE for your registered key.',
     contentMediaType: 'application/jose',
     contentSchema: schema,
   }
   return {
-    200: {
-      description: 'Success',
-      headers: headersOf(operation, 200),
-      content: {
-        [isText(result) ? produces : 'application/json']: { schema },
-        ...((encrypted === 'response' || encrypted === 'both') && { 'application/jose': { schema: jwe } }),
-        ...(alsoProduces && { [alsoProduces]: { schema: { type: 'string' } } }),
+    ...((encrypted === 'response' || encrypted === 'both') && { 'application/jose': { schema: jwe } }),
+    ...(alsoProduces && {
+      [alsoProduces]: {
+        schema: { type: 'string', description: `With \`Accept: ${alsoProduces}\`: the same as text.` },
       },
+    }),
+  }
+}
+
+/** Every response of an operation, by status. `name` is the operation's, for the names of its schemas. */
+export function responsesOf(operation: Operation, name: string, schemas: ComponentSchemas): Json {
+  const { accepted, alsoReturns = {}, produces = 'text/plain', result } = operation
+  const payload = schemas.add(result, 'response', `${name}Payload`) as TSchema
+  const schema = isText(result)
+    ? payload
+    : schemas.add(envelope(operation, payload), 'response', `${name}Response`)
+  const others = otherForms(operation, schema)
+  const forms = Object.values(others).map(({ schema: { description } }) => description)
+  return {
+    200: {
+      description: ['Success', ...forms].join('\n\n'),
+      headers: headersOf(operation, 200),
+      content: { [isText(result) ? produces : 'application/json']: { schema } },
+      ...(forms.length > 0 && { 'x-other-content': others }),
     },
     ...(accepted && {
       202: {

@@ -115,7 +115,7 @@ function asDocumented({ 'x-documented': documented, ...schema }: Json): Json {
   return replaces ? { description: schema['description'], ...documented } : { ...schema, ...documented }
 }
 
-export const refTo = (kind: 'headers' | 'schemas', name: string): Json => ({
+export const refTo = (kind: 'headers' | 'responses' | 'schemas', name: string): Json => ({
   $ref: `#/components/${kind}/${name}`,
 })
 

@@ -2,8 +2,9 @@ import { SCOPES } from '@svc/contract/scopes'
 import type { TSchema } from 'typebox'
 import { RESPONSE_HEADERS, responsesOf } from './openapi-responses.ts'
 import { ComponentSchemas, fieldTable, type Json } from './openapi-schemas.ts'
+import { shareFailures } from './openapi-shared.ts'
 import { type HeaderField, isKeyed, type MediaType, type Operation } from './operation.ts'
-import { addExamples, type Examples } from './worked-examples.ts'
+import { addExamples, addNotes, type Examples, type LiveReference } from './worked-examples.ts'
 
 /** What a document has besides its operations. */
 export interface About {
@@ -28,8 +29,8 @@ export function openApiDocument(
   about: About,
   publicUrl: string,
   examples: Examples,
-  /** By security scheme: credentials for the page to send, in a sandbox. */
-  secrets: Readonly<Record<string, Json>> = {},
+  /** In a sandbox: credentials for the page to send, and what there is to say about its examples. */
+  { secrets, notes, notice }: Omit<LiveReference, 'examples'> = { secrets: {}, notes: {} },
 ): Json {
   const schemas = new ComponentSchemas(about.schemas)
   const paths: Record<string, Json> = {}
@@ -37,12 +38,15 @@ export function openApiDocument(
     const path = operation.path.replace(/:(\w+)/g, '{$1}')
     ;(paths[path] ??= {})[operation.method.toLowerCase()] = documented(operation, about, schemas)
   }
-  const document: Json = {
+  addExamples(paths as never, examples)
+  addNotes(paths as never, notes)
+  const responses = shareFailures(paths as never)
+  return {
     openapi: '3.1.0',
     info: {
       title: about.title,
       version: about.version,
-      description: about.description,
+      description: notice ? `**${notice}**\n\n${about.description}` : about.description,
       contact: { name: 'The operator of this installation' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -52,12 +56,11 @@ export function openApiDocument(
     ...(about.webhooks && { webhooks: schemas.add(about.webhooks, 'response') }),
     components: {
       securitySchemes: withSecrets(about.securitySchemes(publicUrl), secrets),
-      headers: usedHeaders(paths),
+      headers: usedHeaders({ paths, responses }),
+      responses,
       schemas: schemas.sorted,
     },
   }
-  addExamples(paths as never, examples)
-  return document
 }
 
 const withSecrets = (
@@ -74,8 +77,8 @@ const withSecrets = (
     }),
   )
 
-const usedHeaders = (paths: Json): Json => {
-  const text = JSON.stringify(paths)
+const usedHeaders = (users: Json): Json => {
+  const text = JSON.stringify(users)
   return Object.fromEntries(
     Object.entries(RESPONSE_HEADERS).filter(([name]) => text.includes(`"#/components/headers/${name}"`)),
   )

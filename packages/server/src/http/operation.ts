@@ -12,6 +12,8 @@ import { auditOfMember, namingMember } from './audit-of-member.ts'
 import type { Deprecation } from './deprecation.ts'
 import type { Envelope } from './failure-body.ts'
 import { retryKey } from './retry-key.ts'
+import type { SelfCall } from './self-call.ts'
+import { successOf } from './success.ts'
 
 /** What operations are given: what the product has, and what only a server knows. */
 export interface Services extends CoreServices {
@@ -27,13 +29,6 @@ export interface Services extends CoreServices {
     readonly body: string
     readonly headers: Readonly<Record<string, unknown>>
   }>
-}
-
-export interface SelfCall {
-  readonly method: 'GET' | 'POST' | 'PATCH'
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Buffer
 }
 
 /** A person who acts on behalf of others: whom the audit names. */
@@ -189,6 +184,8 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly encrypted?: 'request' | 'response' | 'both'
   /** Worked examples for the reference; tests run them. */
   readonly samples?: readonly { readonly lang: string; readonly label: string; readonly source: string }[]
+  /** What it does may outlast COMMAND_TIMEOUT_MS, and its caller waits for it. */
+  readonly takesLong?: true
   /** Largest body in bytes, where it is not the setting's. */
   readonly bodyBytesMax?: number
 }
@@ -240,20 +237,33 @@ export function streamingQuery<
 /** What a reply needs besides the decision. */
 export interface ReplyContext {
   readonly timeZone: string
+  /** The payload in the success envelope of the operation. */
+  readonly ok: (payload: unknown) => HttpResponse
   readonly config: Config
   /** For responses that are signed. */
   readonly keyring: Keyring
 }
 
+export type CommandContract<P extends TSchema, Q extends TSchema, B extends TSchema, Args, D> = Contract<
+  P,
+  Q,
+  B
+> & {
+  readonly run: AnyCommand<Args, D>
+  readonly args: (input: Schemas<P, Q, B>, services: Services) => Args | Promise<Args>
+  /** Of operations that run the command on a tenant's behalf. */
+  readonly audit?: (args: Args, input: Schemas<P, Q, B>) => CommandAudit<D>
+  readonly reply: (decision: D, context: ReplyContext) => HttpResponse
+}
+
+/** Infers the types of a contract that is mounted more than once. */
+export const commandContract = <P extends TSchema, Q extends TSchema, B extends TSchema, Args, D>(
+  contract: CommandContract<P, Q, B, Args, D>,
+) => contract
+
 /** One way to call a command: how a request becomes its arguments, and the decision a response. */
 export function operation<P extends TSchema, Q extends TSchema, B extends TSchema, Args, D>(
-  contract: Contract<P, Q, B> & {
-    readonly run: AnyCommand<Args, D>
-    readonly args: (input: Schemas<P, Q, B>, services: Services) => Args | Promise<Args>
-    /** Of operations that run the command on a tenant's behalf. */
-    readonly audit?: (args: Args, input: Schemas<P, Q, B>) => CommandAudit<D>
-    readonly reply: (decision: D, context: ReplyContext) => HttpResponse
-  },
+  contract: CommandContract<P, Q, B, Args, D>,
 ): Operation<Services> {
   const { run, args, audit, reply } = contract
   return {
@@ -262,7 +272,9 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
     mount(services) {
       const { commands, config, keyring } = services
       const open = commands.open(run)
-      const context = { timeZone: config.BUSINESS_TIME_ZONE, config, keyring }
+      const success = successOf(contract.envelope)
+      const ok = (payload: unknown) => ({ status: 200, body: success(payload) })
+      const context = { timeZone: config.BUSINESS_TIME_ZONE, config, keyring, ok }
       const replyTo = (decision: D) => reply(decision, context)
       return ((input: Schemas<P, Q, B>) =>
         open.respond(args(input, services), {
@@ -281,16 +293,4 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
 
 export const NoFields = Type.Object({}, { additionalProperties: false })
 
-/** Spec section 7 rule 2: the success envelope of the QR, payment and coin operations. */
-export const succeed = (payload: unknown): string =>
-  JSON.stringify({ response_code: 0, response_message: 'Success', payload })
-
-/** Spec section 7 rule 2: the success envelope of the card operations. */
-export const succeedWithCode = (payload: unknown): string =>
-  JSON.stringify({ code: 0, message: 'Success', payload })
-
-export const ok = (payload: unknown): HttpResponse => ({ status: 200, body: succeed(payload) })
-export const okWithCode = (payload: unknown): HttpResponse => ({
-  status: 200,
-  body: succeedWithCode(payload),
-})
+export { ok, okWithCode, succeed, succeedWithCode, successOf } from './success.ts'

@@ -10,13 +10,10 @@ export interface ReferenceOptions {
   /** Loaded when the document is first requested. */
   readonly examples: () => Promise<Examples>
   /** In the sandbox: credentials and records that work, instead of the recorded ones. */
-  readonly live?: (recorded: Examples) => Promise<LiveReference | undefined>
+  readonly live?: (recorded: Examples) => Promise<LiveReference>
   /** In the sandbox: the page at `/`. */
   readonly index?: () => Promise<string>
 }
-
-/** How long live values are served; tokens last for an hour at least, and each JWE counts once. */
-const LIVE_MS = 60_000
 
 /** `/openapi.json`, and `/docs`, a reference to try the operations with. */
 export async function serveReference(
@@ -25,22 +22,26 @@ export async function serveReference(
   { about, publicUrl, examples, live, index }: ReferenceOptions,
 ): Promise<void> {
   let text: string | undefined
-  let made: { readonly text: string; readonly cookie: string; readonly untilMs: number } | undefined
-  const filled = async () => {
-    if (made && performance.now() < made.untilMs) return made
-    const found = await live?.(await examples())
-    if (!found) return undefined
-    const document = openApiDocument(operations, about, publicUrl(), found.examples, found.secrets)
-    const untilMs = performance.now() + LIVE_MS
-    made = { text: JSON.stringify(document), cookie: found.cookie, untilMs }
-    return made
+  const recorded = async () =>
+    JSON.stringify(openApiDocument(operations, about, publicUrl(), await examples()))
+  const filled = async (fill: NonNullable<typeof live>) => {
+    const { examples: made, ...found } = await fill(await examples())
+    const document = openApiDocument(operations, about, publicUrl(), made, found)
+    return { text: JSON.stringify(document), cookie: found.cookie }
   }
-  app.get('/openapi.json', { config: { operation: 'openapi' } }, async (_, reply) => {
-    const current = await filled()
+  let filling: ReturnType<typeof filled> | undefined
+  /** One at a time: readers who come meanwhile get its outcome. */
+  const current = (fill: NonNullable<typeof live>) =>
+    (filling ??= filled(fill).finally(() => (filling = undefined)))
+  type Asked = { Querystring: { readonly plain?: string } }
+  app.get<Asked>('/openapi.json', { config: { operation: 'openapi' } }, async ({ query }, reply) => {
+    reply.type('application/json; charset=utf-8')
+    // For generators of clients: the same each time, without live values.
+    if (!live || query.plain !== undefined) return reply.send((text ??= await recorded()))
+    const { text: filledText, cookie } = await current(live)
     // The page that reads the document sends the cookie with its requests; a script cannot set it.
-    if (current) reply.headers({ 'set-cookie': current.cookie, 'cache-control': 'no-store' })
-    else text ??= JSON.stringify(openApiDocument(operations, about, publicUrl(), await examples()))
-    return reply.type('application/json; charset=utf-8').send(current?.text ?? text)
+    if (cookie) reply.header('set-cookie', cookie)
+    return reply.header('cache-control', 'no-store').send(filledText)
   })
   if (index)
     app.get('/', { config: { operation: 'docs' } }, async (_, reply) => sendText(reply, await index()))

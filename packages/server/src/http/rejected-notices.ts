@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import { readInstant } from '@svc/kernel/read-time'
+import { valueIn } from '@svc/kernel/reading'
+import { signatureElements } from '@svc/kernel/signature-bytes'
 import type { Services } from './operation.ts'
 
 const KEPT_MAX = 256
@@ -29,11 +32,12 @@ export class RejectedNotices {
     const { clock, log, metrics } = this.#services
     metrics.railSignaturesRejected.inc()
     const nowMs = clock.now()
-    const seconds = typeof signature === 'string' ? /^t=(\d{1,11}),/.exec(signature)?.[1] : undefined
+    const time = typeof signature === 'string' ? signatureElements(signature).get('t')?.[0] : undefined
+    const signedAt = time === undefined ? undefined : valueIn(readInstant(time))
     this.#ring.push({
       at: new Date(nowMs).toISOString(),
       bodySha256: createHash('sha256').update(body).digest('hex'),
-      signedAt: seconds === undefined ? undefined : new Date(Number(seconds) * 1_000).toISOString(),
+      signedAt: signedAt?.toISOString(),
       keysTried,
     })
     if (this.#ring.length > KEPT_MAX) this.#ring.shift()

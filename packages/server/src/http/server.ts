@@ -14,7 +14,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { acceptedTypes } from './accept.ts'
+import { prefersProblem } from './accept.ts'
 import type { Admitted } from './admission.ts'
 import { readBodies } from './bodies.ts'
 import { challenge } from './challenge.ts'
@@ -22,6 +22,7 @@ import { followExchanges, keepAddresses, respondToClientErrors } from './client-
 import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
 import type { LargeBody } from './large-bodies.ts'
 import { leaveWhenSent } from './leave-when-sent.ts'
+import { overrideMethod, refuseOtherMethods } from './method-override.ts'
 import { observe } from './observe.ts'
 import type { Caller, Services } from './operation.ts'
 import type { OverloadLog } from './overload-log.ts'
@@ -163,6 +164,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   )
   // An expectation that we do not know is none of our business; Node would respond with 417 without the envelope.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  app.server.prependListener('request', overrideMethod)
   followExchanges(app.server)
   keepAddresses(app.server)
   // No proxy: without a listener Node hangs up on CONNECT and says nothing.
@@ -208,6 +210,7 @@ function checkHeaders(request: FastifyRequest): void {
       description: 'The transfer coding must be chunked, or none',
       headers: { connection: 'close' },
     })
+  refuseOtherMethods(request.raw)
   // No other header has an effect on a signed notice, which is never rejected for its form (decision Q11).
   if (isNotice) return
   const encoding = headers['content-encoding']
@@ -271,7 +274,7 @@ function sendFailure(
       },
       'a request failed',
     )
-  const problem = envelope === 'problem' || acceptedTypes(request.headers.accept).includes(PROBLEM_JSON)
+  const problem = envelope === 'problem' || prefersProblem(request.headers)
   const context = {
     envelope,
     requestId: request.id,

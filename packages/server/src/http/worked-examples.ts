@@ -24,8 +24,12 @@ export interface LiveReference {
   readonly examples: Examples
   /** By security scheme: what the page sends. */
   readonly secrets: Readonly<Record<string, Record<string, unknown>>>
-  /** The session cookie of the partner's token. */
-  readonly cookie: string
+  /** The session cookie of the partner's token; absent until there is one. */
+  readonly cookie?: string
+  /** By operation: what a reader must know of its example, such as that there is none. */
+  readonly notes: Readonly<Record<string, string>>
+  /** What a reader must know of all examples. */
+  readonly notice?: string
 }
 
 interface Content {
@@ -33,6 +37,7 @@ interface Content {
 }
 interface Documented {
   readonly operationId?: string
+  description?: string
   readonly parameters?: {
     readonly name: string
     readonly in: string
@@ -48,6 +53,17 @@ export function addExamples(paths: Record<string, Record<string, Documented>>, e
   for (const methods of Object.values(paths))
     for (const operation of Object.values(methods))
       for (const example of examples[operation.operationId ?? ''] ?? []) addExample(operation, example)
+}
+
+/** Puts notes before the descriptions of their operations. */
+export function addNotes(
+  paths: Record<string, Record<string, Documented>>,
+  notes: Readonly<Record<string, string>>,
+): void {
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const note = notes[operation.operationId ?? '']
+    if (note) operation.description = `${note}\n\n${operation.description ?? ''}`
+  }
 }
 
 function addExample(

@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { closeDispute } from '@svc/core/payments/close-dispute'
 import {
   DISPUTE_STATUSES,
@@ -126,7 +127,7 @@ export const submitEvidenceOperation = operation({
     disputeId: existing(params.disputeId),
     evidence,
   }),
-  reply: ({ dispute }, { timeZone }) => ok(disputeToWire(dispute, timeZone)),
+  reply: (outcome, { timeZone }) => ok(disputeToWire(carriedOut(outcome).dispute, timeZone)),
 })
 
 /** Not in the specification (decision Q17). */
@@ -150,5 +151,5 @@ export const acceptDisputeOperation = operation({
     disputeId: existing(params.disputeId),
     outcome: 'ACCEPTED' as const,
   }),
-  reply: ({ dispute }, { timeZone }) => ok(disputeToWire(dispute, timeZone)),
+  reply: (outcome, { timeZone }) => ok(disputeToWire(carriedOut(outcome).dispute, timeZone)),
 })

@@ -10,10 +10,11 @@ import {
   payments,
 } from '@svc/core/payments/payment'
 import { AdjustmentRecord, adjustmentToWire } from '@svc/core/payments/payment-adjustment'
+import { CSV_MEDIA_TYPE } from '@svc/kernel/csv'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
-import { acceptedTypes } from '../http/accept.ts'
+import { preferredType } from '../http/accept.ts'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { query, streamingQuery, succeed } from '../http/operation.ts'
 import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
@@ -22,7 +23,6 @@ import { filterValues, type ListedPayment, PAYMENT_FILTERS, PAYMENT_PAGE } from 
 import { paymentsCsv } from './payments-csv.ts'
 import { newestRefunds, REFUNDS_SHOWN } from './refunds.ts'
 
-const CSV = 'text/csv'
 /** CSV exports that one merchant may stream at a time. */
 const STREAMS_MAX = 2
 
@@ -116,21 +116,21 @@ export const findPayments = streamingQuery({
   envelope: 'response_code',
   query: Type.Object({ ...PAYMENT_FILTERS, ...PAGE_IN_QUERY }, { additionalProperties: false }),
   result: PageOf(PaymentRecord),
-  alsoProduces: CSV,
+  alsoProduces: CSV_MEDIA_TYPE,
   errors: ['too_many_streams'],
   mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
     const streams = new StreamSlots(STREAMS_MAX)
     return async ({ caller, query, headers }) => {
       const { tenantId } = caller
       const { limit: requestedLimit, after: cursor, ...filter } = query
-      if (acceptedTypes(headers['accept'])[0] === CSV) {
+      if (preferredType(headers, ['application/json', CSV_MEDIA_TYPE]) === CSV_MEDIA_TYPE) {
         if (requestedLimit !== undefined || cursor !== undefined)
           fail('validation_failed', { description: 'limit, after: must be absent for CSV' })
         // Bad dates fail before the first byte is sent.
         filterValues(tenantId, filter, undefined, 1)
         const pages = () => paymentsCsv(database, timeZone, tenantId, filter)
         const body = streams.stream(tenantId, caller, pages)
-        return { headers: { 'content-type': `${CSV}; charset=utf-8` }, body }
+        return { headers: { 'content-type': `${CSV_MEDIA_TYPE}; charset=utf-8` }, body }
       }
       const { limit, after } = readPage(query)
       const rows = await database.read([tenantId], (tx) =>

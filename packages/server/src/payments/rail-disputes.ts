@@ -1,11 +1,11 @@
 import { DisputeRecord, disputeToWire } from '@svc/core/payments/dispute'
 import { readDisputeNotice } from '@svc/core/payments/dispute-notice'
 import { receiveDispute } from '@svc/core/payments/receive-dispute'
-import { NoticeReceipt, noticeReceiptToWire } from '@svc/core/rails/rail-notice'
+import { NoticeReceipt } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
-import { ok, operation, succeed } from '../http/operation.ts'
-import { SIGNATURE } from '../rails/authenticate-rail.ts'
+import { ok, operation } from '../http/operation.ts'
+import { noticeReply, SIGNATURE } from '../rails/authenticate-rail.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 
@@ -19,6 +19,12 @@ const DisputeNotice = Type.Object(
       Type.Unsafe<string | number>({
         type: ['string', 'number'],
         description: 'Rupees, the payment or a part of it; required in the first notice of a case',
+      }),
+    ),
+    currency: Type.Optional(
+      Type.Unsafe<string | number>({
+        type: ['string', 'number'],
+        description: '`INR`; a notice in another currency goes to quarantine',
       }),
     ),
     status: text('`OPEN`, the default, `WON` or `LOST` by the merchant'),
@@ -52,8 +58,5 @@ export const receiveDisputeOperation = operation({
   reply: ({ dispute, kept }, { timeZone }) =>
     dispute
       ? ok(disputeToWire(dispute, timeZone))
-      : {
-          status: 202,
-          body: succeed(noticeReceiptToWire(required(kept, 'a notice is a dispute or is kept'))),
-        },
+      : noticeReply(required(kept, 'a notice is a dispute or is kept')),
 })

@@ -1,13 +1,14 @@
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { confirmRefund } from '@svc/core/payments/confirm-refund'
 import { RefundRecord, refundToWire } from '@svc/core/payments/merchant-refund'
 import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
 import { readRefundNotice } from '@svc/core/payments/refund-notice'
-import { NoticeReceipt, noticeReceiptToWire, type RailNotice } from '@svc/core/rails/rail-notice'
+import { NoticeReceipt, type RailNotice } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
-import { ok, query, succeed } from '../http/operation.ts'
-import { SIGNATURE } from '../rails/authenticate-rail.ts'
+import { ok, query } from '../http/operation.ts'
+import { noticeReply, SIGNATURE } from '../rails/authenticate-rail.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 
@@ -20,6 +21,12 @@ const RefundNotice = Type.Object(
     status: text('With `refundId`: `REFUNDED` or `FAILED`'),
     amount: Type.Optional(
       Type.Unsafe<string | number>({ type: ['string', 'number'], description: 'Rupees' }),
+    ),
+    currency: Type.Optional(
+      Type.Unsafe<string | number>({
+        type: ['string', 'number'],
+        description: '`INR`; a notice in another currency goes to quarantine',
+      }),
     ),
     reason: text('Why it failed'),
   },
@@ -44,10 +51,8 @@ const contract = {
   errors: [],
 } as const
 
-const inQuarantine = (kept: RailNotice | undefined) => ({
-  status: 202,
-  body: succeed(noticeReceiptToWire(required(kept, 'a notice changes something or is kept'))),
-})
+const keptReply = (kept: RailNotice | undefined) =>
+  noticeReply(required(kept, 'a notice changes something or is kept'))
 
 /** Decisions Q11 and Q14: two commands, by what the notice names. */
 export const confirmRefundOperation = {
@@ -66,14 +71,17 @@ export const confirmRefundOperation = {
             {
               ...waiting,
               reply: ({ payment, kept }) =>
-                payment ? ok(paymentToWire(payment, timeZone)) : inQuarantine(kept),
+                payment ? ok(paymentToWire(payment, timeZone)) : keptReply(kept),
             },
           )
         return ofMerchant.respond(
           { read, notice },
           {
             ...waiting,
-            reply: ({ refund, kept }) => (refund ? ok(refundToWire(refund, timeZone)) : inQuarantine(kept)),
+            reply(outcome) {
+              const { refund, kept } = carriedOut(outcome)
+              return refund ? ok(refundToWire(refund, timeZone)) : keptReply(kept)
+            },
           },
         )
       }

@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { refundAsOf } from '@svc/core/payments/as-of'
 import { createRefund } from '@svc/core/payments/create-refund'
 import {
@@ -74,7 +75,7 @@ export const createRefundOperation = operation({
     referenceNumber,
     reason,
   }),
-  reply: ({ refund }, { timeZone }) => ok(refundToWire(refund, timeZone)),
+  reply: (outcome, { timeZone }) => ok(refundToWire(carriedOut(outcome).refund, timeZone)),
 })
 
 const FIND = statement<MerchantRefund>(

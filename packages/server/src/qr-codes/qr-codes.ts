@@ -102,7 +102,7 @@ export const cancelQrCodeOperation = operation({
   tag: 'QR codes',
   summary: 'Cancel UPI QR code',
   description:
-    'A cancelled code accepts no payment: a credit that arrives later is recorded and refunded. Cancelling again returns the first response. The header `svc-outcome` says which end the code came to and what was paid through it, `svc-receipt` the same, signed. Send `{}` or no body at all.',
+    'A cancelled code accepts no payment: a credit that arrives later is recorded and refunded. Cancelling again returns the first response. The header `svc-outcome` says which end the code came to and what was paid through it, `svc-receipt` the same, signed. Send `{}` or no body at all. A client that cannot send PATCH, such as Java’s HttpURLConnection, sends POST with `X-HTTP-Method-Override: PATCH`.',
   developing: true,
   auth: 'merchant',
   scope: 'qr_codes:write',

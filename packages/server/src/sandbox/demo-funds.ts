@@ -1,9 +1,9 @@
-import { newId } from '@svc/contract/id-kinds'
 import { fundAccount } from '@svc/core/cards/fund-account'
-import { decideApproval, needsApproval, type Posting, requestApproval } from '@svc/core/ledger/approvals'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { paise } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
+import { approvePosting } from '../approvals/approve-posting.ts'
 import type { Services } from '../http/operation.ts'
 import type { DemoPartner } from './demo-partners.ts'
 
@@ -21,40 +21,17 @@ const IS_FUNDED = statement<{ funded: boolean }>(
 )
 
 /** Funds the card account of a demo partner, once, in the way of operators: above the limit with an approval. */
-export async function fundDemo(
-  { clock, commands, config, database, random }: Services,
-  { partnerId, cardAccountId }: DemoPartner,
-): Promise<void> {
-  const posting: Posting = {
-    tenantId: partnerId,
-    kind: 'card_funding',
-    amountPaise: FUNDS_PAISE,
-    reference: referenceOf(partnerId),
-    request: { cardAccountId },
-    reason: REASON,
-  }
-  const plan = await database.operate(async (tx) => {
-    const [known] = await tx.query(IS_FUNDED, [partnerId])
-    if (known?.funded) return undefined
-    if (!(await needsApproval(tx, FUNDS_PAISE))) return { approvalId: undefined }
-    const { approvalId } = await requestApproval(tx, posting, {
-      approvalId: newId('apv', clock.now(), random),
-      requestedBy: REQUESTED_BY,
-      hours: config.APPROVAL_HOURS,
-    })
-    await decideApproval(tx, approvalId, 'APPROVED', APPROVED_BY)
-    return { approvalId }
-  })
-  if (!plan) return
-  await commands.open(fundAccount).run(
-    {
-      partnerId,
-      cardAccountId,
-      amountPaise: FUNDS_PAISE,
-      reference: referenceOf(partnerId),
-      reason: REASON,
-      approvalId: plan.approvalId,
-    },
-    { actor: REQUESTED_BY, action: 'card_account.funded', target: cardAccountId, tenantId: partnerId },
-  )
+export async function fundDemo(services: Services, { partnerId, cardAccountId }: DemoPartner): Promise<void> {
+  const { commands, database } = services
+  const [known] = await database.operate((tx) => tx.query(IS_FUNDED, [partnerId]))
+  if (known?.funded) return
+  const reference = referenceOf(partnerId)
+  const outcome = await commands
+    .open(fundAccount)
+    .run(
+      { partnerId, cardAccountId, amountPaise: FUNDS_PAISE, reference, reason: REASON },
+      { actor: REQUESTED_BY, action: 'card_account.funded', target: cardAccountId, tenantId: partnerId },
+    )
+  if (outcome instanceof WaitingApproval)
+    await approvePosting(services, outcome.approval.approvalId, { actor: APPROVED_BY })
 }

@@ -41,12 +41,12 @@ interface Plan {
 
 const DENOMINATION_PAISE = 500_00n
 
-const gift = { accountType: 'GIFT', binType: 'GIFT', programme: 'Gift cards' } as const
+export const GIFT_ACCOUNT = { accountType: 'GIFT', binType: 'GIFT', programme: 'Gift cards' } as const
 export const DEMO_PARTNERS = {
   incentivePartner: {
     partner: { name: 'Demo Incentives', products: ['incentive'] },
     company: 'Acme Industries Private Limited',
-    account: gift,
+    account: GIFT_ACCOUNT,
     user: { firstName: 'Asha', lastName: 'Rao', mobile: '9000000001', email: 'asha.rao@example.com' },
   },
   rewardsPartner: {
@@ -59,7 +59,7 @@ export const DEMO_PARTNERS = {
     // Its requests may come without encryption (decision C2).
     partner: { name: 'Other Partner', products: ['incentive'], plainRequests: true },
     company: 'Initech Limited',
-    account: gift,
+    account: GIFT_ACCOUNT,
     user: { firstName: 'Meera', lastName: 'Iyer', mobile: '9000000003', email: 'meera.iyer@example.com' },
   },
 } as const satisfies Record<string, Plan>

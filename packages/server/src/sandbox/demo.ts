@@ -20,7 +20,7 @@ import {
   demoPartner,
 } from './demo-partners.ts'
 
-interface DemoMerchant {
+export interface DemoMerchant {
   readonly merchantId: string
   readonly apiKey: string
   readonly accessKey: string
@@ -90,14 +90,21 @@ export async function prepareDemo(services: Services, maker: KeyMaker): Promise<
   return file
 }
 
+export const disabledTenants = async (tx: Tx): Promise<DisabledTenants> =>
+  new Map((await tx.query(DISABLED, [])).map(({ tenant_id: tenantId, closing }) => [tenantId, { closing }]))
+
+/** The bank account of a demo merchant, unless it has one. */
+export async function setDemoAccount(tx: Tx, merchantId: string): Promise<void> {
+  if (!(await findPayoutDetails(tx, merchantId)))
+    await setPayoutDetails(tx, { merchantId, ...DEMO_ACCOUNT, gstState: null })
+}
+
 type DemoTenants = Omit<SandboxFile, 'baseUrl' | 'qrCodeId' | keyof DemoCoins>
 
 const demoTenants = ({ database }: Services, maker: KeyMaker, previous: SandboxFile | undefined) =>
   database.operate(async (tx) => {
     await takeTurn(tx, 'demo tenants')
-    const disabled: DisabledTenants = new Map(
-      (await tx.query(DISABLED, [])).map(({ tenant_id: tenantId, closing }) => [tenantId, { closing }]),
-    )
+    const disabled = await disabledTenants(tx)
     const merchant = (who: keyof typeof DEMO) => demoMerchant(tx, maker, disabled, DEMO[who], previous?.[who])
     const partner = (who: keyof DemoPartners) =>
       demoPartner(tx, maker, disabled, DEMO_PARTNERS[who], previous?.[who])
@@ -109,8 +116,7 @@ const demoTenants = ({ database }: Services, maker: KeyMaker, previous: SandboxF
       otherPartner: await partner('otherPartner'),
     }
     for (const { merchantId } of [tenants.merchant, tenants.otherMerchant])
-      if (!disabled.has(merchantId) && !(await findPayoutDetails(tx, merchantId)))
-        await setPayoutDetails(tx, { merchantId, ...DEMO_ACCOUNT, gstState: null })
+      if (!disabled.has(merchantId)) await setDemoAccount(tx, merchantId)
     if (!disabled.has(tenants.merchant.merchantId))
       await linkMerchant(tx, tenants.merchant.merchantId, tenants.incentivePartner.partnerId)
     return { tenants, disabled }
@@ -129,7 +135,8 @@ function logDisabled({ log }: Services, tenants: DemoTenants, disabled: Disabled
   }
 }
 
-async function demoMerchant(
+/** The demo merchant of a plan: as the previous file has it, else with a new key, else new altogether. */
+export async function demoMerchant(
   tx: Tx,
   maker: KeyMaker,
   disabled: DisabledTenants,

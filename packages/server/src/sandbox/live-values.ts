@@ -1,67 +1,85 @@
 import type { Examples } from '../http/worked-examples.ts'
-import type { SandboxFile } from './demo.ts'
+import type { Found, Records } from './reference-records.ts'
+import type { ReferenceTenants } from './reference-tenants.ts'
 
 export type Request = Examples[string][number]['request']
 
-/** Records that the examples name and that no demo tenant has from the start, each created once. */
-export interface Props {
-  readonly paymentId: string
-  readonly refundId: string
-  readonly disputedUtr: string
-  readonly disputeId: string
-  readonly lostDisputeId: string
-  readonly payoutId: string
-  readonly cancelledCodeId: string
-  readonly svcCardId: string
-  readonly cardToken: string
-  readonly physicalCardId: string
-  readonly lockedCardId: string
-  readonly lostCardId: string
-  readonly unwantedCardId: string
-  readonly leavingUserId: string
-  readonly virtualAccount: string
-  readonly jobId: string
-  readonly endpointId: string
-  readonly deletedEndpointId: string
-  readonly eventId: string
-  readonly otherConfigId: string
-  readonly allocationId: string
-  readonly voidedAllocationId: string
+/** A record that an example needs and the database does not have. */
+export class MissingRecord extends Error {
+  override name = 'MissingRecord'
 }
+
+/** Throws `MissingRecord` where a record is read that was not found. */
+export const recordsOf = (found: Found): Records =>
+  new Proxy(found as Records, {
+    get(records, name) {
+      const value: unknown = Reflect.get(records, name)
+      if (value === null || value === undefined) throw new MissingRecord(String(name))
+      return value
+    },
+  })
+
+type Value = (records: Records) => string
 
 /** The live value of each kind of id and secret, by its prefix in the recorded examples. */
-export function valuesOf(demo: SandboxFile, props: Props): Readonly<Record<string, string>> {
-  const { incentivePartner: partner, merchant } = demo
-  return {
-    svc_test_: merchant.apiKey,
-    svc_secret_: partner.clientSecret,
-    cli_: partner.clientId,
-    mak_: merchant.accessKey,
-    mer_: merchant.merchantId,
-    par_: partner.partnerId,
-    com_: partner.companyId,
-    acc_: partner.cardAccountId,
-    usr_: demo.coinUserId,
-    ccf_: demo.coinConfigId,
-    qr_: demo.qrCodeId,
-    card_: props.svcCardId,
-    crd_: props.cardToken,
-    blk_: props.jobId,
-    whe_: props.endpointId,
-    evt_: props.eventId,
-  }
+const VALUES: Readonly<Record<string, (tenants: ReferenceTenants) => Value>> = {
+  svc_test_:
+    ({ merchant }) =>
+    () =>
+      merchant.apiKey,
+  svc_secret_:
+    ({ partner }) =>
+    () =>
+      partner.clientSecret,
+  cli_:
+    ({ partner }) =>
+    () =>
+      partner.clientId,
+  mak_:
+    ({ merchant }) =>
+    () =>
+      merchant.accessKey,
+  mer_:
+    ({ merchant }) =>
+    () =>
+      merchant.merchantId,
+  par_:
+    ({ partner }) =>
+    () =>
+      partner.partnerId,
+  com_:
+    ({ partner }) =>
+    () =>
+      partner.companyId,
+  acc_:
+    ({ partner }) =>
+    () =>
+      partner.cardAccountId,
+  usr_:
+    ({ partner }) =>
+    () =>
+      partner.userId,
+  ccf_: () => (records) => records.coinConfigId,
+  qr_: () => (records) => records.qrCodeId,
+  card_: () => (records) => records.svcCardId,
+  crd_: () => (records) => records.cardToken,
+  blk_: () => (records) => records.jobId,
+  whe_: () => (records) => records.endpointId,
+  evt_: () => (records) => records.eventId,
 }
 
-/** A recorded request with the values of this sandbox, and with what the operation has of its own. */
-export function live(
-  recorded: Request,
-  values: Readonly<Record<string, string>>,
-  own: Request = {},
-): Request {
-  const text = JSON.stringify(recorded).replace(
+/** A recorded request with the values of this sandbox, and with what the operation has of its own. Throws `MissingRecord`. */
+export function live(recorded: Request, tenants: ReferenceTenants, records: Records, own: Request): Request {
+  // What an operation has of its own replaces whole parts: no record is needed for those of the recorded request.
+  const kept = { ...recorded, ...own, headers: { ...recorded.headers, ...own.headers } }
+  const text = JSON.stringify(kept).replace(
     /\b(svc_test_|svc_secret_|[a-z]{2,4}_)[0-9a-z_]{20,}/g,
-    (id, prefix: string) => values[prefix] ?? id,
+    (id, prefix: string) => VALUES[prefix]?.(tenants)(records) ?? id,
   )
-  const request = JSON.parse(text) as Request
-  return { ...request, ...own, headers: { ...request.headers, ...own.headers } }
+  return { ...(JSON.parse(text) as Request), ...own, headers: headersOf(text, own) }
 }
+
+const headersOf = (text: string, own: Request) => ({
+  ...(JSON.parse(text) as Request).headers,
+  ...own.headers,
+})

@@ -33,7 +33,9 @@ export const NetworkMessageRequest = Type.Object(
     ),
     channel: Type.Optional(Type.Enum([...NETWORK_CHANNELS], { description: 'By default `pos`' })),
     advice: Type.Optional(Type.Enum([...ADVICES], { description: 'Of advices' })),
-    authorizationId: text('Of captures, voids and advices: the authorisation'),
+    authorizationId: text(
+      'Of captures, voids, refunds and advices: the authorisation; of an authorisation: the one that it raises',
+    ),
     captureId: text('Of refunds: the `messageId` of the capture'),
     final: Type.Optional(Type.Boolean({ description: 'Of captures: what is left of the hold is released' })),
     merchantName: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),

@@ -3,7 +3,8 @@ import { failField, failFields } from '@svc/contract/fail-fields'
 import { fieldError } from '@svc/contract/field-errors'
 import { PaymentResponse } from '@svc/core/payments/payment'
 import { sortableId } from '@svc/kernel/ids'
-import { parseRupees } from '@svc/kernel/money'
+import { readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { rfc3339 } from '@svc/kernel/time'
 import { statement } from '@svc/platform/db/statement'
 import { parseUpiUri, VPA_PATTERN } from '@svc/upi-qr/upi-uri'
@@ -118,7 +119,7 @@ export const payQrCode = query({
       if (!scanned) return failField('upi', 'format', 'must be a upi://pay string with pa and pn')
       // A reference that no rail would carry fits no code.
       const tr = CARRIED_TR.test(scanned.tr ?? '') ? scanned.tr! : 'none'
-      const amount = readRupees('amount', body.amount) ?? parseRupees(scanned.am ?? '')
+      const amount = readRupees('amount', body.amount) ?? valueIn(readAmount(scanned.am ?? ''))
       if (!amount) return failField('amount', 'required', 'is required, because the code has no amount')
       if (amount > BigInt(RUPEES_MAX) * 100n)
         return failField('upi', 'maximum', `must have an amount of at most ${RUPEES_MAX}`)

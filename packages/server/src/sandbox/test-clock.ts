@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
 import { endDueCards } from '@svc/core/cards/end-card'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { forgetUsers } from '@svc/core/cards/forget-users'
@@ -13,6 +14,7 @@ import { required } from '@svc/kernel/invariant'
 import { rfc3339 } from '@svc/kernel/time'
 import type { CoreServices } from '@svc/platform/services'
 import { Type } from 'typebox'
+import { Instant, readInstant } from '../http/fields.ts'
 import { query, type Services, succeed } from '../http/operation.ts'
 
 const DAY_MS = 86_400_000
@@ -63,6 +65,27 @@ const shown = ({ clock, config }: Services, tenantId: string) => {
   }
 }
 
+interface Way {
+  readonly byMs: number
+  /** With `to`: how far ahead of the service the tenant is to be. */
+  readonly atMostAheadMs?: bigint
+}
+
+function wayOf(
+  { clock }: Services,
+  tenantId: string,
+  { bySeconds, to }: { readonly bySeconds?: number; readonly to?: string },
+): Way {
+  if ((bySeconds === undefined) === (to === undefined))
+    failField('bySeconds', 'exactly_one', 'or to is required, not both')
+  const until = readInstant('to', to)
+  if (!until) return { byMs: bySeconds! * 1_000 }
+  const byMs = until.getTime() - clock.of(tenantId).now()
+  if (byMs > DAYS_MAX * DAY_MS)
+    failField('to', 'maximum', `must be at most ${DAYS_MAX} days after the time of the tenant`)
+  return { byMs, atMostAheadMs: BigInt(until.getTime() - clock.now()) }
+}
+
 export const getTestClock = query({
   id: 'sandboxGetClock',
   method: 'GET',
@@ -90,13 +113,19 @@ export const advanceTestClock = query({
   path: '/sandbox/tenants/:tenantId/clock/advance',
   tag: 'Sandbox',
   summary: 'Advance the test clock of a tenant',
-  description: `Moves the tenant’s time forward, day by day; at most ${DAYS_MAX} days in one request. Returns once everything that time does has happened: codes, tokens, card holds and coins have expired, with their events, users are erased after \`USER_RETENTION_DAYS\`, and retries of webhooks are due. The time of other tenants, ids and the audit stay as they are. A clock never goes back; \`svc sandbox reset\` starts afresh.`,
+  description: `Moves the tenant’s time forward, day by day; at most ${DAYS_MAX} days in one request: by a time, or to an instant. With \`to\` a repeat goes no further, so send it again after a lost response; a clock that is there already stays. The request takes as long as what becomes due: \`COMMAND_TIMEOUT_MS\` does not end it. Returns once everything that time does has happened: codes, tokens, card holds and coins have expired, with their events, users are erased after \`USER_RETENTION_DAYS\`, and retries of webhooks are due. The time of other tenants, ids and the audit stay as they are. A clock never goes back; \`svc sandbox reset\` starts afresh.`,
   auth: 'none',
   envelope: 'response_code',
   sandboxOnly: true,
   params: TenantParams,
+  takesLong: true,
   body: Type.Object(
-    { bySeconds: Type.Integer({ minimum: 1, maximum: DAYS_MAX * 86_400, description: 'How far it goes' }) },
+    {
+      bySeconds: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: DAYS_MAX * 86_400, description: 'How far it goes, or `to`' }),
+      ),
+      to: Type.Optional(Instant('Where it goes, or `bySeconds`: an instant of RFC 3339')),
+    },
     { additionalProperties: false },
   ),
   result: TestClock,
@@ -107,8 +136,10 @@ export const advanceTestClock = query({
     const advance = commands.open(advanceClock)
     return async ({ params: { tenantId }, body }) => {
       if (!(await tenantKind(database, tenantId))) fail('tenant_not_found')
-      for (let leftMs = body.bySeconds * 1_000; leftMs > 0; leftMs -= DAY_MS) {
-        await advance.run({ tenantId, byMs: BigInt(Math.min(leftMs, DAY_MS)) })
+      const { byMs, atMostAheadMs } = wayOf(services, tenantId, body)
+      for (let leftMs = byMs; leftMs > 0; leftMs -= DAY_MS) {
+        const target = atMostAheadMs === undefined ? {} : { atMostAheadMs }
+        await advance.run({ tenantId, byMs: BigInt(Math.min(leftMs, DAY_MS)), ...target })
         await testClocks.load(database)
         await doWhatIsDue(services)
       }

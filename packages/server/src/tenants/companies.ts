@@ -3,10 +3,10 @@ import { type Company, companies } from '@svc/core/tenants/company'
 import { createCompany } from '@svc/core/tenants/create-company'
 import { updateCompany } from '@svc/core/tenants/update-company'
 import { rfc3339 } from '@svc/kernel/time'
-import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
-import { okWithCode, operation, query, succeedWithCode } from '../http/operation.ts'
-import { PageOf, PageQuery, page, readPage } from '../http/page.ts'
+import { begins } from '../http/list.ts'
+import { commandContract, operation } from '../http/operation.ts'
+import { listOf, type Resource, recordOf, showOf, toRecord } from '../http/resource.ts'
 
 const COMPANIES = '/api/v0/partner/companies'
 const TAG = 'Companies and users'
@@ -15,32 +15,59 @@ const CompanyParams = Type.Object({
 })
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Legal name; cards show it' })
 
-const CompanyRecord = Type.Object(
-  {
-    companyId: Type.String(),
-    name: Type.String(),
-    createdOn: Type.String({ description: 'RFC 3339' }),
+const id = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }))
+
+/** A company, and for operators whose it is. */
+export type ListedCompany = Company & { readonly partnerName: string }
+
+/** Companies, as every reader sees and finds them. */
+export const company = {
+  titles: { tenant: 'PartnerCompany', operator: 'Company' },
+  from: {
+    columns: `${companies.columns}, p.name as "partnerName"`,
+    table: 'companies co',
+    alias: 'co',
+    joins: 'join partners p on p.partner_id = co.partner_id',
   },
-  { title: 'PartnerCompany', additionalProperties: false },
-)
+  tenant: 'co.partner_id',
+  keys: [{ sql: 'co.company_id', type: 'text' }],
+  sorts: {
+    name: [
+      { sql: '(lower(co.name) collate "C")', type: 'text' },
+      { sql: 'co.company_id', type: 'text' },
+    ],
+  },
+  fields: {
+    companyId: { schema: Type.String(), of: ({ companyId }) => companyId },
+    partnerId: { schema: Type.String(), of: ({ partnerId }) => partnerId, operatorOnly: true },
+    partnerName: { schema: Type.String(), of: ({ partnerName }) => partnerName, operatorOnly: true },
+    name: { schema: Type.String(), of: ({ name }) => name },
+    createdOn: {
+      schema: Type.String({ description: 'RFC 3339' }),
+      of: ({ createdAt }, timeZone) => rfc3339(createdAt, timeZone),
+    },
+  },
+  filters: {
+    q: {
+      schema: id('Id, or begin of the name'),
+      sql: (filters, q) =>
+        filters.add(
+          `(co.company_id = ? or lower(co.name) collate "C" like lower(${filters.param(begins(q))}))`,
+          q,
+        ),
+      operatorOnly: true,
+    },
+    partnerId: { schema: id('Of this partner'), sql: 'co.partner_id = ?', operatorOnly: true },
+  },
+} satisfies Resource<ListedCompany>
 
-const toWire = ({ companyId, name, createdAt }: Company, timeZone: string) => ({
-  companyId,
-  name,
-  createdOn: rfc3339(createdAt, timeZone),
-})
-
-const LIST = statement<Company>(
-  'partner_companies',
-  `select ${companies.columns} from companies co
-   where co.partner_id = $1 and ($2::timestamptz is null or (co.created_at, co.company_id) < ($2, $3::text))
-   order by co.created_at desc, co.company_id desc limit $4`,
-)
+const CompanyRecord = recordOf(company, 'tenant')
+const toWire = toRecord<ListedCompany>(company, 'tenant')
+const shown = (made: Company, timeZone: string) => toWire({ ...made, partnerName: '' }, timeZone)
 
 /** Not in the specification. */
-export const listCompanies = query({
+export const listCompanies = listOf<ListedCompany>(company, {
   id: 'listCompanies',
-  method: 'GET',
   path: COMPANIES,
   tag: TAG,
   summary: 'List companies',
@@ -48,25 +75,11 @@ export const listCompanies = query({
   auth: 'partner',
   scope: 'cards:read',
   envelope: 'code',
-  query: PageQuery,
-  result: PageOf(CompanyRecord),
-  errors: [],
-  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
-    return async ({ caller: { tenantId }, query }) => {
-      const { limit, after } = readPage(query)
-      const rows = await database.read([tenantId], (tx) =>
-        tx.query(LIST, [tenantId, after?.at, after?.id, limit + 1]),
-      )
-      const positionOf = ({ createdAt, companyId }: Company) => ({ at: createdAt, id: companyId })
-      return { body: succeedWithCode(page(rows, limit, positionOf, (company) => toWire(company, timeZone))) }
-    }
-  },
 })
 
 /** Not in the specification. */
-export const getCompany = query({
+export const getCompany = showOf<ListedCompany>(company, {
   id: 'getCompany',
-  method: 'GET',
   path: `${COMPANIES}/:companyId`,
   tag: TAG,
   summary: 'Get company',
@@ -74,20 +87,12 @@ export const getCompany = query({
   scope: 'cards:read',
   envelope: 'code',
   params: CompanyParams,
-  result: CompanyRecord,
   errors: ['company_not_found'],
-  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
-    return async ({ caller: { tenantId: partnerId }, params: { companyId } }) => {
-      const [company] = await database.read([partnerId], (tx) =>
-        tx.query(companies.find, companies.keys([{ partnerId, companyId }])),
-      )
-      return { body: succeedWithCode(toWire(company ?? fail('company_not_found'), timeZone)) }
-    }
-  },
+  notFound: () => fail('company_not_found'),
 })
 
 /** Not in the specification. */
-export const createCompanyOperation = operation({
+export const createCompanyContract = commandContract({
   id: 'createCompany',
   method: 'POST',
   path: COMPANIES,
@@ -102,11 +107,12 @@ export const createCompanyOperation = operation({
   errors: [],
   run: createCompany,
   args: ({ caller: { tenantId: partnerId }, body: { name } }) => ({ partnerId, name }),
-  reply: (company, { timeZone }) => okWithCode(toWire(company, timeZone)),
+  reply: (made, { ok, timeZone }) => ok(shown(made, timeZone)),
 })
+export const createCompanyOperation = operation(createCompanyContract)
 
 /** Not in the specification. */
-export const updateCompanyOperation = operation({
+export const updateCompanyContract = commandContract({
   id: 'updateCompany',
   method: 'PATCH',
   path: `${COMPANIES}/:companyId`,
@@ -125,5 +131,6 @@ export const updateCompanyOperation = operation({
     companyId,
     name,
   }),
-  reply: (company, { timeZone }) => okWithCode(toWire(company, timeZone)),
+  reply: (made, { ok, timeZone }) => ok(shown(made, timeZone)),
 })
+export const updateCompanyOperation = operation(updateCompanyContract)

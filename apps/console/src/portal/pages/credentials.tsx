@@ -15,19 +15,21 @@ const then = async <Result,>(work: Promise<Result>): Promise<Result> => {
 }
 
 const ACTIONS: CredentialActions = {
-  issue: (body, key) => then(responseOf(api.POST('/credentials', { params: { header: once(key) }, body }))),
+  issuing: {
+    issue: (body, key) => then(responseOf(api.POST('/credentials', { params: { header: once(key) }, body }))),
+    roll: (credentialId, body, key) =>
+      then(
+        responseOf(
+          api.POST('/credentials/{credentialId}/roll', {
+            params: { path: { credentialId }, header: once(key) },
+            body,
+          }),
+        ),
+      ),
+  },
   limit: (credentialId, body) =>
     then(
       responseOf(api.PUT('/credentials/{credentialId}/limits', { params: { path: { credentialId } }, body })),
-    ),
-  roll: (credentialId, body, key) =>
-    then(
-      responseOf(
-        api.POST('/credentials/{credentialId}/roll', {
-          params: { path: { credentialId }, header: once(key) },
-          body,
-        }),
-      ),
     ),
   revoke: (credentialId) =>
     then(responseOf(api.DELETE('/credentials/{credentialId}', { params: { path: { credentialId } } }))),

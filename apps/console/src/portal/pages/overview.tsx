@@ -2,10 +2,13 @@ import { Anchor, Button, List, SimpleGrid, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { responseOf } from '../../api.ts'
+import { ConfirmAction } from '../../parts/confirm-action.tsx'
+import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { count, Money } from '../../parts/money.tsx'
 import { Id } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
+import { queryClient } from '../../session.ts'
 import { productLabel } from '../../words.ts'
 import { api, type Schemas } from '../api.ts'
 import { useMember } from '../session.ts'
@@ -47,9 +50,14 @@ function Tile({ label, amount, note }: { label: string; amount: string; note?: s
 const payments = ({ count: many }: { count: number }) =>
   `${count(many)} ${many === 1 ? 'payment' : 'payments'}`
 
+async function withdraw() {
+  await responseOf(api.DELETE('/next-payment-address'))
+  await queryClient.invalidateQueries({ queryKey: ['overview'] })
+}
+
 function OfMerchant({ merchant }: { readonly merchant: Schemas['MerchantOverview'] }) {
-  const { tenantId } = useMember()
-  const { today, yesterday, payable, vpa, accessKey } = merchant
+  const { can, tenantId } = useMember()
+  const { today, yesterday, payable, vpa, nextVpa, nextVpaOn, accessKey } = merchant
   return (
     <>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
@@ -63,8 +71,25 @@ function OfMerchant({ merchant }: { readonly merchant: Schemas['MerchantOverview
             { label: 'Merchant id', value: <Id id={tenantId} what="merchant id" /> },
             { label: 'merchantAccessKey', value: <Id id={accessKey} what="merchantAccessKey" /> },
             { label: 'UPI address', value: vpa },
+            ...(nextVpa
+              ? [
+                  {
+                    label: 'Next UPI address',
+                    value: (
+                      <>
+                        {nextVpa}, entered by an operator, holds from <Instant at={nextVpaOn} long />
+                      </>
+                    ),
+                  },
+                ]
+              : []),
           ]}
         />
+        {nextVpa && can('admin') && (
+          <ConfirmAction label="Take back" confirm="Keep the present address" danger run={withdraw}>
+            New QR codes stay with {vpa}. Do this if you did not ask for {nextVpa}, and notify the operator.
+          </ConfirmAction>
+        )}
       </Section>
       <FirstSteps first={{ to: '/qr-codes', label: 'Create a QR code', why: 'print it, and be paid' }} />
     </>

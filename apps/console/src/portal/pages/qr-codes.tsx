@@ -27,7 +27,7 @@ export const stateOf = ({ status, expiry }: { status?: string; expiry?: string }
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'QR code',
-    cell: ({ qrCodeId = '', qrName, referenceNumber }) => (
+    cell: ({ qrCodeId, qrName, referenceNumber }) => (
       <NamedObject kind="qrCode" id={qrCodeId} name={qrName ?? referenceNumber ?? 'QR code'} />
     ),
   },
@@ -76,7 +76,7 @@ export function QrCodes() {
       caption="QR codes"
       load={listOf(search)}
       columns={COLUMNS}
-      rowKey={({ qrCodeId = '' }) => qrCodeId}
+      rowKey={({ qrCodeId }) => qrCodeId}
       filters={FILTERS}
       empty={
         <EmptyState title="No QR codes yet" action={create}>
@@ -134,7 +134,7 @@ function CreateCode() {
           }),
         )
         await changed('qr-codes')
-        await navigate({ to: pathOf('qrCode', code.qrCodeId ?? '') })
+        await navigate({ to: pathOf('qrCode', code.qrCodeId) })
       }}
     />
   )

@@ -1,0 +1,2 @@
+-- run: statement by statement
+alter table operator_invitations validate constraint resets_an_operator;

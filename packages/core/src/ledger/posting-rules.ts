@@ -1,0 +1,176 @@
+import type { AccountKind } from './chart-of-accounts.ts'
+
+/**
+ * On whose word a journal is entered. `rail`: money comes from the world or goes there, as the bank or the card network
+ * signed it; the login of the rails enters it, and that of operators with the row that proves it. `person`: an operator
+ * decides it. `program`: it stays inside, or between those who already have the money.
+ */
+export type Word = 'rail' | 'person' | 'program'
+
+/** Legs of journals of the card network have kinds of their own; any other leg has that of its journal. */
+type CardLeg = 'card_spend' | 'card_excess' | 'card_refund' | 'card_refund_excess'
+
+interface Posting {
+  readonly word: Word
+  /** Debit and credit of each pair of accounts that its legs may move. */
+  readonly moves: readonly (readonly [debit: AccountKind, credit: AccountKind])[]
+  /** The kind of these legs, where it is not that of their journal. */
+  readonly leg?: CardLeg
+  /** Above the limit a second person approves it, where no signed message proves it (decision R10). */
+  readonly isManual?: true
+  /** Taken back by a mirrored journal of kind `journal_reversal` (decision R3). */
+  readonly isReversible?: true
+}
+
+const rail = (...moves: Posting['moves']): Posting => ({ word: 'rail', moves })
+const person = (...moves: Posting['moves']): Posting => ({ word: 'person', moves })
+const program = (...moves: Posting['moves']): Posting => ({ word: 'program', moves })
+const manual = (posting: Posting): Posting => ({ ...posting, isManual: true })
+const reversible = (posting: Posting): Posting => ({ ...posting, isManual: true, isReversible: true })
+const legs = (leg: CardLeg, posting: Posting): Posting => ({ ...posting, leg })
+
+// What a payout deducts; where failed refunds gave back more than that, advances go the other way.
+const PAYOUT = person(
+  ['payable', 'fee_income'],
+  ['payable', 'tax_payable'],
+  ['payable', 'merchant_advances'],
+  ['merchant_advances', 'payable'],
+  ['payable', 'payouts_in_transit'],
+)
+const mirrored = ({ moves, ...posting }: Posting): Posting => ({
+  ...posting,
+  moves: moves.map(([debit, credit]) => [credit, debit] as const),
+})
+// A card gives what it has; what the network takes beyond it, or gives back without a capture, is an exception.
+const CAPTURE = [
+  legs('card_spend', rail(['card', 'card_settlement'])),
+  legs('card_excess', rail(['card_exceptions', 'card_settlement'])),
+]
+
+/** Every kind of journal with the movements that it may make, said once: for the database, its checks and the reference. */
+const POSTINGS = {
+  upi_credit: [
+    rail(['upi_clearing', 'payable'], ['upi_clearing', 'upi_refunds'], ['upi_clearing', 'suspense']),
+    person(['inter_tenant', 'payable']),
+  ],
+  upi_refund: [rail(['upi_refunds', 'upi_clearing'], ['suspense', 'upi_clearing'])],
+  suspense_assigned: [manual(person(['suspense', 'payable'], ['suspense', 'inter_tenant']))],
+  suspense_returned: [manual(person(['suspense', 'upi_refunds']))],
+  payment_adjustment: [
+    manual(
+      person(['upi_clearing', 'payable'], ['payable', 'upi_clearing'], ['merchant_advances', 'upi_clearing']),
+    ),
+  ],
+  // Between two claims on the bank: no claim on us grows by it, and a late line may be matched by any process.
+  bank_settlement: [program(['bank', 'upi_clearing'])],
+  bank_settlement_reversed: [program(['upi_clearing', 'bank'])],
+  merchant_refund: [program(['payable', 'upi_refunds'], ['merchant_advances', 'upi_refunds'])],
+  merchant_refund_paid: [rail(['upi_refunds', 'upi_clearing'])],
+  merchant_refund_failed: [manual(rail(['upi_refunds', 'payable'], ['upi_refunds', 'merchant_advances']))],
+  merchant_refund_restored: [rail(['payable', 'upi_refunds'], ['merchant_advances', 'upi_refunds'])],
+  merchant_refund_late: [rail(['refund_exceptions', 'upi_clearing'])],
+  dispute: [rail(['payable', 'disputes'], ['merchant_advances', 'disputes'])],
+  // A merchant accepts one, or lets its deadline pass.
+  dispute_lost: [program(['disputes', 'upi_clearing'])],
+  dispute_overturned: [rail(['upi_clearing', 'disputes'])],
+  dispute_won: [manual(rail(['disputes', 'payable'], ['disputes', 'merchant_advances']))],
+  payout: [PAYOUT],
+  payout_restored: [PAYOUT],
+  payout_released: [mirrored(PAYOUT)],
+  payout_paid: [person(['payouts_in_transit', 'bank'])],
+  payout_returned: [person(['bank', 'payouts_in_transit'])],
+  payout_paid_late: [person(['payout_exceptions', 'bank'])],
+  opening_balance: [reversible(person(['bank', 'payable'], ['funding_clearing', 'card_funding']))],
+  card_funding: [reversible(rail(['funding_clearing', 'card_funding']))],
+  card_withdrawal: [reversible(person(['card_funding', 'funding_clearing']))],
+  card_load: [program(['card_funding', 'card'])],
+  // The terminal of the sandbox.
+  card_spend: [rail(['card', 'card_settlement'])],
+  card_refund: [rail(['card_settlement', 'card'])],
+  card_capture: CAPTURE,
+  card_advice: CAPTURE,
+  card_return: [
+    legs('card_refund', rail(['card_settlement', 'card'])),
+    legs('card_refund_excess', rail(['card_settlement', 'card_exceptions'])),
+  ],
+  card_replacement: [program(['card', 'card'])],
+  card_unclaimed: [program(['card', 'unclaimed'])],
+  card_unclaimed_reversed: [program(['unclaimed', 'card'])],
+  card_back_to_source: [program(['unclaimed', 'card_funding'])],
+  exception_settled: [
+    reversible(
+      person(
+        ['card_settlement', 'card_exceptions'],
+        ['card_exceptions', 'card_settlement'],
+        ['bank', 'payout_exceptions'],
+        ['bank', 'refund_exceptions'],
+      ),
+    ),
+  ],
+  exception_written_off: [
+    reversible(
+      person(
+        ['write_offs', 'card_exceptions'],
+        ['card_exceptions', 'write_offs'],
+        ['write_offs', 'payout_exceptions'],
+        ['write_offs', 'refund_exceptions'],
+      ),
+    ),
+  ],
+  advance_repaid: [reversible(person(['bank', 'merchant_advances']))],
+  advance_written_off: [reversible(person(['write_offs', 'merchant_advances']))],
+  coin_allocation: [program(['coins_issued', 'coins'], ['coins_issued', 'coins_pending'])],
+  coin_activation: [program(['coins_pending', 'coins'])],
+  coin_redemption: [program(['coins', 'coins_redeemed'])],
+  coin_expiry: [program(['coins', 'coins_expired'])],
+  coin_void: [program(['coins', 'coins_issued'], ['coins_pending', 'coins_issued'])],
+} as const satisfies Readonly<Record<string, readonly Posting[]>>
+
+export type JournalKind = keyof typeof POSTINGS | 'journal_reversal'
+export type LegKind = JournalKind | CardLeg
+
+/** One permitted movement, as `posting_rules` has it. */
+export interface PostingRule {
+  readonly journalKind: JournalKind
+  readonly legKind: LegKind
+  readonly debitKind: AccountKind
+  readonly creditKind: AccountKind
+  readonly word: Word
+  readonly isManual: boolean
+  readonly isReversible: boolean
+}
+
+const PERMITTED = Object.entries<readonly Posting[]>(POSTINGS).flatMap(([journalKind, postings]) =>
+  postings.flatMap(({ word, moves, leg, isManual = false, isReversible = false }) =>
+    moves.map(
+      ([debitKind, creditKind]): PostingRule => ({
+        journalKind: journalKind as JournalKind,
+        legKind: leg ?? (journalKind as JournalKind),
+        debitKind,
+        creditKind,
+        word,
+        isManual,
+        isReversible,
+      }),
+    ),
+  ),
+)
+
+// Several kinds are taken back between the same accounts.
+const REVERSALS = new Map(
+  PERMITTED.filter(({ isReversible }) => isReversible).map(({ debitKind, creditKind }) => [
+    `${creditKind} ${debitKind}`,
+    {
+      journalKind: 'journal_reversal',
+      legKind: 'journal_reversal',
+      debitKind: creditKind,
+      creditKind: debitKind,
+      word: 'person',
+      isManual: true,
+      isReversible: false,
+    } satisfies PostingRule,
+  ]),
+)
+
+/** Every permitted movement, reversals last: nothing else moves, whichever login enters it. */
+export const POSTING_RULES: readonly PostingRule[] = [...PERMITTED, ...REVERSALS.values()]

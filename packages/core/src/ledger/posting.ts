@@ -1,0 +1,63 @@
+/**
+ * What persons post by hand, by the kind of their approvals. It is the kind of the journal where the database checks the
+ * approval with it (decision R10); `notice_assigned` has the journal of any credit, `upi_credit`, `payout_failed` that of a
+ * released or returned payout.
+ */
+export const POSTING_KINDS = [
+  'card_funding',
+  'card_withdrawal',
+  'suspense_assigned',
+  'suspense_returned',
+  'journal_reversal',
+  'opening_balance',
+  'payment_adjustment',
+  'exception_settled',
+  'exception_written_off',
+  'advance_repaid',
+  'advance_written_off',
+  'merchant_refund',
+  'merchant_refund_failed',
+  'dispute_won',
+  'notice_assigned',
+  'payout_failed',
+  'card_load',
+] as const
+export type PostingKind = (typeof POSTING_KINDS)[number]
+
+/** What a person does by each, for those who approve it and for the page of all ways by which money moves. */
+export const POSTING_TITLES: Readonly<Record<PostingKind, string>> = {
+  card_funding: 'Enter money that a partner paid in for a card account',
+  card_withdrawal: 'Enter money of a card account that was paid back to its partner',
+  suspense_assigned: 'Assign a credit in suspense to a merchant',
+  suspense_returned: 'Return a credit in suspense to its payer',
+  journal_reversal: 'Take back a posting by hand',
+  opening_balance: 'Enter what an account was owed in the system before',
+  payment_adjustment: 'Correct the amount of a payment',
+  exception_settled: 'Enter that an exception was settled outside',
+  exception_written_off: 'Write an exception off',
+  advance_repaid: 'Enter that a merchant repaid an advance',
+  advance_written_off: 'Write an advance off',
+  merchant_refund: 'Refund a payment on behalf of its merchant',
+  merchant_refund_failed: 'Say that the bank could not make a refund, without a notice of it',
+  dispute_won: 'Say that a dispute was won, without a notice of it',
+  notice_assigned: 'Record the credit that an operator reads in a notice in quarantine',
+  payout_failed:
+    'Say that the bank could not make a payout, or that its money came back, without a file of the bank',
+  card_load: 'Issue a gift card on behalf of its partner',
+}
+
+/** What a decision moves on the word of the person who commands it: nothing that a signed message says, and no repeat. */
+export interface Posting {
+  readonly kind: PostingKind
+  readonly amountPaise: bigint
+  /** What names it once: the bank's reference, the journal to be reversed, the refund, dispute or notice. */
+  readonly reference: string
+  /** What it is of, by name: the second person approves this, and it is posted while the decision says the same. */
+  readonly facts: Readonly<Record<string, string | null>>
+  readonly reason: string
+  readonly journalId: string
+  /** What one person moved of the same object before, however long ago. */
+  readonly beforePaise?: bigint | undefined
+  /** It makes something possible again that was done already: a second person at any amount. */
+  readonly isUndo?: boolean | undefined
+}

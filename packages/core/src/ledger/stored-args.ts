@@ -1,0 +1,35 @@
+import { paise } from '@svc/kernel/money'
+import { type StaticDecode, type TSchema, Type } from 'typebox'
+import { Value } from 'typebox/value'
+
+/** Paise as JSON has them. */
+export const StoredPaise = Type.Codec(Type.String({ pattern: '^[0-9]{1,18}$' }))
+  .Decode((digits) => paise(BigInt(digits)))
+  .Encode(String)
+/** The same where there may be none. */
+export const StoredPaiseOrNone = Type.Codec(
+  Type.Union([Type.String({ pattern: '^[0-9]{1,18}$' }), Type.Null()]),
+)
+  .Decode((digits) => (digits === null ? undefined : paise(BigInt(digits))))
+  .Encode((amount) => (amount === undefined ? null : String(amount)))
+export const StoredTextOrNone = Type.Codec(Type.Union([Type.String(), Type.Null()]))
+  .Decode((text) => text ?? undefined)
+  .Encode((text) => text ?? null)
+/** Bytes, such as a notice that the bank signed. */
+export const StoredBytes = Type.Codec(Type.String({ pattern: '^[A-Za-z0-9+/=]*$' }))
+  .Decode((text) => Buffer.from(text, 'base64'))
+  .Encode((bytes) => Buffer.from(bytes).toString('base64'))
+export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+
+/** Arguments of a command as JSON, and back: what they are says the command's own schema. */
+export interface StoredArgs<Args> {
+  readonly encode: (args: unknown) => unknown
+  /** Throws where what is stored are no arguments of the command. */
+  readonly decode: (stored: unknown) => Args
+}
+
+/** What the schema does not name is not stored. */
+export const storedArgs = <S extends TSchema>(schema: S): StoredArgs<StaticDecode<S>> => ({
+  encode: (args) => Value.Encode(schema, args),
+  decode: (stored) => Value.Decode(schema, stored),
+})

@@ -1,0 +1,185 @@
+import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
+import { isStated, type Reading, readText } from '@svc/kernel/reading'
+import { repeatsKey } from '@svc/kernel/strict-json'
+import type { QuarantineReason, UnreadableNotice } from './quarantine-reason.ts'
+
+export type NoticeObject = Readonly<Record<string, unknown>>
+
+/** Texts of people and their accounts: why one cannot be read is kept, what it states is not (decision O7). */
+const PERSONAL = new Set(['payerVpa', 'remitterName', 'remitterAccount'])
+const SHOWN_MAX = 120
+const TEXT_MAX = 255
+
+/** What a reason quotes of a stated value. */
+const quoted = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? ''
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text
+}
+
+/**
+ * Reads what a notice states, field by field, and remembers the first one that cannot be read: what is stated is read or kept
+ * for people, never treated as absent (decision Q11).
+ */
+export class StatedFields {
+  readonly #notice: NoticeObject
+  #problem: UnreadableNotice | undefined
+
+  constructor(notice: NoticeObject) {
+    this.#notice = notice
+  }
+
+  get problem(): UnreadableNotice | undefined {
+    return this.#problem
+  }
+
+  /** What a path leads to, as it is stated; `undefined` where nothing is. */
+  at(path: string | undefined): unknown {
+    const value = path === undefined ? undefined : valueAt(this.#notice, path)
+    return isStated(value) ? value : undefined
+  }
+
+  /** The value of a field; `undefined` where it is not stated, or cannot be read, which is a problem for this reason. */
+  read<T>(
+    path: string | undefined,
+    reason: QuarantineReason,
+    reader: (value: unknown) => Reading<T>,
+    name = path,
+  ): T | undefined {
+    const value = this.at(path)
+    if (value === undefined) return undefined
+    const reading = reader(value)
+    if ('value' in reading) return reading.value
+    const said = PERSONAL.has(name ?? '') ? '' : `${quoted(value)} `
+    this.refuse(reason, path, said + reading.unreadable)
+    return undefined
+  }
+
+  /** The same of a field without which there is no notice of its kind. */
+  require<T>(path: string, reason: QuarantineReason, reader: (value: unknown) => Reading<T>): T | undefined {
+    if (this.at(path) === undefined) this.refuse(reason, path, 'is not stated')
+    return this.read(path, reason, reader)
+  }
+
+  /** A text, as PostgreSQL holds it. */
+  text(path: string | undefined, name = path): string | undefined {
+    return this.read(path, 'field_unreadable', readNoticeText, name)
+  }
+
+  refuse(reason: QuarantineReason, field: string | undefined, detail: string): void {
+    this.#problem ??= { unreadable: reason, field, detail: storable(detail) }
+  }
+}
+
+/** PostgreSQL's text has no NUL and no half of a surrogate pair. */
+const storable = (text: string): string => text.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '�')
+
+function readNoticeText(value: unknown): Reading<string> {
+  const text = readText(value)
+  return 'value' in text ? { value: storable(text.value).slice(0, TEXT_MAX) } : text
+}
+
+/** As `readNoticeText`, for messages that state their own rule. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
+  return typeof value === 'string' ? storable(value) : undefined
+}
+
+/** Numbers whose shortest text is not what was sent: `4.32199E+11`, `432198765009.0`, more digits than a double holds. */
+const MAY_LOSE_DIGITS = /\d[eE][-+]?\d|\d{6}\.|\d{16}/
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g
+
+/** Such numbers as texts of what was sent, so that readers see what a float or a spreadsheet did to them. */
+const keepingDigits = (json: string): string =>
+  MAY_LOSE_DIGITS.test(json)
+    ? json.replace(STRING_OR_NUMBER, (token) =>
+        token.startsWith('"') || String(Number(token)) === token ? token : `"${token}"`,
+      )
+    : json
+
+/**
+ * The object of a signed message, whatever its form otherwise: after a byte order mark, with bytes that are no UTF-8, with
+ * numbers that a double cannot hold. One with a duplicate key is rejected: which of two amounts is meant is decided by hand.
+ */
+export function parseObject(body: Uint8Array): NoticeObject | undefined {
+  try {
+    const text = new TextDecoder().decode(body)
+    const value: unknown = JSON.parse(keepingDigits(text))
+    return isObject(value) && !repeatsKey(text) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The object of a notice in the form in which its bank writes it (decision Q11). */
+export function noticeObject(body: Uint8Array, form: RailAdapter['body'] = 'json'): NoticeObject | undefined {
+  if (form === 'json') return parseObject(body)
+  if (form === 'form') return formObject(body)
+  const outer = parseObject(body)
+  const inner = outer && valueAt(outer, form.base64)
+  return typeof inner === 'string' ? parseObject(Buffer.from(inner, 'base64')) : undefined
+}
+
+/** A form, each field once. */
+function formObject(body: Uint8Array): NoticeObject | undefined {
+  const fields = [...new URLSearchParams(new TextDecoder().decode(body))]
+  const notice = Object.fromEntries(fields)
+  return fields.length > 0 && Object.keys(notice).length === fields.length ? notice : undefined
+}
+
+/** What stands around a notice, which signatures are made over: a form, or JSON. */
+export const signedFields = (body: Uint8Array, form: RailAdapter['body']): NoticeObject =>
+  (form === 'form' ? formObject(body) : parseObject(body)) ?? {}
+
+/** The text of a signed field, as it was sent; empty where it is absent. */
+export function signedText(notice: NoticeObject, path: string): string {
+  const value = valueAt(notice, path)
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+}
+
+const isObject = (value: unknown): value is NoticeObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const OWN_NAMES: ReadonlySet<string> = new Set([
+  ...Object.values(OWN_ADAPTER.fields),
+  'refundId',
+  'caseReference',
+  'reason',
+  'respondBy',
+])
+const canonicalName = (name: string): string => name.replace(/[-_\s]/g, '').toLowerCase()
+const BY_CANONICAL_NAME: ReadonlyMap<string, string> = new Map(
+  [...OWN_NAMES].map((name) => [canonicalName(name), name]),
+)
+
+/**
+ * A notice in our own form, whose names are compared without case, `-` and `_`: a bank that writes `Status` states a status.
+ * A field that is stated in two spellings is a problem (decision Q11).
+ */
+export function ownFields(notice: NoticeObject): StatedFields {
+  let named: Record<string, unknown> | undefined
+  const twice: string[] = []
+  for (const key of Object.keys(notice)) {
+    const name = OWN_NAMES.has(key) ? undefined : BY_CANONICAL_NAME.get(canonicalName(key))
+    if (name === undefined || !isStated(notice[key])) continue
+    named ??= { ...notice }
+    if (isStated(named[name])) twice.push(name)
+    else named[name] = notice[key]
+  }
+  const fields = new StatedFields(named ?? notice)
+  for (const name of twice) fields.refuse('field_unreadable', name, 'is stated twice, in two spellings')
+  return fields
+}
+
+/** What a path of names leads to; a name may itself have full stops. */
+function valueAt(notice: NoticeObject, path: string): unknown {
+  if (Object.hasOwn(notice, path)) return notice[path]
+  let value: unknown = notice
+  for (const name of path.split('.')) {
+    // An empty list is what some programs write for an empty object.
+    if (!isStated(value) || (Array.isArray(value) && value.length === 0)) return undefined
+    if (!isObject(value)) return [value]
+    if (!Object.hasOwn(value, name)) return undefined
+    value = value[name]
+  }
+  return value
+}

@@ -1,0 +1,96 @@
+import { type Reading, readText, unreadable } from './reading.ts'
+
+/** What the status of a payment, refund, transfer or payout says of the money. */
+export type Outcome =
+  /** It has moved. */
+  | 'success'
+  /** It may still move. */
+  | 'not_yet'
+  /** It has not moved and will not. */
+  | 'failed'
+  /** It moved, and has gone back. */
+  | 'gone_back'
+
+const WORDS: Readonly<Record<Outcome, string>> = {
+  success: `success successful succeeded succeed ok complete completed captured paid processed settled credited received
+    done approved executed`,
+  not_yet: `pending created initiated processing inprogress inprocess underprocess submitted queued scheduled accepted
+    authorized authorised deemed deemedsuccess deemedsuccessful deemedapproved awaiting awaited hold onhold held sent
+    timeout timedout unknown active open requested new ongoing partial notattempted userdropped flagged transit intransit`,
+  failed: `failed failure fail declined decline rejected reject expired cancelled canceled cancel void voided error errored
+    dropped aborted abort invalid blocked denied unsuccessful notprocessed bounced dishonoured dishonored terminated`,
+  gone_back: `refunded refund returned return reversed reversal chargeback chargedback disputed autorefunded
+    autoreversed partiallyrefunded refundinitiated clawback clawedback reverted`,
+}
+
+/** A word without case and separators: capital letters and digits. */
+export const canonicalWord = (word: string): string => word.replace(/[^a-z0-9]/gi, '').toUpperCase()
+
+const OUTCOMES: ReadonlyMap<string, Outcome> = new Map(
+  (Object.keys(WORDS) as Outcome[]).flatMap((outcome) =>
+    WORDS[outcome]
+      .trim()
+      .split(/\s+/)
+      .map((word) => [canonicalWord(word), outcome] as const),
+  ),
+)
+
+/** What a status is of: networks put it in front, as in `TXN_SUCCESS` or `payment.captured`. */
+export type StatusOf = 'payment' | 'refund' | 'transfer' | 'payout'
+
+const SUBJECTS: Readonly<Record<StatusOf, RegExp>> = {
+  payment: /^(?:TXN|TRANSACTION|UPI|PAYMENT|ORDER|COLLECT)(?=.)/,
+  refund: /^(?:TXN|TRANSACTION|UPI|REFUND)(?=.)/,
+  transfer: /^(?:TXN|TRANSACTION|TRANSFER)(?=.)/,
+  payout: /^(?:TXN|TRANSACTION|PAYOUT|TRANSFER)(?=.)/,
+}
+
+export interface StatedOutcome {
+  readonly outcome: Outcome
+  /** The word in canonical form: capital letters and digits. */
+  readonly word: string
+}
+
+/**
+ * Reads the status that a bank or network states (decision Q11), whatever its case and separators: `TXN_SUCCESS`,
+ * `payment.captured`, `Charge Back`. A word of no row of the table is unreadable: nothing is guessed from it. The status of
+ * something else, such as `REFUND_SUCCESS` of a payment, is none of the words either.
+ */
+export function readOutcome(value: unknown, of: StatusOf): Reading<StatedOutcome> {
+  const text = readText(value)
+  if ('unreadable' in text) return text
+  const whole = canonicalWord(text.value)
+  const word = OUTCOMES.has(whole) ? whole : whole.replace(SUBJECTS[of], '')
+  const outcome = OUTCOMES.get(word)
+  return outcome === undefined ? unreadable(`is not a known status of a ${of}`) : { value: { outcome, word } }
+}
+
+/** Where a dispute stands. */
+export type DisputeOutcome = 'OPEN' | 'WON' | 'LOST'
+
+const DISPUTE_WORDS: Readonly<Record<DisputeOutcome, string>> = {
+  OPEN: `open opened raised created new pending initiated received needsresponse warningneedsresponse
+    underreview warningunderreview evidencerequired actionrequired inprogress processing submitted evidencesubmitted
+    represented escalated`,
+  // `accepted`, `rejected` and `reversed` do not say by whom.
+  WON: 'won merchantwon closedmerchantwon resolvedinfavourofmerchant resolvedinfavorofmerchant',
+  LOST: 'lost merchantlost merchantaccepted closedmerchantlost customerwon closedcustomerwon',
+}
+
+const DISPUTES: ReadonlyMap<string, DisputeOutcome> = new Map(
+  (Object.keys(DISPUTE_WORDS) as DisputeOutcome[]).flatMap((outcome) =>
+    DISPUTE_WORDS[outcome]
+      .trim()
+      .split(/\s+/)
+      .map((word) => [canonicalWord(word), outcome] as const),
+  ),
+)
+
+/** Reads the status of a dispute that a bank or network states. */
+export function readDisputeOutcome(value: unknown): Reading<DisputeOutcome> {
+  const text = readText(value)
+  if ('unreadable' in text) return text
+  const word = canonicalWord(text.value)
+  const outcome = DISPUTES.get(word) ?? DISPUTES.get(word.replace(/^(?:DISPUTE|CHARGEBACK)(?=.)/, ''))
+  return outcome === undefined ? unreadable('is not a known status of a dispute') : { value: outcome }
+}

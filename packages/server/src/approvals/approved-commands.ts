@@ -1,0 +1,45 @@
+import { createGiftCard } from '@svc/core/cards/create-gift-card'
+import { fundAccount } from '@svc/core/cards/fund-account'
+import { reverseJournal } from '@svc/core/cards/reverse-posting'
+import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
+import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
+import type { ApprovalPolicy, WaitingApproval } from '@svc/core/ledger/money-command'
+import type { PostingKind } from '@svc/core/ledger/posting'
+import { settleBalance } from '@svc/core/ledger/settle-balance'
+import { acceptPayment } from '@svc/core/payments/accept-payment'
+import { adjustPayment } from '@svc/core/payments/adjust-payment'
+import { changePayout } from '@svc/core/payments/change-payout'
+import { closeDispute } from '@svc/core/payments/close-dispute'
+import { completeRefund } from '@svc/core/payments/complete-refund'
+import { createRefund } from '@svc/core/payments/create-refund'
+import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { required } from '@svc/kernel/invariant'
+import type { MayWait } from '@svc/platform/command'
+
+type AnyMoneyCommand = MayWait<never, unknown, WaitingApproval> & {
+  readonly approval: ApprovalPolicy<unknown, never>
+}
+
+/** Every command by which a person moves money: up to the limit alone, above it with a second one (decision R10). */
+export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
+  fundAccount,
+  withdrawFunds,
+  reverseJournal,
+  enterOpeningBalance,
+  settleBalance,
+  acceptPayment,
+  adjustPayment,
+  resolveSuspense,
+  createRefund,
+  completeRefund,
+  closeDispute,
+  changePayout,
+  createGiftCard,
+]
+
+/** The command whose approvals are of this kind. */
+export const commandOf = (kind: PostingKind): AnyMoneyCommand =>
+  required(
+    APPROVED_COMMANDS.find(({ approval }) => approval.kinds.includes(kind)),
+    'each kind of approval is of one command',
+  )

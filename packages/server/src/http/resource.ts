@@ -1,0 +1,198 @@
+import type { Tx } from '@svc/platform/db/database'
+import { type TSchema, Type } from 'typebox'
+import { Filters, type ListPlan, readList } from './list.ts'
+import type { Key } from './list-cursor.ts'
+import { type Access, type Operation, query, type Services, successOf } from './operation.ts'
+import { PAGE_IN_QUERY, PageOf } from './page.ts'
+
+/** Who reads: a tenant its own records, or an operator those of all tenants. */
+export type Reader = 'tenant' | 'operator'
+
+/** A field of a record: its schema, and its value of a row. */
+export interface Field<R> {
+  readonly schema: TSchema
+  readonly of: (row: R, timeZone: string) => unknown
+  readonly operatorOnly?: true
+}
+
+/** A filter of a list: its schema in the query, and its condition, where `?` stands for the value. */
+export interface Filter {
+  readonly schema: TSchema
+  readonly sql: string | ((filters: Filters, value: string) => void)
+  readonly operatorOnly?: true
+}
+
+/** A noun of the product, described once: what each reader sees of it, and finds it by. */
+export interface Resource<R> {
+  readonly titles: Readonly<Record<Reader, string>>
+  readonly from: Pick<ListPlan, 'alias' | 'columns' | 'joins' | 'table'>
+  /** The column that names the tenant: in every condition of a tenant. */
+  readonly tenant: string
+  /** The columns of order, unique in the end, newest first. */
+  readonly keys: readonly Key[]
+  /** Other orders that operators may ask for, ascending, by name. */
+  readonly sorts?: Readonly<Record<string, readonly Key[]>>
+  readonly fields: Readonly<Record<string, Field<R>>>
+  readonly filters: Readonly<Record<string, Filter>>
+}
+
+/** Whose rows: of one tenant, or of all for operators. */
+export interface Scope {
+  readonly reader: Reader
+  readonly tenantId?: string | undefined
+}
+
+const seenBy = <T extends { readonly operatorOnly?: true }>(
+  all: Readonly<Record<string, T>>,
+  reader: Reader,
+) => Object.entries(all).filter(([, one]) => reader === 'operator' || !one.operatorOnly)
+
+const schemasOf = (of: readonly (readonly [string, { readonly schema: TSchema }])[]) =>
+  Object.fromEntries(of.map(([name, { schema }]) => [name, schema]))
+
+/** The schemas of a record's fields, for a reader. */
+export const fieldsOf = <R>(noun: Resource<R>, reader: Reader) => schemasOf(seenBy(noun.fields, reader))
+
+/** The schema of a record, for a reader. */
+export const recordOf = <R>(noun: Resource<R>, reader: Reader) =>
+  Type.Object(fieldsOf(noun, reader), { title: noun.titles[reader], additionalProperties: false })
+
+/** A row as a reader sees it: what is not known is absent. */
+export const toRecord = <R>(noun: Resource<R>, reader: Reader) => {
+  const seen = seenBy(noun.fields, reader)
+  return (row: R, timeZone: string): Record<string, unknown> =>
+    Object.fromEntries(seen.map(([name, { of }]) => [name, of(row, timeZone) ?? undefined]))
+}
+
+const filtersOf = <R>(
+  noun: Resource<R>,
+  { reader, tenantId }: Scope,
+  given: Readonly<Record<string, unknown>>,
+) => {
+  const filters = new Filters().add(`${noun.tenant} = ?`, tenantId)
+  for (const [name, { sql }] of seenBy(noun.filters, reader))
+    if (typeof sql === 'string') filters.add(sql, given[name])
+    else if (given[name] !== undefined) sql(filters, given[name] as string)
+  return filters
+}
+
+type Wanted = Readonly<Record<string, unknown>> & {
+  readonly limit?: string
+  readonly after?: string
+  readonly uncounted?: boolean
+}
+
+/** A page of rows, in their order. */
+export const readRows = <R extends object>(tx: Tx, noun: Resource<R>, scope: Scope, wanted: Wanted) =>
+  readList(
+    tx,
+    {
+      ...noun.from,
+      filters: filtersOf(noun, scope, wanted),
+      keys: noun.sorts?.[wanted['sort'] as string] ?? noun.keys,
+      descending: (wanted['sort'] ?? '-created') === '-created',
+    },
+    { ...wanted, uncounted: wanted.uncounted ?? scope.reader === 'tenant' },
+    (row: R) => row,
+  )
+
+/** One row by its id; `undefined` where the scope has none. */
+export async function findRow<R extends object>(
+  tx: Tx,
+  noun: Resource<R>,
+  scope: Scope,
+  id: string,
+): Promise<R | undefined> {
+  const filters = filtersOf(noun, scope, {}).add(`${noun.keys.at(-1)!.sql} = ?`, id)
+  const plan = { ...noun.from, filters, keys: noun.keys, descending: true }
+  const { data } = await readList(tx, plan, { limit: '1', uncounted: true }, (row: R) => row)
+  return data[0]
+}
+
+/** How a list or a record is offered: by whom, and where. */
+type Face = Access &
+  Pick<Operation, 'id' | 'path' | 'tag' | 'summary' | 'envelope'> &
+  Partial<Pick<Operation, 'description' | 'params' | 'permission'>>
+
+const readerOf = ({ auth }: Access): Reader => (auth === 'operator' ? 'operator' : 'tenant')
+
+/** Whose rows the caller of an operation reads. */
+const scopeOf = (reader: Reader, tenantId: string): Scope =>
+  reader === 'operator' ? { reader } : { reader, tenantId }
+
+const sortOf = <R>({ sorts = {} }: Resource<R>) => ({
+  sort: Type.Optional(
+    Type.Enum(['-created', 'created', ...Object.keys(sorts)], { description: '`-created` by default' }),
+  ),
+})
+
+/** What a list returns besides its page, where it is counted. */
+const Total = Type.Object(
+  {
+    count: Type.Integer({ description: 'Rows that the filters find' }),
+    exact: Type.Boolean({ description: 'False: about so many; say “about”' }),
+  },
+  { title: 'Total', additionalProperties: false },
+)
+
+/** The list of a noun: of the caller's own records, or of all tenants' for operators. */
+export function listOf<R extends object>(noun: Resource<R>, face: Face): Operation<Services> {
+  const reader = readerOf(face)
+  const wire = toRecord(noun, reader)
+  const item = recordOf(noun, reader)
+  const success = successOf(face.envelope)
+  const counted = Type.Object(
+    { data: Type.Array(item), next: Type.Optional(Type.String()), total: Total },
+    { additionalProperties: false },
+  )
+  return query({
+    ...face,
+    method: 'GET',
+    query: Type.Object(
+      {
+        ...PAGE_IN_QUERY,
+        ...(reader === 'operator' && sortOf(noun)),
+        ...schemasOf(seenBy(noun.filters, reader)),
+      },
+      { additionalProperties: false },
+    ),
+    result: reader === 'operator' ? counted : PageOf(item),
+    errors: [],
+    mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+      return async ({ caller: { tenantId }, query: wanted }) => {
+        const scope = scopeOf(reader, tenantId)
+        const read = (tx: Tx) => readRows(tx, noun, scope, wanted as Wanted)
+        const { data, next, total } =
+          reader === 'operator' ? await database.report(read) : await database.read([tenantId], read)
+        const page = { data: data.map((row) => wire(row, timeZone)), ...(next !== undefined && { next }) }
+        return {
+          body: success(reader === 'operator' ? { ...page, total } : { recordsCount: data.length, ...page }),
+        }
+      }
+    },
+  } as Parameters<typeof query>[0]) as Operation<Services>
+}
+
+/** One record of a noun by the id in its path: the caller's own, or any for operators. */
+export function showOf<R extends object>(
+  noun: Resource<R>,
+  { notFound, ...face }: Face & Pick<Operation, 'errors'> & { readonly notFound: () => never },
+): Operation<Services> {
+  const reader = readerOf(face)
+  const wire = toRecord(noun, reader)
+  const success = successOf(face.envelope)
+  return query({
+    ...face,
+    method: 'GET',
+    result: recordOf(noun, reader),
+    mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+      return async ({ caller: { tenantId }, params }) => {
+        const [id = ''] = Object.values(params as Readonly<Record<string, string>>)
+        const find = (tx: Tx) => findRow(tx, noun, scopeOf(reader, tenantId), id)
+        const row =
+          reader === 'operator' ? await database.operate(find) : await database.read([tenantId], find)
+        return { body: success(wire(row ?? notFound(), timeZone)) }
+      }
+    },
+  } as Parameters<typeof query>[0]) as Operation<Services>
+}

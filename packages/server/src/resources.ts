@@ -1,0 +1,6 @@
+import { cardAccount } from './cards/card-accounts.ts'
+import type { Resource } from './http/resource.ts'
+import { company } from './tenants/companies.ts'
+
+/** The nouns that are described once, for every caller. */
+export const RESOURCES = { company, cardAccount } satisfies Readonly<Record<string, Resource<never>>>

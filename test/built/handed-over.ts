@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'vitest'
+import type { Client, Json } from '../harness/client.ts'
+import { Browser, PORTAL_API } from '../harness/console.ts'
+import type { Live } from '../harness/live.ts'
+import { PASSWORD } from './administration.ts'
+
+/** What the link of a hand-over shows to the person who opens it, who is signed in to the portal then. */
+export async function openHandover(
+  client: Client,
+  link: string,
+): Promise<{ member: Browser; handover: Json }> {
+  const member = new Browser({ client }, PORTAL_API)
+  const opened = await member.post('/link/password', { token: link.split('#')[1], password: PASSWORD })
+  expect(opened.status, opened.text).toBe(200)
+  return { member, handover: opened.json.handover }
+}
+
+/** Commands that would show a secret of a tenant do nothing in live mode. */
+export const refusesToShow = (svc: Live['svc'], args: readonly string[]): Promise<void> =>
+  expect(svc(args)).rejects.toThrow('they are handed over by a link')
+
+/** Credentials of live mode, as a person of the tenant gets them: operators see none (decision O8). */
+export async function handedOver(
+  { svc }: Pick<Live, 'svc'>,
+  client: Client,
+  tenantId: string,
+  ...options: readonly string[]
+): Promise<Json> {
+  const person = `owner-${randomUUID()}@tenant.example`
+  const { link } = await svc(['admin', 'member', 'invite', tenantId, person, '--hand-over', ...options])
+  return (await openHandover(client, link)).handover
+}

@@ -1,0 +1,211 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
+import { fundAccount } from '@svc/core/cards/fund-account'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
+import { sendRefund } from '@svc/core/payments/send-refund'
+import { paise } from '@svc/kernel/money'
+import { APPROVED_COMMANDS } from '@svc/server/approvals/approved-commands'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { approve, fund, fundsOf, newReference, openApprovers, sqlOn } from '../harness/approvals.ts'
+import { payloadOf } from '../harness/client.ts'
+import { type Browser, signedIn } from '../harness/console.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
+import { balancesOf, brokenIn, shopWith } from '../harness/refunds.ts'
+import type { TestService } from '../harness/service.ts'
+
+/** Why a person may give a command alone, whatever it moves. All others have an approval. */
+const ALONE: Readonly<Record<string, string>> = {
+  preparePayout: 'another person approves it, to a bank account that another one set',
+  sendRefund: 'marks what was refunded before',
+  confirmRefund: 'money that was to be returned has left: nothing is due again',
+  recordSettlement: 'from one asset of ours to another',
+  receiveBankCredit: 'a signed message',
+  receiveDispute: 'a signed message, also where an operator has it carried out again',
+  recordCardMessage: 'a signed message',
+  returnCard: 'back to the account that the card was loaded from',
+  reverseReturn: 'the network refused the card’s return',
+  endCard: 'back to the account that the card was loaded from',
+  replaceCard: 'from a card to the one that replaces it, for the same holder',
+  bulkIssueGiftCards: 'of the partner itself',
+  allocateCoins: 'of the partner itself: coins',
+  confirmCoinAllocation: 'of the partner itself: coins',
+  voidCoinAllocation: 'takes coins back',
+  redeemCoins: 'of the partner itself: coins',
+  expireCoins: 'by time: coins',
+  announceCoins: 'moves nothing',
+  createCoinConfig: 'moves nothing',
+  updateCoinConfig: 'moves nothing',
+  deactivateCoinConfig: 'moves nothing',
+  updateCardAccount: 'moves nothing',
+  openVirtualAccount: 'moves nothing',
+  createCardAccount: 'moves nothing',
+  eraseUser: 'moves nothing',
+  reopenNotice: 'moves nothing: its assignment has an approval, and a reference is credited once',
+  dismissNotice: 'moves nothing',
+  createCompany: 'moves nothing',
+  updateCompany: 'moves nothing',
+  createUser: 'moves nothing',
+  updateUser: 'moves nothing',
+  advanceTestClock: 'of the sandbox',
+  submitEvidence: 'moves nothing',
+  createWebhookEndpoint: 'moves nothing',
+  updateWebhookEndpoint: 'moves nothing',
+  deleteWebhookEndpoint: 'moves nothing',
+  rotateWebhookSecret: 'moves nothing',
+  resendWebhookEvent: 'moves nothing',
+  replayWebhookEvents: 'moves nothing',
+  createQrCode: 'moves nothing',
+  cancelQrCode: 'moves nothing',
+}
+
+/** Operations of the permission `finance` that wait for no second person themselves, and why. */
+const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
+  'console.setBankAccount': 'who set it approves no payout to it',
+  'console.setMerchantFee': 'of later payments',
+  'console.confirmReturn': 'money that was to be returned has left',
+  'console.approvePosting': 'is the second person',
+  'console.rejectPosting': 'moves nothing',
+  'console.runPayouts': 'another person approves each',
+  'console.preparePayout': 'another person approves it',
+  'console.approvePayout': 'is the second person',
+  'console.cancelPayout': 'it was not sent',
+  'console.dismissRailNotice': 'moves nothing',
+  'console.reopenRailNotice': 'moves nothing',
+  'console.voidCoinAllocation': 'takes coins back',
+}
+
+let service: TestService
+let other: TestService
+let asha: Browser
+let ravi: Browser
+beforeAll(async () => {
+  ;({ service, other, asha, ravi } = await openApprovers())
+})
+afterAll(async () => {
+  expect(await brokenIn(service)).toEqual([])
+  await other?.close()
+  await service?.close()
+})
+
+test('every command has an approval, or a reason why a person may give it alone', async () => {
+  const core = new URL('../../packages/core/src/', import.meta.url)
+  const files = (await readdir(core, { recursive: true })).filter((name) => name.endsWith('.ts'))
+  const named: string[] = []
+  for (const file of files) {
+    const text = await readFile(new URL(file, core), 'utf8')
+    for (const [, name] of text.matchAll(/(?<!money)\bcommand(?:<[^>]*>)?\(\{\s+name: '(\w+)'/g))
+      named.push(name!)
+  }
+  expect(named.length).toBeGreaterThan(30)
+  expect(named.filter((name) => !Object.hasOwn(ALONE, name))).toEqual([])
+  const kinds = APPROVED_COMMANDS.flatMap(({ approval }) => approval.kinds)
+  expect(new Set(kinds).size).toBe(kinds.length)
+})
+
+test('every operation that permits finance waits for a second person, or says why not', () => {
+  const changing = CONSOLE_OPERATIONS.filter(
+    ({ method, permission }) => method !== 'GET' && permission === 'finance',
+  )
+  const alone = changing.filter(({ accepted }) => !accepted).map(({ id }) => id)
+  expect(alone.filter((id) => !Object.hasOwn(OPERATIONS_ALONE, id))).toEqual([])
+  const waiting = CONSOLE_OPERATIONS.filter(({ accepted }) => accepted)
+  expect(waiting.length).toBeGreaterThan(10)
+  for (const { errors, id } of waiting) expect(errors, id).toContain('approval_open')
+})
+
+test('twelve fundings below the limit by one person at once, in two processes, stay within the limit together', async () => {
+  const partner = await newPartner(service, { fundsPaise: 0n })
+  const { partnerId, cardAccountId } = partner
+  const args = { partnerId, cardAccountId, amountPaise: paise(90_00n), reason: 'float' }
+  const outcomes = await Promise.all(
+    Array.from({ length: 12 }, (_, i) =>
+      [service, other]
+        [i % 2]!.app.services.commands.open(fundAccount)
+        .run({ ...args, reference: newReference() }, { actor: 'operator maya', target: cardAccountId }),
+    ),
+  )
+  expect(outcomes.filter((outcome) => outcome instanceof WaitingApproval)).toHaveLength(1)
+  expect(await fundsOf(service, partner)).toBe('99000')
+})
+
+test('what one person posts is that person’s, and what two approved counts for neither', async () => {
+  const partner = await newPartner(service, { fundsPaise: 0n })
+  expect((await fund(asha, partner, '990.00')).status).toBe(200)
+  const waiting = await fund(asha, partner, '90.00')
+  expect((await approve(asha, waiting.json.approvalId)).error).toBe('approval_same_person')
+  expect((await fund(ravi, partner, '90.00')).status).toBe(200)
+  expect((await approve(ravi, waiting.json.approvalId)).json.status).toBe('POSTED')
+  expect((await fund(asha, partner, '10.00')).status).toBe(200)
+  expect((await fund(asha, partner, '0.01')).status).toBe(202)
+})
+
+test('the database counts what one person posts, whatever the program does', async () => {
+  const partner = await newPartner(service, { fundsPaise: 0n })
+  await fund(asha, partner, '900.00')
+  const [{ person }] = (await sqlOn<{ person: string }>(
+    service,
+    'select person from one_person_postings where tenant_id = $1 and amount_paise = 90000',
+    [partner.partnerId],
+  )) as [{ person: string }]
+  const counted = sqlOn(
+    service,
+    `insert into one_person_postings (tenant_id, journal_id, person, kind, amount_paise) values ($1, 'jrn_x', $2, 'card_funding', 10001)`,
+    [partner.partnerId, person],
+  )
+  await expect(counted).rejects.toMatchObject({ constraint: 'sums_are_within_limit' })
+})
+
+test('a refund that was sent, said to have failed without a notice, takes a second person at any amount', async () => {
+  const shop = await shopWith(service, 500)
+  const refund = await asha.post(`/payments/${shop.paymentId}/refunds`, {
+    amount: 1,
+    referenceNumber: newReference(),
+    reason: 'asked',
+  })
+  const { refundId } = refund.json
+  await service.app.services.commands
+    .open(sendRefund)
+    .run({ merchantId: shop.merchantId, refundId, runId: 'rfr_1' })
+  const failed = { status: 'FAILED', reason: 'the bank said no' }
+  const waiting = await asha.post(`/refunds/${refundId}/complete`, failed)
+  expect(waiting).toMatchObject({ status: 202, json: { kind: 'merchant_refund_failed', amount: '1.00' } })
+  expect((await balancesOf(service, shop.merchantId))['payable']).toBe('49900')
+  expect((await approve(asha, waiting.json.approvalId)).error).toBe('approval_same_person')
+  expect((await approve(ravi, waiting.json.approvalId)).json.status).toBe('POSTED')
+})
+
+test('a payout that was sent, said to have failed without a file, takes a second person at any amount', async () => {
+  const shop = await shopWith(service, 5)
+  await giveAccount(service, shop.merchantId)
+  const payoutId = await sendPayoutOf(service, shop.merchantId)
+  const waiting = await asha.post(`/payouts/${payoutId}/complete`, { status: 'FAILED', reason: 'said no' })
+  expect(waiting).toMatchObject({ status: 202, json: { kind: 'payout_failed', amount: '5.00' } })
+  const shown = async () => (await asha.get(`/payouts/${payoutId}`)).json.row.payout.status
+  expect(await shown()).toBe('SENT')
+  expect((await approve(ravi, waiting.json.approvalId)).json.status).toBe('POSTED')
+  expect(await shown()).toBe('FAILED')
+})
+
+test('gift cards that an operator issues count together, and those of the partner do not', async () => {
+  const operations = await signedIn(service, 'operations')
+  const partner = await newPartner(service, { fundsPaise: 900_00n })
+  expect((await fund(ravi, partner, '900.00')).status).toBe(200)
+  const issue = () =>
+    operations.post(`/card-accounts/${partner.cardAccountId}/cards`, {
+      firstName: 'Asha',
+      lastName: 'Rao',
+      email: 'asha@example.com',
+      mobile: '9876543210',
+      loadAmount: '400',
+      referenceNumber: newReference(),
+    })
+  const statuses = [await issue(), await issue(), await issue()]
+  expect(statuses.map(({ status, error }) => [status, error])).toEqual([
+    [200, undefined],
+    [200, undefined],
+    [403, 'approval_required'],
+  ])
+  const own = await createCard(await asPartner(service.client, partner), partner, { loadAmount: '400' })
+  expect(own.status).toBe(200)
+})
