@@ -7,7 +7,6 @@ import { paise } from '@svc/kernel/money'
 import { APPROVED_COMMANDS } from '@svc/server/approvals/approved-commands'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { approve, fund, fundsOf, newReference, openApprovers, sqlOn } from '../harness/approvals.ts'
-import { payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
@@ -118,12 +117,12 @@ test('twelve fundings below the limit by one person at once, in two processes, s
   const partner = await newPartner(service, { fundsPaise: 0n })
   const { partnerId, cardAccountId } = partner
   const args = { partnerId, cardAccountId, amountPaise: paise(90_00n), reason: 'float' }
+  const actor = { actor: 'operator maya', target: cardAccountId }
   const outcomes = await Promise.all(
-    Array.from({ length: 12 }, (_, i) =>
-      [service, other]
-        [i % 2]!.app.services.commands.open(fundAccount)
-        .run({ ...args, reference: newReference() }, { actor: 'operator maya', target: cardAccountId }),
-    ),
+    Array.from({ length: 12 }, (_, i) => {
+      const { commands } = (i % 2 === 0 ? service : other).app.services
+      return commands.open(fundAccount).run({ ...args, reference: newReference() }, actor)
+    }),
   )
   expect(outcomes.filter((outcome) => outcome instanceof WaitingApproval)).toHaveLength(1)
   expect(await fundsOf(service, partner)).toBe('99000')

@@ -11,7 +11,7 @@ import { Type } from 'typebox'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { Rupees, readRupees } from '../http/fields.ts'
 import { commandContract, operation, query, succeedWithCode } from '../http/operation.ts'
-import { fieldsOf, findRow, listOf, type Resource, recordOf, toRecord } from '../http/resource.ts'
+import { fieldsOf, findRow, idFilter, listOf, type Resource, recordOf, toRecord } from '../http/resource.ts'
 
 export const ACCOUNTS = '/api/v0/partner/card-accounts'
 export const ACCOUNTS_TAG = 'Card accounts'
@@ -72,17 +72,17 @@ export const cardAccount = {
   },
   filters: {
     q: {
-      schema: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Id' })),
+      schema: idFilter('Id'),
       sql: 'a.card_account_id = ?',
       operatorOnly: true,
     },
     partnerId: {
-      schema: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Of this partner' })),
+      schema: idFilter('Of this partner'),
       sql: 'a.partner_id = ?',
       operatorOnly: true,
     },
     companyId: {
-      schema: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Of this company' })),
+      schema: idFilter('Of this company'),
       sql: 'a.company_id = ?',
     },
     product: {

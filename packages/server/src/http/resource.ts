@@ -22,6 +22,10 @@ export interface Filter {
   readonly operatorOnly?: true
 }
 
+/** The schema of a filter by an id. */
+export const idFilter = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }))
+
 /** A noun of the product, described once: what each reader sees of it, and finds it by. */
 export interface Resource<R> {
   readonly titles: Readonly<Record<Reader, string>>

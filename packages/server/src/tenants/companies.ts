@@ -6,7 +6,7 @@ import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import { begins } from '../http/list.ts'
 import { commandContract, operation } from '../http/operation.ts'
-import { listOf, type Resource, recordOf, showOf, toRecord } from '../http/resource.ts'
+import { idFilter, listOf, type Resource, recordOf, showOf, toRecord } from '../http/resource.ts'
 
 const COMPANIES = '/api/v0/partner/companies'
 const TAG = 'Companies and users'
@@ -14,8 +14,6 @@ const CompanyParams = Type.Object({
   companyId: Type.String({ description: 'One of your companies' }),
 })
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Legal name; cards show it' })
-
-const id = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }))
 
 /** A company, and for operators whose it is. */
 export type ListedCompany = Company & { readonly partnerName: string }
@@ -49,7 +47,7 @@ export const company = {
   },
   filters: {
     q: {
-      schema: id('Id, or begin of the name'),
+      schema: idFilter('Id, or begin of the name'),
       sql: (filters, q) =>
         filters.add(
           `(co.company_id = ? or lower(co.name) collate "C" like lower(${filters.param(begins(q))}))`,
@@ -57,7 +55,7 @@ export const company = {
         ),
       operatorOnly: true,
     },
-    partnerId: { schema: id('Of this partner'), sql: 'co.partner_id = ?', operatorOnly: true },
+    partnerId: { schema: idFilter('Of this partner'), sql: 'co.partner_id = ?', operatorOnly: true },
   },
 } satisfies Resource<ListedCompany>
 
