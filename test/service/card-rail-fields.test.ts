@@ -4,6 +4,7 @@ import { newIdentity, Terminal } from '../harness/card-rail.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { openService, type TestService } from '../harness/service.ts'
+import { ABSENT, type FieldCase, unreadableOf } from '../harness/stated-values.ts'
 
 let service: TestService
 let newTerminal: () => Promise<Terminal>
@@ -17,50 +18,36 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Values that no field reads: what is stated so is named, never treated as absent. */
-const NEVER = [{}, [], ['x'], true, 'zzz zzz', '1e3', 0.1 + 0.2, -1, '٣']
 const time = '2026-11-27T16:23:36+05:30'
-
-interface FieldCase {
-  readonly right: unknown
-  /** Other spellings of a value that is read. */
-  readonly spelled?: readonly unknown[]
-  /** What cannot be read, besides what never can; `read`: of those, what this field does read. */
-  readonly unreadable?: readonly unknown[]
-  readonly read?: readonly unknown[]
-}
 
 /** Each field of the messages whose value decides something. */
 const DECIDES: Readonly<Record<string, FieldCase>> = {
-  token: { right: undefined, read: ['1e3', -1], unreadable: ['a b', 5.5] },
-  cardNumber: { right: undefined, unreadable: ['12', 'abc'] },
+  token: { read: ['1e3', -1], unreadable: ['a b', 5.5] },
+  cardNumber: { unreadable: ['12', 'abc'] },
   acquirerId: {
-    right: '400123',
     spelled: ['0400123', ' 400123 ', 400_123],
     read: ['1e3', -1, 'zzz zzz'],
     unreadable: ['a*b'],
   },
-  stan: { right: undefined, unreadable: ['12a', '1234567890123', 1.5] },
-  transmissionTime: { right: undefined, unreadable: ['2026-11-27T16:23:36', '2026-02-30T00:00:00Z', 0] },
+  stan: { unreadable: ['12a', '1234567890123', 1.5] },
+  transmissionTime: { unreadable: ['2026-11-27T16:23:36', '2026-02-30T00:00:00Z', 0] },
   amount: {
-    right: '1',
     spelled: [1, '1.00', '1.000', '₹1', ' 1 '],
     unreadable: ['1,00', 'USD 1', '1.005', 1e21],
   },
-  channel: { right: 'pos', spelled: ['POS', ' pos '], unreadable: ['post', 0] },
-  currency: { right: 'INR', spelled: ['inr', 356, '356', '₹'], unreadable: ['USD', 840, 0, '0'] },
+  channel: { spelled: ['POS', ' pos '], unreadable: ['post', 0] },
+  currency: { spelled: ['INR', 'inr', 356, '356', '₹'], unreadable: ['USD', 840, 0, '0'] },
   status: {
-    right: 'SUCCESS',
-    spelled: ['success', 'TXN_SUCCESS'],
+    spelled: ['SUCCESS', 'success', 'TXN_SUCCESS'],
     unreadable: ['FAILED', 'DECLINED', 'AUTHORISED BY STAN?', 0],
   },
-  responseCode: { right: '00', spelled: [0, '0', '85'], unreadable: ['05', 51, '30'] },
-  final: { right: 'true', spelled: [true, 'Y', 1], read: [true], unreadable: ['maybe', 2] },
-  advice: { right: undefined, spelled: [], unreadable: ['forced', 0] },
-  authorizationId: { right: 'cau_nothing', read: ['zzz zzz', '1e3', -1, '٣'] },
-  captureId: { right: 'cmg_nothing', read: ['zzz zzz', '1e3', -1, '٣'] },
-  originalStan: { right: undefined, unreadable: ['12a'] },
-  originalTransmissionTime: { right: undefined, unreadable: ['yesterday', 0] },
+  responseCode: { spelled: ['00', 0, '0', '85'], unreadable: ['05', 51, '30'] },
+  final: { spelled: ['true', true, 'Y', 1], read: [true], unreadable: ['maybe', 2] },
+  advice: { unreadable: ['forced', 0] },
+  authorizationId: { read: ['zzz zzz', '1e3', -1, '٣'] },
+  captureId: { read: ['zzz zzz', '1e3', -1, '٣'] },
+  originalStan: { unreadable: ['12a'] },
+  originalTransmissionTime: { unreadable: ['yesterday', 0] },
 }
 /** Texts that an operator reads; whatever they state is shown. */
 const FOR_PEOPLE = ['localTime', 'rrn', 'mcc', 'merchantName', 'merchantPlace']
@@ -74,11 +61,6 @@ const fieldsOf = (operation: (typeof all)[number]) =>
   Object.keys((operation.body as unknown as { properties: object }).properties)
 
 const OPERATIONS = all.map((operation) => [operation.id, operation] as const)
-
-const isUnreadable =
-  (field: string) =>
-  ({ unreadable = [], read = [] }: FieldCase) =>
-    [...NEVER.filter((value) => !read.includes(value)), ...unreadable].map((value) => [field, value] as const)
 
 /** Sends a message of the operation that is right but for these fields. */
 const sendTo =
@@ -105,7 +87,7 @@ describe.each(OPERATIONS)('%s: what cannot be read', (id, operation) => {
   test('what is stated and cannot be read is declined or kept, and named', async () => {
     const terminal = await newTerminal()
     const cases = fieldsOf(operation).flatMap((name) =>
-      DECIDES[name] ? isUnreadable(name)(DECIDES[name]) : [],
+      DECIDES[name] ? unreadableOf(DECIDES[name]).map((value) => [name, value] as const) : [],
     )
     for (const [name, value] of cases) {
       const fields = name.startsWith('original') ? { originalStan: '1', originalTransmissionTime: time } : {}
@@ -125,7 +107,7 @@ describe.each(OPERATIONS)('%s: what cannot be read', (id, operation) => {
     const terminal = await newTerminal()
     for (const name of fieldsOf(operation)) {
       const outcomes = []
-      for (const value of [undefined, null, '', ' ']) {
+      for (const value of ABSENT) {
         const { status, json } = await send(terminal, { [name]: value })
         const { reason, responseCode, status: decided } = (json as { payload: Json }).payload
         outcomes.push(JSON.stringify([status, reason, responseCode, decided]))

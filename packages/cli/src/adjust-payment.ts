@@ -1,3 +1,4 @@
+import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { findAssigned } from '@svc/core/payments/find-suspense'
 import type { PaymentAdjustment } from '@svc/core/payments/payment-adjustment'
@@ -53,9 +54,7 @@ Example:
 async function adjust(id: string, { json = false, ...options }: Options): Promise<void> {
   const amountPaise = valueIn(readAmount(options.amount))
   if (!amountPaise) throw new UsageError('--amount must be rupees above 0, with at most two decimals')
-  const reference = canonicalReference(options.reference)
-  if (!/^[A-Z0-9]{6,64}$/.test(reference))
-    throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
+  const reference = enteredReference(options.reference, '--reference')
   const { reason } = options
   const outcome = await withInstallation(async (context) => {
     const actor = await moneyActor(context)

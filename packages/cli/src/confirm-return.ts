@@ -1,3 +1,4 @@
+import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { confirmRefund } from '@svc/core/payments/confirm-refund'
 import { findCredit } from '@svc/core/payments/find-suspense'
 import { followedNotice } from '@svc/core/rails/find-notice'
@@ -34,17 +35,10 @@ export function addReturnedCommand(payment: Command): void {
     .action(confirm)
 }
 
-function readReference(text: string): string {
-  const reference = canonicalReference(text)
-  if (!/^[A-Z0-9]{6,64}$/.test(reference))
-    throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
-  return reference
-}
-
 async function confirm(id: string, { reason, notice, json = false, ...options }: Options): Promise<void> {
   const details = {
     reason,
-    ...(options.reference !== undefined && { reference: readReference(options.reference) }),
+    ...(options.reference !== undefined && { reference: enteredReference(options.reference, '--reference') }),
   }
   const returned = await withInstallation(async (context) => {
     const { commands, database } = context

@@ -2,9 +2,9 @@ import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/card
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { type FundedAccount, findFundedAccount } from '@svc/core/cards/list-onboarded'
 import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
+import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { followedNotice } from '@svc/core/rails/find-notice'
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, type Paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
@@ -50,7 +50,7 @@ type Enter = (movement: Movement, actor: string, context: CommandContext) => Pro
 /** Enters money that was paid in or out, or requests the approval of a second person; `done`: how the result is called. */
 async function move(
   cardAccountId: string,
-  { amount: text, reference, reason, json = false }: MoveOptions,
+  { amount: text, reference: given, reason, json = false }: MoveOptions,
   done: 'funded' | 'withdrawn',
   enter: Enter,
 ): Promise<void> {
@@ -59,8 +59,7 @@ async function move(
     throw new UsageError(
       `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
     )
-  if (!/^[A-Z0-9]{6,64}$/.test(canonicalReference(reference)))
-    throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
+  const reference = enteredReference(given, '--reference')
   const outcome = await withInstallation(async (context) => {
     const { database } = context
     const actor = await moneyActor(context)

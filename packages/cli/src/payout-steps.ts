@@ -1,8 +1,8 @@
+import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { carriedOut, WaitingApproval } from '@svc/core/ledger/money-command'
 import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
 import { findPayout, listAllPayouts } from '@svc/core/payments/find-payouts'
 import type { Payout } from '@svc/core/payments/payout'
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Command } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
@@ -45,7 +45,7 @@ export function addPayoutStepCommands(payout: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin payout confirm pyo_… --utr HDFCR0000000042')
     .action((payoutId: string, { utr, json }: Json & { utr: string }) =>
-      step(payoutId, { to: 'PAID', utr: canonicalReference(utr) }, json),
+      step(payoutId, { to: 'PAID', utr: enteredReference(utr, 'utr') }, json),
     )
   payout
     .command('fail <payoutId>')
@@ -60,7 +60,11 @@ export function addPayoutStepCommands(payout: Command): void {
       '\nExamples:\n  svc admin payout fail pyo_… --reason "account closed"\n  svc admin payout fail pyo_… --return-utr HDFCR0000000043 --reason "account closed"',
     )
     .action((payoutId: string, { reason, returnUtr, json }: Json & { reason: string; returnUtr?: string }) =>
-      step(payoutId, { to: 'FAILED', reason, returnUtr: returnUtr && canonicalReference(returnUtr) }, json),
+      step(
+        payoutId,
+        { to: 'FAILED', reason, returnUtr: returnUtr && enteredReference(returnUtr, 'returnUtr') },
+        json,
+      ),
     )
 }
 

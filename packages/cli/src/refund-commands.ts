@@ -1,9 +1,9 @@
+import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { findRefund } from '@svc/core/payments/find-refund'
 import { type MerchantRefund, merchantRefunds } from '@svc/core/payments/merchant-refund'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, InvalidArgumentError } from 'commander'
@@ -115,7 +115,7 @@ async function complete(
   { utr, notice, json = false }: Outcome,
   failureReason: string | null,
 ): Promise<void> {
-  const reference = utr === undefined ? null : canonicalReference(utr)
+  const reference = utr === undefined ? null : enteredReference(utr, 'utr')
   const completed = await withInstallation(async (context) => {
     const { commands, database } = context
     const actor = await moneyActor(context)

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { printJson, printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
+import { readRupees } from './read-rupees.ts'
 import { flat, openProfile, type RemoteOptions, remote } from './remote.ts'
 import type { ApiPath } from './tenant-session.ts'
 
@@ -21,12 +22,6 @@ interface CreateOptions extends RemoteOptions {
   readonly reference?: string
   readonly description?: string
   readonly image?: string
-}
-
-/** Rupees with at most two decimals, as the API accepts them. */
-function readRupees(text: string): number {
-  if (!/^\d{1,9}(?:\.\d{1,2})?$/.test(text)) throw new InvalidArgumentError('Give rupees, such as 249.50.')
-  return Number(text)
 }
 
 const pathOf = (qrCodeId: string): ApiPath => `${PATH}/${encodeURIComponent(qrCodeId)}`

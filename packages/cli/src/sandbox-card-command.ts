@@ -1,11 +1,12 @@
 import { ADVICES, MESSAGE_TYPES, NETWORK_CHANNELS } from '@svc/core/cards/card-message'
 import { type Command, Option } from 'commander'
 import { printJson, printRows } from './print.ts'
+import { readRupees } from './read-rupees.ts'
 import { readSandbox, TenantSession } from './tenant-session.ts'
 import { UsageError } from './usage-error.ts'
 
 interface MessageOptions {
-  readonly amount?: string
+  readonly amount?: number
   readonly channel?: string
   readonly advice?: string
   readonly authorization?: string
@@ -30,7 +31,7 @@ export function addSandboxCardCommand(sandbox: Command): void {
     .description('play the card network: send a signed message for a card to the card rail')
     .argument('<svcCardId>', 'the card')
     .argument('<type>', MESSAGE_TYPES.join(', '))
-    .option('--amount <rupees>', 'the amount, such as 249.50')
+    .option('--amount <rupees>', 'the amount, such as 249.50', readRupees)
     .addOption(new Option('--channel <channel>', 'of authorisations').choices([...NETWORK_CHANNELS]))
     .addOption(new Option('--advice <kind>', 'of advices').choices([...ADVICES]))
     .option('--authorization <authorizationId>', 'of captures, voids and advices')
@@ -71,7 +72,7 @@ async function sendMessage(svcCardId: string, type: string, options: MessageOpti
   const session = new TenantSession(sandbox.baseUrl, sandbox.incentivePartner)
   const sent = await session.call<Sent>('POST', `/sandbox/cards/${encodeURIComponent(svcCardId)}/messages`, {
     type,
-    ...(amount !== undefined && { amount: Number(amount) }),
+    amount,
     channel,
     advice,
     authorizationId: authorization,

@@ -1,12 +1,11 @@
-import { readAmount } from '@svc/kernel/money'
-import { valueIn } from '@svc/kernel/reading'
 import { type Command, Option } from 'commander'
 import { printJson, printRecord } from './print.ts'
+import { readRupees } from './read-rupees.ts'
 import { readSandbox, TenantSession } from './tenant-session.ts'
 import { UsageError } from './usage-error.ts'
 
 interface TransferOptions {
-  readonly amount: string
+  readonly amount: number
   readonly utr?: string
   readonly mode?: string
   readonly duplicates?: string
@@ -24,7 +23,7 @@ export function addSandboxTransferCommand(sandbox: Command): void {
     .command('transfer')
     .description('play the bank: transfer money to a card account of the incentive partner, or to a number')
     .argument('[to]', 'card account or virtual account number; by default the card account of sandbox.json')
-    .requiredOption('--amount <rupees>', 'the amount, such as 250000')
+    .requiredOption('--amount <rupees>', 'the amount, such as 250000', readRupees)
     .option('--utr <reference>', 'the bank’s reference; a new one by default')
     .addOption(new Option('--mode <mode>', 'how it is transferred').choices(['NEFT', 'RTGS', 'IMPS']))
     .option('--duplicates <count>', 'send the notice so many times more')
@@ -35,8 +34,6 @@ export function addSandboxTransferCommand(sandbox: Command): void {
 
 async function transfer(to: string | undefined, options: TransferOptions): Promise<void> {
   const { amount, utr, mode, duplicates, json = false } = options
-  if (!valueIn(readAmount(amount)))
-    throw new UsageError('--amount must be rupees above 0, with at most two decimals')
   if (duplicates !== undefined && !/^\d$/.test(duplicates))
     throw new UsageError('--duplicates must be a whole number from 0 to 9')
   const sandbox = await readSandbox()
@@ -50,7 +47,7 @@ async function transfer(to: string | undefined, options: TransferOptions): Promi
     : { virtualAccountNumber: target }
   const sent = await session.call<Transferred>('POST', '/sandbox/bank/transfers', {
     virtualAccountNumber,
-    amount: Number(amount),
+    amount,
     utr,
     mode,
     ...(duplicates !== undefined && { duplicates: Number(duplicates) }),

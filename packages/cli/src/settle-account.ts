@@ -1,7 +1,7 @@
 import { FUNDING_MAX_PAISE } from '@svc/core/cards/card-account'
+import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import type { Command } from 'commander'
@@ -42,14 +42,13 @@ Examples:
 }
 
 async function settle(accountId: string, { json = false, ...options }: Options): Promise<void> {
-  const { reference, reason } = options
+  const { reason } = options
   const amountPaise = valueIn(readAmount(options.amount))
   if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
     throw new UsageError(
       `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
     )
-  if (!/^[A-Z0-9]{6,64}$/.test(canonicalReference(reference)))
-    throw new UsageError('--reference must have 6 to 64 letters and digits')
+  const reference = enteredReference(options.reference, '--reference')
   const outcome = options.writeOff ? 'WRITTEN_OFF' : 'SETTLED'
   const settled = await withInstallation(async (context) => {
     const { commands, database } = context

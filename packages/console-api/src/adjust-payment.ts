@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { findAssigned } from '@svc/core/payments/find-suspense'
 import { AdjustmentRecord, adjustmentToWire } from '@svc/core/payments/payment-adjustment'
@@ -9,7 +10,15 @@ import { Rupees, readRupees } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from './as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from './console-schema.ts'
+import {
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  idParam,
+  record,
+  referenceText,
+  text,
+} from './console-schema.ts'
 
 export const AdjustmentInConsole = record('AdjustmentInConsole', {
   ...AdjustmentRecord.properties,
@@ -30,11 +39,7 @@ export const adjustPaymentInConsole = query({
   params: idParam('paymentId'),
   body: closed({
     amount: Rupees({ minimum: 0.01, description: 'Rupees that the payment should have had' }),
-    reference: Type.String({
-      pattern: '^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$',
-      'x-rule': 'must be the bank’s reference: 6 to 64 letters and digits',
-      description: 'The bank’s reference of its correction, such as that of its letter',
-    }),
+    reference: referenceText('The bank’s reference of its correction, such as that of its letter'),
     reason: Type.String({ minLength: 1, maxLength: 255, description: 'Why; it is in the journal' }),
   }),
   result: AdjustmentInConsole,
@@ -48,7 +53,7 @@ export const adjustPaymentInConsole = query({
       const { paymentId: id } = input.params
       const { amount, reason, reference: given } = input.body
       const amountPaise = readRupees('amount', amount)
-      const reference = canonicalReference(given)
+      const reference = enteredReference(given)
       const found = await database.operate((tx) => findAssigned(tx, id, canonicalReference(id)))
       const { merchantId, paymentId } = found ?? fail('payment_not_found')
       const details = { amount: formatRupees(amountPaise), reference, reason }

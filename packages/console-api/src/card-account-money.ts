@@ -17,6 +17,7 @@ import {
   idParam,
   reasonText,
   record,
+  referenceText,
   rupeesText,
   text,
 } from './console-schema.ts'
@@ -29,11 +30,7 @@ export const movementFields = {
     'x-rule': 'must be rupees with at most two decimals',
     description: 'Rupees as text, such as `250000.00`',
   }),
-  reference: Type.String({
-    pattern: '^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$',
-    'x-rule': 'must be the bank’s reference: 6 to 64 letters and digits',
-    description: 'The bank’s reference of the payment, such as its UTR',
-  }),
+  reference: referenceText('The bank’s reference of the payment, such as its UTR'),
   reason: reasonText(),
 }
 

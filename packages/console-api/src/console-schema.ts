@@ -56,6 +56,10 @@ export const Name = Type.String({
 })
 
 /** Why an operator does something: what the books and the audit keep of it must say something to a reader. */
+/** A bank's reference, as an operator enters it: `enteredReference` reads it. */
+export const referenceText = (description: string) =>
+  Type.String({ minLength: 6, maxLength: 100, description })
+
 export const reasonText = (description?: string) =>
   Type.String({
     minLength: 1,

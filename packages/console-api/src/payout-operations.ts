@@ -1,9 +1,9 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
+import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
 import { findPayout, payableMerchants } from '@svc/core/payments/find-payouts'
 import { type PreparedPayout, preparePayout } from '@svc/core/payments/prepare-payout'
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { type Caller, query, type Services } from '@svc/server/http/operation'
@@ -17,6 +17,7 @@ import {
   maybe,
   reasonText,
   record,
+  referenceText,
   rupeesText,
   text,
 } from './console-schema.ts'
@@ -193,20 +194,10 @@ export const completePayout = query({
   params: idParam('payoutId'),
   body: closed({
     status: Type.Enum(['PAID', 'FAILED']),
-    utr: Type.Optional(
-      Type.String({
-        minLength: 6,
-        maxLength: 64,
-        description: 'The bank’s own reference; required of a paid one',
-      }),
-    ),
+    utr: Type.Optional(referenceText('The bank’s own reference; required of a paid one')),
     reason: Type.Optional(reasonText('Why it failed; required then')),
     returnUtr: Type.Optional(
-      Type.String({
-        minLength: 6,
-        maxLength: 64,
-        description: 'The bank’s own reference of the return; required of one that was paid and came back',
-      }),
+      referenceText('The bank’s own reference of the return; required of one that was paid and came back'),
     ),
   }),
   result: PayoutState,
@@ -218,10 +209,14 @@ export const completePayout = query({
       const { status, utr, reason, returnUtr } = input.body
       if (status === 'PAID') {
         if (utr === undefined) return failField('utr', 'required', 'is required')
-        return take(input, { to: 'PAID', utr: canonicalReference(utr) })
+        return take(input, { to: 'PAID', utr: enteredReference(utr, 'utr') })
       }
       if (reason === undefined) return failField('reason', 'required', 'is required')
-      return take(input, { to: 'FAILED', reason, returnUtr: returnUtr && canonicalReference(returnUtr) })
+      return take(input, {
+        to: 'FAILED',
+        reason,
+        returnUtr: returnUtr && enteredReference(returnUtr, 'returnUtr'),
+      })
     }
   },
 })

@@ -1,5 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
+import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { findRefund } from '@svc/core/payments/find-refund'
 import {
@@ -32,6 +33,7 @@ import {
   oneOf,
   reasonText,
   record,
+  referenceText,
   text,
 } from './console-schema.ts'
 import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
@@ -168,7 +170,7 @@ export const completeRefundByOperator = query({
   params: idParam('refundId'),
   body: closed({
     status: Type.Enum(['REFUNDED', 'FAILED']),
-    utr: Type.Optional(Type.String({ minLength: 6, maxLength: 64, description: 'The bank’s own reference' })),
+    utr: Type.Optional(referenceText('The bank’s own reference')),
     reason: Type.Optional(reasonText('Why it failed; required then')),
     noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine' })),
   }),
@@ -190,7 +192,7 @@ export const completeRefundByOperator = query({
       const { merchantId } = found ?? fail('refund_not_found')
       const outcome = {
         refundId,
-        utr: utr === undefined ? null : canonicalReference(utr),
+        utr: utr === undefined ? null : enteredReference(utr, 'utr'),
         amountPaise: undefined,
         failureReason: status === 'FAILED' ? reason! : null,
       }

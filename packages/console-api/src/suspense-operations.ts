@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { confirmRefund } from '@svc/core/payments/confirm-refund'
 import { findCredit } from '@svc/core/payments/find-suspense'
 import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
@@ -10,7 +11,16 @@ import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-recor
 import { type Caller, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf, auditOf } from './as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, idParam, reasonText, record, text } from './console-schema.ts'
+import {
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  idParam,
+  reasonText,
+  record,
+  referenceText,
+  text,
+} from './console-schema.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/payments/:paymentId`
@@ -101,13 +111,7 @@ export const confirmReturnByOperator = query({
   params: idParam('paymentId'),
   body: closed({
     reason: reasonText('How the operator knows; it is in the audit'),
-    reference: Type.Optional(
-      Type.String({
-        pattern: '^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$',
-        'x-rule': 'must be the bank’s reference: 6 to 64 letters and digits',
-        description: 'The bank’s own reference of the return; it is in the audit',
-      }),
-    ),
+    reference: Type.Optional(referenceText('The bank’s own reference of the return; it is in the audit')),
     noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine' })),
   }),
   result: Resolved,
@@ -124,7 +128,7 @@ export const confirmReturnByOperator = query({
           : await followedNotice(tx, noticeId, actorOf(input.caller), 'refund_notice'),
       ])
       const { merchantId, paymentId, utr } = found ?? fail('payment_not_found')
-      const details = { reason, ...(reference && { reference: canonicalReference(reference) }) }
+      const details = { reason, ...(reference && { reference: enteredReference(reference) }) }
       const audit = auditOf(merchantId, input, { action: 'payment.returned', target: paymentId, details })
       const { payment } = await run({ credit: { utr, amountPaise: undefined }, assigns }, audit)
       return {

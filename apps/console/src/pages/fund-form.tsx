@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
+import { readReference } from '@svc/kernel/bank-reference'
 import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf } from '../api.ts'
 import { readRupees, rupees } from '../parts/money.tsx'
@@ -19,8 +20,10 @@ export const FUND_RULES = {
     const amount = readRupees(value)
     return amount && Number(amount) > 0 ? null : 'Rupees with at most two decimals, such as 2,50,000'
   },
-  reference: (value: string) =>
-    /^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$/.test(value.trim()) ? null : 'At least 6 letters and digits',
+  reference: (value: string) => {
+    const reading = readReference(value, { max: 64, digits: 'any' })
+    return 'value' in reading ? null : `It ${reading.unreadable}`
+  },
   reason: (value: string) => (value.trim() ? null : 'Say why: it is kept in the books'),
 }
 

@@ -1,4 +1,6 @@
 import { Text, type TextProps } from '@mantine/core'
+import { formatRupees, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 
 const RUPEES = new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' })
 const NUMBER = new Intl.NumberFormat('en-IN')
@@ -48,7 +50,6 @@ export function Money({ amount, signed = false, none = '–', ...text }: MoneyPr
 
 /** What a person typed (`1,250.5`, `₹ 1250.50`) as the service writes rupees (`1250.50`); `undefined` when it is no amount. */
 export function readRupees(typed: string): string | undefined {
-  const match = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(typed.replaceAll(/[₹,\s]/g, ''))
-  if (!match) return undefined
-  return `${BigInt(match[1]!)}.${(match[2] ?? '').padEnd(2, '0')}`
+  const amount = valueIn(readAmount(typed))
+  return amount === undefined ? undefined : formatRupees(amount)
 }

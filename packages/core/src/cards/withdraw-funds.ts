@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
@@ -7,6 +6,7 @@ import { saveEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { BankEntries, nextEntry } from '../ledger/bank-entries.ts'
+import { enteredReference } from '../ledger/entered-reference.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import { moneyCommand } from '../ledger/money-command.ts'
 import { StoredPaise, storedArgs } from '../ledger/stored-args.ts'
@@ -81,7 +81,7 @@ export const withdrawFunds = moneyCommand({
     ({ config, newId }) =>
     (args: WithdrawFunds): Prepared => ({
       ...args,
-      reference: canonicalReference(args.reference),
+      reference: enteredReference(args.reference),
       tenantId: args.partnerId,
       transferId: newId('trf'),
       eventId: newId('evt'),

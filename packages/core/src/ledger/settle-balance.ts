@@ -1,11 +1,11 @@
 import { fail } from '@svc/contract/errors'
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { formatRupees, type Paise } from '@svc/kernel/money'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { Type } from 'typebox'
 import { type Account, account, accountId, lockAccounts } from './accounts.ts'
 import { BankEntries, type BankEntry, nextEntry } from './bank-entries.ts'
+import { enteredReference } from './entered-reference.ts'
 import { type Journal, journalOf, saveJournals } from './journals.ts'
 import { moneyCommand } from './money-command.ts'
 import {
@@ -86,7 +86,7 @@ export const settleBalance = moneyCommand({
     ({ config, newId }) =>
     (args: SettleBalance): Prepared => ({
       ...args,
-      reference: canonicalReference(args.reference),
+      reference: enteredReference(args.reference),
       transferId: newId('trf'),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),

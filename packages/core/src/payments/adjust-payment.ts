@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import { ByTenant, byTenant } from '@svc/kernel/by-tenant'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
@@ -7,6 +6,7 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { enteredReference } from '../ledger/entered-reference.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
 import { type Approvable, moneyCommand } from '../ledger/money-command.ts'
 import { StoredPaise, storedArgs } from '../ledger/stored-args.ts'
@@ -128,7 +128,7 @@ export const adjustPayment = moneyCommand({
     ({ config, newId }) =>
     (args: AdjustPayment): Prepared => ({
       ...args,
-      reference: canonicalReference(args.reference),
+      reference: enteredReference(args.reference),
       tenantId: args.merchantId,
       ids: {
         adjustment: newId('adj'),
