@@ -50,7 +50,7 @@ export class Browser {
     const response = await request(`${this.#baseUrl}${this.#api}${path}`, {
       method: method as 'GET',
       headers: {
-        accept: 'application/json, application/problem+json',
+        accept: 'application/problem+json, application/json',
         ...(this.cookie && { cookie: this.cookie }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,

@@ -24,7 +24,7 @@ async function sandboxCall(path: string, body?: object): Promise<Clock> {
     const response = await fetch(`/sandbox/tenants/${path}`, {
       method: body ? 'POST' : 'GET',
       headers: {
-        accept: 'application/json, application/problem+json',
+        accept: 'application/problem+json, application/json',
         ...(body && { 'content-type': 'application/json' }),
       },
       ...(body && { body: JSON.stringify(body) }),

@@ -14,7 +14,7 @@ export type Schemas = components['schemas']
 export const api = createClient<Api>({
   baseUrl: window.location.origin + BASE,
   credentials: 'same-origin',
-  headers: { 'x-svc-console': '1', accept: 'application/json, application/problem+json' },
+  headers: { 'x-svc-console': '1', accept: 'application/problem+json, application/json' },
 })
 api.use(...onEveryCall)
 

@@ -81,8 +81,9 @@ export function newCode(merchantId: string, request: CreateRequest, payee: Payee
     tr,
     tn: qrName,
     am: amountPaise === null ? undefined : rupees(amountPaise).toFixed(2),
+    mam: amountPaise === null || rest.fixedAmount ? undefined : '0.01',
     cu: 'INR',
-    mode: multipleUse ? '01' : '15',
+    mode: multipleUse || amountPaise === null ? '01' : '15',
   }
   const query = Object.entries(parts).flatMap(([name, part]) =>
     part === undefined ? [] : [`${name}=${encode(part)}`],
