@@ -117,8 +117,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     what: 'callers are answered before the COMMIT is',
     file: 'packages/platform/src/db/batch.ts',
-    from: '    await commit(tx, sent)\n    return result',
-    to: '    commit(tx, sent).catch(() => undefined)\n    return result',
+    from: '    await commit(tx, sent, database)\n    return result',
+    to: '    commit(tx, sent, database).catch(() => undefined)\n    return result',
     tests: SIMULATE,
     named: 'simulated: early answer',
   },

@@ -2,9 +2,9 @@ import { createSecretKey } from 'node:crypto'
 import { expect } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
 import type { Browser } from '../harness/console.ts'
+import { openHandover } from '../harness/handed-over.ts'
 import type { Live } from '../harness/live.ts'
 import { asPartner, createCard, type TestPartner } from '../harness/partner.ts'
-import { openHandover } from './handed-over.ts'
 
 /** What the wizard of the console asks for, and what the partner does with the sheet that its link shows. */
 export async function onboard({ svc }: Live, client: Client, operator: Browser): Promise<void> {

@@ -4,9 +4,9 @@ import { done, encryptOrders, results, upload } from '../harness/bulk.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { COINS, ifMatch } from '../harness/coins.ts'
+import { handedOver } from '../harness/handed-over.ts'
 import { BANK_RAIL_KEY, CARD_RAIL_KEY, type Live } from '../harness/live.ts'
 import { asPartner, createCard, SEARCH, type TestPartner } from '../harness/partner.ts'
-import { handedOver } from './handed-over.ts'
 
 export interface LivePartner extends TestPartner {
   readonly client: Client

@@ -69,14 +69,15 @@ const tail = () => randomBytes(3).toString('hex')
 /** `name` says what the things of the world are called; each name is asked for by its field. */
 export async function makeWorld(baseUrl: string, name: Naming = hostile): Promise<World> {
   const operate = await openConsole(baseUrl)
-  const people = await makeOperators(operate)
+  const people = await makeOperators(operate, caller(baseUrl, '/console/api/v0', { 'x-svc-console': '1' }))
   const shop = await makeShop(baseUrl, operate, name)
   const hook = await makeHook(operate, shop.merchantId, name)
   const cards = await makeCards(baseUrl, operate, name)
   return { ...people, ...shop, ...hook, ...cards }
 }
 
-async function makeOperators(operate: Call): Promise<Pick<World, 'viewer' | 'operator'>> {
+/** `visit`: a browser of people who are not signed in; a link signs in whom it is for. */
+async function makeOperators(operate: Call, visit: Call): Promise<Pick<World, 'viewer' | 'operator'>> {
   const viewer = { name: `vera.${tail()}`, password: 'a long pass phrase to look' }
   const operator = { name: `asha.${tail()}`, password: 'a long pass phrase to act' }
   for (const [{ name, password }, role] of [
@@ -84,7 +85,7 @@ async function makeOperators(operate: Call): Promise<Pick<World, 'viewer' | 'ope
     [operator, 'operator'],
   ] as const) {
     const { link } = await operate('POST', '/operators/invitations', { name, role })
-    await operate('POST', '/invitation/accept', { token: link.split('#')[1], password })
+    await visit('POST', '/invitation/accept', { token: link.split('#')[1], password })
   }
   return { viewer, operator }
 }

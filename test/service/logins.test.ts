@@ -10,6 +10,7 @@ import { runHere } from '../harness/cli.ts'
 import { Client, payloadOf } from '../harness/client.ts'
 import { Browser, PASSWORD } from '../harness/console.ts'
 import { type GuideServer, openGuideServer } from '../harness/guide-logins.ts'
+import { handedOver } from '../harness/handed-over.ts'
 import { runCli, type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { tokenOf } from '../harness/service.ts'
 
@@ -60,7 +61,12 @@ test('with the logins of the guide, API, console and command line work without t
   )
   expect((await svc(env, 'merchant', 'list')).map(({ vpa }: { vpa: string }) => vpa)).toEqual(['shop@bank'])
   const client = await Client.open(service.baseUrl)
-  const token = await tokenOf(client, created.apiKey)
+  const { credential } = await handedOver(
+    { svc: ([, ...args]) => svc(env, ...args) },
+    client,
+    created.merchantId,
+  )
+  const token = await tokenOf(client, credential.secret)
   const merchant = client.with({ authorization: `Bearer ${token}` })
   expect(payloadOf(await merchant.post('/api/v0/qr-code', { qrName: 'Till' })).qrName).toBe('Till')
 

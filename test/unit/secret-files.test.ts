@@ -37,6 +37,7 @@ const VALUES: Readonly<Record<string, string>> = {
 /** A value of settings that are no secret, have no default and are no address. */
 const PUBLIC: Readonly<Record<string, string>> = {
   APPROVAL_ABOVE_RUPEES: 'none',
+  APPROVER_COOLING_DAYS: '7',
   CONSOLE_IDLE_MINUTES: '15',
   FUNDING_IFSC: 'HDFC0000001',
   OIDC_CLIENT_ID: 'svc-console',

@@ -122,7 +122,7 @@ function fieldsAt(value: unknown, at: string): NoticeFields {
     path === null ? [] : [[name, textAt(path, `${at}.${name}`)] as const],
   )
   const amount = textAt(stated['amount'], `${at}.amount`)
-  const beside = (name: string) => amount.replace(/[^.]*$/, name)
+  const beside = (name: string) => `${amount.slice(0, amount.lastIndexOf('.') + 1)}${name}`
   const usual = (['currency', 'status'] as const).flatMap((name) =>
     stated[name] === undefined ? [[name, beside(name)] as const] : [],
   )

@@ -204,8 +204,9 @@ function needsSecond(
   command: PreparedCommand,
   { amountPaise, beforePaise = 0n, isUndo = false }: Posting,
 ): boolean {
-  if (limitPaise === null) return false
-  const today = movedBy(command.tenantId, personOf(command)!)
+  const person = personOf(command)
+  if (limitPaise === null || person === undefined) return false
+  const today = movedBy(command.tenantId, person)
   return isUndo || amountPaise + (today > beforePaise ? today : beforePaise) > limitPaise
 }
 

@@ -86,7 +86,7 @@ export function textOf(value: unknown): string | undefined {
 
 /** Numbers whose shortest text is not what was sent: `4.32199E+11`, `432198765009.0`, more digits than a double holds. */
 const MAY_LOSE_DIGITS = /\d[eE][-+]?\d|\d{6}\.|\d{16}/
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\(?:[^]|$))*(?:"|$)|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g
 
 /** Such numbers as texts of what was sent, so that readers see what a float or a spreadsheet did to them. */
 const keepingDigits = (json: string): string =>

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import type { Client, Json } from '../harness/client.ts'
-import { Browser, PORTAL_API } from '../harness/console.ts'
-import type { Live } from '../harness/live.ts'
-import { PASSWORD } from './administration.ts'
+import type { Client, Json } from './client.ts'
+import { Browser, PASSWORD, PORTAL_API } from './console.ts'
+import type { Live } from './live.ts'
 
 /** What the link of a hand-over shows to the person who opens it, who is signed in to the portal then. */
 export async function openHandover(
