@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { EARLIEST, LATEST, misspellings, spellings } from '../../packages/kernel/test/instants.ts'
 import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
+import { clockField } from '../harness/clock-field.ts'
 import { asCoinPartner, COINS, ifMatch, newConfig, newEvent } from '../harness/coins.ts'
 import { type Browser, type ConsoleResponse, signedIn } from '../harness/console.ts'
 import { consoleCoinFields } from '../harness/console-coin-fields.ts'
@@ -32,7 +33,7 @@ beforeAll(async () => {
     ...(await coinFields()),
     ...(await consoleFields()),
     ...(await pastFields()),
-    ...clockField(),
+    ...clockField(service),
   }
 })
 afterAll(async () => {
@@ -256,27 +257,6 @@ async function pastFields(): Promise<Record<string, Field>> {
     'getCardBalance asOf': asOf(issuer, `/api/v0/partner/svcCard/${svcCardId}/balance`),
     'getCardAccount asOf': asOf(issuer, `/api/v0/partner/card-accounts/${partner.cardAccountId}`),
     'getCoinBalance asOf': asOf(issuer, `${COINS}/users/${partner.userId}/balance`),
-  }
-}
-
-/** The test clock goes to an instant: seen by how far it is ahead of the service then. */
-function clockField(): Record<string, Field> {
-  const target = after(24 * HOUR_MS)
-  return {
-    'sandboxAdvanceClock to': {
-      async send(to) {
-        const { merchantId } = await service.newMerchant()
-        const before = service.clock.now()
-        const response = await service.client.post(`/sandbox/tenants/${merchantId}/clock/advance`, { to })
-        return reported(response, ({ aheadSeconds }) => ({
-          found:
-            target.getTime() >= before + (aheadSeconds - 1) * 1_000 &&
-            target.getTime() <= service.clock.now() + (aheadSeconds + 1) * 1_000,
-        }))
-      },
-      instants: [target],
-      finds: () => true,
-    },
   }
 }
 

@@ -48,17 +48,8 @@ async function svc(settings: Env, ...args: string[]) {
 }
 
 test('with the logins of the guide, API, console and command line work without the owner’s login', async () => {
-  const created = await svc(
-    env,
-    'merchant',
-    'create',
-    '--name',
-    'Shop',
-    '--vpa',
-    'shop@bank',
-    '--mcc',
-    '5411',
-  )
+  const shop = ['--name', 'Shop', '--vpa', 'shop@bank', '--mcc', '5411']
+  const created = await svc(env, 'merchant', 'create', ...shop)
   expect((await svc(env, 'merchant', 'list')).map(({ vpa }: { vpa: string }) => vpa)).toEqual(['shop@bank'])
   const client = await Client.open(service.baseUrl)
   const { credential } = await handedOver(
