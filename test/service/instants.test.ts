@@ -261,7 +261,6 @@ async function pastFields(): Promise<Record<string, Field>> {
 }
 
 const FIELDS = documentedDates()
-
 test('every date that a request may contain is tested', () => {
   expect(Object.keys(fields).sort()).toEqual(FIELDS)
   const instant = after(0)
