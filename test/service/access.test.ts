@@ -41,7 +41,7 @@ function expectRefusedKey(response: ApiResponse): void {
     response_code: 1,
     response_message: 'Failure',
     resultCode: 1,
-    resultMessage: 'Invalid API key',
+    resultMessage: expect.stringMatching(/^(?:Invalid API key|The header API-Key is missing: .*)$/),
     errorResponse: {
       errorType: 'SYSTEM_ERROR',
       requestId: response.headers['x-request-id'],

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { placeOfBreak } from './json-break.ts'
 
 const DEPTH_MAX = 20
 /** Fields and elements together: no operation has a tenth of them, and each costs time before anybody is authenticated. */
@@ -40,7 +41,9 @@ export function parseStrictJson(body: Buffer): unknown {
     value = JSON.parse(text)
   } catch {
     // A control character that is not escaped is what makes it so, and its position is what helps.
-    return reject(problem?.isControl ? problem.description : 'The body is not well-formed JSON')
+    return reject(
+      problem?.isControl ? problem.description : `The body is not well-formed JSON: ${placeOfBreak(text)}`,
+    )
   }
   return problem ? reject(problem.description) : value
 }

@@ -160,9 +160,17 @@ function requireConsistent(
   const latest = new Date(nowMs)
   latest.setUTCFullYear(latest.getUTCFullYear() + EXPIRY_YEARS_MAX)
   if (expiryAt && expiryAt.getTime() <= nowMs)
-    errors.push(fieldError('expiry', 'minimum', 'must be in the future'))
+    errors.push(
+      fieldError('expiry', 'minimum', `must be in the future, after ${new Date(nowMs).toISOString()}`),
+    )
   if (expiryAt && expiryAt > latest)
-    errors.push(fieldError('expiry', 'maximum', `must be at most ${EXPIRY_YEARS_MAX} years ahead`))
+    errors.push(
+      fieldError(
+        'expiry',
+        'maximum',
+        `must be at most ${EXPIRY_YEARS_MAX} years ahead, by ${latest.toISOString()}`,
+      ),
+    )
   failFields(...errors)
 }
 

@@ -1,12 +1,13 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
-import { fail } from '@svc/contract/errors'
+import { Failure } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
 import { isScope, type Scope } from '@svc/contract/scopes'
 import { base32 } from '@svc/kernel/ids'
 import type { DataKey } from '@svc/platform/crypto/keyring'
 import type { CoreServices } from '@svc/platform/services'
-import { decodeJwt, jwtVerify } from 'jose'
+import { decodeJwt, errors, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
+import { refuseToken } from './refused-token.ts'
 import type { TenantKind } from './tenant.ts'
 
 /** RFC 8725 section 3.1: one algorithm, pinned; what the token's header says does not choose. */
@@ -140,8 +141,9 @@ export class AccessTokens {
   /** Throws `invalid_token` unless it is a live token of this service and kind. Revocation is checked separately. */
   async verify(token: string, kind: TenantKind | 'either'): Promise<LiveToken> {
     const known = this.#verified.get(token) ?? (await this.#check(token))
-    const fits = kind === 'either' || known.claims.kind === kind
-    if (!fits || !this.#isLive(known)) fail('invalid_token')
+    if (!this.#isLive(known)) refuseToken('expired')
+    if (kind !== 'either' && known.claims.kind !== kind)
+      refuseToken(kind === 'merchant' ? 'of_partner' : 'of_merchant')
     return known.claims
   }
 
@@ -162,7 +164,7 @@ export class AccessTokens {
     try {
       const { payload, protectedHeader } = await jwtVerify(
         token,
-        ({ kid }) => this.#keys().find((key) => key.kid === kid)?.publicKey ?? fail('invalid_token'),
+        ({ kid }) => this.#keys().find((key) => key.kid === kid)?.publicKey ?? refuseToken('unknown'),
         {
           algorithms: [ALGORITHM],
           typ: TYPE,
@@ -176,7 +178,7 @@ export class AccessTokens {
       const { access_key: accessKey, limits: limitsRevision, scope } = payload
       const scopes = typeof scope === 'string' ? scope.split(' ') : []
       // One of a version with other scopes: 401 makes its client get a new one.
-      if (!scopes.every(isScope)) fail('invalid_token')
+      if (!scopes.every(isScope)) refuseToken('outdated')
       const claims: LiveToken = {
         tenantId: payload.sub!,
         kind: payload['kind'] as TenantKind,
@@ -191,7 +193,9 @@ export class AccessTokens {
       this.#verified.set(token, verified)
       return verified
     } catch (cause) {
-      return fail('invalid_token', { cause })
+      if (cause instanceof Failure) throw cause
+      // The signature is verified before the times: only a token of this service is said to have expired.
+      return refuseToken(cause instanceof errors.JWTExpired ? 'expired' : 'unknown', cause)
     }
   }
 

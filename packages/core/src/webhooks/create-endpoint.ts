@@ -69,7 +69,10 @@ export const createEndpoint = command({
   },
 
   decide({ endpoints }, create, now): Created {
-    if (endpoints >= ENDPOINTS_MAX) fail('too_many_webhook_endpoints')
+    if (endpoints >= ENDPOINTS_MAX)
+      fail('too_many_webhook_endpoints', {
+        description: `The tenant has ${ENDPOINTS_MAX} webhook endpoints, the maximum: delete one first`,
+      })
     return { endpoint: newEndpoint(create, now), command: create }
   },
 

@@ -6,12 +6,13 @@ import { type LiveLimits, refuseAddress } from '@svc/core/tenants/credential-lim
 import type { CredentialRefusals } from '@svc/core/tenants/credential-refusals'
 import type { CredentialUses } from '@svc/core/tenants/credential-uses'
 import { LimitsInForce } from '@svc/core/tenants/limits-in-force'
+import { refuseHeader, refuseToken } from '@svc/core/tenants/refused-token'
 import { Revocations } from '@svc/core/tenants/revocations'
 import type { TenantKind } from '@svc/core/tenants/tenant'
 import type { FastifyRequest } from 'fastify'
 import type { Caller, Services } from '../http/operation.ts'
 import { accessKeyLookup } from './access-keys.ts'
-import { hasSession } from './partner-session.ts'
+import { requireSession } from './partner-session.ts'
 
 const BEARER = /^Bearer +([A-Za-z0-9_.-]{1,4096})$/i
 
@@ -82,9 +83,10 @@ export function authenticators(services: TokenServices) {
   const requireWithinLimits = limiter(services, revocations, inForce)
 
   async function bearer(request: FastifyRequest, kind: TenantKind | 'either'): Promise<LiveToken> {
-    const text = bearerOf(request) ?? fail('invalid_token')
+    const text = bearerOf(request)
+    if (text === undefined || !text.startsWith('eyJ')) return refuseHeader(request.headers.authorization)
     const token = await tokens.verify(text, kind)
-    if (await revocations.includes(token.tenantId, token.credentialId)) fail('invalid_token')
+    if (await revocations.includes(token.tenantId, token.credentialId)) refuseToken('revoked')
     await requireWithinLimits(token, request)
     services.credentialUses.note(token.tenantId, token.credentialId)
     return token
@@ -124,7 +126,7 @@ export function authenticators(services: TokenServices) {
     /** Card search (decision A8): besides, a session cookie of that partner. */
     async partnerSession(request: FastifyRequest): Promise<Caller> {
       const token = await partnerToken(request)
-      if (!hasSession(services, token, request)) fail('invalid_session')
+      requireSession(services, token, request)
       return callerOf(token)
     },
   }

@@ -23,6 +23,8 @@ interface ApiKeyHolder extends LimitsRow {
 
 const HOLDERS = statement<ApiKeyHolder>('directory_api_keys', 'select * from directory_api_keys($1)')
 
+const NO_KEY = 'The header API-Key is missing: send the API key of the merchant in it'
+
 const KEYS_CACHED = 10_000
 
 interface Issued extends IssuedToken {
@@ -95,7 +97,8 @@ export const issueMerchantToken = query({
         : undefined
       if (!holder?.usable || !holder.access_key) {
         await failedAttempts.count(address, apiKeyPrefix(key))
-        return fail('invalid_api_key')
+        // A malformed, an unknown and a revoked key get one response (decision A11).
+        return fail('invalid_api_key', key === '' ? { description: NO_KEY } : undefined)
       }
       const { tenant_id: tenantId, api_key_id: credentialId, access_key: accessKey } = holder
       if (!liveLimits(limitsOf(holder)).allows(address)) {

@@ -22,6 +22,9 @@ interface ClientRow extends LimitsRow {
 
 const CLIENTS = statement<ClientRow>('directory_clients', 'select * from directory_clients($1)')
 const BASIC = 'Basic realm="svc", charset="UTF-8"'
+const NO_CLIENT =
+  'The client id and secret are missing: send them by HTTP Basic, or as client_id and client_secret in the form'
+const NO_CLIENT_ID = 'What was sent as the client id is none: client ids begin with cli_'
 const CLIENT_ID = /^cli_[0-9a-z]{26}$/
 
 /** RFC 6749 section 3.2: unknown parameters are ignored. */
@@ -91,7 +94,11 @@ export const issuePartnerToken = query({
       if (!client?.usable || !right) {
         await failedAttempts.count(address, clientId.slice(0, 64))
         // RFC 6749 section 5.2 for those who used the header; RFC 9110 section 15.5.2 for every other 401.
-        return fail('invalid_client', { headers: { 'www-authenticate': BASIC } })
+        const description = clientId === '' ? NO_CLIENT : CLIENT_ID.test(clientId) ? undefined : NO_CLIENT_ID
+        return fail('invalid_client', {
+          headers: { 'www-authenticate': BASIC },
+          ...(description && { description }),
+        })
       }
       const limits = limitsOf(client)
       if (!liveLimits(limits).allows(address)) {

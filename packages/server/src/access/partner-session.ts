@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { fail } from '@svc/contract/errors'
 import type { IssuedToken, LiveToken } from '@svc/core/tenants/access-token'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import { parseCookie, stringifySetCookie } from 'cookie'
@@ -35,18 +36,26 @@ export const sessionCookie = (
 
 const SESSION = /^(tok_[0-9a-z]{26}\.(\d{1,16}))\.([\w-]{43})$/
 
-/** Whether a request has a session cookie that serves with its token, as `SEARCH_COOKIE` says. */
-export function hasSession(
+const GET_ANOTHER = 'POST /oauth/token sets it with the token; send both'
+
+const refuse = (why: string): never =>
+  fail('invalid_session', { description: `The session cookie ${SESSION_COOKIE} ${why}: ${GET_ANOTHER}` })
+
+/** Fails unless a request has a session cookie that serves with its token, as `SEARCH_COOKIE` says. */
+export function requireSession(
   { clock, config, keyring }: Services,
   token: LiveToken,
   { headers }: FastifyRequest,
-): boolean {
-  if (config.SEARCH_COOKIE === 'any') return true
-  const cookie = parseCookie(headers.cookie ?? '')[SESSION_COOKIE] ?? ''
+): void {
+  if (config.SEARCH_COOKIE === 'any') return
+  const cookie = parseCookie(headers.cookie ?? '')[SESSION_COOKIE]
+  if (!cookie) return refuse('is missing')
   const [, session = '', expiresAtMs, signature = ''] = SESSION.exec(cookie) ?? []
   const own = Buffer.from(signatureOf(keyring, token.tenantId, session))
   const given = Buffer.from(signature)
-  if (given.length !== own.length || !timingSafeEqual(given, own)) return false
-  if (Number(expiresAtMs) <= clock.of(token.tenantId).now()) return false
-  return config.SEARCH_COOKIE === 'partner' || session.startsWith(`${token.tokenId}.`)
+  if (given.length !== own.length || !timingSafeEqual(given, own))
+    return refuse('is of another partner, or was changed')
+  if (Number(expiresAtMs) <= clock.of(token.tenantId).now()) return refuse('has expired')
+  if (config.SEARCH_COOKIE === 'token' && !session.startsWith(`${token.tokenId}.`))
+    refuse('came with another token')
 }

@@ -9,6 +9,7 @@ import {
   looksLikeCoinConfigId,
   toWire,
 } from '@svc/core/coins/coin-config'
+import { refuseToken } from '@svc/core/tenants/refused-token'
 import { required } from '@svc/kernel/invariant'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
@@ -112,7 +113,7 @@ function partnerOfReader(
   )
   return async (tenantId) => {
     if (!isMerchant(tenantId)) return tenantId
-    if (tokens === 'partner') fail('invalid_token')
+    if (tokens === 'partner') refuseToken('of_merchant')
     // Without a link the merchant looks among its own: it has none, and the lookup costs the same (decision A10).
     return (await links.get(tenantId, ''))?.partnerId ?? tenantId
   }
@@ -130,6 +131,7 @@ export const getCoinConfig = query({
   developing: true,
   ignores: ['query'],
   auth: 'tenant',
+  hasSpecifiedTokenError: true,
   scope: 'coins:read',
   envelope: 'response_code',
   headers: { 'If-None-Match': 'The `ETag` of a previous response', Cookie: 'Optional; it has no effect' },

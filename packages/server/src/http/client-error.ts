@@ -1,14 +1,21 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Failure } from '@svc/contract/errors'
+import type { Config } from '@svc/contract/config'
+import { type ErrorCode, Failure } from '@svc/contract/errors'
 import { sortableId } from '@svc/kernel/ids'
 import { prefersProblem } from './accept.ts'
-import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
+import { type Envelope, failureBody, helpLink, PROBLEM_JSON, problemBody } from './failure-body.ts'
 import type { Services } from './operation.ts'
 
 const BY_CODE: Record<string, 'headers_too_large' | 'request_timeout'> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+const LIMITS: Partial<Record<ErrorCode, (config: Config) => string>> = {
+  headers_too_large: (config) => `The headers are larger than ${config.HEADER_BYTES_MAX} bytes, the limit`,
+  request_timeout: (config) =>
+    `The headers did not arrive within ${config.HEADERS_TIMEOUT_MS} ms, or the request within ${config.REQUEST_TIMEOUT_MS} ms`,
 }
 
 const REASONS: Record<number, string> = {
@@ -94,7 +101,9 @@ function refuse(
     socket.destroySoon()
     return
   }
-  const failure = new Failure(BY_CODE[error.code ?? ''] ?? 'bad_request')
+  const code = BY_CODE[error.code ?? ''] ?? 'bad_request'
+  const description = LIMITS[code]?.(config)
+  const failure = new Failure(code, { ...(description && { description }) })
   const requestId = `req_${sortableId(clock.now(), random)}`
   const { operation = 'none', envelope = 'bare' } = (broken && routes.get(broken)) ?? {}
   const context = {
@@ -112,6 +121,6 @@ function refuse(
   socket.once('close', () => clearTimeout(closing))
   socket.end(
     `HTTP/1.1 ${failure.status} ${REASONS[failure.status]}\r\nContent-Type: ${type}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
+      `Content-Length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\nLink: ${helpLink(failure, publicUrl())}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
   )
 }

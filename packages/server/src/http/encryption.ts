@@ -9,6 +9,9 @@ import type { Caller, Reply, Services } from './operation.ts'
 
 const JOSE = 'application/jose'
 
+const NOT_ENCRYPTED =
+  'The request must be encrypted: send a compact JWE (RFC 7516) of the JSON object, to a key of /.well-known/jwks.json or with your shared key; /docs/guides/encrypt-a-request shows how'
+
 interface OpenedBody {
   readonly body: unknown
   readonly ciphertextHash: Buffer | undefined
@@ -52,9 +55,9 @@ export async function decryptBody(
   if (body !== null && typeof body === 'object') {
     if (config.SVC_MODE === 'sandbox' && (await jwes.acceptsPlain(tenantId)))
       return { body, ciphertextHash: undefined, jweKid: undefined }
-    return fail('request_not_encrypted')
+    return fail('request_not_encrypted', { description: NOT_ENCRYPTED })
   }
-  if (typeof body !== 'string') return fail('request_not_encrypted')
+  if (typeof body !== 'string') return fail('request_not_encrypted', { description: NOT_ENCRYPTED })
   try {
     const opened = await decryptJwe(body, (kid) => jwes.openingKey(tenantId, kid))
     const { plaintext, ciphertextHash, claims, kid } = opened

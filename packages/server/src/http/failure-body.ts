@@ -62,10 +62,17 @@ const OAUTH_ERRORS = new Set<string>([
 const oauthError = ({ code, status }: Failure): string =>
   OAUTH_ERRORS.has(code) || status === 429 || status >= 500 ? code : 'invalid_request'
 
+/** The page of the reference about an error code. */
+const helpUrl = ({ code }: Failure, publicUrl: string): string => `${publicUrl}/docs/errors#${code}`
+
+/** RFC 8288: `Link` of every failure. */
+export const helpLink = (failure: Failure, publicUrl: string): string =>
+  `<${helpUrl(failure, publicUrl)}>; rel="help"`
+
 /** RFC 9457, for callers that accept it (decision F6). `type` is the page of the reference about the error code. */
 export function problemBody(failure: Failure, requestId: string, publicUrl: string): string {
   return JSON.stringify({
-    type: `${publicUrl}/docs/errors#${failure.code}`,
+    type: helpUrl(failure, publicUrl),
     error: failure.code,
     title: failure.code.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()),
     status: failure.status,

@@ -1,8 +1,6 @@
 import { Failure, fail } from '@svc/contract/errors'
 import { network } from '@svc/platform/ip-range'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { TSchema } from 'typebox'
-import { removeAbsentFields } from './absent-fields.ts'
 import { Admission, Admitted } from './admission.ts'
 import { acceptOnly, parseBody } from './bodies.ts'
 import { followRoute } from './client-error.ts'
@@ -11,6 +9,7 @@ import { decryptBody } from './encryption.ts'
 import { type FailedRequestLimit, failedRequestLimit } from './failed-request-limit.ts'
 import { handlerOf, PUBLIC, step } from './handler.ts'
 import { LargeBodies } from './large-bodies.ts'
+import { absentFields, whenEmpty } from './missing-fields.ts'
 import { acceptNotice } from './notice-form.ts'
 import { type Caller, isRail, type MediaType, NoFields, type Operation, type Services } from './operation.ts'
 import { isProbe } from './probes.ts'
@@ -49,7 +48,11 @@ export function mountOperations<S extends Services>(
       url,
       method: app.supportedMethods.filter((method) => !taken.has(method)),
       config: { envelope },
-      onRequest: async () => fail('method_not_allowed', { headers: { allow } }),
+      onRequest: async ({ method }) =>
+        fail('method_not_allowed', {
+          description: `This path does not support ${method}: use ${allow.replaceAll(', ', ' or ')}`,
+          headers: { allow },
+        }),
       handler: async () => undefined,
     })
   }
@@ -93,6 +96,7 @@ function mountOperation<S extends Services>(
       ...(mustDecrypt && { isEncrypted: true }),
       ...(operation.acceptsAccessKeyAlone && { acceptsAccessKeyAlone: true }),
       ...(operation.scope && { scope: operation.scope }),
+      ...(operation.hasSpecifiedTokenError && { hasSpecifiedTokenError: true }),
       ...(!isProbe(operation) && { isTraced: true }),
     },
     schema: routeSchema(operation),
@@ -112,7 +116,7 @@ function mountOperation<S extends Services>(
       ...(mustDecrypt
         ? [decryption(services, operation.path)]
         : operation.body && !operation.acceptsAnyBody
-          ? [emptyBodyIsAnObject]
+          ? [whenEmpty(operation)]
           : []),
       ...(body && !operation.acceptsAnyBody && auth !== 'operator' ? [absentFields(body)] : []),
     ],
@@ -151,19 +155,6 @@ const announce =
   (deprecated: Deprecation, { publicUrl }: Services): onRequestHookHandler =>
   (_, reply, done) => {
     reply.headers(deprecationHeaders(deprecated, publicUrl()))
-    done()
-  }
-
-/** Nothing at all is an empty object, so that a missing body is reported field by field. */
-function emptyBodyIsAnObject(request: FastifyRequest, _: FastifyReply, done: () => void): void {
-  if (request.body === undefined) request.body = {}
-  done()
-}
-
-const absentFields =
-  (schema: TSchema) =>
-  (request: FastifyRequest, _: FastifyReply, done: () => void): void => {
-    removeAbsentFields(schema, request.body)
     done()
   }
 

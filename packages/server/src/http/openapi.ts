@@ -1,5 +1,6 @@
 import { SCOPES } from '@svc/contract/scopes'
 import type { TSchema } from 'typebox'
+import { needsBody } from './missing-fields.ts'
 import { RESPONSE_HEADERS, responsesOf } from './openapi-responses.ts'
 import { ComponentSchemas, fieldTable, type Json } from './openapi-schemas.ts'
 import { shareFailures } from './openapi-shared.ts'
@@ -174,7 +175,7 @@ function requestBodyOf(operation: Operation, name: string, schemas: ComponentSch
         ? inner
         : { type: 'string', description }
   return {
-    required: !isObjectBody(body) || isEncrypted(operation) || hasRequired(body),
+    required: !isObjectBody(body) || isEncrypted(operation) || hasRequired(body) || needsBody(operation),
     content: Object.fromEntries(accepts.map((mediaType) => [mediaType, { schema: schemaOf(mediaType) }])),
   }
 }

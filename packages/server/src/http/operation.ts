@@ -150,6 +150,10 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly acceptsAnyBody?: true
   /** The specification shows none: what is sent has no effect, as a body where there is no `body` (decision C14). */
   readonly ignores?: readonly 'query'[]
+  /** Its fields are all optional, and so is the body: an empty one is `{}`. */
+  readonly mayLackBody?: true
+  /** The specification shows the text of its 401: the body keeps it, and the challenge says more (decision F7). */
+  readonly hasSpecifiedTokenError?: true
   /** Whether `merchantAccessKey` without a token authorises it where `ACCESS_KEY_ALONE` says so (decision A6). */
   readonly acceptsAccessKeyAlone?: true
   /** What status 202 carries, where the operation has one. */

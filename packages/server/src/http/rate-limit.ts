@@ -39,7 +39,11 @@ export function rateLimit(services: Services): RateLimit | undefined {
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused
         const retryAfterSeconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1_000))
-        fail('rate_limited', { retryAfterSeconds, headers: left(refused) })
+        fail('rate_limited', {
+          description: `More than ${window.points} requests in ${window.duration} s with this credential`,
+          retryAfterSeconds,
+          headers: left(refused),
+        })
       }
     },
     close: () => counter.close(),

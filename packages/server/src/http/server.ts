@@ -6,7 +6,6 @@ import { Failure, fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import type { AnyScope } from '@svc/contract/scopes'
 import { sortableId } from '@svc/kernel/ids'
-import { isUnavailable } from '@svc/platform/db/database'
 import type { Span } from '@svc/platform/tracing'
 import fastify, {
   type FastifyError,
@@ -19,7 +18,7 @@ import type { Admitted } from './admission.ts'
 import { readBodies } from './bodies.ts'
 import { challenge } from './challenge.ts'
 import { followExchanges, keepAddresses, respondToClientErrors } from './client-error.ts'
-import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
+import { type Envelope, failureBody, helpLink, PROBLEM_JSON, problemBody } from './failure-body.ts'
 import type { LargeBody } from './large-bodies.ts'
 import { leaveWhenSent } from './leave-when-sent.ts'
 import { overrideMethod, refuseOtherMethods } from './method-override.ts'
@@ -27,8 +26,9 @@ import { observe } from './observe.ts'
 import type { Caller, Services } from './operation.ts'
 import type { OverloadLog } from './overload-log.ts'
 import { traceRequests } from './request-span.ts'
+import { suggestRoutes } from './suggestions.ts'
 import { tlsOptions } from './tls.ts'
-import { invalidFields } from './validation.ts'
+import { toFailure } from './to-failure.ts'
 import { lazyValidators } from './validator.ts'
 
 declare module 'fastify' {
@@ -72,6 +72,8 @@ declare module 'fastify' {
     scope?: AnyScope
     /** Each of its requests is a span. */
     isTraced?: true
+    /** Its `invalid_token` has the text of the specification (section 7, decision F7); the challenge says why. */
+    hasSpecifiedTokenError?: true
     /** Of a route that serves a page to browsers: everything else is guarded as an API. */
     isPage?: true
   }
@@ -147,12 +149,13 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   for (const name of ['rawBody', 'ciphertextHash', 'jweKid', 'failure', 'response', 'span'] as const)
     app.decorateRequest(name, undefined)
   readBodies(app)
+  const refuseRoute = suggestRoutes(app)
   if (database.tracing) traceRequests(app, database.tracing)
   // Hooks of every request call back: an async function would cost each of them a promise and a turn of the queue.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     options.admit(request)
-    if (request.is404) fail('route_not_found')
+    if (request.is404) refuseRoute(request)
     checkHeaders(request)
     done()
   })
@@ -230,27 +233,6 @@ function refuseRepeated(rawHeaders: readonly string[], once: ReadonlySet<string>
   }
 }
 
-const BY_CODE: Record<string, () => Failure> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new Failure('payload_too_large', { headers: { connection: 'close' } }),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new Failure('bad_request', { headers: { connection: 'close' } }),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Failure('unsupported_media_type'),
-  FST_ERR_BAD_URL: () => new Failure('route_not_found'),
-}
-
-/** Any error to a failure that may be shown: what is not known here is our own mistake. */
-function toFailure(error: FastifyError | Failure): Failure {
-  if (error instanceof Failure) return error
-  if (error.validation)
-    return new Failure('validation_failed', invalidFields(error.validation, error.validationContext))
-  const known = error.code ? BY_CODE[error.code] : undefined
-  if (known) return known()
-  // Set by Fastify on what broke off while a body was read: the caller went away, not our database.
-  if (error.statusCode === 400) return new Failure('bad_request', { cause: error })
-  if (isUnavailable(error))
-    return new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause: error })
-  return new Failure('internal_error', { cause: error })
-}
-
 function sendFailure(
   { services, overloadLog, envelope: ownEnvelope = 'bare' }: ServerOptions,
   error: FastifyError | Failure,
@@ -258,8 +240,12 @@ function sendFailure(
   reply: FastifyReply,
 ): FastifyReply {
   const { clock, config, log, metrics } = services
-  const failure = toFailure(error)
-  const { operation = 'none', envelope = ownEnvelope } = request.routeOptions.config ?? {}
+  const failure = toFailure(error, request)
+  const {
+    operation = 'none',
+    envelope = ownEnvelope,
+    hasSpecifiedTokenError,
+  } = request.routeOptions.config ?? {}
   request.failure = failure
   metrics.failures.inc({ operation, error: failure.code })
   if (failure.code === 'overloaded') overloadLog.rejected(operation)
@@ -281,10 +267,18 @@ function sendFailure(
     now: new Date(clock.now()),
     timeZone: config.BUSINESS_TIME_ZONE,
   }
+  const link = [reply.getHeader('link'), helpLink(failure, services.publicUrl())].flat().filter(Boolean)
+  const shown =
+    hasSpecifiedTokenError && failure.code === 'invalid_token' ? new Failure('invalid_token') : failure
   if (failure.status === 401) reply.header('www-authenticate', challenge(failure, request))
   return reply
     .code(failure.status)
-    .headers({ ...failure.headers, 'x-request-id': request.id, 'cache-control': 'no-store' })
+    .headers({
+      ...failure.headers,
+      link: link.join(', '),
+      'x-request-id': request.id,
+      'cache-control': 'no-store',
+    })
     .type(problem ? PROBLEM_JSON : JSON_TYPE)
-    .send(problem ? problemBody(failure, request.id, services.publicUrl()) : failureBody(failure, context))
+    .send(problem ? problemBody(failure, request.id, services.publicUrl()) : failureBody(shown, context))
 }

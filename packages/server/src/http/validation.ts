@@ -2,12 +2,13 @@ import type { FailureDetails } from '@svc/contract/errors'
 import type { FieldError, FieldRule, RequestPart } from '@svc/contract/field-errors'
 import { pointerTo, printable } from '@svc/contract/field-errors'
 import type { FastifySchemaValidationError } from 'fastify'
+import { nearest } from './suggestions.ts'
 
 const ERRORS_MAX = 20
 
 interface AjvError extends FastifySchemaValidationError {
   /** Present because the validator runs with `verbose`. Only the type of `data` is read: values are not repeated. */
-  readonly parentSchema?: { readonly 'x-rule'?: string }
+  readonly parentSchema?: { readonly 'x-rule'?: string; readonly properties?: object }
   readonly data?: unknown
   /** Of an error in the name of a property. */
   readonly propertyName?: string
@@ -103,7 +104,9 @@ class FieldErrors {
       this.#put([...steps, printable(String(params['missingProperty']))], ['required', rule])
     } else if (keyword === 'additionalProperties') {
       const name = printable(String(params['additionalProperty']))
-      this.#put([...steps, name], ['unknown_field', 'is not a known field'])
+      const meant = nearest(name, Object.keys(error.parentSchema?.properties ?? {}))
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+      this.#put([...steps, name], ['unknown_field', `is not a known field${hint}`])
     } else if (keyword === 'type' && /\/anyOf\/\d+\/type$/.test(schemaPath)) {
       const types = this.#branchTypes.get(instancePath) ?? []
       this.#branchTypes.set(instancePath, [...types, String(params['type'])])

@@ -29,6 +29,7 @@ export const payOut = query({
   scope: 'payouts:read',
   envelope: 'response_code',
   sandboxOnly: true,
+  mayLackBody: true,
   body: Type.Object(
     {
       outcome: Type.Optional(Type.Enum(['PAID', 'FAILED', 'RETURNED'], { description: '`PAID` by default' })),

@@ -146,6 +146,7 @@ export const rotateSecretOperation = operation({
   envelope: 'response_code',
   params: EndpointParams,
   body: RotateSecretRequest,
+  mayLackBody: true,
   result: EndpointWithSecret,
   errors: ['webhook_endpoint_not_found', 'too_many_webhook_secrets'],
   run: rotateSecret,
