@@ -87,7 +87,8 @@ test('without a simulator payments are skipped; without creation the codes of th
   const { token } = (await code.json()) as { token: string }
   const made = await fetch(`${from.sandbox.baseUrl}/api/v0/qr-code`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}` },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{}',
   })
   const { payload } = (await made.json()) as { payload: { qrCodeId: string } }
   const result = await conformanceOfMutant(
