@@ -12,6 +12,7 @@ import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../../test/harness/cli.ts'
 import { type Client, type Json, payloadOf } from '../../test/harness/client.ts'
+import { operatorsOf } from '../../test/harness/operators.ts'
 import { giveAccount, giveFee } from '../../test/harness/payouts.ts'
 import { newCode } from '../../test/harness/qr-codes.ts'
 import { brokenIn, newShop, notifyRefund } from '../../test/harness/refunds.ts'
@@ -144,9 +145,9 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 async function payOut({ merchantId }: Shop): Promise<number> {
   const { commands } = service.app.services
   const payoutArgs = { merchantId, businessDay: today, preparedBy: 'operator asha', isEarly: true }
-  const { payout } = await commands.open(preparePayout).run(payoutArgs)
+  const { payout } = await operatorsOf(commands).open(preparePayout).run(payoutArgs)
   const { payoutId, amountPaise } = payout!
-  const change = commands.open(changePayout)
+  const change = operatorsOf(commands).open(changePayout)
   await change.run({ merchantId, payoutId, step: { to: 'APPROVED', by: 'operator ravi' } })
   await change.run({ merchantId, payoutId, step: { to: 'SENT', runId: 'pyr_1' } })
   await change.run({ merchantId, payoutId, step: { to: 'PAID', utr: `P${payoutId.slice(4)}` } })

@@ -70,6 +70,7 @@ async function install(host: string, port: number, dataDir: string): Promise<Ins
     DATABASE_URL: urlOf({ host, port }, 'svc_app', 'svc'),
     DATABASE_OWNER_URL: urlOf({ host, port }, 'svc_migrator', 'svc'),
     DATABASE_OPERATOR_URL: urlOf({ host, port }, 'svc_console', 'svc'),
+    DATABASE_RAIL_URL: urlOf({ host, port }, 'svc_notices', 'svc'),
     DATA_DIR: dataDir,
     SVC_MASTER_KEY: masterKey,
     UPI_RAIL_KEYS: railKey,

@@ -103,6 +103,7 @@ export async function makeBed({
       ...env,
       DATABASE_URL: `postgresql://svc_app@127.0.0.1:${proxy.port}/svc`,
       DATABASE_OPERATOR_URL: `postgresql://svc_console@127.0.0.1:${proxy.port}/svc`,
+      DATABASE_RAIL_URL: `postgresql://svc_notices@127.0.0.1:${proxy.port}/svc`,
       UPI_RAIL_KEYS: railKey,
       PUBLIC_URL: 'https://svc.example.com',
       RATE_LIMIT_PER_SECOND: '0',
@@ -123,11 +124,14 @@ export async function makeBed({
 /** The logins of `docs/guides/operate.md`, and the database. */
 export async function makeLogins(server: Server, password = 'lab'): Promise<void> {
   const client = await server.connect('postgres')
-  await client.query('create role svc_owner; create role svc_service; create role svc_operator')
-  for (const login of ['svc_migrator', 'svc_app', 'svc_console'])
+  await client.query(
+    'create role svc_owner; create role svc_service; create role svc_operator; create role svc_rail',
+  )
+  for (const login of ['svc_migrator', 'svc_app', 'svc_console', 'svc_notices'])
     await client.query(`create role ${login} login password '${password}'`)
   await client.query('grant svc_owner to svc_migrator; grant svc_service to svc_app')
-  await client.query('grant svc_service, svc_operator to svc_console')
+  await client.query('grant svc_service, svc_operator to svc_console; alter role svc_console noinherit')
+  await client.query('grant svc_service, svc_rail to svc_notices')
   await client.query('create database svc owner svc_migrator')
   await client.end()
 }

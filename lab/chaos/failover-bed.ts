@@ -40,6 +40,7 @@ export async function makeFailoverBed({ processes, groups }: BedOptions): Promis
     const logins = (url: (login: string) => string) => ({
       DATABASE_URL: url('svc_app'),
       DATABASE_OPERATOR_URL: url('svc_console'),
+      DATABASE_RAIL_URL: url('svc_notices'),
     })
     const operator = { ...env, ...logins(byHosts), DATABASE_OWNER_URL: byHosts('svc_migrator') }
     await svc(operator, 'admin', 'migrate')

@@ -5,6 +5,7 @@ import { calendarDay } from '@svc/kernel/time'
 import { expect } from 'vitest'
 import { Terminal } from '../harness/card-rail.ts'
 import { payloadOf } from '../harness/client.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, giveFee, preparePayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, RAIL_KEY, type TestService } from '../harness/service.ts'
@@ -83,7 +84,10 @@ export const changePayoutOf = (
   service: TestService,
   ids: { readonly merchantId: string; readonly payoutId: string },
   step: PayoutStep,
-) => service.app.services.commands.open(changePayout).run({ ...ids, step })
+) =>
+  operatorsOf(service.app.services.commands)
+    .open(changePayout)
+    .run({ ...ids, step })
 
 /** The service opens alerts every 15 seconds; this takes its turn at once, and gives it back. */
 async function openAlerts({ app: { services }, db }: TestService): Promise<void> {

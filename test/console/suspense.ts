@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { accessibilityViolations } from '../harness/browser.ts'
 import { API } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { type Bed, goTo } from './bed.ts'
 import { strayCredit } from './money-world.ts'
 
@@ -51,7 +52,7 @@ export function returnedCredits(bed: Bed): void {
   test('a credit that the bank returned without a notice is recorded as returned on its page, with a reason', async () => {
     const { operator } = bed.world
     const { paymentId } = await strayCredit(bed.service, 43)
-    await bed.service.app.services.commands
+    await operatorsOf(bed.service.app.services.commands)
       .open(resolveSuspense)
       .run({ tenantId: 'house', paymentId, merchantId: null, reason: 'the payer asked for it' })
     const page = await bed.visit({ as: operator, at: '/suspense' })

@@ -5,6 +5,7 @@ import { paise } from '@svc/kernel/money'
 import { expect } from 'vitest'
 import { byTwo, journalIdOf } from './approvals.ts'
 import { type ApiResponse, type Client, type Json, payloadOf } from './client.ts'
+import { operatorsOf } from './operators.ts'
 import type { TestPartner } from './partner.ts'
 import { asPartner } from './partner.ts'
 import { asSuperuser, BANK_RAIL_KEY, type TestService } from './service.ts'
@@ -63,7 +64,7 @@ export const withdraw = async (
   actor = 'asha',
 ) =>
   carriedOut(
-    await app.services.commands
+    await operatorsOf(app.services.commands)
       .open(withdrawFunds)
       .run(
         { partnerId, cardAccountId, amountPaise: paise(amountPaise), reference, reason: 'contract ended' },
@@ -75,7 +76,7 @@ export const withdraw = async (
 export async function reverseEntry(on: TestService, partner: TestPartner, reference: string) {
   const { partnerId: tenantId } = partner
   const journalId = await journalIdOf(on, partner, reference)
-  const outcome = await on.app.services.commands
+  const outcome = await operatorsOf(on.app.services.commands)
     .open(reverseJournal)
     .run({ tenantId, journalId, reason: 'typed wrongly' }, { actor: 'asha', target: journalId })
   await byTwo(on, outcome)

@@ -32,7 +32,7 @@ export interface Live {
   close(): Promise<void>
 }
 
-/** The three logins and the database, by the statements of docs/guides/operate.md; their URLs. */
+/** The logins and the database, by the statements of docs/guides/operate.md; their URLs. */
 async function createLogins(server: DatabaseServer): Promise<Record<string, string>> {
   for (const statement of await guideStatements()) await onMaintenance(server, statement)
   const url = (login: string) =>
@@ -41,6 +41,7 @@ async function createLogins(server: DatabaseServer): Promise<Record<string, stri
     DATABASE_URL: url('svc_app:choose-another'),
     DATABASE_OWNER_URL: url('svc_migrator:choose-one'),
     DATABASE_OPERATOR_URL: url('svc_console:choose-a-third'),
+    DATABASE_RAIL_URL: url('svc_notices:choose-a-fourth'),
     // The same server: it has all that was committed, as a standby that caught up does.
     DATABASE_READ_URL: url('svc_console:choose-a-third'),
   }

@@ -7,6 +7,7 @@ import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { paise } from '@svc/kernel/money'
 import type { Json } from './client.ts'
 import { closeAs, newDispute } from './disputes.ts'
+import { operatorsOf } from './operators.ts'
 import { newPartner } from './partner.ts'
 import { giveAccount, giveFee } from './payouts.ts'
 import { newCode } from './qr-codes.ts'
@@ -34,11 +35,11 @@ async function payoutFlows({ service, merchant: { merchantId }, flow }: Recordin
   let payoutId = ''
   const prepare = async () => {
     const args = { merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
-    ;({ payoutId } = (await commands.open(preparePayout).run(args)).payout!)
+    ;({ payoutId } = (await operatorsOf(commands).open(preparePayout).run(args)).payout!)
   }
   const complete = async (outcome: PayoutStep) => {
     for (const step of [{ to: 'APPROVED', by: 'another' }, { to: 'SENT', runId: 'pyr_1' }, outcome] as const)
-      await commands.open(changePayout).run({ merchantId, payoutId, step })
+      await operatorsOf(commands).open(changePayout).run({ merchantId, payoutId, step })
   }
   await giveAccount(service, merchantId)
   await giveFee(service, merchantId, { basisPoints: 200 })
@@ -56,13 +57,15 @@ async function adjustmentFlows({ service, flow, credit }: Recording): Promise<st
   const { tr } = await newCode(service, await service.as(merchant), { multipleUse: true })
   const { paymentId } = await credit(tr, { utr: 'WRONG00001' })
   const adjust = (amountPaise: bigint, reference: string) => () =>
-    service.app.services.commands.open(adjustPayment).run({
-      merchantId,
-      paymentId,
-      amountPaise: paise(amountPaise),
-      reference,
-      reason: 'letter of the bank',
-    })
+    operatorsOf(service.app.services.commands)
+      .open(adjustPayment)
+      .run({
+        merchantId,
+        paymentId,
+        amountPaise: paise(amountPaise),
+        reference,
+        reason: 'letter of the bank',
+      })
   return [
     await flow('The bank corrects the amount of a payment: it was less', adjust(249_00n, 'LETTER0001')),
     await flow('The bank corrects it again: it was more', adjust(250_00n, 'LETTER0002')),
@@ -73,15 +76,17 @@ async function takeoverFlows({ service, flow }: Recording): Promise<string[]> {
   const { merchantId } = await service.newMerchant()
   const { partnerId, cardAccountId } = await newPartner(service, { fundsPaise: 0n })
   const enter = (kind: OpenedKind, tenantId: string, ownerId: string) => () =>
-    service.app.services.commands.open(enterOpeningBalance).run({
-      tenantId,
-      kind,
-      ownerId,
-      amountPaise: paise(1250_50n),
-      effectiveDate: '2026-03-31',
-      reference: 'opb_example/1',
-      reason: 'takeover',
-    })
+    operatorsOf(service.app.services.commands)
+      .open(enterOpeningBalance)
+      .run({
+        tenantId,
+        kind,
+        ownerId,
+        amountPaise: paise(1250_50n),
+        effectiveDate: '2026-03-31',
+        reference: 'opb_example/1',
+        reason: 'takeover',
+      })
   return [
     await flow('What another system owed a merchant is imported', enter('payable', merchantId, merchantId)),
     await flow(
@@ -107,7 +112,7 @@ async function disputeFlows({ service, merchant, flow, credit }: Recording): Pro
 }
 
 async function suspenseFlows({ service, merchant, flow, credit }: Recording): Promise<string[]> {
-  const resolve = service.app.services.commands.open(resolveSuspense)
+  const resolve = operatorsOf(service.app.services.commands).open(resolveSuspense)
   const { merchantId, vpa } = merchant
   const own = await credit('NOSUCHCODE', { utr: 'OWN0000001', payeeVpa: vpa })
   const platforms = await credit('NOSUCHCODE', { utr: 'PLATFORM01' })

@@ -2,6 +2,7 @@ import { changePayout } from '@svc/core/payments/change-payout'
 import { setPayoutDetails } from '@svc/core/payments/payout-terms'
 import { preparePayout } from '@svc/core/payments/prepare-payout'
 import { calendarDay } from '@svc/kernel/time'
+import { operatorsOf } from './operators.ts'
 import { asSuperuser, type TestService } from './service.ts'
 
 /** Gives a merchant a bank account to be paid out to; one of no known state is taxed within one. */
@@ -44,13 +45,15 @@ export async function preparePayoutOf(
   merchantId: string,
   preparedBy = 'operator asha',
 ): Promise<string> {
-  const { payout, reason } = await service.app.services.commands.open(preparePayout).run({
-    merchantId,
-    businessDay: calendarDay(new Date(), 'Asia/Kolkata'),
-    preparedBy,
-    requiresSettlement: false,
-    isEarly: true,
-  })
+  const { payout, reason } = await operatorsOf(service.app.services.commands)
+    .open(preparePayout)
+    .run({
+      merchantId,
+      businessDay: calendarDay(new Date(), 'Asia/Kolkata'),
+      preparedBy,
+      requiresSettlement: false,
+      isEarly: true,
+    })
   if (!payout) throw new Error(`no payout: ${reason}`)
   return payout.payoutId
 }
@@ -58,7 +61,7 @@ export async function preparePayoutOf(
 /** Prepares what is due to a merchant and brings it to the bank. */
 export async function sendPayoutOf(service: TestService, merchantId: string): Promise<string> {
   const payoutId = await preparePayoutOf(service, merchantId)
-  const { run } = service.app.services.commands.open(changePayout)
+  const { run } = operatorsOf(service.app.services.commands).open(changePayout)
   await run({ merchantId, payoutId, step: { to: 'APPROVED', by: 'operator ravi' } })
   await run({ merchantId, payoutId, step: { to: 'SENT', runId: 'pyr_1' } })
   return payoutId

@@ -71,7 +71,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   credential_uses: ['last_used_at'],
   disputes: ['closed_at', 'evidence', 'evidence_at', 'outcome_notice', 'status'],
   handovers: ['credential_id', 'kid', 'opened_at'],
-  ledger_accounts: ['balance'],
+  ledger_accounts: ['lock_only'],
   member_recovery_codes: ['used_at'],
   member_sessions: ['authenticated_at', 'factors', 'seen_at'],
   member_totp: ['confirmed_at', 'created_at', 'last_step', 'locked_until', 'secret_encrypted', 'wrong_codes'],

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from '@svc/app/app'
 import { readConfig } from '@svc/contract/config'
+import { storeApprovalLimitAsOwner } from '@svc/core/ledger/approvals'
 import { createMerchant, type NewMerchant } from '@svc/core/tenants/merchant'
 import type { RandomBytes } from '@svc/kernel/ids'
 import { Secret } from '@svc/kernel/secret'
@@ -121,9 +122,11 @@ export async function openService({
   const lines: string[] = []
   const log = openLog(env['LOG_LEVEL'] ?? 'info', { write: (line: string) => void lines.push(line) })
   const masterKeys = new MasterKeys(config.SVC_MASTER_KEY ?? [new Secret(MASTER_KEY)])
+  const address = { host: db.host, port: db.port, database: db.database }
+  await storeApprovalLimitAsOwner(address, config)
   const app = await App.open({
     config,
-    address: { host: db.host, port: db.port, database: db.database },
+    address,
     masterKeys,
     log,
     clock,

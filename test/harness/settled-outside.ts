@@ -7,6 +7,7 @@ import { Terminal } from './card-rail.ts'
 import { payloadOf } from './client.ts'
 import type { Browser } from './console.ts'
 import { newDispute } from './disputes.ts'
+import { operatorsOf } from './operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from './partner.ts'
 import { giveAccount, preparePayoutOf } from './payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from './qr-codes.ts'
@@ -38,13 +39,16 @@ export async function payOut({ app }: TestService, { merchantId }: Pick<Shop, 'm
   const { commands } = app.services
   const businessDay = calendarDay(new Date(), 'Asia/Kolkata')
   const requested = { merchantId, businessDay, preparedBy: 'operator asha', isEarly: true }
-  const { payout } = await commands.open(preparePayout).run({ ...requested, requiresSettlement: false })
+  const { payout } = await operatorsOf(commands)
+    .open(preparePayout)
+    .run({ ...requested, requiresSettlement: false })
   for (const step of [
     { to: 'APPROVED', by: 'operator ravi' },
     { to: 'SENT', runId: 'pyr_settled' },
     { to: 'PAID', utr: newReference() },
   ] as const)
-    if (payout) await commands.open(changePayout).run({ merchantId, payoutId: payout.payoutId, step })
+    if (payout)
+      await operatorsOf(commands).open(changePayout).run({ merchantId, payoutId: payout.payoutId, step })
   return payout
 }
 
@@ -91,7 +95,7 @@ export async function paidLateOn(on: TestService, amount: number): Promise<Shop>
   payloadOf(await notifyRefund(on, { refundId, status: 'FAILED', reason: 'account closed' }))
   const payoutId = await preparePayoutOf(on, merchantId)
   const step = (to: PayoutStep) =>
-    on.app.services.commands.open(changePayout).run({ merchantId, payoutId, step: to })
+    operatorsOf(on.app.services.commands).open(changePayout).run({ merchantId, payoutId, step: to })
   await step({ to: 'APPROVED', by: 'operator ravi' })
   await step({ to: 'SENT', runId: 'pyr_late' })
   await step({ to: 'FAILED', reason: 'account closed' })

@@ -5,6 +5,7 @@ import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newReference, sqlOn } from '../harness/approvals.ts'
 import { utrOf } from '../harness/disputes.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
 import { openService, type TestService } from '../harness/service.ts'
 
@@ -21,13 +22,15 @@ afterAll(async () => {
 })
 
 const adjust = ({ merchantId, paymentId }: Shop, amount: bigint, on = service) =>
-  on.app.services.commands.open(adjustPayment).run({
-    merchantId,
-    paymentId,
-    amountPaise: paise(amount),
-    reference: newReference(),
-    reason: 'letter of the bank',
-  })
+  operatorsOf(on.app.services.commands)
+    .open(adjustPayment)
+    .run({
+      merchantId,
+      paymentId,
+      amountPaise: paise(amount),
+      reference: newReference(),
+      reason: 'letter of the bank',
+    })
 
 /** Imports a file with one line for each of these payments of a merchant. */
 async function imported(name: string, lines: readonly (readonly [Shop, bigint])[], on = service) {

@@ -9,6 +9,7 @@ import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { newDispute, notifyDispute, utrOf } from '../harness/disputes.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, newShop, type Shop, shopWith } from '../harness/refunds.ts'
@@ -37,7 +38,7 @@ const newLetter = (): string => `HDFCL${String(++letters).padStart(7, '0')}`
 const adjust = (by: Browser, { paymentId }: Shop, amount: number, reference = newLetter()) =>
   by.post(`/payments/${paymentId}/adjustments`, { amount, reference, reason: 'letter of the bank' })
 const run = (on: TestService, { merchantId, paymentId }: Shop, amount: bigint, reference = newLetter()) =>
-  on.app.services.commands
+  operatorsOf(on.app.services.commands)
     .open(adjustPayment)
     .run({ merchantId, paymentId, amountPaise: paise(amount), reference, reason: 'letter' })
 const paymentOf = async ({ client, paymentId }: Shop, query = ''): Promise<Json> =>
@@ -52,7 +53,7 @@ const settle = async (shop: Shop, amount: bigint) => {
 }
 const prepare = async ({ merchantId }: Shop) =>
   (
-    await service.app.services.commands
+    await operatorsOf(service.app.services.commands)
       .open(preparePayout)
       .run({ merchantId, businessDay: today(), preparedBy: 'operator asha', isEarly: true })
   ).payout
@@ -162,7 +163,9 @@ test('what the merchant owes beyond its payable balance is an advance, which its
   const utr = await utrOf(service, shop.paymentId)
   const commands = service.app.services.commands
   const payoutArgs = { merchantId: shop.merchantId, businessDay: today(), preparedBy: 'one', isEarly: true }
-  const { payout } = await commands.open(preparePayout).run({ ...payoutArgs, requiresSettlement: false })
+  const { payout } = await operatorsOf(commands)
+    .open(preparePayout)
+    .run({ ...payoutArgs, requiresSettlement: false })
   expect(payout).toMatchObject({ amountPaise: 100_00n })
   await run(service, shop, 90_00n)
   expect(await balancesOf(service, shop.merchantId)).toMatchObject({ merchant_advances: '-1000' })
@@ -204,7 +207,7 @@ test('an adjustment is rejected if the payment was not accepted, was assigned fr
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf('NOSUCHCODE')))
   expect((await adjust(asha, { ...shop, paymentId }, 9)).error).toBe('payment_not_accepted')
   const { merchantId } = await newShop(service)
-  const { payment } = await service.app.services.commands
+  const { payment } = await operatorsOf(service.app.services.commands)
     .open(resolveSuspense)
     .run({ tenantId: 'house', paymentId, merchantId, reason: 'by phone' })
   expect((await adjust(asha, { ...shop, paymentId: payment.paymentId }, 9)).text).toContain('suspense')

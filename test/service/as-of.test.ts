@@ -8,6 +8,7 @@ import { asCoinPartner, COINS, newConfig } from '../harness/coins.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { closeAs, newDispute } from '../harness/disputes.ts'
 import { expectFailure } from '../harness/failure.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { cancel, creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { notifyRefund } from '../harness/refunds.ts'
@@ -121,7 +122,7 @@ test('codes, payments and refunds can be read as of every instant since their cr
     return [['shop', paymentAt(strayId)]]
   })
   await watch.step(async () => {
-    await service.app.services.commands.open(resolveSuspense).run({
+    await operatorsOf(service.app.services.commands).open(resolveSuspense).run({
       tenantId: merchant.merchantId,
       merchantId: merchant.merchantId,
       paymentId: strayId,

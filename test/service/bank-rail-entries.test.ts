@@ -13,6 +13,7 @@ import {
 } from '../harness/bank-rail.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { newPartner, type TestPartner } from '../harness/partner.ts'
 import { brokenIn } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -39,7 +40,7 @@ const enter = async (
   { app }: TestService = service,
 ) =>
   carriedOut(
-    await app.services.commands
+    await operatorsOf(app.services.commands)
       .open(fundAccount)
       .run(
         { partnerId, cardAccountId, amountPaise: paise(rupees * 100n), reference, reason: 'by hand' },
@@ -80,7 +81,7 @@ test('a manual entry after the notice changes nothing; after its reversal the no
     `select journal_id from journals where tenant_id = $1 and kind = 'card_funding'`,
     [partner.partnerId],
   )) as [Json]
-  await service.app.services.commands
+  await operatorsOf(service.app.services.commands)
     .open(reverseJournal)
     .run({ tenantId: partner.partnerId, journalId, reason: 'not ours' }, { actor: 'asha', target: journalId })
   payloadOf(await notifyTransfer(service.client, notice))
@@ -92,7 +93,7 @@ test('after the reversal of a manual entry the notice credits the transfer, once
   const notice = transferTo(await numberOf(service, partner))
   const { transfer } = await enter(partner, notice.utr, 1_000n)
   const journalId = `jrn_${transfer.transferId.slice(4)}`
-  await service.app.services.commands
+  await operatorsOf(service.app.services.commands)
     .open(reverseJournal)
     .run(
       { tenantId: partner.partnerId, journalId, reason: 'too early' },

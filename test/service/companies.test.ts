@@ -3,6 +3,7 @@ import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { expectFailure } from '../harness/failure.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -58,13 +59,15 @@ test('a partner registers a company, its users and a card account, and once the 
   expect(payloadOf(await client.get(`${ACCOUNTS}/${account.cardAccountId}`))).toEqual(account)
   const order = { companyId, cardAccountId: account.cardAccountId, userId: user.userId }
   expectFailure(await createCard(client, partner, order), 'insufficient_funds')
-  await service.app.services.commands.open(fundAccount).run({
-    partnerId: partner.partnerId,
-    cardAccountId: account.cardAccountId,
-    amountPaise: paise(1_000_00n),
-    reference: 'AXISN0000000001',
-    reason: 'float',
-  })
+  await operatorsOf(service.app.services.commands)
+    .open(fundAccount)
+    .run({
+      partnerId: partner.partnerId,
+      cardAccountId: account.cardAccountId,
+      amountPaise: paise(1_000_00n),
+      reference: 'AXISN0000000001',
+      reason: 'float',
+    })
   expect(payloadOf(await createCard(client, partner, order))).toMatchObject({ userId: user.userId })
 })
 

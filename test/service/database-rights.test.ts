@@ -95,14 +95,14 @@ test.each([
   await as('svc_service', (db) => expect(db.query(change)).rejects.toMatchObject({ code: '42501' }))
 })
 
-test('of the ledger an operator’s login updates balances alone, and no floor', async () => {
+test('of the ledger an operator’s login locks accounts, and changes no balance and no floor', async () => {
   const found = await rowsOf(
     `select c.relname as table, a.attname as column
      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
      where c.oid in ('ledger_accounts'::regclass, 'journals'::regclass, 'ledger_transfers'::regclass)
        and has_column_privilege('svc_operator', c.oid, a.attnum, 'update')`,
   )
-  expect(found).toEqual([{ table: 'ledger_accounts', column: 'balance' }])
+  expect(found).toEqual([{ table: 'ledger_accounts', column: 'lock_only' }])
   await as('svc_operator', (db) =>
     expect(db.query('update ledger_accounts set floor = null')).rejects.toMatchObject({ code: '42501' }),
   )

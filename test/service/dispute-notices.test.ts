@@ -6,6 +6,7 @@ import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'
 import { closeAs, newDispute, notifyDispute, utrOf } from '../harness/disputes.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, newShop, notifyRefund, type Shop, shopWith } from '../harness/refunds.ts'
@@ -137,7 +138,11 @@ test('a dispute that only our deadline ended is won when the network decides so:
   const payOut = async () => {
     const args = { merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
     const { commands } = service.app.services
-    return (await commands.open(preparePayout).run({ ...args, requiresSettlement: false })).payout
+    return (
+      await operatorsOf(commands)
+        .open(preparePayout)
+        .run({ ...args, requiresSettlement: false })
+    ).payout
   }
   await payOut()
   const advanced = await overdueDispute(shop, 60)
@@ -158,7 +163,9 @@ test('a dispute that only our deadline ended is won when the network decides so:
   expect((await balancesOf(service, merchantId))['disputes']).toBeUndefined()
   const step = { to: 'CANCELLED' as const, reason: 'test' }
   const { commands } = service.app.services
-  await commands.open(changePayout).run({ merchantId, payoutId: last?.payoutId ?? '', step })
+  await operatorsOf(commands)
+    .open(changePayout)
+    .run({ merchantId, payoutId: last?.payoutId ?? '', step })
   expect(await brokenIn(service)).toEqual([])
 })
 

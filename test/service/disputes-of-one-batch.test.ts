@@ -4,6 +4,7 @@ import { receiveDispute } from '@svc/core/payments/receive-dispute'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sqlOn } from '../harness/approvals.ts'
 import { newDispute, utrOf } from '../harness/disputes.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { newUtr } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, shopWith } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -56,7 +57,7 @@ test('a dispute that its deadline ends and the network wins in the same batch is
   const respondBy = new Date(service.clock.now() + 60_000).toISOString()
   const disputeId = await newDispute(service, shop.paymentId, { amount: 4, respondBy })
   service.clock.advance(61_000)
-  const { run } = service.app.services.commands.open(closeDispute)
+  const { run } = operatorsOf(service.app.services.commands).open(closeDispute)
   const of = { merchantId: shop.merchantId, disputeId }
   const ended = await inOneBatch(
     'closeDispute',

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'
 import { closeAs, newDispute, notifyDispute, utrOf } from '../harness/disputes.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { newUtr } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
@@ -34,7 +35,9 @@ const statusOf = async (shop: Shop, disputeId: string): Promise<string> =>
 const payOut = async ({ merchantId }: Shop) => {
   const { commands } = service.app.services
   const args = { merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
-  const { payout } = await commands.open(preparePayout).run({ ...args, requiresSettlement: false })
+  const { payout } = await operatorsOf(commands)
+    .open(preparePayout)
+    .run({ ...args, requiresSettlement: false })
   return payout
 }
 
@@ -107,7 +110,7 @@ test('without evidence a dispute is lost at its deadline, on the test clock of t
   payloadOf(await shop.client.post(path, { evidence: 'Delivered' }))
   await expireDisputes(service.app.services)
   const early = { merchantId: shop.merchantId, disputeId: silent, outcome: 'OVERDUE' as const }
-  await service.app.services.commands.open(closeDispute).run(early)
+  await operatorsOf(service.app.services.commands).open(closeDispute).run(early)
   expect(await statusOf(shop, silent)).toBe('OPEN')
   const clock = `/sandbox/tenants/${shop.merchantId}/clock`
   payloadOf(await service.client.post(`${clock}/advance`, { bySeconds: 61 }))
@@ -145,11 +148,13 @@ test('a dispute after the payout is an advance, which the next payout deducts on
   const { data } = payloadOf(await client.get(`/api/v0/payouts/${last?.payoutId}/lines`))
   expect(data).toContainEqual(expect.objectContaining({ kind: 'dispute_won', disputeId, amount: 60 }))
   expect((await balancesOf(service, merchantId))['merchant_advances']).toBeUndefined()
-  await service.app.services.commands.open(changePayout).run({
-    merchantId,
-    payoutId: last?.payoutId ?? '',
-    step: { to: 'CANCELLED', reason: 'test' },
-  })
+  await operatorsOf(service.app.services.commands)
+    .open(changePayout)
+    .run({
+      merchantId,
+      payoutId: last?.payoutId ?? '',
+      step: { to: 'CANCELLED', reason: 'test' },
+    })
   expect(await brokenIn(service)).toEqual([])
 })
 

@@ -31,6 +31,7 @@ import { COINS, newConfig, newUsers, voidConfirmedCoins } from '../harness/coins
 import { rebase } from '../harness/contract.ts'
 import { endedDispute } from '../harness/disputes.ts'
 import { expectFailure } from '../harness/failure.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
@@ -87,16 +88,18 @@ async function merchantEvents(): Promise<Json[]> {
   })
   const stray = payloadOf(await notifyCredit(service.client, creditOf('none', { payeeVpa: merchant.vpa })))
   const { merchantId } = merchant
-  const assign = service.app.services.commands.open(resolveSuspense)
+  const assign = operatorsOf(service.app.services.commands).open(resolveSuspense)
   await assign.run({ tenantId: merchantId, paymentId: stray.paymentId, merchantId, reason: 'by phone' })
   for (const status of ['WON', 'LOST'] as const) await endedDispute(service, paymentId, status)
-  await service.app.services.commands.open(adjustPayment).run({
-    merchantId,
-    paymentId,
-    amountPaise: paise(9_50n),
-    reference: 'LETTER0001',
-    reason: 'letter of the bank',
-  })
+  await operatorsOf(service.app.services.commands)
+    .open(adjustPayment)
+    .run({
+      merchantId,
+      paymentId,
+      amountPaise: paise(9_50n),
+      reference: 'LETTER0001',
+      reason: 'letter of the bank',
+    })
   await giveAccount(service, merchantId)
   for (const outcome of ['FAILED', 'PAID']) payloadOf(await tenant.post('/sandbox/payouts', { outcome }))
   await cancel(tenant, plain.qrCodeId)

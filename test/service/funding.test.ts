@@ -3,6 +3,7 @@ import { fundAccount } from '@svc/core/cards/fund-account'
 import { carriedOut } from '@svc/core/ledger/money-command'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { operatorsOf } from '../harness/operators.ts'
 import { newPartner, type TestPartner } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -46,7 +47,7 @@ async function fund(
     target: cardAccountId,
     tenantId: partnerId,
   }
-  return carriedOut(await app.services.commands.open(fundAccount).run(args, audit))
+  return carriedOut(await operatorsOf(app.services.commands).open(fundAccount).run(args, audit))
 }
 
 async function booksOf({ cardAccountId, partnerId }: TestPartner) {

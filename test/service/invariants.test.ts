@@ -18,6 +18,7 @@ import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { balanceOf, COINS, newConfig } from '../harness/coins.ts'
 import { DAMAGES } from '../harness/damages.ts'
 import { endedDispute, newDispute } from '../harness/disputes.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
@@ -79,7 +80,7 @@ async function resolve(merchant: string): Promise<void> {
   for (const resolution of [merchant, undefined]) {
     const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf('NOSUCHCODE')))
     if (resolution)
-      await service.app.services.commands
+      await operatorsOf(service.app.services.commands)
         .open(resolveSuspense)
         .run({ tenantId: 'house', paymentId, merchantId: resolution, reason: 'by phone' })
   }
@@ -110,7 +111,7 @@ async function payOut(merchant: Client): Promise<string[]> {
 
 /** The bank has paid after all what it had reported as failed; a rupee of each comes back. */
 async function payLate(merchantId: string, payoutId: string, refundId: string): Promise<void> {
-  await service.app.services.commands
+  await operatorsOf(service.app.services.commands)
     .open(changePayout)
     .run({ merchantId, payoutId, step: { to: 'PAID', utr: newUtr() } })
   payloadOf(await notifyRefund(service, { refundId, status: 'REFUNDED', utr: newUtr() }))
@@ -120,20 +121,22 @@ async function payLate(merchantId: string, payoutId: string, refundId: string): 
 
 /** An opening balance, and adjustments of a payment. */
 async function enterByHand(merchantId: string, paymentId: string): Promise<void> {
-  await service.app.services.commands.open(enterOpeningBalance).run({
-    tenantId: merchantId,
-    kind: 'payable',
-    ownerId: merchantId,
-    amountPaise: paise(70_00n),
-    effectiveDate: '2026-03-31',
-    reference: 'opb_first/1',
-    reason: 'takeover',
-  })
+  await operatorsOf(service.app.services.commands)
+    .open(enterOpeningBalance)
+    .run({
+      tenantId: merchantId,
+      kind: 'payable',
+      ownerId: merchantId,
+      amountPaise: paise(70_00n),
+      effectiveDate: '2026-03-31',
+      reference: 'opb_first/1',
+      reason: 'takeover',
+    })
   for (const [amountPaise, reference] of [
     [paise(9_00n), 'LETTER0001'],
     [paise(9_50n), 'LETTER0002'],
   ] as const)
-    await service.app.services.commands.open(adjustPayment).run({
+    await operatorsOf(service.app.services.commands).open(adjustPayment).run({
       merchantId,
       paymentId,
       amountPaise,
@@ -150,15 +153,17 @@ async function advance(merchantId: string, paymentId: string): Promise<void> {
 
 /** A rupee of what is open ends outside. */
 const settleOutside = (tenantId: string, kind: SettledKind, side: Side) =>
-  service.app.services.commands.open(settleBalance).run({
-    tenantId,
-    kind,
-    side,
-    outcome: 'SETTLED',
-    amountPaise: paise(1_00n),
-    reference: `OUTSIDE${kind}`,
-    reason: 'letter',
-  })
+  operatorsOf(service.app.services.commands)
+    .open(settleBalance)
+    .run({
+      tenantId,
+      kind,
+      side,
+      outcome: 'SETTLED',
+      amountPaise: paise(1_00n),
+      reference: `OUTSIDE${kind}`,
+      reason: 'letter',
+    })
 
 /** A card that is spent from by every kind of message, and money of its account that comes and goes. */
 async function useCards(client: Client, partner: TestPartner): Promise<void> {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { brokenIn, notifyRefund, type Shop, shopWith } from '../harness/refunds.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
@@ -122,7 +123,7 @@ test('an approved correction is never posted in the other direction, nor one tha
 
 test('of two corrections at the same instant, in two processes, one passes', async () => {
   const run = (on: TestService, { merchantId, paymentId }: Shop, amount: bigint) =>
-    on.app.services.commands
+    operatorsOf(on.app.services.commands)
       .open(adjustPayment)
       .run(
         { merchantId, paymentId, amountPaise: paise(amount), reference: newName(), reason: 'letter' },

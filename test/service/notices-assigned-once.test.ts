@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newReference, sqlOn } from '../harness/approvals.ts'
 import { payloadOf } from '../harness/client.ts'
 import { newDispute } from '../harness/disputes.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { newPartner } from '../harness/partner.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { brokenIn, newShop, shopWith } from '../harness/refunds.ts'
@@ -82,7 +83,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Run>>> = {
     const { merchantId, paymentId } = await shopWith(service, 10)
     const disputeId = await newDispute(service, paymentId)
     return (on, assigns) =>
-      on.app.services.commands
+      operatorsOf(on.app.services.commands)
         .open(closeDispute)
         .run({ merchantId, disputeId, paymentId, outcome: 'LOST', assigns })
   },
@@ -91,7 +92,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Run>>> = {
     const funding = { partnerId, cardAccountId, amountPaise: paise(1_00n), reason: 'assigned' }
     const reference = newReference()
     return (on, { body: _body, ...assigns }) =>
-      on.app.services.commands.open(fundAccount).run({ ...funding, reference, assigns })
+      operatorsOf(on.app.services.commands)
+        .open(fundAccount)
+        .run({ ...funding, reference, assigns })
   },
 }
 const NAMES = Object.keys(COMMANDS)

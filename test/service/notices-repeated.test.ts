@@ -1,6 +1,7 @@
 import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { newUtr } from '../harness/qr-codes.ts'
 import { BANK_RAIL_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
@@ -22,6 +23,6 @@ test.each<[string, string, Json, string]>([
   expect(await send()).toEqual(first)
   expect(first.status).toBe('QUARANTINED')
   const dismissal = { tenantId: 'house', noticeId: first.noticeId, actor: 'operator', reason: 'a test' }
-  await service.app.services.commands.open(dismissNotice).run(dismissal)
+  await operatorsOf(service.app.services.commands).open(dismissNotice).run(dismissal)
   expect(await send()).toEqual({ ...first, status: 'DISMISSED' })
 })

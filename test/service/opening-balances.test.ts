@@ -11,6 +11,7 @@ import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { daysAgo, type Line, openingsOf, writeLines } from '../harness/opening-balances.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { newPartner } from '../harness/partner.ts'
 import { giveAccount, giveFee, preparePayoutOf } from '../harness/payouts.ts'
 import { runCli } from '../harness/processes.ts'
@@ -148,7 +149,9 @@ test('a second opening balance of an account is rejected and names the first, al
     reference: 'opb_other/1',
     reason: 'takeover',
   } as const
-  await expect(service.app.services.commands.open(enterOpeningBalance).run(requested)).rejects.toMatchObject({
+  await expect(
+    operatorsOf(service.app.services.commands).open(enterOpeningBalance).run(requested),
+  ).rejects.toMatchObject({
     code: 'opening_balance_entered',
   })
   const written = sqlOn(
@@ -196,7 +199,9 @@ test('an opening balance is in the merchant’s next payout, without a fee, and 
   })
   expect(await statementOf(merchantId)).toMatchObject({ unexplained: '0.00' })
   const step = (to: object) =>
-    service.app.services.commands.open(changePayout).run({ merchantId, payoutId, step: to as never })
+    operatorsOf(service.app.services.commands)
+      .open(changePayout)
+      .run({ merchantId, payoutId, step: to as never })
   await step({ to: 'CANCELLED', reason: 'wrong day' })
   expect(await brokenIn(service)).toEqual([])
   const again = await preparePayoutOf(service, merchantId)
@@ -268,15 +273,17 @@ test('commands of two processes that enter one account at once enter it once; an
   for (let round = 0; round < 10; round++) {
     const { merchantId } = await newShop(service)
     const enter = (on: TestService, amount: bigint, reference: string) =>
-      on.app.services.commands.open(enterOpeningBalance).run({
-        tenantId: merchantId,
-        kind: 'payable',
-        ownerId: merchantId,
-        amountPaise: paise(amount),
-        effectiveDate: daysAgo(0),
-        reference,
-        reason: 'takeover',
-      })
+      operatorsOf(on.app.services.commands)
+        .open(enterOpeningBalance)
+        .run({
+          tenantId: merchantId,
+          kind: 'payable',
+          ownerId: merchantId,
+          amountPaise: paise(amount),
+          effectiveDate: daysAgo(0),
+          reference,
+          reason: 'takeover',
+        })
     const all = await Promise.allSettled([
       enter(service, 100n, 'opb_one/1'),
       enter(other, 100n, 'opb_one/1'),

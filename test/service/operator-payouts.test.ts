@@ -3,6 +3,7 @@ import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, giveFee } from '../harness/payouts.ts'
 import { shopWith } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -38,7 +39,7 @@ async function shop(amount: number, daysAgo: number, hasAccount = true): Promise
 }
 
 const prepare = (merchantId: string, businessDay: string) =>
-  service.app.services.commands
+  operatorsOf(service.app.services.commands)
     .open(preparePayout)
     .run({ merchantId, businessDay, preparedBy: 'operator asha', isEarly: true })
 

@@ -4,6 +4,7 @@ import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
 import { onceAwaited } from '../harness/lock-wait.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, preparePayoutOf, sendPayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
@@ -22,7 +23,7 @@ async function shop(): Promise<Shop> {
   return of
 }
 const change = ({ merchantId }: Shop, payoutId: string, step: PayoutStep) =>
-  service.app.services.commands.open(changePayout).run({ merchantId, payoutId, step })
+  operatorsOf(service.app.services.commands).open(changePayout).run({ merchantId, payoutId, step })
 const statusOf = async ({ client }: Shop, payoutId: string): Promise<string> =>
   payloadOf(await client.get(`/api/v0/payouts/${payoutId}`)).status
 
@@ -78,7 +79,7 @@ test('of two payouts of one merchant that are prepared together, the later one c
   await together(
     () => preparePayoutOf(service, another.merchantId),
     () => [
-      service.app.services.commands.open(preparePayout).run(requested),
+      operatorsOf(service.app.services.commands).open(preparePayout).run(requested),
       preparePayoutOf(service, of.merchantId),
     ],
   )

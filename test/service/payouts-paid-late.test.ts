@@ -8,6 +8,7 @@ import { sqlOn } from '../harness/approvals.ts'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, newOperator } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, preparePayoutOf, sendPayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
@@ -29,7 +30,7 @@ afterAll(async () => {
 })
 
 const change = ({ merchantId }: Shop, payoutId: string, step: PayoutStep, on = service) =>
-  on.app.services.commands.open(changePayout).run({ merchantId, payoutId, step })
+  operatorsOf(on.app.services.commands).open(changePayout).run({ merchantId, payoutId, step })
 
 const sent = ({ merchantId }: Shop): Promise<string> => sendPayoutOf(service, merchantId)
 

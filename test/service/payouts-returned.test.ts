@@ -9,6 +9,7 @@ import { sqlOn } from '../harness/approvals.ts'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, newOperator } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
@@ -27,7 +28,7 @@ afterAll(async () => {
 })
 
 const change = ({ merchantId }: Shop, payoutId: string, step: PayoutStep) =>
-  service.app.services.commands.open(changePayout).run({ merchantId, payoutId, step })
+  operatorsOf(service.app.services.commands).open(changePayout).run({ merchantId, payoutId, step })
 const shown = async ({ client }: Shop, payoutId: string) =>
   payloadOf(await client.get(`/api/v0/payouts/${payoutId}`))
 const refusal = (refused: Promise<unknown>): Promise<string> =>

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, newOperator } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { brokenIn, newShop, notifyRefund, shopWith } from '../harness/refunds.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
@@ -18,7 +19,9 @@ test('a refund is sent to the bank in one run, and not after its outcome', async
   const shop = await shopWith(service, 10)
   const { refundId } = payloadOf(await shop.client.post(shop.path, { amount: 1, referenceNumber: 'r' }))
   const send = (runId: string) =>
-    service.app.services.commands.open(sendRefund).run({ merchantId: shop.merchantId, refundId, runId })
+    operatorsOf(service.app.services.commands)
+      .open(sendRefund)
+      .run({ merchantId: shop.merchantId, refundId, runId })
   const runs = await Promise.all([send('rfr_1'), send('rfr_2')])
   expect(runs.map(({ refund }) => refund.runId)).toEqual(['rfr_1', 'rfr_1'])
   expect(payloadOf(await shop.client.get(`${shop.path}/${refundId}`))).toMatchObject({ status: 'SENT' })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, PASSWORD, signedIn } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { cancel, creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, newShop, notifyRefund, shopWith } from '../harness/refunds.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
@@ -44,7 +45,7 @@ async function stray(): Promise<Waiting> {
 }
 
 const giveBack = ({ merchantId: tenantId, paymentId }: Waiting) =>
-  service.app.services.commands
+  operatorsOf(service.app.services.commands)
     .open(resolveSuspense)
     .run({ tenantId, paymentId, merchantId: null, reason: 'asked for' })
 
@@ -131,7 +132,7 @@ test('svc admin payments returned completes what svc admin suspense return began
 test('only a credit on its way back is recorded as returned: no credit in suspense, no accepted one, no assigned one', async () => {
   const shop = await shopWith(service, 10)
   const [suspended, assigned] = [await stray(), await stray()]
-  await service.app.services.commands
+  await operatorsOf(service.app.services.commands)
     .open(resolveSuspense)
     .run({ ...assigned, tenantId: 'house', merchantId: shop.merchantId, reason: 'till 4' })
   const before = [await balancesOf(service, 'house'), await balancesOf(service, shop.merchantId)]

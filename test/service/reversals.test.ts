@@ -11,6 +11,7 @@ import {
 } from '../harness/approvals.ts'
 import { payloadOf } from '../harness/client.ts'
 import type { Browser } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { brokenIn } from '../harness/refunds.ts'
 import type { TestService } from '../harness/service.ts'
@@ -99,7 +100,9 @@ test('two processes that reverse one journal at once reverse it once', async () 
       reason: 'twice',
     }
     const both = await Promise.all(
-      [service, other, service, other].map(({ app }) => app.services.commands.open(reverseJournal).run(args)),
+      [service, other, service, other].map(({ app }) =>
+        operatorsOf(app.services.commands).open(reverseJournal).run(args),
+      ),
     )
     expect(new Set(both.map(({ reversalId }) => reversalId)).size).toBe(1)
     expect(await balanceOf(partner)).toBe('0')

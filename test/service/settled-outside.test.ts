@@ -10,6 +10,7 @@ import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { takeClosingSteps } from '../harness/closing.ts'
 import { type Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { brokenIn } from '../harness/refunds.ts'
 import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
@@ -86,7 +87,7 @@ test('one bank transfer repays one advance or funds one card account, whichever 
   const reference = newReference()
   const { partnerId, cardAccountId } = partner
   const fund = (on: TestService, under: string) =>
-    on.app.services.commands
+    operatorsOf(on.app.services.commands)
       .open(fundAccount)
       .run(
         { partnerId, cardAccountId, amountPaise: paise(50_00n), reference: under, reason: 'float' },
@@ -109,7 +110,7 @@ test('one bank transfer repays one advance or funds one card account, whichever 
     } as const
     const both = await Promise.allSettled([
       fund(round % 2 ? service : other, under),
-      other.app.services.commands
+      operatorsOf(other.app.services.commands)
         .open(settleBalance)
         .run(
           { ...settlementArgs, amountPaise: paise(1_00n), reference: under, reason: 'repaid' },
@@ -131,15 +132,17 @@ test('two processes that settle the remainder at once settle it once', async () 
     } as const
     const all = await Promise.allSettled(
       [service, other, service, other].map((on) =>
-        on.app.services.commands.open(settleBalance).run(
-          {
-            ...settlementArgs,
-            amountPaise: paise(10_00n),
-            reference: newReference(),
-            reason: 'file of the network',
-          },
-          { actor: 'asha', target: partnerId },
-        ),
+        operatorsOf(on.app.services.commands)
+          .open(settleBalance)
+          .run(
+            {
+              ...settlementArgs,
+              amountPaise: paise(10_00n),
+              reference: newReference(),
+              reason: 'file of the network',
+            },
+            { actor: 'asha', target: partnerId },
+          ),
       ),
     )
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -149,16 +152,20 @@ test('two processes that settle the remainder at once settle it once', async () 
 
 test('above the limit it waits for a second person, and the database rejects one without', async () => {
   const shop = await indebted(2_500)
-  // Without the rule of the program, which asks who commands it.
-  const alone = service.app.services.commands.open(settleBalance).run({
-    tenantId: shop.merchantId,
-    kind: 'merchant_advances',
-    outcome: 'WRITTEN_OFF',
-    side: 'debit',
-    amountPaise: paise(1_000_01n),
-    reference: newReference(),
-    reason: 'alone',
-  })
+  const alone = operatorsOf(service.app.services.commands)
+    .open(settleBalance)
+    .run(
+      {
+        tenantId: shop.merchantId,
+        kind: 'merchant_advances',
+        outcome: 'WRITTEN_OFF',
+        side: 'debit',
+        amountPaise: paise(1_000_01n),
+        reference: newReference(),
+        reason: 'alone',
+      },
+      { actor: 'operator asha', target: shop.merchantId },
+    )
   await expect(alone).rejects.toThrow('needs the approval of a second person')
   for (const [outcome, kind] of [
     ['SETTLED', 'advance_repaid'],

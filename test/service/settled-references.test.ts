@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newReference, openApprovers } from '../harness/approvals.ts'
 import { notifyTransfer, numberOf, quarantined, transferTo } from '../harness/bank-rail.ts'
 import type { Browser } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { newPartner, type TestPartner } from '../harness/partner.ts'
 import { brokenIn } from '../harness/refunds.ts'
 import type { TestService } from '../harness/service.ts'
@@ -31,7 +32,7 @@ afterAll(async () => {
 })
 
 const fund = ({ partnerId, cardAccountId }: TestPartner, reference: string, on = service) =>
-  on.app.services.commands
+  operatorsOf(on.app.services.commands)
     .open(fundAccount)
     .run(
       { partnerId, cardAccountId, amountPaise: paise(4_00n), reference, reason: 'float' },
@@ -84,18 +85,20 @@ test('of a settlement and a funding under one reference, in two processes at onc
     const reference = newReference()
     const both = await Promise.allSettled([
       fund(partner, reference, round % 2 ? service : other),
-      other.app.services.commands.open(settleBalance).run(
-        {
-          tenantId: late.merchantId,
-          kind: 'payout_exceptions',
-          outcome: 'SETTLED',
-          side: 'debit',
-          amountPaise: paise(1_00n),
-          reference,
-          reason: 'returned',
-        },
-        { actor: 'ravi', target: late.merchantId },
-      ),
+      operatorsOf(other.app.services.commands)
+        .open(settleBalance)
+        .run(
+          {
+            tenantId: late.merchantId,
+            kind: 'payout_exceptions',
+            outcome: 'SETTLED',
+            side: 'debit',
+            amountPaise: paise(1_00n),
+            reference,
+            reason: 'returned',
+          },
+          { actor: 'ravi', target: late.merchantId },
+        ),
     ])
     expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   }

@@ -7,6 +7,7 @@ import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
@@ -175,7 +176,7 @@ test('a line whose credit arrives later in the platform’s suspense is matched,
   expect(await balance('bank:house')).toBe('-1300')
   expect(await imported(file)).toEqual({ ...NONE, repeated: 1 })
   const resolution = { tenantId: 'house', paymentId, merchantId, reason: 'by phone' }
-  await service.app.services.commands.open(resolveSuspense).run(resolution)
+  await operatorsOf(service.app.services.commands).open(resolveSuspense).run(resolution)
   expect(await differences(utr)).toEqual({})
   expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
 })

@@ -4,6 +4,7 @@ import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, newOperator } from '../harness/console.ts'
 import { onceAwaited } from '../harness/lock-wait.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, notifyRefund } from '../harness/refunds.ts'
@@ -38,7 +39,9 @@ async function stray(payee?: TestMerchant) {
 type Stray = Awaited<ReturnType<typeof stray>>
 
 const resolve = ({ tenantId, paymentId }: Stray, merchantId: string | null, on = service) =>
-  on.app.services.commands.open(resolveSuspense).run({ tenantId, paymentId, merchantId, reason: 'by phone' })
+  operatorsOf(on.app.services.commands)
+    .open(resolveSuspense)
+    .run({ tenantId, paymentId, merchantId, reason: 'by phone' })
 
 const refusal = (refused: Promise<unknown>): Promise<string> =>
   refused.then(

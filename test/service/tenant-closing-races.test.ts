@@ -19,6 +19,7 @@ import {
 import type { Browser } from '../harness/console.ts'
 import { onceAwaited } from '../harness/lock-wait.ts'
 import { daysAgo } from '../harness/opening-balances.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { newPartner } from '../harness/partner.ts'
 import { brokenIn, newShop } from '../harness/refunds.ts'
 import { asSuperuser, type TestService } from '../harness/service.ts'
@@ -94,7 +95,7 @@ const opening = (tenantId: string, ownerId: string, kind: OpenedKind, rupees: bi
 })
 
 test('a tenant that is closing gets no opening balance, and a repeat of an earlier one returns that', async () => {
-  const { run } = service.app.services.commands.open(enterOpeningBalance)
+  const { run } = operatorsOf(service.app.services.commands).open(enterOpeningBalance)
   const [{ merchantId }, entered] = [await newShop(service), await newShop(service)]
   const { cardAccountId, partnerId } = await newPartner(service, { fundsPaise: 0n })
   const before = opening(entered.merchantId, entered.merchantId, 'payable', 7n)

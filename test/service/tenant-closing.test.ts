@@ -10,6 +10,7 @@ import { payloadOf } from '../harness/client.ts'
 import { closingStateOf, leftOpenOf, takeClosingSteps } from '../harness/closing.ts'
 import { signedIn } from '../harness/console.ts'
 import { expectFailure } from '../harness/failure.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, partnerToken } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
@@ -76,14 +77,14 @@ test('a merchant that leaves: keys revoked, codes cancelled, paid out, the last 
   const { commands } = service.app.services
   const businessDay = calendarDay(new Date(), 'Asia/Kolkata')
   const requested = { merchantId, businessDay, preparedBy: 'operator asha', isEarly: true }
-  const { payoutId } = (await commands.open(preparePayout).run(requested)).payout!
+  const { payoutId } = (await operatorsOf(commands).open(preparePayout).run(requested)).payout!
   expect(await left(merchantId)).toContainEqual({ what: 'payouts_in_transit', amount: '249.50' })
   for (const step of [
     { to: 'APPROVED', by: 'operator ravi' },
     { to: 'SENT', runId: 'pyr_closing' },
     { to: 'PAID', utr: 'PAIDOUT0001' },
   ] as const)
-    await commands.open(changePayout).run({ merchantId, payoutId, step })
+    await operatorsOf(commands).open(changePayout).run({ merchantId, payoutId, step })
   // The bank of the sandbox returns the late credit by itself.
   await expect.poll(() => stateOf(merchantId), { timeout: 20_000 }).toBe('closed')
   expect(

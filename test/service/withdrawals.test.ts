@@ -17,6 +17,7 @@ import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'
 import { fundCardAccount } from '../harness/fund-card-account.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { brokenIn } from '../harness/refunds.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
@@ -150,7 +151,7 @@ test('an incorrectly entered withdrawal is reversed, and its reference may be en
   const reference = newTransferUtr()
   const { transfer } = await withdraw(service, partner, 30_00n, reference)
   const journalId = `jrn_${transfer.transferId.slice(4)}`
-  const reversal = await service.app.services.commands
+  const reversal = await operatorsOf(service.app.services.commands)
     .open(reverseJournal)
     .run(
       { tenantId: partner.partnerId, journalId, reason: 'typed wrongly' },
@@ -169,7 +170,7 @@ test('the reversal of a funding and of a withdrawal is an event with the balance
   const [funding, withdrawal] = [newTransferUtr(), newTransferUtr()]
   const { partnerId, cardAccountId } = partner
   const { transfer: funded } = carriedOut(
-    await service.app.services.commands
+    await operatorsOf(service.app.services.commands)
       .open(fundAccount)
       .run(
         { partnerId, cardAccountId, amountPaise: paise(20_00n), reference: funding, reason: 'float' },

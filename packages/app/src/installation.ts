@@ -1,4 +1,5 @@
 import type { Config } from '@svc/contract/config'
+import { storeApprovalLimitAsOwner } from '@svc/core/ledger/approvals'
 import { hasCluster, openEmbedded } from '@svc/embedded-postgres/embedded'
 import { newRsaKey } from '@svc/jwe/keys'
 import type { KeyProvider } from '@svc/platform/crypto/key-provider'
@@ -54,6 +55,11 @@ export async function openInstallation(
     await requireAllSessions(opened.address)
     if (config.SVC_MODE === 'live') await refuseUnsafe(config.DATABASE_URL!.reveal(), config.REPLICATION)
     const run = schema === 'newest' ? await migrate(opened.address) : []
+    if (
+      schema === 'newest' &&
+      ('host' in opened.address || config.DATABASE_OWNER_URL || config.SVC_MODE === 'sandbox')
+    )
+      await storeApprovalLimitAsOwner(opened.address, config)
     const keyProvider = keyProviderOf(config)
     if (run.length > 0) log.info({ migrations: run }, 'the schema was brought up to date')
     return {
@@ -70,10 +76,11 @@ export async function openInstallation(
 /** Of each login with a URL. What leads to standbys, which may be down, is checked before it is read (`Replica`). */
 async function requireAllSessions(address: DatabaseAddress): Promise<void> {
   if (!('url' in address)) return
-  const { url, operatorUrl, ownerUrl } = address
+  const { url, operatorUrl, ownerUrl, railUrl } = address
   const loginOf = new Map<string, Login | undefined>()
   if (ownerUrl !== undefined) loginOf.set(ownerUrl, undefined)
   if (operatorUrl !== undefined) loginOf.set(operatorUrl, 'svc_operator')
+  if (railUrl !== undefined) loginOf.set(railUrl, 'svc_rail')
   loginOf.set(url, 'svc_service')
   const checks = [...loginOf.values()].map((login) =>
     requireSessions(connectionOptions(address, undefined, login), settingOf(login)),
@@ -87,11 +94,13 @@ function ownDatabase(config: Config): Opened {
   const operatorUrl =
     config.DATABASE_OPERATOR_URL?.reveal() ?? (config.SVC_MODE === 'sandbox' ? url : undefined)
   const ownerUrl = config.DATABASE_OWNER_URL?.reveal()
+  const railUrl = config.DATABASE_RAIL_URL?.reveal()
   const replicaUrl = config.DATABASE_READ_URL?.reveal()
   const address = {
     url,
     ...(operatorUrl !== undefined && { operatorUrl }),
     ...(ownerUrl !== undefined && { ownerUrl }),
+    ...(railUrl !== undefined && { railUrl }),
     ...(replicaUrl !== undefined && { replicaUrl }),
   }
   return { address, database: 'PostgreSQL at DATABASE_URL', release: async () => undefined }

@@ -1,4 +1,4 @@
-import { type Config, readConfig, requireOperatorUrl } from '@svc/contract/config'
+import { type Config, readConfig, requireOperatorUrl, requireRailUrl } from '@svc/contract/config'
 import { type Log, openLog } from '@svc/platform/log'
 import type { Tracing } from '@svc/platform/tracing'
 import { expectListenable } from '@svc/server/http/listening'
@@ -9,6 +9,7 @@ import type { End } from './serve-until.ts'
 /** Runs the service until a signal ends it. Resolves to the exit code: 0 after an orderly end. */
 export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   const config = readConfig(environment)
+  requireRailUrl(config)
   if (config.CONSOLE === 'on') requireOperatorUrl(config, 'for the console; or set CONSOLE=off')
   const terminal = process.stdout.isTTY
   // On a terminal people read the banner; only troubles interrupt it, unless they asked for more.

@@ -62,6 +62,10 @@ export const SETTINGS = {
     PRIMARY,
     'The same database with the login of operators: the console, reports and the command line. Required in live mode for these; in sandbox mode `DATABASE_URL` by default.',
   ),
+  DATABASE_RAIL_URL: database(
+    PRIMARY,
+    'The same database with the login that stores what the bank and the card network signed: only for processes that serve `/rails/*`. Required in live mode for these; in sandbox mode `DATABASE_URL` by default.',
+  ),
   DATABASE_OWNER_URL: database(
     PRIMARY,
     'The same database with the login that owns the schema: migrations, backup, restore, and `--as-owner`, only. By default `DATABASE_URL`.',
@@ -280,6 +284,19 @@ export function readConfig(environment: Environment): Config {
   if (problems.length > 0) throw new ConfigError(problems)
   const dataDir = config.DATA_DIR
   return Object.freeze({ ...config, DATA_DIR: isAbsolute(dataDir) ? dataDir : resolve(dataDir) })
+}
+
+/** Live mode stores what rails sign by a login of their own, which a process with keys of a rail needs: throws `ConfigError`. */
+export function requireRailUrl(config: Config): void {
+  const { SVC_MODE, DATABASE_RAIL_URL, UPI_RAIL_KEYS, BANK_RAIL_KEYS, CARD_RAIL_KEYS } = config
+  if (
+    SVC_MODE === 'live' &&
+    DATABASE_RAIL_URL === undefined &&
+    (UPI_RAIL_KEYS || BANK_RAIL_KEYS || CARD_RAIL_KEYS)
+  )
+    throw new ConfigError([
+      'DATABASE_RAIL_URL is required in live mode where a rail has keys: the database stores what is signed from that login alone. docs/guides/operate.md shows how to create it',
+    ])
 }
 
 /** Live mode has no operators without their login: throws `ConfigError`, naming what needs it. */

@@ -6,6 +6,7 @@ import type { RandomBytes } from '@svc/kernel/ids'
 import type { TenantClocks } from '@svc/kernel/time'
 import type { CommandAudit } from './audit.ts'
 import type { Keyring } from './crypto/keyring.ts'
+import { isOfOperator } from './db/batch.ts'
 import type { CommandSpec, PreparedCommand } from './db/command-spec.ts'
 import { CommitQueue, type CommitQueueServices } from './db/commit-queue.ts'
 import type { Database } from './db/database.ts'
@@ -124,6 +125,12 @@ function openCommand<Args, C extends PreparedCommand, S, D>(
   { queues, waits, onSubmit }: QueueContext,
 ): OpenCommand<Args, D> {
   const queue = new CommitQueue<C, S, D>(command, queues)
+  // What operators do with a signed message is on their own login, so never in a batch with the rail's.
+  let operators: CommitQueue<C, S, D> | undefined
+  const queueOf = (prepared: C): CommitQueue<C, S, D> =>
+    command.isSigned && isOfOperator({ command: prepared })
+      ? (operators ??= new CommitQueue<C, S, D>({ ...command, name: `${command.name}ByOperators` }, queues))
+      : queue
   const prepare = command.prepare(tools)
   let submitted = 0
   const count = () => {
@@ -150,16 +157,19 @@ function openCommand<Args, C extends PreparedCommand, S, D>(
     async run(args: Args, audit?: CommandAudit<D>): Promise<D> {
       count()
       const deadlineMs = performance.now() + commandTimeoutMs
-      return queue.submit(await prepared(args, deadlineMs, audit && (() => audit)), deadlineMs)
+      const ready = await prepared(args, deadlineMs, audit && (() => audit))
+      return queueOf(ready).submit(ready, deadlineMs)
     },
     async respond(args, { reply, retry, audit, deadlineMs = performance.now() + commandTimeoutMs }) {
       count()
-      return queue.respond(await prepared(args, deadlineMs, audit), reply, retry, deadlineMs)
+      const ready = await prepared(args, deadlineMs, audit)
+      return queueOf(ready).respond(ready, reply, retry, deadlineMs)
     },
     submitted: () => submitted,
     async quiet(forMs) {
       for (let before = -1; before !== submitted; await sleep(forMs)) {
         await queue.drain()
+        await operators?.drain()
         before = submitted
       }
     },

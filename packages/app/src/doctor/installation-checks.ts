@@ -14,6 +14,7 @@ const loginsOf = ({ config, address }: Patient): (Login | undefined)[] => {
   return [
     'svc_service',
     ...(config.DATABASE_OPERATOR_URL ? (['svc_operator'] as const) : []),
+    ...(config.DATABASE_RAIL_URL ? (['svc_rail'] as const) : []),
     ...(config.DATABASE_OWNER_URL ? [undefined] : []),
   ]
 }
@@ -79,17 +80,20 @@ interface Rights {
   login: string
   superuser: boolean
   bypasses: boolean
+  inherits: boolean
   roles: string[]
 }
 
 const RIGHTS = `select session_user::text as login, rolsuper as superuser, rolbypassrls as bypasses,
-  array(select rolname::text from pg_roles where rolname in ('svc_owner', 'svc_service', 'svc_operator')
+  rolinherit as inherits,
+  array(select rolname::text from pg_roles where rolname in ('svc_owner', 'svc_service', 'svc_operator', 'svc_rail')
     and pg_has_role(session_user, oid, 'member') order by rolname) as roles
   from pg_roles where rolname = session_user`
 
 const WANTED: Readonly<Record<string, readonly string[]>> = {
   svc_service: ['svc_service'],
   svc_operator: ['svc_operator', 'svc_service'],
+  svc_rail: ['svc_rail', 'svc_service'],
   owner: ['svc_owner'],
 }
 
@@ -101,7 +105,7 @@ export const logins: Check = {
     const findings = []
     for (const login of loginsOf(patient)) {
       const [rights] = await rowsOf<Rights>(await patient.connect(login), RIGHTS)
-      const { login: name, superuser, bypasses, roles } = rights!
+      const { login: name, superuser, bypasses, inherits, roles } = rights!
       const wanted = WANTED[login ?? 'owner']!
       const missing = wanted.filter((role) => !roles.includes(role))
       const beyond = roles.filter((role) => !wanted.includes(role))
@@ -116,6 +120,8 @@ export const logins: Check = {
         findings.push(
           grade(`${who} has ${beyond.join(', ')} besides; revoke ${beyond.join(', ')} from ${name}`),
         )
+      else if (login === 'svc_operator' && inherits)
+        findings.push(grade(`${who} has the rights of both roles at once; alter role ${name} noinherit`))
       else findings.push(pass(`${who} has ${roles.join(', ')} and no more`))
     }
     return findings

@@ -79,6 +79,8 @@ export const receiptToWire = ({ view, transfer, command }: Used) => ({
 export const cardUse = <Args extends CardUse>({ name, transferKind, eventType, check }: Kind<Args>) =>
   command<Args, Prepared<Args>, CardViews, Used>({
     name,
+    // The network itself, played by the sandbox.
+    isSigned: true,
     prepare(tools) {
       const partnerOf = cardPartnerLookup(tools.database)
       const preparationOf = cardPreparation(tools)

@@ -84,6 +84,7 @@ const KNOWN = statement<Known>(
  */
 export const receiveBankCredit = command({
   name: 'receiveBankCredit',
+  isSigned: true,
 
   prepare({ config, database, newId }) {
     const accounts = new BatchedLookup<DirectoryRow>(

@@ -21,6 +21,7 @@ const saveRefunded = cardMessages.updates(['refundedPaise'], 'refund')
 /** Decides or records a message of the card network (decision R1). A repeat gets the first response. */
 export const recordCardMessage = command({
   name: 'recordCardMessage',
+  isSigned: true,
   prepare,
   lock: lockCardRail,
   decide: decideRecording,

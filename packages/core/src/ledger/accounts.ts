@@ -46,15 +46,11 @@ export const account = (kind: AccountKind, tenantId: string, ownerId = tenantId)
   floor: kindOf(kind).isBounded ? 0n : null,
 })
 
-/** Opens accounts, empty, or with the balances that transfers written in the same transaction give them. */
-export function openAccounts(
-  tx: Writes,
-  accounts: readonly Account[],
-  balanceOf: (account: Account) => bigint = () => 0n,
-): void {
+/** Opens accounts, empty. */
+export function openAccounts(tx: Writes, accounts: readonly Account[]): void {
   ledgerAccounts.insert(
     tx,
-    accounts.map((account) => ({ ...account, balance: balanceOf(account) })),
+    accounts.map((account) => ({ ...account, balance: 0n })),
   )
 }
 

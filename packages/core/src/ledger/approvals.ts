@@ -1,7 +1,9 @@
 import type { Config } from '@svc/contract/config'
 import { fail } from '@svc/contract/errors'
 import { approvalLimitPaise, coolingDays } from '@svc/contract/payout-settings'
-import { type Database, isUnavailable, type Tx } from '@svc/platform/db/database'
+import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
+import { type Database, isUnavailable, sqlState, type Tx } from '@svc/platform/db/database'
+import { DatabaseClient } from '@svc/platform/db/server-locator'
 import { statement } from '@svc/platform/db/statement'
 import {
   bigint,
@@ -50,9 +52,17 @@ const LIMIT = statement<{ above: bigint | null; cooling: number }>(
   'approval_limit',
   'select above_paise as above, cooling_days as cooling from approval_limit',
 )
+const LOOSER = 'approval_limit_is_the_owners'
 const STORE_LIMIT = statement(
   'approval_limit_store',
-  'update approval_limit set above_paise = $1, cooling_days = $2',
+  `update svc.approval_limit set above_paise = $1, cooling_days = $2
+   where (above_paise, cooling_days) is distinct from ($1, $2)`,
+)
+// `least` passes over null, which is no limit.
+const TIGHTEN_LIMIT = statement(
+  'approval_limit_tighten',
+  `update approval_limit set above_paise = least(above_paise, $1), cooling_days = greatest(cooling_days, $2)
+   where (above_paise, cooling_days) is distinct from (least(above_paise, $1), greatest(cooling_days, $2))`,
 )
 const DECIDE = statement<Approval>(
   'approval_decide',
@@ -72,20 +82,44 @@ const LIST = statement<Approval>(
    order by p.requested_at desc, p.approval_id desc limit $2`,
 )
 /**
- * Stores the limit of the settings, by which postings are checked; for processes with the operators' login. On a database
- * that takes no writes, such as a standby, the stored one holds.
+ * Stores the limit of the settings, by which postings are checked, as far as it is stricter than what is stored; for
+ * processes with the operators' login. Only the owner's loosens it. On a database that takes no writes the stored one holds.
  */
 export async function storeApprovalLimit(database: Database, config: Config, log: Log): Promise<void> {
   if (!database.hasOperators) return
   const [limit, days] = [approvalLimitPaise(config), coolingDays(config)]
   try {
-    await database.operate(async (tx) => {
-      const [{ above, cooling }] = (await tx.query(LIMIT)) as [{ above: bigint | null; cooling: number }]
-      if (above !== limit || cooling !== days) await tx.query(STORE_LIMIT, [limit, days])
+    const stored = await database.operate(async (tx) => {
+      await tx.query(TIGHTEN_LIMIT, [limit, days])
+      return (await tx.query(LIMIT))[0]!
     })
+    if (stored.above !== limit || stored.cooling !== days)
+      log.warn(
+        { abovePaise: stored.above?.toString() ?? null, coolingDays: stored.cooling },
+        'the stored limit of postings without approval is stricter than the settings; svc admin migrate with DATABASE_OWNER_URL stores these',
+      )
   } catch (error) {
     if (!isUnavailable(error)) throw error
     log.warn({ err: error }, 'the limit of postings without approval is not stored; the next start stores it')
+  }
+}
+
+/** Stores the limit of the settings by the login that owns the schema, which alone may loosen it. */
+export async function storeApprovalLimitAsOwner(address: DatabaseAddress, config: Config): Promise<void> {
+  const client = new DatabaseClient(connectionOptions(address, undefined))
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    await client.query(STORE_LIMIT.text, [approvalLimitPaise(config), coolingDays(config)])
+  } catch (error) {
+    // Neither the owner's login nor the operators': processes with that one store it, as far as it is stricter.
+    if (
+      !['42501', '25006'].includes(sqlState(error) ?? '') &&
+      (error as { constraint?: string }).constraint !== LOOSER
+    )
+      throw error
+  } finally {
+    await client.end()
   }
 }
 

@@ -1,11 +1,9 @@
-import { ByTenant } from '@svc/kernel/by-tenant'
 import { invariant } from '@svc/kernel/invariant'
 import { calendarDay } from '@svc/kernel/time'
 import type { Writes } from '@svc/platform/db/database'
-import { columns, statement } from '@svc/platform/db/statement'
+import { statement } from '@svc/platform/db/statement'
 import { day, instant, integer, type NewRowOf, nullable, table, text, textOf } from '@svc/platform/db/table'
 import { type Account, openAccounts } from './accounts.ts'
-import type { Unit } from './chart-of-accounts.ts'
 import type { JournalKind } from './posting-rules.ts'
 import { type AnyTransfer, amountOf, ledgerTransfers, unitOf } from './transfers.ts'
 
@@ -44,21 +42,11 @@ export const journalOf = (transfer: AnyTransfer, reference: string | null = null
   transfers: [transfer],
 })
 
-const CHANGES = 4
 const JOURNALS = journals.insertValues([]).length
-// One statement for the three tables: each statement of a batch costs as much as several rows.
+// One statement for both tables: each statement of a batch costs as much as several rows. The database makes the balances.
 const SAVE = statement(
   'journals_save',
-  `with updated as (
-     update ledger_accounts a set balance = a.balance + change.amount
-     from unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as change (tenant_id, account_id, unit, amount)
-     where a.account_id = change.account_id and a.tenant_id = change.tenant_id and a.unit = change.unit
-     returning 1),
-   entered as (${journals.insertText(CHANGES)}),
-   moved as (${ledgerTransfers.insertText(CHANGES + JOURNALS)})
-   select require_count(count(*), cardinality($1),
-     'a transfer names an account that does not exist or has another unit or tenant')
-   from updated`,
+  `with entered as (${journals.insertText(0)}) ${ledgerTransfers.insertText(JOURNALS)}`,
 )
 
 /**
@@ -72,23 +60,8 @@ export function saveJournals(
   opens: readonly Account[] = [],
 ): void {
   if (entered.length === 0) return
-  const { changes, changeOf } = changesOf(entered.flatMap(({ transfers }) => transfers))
-  for (const account of opens)
-    invariant(
-      (changeOf(account)?.unit ?? account.unit) === account.unit,
-      'a transfer has a side of another unit',
-    )
-  openAccounts(tx, opens, (account) => changeOf(account)?.amount ?? 0n)
-  const opened = new Set(opens.map(changeOf))
-  const moved = changes.filter((change) => !opened.has(change))
+  openAccounts(tx, opens)
   tx.write(SAVE, [
-    ...columns(
-      moved.sort((a, b) => (a.accountId < b.accountId ? -1 : 1)),
-      (change) => change.tenantId,
-      (change) => change.accountId,
-      (change) => change.unit,
-      (change) => change.amount,
-    ),
     ...journals.insertValues(entered.map((journal) => journalRow(journal, timeZone))),
     ...ledgerTransfers.insertValues(entered.flatMap(legsOf)),
   ])
@@ -105,35 +78,3 @@ const legsOf = ({ journalId, tenantId, transfers }: Journal): NewRowOf<typeof le
     invariant(transfer.tenantId === tenantId, 'a journal has a transfer of another tenant')
     return { ...transfer, journalId, leg: i + 1, amount: amountOf(transfer), unit: unitOf(transfer) }
   })
-
-interface Change {
-  readonly tenantId: string
-  readonly accountId: string
-  readonly unit: Unit
-  amount: bigint
-}
-
-/** What the transfers add to each account, and in which unit. */
-function changesOf(transfers: readonly AnyTransfer[]) {
-  const known = new ByTenant(() => new Map<string, Change>())
-  const changes: Change[] = []
-  const add = ({ tenantId }: AnyTransfer, accountId: string, unit: Unit, amount: bigint) => {
-    const ofTenant = known.of(tenantId)
-    const change = ofTenant.get(accountId)
-    if (change) {
-      invariant(change.unit === unit, 'an account is moved in two units')
-      change.amount += amount
-    } else {
-      const first = { tenantId, accountId, unit, amount }
-      ofTenant.set(accountId, first)
-      changes.push(first)
-    }
-  }
-  for (const transfer of transfers) {
-    const [unit, amount] = [unitOf(transfer), amountOf(transfer)]
-    add(transfer, transfer.debitAccountId, unit, -amount)
-    add(transfer, transfer.creditAccountId, unit, amount)
-  }
-  const changeOf = ({ tenantId, accountId }: Account) => known.of(tenantId).get(accountId)
-  return { changes, changeOf }
-}

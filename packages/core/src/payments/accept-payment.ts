@@ -100,6 +100,7 @@ const LOCK = qrCodes.lock<Pick<Payable, 'mcc' | 'disabledAt'>>('to_pay', {
  */
 export const acceptPayment = moneyCommand<AcceptPaymentArgs, AcceptPayment, State, Recorded>({
   name: 'acceptPayment',
+  isSigned: true,
 
   approval: READ_BY_HAND,
 

@@ -98,6 +98,7 @@ const saveCompleted = merchantRefunds.updates(
  */
 export const completeRefund = moneyCommand<CompleteRefundArgs, CompleteRefund, State, Outcome>({
   name: 'completeRefund',
+  isSigned: true,
 
   approval: REFUND_FAILED_BY_HAND,
 

@@ -85,6 +85,7 @@ const utrOf = (refund: ConfirmRefund) => refund.utr
  */
 export const confirmRefund = command({
   name: 'confirmRefund',
+  isSigned: true,
 
   prepare({ config, database, newId }) {
     const found = new BatchedLookup<Payment>(

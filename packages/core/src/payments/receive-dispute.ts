@@ -50,6 +50,7 @@ const saveDisputed = payments.updates(['disputePaise'], 'dispute')
  */
 export const receiveDispute = command({
   name: 'receiveDispute',
+  isSigned: true,
 
   prepare({ config, database, newId }) {
     const ofCase = new BatchedLookup<DirectoryRow>(

@@ -52,8 +52,12 @@ export interface BatchRun<C extends PreparedCommand> {
 }
 
 /** Members are entered by the service's own login; only operators need theirs (decision O3). */
-const isOfOperator = ({ command: { audit } }: { readonly command: PreparedCommand }): boolean =>
+export const isOfOperator = ({ command: { audit } }: { readonly command: PreparedCommand }): boolean =>
   audit !== undefined && audit.member === undefined
+
+/** Commands of operators and messages of the rails are never in one batch (`Commands.open`). */
+const loginOf = (isSigned: boolean | undefined, entries: readonly Entry[]) =>
+  entries.some(isOfOperator) ? 'operators' : isSigned ? 'rail' : 'service'
 
 /**
  * Carries out one batch in one transaction. Resolves after COMMIT; throws when nothing was committed, or
@@ -66,7 +70,7 @@ export async function runBatch<C extends PreparedCommand, S, D>(
   spec: CommandSpec<C, S, D>,
   { batchId, entries, mode, notCommitted, decided, sent }: BatchRun<C>,
 ): Promise<BatchResult<C>> {
-  const { client, release } = await database.lease(entries.some(isOfOperator))
+  const { client, release } = await database.lease(loginOf(spec.isSigned, entries))
   // The wait for an abandoned transaction ends before the connection does.
   const settleMs = Math.min(SETTLE_WAIT_MS, Math.ceil(database.requestMs / 2))
   const tx = new BatchTx(client, mode, database.tracing)

@@ -37,6 +37,8 @@ interface Alone {
 
 interface Steps<C extends PreparedCommand, S, D> {
   readonly name: string
+  /** Carries out what the bank or the network signed, unless an operator commands it: on the login of the rails. */
+  readonly isSigned?: true
   /** Reads and locks every row that the commands need, set-based and in order of id. */
   lock(tx: BatchTx, commands: readonly C[]): Promise<ByTenant<S>>
   /** Whether it lives by the service's time, as attempts to deliver webhooks do, and not by the tenant's (decision X27). */

@@ -8,6 +8,8 @@ export type DatabaseAddress =
   | {
       readonly url: string
       readonly operatorUrl?: string
+      /** The login that stores what the bank and the card network signed. */
+      readonly railUrl?: string
       readonly ownerUrl?: string
       /** Standbys, with a login that may take the roles that read there. */
       readonly replicaUrl?: string
@@ -16,7 +18,7 @@ export type DatabaseAddress =
 
 export type Role = 'svc_service' | 'svc_operator'
 /** Whose URL is used: a role's own, or that of the standbys. */
-export type Login = Role | 'replica'
+export type Login = Role | 'svc_rail' | 'replica'
 
 /** Which setting has the URL of a login; `undefined` is the owner's. */
 export const settingOf = (login: Login | undefined): string =>
@@ -24,9 +26,11 @@ export const settingOf = (login: Login | undefined): string =>
     ? 'DATABASE_URL'
     : login === 'svc_operator'
       ? 'DATABASE_OPERATOR_URL'
-      : login === 'replica'
-        ? 'DATABASE_READ_URL'
-        : 'DATABASE_OWNER_URL'
+      : login === 'svc_rail'
+        ? 'DATABASE_RAIL_URL'
+        : login === 'replica'
+          ? 'DATABASE_READ_URL'
+          : 'DATABASE_OWNER_URL'
 
 const INT8 = 20
 const INT8_ARRAY = 1016
@@ -58,13 +62,15 @@ const sessionOf = (role: Role): string =>
 
 type Urls = Extract<DatabaseAddress, { url: string }>
 
-function urlOf({ url, operatorUrl, ownerUrl, replicaUrl }: Urls, login: Login | undefined): string {
+function urlOf({ url, operatorUrl, ownerUrl, railUrl, replicaUrl }: Urls, login: Login | undefined): string {
   if (login === undefined) return ownerUrl ?? url
   if (login === 'replica') {
     if (replicaUrl === undefined) throw new Error('DATABASE_READ_URL is not set')
     return replicaUrl
   }
   if (login === 'svc_service') return url
+  // Without it the database refuses what is signed: this process is not one of the rails.
+  if (login === 'svc_rail') return railUrl ?? url
   // Never the owner's or the service's: neither may act for operators.
   if (operatorUrl === undefined) throw new Error('DATABASE_OPERATOR_URL is not set')
   return operatorUrl

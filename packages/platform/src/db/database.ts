@@ -4,7 +4,7 @@ import type { Tracing } from '../tracing.ts'
 import { ClientTx, type Tx, tracedStatement } from './client-tx.ts'
 import { CLUSTER } from './cluster.ts'
 import { CommitWatch } from './commit-watch.ts'
-import { operatorConnections, WATCH_CONNECTIONS } from './connection-counts.ts'
+import { operatorConnections, railConnections, WATCH_CONNECTIONS } from './connection-counts.ts'
 import { connectionOptions, type DatabaseAddress, type Login, type Role } from './connection-options.ts'
 import { ConnectionPool, type Lease, type Limit, timeOf } from './connection-pool.ts'
 import { type Replication, requireDurable } from './durable.ts'
@@ -84,19 +84,21 @@ export class Database {
   readonly tracing: Tracing | undefined
   readonly #log: Log
   readonly #operators: number
+  readonly #rails: number
   readonly #Client: ConnectionClass
   readonly #actor: string
   readonly #durable: Replication | undefined
   readonly #service: ConnectionPool
   #operator: ConnectionPool | undefined
   #forOperators: ConnectionPool | undefined
+  #forRails: ConnectionPool | undefined
   #background: ConnectionPool | undefined
   #watching: ConnectionPool | undefined
   #replicas: ReplicaPools | undefined
   /** Whether it commits. */
   readonly commits = new CommitWatch({
     pool: () => (this.#watching ??= this.#pool('svc_service', WATCH_CONNECTIONS)),
-    onLate: () => this.#service.dropIdle(),
+    onLate: () => this.#dropIdle(),
   })
   /** Where reports are read, with `DATABASE_READ_URL`. */
   readonly replica: Replica | undefined
@@ -117,6 +119,7 @@ export class Database {
     this.address = address
     this.#log = log
     this.#operators = operatorConnections(poolSize)
+    this.#rails = railConnections(poolSize)
     this.#Client = Client
     this.#actor = actor
     this.requestMs = requestMs
@@ -155,8 +158,12 @@ export class Database {
    * A connection of the service for a batch; the caller releases it, with the error when it is broken. A batch with
    * commands of operators uses their login, the only one that may name them in the audit (decision O3).
    */
-  lease(forOperators: boolean): Promise<Lease> {
-    if (!forOperators) return this.#service.lease(this.requestMs)
+  lease(login: 'service' | 'operators' | 'rail'): Promise<Lease> {
+    if (login === 'service') return this.#service.lease(this.requestMs)
+    if (login === 'rail') {
+      this.#forRails ??= this.#pool('svc_service', this.#rails, 'svc_rail')
+      return this.#forRails.lease(this.requestMs)
+    }
     this.#forOperators ??= this.#pool('svc_service', this.#operators, 'svc_operator')
     return this.#forOperators.lease(this.requestMs)
   }
@@ -288,12 +295,17 @@ export class Database {
   /** To be called for every write that failed. */
   noteFailure(error: unknown): void {
     this.commits.noteFailure(error)
-    if (isReadOnly(error)) this.#service.dropIdle()
+    if (isReadOnly(error)) this.#dropIdle()
+  }
+
+  /** Idle connections of batches, which may lead to what was the primary. */
+  #dropIdle(): void {
+    for (const pool of [this.#service, this.#forOperators, this.#forRails]) pool?.dropIdle()
   }
 
   async close(): Promise<void> {
-    const mine = [this.#service, this.#operator, this.#forOperators, this.#background, this.#watching]
-    const pools = [...mine, this.#replicas]
+    const writing = [this.#service, this.#forOperators, this.#forRails]
+    const pools = [...writing, this.#operator, this.#background, this.#watching, this.#replicas]
     await Promise.all(pools.map(async (pool) => pool?.close()))
   }
 }

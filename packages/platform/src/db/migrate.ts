@@ -22,12 +22,16 @@ declare
   -- From 16 on, the creator of a role is its member but may not take it on until that is granted too.
   needed text := case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end;
 begin
-  foreach wanted in array array['svc_owner', 'svc_service', 'svc_operator'] loop
+  foreach wanted in array array['svc_owner', 'svc_service', 'svc_operator', 'svc_rail'] loop
     begin
       if not exists (select from pg_roles where rolname = wanted) then
         execute format('create role %I', wanted);
       end if;
-    exception when duplicate_object or unique_violation then null;
+    exception
+      when duplicate_object or unique_violation then null;
+      when insufficient_privilege then
+        raise exception 'the role % does not exist, and this login cannot create it', wanted
+          using hint = format('As a superuser run: create role %I; docs/guides/operate.md shows which login has it', wanted);
     end;
     if not pg_has_role(current_user, wanted, needed) then
       begin

@@ -42,31 +42,52 @@ export const payOut = query({
     const [prepare, change] = [commands.open(preparePayout), commands.open(changePayout)]
     return async ({ caller: { tenantId: merchantId }, body: { outcome = 'PAID' } }) => {
       const timeZone = config.BUSINESS_TIME_ZONE
-      const { payout, reason } = await prepare.run({
-        merchantId,
-        businessDay: calendarDay(new Date(clock.of(merchantId).now()), timeZone),
-        preparedBy: 'sandbox',
-        requiresSettlement: false,
-        isEarly: true,
+      const audited = (action: string, target: string) => ({
+        actor: 'operator sandbox',
+        action,
+        target,
+        tenantId: merchantId,
       })
+      const { payout, reason } = await prepare.run(
+        {
+          merchantId,
+          businessDay: calendarDay(new Date(clock.of(merchantId).now()), timeZone),
+          preparedBy: 'sandbox',
+          requiresSettlement: false,
+          isEarly: true,
+        },
+        audited('payout.prepared', merchantId),
+      )
       if (!payout) return fail('nothing_to_pay_out', { description: WHY[reason ?? 'nothing_due'] })
       const { payoutId } = payout
       const runId = newId('pyr', clock.now(), random)
-      await change.run({ merchantId, payoutId, step: { to: 'APPROVED', by: 'sandbox bank' } })
-      await change.run({ merchantId, payoutId, step: { to: 'SENT', runId } })
+      await change.run(
+        { merchantId, payoutId, step: { to: 'APPROVED', by: 'sandbox bank' } },
+        audited('payout.approved', payoutId),
+      )
+      await change.run(
+        { merchantId, payoutId, step: { to: 'SENT', runId } },
+        audited('payout.sent', payoutId),
+      )
       const newUtr = () => `SBX${sortableId(clock.now(), random)}`.toUpperCase()
-      const completed = await change.run({
-        merchantId,
-        payoutId,
-        step: outcome === 'FAILED' ? { to: 'FAILED', reason: REASON } : { to: 'PAID', utr: newUtr() },
-      })
+      const completed = await change.run(
+        {
+          merchantId,
+          payoutId,
+          step: outcome === 'FAILED' ? { to: 'FAILED', reason: REASON } : { to: 'PAID', utr: newUtr() },
+        },
+        audited('payout.completed', payoutId),
+      )
       const { payout: last } =
         outcome === 'RETURNED'
-          ? await change.run({
-              merchantId,
-              payoutId,
-              step: { to: 'FAILED', reason: REASON, returnUtr: newUtr() },
-            })
+          ? await change.run(
+              {
+                merchantId,
+                payoutId,
+                step: { to: 'FAILED', reason: REASON, returnUtr: newUtr() },
+              },
+              audited('payout.returned', payoutId),
+            )
           : completed
       return { body: succeed(payoutToWire(last, timeZone)) }
     }

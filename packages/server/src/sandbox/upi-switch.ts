@@ -130,7 +130,12 @@ export class UpiSwitch {
     amount_paise: bigint
   }): Promise<void> {
     const { clock, commands, random } = this.#services
-    await commands.open(sendRefund).run({ merchantId, refundId, runId: newId('rfr', clock.now(), random) })
+    await commands
+      .open(sendRefund)
+      .run(
+        { merchantId, refundId, runId: newId('rfr', clock.now(), random) },
+        { actor: 'operator sandbox', action: 'refund.sent', target: refundId, tenantId: merchantId },
+      )
     const utr = `SBXR${refundId.slice(4)}`.toUpperCase()
     const failed = { refundId, status: 'FAILED', reason: 'The account of the payer is closed' }
     await this.#send(

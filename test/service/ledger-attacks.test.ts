@@ -1,0 +1,256 @@
+import { tenantSet } from '@svc/platform/db/database'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { notifyTransfer, numberOf, transferTo } from '../harness/bank-rail.ts'
+import { payloadOf } from '../harness/client.ts'
+import { newDispute } from '../harness/disputes.ts'
+import {
+  createLogins,
+  DOCUMENTED_LOGINS,
+  type DocumentedLogin,
+  withLogin,
+} from '../harness/documented-logins.ts'
+import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
+import { newUtr } from '../harness/qr-codes.ts'
+import { type Shop, shopWith } from '../harness/refunds.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let shop: Shop
+let partner: TestPartner
+let refundId: string
+const cards: string[] = []
+
+beforeAll(async () => {
+  await createLogins()
+  service = await openService({ env: { APPROVAL_ABOVE_RUPEES: '1000' }, background: false })
+  shop = await shopWith(service, 500)
+  await giveAccount(service, shop.merchantId)
+  refundId = payloadOf(await shop.client.post(shop.path, { amount: 4, referenceNumber: newUtr() })).refundId
+  await newDispute(service, shop.paymentId, { amount: 10 })
+  await sendPayoutOf(service, shop.merchantId)
+  partner = await newPartner(service, { fundsPaise: 1_000_00n })
+  payloadOf(await notifyTransfer(service.client, transferTo(await numberOf(service, partner))))
+  const client = await asPartner(service.client, partner)
+  for (let n = 0; n < 2; n++) cards.push(payloadOf(await createCard(client, partner)).svcCardId)
+})
+afterAll(() => service.close())
+
+/** One row more of a table, copied from one that is there with other values. */
+const copyOf = (table: string, other: Record<string, unknown>): string =>
+  `insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t) || '${JSON.stringify(other)}')).*
+   from (select * from ${table} limit 1) t`
+const journal = (
+  tenantId: string,
+  kind: string,
+  [debit, credit]: readonly [string, string],
+  paise: number | bigint,
+  { id = 'attack', object = 'x', reference = 'ATTACK0001' } = {},
+): string =>
+  `insert into journals (tenant_id, journal_id, kind, effective_date, reference, legs, at)
+     values ('${tenantId}', 'jrn_${id}', '${kind}', current_date, '${reference}', 1, now());
+   insert into ledger_transfers values ('trf_${id}', '${tenantId}', 'jrn_${id}', 1, '${kind}', '${debit}', '${credit}',
+     ${paise}, 'INR', '${object}', now())`
+
+const CRORES = 100_00_00_000_00n
+const ofShop = (kind: string) => `${kind}:${shop.merchantId}`
+const funding = () =>
+  journal(
+    partner.partnerId,
+    'card_funding',
+    [`funding_clearing:${partner.partnerId}`, `card_funding:${partner.cardAccountId}`],
+    CRORES,
+  )
+
+/** What the database says to statements of a login, which end in a COMMIT: the constraint or the SQLSTATE. */
+async function said(login: DocumentedLogin, role: string, text: string): Promise<string> {
+  const named = tenantSet([shop.merchantId, partner.partnerId])
+  return withLogin(service.db, login, role, async (client) => {
+    try {
+      await client.query(
+        `begin; set local svc.tenants = '${named}'; set local svc.actor = 'operator mallory'`,
+      )
+      await client.query(text)
+      await client.query('commit')
+      return 'accepted'
+    } catch (error) {
+      const { code, constraint } = error as { code?: string; constraint?: string }
+      return constraint ?? code ?? String(error)
+    }
+  })
+}
+
+const RIGHTS = '42501'
+const LOGINS = Object.entries(DOCUMENTED_LOGINS)
+  .filter(([login]) => login !== 'rail')
+  .flatMap(([login, { roles }]) => roles.map((role) => [login as DocumentedLogin, role] as const))
+
+const ATTACKS: readonly (readonly [string, () => string, readonly string[]])[] = [
+  [
+    'a forged transfer of the bank',
+    () =>
+      copyOf('bank_credits', { credit_id: 'bcr_forged', utr: 'FORGED0001', amount_paise: CRORES.toString() }),
+    ['stored_by_the_rail'],
+  ],
+  ['a funding of ₹ 100 crore', funding, ['postings_have_a_source', 'postings_are_approved']],
+  [
+    'a journal of an invented kind',
+    () => journal(shop.merchantId, 'gift', [ofShop('upi_clearing'), ofShop('payable')], CRORES),
+    ['postings_are_permitted'],
+  ],
+  [
+    'a known kind between other accounts',
+    () => journal(shop.merchantId, 'merchant_refund', [ofShop('upi_clearing'), ofShop('payable')], CRORES),
+    ['postings_are_permitted'],
+  ],
+  [
+    'a credit that no notice reported',
+    () => journal(shop.merchantId, 'upi_credit', [ofShop('upi_clearing'), ofShop('payable')], 100),
+    ['postings_have_a_source', 'postings_are_proven'],
+  ],
+  [
+    'an outcome of a refund that no notice reported',
+    () => `update merchant_refunds set outcome_notice = '{}' where refund_id = '${refundId}'`,
+    ['outcomes_were_received'],
+  ],
+  [
+    'an outcome of a dispute that no notice reported',
+    () => `update disputes set outcome_notice = '{}'`,
+    ['outcomes_were_received'],
+  ],
+  [
+    'a payout that is born approved',
+    () =>
+      copyOf('payouts', {
+        payout_id: 'pyt_forged',
+        status: 'APPROVED',
+        approved_by: 'operator puppet',
+        amount_paise: CRORES.toString(),
+        run_id: null,
+        sent_at: null,
+      }),
+    ['payouts_are_of_operators', 'payout_steps_are_taken'],
+  ],
+  [
+    'a payout of more than its lines and journal',
+    () => `update payouts set amount_paise = amount_paise + 1`,
+    [],
+  ],
+  [
+    'a refund that is born sent',
+    () => copyOf('merchant_refunds', { refund_id: 'rfd_forged', status: 'SENT' }),
+    ['refund_steps_are_taken'],
+  ],
+  [
+    'a payment that no notice reported',
+    () => copyOf('payments', { payment_id: 'pay_forged', utr: 'FORGED0002' }),
+    ['payments_were_notified'],
+  ],
+  [
+    'a forged notice in quarantine',
+    () =>
+      `insert into rail_notices (tenant_id, notice_id, body, status, reason, flags, received_at)
+       values ('${shop.merchantId}', 'rnt_forged', '{}', 'QUARANTINED', 'unreadable', '{}', now())`,
+    ['notices_were_received'],
+  ],
+  [
+    'a forged dispute',
+    () => copyOf('disputes', { dispute_id: 'dsp_forged', case_reference: 'FORGED' }),
+    ['notices_were_received'],
+  ],
+  [
+    'a forged message of the card network',
+    () => copyOf('card_messages', { message_id: 'cmg_forged' }),
+    ['stored_by_the_rail'],
+  ],
+  ['a bare balance', () => `update ledger_accounts set balance = balance + 100`, []],
+  [
+    'an account that is born rich',
+    () =>
+      `insert into ledger_accounts (account_id, tenant_id, kind, unit, balance, floor, created_at)
+       values ('suspense:rich', '${shop.merchantId}', 'suspense', 'INR', ${CRORES}, 0, now())`,
+    ['accounts_are_charted'],
+  ],
+  [
+    'an account that calls itself another',
+    () =>
+      `insert into ledger_accounts (account_id, tenant_id, kind, unit, balance, floor, created_at)
+       values ('suspense:other', '${shop.merchantId}', 'bank', 'INR', 0, null, now())`,
+    ['accounts_are_charted'],
+  ],
+  [
+    'the money of one card on another',
+    () => journal(partner.partnerId, 'card_replacement', [`card:${cards[0]}`, `card:${cards[1]}`], 100),
+    ['postings_are_proven'],
+  ],
+  [
+    'a limit that is lifted',
+    () => 'update approval_limit set above_paise = null',
+    ['approval_limit_is_the_owners'],
+  ],
+  [
+    'a cooling time that is shortened',
+    () => 'update approval_limit set cooling_days = -1',
+    ['approval_limit_is_the_owners'],
+  ],
+  [
+    'a movement more that is permitted',
+    () => `insert into posting_rules values ('x', 'x', 'bank', 'bank', 'program', false, false)`,
+    [],
+  ],
+]
+
+test.each(ATTACKS)(
+  'PostgreSQL rejects %s, whichever documented login writes it',
+  async (_, attack, constraints) => {
+    for (const [login, role] of LOGINS)
+      expect([login, role, await said(login, role, attack())]).toEqual([
+        login,
+        role,
+        expect.toSatisfy((answer: string) => answer === RIGHTS || constraints.includes(answer)),
+      ])
+  },
+)
+
+test('each attack is stopped by its rule somewhere, and not only by missing rights', async () => {
+  for (const [name, attack, constraints] of ATTACKS) {
+    const answers = await Promise.all(LOGINS.map(([login, role]) => said(login, role, attack())))
+    if (constraints.length > 0)
+      expect([name, answers.some((answer) => constraints.includes(answer))]).toEqual([name, true])
+  }
+})
+
+test('a refund is sent to the bank by operators alone', async () => {
+  const send = `update merchant_refunds set status = 'SENT', run_id = 'x', sent_at = now() where refund_id = '${refundId}'`
+  for (const login of ['service', 'rail'] as const)
+    expect(await said(login, 'svc_service', send)).toBe('refund_steps_are_taken')
+})
+
+test('the login of the rails stores what is signed, and decides nothing', async () => {
+  // One that is there: only its key is in the way.
+  const again = 'insert into bank_credits select * from bank_credits limit 1'
+  expect(await said('rail', 'svc_service', again)).toMatch(/^(?:bank_credits_pkey|one_bank_credit_per_utr)$/)
+  const decided = journal(
+    partner.partnerId,
+    'card_withdrawal',
+    [`card_funding:${partner.cardAccountId}`, `funding_clearing:${partner.partnerId}`],
+    100,
+  )
+  expect(await said('rail', 'svc_service', decided)).toBe('postings_have_a_source')
+})
+
+test('the operators’ login has the rights of one role at a time', async () => {
+  for (const role of DOCUMENTED_LOGINS.operators.roles)
+    await withLogin(service.db, 'operators', role, async (client) => {
+      await client.query('reset role; set role none')
+      await expect(client.query('select from svc.journals')).rejects.toMatchObject({ code: RIGHTS })
+    })
+})
+
+test('the audit names the login beside the actor', async () => {
+  const [entry] = await asSuperuser(service.db.database, async (db) => {
+    const text = `select content::jsonb ->> 'login' as login from audit_log order by sequence desc limit 1`
+    return (await db.query<{ login: string }>(text)).rows
+  })
+  expect(entry).toEqual({ login: expect.stringMatching(/^(?:svc_|postgres)/) })
+})
