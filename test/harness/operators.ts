@@ -1,11 +1,13 @@
 import type { CommandAudit } from '@svc/platform/audit'
-import type { AnyCommand, Commands, OpenCommand } from '@svc/platform/command'
+import type { AnyCommand, Commands, MayWait, OpenCommand } from '@svc/platform/command'
+
+type Open = Commands['open']
 
 /** Commands in the name of an operator, as console and command line run them: on the operators' login, and on record. */
-export const operatorsOf = (commands: Pick<Commands, 'open'>): Pick<Commands, 'open'> => ({
-  open<Args, D>(command: AnyCommand<Args, D>): OpenCommand<Args, D> {
-    const opened = commands.open(command)
+export const operatorsOf = (commands: Pick<Commands, 'open'>): { readonly open: Open } => ({
+  open: (<Args, D, W>(command: AnyCommand<Args, D> & MayWait<Args, D, W>) => {
+    const opened: OpenCommand<Args, D, W> = commands.open<Args, D, W>(command)
     const audit: CommandAudit<D> = { actor: 'operator tests', action: `test.${command.name}`, target: 'test' }
-    return { ...opened, run: (args, own = audit) => opened.run(args, own) }
-  },
+    return { ...opened, run: (args: Args, own = audit) => opened.run(args, own) }
+  }) as Open,
 })

@@ -28,8 +28,8 @@ test('a process with more requests than it can handle at once opens as many conn
     held++
     await released
   }
-  const batch = async (forOperators: boolean) => {
-    const lease = await database.lease(forOperators)
+  const batch = async (login: 'service' | 'operators' | 'rail') => {
+    const lease = await database.lease(login)
     held++
     await released
     lease.release()
@@ -39,8 +39,9 @@ test('a process with more requests than it can handle at once opens as many conn
       database.read([], hold),
       database.operate(hold),
       database.writeAside([], hold),
-      batch(false),
-      batch(true),
+      batch('service'),
+      batch('operators'),
+      batch('rail'),
       database.commits.check(),
     ]).flat(),
   )

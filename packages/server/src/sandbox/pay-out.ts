@@ -1,11 +1,15 @@
 import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
-import { changePayout } from '@svc/core/payments/change-payout'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
+import { type ChangePayout, changePayout } from '@svc/core/payments/change-payout'
+import { findPayout } from '@svc/core/payments/find-payouts'
 import { PayoutRecord, payoutToWire } from '@svc/core/payments/payout'
 import { type NotPaidOut, preparePayout } from '@svc/core/payments/prepare-payout'
 import { sortableId } from '@svc/kernel/ids'
+import { required } from '@svc/kernel/invariant'
 import { calendarDay } from '@svc/kernel/time'
 import { Type } from 'typebox'
+import { approvePosting } from '../approvals/approve-posting.ts'
 import { query, succeed } from '../http/operation.ts'
 
 const WHY: Readonly<Record<NotPaidOut, string>> = {
@@ -15,6 +19,8 @@ const WHY: Readonly<Record<NotPaidOut, string>> = {
 }
 
 const REASON = 'account closed'
+/** Who approves the payout that `operator sandbox` prepared, and what waits for a second person. */
+const BANK = 'operator sandbox bank'
 
 /** The operators and the bank, simulated: a payout goes through all its steps at once. */
 export const payOut = query({
@@ -38,7 +44,7 @@ export const payOut = query({
   ),
   result: PayoutRecord,
   errors: ['nothing_to_pay_out'],
-  mount({ clock, commands, config, random }) {
+  mount({ clock, commands, config, database, random }) {
     const [prepare, change] = [commands.open(preparePayout), commands.open(changePayout)]
     return async ({ caller: { tenantId: merchantId }, body: { outcome = 'PAID' } }) => {
       const timeZone = config.BUSINESS_TIME_ZONE
@@ -61,35 +67,20 @@ export const payOut = query({
       if (!payout) return fail('nothing_to_pay_out', { description: WHY[reason ?? 'nothing_due'] })
       const { payoutId } = payout
       const runId = newId('pyr', clock.now(), random)
-      await change.run(
-        { merchantId, payoutId, step: { to: 'APPROVED', by: 'sandbox bank' } },
-        audited('payout.approved', payoutId),
-      )
-      await change.run(
-        { merchantId, payoutId, step: { to: 'SENT', runId } },
-        audited('payout.sent', payoutId),
-      )
+      const take = async (step: ChangePayout['step'], action: string): Promise<void> => {
+        const done = await change.run({ merchantId, payoutId, step }, audited(action, payoutId))
+        if (done instanceof WaitingApproval)
+          await approvePosting({ commands, database }, done.approval.approvalId, { actor: BANK })
+      }
+      await take({ to: 'APPROVED', by: BANK }, 'payout.approved')
+      await take({ to: 'SENT', runId }, 'payout.sent')
       const newUtr = () => `SBX${sortableId(clock.now(), random)}`.toUpperCase()
-      const completed = await change.run(
-        {
-          merchantId,
-          payoutId,
-          step: outcome === 'FAILED' ? { to: 'FAILED', reason: REASON } : { to: 'PAID', utr: newUtr() },
-        },
-        audited('payout.completed', payoutId),
-      )
-      const { payout: last } =
-        outcome === 'RETURNED'
-          ? await change.run(
-              {
-                merchantId,
-                payoutId,
-                step: { to: 'FAILED', reason: REASON, returnUtr: newUtr() },
-              },
-              audited('payout.returned', payoutId),
-            )
-          : completed
-      return { body: succeed(payoutToWire(last, timeZone)) }
+      if (outcome === 'FAILED') await take({ to: 'FAILED', reason: REASON }, 'payout.completed')
+      else await take({ to: 'PAID', utr: newUtr() }, 'payout.completed')
+      if (outcome === 'RETURNED')
+        await take({ to: 'FAILED', reason: REASON, returnUtr: newUtr() }, 'payout.returned')
+      const last = await database.read([merchantId], (tx) => findPayout(tx, payoutId))
+      return { body: succeed(payoutToWire(required(last, 'a payout is never deleted'), timeZone)) }
     }
   },
 })
