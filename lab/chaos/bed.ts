@@ -94,6 +94,7 @@ export async function makeBed({
       ...env,
       DATABASE_URL: `postgresql://svc_app@${past}`,
       DATABASE_OPERATOR_URL: `postgresql://svc_console@${past}`,
+      DATABASE_RAIL_URL: `postgresql://svc_notices@${past}`,
       DATABASE_OWNER_URL: `postgresql://svc_migrator@${past}`,
     }
     await svc(operator, 'admin', 'migrate')

@@ -34,6 +34,7 @@ const MIGRATION = {
 const SERVICE = {
   DATABASE_URL_FILE: '/run/secrets/database-url',
   DATABASE_OPERATOR_URL_FILE: '/run/secrets/database-operator-url',
+  DATABASE_RAIL_URL_FILE: '/run/secrets/database-rail-url',
   SVC_MASTER_KEY_FILE: '/run/secrets/master-key',
   METRICS_TOKEN_FILE: '/run/secrets/metrics-token',
   UPI_RAIL_KEYS_FILE: '/run/secrets/upi-rail-keys',
