@@ -2,7 +2,7 @@ import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
 import { preparePayout } from '@svc/core/payments/prepare-payout'
 import { calendarDay } from '@svc/kernel/time'
 import { expect } from 'vitest'
-import { newReference, sqlOn } from './approvals.ts'
+import { byTwo, newReference, sqlOn } from './approvals.ts'
 import { Terminal } from './card-rail.ts'
 import { payloadOf } from './client.ts'
 import type { Browser } from './console.ts'
@@ -94,8 +94,11 @@ export async function paidLateOn(on: TestService, amount: number): Promise<Shop>
   const { refundId } = payloadOf(await client.post(path, { amount: 4, referenceNumber: newUtr() }))
   payloadOf(await notifyRefund(on, { refundId, status: 'FAILED', reason: 'account closed' }))
   const payoutId = await preparePayoutOf(on, merchantId)
-  const step = (to: PayoutStep) =>
-    operatorsOf(on.app.services.commands).open(changePayout).run({ merchantId, payoutId, step: to })
+  const step = async (to: PayoutStep) =>
+    byTwo(
+      on,
+      await operatorsOf(on.app.services.commands).open(changePayout).run({ merchantId, payoutId, step: to }),
+    )
   await step({ to: 'APPROVED', by: 'operator ravi' })
   await step({ to: 'SENT', runId: 'pyr_late' })
   await step({ to: 'FAILED', reason: 'account closed' })

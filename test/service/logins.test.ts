@@ -90,6 +90,7 @@ async function operatorOf(name: string): Promise<void> {
   const hash = await hashPassword(PASSWORD)
   const client = await connect(env['DATABASE_OPERATOR_URL']!)
   try {
+    await client.query('set role svc_operator')
     await client.query(
       `insert into svc.operators (operator_id, name, role, password_hash, created_at) values ('opr_1', $1, 'admin', $2, now())`,
       [name, hash],

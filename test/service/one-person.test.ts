@@ -8,6 +8,7 @@ import { APPROVED_COMMANDS } from '@svc/server/approvals/approved-commands'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { approve, fund, fundsOf, newReference, openApprovers, sqlOn } from '../harness/approvals.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
 import { balancesOf, brokenIn, shopWith } from '../harness/refunds.ts'
@@ -163,7 +164,7 @@ test('a refund that was sent, said to have failed without a notice, takes a seco
     reason: 'asked',
   })
   const { refundId } = refund.json
-  await service.app.services.commands
+  await operatorsOf(service.app.services.commands)
     .open(sendRefund)
     .run({ merchantId: shop.merchantId, refundId, runId: 'rfr_1' })
   const failed = { status: 'FAILED', reason: 'the bank said no' }

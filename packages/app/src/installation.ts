@@ -1,5 +1,4 @@
 import type { Config } from '@svc/contract/config'
-import { storeApprovalLimitAsOwner } from '@svc/core/ledger/approvals'
 import { hasCluster, openEmbedded } from '@svc/embedded-postgres/embedded'
 import { newRsaKey } from '@svc/jwe/keys'
 import type { KeyProvider } from '@svc/platform/crypto/key-provider'
@@ -55,11 +54,6 @@ export async function openInstallation(
     await requireAllSessions(opened.address)
     if (config.SVC_MODE === 'live') await refuseUnsafe(config.DATABASE_URL!.reveal(), config.REPLICATION)
     const run = schema === 'newest' ? await migrate(opened.address) : []
-    if (
-      schema === 'newest' &&
-      ('host' in opened.address || config.DATABASE_OWNER_URL || config.SVC_MODE === 'sandbox')
-    )
-      await storeApprovalLimitAsOwner(opened.address, config)
     const keyProvider = keyProviderOf(config)
     if (run.length > 0) log.info({ migrations: run }, 'the schema was brought up to date')
     return {

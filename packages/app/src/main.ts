@@ -1,4 +1,5 @@
 import { type Config, readConfig, requireOperatorUrl, requireRailUrl } from '@svc/contract/config'
+import { storeApprovalLimitAsOwner } from '@svc/core/ledger/approvals'
 import { type Log, openLog } from '@svc/platform/log'
 import type { Tracing } from '@svc/platform/tracing'
 import { expectListenable } from '@svc/server/http/listening'
@@ -26,6 +27,8 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
     tracingOf(config),
   ])
   try {
+    // Live mode serves without the owner's login: there `svc admin migrate` stores it.
+    if (config.SVC_MODE === 'sandbox') await storeApprovalLimitAsOwner(installation.address, config)
     process.on('uncaughtException', signalled.crash)
     process.on('unhandledRejection', signalled.crash)
     return await serveUntil(signalled.signal, { config, installation, log, terminal, tracing })

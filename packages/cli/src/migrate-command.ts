@@ -1,3 +1,4 @@
+import { storeApprovalLimitAsOwner } from '@svc/core/ledger/approvals'
 import { migrate, migrationStates } from '@svc/platform/db/migrate'
 import { type Run, readMigration } from '@svc/platform/db/migration-files'
 import type { Command } from 'commander'
@@ -38,9 +39,12 @@ export function addMigrateCommand(program: Command): void {
 
 /** Migrates and touches nothing else: the service's role may not even be granted to anyone yet. */
 async function run(to: string | undefined, json: boolean): Promise<void> {
-  const names = await withOpened('as it is', ({ address }) =>
-    migrate(address, to === undefined ? {} : { to }),
-  )
+  const names = await withOpened('as it is', async ({ address, config }) => {
+    const ran = await migrate(address, to === undefined ? {} : { to })
+    // The one who may loosen the limit of one person (decision R10).
+    if (to === undefined) await storeApprovalLimitAsOwner(address, config)
+    return ran
+  })
   if (json) printJson({ ok: true, migrations: names })
   else process.stdout.write([...names.map((name) => `Ran ${name}.`), upToDate(to)].join('\n'))
 }

@@ -32,6 +32,7 @@ const AuditEntry = record('AuditEntry', {
   actor: text(
     '`operator <name>`, `cli <user@host>`, `tenant <id>`, `service`, or `anonymous` for a failed sign-in',
   ),
+  login: maybe('Of the database, whoever the actor is said to be; absent in entries before version 0.1.0'),
   action: text('Such as `card.status_changed`'),
   target: text('Id of what it was done to'),
   tenantId: maybe(),
@@ -52,6 +53,7 @@ interface Content {
   readonly number: number
   readonly at: number
   readonly actor: string
+  readonly login?: string
   readonly action: string
   readonly target: string
   readonly tenantId?: string

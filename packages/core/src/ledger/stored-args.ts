@@ -28,8 +28,23 @@ export interface StoredArgs<Args> {
   readonly decode: (stored: unknown) => Args
 }
 
+/** What a schema names of a value: what it requires and the value lacks is undefined, which its codec stores as null. */
+function named(schema: TSchema, value: unknown): unknown {
+  const { properties, required = [] } = schema as {
+    properties?: Record<string, TSchema>
+    required?: string[]
+  }
+  if (!properties || typeof value !== 'object' || value === null) return value
+  const fields = value as Record<string, unknown>
+  return Object.fromEntries(
+    Object.entries(properties)
+      .filter(([name]) => fields[name] !== undefined || required.includes(name))
+      .map(([name, of]) => [name, named(of, fields[name])]),
+  )
+}
+
 /** What the schema does not name is not stored. */
 export const storedArgs = <S extends TSchema>(schema: S): StoredArgs<StaticDecode<S>> => ({
-  encode: (args) => Value.Encode(schema, args),
+  encode: (args) => Value.Encode(schema, named(schema, args)),
   decode: (stored) => Value.Decode(schema, stored),
 })
