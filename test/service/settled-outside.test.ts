@@ -162,7 +162,7 @@ test('above the limit it waits for a second person, and the database rejects one
     reference: newReference(),
     reason: 'alone',
   })
-  await expect(alone).rejects.toThrow('is entered on the word of an operator')
+  await expect(alone).rejects.toThrow('needs the approval of a second person')
   for (const [outcome, kind] of [
     ['SETTLED', 'advance_repaid'],
     ['WRITTEN_OFF', 'advance_written_off'],

@@ -19,6 +19,7 @@ const VALUES: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgresql://u:canary@h1,h2/db?target_session_attrs=read-write',
   DATABASE_OPERATOR_URL: 'postgresql://u:canary@h/db',
   DATABASE_OWNER_URL: 'postgresql://u:canary@h/db',
+  DATABASE_RAIL_URL: 'postgresql://u:canary@h/db',
   DATABASE_READ_URL: 'postgresql://u:canary@h/db',
   SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   SVC_OPERATOR_PASSWORD: 'the password of asha',
