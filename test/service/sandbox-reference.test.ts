@@ -150,7 +150,9 @@ test('reading the reference writes nothing, also by many readers at once', async
   await first.own.close()
   // The simulated bank makes the refund of the examples, and the audit is anchored after it.
   const bank = await openService({ db, env: { DATA_DIR } })
-  await whenQuiet(db.database)
+  const waiting = `select 1 from svc.merchant_refunds where status in ('PENDING', 'SENT')`
+  const refunds = async () => asSuperuser(db.database, async (c) => (await c.query(waiting)).rows.length)
+  await expect.poll(refunds, { timeout: 60_000 }).toBe(0)
   await bank.close()
   const own = await openService({ db, env: { DATA_DIR } })
   const before = await whenQuiet(db.database)
