@@ -1,11 +1,11 @@
-// `npm run check -- sizes`: files of at most 300 lines and functions of at most 60. What was larger when this began is
+// `npm run check -- sizes`: files of at most 500 lines and functions of at most 60. What was larger when this began is
 // listed in sizes.json with its size, which may only shrink: a listed one that got larger, or small enough, is an error.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-const FILE_LINES_MAX = 300
+const FILE_LINES_MAX = 500
 const FUNCTION_LINES_MAX = 60
 const LIST = fileURLToPath(new URL('sizes.json', import.meta.url))
 

@@ -92,9 +92,7 @@ export async function makeBed({
     }
     const operator = {
       ...env,
-      DATABASE_URL: `postgresql://svc_app@${past}`,
-      DATABASE_OPERATOR_URL: `postgresql://svc_console@${past}`,
-      DATABASE_RAIL_URL: `postgresql://svc_notices@${past}`,
+      ...loginUrls((login) => `postgresql://${login}@${past}`),
       DATABASE_OWNER_URL: `postgresql://svc_migrator@${past}`,
     }
     await svc(operator, 'admin', 'migrate')
@@ -102,9 +100,7 @@ export async function makeBed({
     const tenants = await makeTenants(operate, server, webhooks ? receiver : undefined, groups)
     const memberEnv: Environment = {
       ...env,
-      DATABASE_URL: `postgresql://svc_app@127.0.0.1:${proxy.port}/svc`,
-      DATABASE_OPERATOR_URL: `postgresql://svc_console@127.0.0.1:${proxy.port}/svc`,
-      DATABASE_RAIL_URL: `postgresql://svc_notices@127.0.0.1:${proxy.port}/svc`,
+      ...loginUrls((login) => `postgresql://${login}@127.0.0.1:${proxy.port}/svc`),
       UPI_RAIL_KEYS: railKey,
       PUBLIC_URL: 'https://svc.example.com',
       RATE_LIMIT_PER_SECOND: '0',
@@ -121,6 +117,13 @@ export async function makeBed({
     throw error
   }
 }
+
+/** The settings of a process that serves everything, by the URL of a login. */
+export const loginUrls = (url: (login: string) => string) => ({
+  DATABASE_URL: url('svc_app'),
+  DATABASE_OPERATOR_URL: url('svc_console'),
+  DATABASE_RAIL_URL: url('svc_notices'),
+})
 
 /** The logins of `docs/guides/operate.md`, and the database. */
 export async function makeLogins(server: Server, password = 'lab'): Promise<void> {

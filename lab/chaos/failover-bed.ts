@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AnyBed, type BedOptions, inOperatorsName, makeLogins, makeTenants } from './bed.ts'
+import { type AnyBed, type BedOptions, inOperatorsName, loginUrls, makeLogins, makeTenants } from './bed.ts'
 import { Cluster } from './cluster.ts'
 import { Member, svc } from './members.ts'
 import { Receiver } from './receiver.ts'
@@ -37,12 +37,7 @@ export async function makeFailoverBed({ processes, groups }: BedOptions): Promis
     }
     const byHosts = (login: string) => cluster.urlOf(`${login}:${PASSWORD}`, 'svc')
     const byProxy = (login: string) => `postgresql://${login}:${PASSWORD}@127.0.0.1:${cluster.port}/svc`
-    const logins = (url: (login: string) => string) => ({
-      DATABASE_URL: url('svc_app'),
-      DATABASE_OPERATOR_URL: url('svc_console'),
-      DATABASE_RAIL_URL: url('svc_notices'),
-    })
-    const operator = { ...env, ...logins(byHosts), DATABASE_OWNER_URL: byHosts('svc_migrator') }
+    const operator = { ...env, ...loginUrls(byHosts), DATABASE_OWNER_URL: byHosts('svc_migrator') }
     await svc(operator, 'admin', 'migrate')
     const operate = await inOperatorsName(cluster, operator)
     const tenants = await makeTenants(operate, cluster, receiver, groups)
@@ -56,7 +51,7 @@ export async function makeFailoverBed({ processes, groups }: BedOptions): Promis
         NODE_EXTRA_CA_CERTS: receiver.certificate,
       }
       const url = n % 2 === 0 ? byHosts : byProxy
-      members.push(await Member.open({ ...env, ...logins(url), ...settings }, join(logs, `process-${n}`)))
+      members.push(await Member.open({ ...env, ...loginUrls(url), ...settings }, join(logs, `process-${n}`)))
     }
     return { server: cluster, cluster, members, receiver, railKey, ...tenants, operate, close }
   } catch (error) {

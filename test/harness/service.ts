@@ -124,15 +124,8 @@ export async function openService({
   const masterKeys = new MasterKeys(config.SVC_MASTER_KEY ?? [new Secret(MASTER_KEY)])
   const address = { host: db.host, port: db.port, database: db.database }
   await storeApprovalLimitAsOwner(address, config)
-  const app = await App.open({
-    config,
-    address,
-    masterKeys,
-    log,
-    clock,
-    ...(drawn && { random: drawn }),
-    ...(connection && { Client: connection }),
-  })
+  const others = { ...(drawn && { random: drawn }), ...(connection && { Client: connection }) }
+  const app = await App.open({ config, address, masterKeys, log, clock, ...others })
   const baseUrl = await app.listen()
   if (background) app.startBackground()
   // Not at PUBLIC_URL, which a test may set to where nobody listens.
