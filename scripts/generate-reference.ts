@@ -184,6 +184,41 @@ ${sides.join('\n')}
 `
 }
 
+const WORDS = {
+  rail: 'the bank or the card network, by a signed message; an operator only with the row that proves it',
+  person: 'an operator',
+  program: 'the program: it stays inside, or between those who have the money already',
+} as const
+
+/** Who may enter a movement alone, and up to what. */
+const alone = ({ word, isManual }: (typeof POSTING_RULES)[number]): string =>
+  isManual
+    ? 'one person up to `APPROVAL_ABOVE_RUPEES` for a tenant within 24 hours; above it two'
+    : word === 'person'
+      ? 'no: one person prepares it and another one approves it, or it follows from such a decision'
+      : word === 'rail'
+        ? 'no'
+        : 'not by hand'
+
+function waysOfMoney(): string {
+  const rupees = POSTING_RULES.filter(({ debitKind }) => kindOf(debitKind).unit === 'INR')
+  const rows = rupees.map(
+    (rule) =>
+      `| \`${rule.journalKind}\` | \`${rule.debitKind}\` | \`${rule.creditKind}\` | ${WORDS[rule.word]} | ${alone(rule)} | ${rule.isReversible ? 'yes' : ''} |`,
+  )
+  return `# Ways of money
+
+${GENERATED}
+Every way by which rupees come in, move or leave: ${rupees.length} movements, each by the kind of its journal, the account that is debited and the one that is credited. The database accepts no other, and decides by the login on whose word one is entered ([R19](../decisions/R19-the-database-knows-permitted-movements.md)). *Alone*: what one person can enter by hand, and up to what ([R10](../decisions/R10-above-a-limit-two-people-post.md)). *Reversible*: a mirrored journal may take it back.
+
+| Journal | Debit | Credit | On the word of | Alone | Reversible |
+|---|---|---|---|---|---|
+${rows.join('\n')}
+
+What redirects money without moving it is held in the same way ([O8](../decisions/O8-credentials-are-issued-when-the-link-opens.md)): who sets a bank account approves no payout to it, a payment address waits for \`APPROVER_COOLING_DAYS\` and its merchant is notified, a fee holds from the next business day on, and credentials are handed over by links that operators cannot open.
+`
+}
+
 function interpretations(): string {
   const sections = Object.entries(INTERPRETATIONS).map(([name, { sections: left, question, choices }]) => {
     const rows = Object.entries(choices).map(
@@ -246,6 +281,7 @@ const files: Record<string, string> = {
   'docs/reference/sandbox.md': sandbox(),
   'docs/reference/conformance.md': conformance(),
   'docs/reference/chart-of-accounts.md': chartOfAccounts(),
+  'docs/reference/ways-of-money.md': waysOfMoney(),
   'docs/reference/interpretations.md': interpretations(),
   'docs/reference/cli.md': cli(),
   'docs/reference/promises.md': promised(),
