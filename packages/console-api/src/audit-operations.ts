@@ -32,7 +32,9 @@ const AuditEntry = record('AuditEntry', {
   actor: text(
     '`operator <name>`, `cli <user@host>`, `tenant <id>`, `service`, or `anonymous` for a failed sign-in',
   ),
-  login: maybe('The login to the database that entered it, beside the actor that it names; absent in entries before version 0.1.0'),
+  login: maybe(
+    'The login to the database that entered it, beside the actor that it names; absent in entries before version 0.1.0',
+  ),
   action: text('Such as `card.status_changed`'),
   target: text('Id of what it was done to'),
   tenantId: maybe(),
