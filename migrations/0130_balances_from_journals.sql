@@ -124,5 +124,9 @@ create or replace function require_whole_journals() returns trigger
     return null;
   end $$;
 
+-- Triggers of a table run by name: what asks for balances runs behind what makes them.
+drop trigger closed_tenants_reopen on ledger_transfers;
+create trigger moved_money_reopens_tenants after insert on ledger_transfers referencing new table as added
+  for each statement execute function reopen_closed_tenants();
 
 revoke execute on all functions in schema svc from public;

@@ -224,6 +224,21 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
   }
 }
 
+const DAY_MS = 86_400_000
+
+/** The test clock of a merchant of its own: it goes to any instant of the next 400 days, and stays for earlier ones. */
+const clockFields = (send: Send): Fields => ({
+  'sandboxAdvanceClock to': {
+    async send(to) {
+      const merchant = { name: 'Clock', vpa: `${unique()}@bank`, mcc: '5411' }
+      const made = await send('POST', '/console/api/v0/merchants', merchant, { 'x-svc-console': '1' })
+      if (made.status !== 200) return made
+      return send('POST', `/sandbox/tenants/${made.payload.merchant.merchantId}/clock/advance`, { to })
+    },
+    takes: (at, now) => (Math.abs(at - now - 400 * DAY_MS) < DAY_MS ? undefined : at < now + 400 * DAY_MS),
+  },
+})
+
 interface Paid {
   readonly paymentId: string
   readonly refundId: string
@@ -255,6 +270,7 @@ export async function dateFields(
     ...(await partnerFields(senderOf(pool, headersOf(partner)), partner)),
     ...consoleFields(operators, endpointId, shop, partner),
     ...consoleCoinFields(operators, partner.tenantId),
+    ...clockFields(operators),
   }
   const missing = documentedDates().filter((name) => !(name in fields))
   if (missing.length > 0) throw new Error(`No request is made for ${missing.join(', ')}`)

@@ -8,6 +8,7 @@ export const PLATFORM_TABLES: Record<string, string> = {
   tenants: 'ids and kinds of who exists',
   installation: 'the name of what the database holds',
   minute_sums: 'how many requests, payments and cards there were in a minute, of all tenants together',
+  payout_steps: 'from which status a payout comes to which',
   posting_rules: 'which journals may move which accounts',
   request_log_cut: 'until when the row limit of the request log deleted entries',
   migrations: 'which ran',

@@ -160,15 +160,16 @@ const create = (body: string | undefined, code: string, says: RegExp, more: Head
   wrong(CREATE, bearer('merchant', more), body, code, says)
 
 const BODIES = [
-  create('{"qrName":"x",}', 'malformed_body', /at position 14 \(line 1, column 15\)/),
-  create('{\n  "qrName": shop\n}', 'malformed_body', /at position 14 \(line 2, column 13\)/),
+  create('{"qrName":"x",}', 'malformed_body', /at position 14, line 1, column 15/),
+  create('{"qrName":"x" "description":"y"}', 'malformed_body', /at position 14, line 1, column 15/),
+  create('{\n  "qrName": shop\n}', 'malformed_body', /at position 14, line 2, column 13/),
   create('{"qrName":"x"', 'malformed_body', /ends early, at position 13/),
-  create("{'qrName':1}", 'malformed_body', /at position 1 \(line 1, column 2\)/),
+  create("{'qrName':1}", 'malformed_body', /at position 1, line 1, column 2/),
   create('{"qrName":"a\tb"}', 'malformed_body', /position 1[02]/),
   create('{"qrName":"x","qrName":"y"}', 'malformed_body', /same key twice, at position/),
   create('{"amount":01}', 'malformed_body', /at position 11/),
   create('[1, 2', 'malformed_body', /ends early, at position 5/),
-  create('{} {}', 'malformed_body', /at position 3 /),
+  create('{} {}', 'malformed_body', /at position 3,/),
   create('a=1', 'unsupported_media_type', /must be sent as application\/json/, FORM()),
   create('{}', 'unsupported_media_type', /without a content encoding/, {
     ...JSON_TYPE,

@@ -148,8 +148,8 @@ test('an encrypted request that was rejected is used up, its key is not', async 
   const encrypted = await encryptFor(poor, orderOf(poor))
   for (const key of ['n', undefined, 'n'])
     expect((await send(encrypted, key, caller)).error).toBe('insufficient_funds')
-  await service.app.services.database.operate((tx) =>
-    tx.query({ name: 'test_fund', text: 'update ledger_accounts set balance = 1000 where account_id = $1' }, [
+  await asSuperuser(service.db.database, (db) =>
+    db.query('update svc.ledger_accounts set balance = 1000 where account_id = $1', [
       `card_funding:${poor.cardAccountId}`,
     ]),
   )

@@ -22,6 +22,7 @@ import {
 import { signedIn } from '../harness/console.ts'
 import { closeAs, newDispute, utrOf } from '../harness/disputes.ts'
 import { onceAwaited } from '../harness/lock-wait.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount, giveFee } from '../harness/payouts.ts'
 import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
@@ -39,7 +40,7 @@ afterAll(async () => {
 })
 
 const open: TestService['app']['services']['commands']['open'] = (command: never) =>
-  service.app.services.commands.open(command) as never
+  operatorsOf(service.app.services.commands).open(command) as never
 const stateAfterSteps = async (tenantId: string) => {
   await numberEvents(service)
   await takeClosingSteps(service)

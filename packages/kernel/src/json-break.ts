@@ -1,14 +1,12 @@
 /** Where a text that JSON.parse refuses stops being JSON, in words. */
 export function placeOfBreak(text: string): string {
   const at = whereBroken(text)
-  return at >= text.length
-    ? `it ends early, at position ${text.length}`
-    : `${placeOf(text, at)} is not what JSON has there`
+  return at >= text.length ? `it ends early, at position ${text.length}` : `it breaks at ${placeOf(text, at)}`
 }
 
 const placeOf = (text: string, at: number): string => {
   const lines = text.slice(0, at).split('\n')
-  return `what stands at position ${at} (line ${lines.length}, column ${lines.at(-1)!.length + 1})`
+  return `position ${at}, line ${lines.length}, column ${lines.at(-1)!.length + 1}`
 }
 
 const SPACE = /[ \t\r\n]*/y
@@ -47,7 +45,8 @@ function whereBroken(text: string): number {
   }
   if (value()) skip(SPACE)
   // A string that does not end, or breaks inside, is one up to there.
-  return text[at] === '"' ? inString(text, at) : at
+  SCALAR.lastIndex = at
+  return text[at] === '"' && !SCALAR.test(text) ? inString(text, at) : at
 }
 
 /** Where a string literal that begins here breaks. */

@@ -41,8 +41,7 @@ const ISSUE = statement(
   'card_issue',
   `with opened as (
      insert into ledger_accounts (account_id, tenant_id, kind, unit, floor, balance, created_at)
-     values ($1, $2, 'card', 'INR', 0, $3, $4)),
-   paid as (update ledger_accounts set balance = balance - $3 where tenant_id = $2 and account_id = $5),
+     values ($1, $2, 'card', 'INR', 0, 0, $4)),
    journal as (
      insert into journals (tenant_id, journal_id, kind, effective_date, legs, at)
      values ($2, $6, 'card_load', $7, 1, $4)),

@@ -52,9 +52,7 @@ const RECORD = statement<{ moved: bigint }>(
        modified_at = case when multiple_use then modified_at else $12 end
      where merchant_id = $2 and qr_code_id = $3 and $8 = 'ACCEPTED'),
    moved as (
-     update ledger_accounts a set balance = a.balance + c.amount
-     from (values ($13::text, $6::bigint), ($14::text, -$6::bigint)) as c (account_id, amount)
-     where a.tenant_id = $2 and a.account_id = c.account_id returning 1),
+     select from ledger_accounts a where a.tenant_id = $2 and a.account_id in ($13, $14)),
    journal as (
      insert into journals (tenant_id, journal_id, kind, effective_date, reference, legs, at)
      values ($2, $15, 'upi_credit', $16, $4, 1, $12)),
