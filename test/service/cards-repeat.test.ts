@@ -63,11 +63,6 @@ const fund = (of: TestPartner) =>
        values ($2, $1, $2, 1, 'card_funding', $4, $3, 100000, 'INR', $5, now())`,
       [of.partnerId, journal, ...accounts, of.cardAccountId],
     )
-    await db.query(
-      `update ledger_accounts set balance = balance + case account_id when $1 then 100000 else -100000 end
-       where account_id in ($1, $2)`,
-      accounts,
-    )
     await db.query('commit')
   })
 
