@@ -97,9 +97,7 @@ create function require_counted_postings() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
   declare
-    manual constant text[] := array['card_funding', 'card_withdrawal', 'opening_balance', 'suspense_assigned',
-      'suspense_returned', 'journal_reversal', 'payment_adjustment', 'exception_settled', 'exception_written_off',
-      'advance_repaid', 'advance_written_off', 'merchant_refund_failed', 'dispute_won'];
+    manual constant text[] := array(select distinct r.leg_kind from posting_rules r where r.is_manual);
   begin
     if not exists (select from added a where a.kind = any (manual)) then
       return null;
