@@ -190,6 +190,7 @@ const BODIES = [
 
 const FIELDS = [
   create('{"qrname":"x"}', 'validation_failed', /qrname is not a known field; did you mean qrName\?/),
+  create('{"amuont":5}', 'validation_failed', /amuont is not a known field; did you mean amount\?/),
   create('{"fixedAmmount":true}', 'validation_failed', /did you mean fixedAmount\?/),
   create('{"qr_name":"x"}', 'validation_failed', /did you mean qrName\?/),
   create('{"colour":"x"}', 'validation_failed', /colour is not a known field$/),

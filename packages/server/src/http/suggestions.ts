@@ -13,8 +13,8 @@ function distanceOf(name: string, other: string): number {
   return isPlural ? 1 : distance(a!, b!)
 }
 
-/** Names of up to three letters are too short to have been meant by another. */
-const allowed = (name: string): number => (name.length <= 3 ? 0 : name.length <= 7 ? 1 : 2)
+/** Names of up to three letters are too short to have been meant by another; two letters that changed places count as two. */
+const allowed = (name: string): number => (name.length <= 3 ? 0 : name.length <= 4 ? 1 : 2)
 
 /** The known name that was probably meant. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
