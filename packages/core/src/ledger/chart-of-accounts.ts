@@ -3,7 +3,7 @@ export type Unit = 'INR' | 'COIN'
 
 interface KindOfAccount {
   readonly unit: Unit
-  readonly group: 'asset' | 'liability' | 'income' | 'expense' | 'coins'
+  readonly group: 'asset' | 'liability' | 'equity' | 'income' | 'expense' | 'coins'
   /** The side on which it grows: assets and expenses by debits, liabilities and income by credits. */
   readonly side: 'debit' | 'credit'
   /** Whether its balance may go beyond nothing, to the other side. */
@@ -17,6 +17,8 @@ interface KindOfAccount {
 
 const asset = { unit: 'INR', group: 'asset', side: 'debit', isBounded: false } as const
 const liability = { unit: 'INR', group: 'liability', side: 'credit', isBounded: true } as const
+const income = { ...liability, group: 'income' } as const
+const expense = { ...asset, group: 'expense' } as const
 const coins = { unit: 'COIN', group: 'coins', side: 'credit', isBounded: true } as const
 
 /** Every kind of account, said once: for the ledger, the books, the console and the reference. */
@@ -33,8 +35,41 @@ export const CHART_OF_ACCOUNTS = {
   },
   bank: {
     ...asset,
-    title: 'Bank',
-    meaning: 'Money that the bank of the UPI rail has paid into our account',
+    title: 'Escrow of merchants',
+    meaning:
+      'The share of a tenant in the escrow account of merchants at the bank; may be below zero, all shares together are not',
+  },
+  ppi_bank: {
+    ...asset,
+    title: 'Escrow of cards',
+    meaning: 'The share of a tenant in the escrow account of cards at the bank',
+  },
+  own_funds: {
+    ...asset,
+    title: 'Own funds',
+    meaning: 'Our own current account at the bank',
+  },
+  settlement_unmatched: {
+    ...liability,
+    isBounded: false,
+    title: 'Settlement lines without a match',
+    meaning: 'What the bank of the UPI rail settled that fits no payment, refund or dispute yet',
+  },
+  network_unmatched: {
+    ...liability,
+    isBounded: false,
+    title: 'Network lines without a match',
+    meaning: 'What the card network settled that fits no message of ours yet',
+  },
+  bank_exceptions: {
+    ...asset,
+    title: 'Bank exceptions',
+    meaning: 'What a bank took from an account without an explanation, until it gives it back',
+  },
+  accrued_fees: {
+    ...asset,
+    title: 'Accrued fees',
+    meaning: 'Fees and GST of accepted payments that no payout has deducted yet',
   },
   payable: {
     ...liability,
@@ -86,19 +121,46 @@ export const CHART_OF_ACCOUNTS = {
       'Refunds that the bank reported as failed and made after all, where their money was spent or not left of the payment, until the merchant or the bank returns it',
   },
   fee_income: {
-    ...liability,
-    group: 'income',
+    ...income,
     title: 'Fee income',
     meaning: 'Fees that the merchant was charged for its payments',
   },
   tax_payable: {
     ...liability,
     title: 'Tax payable',
-    meaning: 'GST on those fees, owed to the state',
+    meaning: 'GST on fees that was entered before its three kinds had accounts of their own',
+  },
+  output_cgst: { ...liability, title: 'Output CGST', meaning: 'Central GST on fees, owed to the state' },
+  output_sgst: { ...liability, title: 'Output SGST', meaning: 'State GST on fees, owed to the state' },
+  output_igst: { ...liability, title: 'Output IGST', meaning: 'Integrated GST on fees, owed to the state' },
+  gst_input: {
+    ...asset,
+    title: 'GST input credit',
+    meaning: 'GST that banks and networks charged us, set against what we owe',
+  },
+  rail_charges: { ...expense, title: 'Charges of the rail', meaning: 'What the bank of the UPI rail charged us' },
+  network_charges: { ...expense, title: 'Charges of the network', meaning: 'What the card network charged us' },
+  interchange_income: {
+    ...income,
+    title: 'Interchange',
+    meaning: 'What the card network pays us for what cards have spent',
+  },
+  other_income: { ...income, title: 'Other income', meaning: 'Interest and the like on our bank accounts' },
+  tds_receivable: {
+    ...asset,
+    title: 'TDS receivable',
+    meaning: 'Tax that merchants deducted from our fees, by their certificates, until the tax office refunds it',
+  },
+  owner_equity: {
+    unit: 'INR',
+    group: 'equity',
+    side: 'credit',
+    isBounded: false,
+    title: 'Equity of the owner',
+    meaning: 'What the owner put in and took out, and the results of years that are over',
   },
   write_offs: {
-    ...asset,
-    group: 'expense',
+    ...expense,
     title: 'Written off',
     meaning: 'Advances and exceptions that were given up',
   },

@@ -27,10 +27,15 @@ const person = (...moves: Posting['moves']): Posting => ({ word: 'person', moves
 const program = (...moves: Posting['moves']): Posting => ({ word: 'program', moves })
 const manual = (posting: Posting): Posting => ({ ...posting, isManual: true })
 const reversible = (posting: Posting): Posting => ({ ...posting, isManual: true, isReversible: true })
+const both = ([debit, credit]: Posting['moves'][number]): Posting['moves'] => [
+  [debit, credit],
+  [credit, debit],
+]
 const legs = (leg: CardLeg, posting: Posting): Posting => ({ ...posting, leg })
 
 // What a payout deducts; where failed refunds gave back more than that, advances go the other way.
 const PAYOUT = person(
+  ['payable', 'accrued_fees'],
   ['payable', 'fee_income'],
   ['payable', 'tax_payable'],
   ['payable', 'merchant_advances'],
@@ -62,8 +67,38 @@ const POSTINGS = {
     ),
   ],
   // Between two claims on the bank: no claim on us grows by it, and a late line may be matched by any process.
-  bank_settlement: [program(['bank', 'upi_clearing'])],
-  bank_settlement_reversed: [program(['upi_clearing', 'bank'])],
+  bank_settlement: [program(...both(['bank', 'upi_clearing']))],
+  bank_settlement_reversed: [program(...both(['upi_clearing', 'bank']))],
+  // What of a transfer of the bank fits nothing, and what the bank kept for itself.
+  settlement_unmatched: [rail(...both(['bank', 'settlement_unmatched']))],
+  settlement_matched: [program(...both(['settlement_unmatched', 'bank']))],
+  settlement_charged: [rail(...both(['rail_charges', 'bank']), ...both(['gst_input', 'bank']))],
+  // A whole transfer that was imported by mistake.
+  settlement_reversed: [
+    manual(
+      person(
+        ...both(['bank', 'upi_clearing']),
+        ...both(['bank', 'settlement_unmatched']),
+        ...both(['rail_charges', 'bank']),
+        ...both(['gst_input', 'bank']),
+        ...both(['ppi_bank', 'card_settlement']),
+        ...both(['ppi_bank', 'network_unmatched']),
+        ...both(['ppi_bank', 'interchange_income']),
+        ...both(['network_charges', 'ppi_bank']),
+        ...both(['gst_input', 'ppi_bank']),
+      ),
+    ),
+  ],
+  network_settlement: [
+    rail(
+      ...both(['ppi_bank', 'card_settlement']),
+      ...both(['ppi_bank', 'network_unmatched']),
+      ...both(['ppi_bank', 'interchange_income']),
+      ...both(['network_charges', 'ppi_bank']),
+      ...both(['gst_input', 'ppi_bank']),
+    ),
+  ],
+  network_matched: [program(...both(['network_unmatched', 'ppi_bank']))],
   merchant_refund: [program(['payable', 'upi_refunds'], ['merchant_advances', 'upi_refunds'])],
   merchant_refund_paid: [rail(['upi_refunds', 'upi_clearing'])],
   merchant_refund_failed: [manual(rail(['upi_refunds', 'payable'], ['upi_refunds', 'merchant_advances']))],
@@ -119,6 +154,77 @@ const POSTINGS = {
   ],
   advance_repaid: [reversible(person(['bank', 'merchant_advances']))],
   advance_written_off: [reversible(person(['write_offs', 'merchant_advances']))],
+  // Lines of the bank's statements: money of cards that came in or went back, and what people found lines to be.
+  funding_settled: [program(...both(['ppi_bank', 'funding_clearing']))],
+  statement_resolved: [
+    manual(
+      person(
+        ...both(['rail_charges', 'bank']),
+        ...both(['gst_input', 'bank']),
+        ...both(['network_charges', 'ppi_bank']),
+        ...both(['gst_input', 'ppi_bank']),
+        ...both(['rail_charges', 'own_funds']),
+        ...both(['gst_input', 'own_funds']),
+        ...both(['bank', 'other_income']),
+        ...both(['ppi_bank', 'other_income']),
+        ...both(['own_funds', 'other_income']),
+        ...both(['bank_exceptions', 'bank']),
+        ...both(['bank_exceptions', 'ppi_bank']),
+        ...both(['bank_exceptions', 'own_funds']),
+        ...both(['bank', 'suspense']),
+        ...both(['own_funds', 'bank']),
+        ...both(['own_funds', 'ppi_bank']),
+      ),
+    ),
+  ],
+  // What is ours, and what others have of it.
+  fees_swept: [manual(person(...both(['own_funds', 'bank'])))],
+  escrow_topped_up: [manual(person(['bank', 'own_funds'], ['ppi_bank', 'own_funds']))],
+  gst_paid: [
+    manual(
+      person(
+        ['output_cgst', 'own_funds'],
+        ['output_sgst', 'own_funds'],
+        ['output_igst', 'own_funds'],
+        ['output_cgst', 'gst_input'],
+        ['output_sgst', 'gst_input'],
+        ['output_igst', 'gst_input'],
+        ['tax_payable', 'own_funds'],
+      ),
+    ),
+  ],
+  owner_paid: [manual(person(...both(['own_funds', 'owner_equity'])))],
+  year_ended: [
+    person(
+      ['fee_income', 'owner_equity'],
+      ['interchange_income', 'owner_equity'],
+      ['other_income', 'owner_equity'],
+      ...both(['owner_equity', 'write_offs']),
+      ...both(['owner_equity', 'rail_charges']),
+      ...both(['owner_equity', 'network_charges']),
+    ),
+  ],
+  tds_certified: [manual(person(['tds_receivable', 'payable']))],
+  tds_refunded: [manual(person(['own_funds', 'tds_receivable']))],
+  // Fees and their GST belong to the day of the payment; only a credit note takes some back.
+  fee_accrual: [
+    program(
+      ...both(['accrued_fees', 'fee_income']),
+      ...both(['accrued_fees', 'output_cgst']),
+      ...both(['accrued_fees', 'output_sgst']),
+      ...both(['accrued_fees', 'output_igst']),
+    ),
+  ],
+  credit_note: [
+    manual(
+      person(
+        ['fee_income', 'payable'],
+        ['output_cgst', 'payable'],
+        ['output_sgst', 'payable'],
+        ['output_igst', 'payable'],
+      ),
+    ),
+  ],
   coin_allocation: [program(['coins_issued', 'coins'], ['coins_issued', 'coins_pending'])],
   coin_activation: [program(['coins_pending', 'coins'])],
   coin_redemption: [program(['coins', 'coins_redeemed'])],

@@ -79,7 +79,19 @@ export async function registerMerchant(
   insertTenant(tx, merchantId, 'merchant')
   merchants.insert(tx, [{ merchantId, name, vpa, mcc, accessKey }])
   // Each tenant has its own clearing account, so that no row is shared by all payments.
-  const kinds = ['upi_clearing', 'bank', 'payable', 'upi_refunds', 'suspense'] as const
+  const kinds = [
+    'upi_clearing',
+    'bank',
+    'payable',
+    'upi_refunds',
+    'suspense',
+    'accrued_fees',
+    'fee_income',
+    'output_cgst',
+    'output_sgst',
+    'output_igst',
+    'own_funds',
+  ] as const
   openAccounts(
     tx,
     kinds.map((kind) => account(kind, merchantId)),

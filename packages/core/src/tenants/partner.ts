@@ -84,7 +84,7 @@ export async function registerPartner(
   const partnerId = newId('par', Date.now(), random)
   insertTenant(tx, partnerId, 'partner')
   partners.insert(tx, [{ partnerId, name, products, plainRequests }])
-  const kinds = ['funding_clearing', 'card_settlement', 'card_exceptions', 'unclaimed'] as const
+  const kinds = ['funding_clearing', 'card_settlement', 'card_exceptions', 'unclaimed', 'ppi_bank'] as const
   openAccounts(
     tx,
     kinds.map((kind) => account(kind, partnerId)),
