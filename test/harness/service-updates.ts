@@ -133,6 +133,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   sandbox_upi_notices: ['due_at'],
   settlement_lines: [
     'amount_paise',
+    'batch_id',
     'file_id',
     'journal_id',
     'line',
@@ -141,7 +142,17 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
     'settled_on',
     'status',
     'superseded',
+    'unmatched_journal_id',
   ],
+  settlement_batch_lines: [
+    'amount_paise',
+    'document_id',
+    'journal_id',
+    'matched_journal_id',
+    'of_tenant',
+    'status',
+  ],
+  settlement_batches: ['lines_paise', 'net_paise', 'remainder_paise', 'status'],
   test_clocks: ['ahead_ms'],
   users: [
     'email',

@@ -1,5 +1,4 @@
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
-import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,6 +7,7 @@ import { utrOf } from '../harness/disputes.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
 import { openService, type TestService } from '../harness/service.ts'
+import { recordSettlement } from '../harness/settlements.ts'
 
 let service: TestService
 let other: TestService
@@ -32,20 +32,16 @@ const adjust = ({ merchantId, paymentId }: Shop, amount: bigint, on = service) =
       reason: 'letter of the bank',
     })
 
+const times = (status: string, count: number) => Array.from({ length: count }, () => status)
+
 /** Imports a file with one line for each of these payments of a merchant. */
 async function imported(name: string, lines: readonly (readonly [Shop, bigint])[], on = service) {
   const { merchantId } = lines[0]![0]
   const settledOn = calendarDay(new Date(), 'Asia/Kolkata')
-  const {
-    lines: fresh,
-    corrected,
-    reopened,
-    conflicting,
-    repeated,
-  } = await on.app.services.commands.open(recordSettlement).run({
-    tenantId: merchantId,
-    fileId: `stf_${name}_${merchantId}`,
-    lines: await Promise.all(
+  const { matched, differing, unknown, conflicting, repeated } = await recordSettlement(
+    on.app.services.commands,
+    `stf_${name}_${merchantId}`,
+    await Promise.all(
       lines.map(async ([{ paymentId }, amount], i) => ({
         utr: await utrOf(service, paymentId),
         line: i + 1,
@@ -53,9 +49,13 @@ async function imported(name: string, lines: readonly (readonly [Shop, bigint])[
         settledOn,
       })),
     ),
-  })
-  const recorded = [...fresh, ...corrected, ...reopened.map(({ line }) => line)]
-  return { recorded: recorded.map(({ status }) => status), conflicting: conflicting.length, repeated }
+  )
+  const recorded = [
+    ...times('MATCHED', matched),
+    ...times('DIFFERS', differing),
+    ...times('UNKNOWN', unknown),
+  ]
+  return { recorded, conflicting: conflicting.length, repeated }
 }
 
 const statusOf = async ({ paymentId }: Shop) =>

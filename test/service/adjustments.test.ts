@@ -1,6 +1,5 @@
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { preparePayout } from '@svc/core/payments/prepare-payout'
-import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
@@ -14,6 +13,7 @@ import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, newShop, type Shop, shopWith } from '../harness/refunds.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { recordSettlement } from '../harness/settlements.ts'
 
 let service: TestService
 let other: TestService
@@ -45,11 +45,9 @@ const paymentOf = async ({ client, paymentId }: Shop, query = ''): Promise<Json>
   payloadOf(await client.get(`/api/v0/payments/${paymentId}${query}`))
 const settle = async (shop: Shop, amount: bigint) => {
   const utr = await utrOf(service, shop.paymentId)
-  return service.app.services.commands.open(recordSettlement).run({
-    tenantId: shop.merchantId,
-    fileId: `stf_${utr.toLowerCase()}`,
-    lines: [{ utr, line: 1, amountPaise: paise(amount), settledOn: today() }],
-  })
+  return recordSettlement(service.app.services.commands, `stf_${utr.toLowerCase()}`, [
+    { utr, line: 1, amountPaise: paise(amount), settledOn: today() },
+  ])
 }
 const prepare = async ({ merchantId }: Shop) =>
   (

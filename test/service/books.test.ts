@@ -2,7 +2,6 @@ import { join, resolve } from 'node:path'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { accountStatement, liabilities, type StatementLine, trialBalance } from '@svc/core/ledger/books'
 import { type AccountKind, kindOf } from '@svc/core/ledger/chart-of-accounts'
-import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { formatRupees, paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -22,6 +21,7 @@ import {
   type TestMerchant,
   type TestService,
 } from '../harness/service.ts'
+import { recordSettlement } from '../harness/settlements.ts'
 
 // The flows of the reference, each as it happens here. `npm run generate:books` records them anew.
 const RECORDED = join(resolve(import.meta.dirname, '../..'), 'docs/reference/flows.md')
@@ -143,8 +143,7 @@ test('each flow moves money between the accounts stated in the reference', async
       const { utr } = await credit((await newCode(service, shop)).tr, { utr: 'SETTLED001' })
       await moved()
       const lines = [{ utr, line: 1, amountPaise: paise(249_50n), settledOn: '2026-04-01' }]
-      const settlementArgs = { tenantId: merchant.merchantId, fileId: 'stf_example', lines }
-      await service.app.services.commands.open(recordSettlement).run(settlementArgs)
+      await recordSettlement(service.app.services.commands, 'stf_example', lines)
     }),
     await flow('The merchant refunds a part of it to the payer', () => refund('1', 49.5)),
     await flow('The bank has made the refund', () => refunded('REFUNDED')),

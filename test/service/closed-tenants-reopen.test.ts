@@ -4,7 +4,6 @@ import { OPEN_MONEY } from '@svc/core/ledger/chart-of-accounts'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { changePayout } from '@svc/core/payments/change-payout'
-import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { paise } from '@svc/kernel/money'
 import { readMigration, runOffline } from '@svc/platform/db/migration-files'
@@ -29,6 +28,7 @@ import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { brokenIn, notifyRefund, type Shop, shopWith } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 import { payOut } from '../harness/settled-outside.ts'
+import { recordSettlement } from '../harness/settlements.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -242,7 +242,7 @@ test('what the bank settles of earlier payments leaves a merchant closed', async
   const { merchantId, paymentId } = await merchantThatLeft()
   const utr = await utrOf(service, paymentId)
   const lines = [{ utr, line: 1, amountPaise: paise(100_00n), settledOn: '2026-04-01' }]
-  await open(recordSettlement).run({ tenantId: merchantId, fileId: 'stf_left', lines })
+  await recordSettlement(service.app.services.commands, 'stf_left', lines)
   expect(
     await sqlOn(service, `select from settlement_lines where tenant_id = $1 and status = 'MATCHED'`, [
       merchantId,

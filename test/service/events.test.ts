@@ -7,7 +7,6 @@ import { reverseReturn } from '@svc/core/cards/return-card'
 import { announceExpiringCoins } from '@svc/core/coins/announce-coins'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
-import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { revokeApiKey } from '@svc/core/tenants/api-key'
@@ -36,6 +35,7 @@ import { asPartner, createCard, newPartner, type TestPartner } from '../harness/
 import { giveAccount } from '../harness/payouts.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
+import { recordSettlement } from '../harness/settlements.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 
 const DAY_MS = 86_400_000
@@ -81,11 +81,9 @@ async function merchantEvents(): Promise<Json[]> {
   const tooMuch = creditOf(fixed.tr, { amount: 11 })
   payloadOf(await notifyCredit(service.client, tooMuch))
   const { utr } = payloadOf(await notifyCredit(service.client, creditOf(plain.tr, { amount: 3 })))
-  await service.app.services.commands.open(recordSettlement).run({
-    tenantId: merchant.merchantId,
-    fileId: 'stf_1',
-    lines: [{ utr, line: 1, amountPaise: paise(300n), settledOn: '2026-04-01' }],
-  })
+  await recordSettlement(service.app.services.commands, 'stf_1', [
+    { utr, line: 1, amountPaise: paise(300n), settledOn: '2026-04-01' },
+  ])
   const stray = payloadOf(await notifyCredit(service.client, creditOf('none', { payeeVpa: merchant.vpa })))
   const { merchantId } = merchant
   const assign = operatorsOf(service.app.services.commands).open(resolveSuspense)

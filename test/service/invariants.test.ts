@@ -5,7 +5,6 @@ import { settleBalance } from '@svc/core/ledger/settle-balance'
 import type { SettledKind, Side } from '@svc/core/ledger/settlement'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { changePayout } from '@svc/core/payments/change-payout'
-import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { issueCredential } from '@svc/core/tenants/credentials'
 import { Relay } from '@svc/core/webhooks/relay'
@@ -24,6 +23,7 @@ import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { notifyRefund } from '../harness/refunds.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { recordSettlement } from '../harness/settlements.ts'
 
 let service: TestService
 
@@ -66,8 +66,7 @@ async function receive(merchantId: string, merchant: Client): Promise<[string, s
   for (let i = 0; i < 2; i++) payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
   const { utr } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
   const lines = [{ utr, line: 1, amountPaise: paise(10_00n), settledOn: '2026-04-01' }]
-  const settle = service.app.services.commands.open(recordSettlement)
-  await settle.run({ tenantId: merchantId, fileId: 'stf_first', lines })
+  await recordSettlement(service.app.services.commands, 'stf_first', lines)
   const credit = creditOf(code.tr, { amount: 1e6 })
   payloadOf(await notifyCredit(service.client, credit))
   payloadOf(await notifyCredit(service.client, { ...credit, payeeVpa: 'other@words' }))

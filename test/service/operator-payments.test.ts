@@ -1,4 +1,3 @@
-import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -6,6 +5,7 @@ import { type Browser, signedIn } from '../harness/console.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { openService, type TestService } from '../harness/service.ts'
+import { recordSettlement } from '../harness/settlements.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 
 let service: TestService
@@ -115,12 +115,9 @@ async function refundAndSettle(paymentId: string): Promise<string> {
     utr: newUtr(),
   })
   expect(completed.status).toBe(200)
-  const settled = service.app.services.commands.open(recordSettlement)
-  await settled.run({
-    tenantId: shop.merchantId,
-    fileId: `stf_${'0'.repeat(26)}`,
-    lines: [{ utr, line: 1, amountPaise: paise(10_050n), settledOn: '2026-04-01' }],
-  })
+  await recordSettlement(service.app.services.commands, `stf_${'0'.repeat(26)}`, [
+    { utr, line: 1, amountPaise: paise(10_050n), settledOn: '2026-04-01' },
+  ])
   return refundId
 }
 

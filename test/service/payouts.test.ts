@@ -1,6 +1,5 @@
 import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
 import { type PreparedPayout, preparePayout } from '@svc/core/payments/prepare-payout'
-import { recordSettlement } from '@svc/core/payments/record-settlement'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,6 +9,7 @@ import { giveAccount, giveFee } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, newShop, notifyRefund } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
+import { recordSettlement } from '../harness/settlements.ts'
 
 let service: TestService
 let other: TestService
@@ -44,10 +44,7 @@ async function pay({ tr, merchantId }: Shop, amount: number, isSettled = true) {
   const utr = newUtr()
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr, { utr, amount })))
   const lines = [{ utr, line: 1, amountPaise: paise(BigInt(Math.round(amount * 100))), settledOn: today() }]
-  if (isSettled)
-    await service.app.services.commands
-      .open(recordSettlement)
-      .run({ tenantId: merchantId, fileId: `stf_${utr.toLowerCase()}`, lines })
+  if (isSettled) await recordSettlement(service.app.services.commands, `stf_${utr.toLowerCase()}`, lines)
   return { paymentId, utr }
 }
 
@@ -134,11 +131,9 @@ test('a payment is paid out once, only after the bank has paid it, also by four 
   expect(runs.filter(({ payout }) => payout).map(({ payout }) => payout!.paymentPaise)).toEqual([10_00n])
   expect(runs.filter(({ reason }) => reason === 'nothing_due')).toHaveLength(3)
   await pay(of, 30)
-  await service.app.services.commands.open(recordSettlement).run({
-    tenantId: of.merchantId,
-    fileId: 'stf_late',
-    lines: [{ utr: late.utr, line: 1, amountPaise: paise(20_00n), settledOn: today() }],
-  })
+  await recordSettlement(service.app.services.commands, 'stf_late', [
+    { utr: late.utr, line: 1, amountPaise: paise(20_00n), settledOn: today() },
+  ])
   expect((await prepare(of)).payout).toMatchObject({ paymentCount: 2, paymentPaise: 50_00n })
   expect(await brokenIn(service)).toEqual([])
 })

@@ -5,7 +5,7 @@ import { endCardsLoop } from '@svc/core/cards/end-card'
 import { forgetUsersLoop } from '@svc/core/cards/forget-users'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
 import { expireDisputesLoop } from '@svc/core/payments/expire-disputes'
-import { matchLateLinesLoop } from '@svc/core/payments/match-late-lines'
+import { matchLateLinesLoop } from '@svc/core/settlements/match-late-lines'
 import type { Services } from '@svc/server/http/operation'
 import type { Part } from './part.ts'
 

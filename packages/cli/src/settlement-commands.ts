@@ -2,7 +2,7 @@ import {
   type DifferenceKind,
   type SettlementDifference,
   settlementDifferences,
-} from '@svc/core/payments/import-settlement'
+} from '@svc/core/settlements/differences'
 import { formatRupees } from '@svc/kernel/money'
 import { type Command, InvalidArgumentError } from 'commander'
 import { withInstallation } from './context.ts'
@@ -20,6 +20,7 @@ const WHAT_TO_DO: Readonly<Record<DifferenceKind, string>> = {
   unknown: 'ask the bank for its notice; then import the file again',
   differs: 'compare with the bank; import the line with which it corrects its own',
   missing: 'wait for a later file, then claim it from the bank',
+  remainder: 'ask the bank for the lines of this transfer that are missing',
 }
 
 export function addSettlementCommands(program: Command): void {
@@ -58,11 +59,23 @@ async function printDifferences({ days, ...printed }: DifferencesOptions): Promi
 const rupees = (amount: bigint | null) => (amount === null ? '' : formatRupees(amount))
 
 const shown = (
-  { kind, utr, tenantId, paymentId, bankPaise, paymentPaise, since }: SettlementDifference,
+  {
+    kind,
+    utr,
+    batchUtr,
+    lineKind,
+    tenantId,
+    paymentId,
+    bankPaise,
+    paymentPaise,
+    since,
+  }: SettlementDifference,
   nowMs: number,
 ) => ({
   kind,
   utr,
+  batchUtr: batchUtr ?? '',
+  lineKind: lineKind ?? '',
   tenantId,
   paymentId: paymentId ?? '',
   bankAmount: rupees(bankPaise),

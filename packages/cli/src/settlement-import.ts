@@ -1,12 +1,26 @@
+import { randomBytes } from 'node:crypto'
+import { idMaker } from '@svc/contract/id-kinds'
 import type { FileFormat } from '@svc/core/bank-files/file-format'
-import { readBankFile } from '@svc/core/bank-files/read-bank-file'
-import { SETTLEMENT_FIELDS, SettlementReader, type SettlementRow } from '@svc/core/bank-files/settlement-rows'
-import { type Batch, SettlementSummary } from '@svc/core/bank-files/settlement-summary'
+import { type ReadFile, readBankFile } from '@svc/core/bank-files/read-bank-file'
+import { SETTLEMENT_FIELDS, SettlementReader } from '@svc/core/bank-files/settlement-rows'
+import { SettlementSummary } from '@svc/core/bank-files/settlement-summary'
 import { SETTLEMENT_FORMATS } from '@svc/core/bank-files/shipped-formats'
-import { importSettlement, previewOf } from '@svc/core/payments/import-settlement'
-import { recordSettlement } from '@svc/core/payments/record-settlement'
-import type { FileLine } from '@svc/core/payments/settlement-line'
+import {
+  type BatchCounts,
+  SETTLEMENT_RAILS,
+  type SettlementBatch,
+  type SettlementRail,
+} from '@svc/core/settlements/batch'
+import { countBatch, importSettlement, type SettlementImport } from '@svc/core/settlements/import-settlement'
+import { settlementBatchToWire } from '@svc/core/settlements/list-batches'
+import {
+  previewBatch,
+  type RecordBatch,
+  type RecordedBatch,
+  recordBatch,
+} from '@svc/core/settlements/record-batch'
 import { formatRupees } from '@svc/kernel/money'
+import { systemClock } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
 import { type Command, Option } from 'commander'
 import {
@@ -31,6 +45,7 @@ interface ImportOptions extends BankFileOptions {
   readonly amount?: string
   readonly date?: string
   readonly unit?: 'rupees' | 'paise'
+  readonly rail: SettlementRail
 }
 
 export function addSettlementImport(settlement: Command): void {
@@ -41,13 +56,19 @@ export function addSettlementImport(settlement: Command): void {
     .option('--amount <column>', 'the column of the amount')
     .option('--date <column>', 'the column of the day of settlement')
     .addOption(new Option('--unit <unit>', 'what amounts are in').choices(['rupees', 'paise']))
+    .addOption(
+      new Option('--rail <rail>', 'whose transfers they are: the bank’s of payments, or the card network’s')
+        .choices([...SETTLEMENT_RAILS])
+        .default('upi'),
+    )
   withFileOptions(command, `${Object.keys(SETTLEMENT_FORMATS).join(', ')}, or a JSON file`)
     .addHelpText(
       'after',
       `
-Without --format the file has the columns utr, amount and date, or those that you name. All lines are read before the
-first is recorded. The money of each line that fits a payment goes from the merchant's clearing account to its bank
-account, in the ledger. Refunds, disputes and charges of a net settlement are listed and not booked.
+Without --format the file has the columns utr, amount and date, or those that you name; with batchUtr, valueDate,
+netAmount and kind it has whole transfers of the bank. All lines are read before the first is recorded. The bank account
+moves by the net amount of each transfer: lines that fit a payment, refund or dispute go to its merchant, charges to ours,
+and what fits nothing waits until it does: svc admin settlement differences.
 
 Examples:
   svc admin settlement import settlement-2026-04-01.csv --utr RRN --amount "Settled Amount" --date "Value Date"
@@ -73,9 +94,9 @@ async function formatOf({ format, utr, amount, date, unit }: ImportOptions): Pro
 async function runImport(file: string, options: ImportOptions): Promise<void> {
   const format = await formatOf(options)
   const source = await fileSource(file)
-  const reader = new SettlementReader(format)
+  const reader = new SettlementReader(format, options.rail)
   const summary = new SettlementSummary()
-  const { read, done } = await withInstallation(async (context) => {
+  await withInstallation(async (context) => {
     const days = await readingDays(context)
     const reading = {
       format,
@@ -91,80 +112,66 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
     reportProblems(file, of, options)
     const fileId = `stf_${of.hash.slice(0, 26)}`
     const record = await recorderOf(context, fileId, options)
-    const lines = paymentsOf(of.rows())
-    return { read: of, done: await importSettlement({ database: context.database, record }, fileId, lines) }
+    const transfers = { rail: options.rail, fileId, linesOf: summary.linesOf.bind(summary) }
+    const done = await importSettlement(record, transfers, of.rows())
+    const counts = await Promise.all(done.batches.map(({ batchId }) => countBatch(context.database, batchId)))
+    const batches = done.batches.map((batch, i): [SettlementBatch, BatchCounts] => [batch, counts[i]!])
+    report({ fileId, done, batches, read: of }, options)
   })
-  const { conflicting, matchedPaise, ...counts } = done
-  for (const line of conflicting)
+}
+
+interface Report {
+  readonly fileId: string
+  readonly done: SettlementImport
+  readonly batches: readonly (readonly [SettlementBatch, BatchCounts])[]
+  readonly read: Pick<ReadFile<unknown>, 'skipped' | 'unreadable' | 'problems'>
+}
+
+function report({ fileId, done, batches, read }: Report, { json = false }: ImportOptions): void {
+  const { conflicting, matchedPaise, batches: _, ...counts } = done
+  for (const { line, reference, kind, amountPaise } of conflicting)
     process.stderr.write(
-      `line ${line.line}: ${line.utr} was recorded before with another amount than ${formatRupees(line.amountPaise)}\n`,
+      `line ${line}: ${reference ?? kind} was recorded before with another amount than ${formatRupees(amountPaise)}\n`,
     )
-  if (!options.json) printOthers(summary)
   const record = {
+    fileId,
     ...counts,
     conflicting: conflicting.length,
     matchedAmount: formatRupees(matchedPaise),
-    notBooked: summary.notBooked,
     skipped: read.skipped,
     unreadable: read.unreadable,
   }
-  if (options.json)
+  if (json)
     printJson({
       ...record,
-      others: summary.others.map(otherToWire),
-      batches: summary.batches.map(batchToWire),
+      batches: batches.map(([batch, of]) => settlementBatchToWire(batch, of)),
       problems: problemsToWire(read.problems),
     })
-  else printRecord(record, false)
+  else {
+    for (const [batch, of] of batches) if (batch.isAwaited) process.stderr.write(`${inWords(batch, of)}\n`)
+    printRecord(record, false)
+  }
   if (conflicting.length > 0) process.exitCode = 1
+}
+
+const inWords = (batch: SettlementBatch, of: BatchCounts): string => {
+  const { batchUtr, valueDate, netAmount, status, remainder, unmatched } = settlementBatchToWire(batch, of)
+  const waiting = unmatched > 0 ? `; ${unmatched} lines fit nothing yet` : ''
+  return `transfer ${batchUtr} of ${valueDate}: ${netAmount} ${status}${waiting}${remainder === '0.00' ? '' : `; ${remainder} is in no line`}`
 }
 
 /** A dry run records nothing, and needs no operator in whose name money moves. */
 async function recorderOf(context: CommandContext, fileId: string, { dryRun = false }: ImportOptions) {
-  const { database, commands } = context
-  if (dryRun) return previewOf(database)
+  const { database, commands, config } = context
+  if (dryRun)
+    return previewBatch({ config, database, clock: systemClock, newId: idMaker(systemClock, randomBytes) })
   const actor = await moneyActor(context)
   const entry = { actor, action: 'settlement.imported', target: fileId }
   await database.operate(async (tx) => recordAudit(tx, [entry]))
-  return (args: Parameters<ReturnType<typeof previewOf>>[0]) => commands.open(recordSettlement).run(args)
-}
-
-async function* paymentsOf(rows: AsyncIterable<SettlementRow>): AsyncGenerator<FileLine> {
-  for await (const { kind, line, reference, amountPaise, settledOn } of rows)
-    if (kind === 'payment' && reference !== undefined) yield { utr: reference, line, amountPaise, settledOn }
-}
-
-const OTHERS_SHOWN = 20
-
-function printOthers({ others, notBooked, batches }: SettlementSummary): void {
-  const shown = others.slice(0, OTHERS_SHOWN).map((row) => {
-    const { kind, reference, amount } = otherToWire(row)
-    return `line ${row.line}: ${kind.replace('_', ' ')}${reference === '' ? '' : ` ${reference}`} of ${amount} is not booked`
-  })
-  if (notBooked > OTHERS_SHOWN) shown.push(`and more: ${notBooked} lines are not booked`)
-  for (const batch of batches) {
-    const { batchUtr, valueDate, lines, total, remainder } = batchToWire(batch)
-    shown.push(
-      `transfer ${batchUtr} of ${valueDate}: ${lines} lines, ${total}${remainder === '' || remainder === '0.00' ? '' : `; ${remainder} of its net amount is in no line`}`,
-    )
+  const audit = {
+    actor,
+    action: 'settlement_batch.recorded',
+    target: ({ batch }: RecordedBatch) => batch.batchId,
   }
-  if (shown.length > 0) process.stderr.write(`${shown.join('\n')}\n`)
+  return (batch: RecordBatch) => commands.open(recordBatch).run(batch, audit)
 }
-
-const otherToWire = ({ line, kind, reference, amountPaise, settledOn, batchUtr }: SettlementRow) => ({
-  line,
-  kind,
-  reference: reference ?? '',
-  amount: formatRupees(amountPaise),
-  date: settledOn,
-  batchUtr: batchUtr ?? '',
-})
-
-const batchToWire = ({ batchUtr, valueDate, lines, totalPaise, netPaise }: Batch) => ({
-  batchUtr,
-  valueDate,
-  lines,
-  total: formatRupees(totalPaise),
-  netAmount: netPaise === undefined ? '' : formatRupees(netPaise),
-  remainder: netPaise === undefined ? '' : formatRupees(netPaise - totalPaise),
-})

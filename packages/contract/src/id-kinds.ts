@@ -52,6 +52,7 @@ export const ID_KINDS = {
   rnt: { of: 'notice of the rail', fields: ['noticeId'] },
   ses: { of: 'session of an operator', fields: ['sessionId'] },
   sk: { of: 'shared key', fields: ['kid'] },
+  stb: { of: 'transfer of a bank or network', fields: ['batchId'] },
   stf: { of: 'settlement file of the bank', fields: [] },
   svc: { of: 'transaction reference of a QR code, in upper case (decision Q12)', fields: ['tr'] },
   tok: { of: 'access token', fields: ['jti'] },

@@ -116,6 +116,12 @@ export const PAYOUT_FAILURES = {
     'The payment cannot be adjusted to this amount',
     'The description says why.',
   ),
+  settlement_batch_differs: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This transfer was recorded before with another net amount, or was taken back',
+    'Compare with the bank: a transfer keeps its reference, and its net amount does not change.',
+  ),
   settlement_reference_used: kind(
     409,
     'CONFLICT_ERROR',

@@ -64,6 +64,7 @@ import { acceptPaymentOperation } from './payments/upi-rail.ts'
 import { getQrCode } from './qr-codes/get-qr-code.ts'
 import { cancelQrCodeOperation, createQrCodeOperation } from './qr-codes/qr-codes.ts'
 import { searchQrCodes } from './qr-codes/search-qr-codes.ts'
+import { receiveNetworkSettlement, receiveSettlement } from './rails/rail-settlements.ts'
 import { listOwnRequests } from './requests/list-requests.ts'
 import { transferFromBank } from './sandbox/bank-transfer.ts'
 import { refundAtTerminal, spendAtTerminal } from './sandbox/card-terminal.ts'
@@ -187,12 +188,14 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   acceptPaymentOperation,
   confirmRefundOperation,
   receiveDisputeOperation,
+  receiveSettlement,
   authorizeCard,
   captureCard,
   voidCard,
   refundCardMessage,
   adviseCard,
   inquireBalance,
+  receiveNetworkSettlement,
   receiveBankCreditOperation,
   payQrCode,
   payOut,

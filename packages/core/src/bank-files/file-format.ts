@@ -4,18 +4,42 @@ import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { ENCODINGS, FileRejected } from './file-source.ts'
 
-/** What a line of a settlement is; `debit` where the file does not say what was taken. */
+/** On which side a line of a kind is: `in` is money to us; `either`: also what was given back or corrected. */
+type LineSide = 'in' | 'out' | 'either'
+
+/** What a line of a settlement is, for each rail; `debit` where the file does not say what was taken. */
+export const KINDS_OF_RAIL = {
+  upi: {
+    payment: 'in',
+    refund: 'out',
+    dispute: 'out',
+    dispute_reversal: 'in',
+    charge: 'either',
+    charge_gst: 'either',
+    adjustment: 'either',
+    debit: 'out',
+  },
+  card: {
+    capture: 'out',
+    refund: 'in',
+    chargeback: 'in',
+    chargeback_reversal: 'out',
+    interchange: 'in',
+    charge: 'either',
+    charge_gst: 'either',
+    adjustment: 'either',
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, LineSide>>>>
+export type SettlementRail = keyof typeof KINDS_OF_RAIL
+export type LineKind = keyof (typeof KINDS_OF_RAIL)['upi'] | keyof (typeof KINDS_OF_RAIL)['card']
+
 export const LINE_KINDS = [
-  'payment',
-  'refund',
-  'dispute',
-  'dispute_reversal',
-  'charge',
-  'charge_gst',
-  'adjustment',
-  'debit',
-] as const
-export type LineKind = (typeof LINE_KINDS)[number]
+  ...new Set(Object.values(KINDS_OF_RAIL).flatMap((kinds) => Object.keys(kinds))),
+] as readonly LineKind[]
+
+/** `undefined`: transfers of the rail have no such lines. */
+export const sideOf = (rail: SettlementRail, kind: LineKind): LineSide | undefined =>
+  (KINDS_OF_RAIL[rail] as Partial<Record<LineKind, LineSide>>)[kind]
 
 const Word = Type.String({ minLength: 1, maxLength: 100 })
 const Words = Type.Array(Word, { minItems: 1, maxItems: 50 })

@@ -1,5 +1,13 @@
 import { type Paise, paise } from '@svc/kernel/money'
-import { canonicalWord, type FieldsOf, type FileFormat, LINE_KINDS, type LineKind } from './file-format.ts'
+import {
+  canonicalWord,
+  type FieldsOf,
+  type FileFormat,
+  LINE_KINDS,
+  type LineKind,
+  type SettlementRail,
+  sideOf,
+} from './file-format.ts'
 import type { LineReader } from './line-reader.ts'
 
 export const SETTLEMENT_FIELDS: FieldsOf = {
@@ -14,15 +22,20 @@ export interface SettlementRow {
   /** Absent of charges that name none. */
   readonly reference: string | undefined
   readonly amountPaise: Paise
+  /** The day of the transfer. */
   readonly settledOn: string
+  /** The day of what the line is of, where the file has both. */
+  readonly date: string | undefined
+  readonly note: string | undefined
   readonly batchUtr: string | undefined
   /** Of the whole transfer. */
   readonly netPaise: Paise | undefined
 }
 
-const POSITIVE: ReadonlySet<LineKind> = new Set(['payment', 'dispute_reversal'])
-const NEGATIVE: ReadonlySet<LineKind> = new Set(['refund', 'dispute', 'debit', 'charge', 'charge_gst'])
-const CHARGES: ReadonlySet<LineKind> = new Set(['charge', 'charge_gst'])
+/** They need no reference. */
+const CHARGES: ReadonlySet<LineKind> = new Set(['charge', 'charge_gst', 'interchange', 'adjustment'])
+/** Below zero where only the kind says the sign. */
+const TAKEN: ReadonlySet<LineKind> = new Set(['charge', 'charge_gst'])
 
 type Words<T> = ReadonlyMap<string, T>
 const wordsOf = <T extends string>(lists: Readonly<Record<string, readonly string[]>>): Words<T> =>
@@ -33,11 +46,13 @@ const wordsOf = <T extends string>(lists: Readonly<Record<string, readonly strin
 /** Reads lines of settlement files as one format has them. */
 export class SettlementReader {
   readonly #format: FileFormat
+  readonly #rail: SettlementRail
   readonly #kinds: Words<LineKind | 'ignored'>
   readonly #signs: Words<'credit' | 'debit'>
 
-  constructor(format: FileFormat) {
+  constructor(format: FileFormat, rail: SettlementRail = 'upi') {
     this.#format = format
+    this.#rail = rail
     this.#kinds = wordsOf(format.kinds ?? Object.fromEntries(LINE_KINDS.map((kind) => [kind, [kind]])))
     this.#signs = wordsOf(format.signs ?? {})
   }
@@ -47,6 +62,8 @@ export class SettlementReader {
     const kind =
       line.stated('kind') === undefined ? this.#unstatedKind(line) : line.oneOf('kind', this.#kinds)
     if (kind === 'ignored') return []
+    if (kind !== undefined && sideOf(this.#rail, kind) === undefined)
+      line.problem(line.columnOf('kind'), `is ${kind}, which no transfer of this rail has; see --rail`)
     line.guard('payment')
     const amountPaise = this.#amount(line, kind)
     const reference =
@@ -61,7 +78,7 @@ export class SettlementReader {
       line.stated('netAmount') === undefined ? undefined : line.amount('netAmount', { signed: true })
     const settledOn = valueDate ?? date
     if (amountPaise === undefined || settledOn === undefined || line.problems.length > 0) return []
-    const of = { line: line.line, settledOn, batchUtr, netPaise }
+    const of = { line: line.line, settledOn, date, note: line.stated('note'), batchUtr, netPaise }
     const said = kind ?? (amountPaise < 0n ? 'debit' : 'payment')
     const own = { ...of, kind: said, reference, amountPaise }
     const charges = this.#charges(line).map((charge) => ({ ...of, ...charge, reference }))
@@ -81,10 +98,9 @@ export class SettlementReader {
     const column = line.columnOf(this.#format.sign === 'debit-credit' ? 'credit' : 'amount')
     if (amount === 0n)
       return line.problem(column, 'must be rupees above 0, with at most two decimals: it is zero')
-    if (kind !== undefined && POSITIVE.has(kind) && amount < 0n)
-      return line.problem(column, `is below zero, and the line is a ${kind}`)
-    if (kind !== undefined && NEGATIVE.has(kind) && !CHARGES.has(kind) && amount > 0n)
-      return line.problem(column, `is above zero, and the line is a ${kind}`)
+    const side = kind && sideOf(this.#rail, kind)
+    if (side === 'in' && amount < 0n) return line.problem(column, `is below zero, and the line is a ${kind}`)
+    if (side === 'out' && amount > 0n) return line.problem(column, `is above zero, and the line is a ${kind}`)
     return amount
   }
 
@@ -94,7 +110,7 @@ export class SettlementReader {
         return this.#debitOrCredit(line)
       case 'by-kind': {
         const amount = line.amount('amount', { signed: kind === 'adjustment' })
-        return amount !== undefined && kind !== undefined && NEGATIVE.has(kind) ? paise(0n - amount) : amount
+        return amount !== undefined && kind !== undefined && this.#isTaken(kind) ? paise(0n - amount) : amount
       }
       case 'by-column': {
         const sign = line.oneOf('sign', this.#signs)
@@ -104,6 +120,10 @@ export class SettlementReader {
       default:
         return line.amount('amount', { signed: true })
     }
+  }
+
+  #isTaken(kind: LineKind): boolean {
+    return TAKEN.has(kind) || sideOf(this.#rail, kind) === 'out'
   }
 
   #debitOrCredit(line: LineReader): Paise | undefined {

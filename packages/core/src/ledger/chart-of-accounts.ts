@@ -138,8 +138,16 @@ export const CHART_OF_ACCOUNTS = {
     title: 'GST input credit',
     meaning: 'GST that banks and networks charged us, set against what we owe',
   },
-  rail_charges: { ...expense, title: 'Charges of the rail', meaning: 'What the bank of the UPI rail charged us' },
-  network_charges: { ...expense, title: 'Charges of the network', meaning: 'What the card network charged us' },
+  rail_charges: {
+    ...expense,
+    title: 'Charges of the rail',
+    meaning: 'What the bank of the UPI rail charged us',
+  },
+  network_charges: {
+    ...expense,
+    title: 'Charges of the network',
+    meaning: 'What the card network charged us',
+  },
   interchange_income: {
     ...income,
     title: 'Interchange',
@@ -149,7 +157,8 @@ export const CHART_OF_ACCOUNTS = {
   tds_receivable: {
     ...asset,
     title: 'TDS receivable',
-    meaning: 'Tax that merchants deducted from our fees, by their certificates, until the tax office refunds it',
+    meaning:
+      'Tax that merchants deducted from our fees, by their certificates, until the tax office refunds it',
   },
   owner_equity: {
     unit: 'INR',

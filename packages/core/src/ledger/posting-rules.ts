@@ -90,8 +90,8 @@ const POSTINGS = {
     ),
   ],
   network_settlement: [
+    program(...both(['ppi_bank', 'card_settlement'])),
     rail(
-      ...both(['ppi_bank', 'card_settlement']),
       ...both(['ppi_bank', 'network_unmatched']),
       ...both(['ppi_bank', 'interchange_income']),
       ...both(['network_charges', 'ppi_bank']),

@@ -10,6 +10,11 @@ import { enteredReference } from '../ledger/entered-reference.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
 import { type Approvable, moneyCommand } from '../ledger/money-command.ts'
 import { StoredPaise, storedArgs } from '../ledger/stored-args.ts'
+import { settlementAccounts, settlementPosting } from '../settlements/postings.ts'
+import { settledEvent } from '../settlements/settle-payments.ts'
+import { placeOf } from '../settlements/settlement-journals.ts'
+import { type SettlementLine, settlementLines } from '../settlements/settlement-line.ts'
+import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { adjustmentChange } from './adjustment-rules.ts'
 import { addMoved, adjustedByOnePerson, type Moved } from './by-one-person.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
@@ -22,9 +27,6 @@ import {
   type PaymentAdjustment,
   paymentAdjustments,
 } from './payment-adjustment.ts'
-import { settledEvent } from './record-settlement.ts'
-import { settlementJournal } from './settlement-journals.ts'
-import { type SettlementLine, settlementLines } from './settlement-line.ts'
 
 export interface AdjustPayment {
   readonly merchantId: string
@@ -61,7 +63,7 @@ export interface AdjustedPayment {
   /** Absent for a repeat, which changes nothing. */
   readonly journal: Journal | undefined
   /** The settlement line that fits from then on, with the journal of its money. */
-  readonly settled: { readonly line: SettlementLine; readonly journal: Journal } | undefined
+  readonly settled: { readonly line: SettlementLine; readonly journals: readonly Journal[] } | undefined
   readonly opens: readonly Account[]
   /** What was adjusted of the payment before without a second person. */
   readonly beforePaise: bigint
@@ -69,7 +71,7 @@ export interface AdjustedPayment {
 }
 
 const saveAdjusted = payments.updates(['adjustedPaise'], 'adjust')
-const saveMatched = settlementLines.updates(['status', 'journalId'], 'match')
+const saveMatched = settlementLines.updates(['status', 'journalId', 'unmatchedJournalId'], 'match')
 const BY_REFERENCE = statement<PaymentAdjustment>(
   'payment_adjustments_by_reference',
   `select ${paymentAdjustments.columns} from payment_adjustments a
@@ -130,9 +132,10 @@ export const adjustPayment = moneyCommand({
       ...args,
       reference: enteredReference(args.reference),
       tenantId: args.merchantId,
+      otherTenantId: PLATFORM_TENANT,
       ids: {
         adjustment: newId('adj'),
-        legs: [newId('trf'), newId('trf'), newId('trf')],
+        legs: [newId('trf'), newId('trf'), newId('trf'), newId('trf')],
         events: [newId('evt'), newId('evt')],
       },
       timeZone: config.BUSINESS_TIME_ZONE,
@@ -167,7 +170,7 @@ export const adjustPayment = moneyCommand({
     saveJournals(
       tx,
       made[0]!.command.timeZone,
-      [...made, ...settled].map(({ journal }) => journal),
+      [...made.map(({ journal }) => journal), ...settled.flatMap(({ journals }) => journals)],
       made.flatMap(({ opens }) => opens),
     )
     paymentAdjustments.insert(
@@ -188,7 +191,9 @@ function eventsOf({ payment, adjustment, settled, command }: AdjustedPayment): O
     timeZone,
   } = command
   const adjusted = adjustmentEvent(payment, adjustment, events[0], timeZone)
-  return settled ? [adjusted, settledEvent(payment, events[1], adjustment.createdAt, timeZone)] : [adjusted]
+  return settled
+    ? [adjusted, settledEvent(payment, { at: adjustment.createdAt, timeZone, isAwaited: false }, events[1])]
+    : [adjusted]
 }
 
 async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
@@ -198,7 +203,10 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
     payments.lockRows<Refundable>(tx, LOCK_PAYMENT, commands),
     lockAccounts(
       tx,
-      commands.flatMap(({ merchantId }) => adjustmentAccounts(merchantId)),
+      commands.flatMap(({ merchantId }) => [
+        ...adjustmentAccounts(merchantId),
+        ...settlementAccounts('upi', [merchantId]),
+      ]),
     ),
     tx.query(
       BY_REFERENCE,
@@ -273,15 +281,33 @@ function decide(state: State, command: Prepared, now: Date): AdjustedPayment {
     adjustment,
     payment: { ...payment, adjustedPaise: paise(payment.adjustedPaise + changePaise) },
     journal: adjustmentJournal(adjustment, ids.legs),
-    settled: isFitting ? settledBy(line, adjustment, ids.legs[2]) : undefined,
+    settled: isFitting ? settledBy(line, adjustment, [ids.legs[2], ids.legs[3]]) : undefined,
     opens: advancedPaise > 0n && !state.balances.has(advances.accountId) ? [advances] : [],
     beforePaise,
     command,
   }
 }
 
-/** The line of the bank's file fits from now on: its money is with our bank. */
-function settledBy(line: SettlementLine, { createdAt }: PaymentAdjustment, transferId: string) {
-  const journal = settlementJournal([line], { transferId, tenantId: line.tenantId, createdAt })
-  return { line: { ...line, status: 'MATCHED', journalId: journal.journalId } as const, journal }
+/** The line of the bank's transfer fits from now on: its money is the merchant's, and no longer the platform's. */
+function settledBy(
+  line: SettlementLine,
+  { createdAt: at }: PaymentAdjustment,
+  [own, freed]: readonly [string, string],
+) {
+  const { amountPaise, settledOn: valueDate } = line
+  const of = { rail: 'upi', valueDate, batchId: line.batchId ?? line.fileId, at } as const
+  const journal = settlementPosting(
+    { ...of, as: 'settled', tenantId: line.tenantId, reference: placeOf(line), transferId: () => own },
+    [{ kind: 'upi_clearing', amountPaise }],
+  )
+  const ofPlatform = settlementPosting(
+    { ...of, as: 'matched', tenantId: PLATFORM_TENANT, transferId: () => freed },
+    line.unmatchedJournalId === null ? [] : [{ kind: 'settlement_unmatched', amountPaise: 0n - amountPaise }],
+  )
+  const settled = {
+    status: 'MATCHED',
+    journalId: journal?.journalId ?? null,
+    unmatchedJournalId: null,
+  } as const
+  return { line: { ...line, ...settled }, journals: [journal, ofPlatform].flatMap((each) => each ?? []) }
 }

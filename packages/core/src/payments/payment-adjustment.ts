@@ -74,7 +74,7 @@ export const adjustmentAccounts = (merchantId: string): Account[] =>
   (['payable', 'upi_clearing', 'bank', 'merchant_advances'] as const).map((kind) => account(kind, merchantId))
 
 /** Ids of the two legs, and of that of the settlement. */
-export type LegIds = readonly [string, string, string]
+export type LegIds = readonly [string, string, string, string]
 
 /** The bank owes more or less than its notice said, and so do we: from what is payable, and beyond it as an advance. */
 export function adjustmentJournal(adjustment: PaymentAdjustment, [first, second]: LegIds): Journal {

@@ -1,6 +1,6 @@
-import { statement } from '@svc/platform/db/statement'
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 import { NOTICE_CHECKS } from '../rails/reconcile-notices.ts'
+import { SETTLEMENT_CHECKS } from '../settlements/reconcile-settlements.ts'
 import { ADJUSTMENT_CHECKS } from './reconcile-adjustments.ts'
 import { DISPUTE_CHECKS } from './reconcile-disputes.ts'
 import { LATE_PAYMENT_CHECKS } from './reconcile-late-payments.ts'
@@ -10,7 +10,6 @@ import { SUSPENSE_CHECKS } from './reconcile-suspense.ts'
 
 const CODES = subjects('QR codes', 'qr_codes')
 const PAYMENTS = subjects('payments', 'payments')
-const LINES = subjects('settlement lines', 'settlement_lines')
 
 /** What must be true between codes, payments, events and the ledger; the checks that `svc admin reconcile` adds for this area. */
 export const PAYMENT_CHECKS: readonly Check[] = [
@@ -115,34 +114,7 @@ export const PAYMENT_CHECKS: readonly Check[] = [
        where (h.refund_pending, h.suspended, h.refunded) is distinct from
          (coalesce(e.refund_pending, 0), coalesce(e.suspended, 0), coalesce(e.refunded, 0)) limit 100`,
   ),
-  check(
-    'settlement_lines',
-    LINES,
-    'Every matched settlement line has its payment, of its amount',
-    (
-      chosen,
-    ) => `select l.utr as subject, 'matched with ' || coalesce((p.amount_paise + p.adjusted_paise)::text, 'no payment') as detail
-       from settlement_lines l left join payments p on p.merchant_id = l.tenant_id and p.payment_id = l.payment_id
-       where ${chosen('l.utr')} and l.status = 'MATCHED' and p.amount_paise + p.adjusted_paise is distinct from l.amount_paise limit 100`,
-  ),
-  {
-    check:
-      'A settlement journal moves what its lines add up to, less those that the bank has corrected since',
-    of: LINES,
-    differences: statement(
-      'reconcile_settlement_journals',
-      `select j.journal_id as subject, 'moved ' || t.amount || ', moved back ' || back.amount || ', matched '
-           || coalesce(sum(l.amount_paise), 0) as detail
-       from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
-         cross join lateral (
-           select coalesce(sum(b.amount), 0)::bigint as amount from ledger_transfers b
-           where b.tenant_id = j.tenant_id and b.object_id = j.journal_id and b.kind = 'bank_settlement_reversed') back
-         left join settlement_lines l on l.tenant_id = j.tenant_id and l.journal_id = j.journal_id
-       where j.kind = 'bank_settlement'
-       group by j.journal_id, t.amount, back.amount
-       having t.amount - back.amount <> coalesce(sum(l.amount_paise), 0) limit 100`,
-    ),
-  },
+  ...SETTLEMENT_CHECKS,
   check(
     'code_events',
     CODES,

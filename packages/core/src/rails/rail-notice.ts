@@ -59,6 +59,7 @@ const KIND_FLAGS = {
   refund_notice: 'refund',
   dispute_notice: 'dispute',
   transfer_notice: 'transfer',
+  settlement_notice: 'settlement',
 } as const
 
 /** The route that a notice was sent to. */

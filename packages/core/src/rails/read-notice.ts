@@ -20,9 +20,11 @@ export type NoticeFlag =
   | 'dispute_notice'
   /** The notice is about a transfer to a card account. */
   | 'transfer_notice'
+  /** The notice is about a transfer of the bank or network, with its lines. */
+  | 'settlement_notice'
 
 /** What a signed notice is about. Each kind has a route. */
-export type NoticeKind = 'credit' | 'refund' | 'dispute' | 'transfer'
+export type NoticeKind = 'credit' | 'refund' | 'dispute' | 'transfer' | 'settlement'
 
 /** What every notice of received money says, in our terms. */
 export interface ReceivedMoney {
@@ -172,6 +174,7 @@ export function statedKind(
 ): NoticeKind | undefined {
   const has = (name: 'virtualAccount' | 'tr' | 'payerVpa' | 'payeeVpa') =>
     stated.at(fields[name]) !== undefined || stated.at(name) !== undefined
+  if (stated.at('batchUtr') !== undefined) return 'settlement'
   if (stated.at('caseReference') !== undefined) return 'dispute'
   if (stated.at('refundId') !== undefined) return 'refund'
   const status = stated.at('status')

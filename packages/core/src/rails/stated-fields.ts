@@ -145,6 +145,14 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   'caseReference',
   'reason',
   'respondBy',
+  'batchUtr',
+  'valueDate',
+  'netAmount',
+  'lines',
+  'kind',
+  'reference',
+  'date',
+  'note',
 ])
 const canonicalName = (name: string): string => name.replace(/[-_\s]/g, '').toLowerCase()
 const BY_CANONICAL_NAME: ReadonlyMap<string, string> = new Map(

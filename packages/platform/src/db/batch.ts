@@ -177,7 +177,7 @@ function beginText(batchId: string, entries: readonly Entry[], lockWaitMs: numbe
   // A retry key may be another tenant's than the rows: a bank's notice is stored under the platform.
   const tenants = tenantSet(
     entries.flatMap(({ tenantId, retry, command: { otherTenantId } }) =>
-      [tenantId, retry?.tenantId, otherTenantId].filter((id) => id !== undefined),
+      [tenantId, retry?.tenantId, otherTenantId].flat().filter((id) => id !== undefined),
     ),
   )
   return (

@@ -9,8 +9,8 @@ import type { ResponseKey } from './idempotency-store.ts'
 /** A command that is ready for its batch: it carries its ids and random values, so that deciding needs none. */
 export interface PreparedCommand {
   readonly tenantId: string
-  /** Whose rows it writes besides, such as a notice that belonged to the platform until now. */
-  readonly otherTenantId?: string | undefined
+  /** Whose rows it writes besides, such as a notice that belonged to the platform until now; of a bank's file, of many. */
+  readonly otherTenantId?: string | readonly string[] | undefined
   /** Put on record in the same transaction, if the command is carried out. */
   readonly audit?: CommandAudit
 }
@@ -92,6 +92,6 @@ export const unsettled = <E extends Entry>(entries: readonly E[]): E[] =>
 export const isHeld = (
   { tenantId, command: { otherTenantId } }: Entry,
   heldTenants: ReadonlySet<string>,
-): boolean => heldTenants.has(tenantId) || (otherTenantId !== undefined && heldTenants.has(otherTenantId))
+): boolean => [tenantId, otherTenantId ?? []].flat().some((id) => heldTenants.has(id))
 
 export type Outcome = { readonly result: unknown } | { readonly failure: Error }

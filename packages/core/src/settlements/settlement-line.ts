@@ -17,7 +17,7 @@ import {
  */
 export type SettlementStatus = 'MATCHED' | 'DIFFERS' | 'UNKNOWN'
 
-/** Credits that the bank has paid us, one line of its settlement files each. */
+/** Credits that the bank has paid us, one line of its transfers each. */
 export const settlementLines = table('settlement_lines', 'l', ['tenantId', 'utr'], {
   tenantId: text,
   /** The bank's reference, in its canonical form. */
@@ -33,6 +33,10 @@ export const settlementLines = table('settlement_lines', 'l', ['tenantId', 'utr'
   journalId: nullable(text),
   /** Places of the lines that it has taken the place of: imported again, they change nothing (decision Q18). */
   superseded: texts<string>(),
+  /** The transfer of the bank that it belongs to; `null`: recorded before transfers were. */
+  batchId: nullable(text),
+  /** The journal of the platform that has its money as long as it fits no payment. */
+  unmatchedJournalId: nullable(text),
   recordedAt: instant,
 })
 export type SettlementLine = RowOf<typeof settlementLines>

@@ -1,5 +1,4 @@
 import { required } from '@svc/kernel/invariant'
-import { paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { accountId } from '../ledger/accounts.ts'
@@ -16,23 +15,6 @@ interface Made {
 
 /** Where a line stands; it is recorded once, so its place names a journal. */
 export const placeOf = ({ fileId, line }: Place): string => `${fileId}/${line}`
-
-/** What the bank paid on one day for these lines of one file goes from the clearing account to the bank account. */
-export function settlementJournal(
-  lines: readonly (Place & Pick<SettlementLine, 'amountPaise' | 'settledOn'>)[],
-  made: Made,
-): Journal {
-  const first = required(lines[0], 'a settlement journal has lines')
-  const transfer = {
-    ...made,
-    kind: 'bank_settlement' as const,
-    debitAccountId: accountId('bank', made.tenantId),
-    creditAccountId: accountId('upi_clearing', made.tenantId),
-    amountPaise: paise(lines.reduce((sum, { amountPaise }) => sum + amountPaise, 0n)),
-    objectId: first.fileId,
-  }
-  return { ...journalOf(transfer, placeOf(first)), effectiveDate: first.settledOn }
-}
 
 /** The bank has corrected a line: what it had moved goes back. The journal of it may have moved other lines too. */
 export const settlementReversal = (

@@ -1,12 +1,15 @@
-import type { Payment } from './payment.ts'
-import { correctedPaise } from './payment.ts'
+import type { Payment } from '../payments/payment.ts'
+import { correctedPaise } from '../payments/payment.ts'
 import { placeOf } from './settlement-journals.ts'
 import type { FileLine, SettlementLine, SettlementStatus } from './settlement-line.ts'
 
 export type PreviousLine = Pick<
   SettlementLine,
-  'amountPaise' | 'status' | 'fileId' | 'line' | 'journalId' | 'superseded'
->
+  'amountPaise' | 'status' | 'fileId' | 'line' | 'journalId' | 'superseded' | 'batchId' | 'unmatchedJournalId'
+> & {
+  /** Of a file that names no transfer: the transfer that has it too takes it over. */
+  readonly isLoose: boolean
+}
 
 /** A line with the places of those that it takes the place of. */
 export type PlacedLine = FileLine & Pick<SettlementLine, 'superseded'>
@@ -17,6 +20,15 @@ export interface KnownLine<P extends Payment = Payment> {
   /** Whether what the payment amounts to was ever adjusted (decision Q18). */
   readonly isAdjusted: boolean
   readonly previous: PreviousLine | undefined
+  /** The platform's line of it, from when no payment was known. */
+  readonly ofPlatform?: PreviousLine | undefined
+}
+
+/** The transfer that lines are of. */
+export interface SortedFor {
+  readonly fileId: string
+  readonly batchId: string
+  readonly isAwaited: boolean
 }
 
 export interface Corrected {
@@ -33,6 +45,10 @@ export interface SortedLines {
   readonly reopened: readonly Corrected[]
   /** They contradict a previous one. */
   readonly conflicting: readonly FileLine[]
+  /** Recorded before of a file that names no transfer; the transfer has them from now on. */
+  readonly adopted: readonly FileLine[]
+  /** Another transfer has paid them. */
+  readonly paidTwice: readonly FileLine[]
 }
 
 export function statusOf({ amountPaise }: FileLine, payment: Payment | undefined): SettlementStatus {
@@ -52,24 +68,37 @@ const supersededBy = (previous: Superseded | undefined): readonly string[] =>
  */
 export function sortLines(
   lines: readonly FileLine[],
-  fileId: string,
+  of: SortedFor,
   known: ReadonlyMap<string, KnownLine>,
   reversed: ReadonlySet<string>,
 ): SortedLines {
   const ofFile = new Map<string, Superseded & Pick<PreviousLine, 'amountPaise' | 'status'>>()
-  const sorted = { fresh: [], corrected: [], reopened: [], conflicting: [] } as {
+  const { fileId, isAwaited } = of
+  const sorted = { fresh: [], corrected: [], reopened: [], conflicting: [], adopted: [], paidTwice: [] } as {
     fresh: PlacedLine[]
     corrected: PlacedLine[]
     reopened: Corrected[]
     conflicting: FileLine[]
+    adopted: FileLine[]
+    paidTwice: FileLine[]
   }
   for (const line of lines) {
-    const { payment, isAdjusted = false, previous: recorded } = known.get(line.utr) ?? {}
+    const { payment, isAdjusted = false, previous: recorded, ofPlatform } = known.get(line.utr) ?? {}
     const inFile = ofFile.get(line.utr)
     const previous = inFile ?? recorded
+    const before = recorded ?? ofPlatform
+    if (before && !inFile && !before.isLoose && before.batchId !== of.batchId) {
+      if (isAwaited) sorted.paidTwice.push(line)
+      else if (before.amountPaise !== line.amountPaise) sorted.conflicting.push(line)
+      continue
+    }
     const status = statusOf(line, payment)
     const isFound = previous?.status === 'UNKNOWN' && status !== 'UNKNOWN'
-    if (previous?.amountPaise === line.amountPaise && !isFound) continue
+    if (previous?.amountPaise === line.amountPaise && !isFound) {
+      if (isAwaited && recorded?.isLoose && recorded.batchId !== of.batchId && !inFile)
+        sorted.adopted.push(line)
+      continue
+    }
     const place = placeOf({ fileId, line: line.line })
     if (previous && (reversed.has(place) || previous.superseded.includes(place))) continue
     const superseded = supersededBy(previous).filter((earlier) => earlier !== place)

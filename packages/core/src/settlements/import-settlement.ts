@@ -1,0 +1,132 @@
+import type { Database } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import type { SettlementRow } from '../bank-files/settlement-rows.ts'
+import {
+  type BatchCounts,
+  type BatchHead,
+  type BatchLine,
+  type SettlementBatch,
+  type SettlementRail,
+} from './batch.ts'
+import type { RecordBatch, RecordedBatch } from './record-batch.ts'
+
+const LINES_A_CHUNK = 1_000
+
+/** What became of the lines of a file. */
+export interface SettlementImport {
+  readonly lines: number
+  /** Lines of payments that were matched now, and their sum. */
+  readonly matched: number
+  readonly matchedPaise: bigint
+  readonly differing: number
+  readonly unknown: number
+  /** Lines that were recorded before. */
+  readonly repeated: number
+  /** The first hundred lines that were recorded before with another amount. */
+  readonly conflicting: readonly BatchLine[]
+  /** The transfers, as they are now. */
+  readonly batches: readonly SettlementBatch[]
+}
+
+export interface FileOfTransfers {
+  readonly rail: SettlementRail
+  readonly fileId: string
+  /** How many lines each transfer has in the file. */
+  readonly linesOf: (batchUtr: string) => number
+}
+
+/** The transfer of a line; a file that names none has one for each day. */
+const headOf = (
+  { batchUtr, settledOn, netPaise }: SettlementRow,
+  { rail, fileId }: Pick<FileOfTransfers, 'rail' | 'fileId'>,
+): BatchHead => ({
+  rail,
+  batchUtr: batchUtr ?? `${fileId} ${settledOn}`,
+  valueDate: settledOn,
+  netPaise,
+  isAwaited: batchUtr !== undefined,
+})
+
+const lineOf = ({ line, kind, reference, amountPaise, date, note }: SettlementRow): BatchLine => ({
+  line,
+  kind,
+  reference,
+  amountPaise,
+  date,
+  note,
+})
+
+/**
+ * Records the transfers of a settlement file, in bounded memory. Importing it again changes nothing but that lines are
+ * matched whose payment, refund or dispute has become known meanwhile.
+ */
+export async function importSettlement(
+  record: (batch: RecordBatch) => Promise<RecordedBatch>,
+  of: FileOfTransfers,
+  rows: AsyncIterable<SettlementRow>,
+): Promise<SettlementImport> {
+  const sum = new ImportSum()
+  const waiting = new Map<string, { readonly head: BatchHead; readonly lines: BatchLine[] }>()
+  const done = new Map<string, number>()
+  const flush = async (batchUtr: string) => {
+    const { head, lines } = waiting.get(batchUtr)!
+    waiting.delete(batchUtr)
+    const recorded = (done.get(batchUtr) ?? 0) + lines.length
+    done.set(batchUtr, recorded)
+    const isLast = !head.isAwaited || recorded >= of.linesOf(batchUtr)
+    sum.add(await record({ ...head, fileId: of.fileId, lines, isLast }))
+  }
+  let held = 0
+  for await (const row of rows) {
+    const head = headOf(row, of)
+    const batch = waiting.get(head.batchUtr) ?? { head, lines: [] }
+    waiting.set(head.batchUtr, batch)
+    batch.lines.push(lineOf(row))
+    if (++held < LINES_A_CHUNK) continue
+    for (const batchUtr of waiting.keys()) await flush(batchUtr)
+    held = 0
+  }
+  for (const batchUtr of waiting.keys()) await flush(batchUtr)
+  return sum.result()
+}
+
+/** What each part of a file came to, added up. */
+class ImportSum {
+  readonly #counts = { lines: 0, matched: 0, matchedPaise: 0n, differing: 0, unknown: 0, repeated: 0 }
+  readonly #conflicting: BatchLine[] = []
+  readonly #batches = new Map<string, SettlementBatch>()
+
+  add({ batch, payments, others, conflicting, repeated }: RecordedBatch): void {
+    const counts = this.#counts
+    this.#batches.set(batch.batchId, batch)
+    for (const { inserted, changed } of payments) {
+      const all = [...inserted, ...changed]
+      const matched = all.filter(({ status }) => status === 'MATCHED')
+      counts.lines += all.length
+      counts.matched += matched.length
+      counts.matchedPaise += matched.reduce((total, { amountPaise }) => total + amountPaise, 0n)
+      counts.differing += all.filter(({ status }) => status === 'DIFFERS').length
+      counts.unknown += all.filter(({ status }) => status === 'UNKNOWN').length
+    }
+    const rows = [...others.inserted, ...others.changed]
+    counts.lines += rows.length + conflicting.length + repeated
+    counts.unknown += rows.filter(({ status }) => status === 'UNMATCHED').length
+    counts.repeated += repeated
+    this.#conflicting.push(...conflicting.slice(0, 100 - this.#conflicting.length))
+  }
+
+  result(): SettlementImport {
+    return { ...this.#counts, conflicting: this.#conflicting, batches: [...this.#batches.values()] }
+  }
+}
+
+const COUNTS = statement<{ lines: bigint; matched: bigint; unmatched: bigint }>(
+  'directory_settlement_batch',
+  'select * from directory_settlement_batch($1)',
+)
+
+/** How many lines a transfer has, and what they are. */
+export async function countBatch(database: Database, batchId: string): Promise<BatchCounts> {
+  const [row] = await database.directory(COUNTS, [batchId])
+  return { lines: Number(row!.lines), matched: Number(row!.matched), unmatched: Number(row!.unmatched) }
+}

@@ -1,0 +1,120 @@
+import { invariant, required } from '@svc/kernel/invariant'
+import { type Account, account, accountId } from '../ledger/accounts.ts'
+import type { AccountKind } from '../ledger/chart-of-accounts.ts'
+import type { Journal } from '../ledger/journals.ts'
+import type { JournalKind, LegKind } from '../ledger/posting-rules.ts'
+import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import type { BatchLine, SettlementRail } from './batch.ts'
+
+interface RailBooks {
+  /** What the transfer arrives on or leaves from. */
+  readonly bank: AccountKind
+  /** What the bank or network owes a tenant, or the tenant's cards owe it. */
+  readonly clearing: AccountKind
+  readonly unmatched: AccountKind
+  readonly journals: Readonly<Record<'settled' | 'unmatched' | 'matched' | 'charged', JournalKind>>
+  /** Lines that need no document of ours, each with the account that they move. */
+  readonly charges: Readonly<Partial<Record<BatchLine['kind'], AccountKind>>>
+}
+
+/** Where the money of each rail's transfers is posted. */
+export const RAIL_BOOKS: Readonly<Record<SettlementRail, RailBooks>> = {
+  upi: {
+    bank: 'bank',
+    clearing: 'upi_clearing',
+    unmatched: 'settlement_unmatched',
+    journals: {
+      settled: 'bank_settlement',
+      unmatched: 'settlement_unmatched',
+      matched: 'settlement_matched',
+      charged: 'settlement_charged',
+    },
+    charges: { charge: 'rail_charges', charge_gst: 'gst_input' },
+  },
+  card: {
+    bank: 'ppi_bank',
+    clearing: 'card_settlement',
+    unmatched: 'network_unmatched',
+    journals: {
+      settled: 'network_settlement',
+      unmatched: 'network_settlement',
+      matched: 'network_matched',
+      charged: 'network_settlement',
+    },
+    charges: { charge: 'network_charges', charge_gst: 'gst_input', interchange: 'interchange_income' },
+  },
+}
+
+/** Every account that transfers of a rail may move of these tenants. */
+export const settlementAccounts = (rail: SettlementRail, tenants: Iterable<string>): Account[] => {
+  const { bank, clearing, unmatched, charges } = RAIL_BOOKS[rail]
+  const ofPlatform = [bank, unmatched, ...Object.values(charges)].map((kind) =>
+    account(kind, PLATFORM_TENANT),
+  )
+  const ofTenants = [...tenants].flatMap((tenantId) => [account(bank, tenantId), account(clearing, tenantId)])
+  return [...ofPlatform, ...ofTenants]
+}
+
+/** An amount between the bank and another account; above zero it is money to us. */
+interface Moved {
+  readonly kind: AccountKind
+  readonly amountPaise: bigint
+}
+
+export interface PostingOf {
+  readonly tenantId: string
+  readonly rail: SettlementRail
+  readonly as: keyof RailBooks['journals']
+  readonly valueDate: string
+  /** The transfer. */
+  readonly batchId: string
+  readonly at: Date
+  readonly transferId: () => string
+  readonly reference?: string
+}
+
+/**
+ * One journal of what a transfer moved: what came in and what went out of each account is one leg each. `undefined` where
+ * nothing moved.
+ */
+export function settlementPosting(of: PostingOf, moved: readonly Moved[]): Journal | undefined {
+  const { tenantId, rail, as, valueDate, batchId, at, transferId, reference = null } = of
+  const { bank, journals } = RAIL_BOOKS[rail]
+  const kind = journals[as]
+  const sums = new Map<string, bigint>()
+  for (const { kind: other, amountPaise } of moved) {
+    const key = `${other} ${amountPaise < 0n ? '-' : '+'}`
+    sums.set(key, (sums.get(key) ?? 0n) + amountPaise)
+  }
+  const transfers = [...sums]
+    .filter(([, amount]) => amount !== 0n)
+    .map(([key, amount]) => {
+      const other = accountId(key.split(' ')[0] as AccountKind, tenantId)
+      const [debit, credit] =
+        amount > 0n ? [accountId(bank, tenantId), other] : [other, accountId(bank, tenantId)]
+      return {
+        transferId: transferId(),
+        tenantId,
+        kind: kind as LegKind,
+        debitAccountId: debit,
+        creditAccountId: credit,
+        amountPaise: amount < 0n ? -amount : amount,
+        objectId: batchId,
+        createdAt: at,
+      }
+    })
+  if (transfers.length === 0) return undefined
+  const first = required(transfers[0], 'a journal has a leg')
+  invariant(first.transferId.startsWith('trf_'), 'the id of a transfer')
+  return {
+    tenantId,
+    journalId: `jrn_${first.transferId.slice(4)}`,
+    kind,
+    effectiveDate: valueDate,
+    reference,
+    reverses: null,
+    reason: null,
+    at,
+    transfers,
+  }
+}

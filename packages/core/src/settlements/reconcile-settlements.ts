@@ -1,0 +1,73 @@
+import { statement } from '@svc/platform/db/statement'
+import { type Check, check, subjects } from '../ledger/reconcile.ts'
+import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+
+const LINES = subjects('settlement lines', 'settlement_lines')
+const BATCHES = subjects('transfers of banks', 'settlement_batches')
+
+/** Legs that a bank account gains, less those that it loses. */
+const ON_BANK = `case when split_part(t.debit_account_id, ':', 1) in ('bank', 'ppi_bank') then t.amount else - t.amount end`
+
+/** What must be true between the bank's transfers, their lines and the ledger. */
+export const SETTLEMENT_CHECKS: readonly Check[] = [
+  check(
+    'settlement_lines',
+    LINES,
+    'Every matched settlement line has its payment, of its amount',
+    (
+      chosen,
+    ) => `select l.utr as subject, 'matched with ' || coalesce((p.amount_paise + p.adjusted_paise)::text, 'no payment') as detail
+       from settlement_lines l left join payments p on p.merchant_id = l.tenant_id and p.payment_id = l.payment_id
+       where ${chosen('l.utr')} and l.status = 'MATCHED' and p.amount_paise + p.adjusted_paise is distinct from l.amount_paise limit 100`,
+  ),
+  {
+    check:
+      'A settlement journal moves what its lines add up to, less those that the bank has corrected since',
+    of: LINES,
+    differences: statement(
+      'reconcile_settlement_journals',
+      `select j.journal_id as subject, 'moved ' || sum(${ON_BANK}) || ', moved back ' || back.amount || ', matched '
+           || coalesce(own.amount, 0) as detail
+       from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+         cross join lateral (
+           select coalesce(sum(b.amount), 0)::bigint as amount from ledger_transfers b
+           where b.tenant_id = j.tenant_id and b.object_id = j.journal_id and b.kind = 'bank_settlement_reversed') back
+         left join lateral (
+           select sum(l.amount_paise) as amount from (
+             select l.amount_paise from settlement_lines l where l.tenant_id = j.tenant_id and l.journal_id = j.journal_id
+             union all
+             select b.amount_paise from settlement_batch_lines b
+             where b.of_tenant = j.tenant_id and b.matched_journal_id = j.journal_id and b.status = 'MATCHED') l) own on true
+       where j.kind = 'bank_settlement' or j.kind = 'network_settlement' and j.tenant_id <> '${PLATFORM_TENANT}'
+       group by j.tenant_id, j.journal_id, back.amount, own.amount
+       having sum(${ON_BANK}) - back.amount <> coalesce(own.amount, 0) limit 100`,
+    ),
+  },
+  {
+    check: 'The bank has moved by the net amount of each transfer, matched or not',
+    of: BATCHES,
+    differences: statement(
+      'reconcile_settlement_batches',
+      `select b.batch_id as subject, 'moved ' || coalesce(moved.amount, 0) || ', lines ' || b.lines_paise || ', beyond them '
+           || b.remainder_paise as detail
+       from settlement_batches b left join lateral (
+         select sum(${ON_BANK}) as amount from ledger_transfers t
+         where t.object_id = b.batch_id and t.kind in ('bank_settlement', 'settlement_unmatched', 'settlement_matched',
+           'settlement_charged', 'settlement_reversed', 'network_settlement', 'network_matched')) moved on true
+         cross join lateral (
+           -- Of lines that a file without transfers had before: their money is in its journals.
+           select coalesce(sum(l.amount_paise), 0) as amount from settlement_lines l
+           where l.batch_id = b.batch_id and coalesce(l.journal_id, l.unmatched_journal_id) is not null and not exists (
+             select from ledger_transfers t where t.tenant_id in (l.tenant_id, '${PLATFORM_TENANT}')
+               and t.journal_id = coalesce(l.journal_id, l.unmatched_journal_id) and t.object_id = b.batch_id)) earlier
+         cross join lateral (
+           select coalesce(sum(r.amount), 0) as amount from ledger_transfers r
+           where r.kind = 'bank_settlement_reversed' and exists (
+             select from ledger_transfers o
+             where o.tenant_id = r.tenant_id and o.journal_id = r.object_id and o.object_id = b.batch_id)) back
+       where b.is_awaited and b.status <> 'REVERSED'
+         and coalesce(moved.amount, 0) + earlier.amount - back.amount <> b.lines_paise + b.remainder_paise
+       limit 100`,
+    ),
+  },
+]

@@ -1,0 +1,28 @@
+import { importSettlement, type SettlementImport } from '@svc/core/settlements/import-settlement'
+import { recordBatch } from '@svc/core/settlements/record-batch'
+import type { FileLine } from '@svc/core/settlements/settlement-line'
+import type { Commands } from '@svc/platform/command'
+
+/** Records lines of a file of three columns, as the command line does. */
+export function recordSettlement(
+  commands: Commands,
+  fileId: string,
+  lines: readonly FileLine[],
+): Promise<SettlementImport> {
+  async function* rows() {
+    for (const { utr, line, amountPaise, settledOn } of lines)
+      yield {
+        line,
+        kind: 'payment' as const,
+        reference: utr,
+        amountPaise,
+        settledOn,
+        date: settledOn,
+        note: undefined,
+        batchUtr: undefined,
+        netPaise: undefined,
+      }
+  }
+  const record = commands.open(recordBatch)
+  return importSettlement((batch) => record.run(batch), { rail: 'upi', fileId, linesOf: () => 0 }, rows())
+}
