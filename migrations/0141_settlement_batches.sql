@@ -168,3 +168,4 @@ create constraint trigger settlements_have_a_batch after insert on ledger_transf
 revoke execute on all functions in schema svc from public;
 grant execute on function directory_settled_documents, directory_settlement_lines_found, directory_unmatched_lines,
   directory_settlement_batch to svc_service;
+grant execute on function directory_settlement_batch to svc_operator;

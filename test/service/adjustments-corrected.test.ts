@@ -51,8 +51,8 @@ async function imported(name: string, lines: readonly (readonly [Shop, bigint])[
     ),
   )
   const recorded = [
-    ...times('MATCHED', matched),
     ...times('DIFFERS', differing),
+    ...times('MATCHED', matched),
     ...times('UNKNOWN', unknown),
   ]
   return { recorded, conflicting: conflicting.length, repeated }

@@ -269,7 +269,9 @@ test('svc admin books prints the same as a table, as CSV and as JSON; an assetâ€
   expect(await books('trial-balance', '--tenant', merchant.merchantId)).toBe(
     `account              kind                accounts  unit  debit    credit
 UPI clearing         upi_clearing        1         INR   699.00
-Bank                 bank                1         INR   55.39
+Escrow of merchants  bank                1         INR   55.39
+Own funds            own_funds           1         INR
+Accrued fees         accrued_fees        1         INR
 Payable to merchant  payable             1         INR            998.00
 Refunds to payers    upi_refunds         1         INR
 Suspense             suspense            1         INR
@@ -278,6 +280,9 @@ Between tenants      inter_tenant        1         INR   249.50
 Payouts in transit   payouts_in_transit  1         INR
 Fee income           fee_income          1         INR            4.99
 Tax payable          tax_payable         1         INR            0.90
+Output CGST          output_cgst         1         INR
+Output SGST          output_sgst         1         INR
+Output IGST          output_igst         1         INR
 Total                                              INR   1003.89  1003.89
 `,
   )

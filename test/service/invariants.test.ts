@@ -22,7 +22,7 @@ import { asPartner, createCard, newPartner, type TestPartner } from '../harness/
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { notifyRefund } from '../harness/refunds.ts'
-import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { asSuperuser, MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 import { recordSettlement } from '../harness/settlements.ts'
 
 let service: TestService
@@ -67,6 +67,12 @@ async function receive(merchantId: string, merchant: Client): Promise<[string, s
   const { utr } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
   const lines = [{ utr, line: 1, amountPaise: paise(10_00n), settledOn: '2026-04-01' }]
   await recordSettlement(service.app.services.commands, 'stf_first', lines)
+  const transfer = { batchUtr: 'HDFCN526001', valueDate: '2026-04-02', netAmount: '-1.18' }
+  const charges = [
+    { kind: 'charge', amount: '-1.00' },
+    { kind: 'charge_gst', amount: '-0.18' },
+  ]
+  payloadOf(await service.client.notify('/rails/upi/settlements', { ...transfer, lines: charges }, RAIL_KEY))
   const credit = creditOf(code.tr, { amount: 1e6 })
   payloadOf(await notifyCredit(service.client, credit))
   payloadOf(await notifyCredit(service.client, { ...credit, payeeVpa: 'other@words' }))
@@ -268,7 +274,15 @@ test('every invariant has such damage', () => {
 test('a check of some objects is the same as the check of all', async () => {
   // An invariant of the whole alone has nothing to ask of some.
   const whole = INVARIANTS.filter(({ differencesOf }) => !differencesOf).map(nameOf)
-  expect(whole).toEqual(['sum', 'sides', 'journals', 'reversals', 'settlement_journals', 'inter_tenant'])
+  expect(whole).toEqual([
+    'sum',
+    'sides',
+    'journals',
+    'reversals',
+    'settlement_journals',
+    'settlement_batches',
+    'inter_tenant',
+  ])
   for (const { differencesOf } of INVARIANTS)
     if (differencesOf)
       expect(

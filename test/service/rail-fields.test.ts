@@ -36,6 +36,12 @@ beforeAll(async () => {
     return { utr: newUtr(), refundId, amount: 1, status: 'SUCCESS' }
   }
   RIGHT['receiveDispute'] = () => ({ caseReference: newUtr(), utr, amount: 1 })
+  RIGHT['receiveSettlement'] = () => ({
+    batchUtr: newUtr(),
+    valueDate: now(),
+    netAmount: 1,
+    lines: [{ kind: 'charge', amount: 1 }],
+  })
   RIGHT['receiveBankCredit'] = () => ({ ...transferTo(virtualAccount), transactionTime: now() })
 })
 afterAll(() => service.close())
@@ -86,6 +92,14 @@ const FIELDS: Readonly<Record<string, FieldCase>> = {
     unreadable: [...TIMES.unreadable!, '2999-01-01T00:00:00Z', '1999-01-01T00:00:00Z'],
   },
   respondBy: TIMES,
+  batchUtr: { unreadable: ['undefined', 'NONREF', '000000000000', 4.32199e21] },
+  valueDate: { unreadable: ['31-31-2026', '2999-01-01', '1999-01-01', 'yesterday', '11-27-2026'] },
+  netAmount: {
+    spelled: ['1', '1.00', '₹1', ' 1 ', 'INR 1'],
+    read: [-1],
+    unreadable: ['249,50', 'USD 1', '1.005', 1e21, 'one'],
+  },
+  lines: { unreadable: [[[]], 'none'] },
 }
 
 const caseOf = (id: string, field: string): FieldCase | undefined => FIELDS[`${id}.${field}`] ?? FIELDS[field]

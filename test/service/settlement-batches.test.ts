@@ -26,7 +26,7 @@ let other: TestService
 let dir: string
 beforeAll(async () => {
   service = await openService({ background: false })
-  other = await openService({ on: service.db, background: false })
+  other = await openService({ db: service.db, background: false })
   dir = await mkdtemp(join(tmpdir(), 'svc-batches-'))
 })
 afterAll(async () => {

@@ -1,13 +1,23 @@
+import { BATCH_STATUSES, SETTLEMENT_RAILS, type SettlementRail } from '@svc/core/settlements/batch'
 import {
   type DifferenceKind,
   type SettlementDifference,
   settlementDifferences,
 } from '@svc/core/settlements/differences'
+import { countBatch } from '@svc/core/settlements/import-settlement'
+import {
+  batchLineToWire,
+  findBatch,
+  linesOfBatch,
+  listBatches,
+  settlementBatchToWire,
+} from '@svc/core/settlements/list-batches'
 import { formatRupees } from '@svc/kernel/money'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { withInstallation } from './context.ts'
-import { type Printed, printTable } from './print.ts'
+import { type Printed, printJson, printTable } from './print.ts'
 import { addSettlementImport } from './settlement-import.ts'
+import { UsageError } from './usage-error.ts'
 
 interface DifferencesOptions extends Printed {
   readonly days: number
@@ -38,6 +48,49 @@ export function addSettlementCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin settlement differences --days 3 --csv > differences.csv')
     .action(printDifferences)
+  addBatchCommands(settlement)
+}
+
+function addBatchCommands(settlement: Command): void {
+  settlement
+    .command('batches')
+    .description('list the transfers of the bank and the card network, newest first')
+    .addOption(new Option('--status <status>', 'only these').choices([...BATCH_STATUSES]))
+    .addOption(new Option('--rail <rail>', 'only of this rail').choices([...SETTLEMENT_RAILS]))
+    .option('--csv', 'print CSV')
+    .option('--json', 'print JSON')
+    .action(async ({ status, rail, ...printed }: BatchesOptions) =>
+      printTable(
+        await withInstallation(({ database }) =>
+          database.report((tx) => listBatches(tx, { status, rail, limit: DIFFERENCES_MAX })),
+        ),
+        printed,
+      ),
+    )
+  settlement
+    .command('batch <id>')
+    .description('show a transfer with its lines, by its id or its reference')
+    .option('--csv', 'print CSV')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin settlement batch HDFCN526001')
+    .action(printBatch)
+}
+
+interface BatchesOptions extends Printed {
+  readonly status?: string
+  readonly rail?: SettlementRail
+}
+
+async function printBatch(id: string, printed: Printed): Promise<void> {
+  const { record, lines } = await withInstallation(async ({ database }) => {
+    const batch = await database.report((tx) => findBatch(tx, id))
+    if (!batch) throw new UsageError(`There is no transfer ${id}: svc admin settlement batches`)
+    const counts = await countBatch(database, batch.batchId)
+    const found = await database.report((tx) => linesOfBatch(tx, batch.batchId, DIFFERENCES_MAX))
+    return { record: settlementBatchToWire(batch, counts), lines: found.map(batchLineToWire) }
+  })
+  if (printed.json) printJson({ ...record, lineItems: lines })
+  else printTable(lines, printed)
 }
 
 function readDays(text: string): number {

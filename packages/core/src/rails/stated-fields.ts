@@ -136,7 +136,7 @@ export function signedText(notice: NoticeObject, path: string): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 }
 
-const isObject = (value: unknown): value is NoticeObject =>
+export const isObject = (value: unknown): value is NoticeObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const OWN_NAMES: ReadonlySet<string> = new Set([

@@ -99,14 +99,13 @@ class ImportSum {
   add({ batch, payments, others, conflicting, repeated }: RecordedBatch): void {
     const counts = this.#counts
     this.#batches.set(batch.batchId, batch)
-    for (const { inserted, changed } of payments) {
-      const all = [...inserted, ...changed]
-      const matched = all.filter(({ status }) => status === 'MATCHED')
-      counts.lines += all.length
+    for (const { said } of payments) {
+      const matched = said.filter(({ status }) => status === 'MATCHED')
+      counts.lines += said.length
       counts.matched += matched.length
       counts.matchedPaise += matched.reduce((total, { amountPaise }) => total + amountPaise, 0n)
-      counts.differing += all.filter(({ status }) => status === 'DIFFERS').length
-      counts.unknown += all.filter(({ status }) => status === 'UNKNOWN').length
+      counts.differing += said.filter(({ status }) => status === 'DIFFERS').length
+      counts.unknown += said.filter(({ status }) => status === 'UNKNOWN').length
     }
     const rows = [...others.inserted, ...others.changed]
     counts.lines += rows.length + conflicting.length + repeated

@@ -1,3 +1,4 @@
+import { lastOfEach } from '@svc/kernel/by-tenant'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import type { Journal } from '../ledger/journals.ts'
 import { type CodeFacts, type Payment, paymentRecordToWire } from '../payments/payment.ts'
@@ -34,7 +35,8 @@ export interface SettledPayments {
   readonly adopted: readonly Pick<SettlementLine, 'tenantId' | 'utr' | 'batchId'>[]
   /** The platform's lines whose money went to the tenant. */
   readonly freed: readonly Pick<SettlementLine, 'tenantId' | 'utr' | 'unmatchedJournalId'>[]
-  readonly reopened: number
+  /** What each of its new lines was taken for, before another one corrected it. */
+  readonly said: readonly Pick<SettlementLine, 'status' | 'amountPaise'>[]
   readonly conflicting: readonly FileLine[]
   readonly paidTwice: readonly FileLine[]
   readonly repeated: number
@@ -89,9 +91,15 @@ export function settlePayments(
       recordedAt: at,
     }
   }
-  const changed = [...corrected, ...reopened.map(({ line }) => line)].map(recorded)
-  const inserted = fresh.map(recorded)
-  const all = [...inserted, ...changed]
+  const said = [...fresh, ...corrected, ...reopened.map(({ line }) => line)].map(recorded)
+  // Of lines of one file that correct each other the last one is recorded.
+  const all = lastOfEach(
+    said,
+    () => '',
+    ({ utr }) => utr,
+  )
+  const inserted = all.filter(({ utr }) => !known.get(utr)?.previous)
+  const changed = all.filter(({ utr }) => known.get(utr)?.previous)
   return {
     inserted,
     changed,
@@ -101,10 +109,10 @@ export function settlePayments(
         ? [{ tenantId: PLATFORM_TENANT, utr, unmatchedJournalId: null }]
         : [],
     ),
-    reopened: reopened.length,
     conflicting,
     paidTwice,
-    repeated: lines.length - all.length - conflicting.length - paidTwice.length,
+    said,
+    repeated: lines.length - said.length - conflicting.length - paidTwice.length,
     ...unmatchedOf(all, known, settling.unmatchedJournalId),
     linesPaise: linesOf(all, adopted, { known, batchId }),
     journals: [

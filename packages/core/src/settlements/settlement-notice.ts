@@ -13,7 +13,7 @@ import {
 import { implausibleDay } from '../ledger/plausible-day.ts'
 import type { UnreadableNotice } from '../rails/quarantine-reason.ts'
 import { readOwn, statedKind } from '../rails/read-notice.ts'
-import { ownFields, type StatedFields } from '../rails/stated-fields.ts'
+import { isObject, type NoticeObject, ownFields, type StatedFields } from '../rails/stated-fields.ts'
 import type { BatchHead, BatchLine } from './batch.ts'
 
 /** Lines of one call; a larger transfer comes in several. */
@@ -79,18 +79,22 @@ export function readSettlementNotice(
 
 function readLines(stated: StatedFields, as: ReadingAs): BatchLine[] | undefined {
   const lines = stated.at('lines')
-  if (!Array.isArray(lines) || lines.length === 0 || lines.length > LINES_A_CALL) {
-    stated.refuse('field_unreadable', 'lines', `must be a list of 1 to ${LINES_A_CALL} lines`)
+  if (!Array.isArray(lines) || lines.length === 0 || lines.length > LINES_A_CALL || !lines.every(isObject)) {
+    stated.refuse('field_unreadable', 'lines', `must be a list of 1 to ${LINES_A_CALL} objects`)
     return undefined
   }
-  return lines.flatMap((line: unknown, i) => readLine(stated, line, i + 1, as) ?? [])
+  return lines.flatMap((line, i) => readLine(stated, line, i + 1, as) ?? [])
 }
 
 /** What one line says; `undefined`, and the problem of the message, where it cannot be read. */
-function readLine(message: StatedFields, given: unknown, line: number, as: ReadingAs): BatchLine | undefined {
+function readLine(
+  message: StatedFields,
+  given: NoticeObject,
+  line: number,
+  as: ReadingAs,
+): BatchLine | undefined {
   if (message.problem) return undefined
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
-  const stated = ownFields(isObject ? (given as Record<string, unknown>) : {})
+  const stated = ownFields(given)
   const kind = stated.require('kind', 'field_unreadable', readKind(as.rail))
   const amountPaise = stated.require('amount', 'amount_unreadable', readPaise)
   stated.read('currency', 'not_in_rupees', readCurrency)
