@@ -134,7 +134,7 @@ async function readRecords(browser: Browser): Promise<void> {
   const [{ payment }] = data
   expect((await browser.get('/payments/totals')).json.count).toBe(data.length)
   expect((await browser.get('/payments.csv')).text).toContain(payment.paymentId)
-  const [{ refund }] = (await browser.get('/refunds')).json.data
+  const [refund] = (await browser.get('/refunds')).json.data
   const [{ svcCardId }] = (await browser.get('/cards')).json.data
   const paths = [`/payments/${payment.paymentId}`, `/refunds/${refund.refundId}`]
   for (const path of [...paths, `/history/${payment.qrCodeId}`, `/history/${svcCardId}`])

@@ -101,7 +101,6 @@ test('an amount requires a merchant or a time, since no index serves it', async 
     expect((await viewer.get(`${path}?amount=5`)).error, path).toBe('validation_failed')
     expect((await viewer.get(`${path}?amount=five&merchantId=x`)).error, path).toBe('validation_failed')
   }
-  expect((await viewer.get('/refunds?referenceNumber=r-1')).error).toBe('validation_failed')
 })
 
 /** Half of it is refunded by its merchant, which the operator confirms, and the bank settles it. */
@@ -170,16 +169,16 @@ test('a payment shows the whole history of it and its refunds, in order, from th
 })
 
 test('a refund shows its own history alone, and is found by the bank’s reference in lower case', async () => {
-  const [{ refund }] = (await viewer.get('/refunds')).json.data as [Json]
+  const [refund] = (await viewer.get('/refunds')).json.data as [Json]
   const { paymentId, refundId } = refund
   const shown = (await viewer.get(`/refunds/${refundId}`)).json
-  expect(shown.row).toMatchObject({ merchantName: shop.name, refund: { refundId, paymentId } })
+  expect(shown).toMatchObject({ merchantName: shop.name, refundId, paymentId })
   expect(shown.history.map(({ what }: Json) => what)).toEqual(
     expect.arrayContaining(['refund_requested', 'refund_completed', 'merchant_refund', 'refund.completed']),
   )
   const events = shown.history.filter(({ source }: Json) => source === 'event')
   expect(events.map(({ what }: Json) => what)).toEqual(['payment.refund_pending', 'payment.refunded'])
-  expect((await viewer.get(`/refunds?q=${shown.row.refund.utr.toLowerCase()}`)).json.data).toHaveLength(1)
+  expect((await viewer.get(`/refunds?q=${shown.utr.toLowerCase()}`)).json.data).toHaveLength(1)
 })
 
 test('a credit that matches no code shows why it is in suspense; unknown ids are 404', async () => {

@@ -1,0 +1,186 @@
+import type { Filter, Resource } from '@svc/server/http/resource'
+import { RESOURCES } from '@svc/server/resources'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runHere } from '../harness/cli.ts'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { type Browser, signedIn } from '../harness/console.ts'
+import { newDispute } from '../harness/disputes.ts'
+import { asPartner, newPartner } from '../harness/partner.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { newShop } from '../harness/refunds.ts'
+import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+
+type Kind = 'merchant' | 'partner'
+
+/** Where callers read a noun: a tenant, operators, and the command line where it lists the noun from its resource. */
+interface Face {
+  readonly kind: Kind
+  readonly api: string
+  readonly console: string
+  readonly id: string
+  readonly command?: string
+}
+
+const FACES: Readonly<Record<keyof typeof RESOURCES, Face>> = {
+  company: { kind: 'partner', api: '/api/v0/partner/companies', console: '/companies', id: 'companyId' },
+  cardAccount: {
+    kind: 'partner',
+    api: '/api/v0/partner/card-accounts',
+    console: '/card-accounts',
+    id: 'cardAccountId',
+  },
+  refund: {
+    kind: 'merchant',
+    api: '/api/v0/refunds',
+    console: '/refunds',
+    id: 'refundId',
+    command: 'refund',
+  },
+}
+
+let service: TestService
+let operator: Browser
+let tenants: Readonly<Record<Kind, { readonly id: string; readonly client: Client }>>
+
+beforeAll(async () => {
+  // Without the simulated bank, which would change records between two reads.
+  service = await openService({ background: false })
+  // The second of each is whose records nobody else may get.
+  const [merchant] = [await merchantWithRecords(), await merchantWithRecords()]
+  const [partner] = [await partnerWithRecords(), await partnerWithRecords()]
+  tenants = { merchant, partner }
+  operator = await signedIn(service, 'admin')
+})
+afterAll(() => service.close())
+
+async function merchantWithRecords() {
+  const { merchantId, client } = await newShop(service)
+  for (const [i, amount] of [100, 200, 300].entries()) {
+    const { tr } = await newCode(service, client, { referenceNumber: `order-${i}`, multipleUse: true })
+    const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr, { amount })))
+    for (const part of ['a', 'b'])
+      payloadOf(
+        await client.post(`/api/v0/payments/${paymentId}/refunds`, {
+          amount: 1,
+          referenceNumber: `return-${i}${part}`,
+        }),
+      )
+    await newDispute(service, paymentId)
+    service.clock.advance(1_000)
+  }
+  return { id: merchantId, client }
+}
+
+async function partnerWithRecords() {
+  const partner = await newPartner(service)
+  const client = await asPartner(service.client, partner)
+  for (const name of ['Beta', 'Gamma']) {
+    const { companyId } = payloadOf(await client.post('/api/v0/partner/companies', { name }))
+    const account = { companyId, product: 'incentive', accountType: 'GIFT', binType: 'GIFT' }
+    const settings = { cardProgramme: name, denomination: 100, lowBalance: 50 }
+    payloadOf(await client.post('/api/v0/partner/card-accounts', { ...account, ...settings }))
+  }
+  return { id: partner.partnerId, client }
+}
+
+const withQuery = (path: string, query: Readonly<Record<string, string>>): string =>
+  `${path}?${new URLSearchParams(query)}`
+
+/** All records of a list, page by page. */
+async function pages(get: (query: Record<string, string>) => Promise<Json>, limit: number): Promise<Json[]> {
+  const found: Json[] = []
+  for (let after: string | undefined; ; ) {
+    const { data, next } = await get({ limit: String(limit), ...(after !== undefined && { after }) })
+    expect(data.length).toBeLessThanOrEqual(limit)
+    found.push(...data)
+    if (next === undefined) return found
+    after = next
+  }
+}
+
+/** What a caller lists, all of it. */
+const listsOf = ({ kind, api, console }: Face, tenantColumn: string) => ({
+  tenant: (query: Record<string, string> = {}, limit = 500) =>
+    pages(
+      async (page) => payloadOf(await tenants[kind].client.get(withQuery(api, { ...query, ...page }))),
+      limit,
+    ),
+  operator: (query: Record<string, string> = {}, limit = 500) =>
+    pages(async (page) => {
+      const url = withQuery(console, { [tenantColumn]: tenants[kind].id, ...query, ...page })
+      const { json, status } = await operator.get(url)
+      expect([url, status]).toEqual([url, 200])
+      return json
+    }, limit),
+})
+
+const EVERYONES = new Set(['q', 'merchantId', 'partnerId'])
+const instantOf = ({ createdOn }: Json): number => Date.parse(createdOn)
+
+/** Values for a filter, each with the records that it finds of all; `undefined` where none can be derived. */
+function trials(name: string, all: readonly Json[]): [value: string, fits: (record: Json) => boolean][] {
+  if (name === 'createdFrom' || name === 'from') {
+    const at = all[1]!.createdOn
+    return [[at, (record) => instantOf(record) >= Date.parse(at)]]
+  }
+  if (name === 'createdTo' || name === 'to') {
+    const at = all[1]!.createdOn
+    return [[at, (record) => instantOf(record) < Date.parse(at)]]
+  }
+  const values = new Set(all.flatMap((record) => (record[name] === undefined ? [] : [String(record[name])])))
+  return [...values].map((value) => [value, (record) => String(record[name]) === value])
+}
+
+/** Of one noun: what no record of this world has. */
+const WITHOUT_VALUES: Readonly<Record<string, readonly string[]>> = { refund: ['utr'] }
+
+describe.each(Object.entries(RESOURCES))('%s', (noun, resource: Resource<never>) => {
+  const face = FACES[noun as keyof typeof RESOURCES]
+  const tenantColumn = face.kind === 'merchant' ? 'merchantId' : 'partnerId'
+  const lists = listsOf(face, tenantColumn)
+  const idOf = (record: Json): string => record[face.id]
+  const operatorOnly = Object.entries(resource.fields).flatMap(([name, field]) =>
+    field.operatorOnly ? [name] : [],
+  )
+
+  test('every caller gets the same records, with what is for operators alone left out for tenants', async () => {
+    const [own, all] = [await lists.tenant(), await lists.operator()]
+    expect(own.length).toBeGreaterThan(2)
+    const withheld = new Set(operatorOnly)
+    const seen = (record: Json) =>
+      Object.fromEntries(Object.entries(record).filter(([name]) => !withheld.has(name)))
+    expect(own).toEqual(all.map(seen))
+    for (const record of own) for (const name of operatorOnly) expect(Object.keys(record)).not.toContain(name)
+    for (const record of all)
+      expect(record[tenantColumn] ?? tenants[face.kind].id).toBe(tenants[face.kind].id)
+    if (face.command === undefined) return
+    const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+    const svc = async (...args: string[]) =>
+      JSON.parse((await runHere(['admin', face.command!, ...args, '--json'], env)).stdout)
+    expect(await svc('list', tenants[face.kind].id)).toEqual(all)
+    expect(await svc('show', idOf(all[0]!))).toEqual(all[0])
+  })
+
+  test('a list is complete and in its order, whatever the size of its pages, for every caller', async () => {
+    for (const list of [lists.tenant, lists.operator]) {
+      const all = (await list()).map(idOf)
+      for (const limit of [1, 2]) expect((await list({}, limit)).map(idOf)).toEqual(all)
+    }
+    const forwards = (await lists.operator({ sort: 'created' }, 2)).map(idOf)
+    expect(forwards).toEqual((await lists.operator()).map(idOf).toReversed())
+  })
+
+  const filters = Object.entries(resource.filters as Readonly<Record<string, Filter>>).filter(
+    ([name]) => !EVERYONES.has(name),
+  )
+  test.each(filters)('the filter %s finds the same records for every caller', async (name) => {
+    const all = await lists.operator()
+    const cases = trials(name, all)
+    if (!WITHOUT_VALUES[noun]?.includes(name)) expect(cases.length).toBeGreaterThan(0)
+    for (const [value, fits] of cases) {
+      const expected = all.filter(fits).map(idOf)
+      for (const list of [lists.tenant, lists.operator])
+        expect((await list({ [name]: value }, 2)).map(idOf), `${name}=${value}`).toEqual(expected)
+    }
+  })
+})
