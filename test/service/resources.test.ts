@@ -36,6 +36,13 @@ const FACES: Readonly<Record<keyof typeof RESOURCES, Face>> = {
     id: 'refundId',
     command: 'refund',
   },
+  dispute: {
+    kind: 'merchant',
+    api: '/api/v0/disputes',
+    console: '/disputes',
+    id: 'disputeId',
+    command: 'dispute',
+  },
 }
 
 let service: TestService
