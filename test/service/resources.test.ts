@@ -6,6 +6,7 @@ import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { newDispute } from '../harness/disputes.ts'
 import { asPartner, newPartner } from '../harness/partner.ts'
+import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { newShop } from '../harness/refunds.ts'
 import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
@@ -43,6 +44,13 @@ const FACES: Readonly<Record<keyof typeof RESOURCES, Face>> = {
     id: 'disputeId',
     command: 'dispute',
   },
+  payout: {
+    kind: 'merchant',
+    api: '/api/v0/payouts',
+    console: '/payouts',
+    id: 'payoutId',
+    command: 'payout',
+  },
 }
 
 let service: TestService
@@ -62,6 +70,7 @@ afterAll(() => service.close())
 
 async function merchantWithRecords() {
   const { merchantId, client } = await newShop(service)
+  await giveAccount(service, merchantId)
   for (const [i, amount] of [100, 200, 300].entries()) {
     const { tr } = await newCode(service, client, { referenceNumber: `order-${i}`, multipleUse: true })
     const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr, { amount })))
@@ -73,6 +82,7 @@ async function merchantWithRecords() {
         }),
       )
     await newDispute(service, paymentId)
+    await preparePayoutOf(service, merchantId)
     service.clock.advance(1_000)
   }
   return { id: merchantId, client }
@@ -139,7 +149,7 @@ function trials(name: string, all: readonly Json[]): [value: string, fits: (reco
 }
 
 /** Of one noun: what no record of this world has. */
-const WITHOUT_VALUES: Readonly<Record<string, readonly string[]>> = { refund: ['utr'] }
+const WITHOUT_VALUES: Readonly<Record<string, readonly string[]>> = { refund: ['utr'], payout: ['utr'] }
 
 describe.each(Object.entries(RESOURCES))('%s', (noun, resource: Resource<never>) => {
   const face = FACES[noun as keyof typeof RESOURCES]

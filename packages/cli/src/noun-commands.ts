@@ -1,9 +1,11 @@
+import { columnsOf, type Schema, valueOf } from '@svc/console-api/csv'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
+import { csvLine } from '@svc/kernel/csv'
 import { required } from '@svc/kernel/invariant'
-import { fieldsOf, findRow, type Resource, readRows, toRecord } from '@svc/server/http/resource'
+import { fieldsOf, findRow, type Resource, readRows, recordOf, toRecord } from '@svc/server/http/resource'
 import { type Command, Option } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'
-import { type Printed, printRecord, printTable } from './print.ts'
+import { type Printed, printJson, printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { flat } from './remote.ts'
 import { UsageError } from './usage-error.ts'
@@ -75,16 +77,24 @@ async function printRecords<R extends object>(
     }
     return found.map((row) => wire(row, BUSINESS_TIME_ZONE))
   })
-  const names = Object.keys(fieldsOf(noun, 'operator'))
-  if (printed.json) return printTable(records as never, printed)
+  printNouns(noun, records, printed)
+}
+
+/** Records for people, or the same JSON and CSV as the API and the export of the console. */
+export function printNouns<R>(noun: Resource<R>, records: readonly object[], { csv, json }: Printed): void {
+  if (json) return printJson(records)
+  if (csv) {
+    const columns = columnsOf(recordOf(noun, 'operator') as Schema)
+    const lines = records.map((record) => csvLine(columns.map((column) => valueOf(column, record))))
+    process.stdout.write([csvLine(columns.map(({ name }) => name)), ...lines].join(''))
+    return
+  }
   // Every record has every column: the first one decides what a table shows.
-  const whole = (record: object) => ({
-    ...Object.fromEntries(names.map((name) => [name, undefined])),
-    ...record,
-  })
-  printTable(
-    records.map((record) => flat(whole(record))),
-    printed,
+  const names = Object.keys(fieldsOf(noun, 'operator'))
+  const none = Object.fromEntries(names.map((name) => [name, undefined]))
+  printRows(
+    records.map((record) => flat({ ...none, ...record })),
+    false,
   )
 }
 

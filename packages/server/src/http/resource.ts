@@ -66,6 +66,8 @@ export interface Resource<R> {
   /** Whether an id can exist; any other is not found (decision A12). */
   readonly looksLikeId?: (id: string) => boolean
   readonly from: Pick<ListPlan, 'alias' | 'columns' | 'joins' | 'table'>
+  /** What fields of operators alone need besides, such as the tenant's name. */
+  readonly operatorFrom?: { readonly columns: string; readonly joins: string }
   /** The column that names the tenant: in every condition of a tenant. */
   readonly tenant: string
   /** The columns of order, unique in the end, newest first. */
@@ -90,6 +92,9 @@ const seenBy = <T extends { readonly operatorOnly?: true }>(
 const schemasOf = (of: readonly (readonly [string, { readonly schema: TSchema }])[]) =>
   Object.fromEntries(of.map(([name, { schema }]) => [name, schema]))
 
+/** The schemas of a list's filters, for a reader. */
+export const filterSchemas = <R>(noun: Resource<R>, reader: Reader) => schemasOf(seenBy(noun.filters, reader))
+
 /** The schemas of a record's fields, for a reader. */
 export const fieldsOf = <R>(noun: Resource<R>, reader: Reader) => ({
   ...noun.record?.schema.properties,
@@ -109,7 +114,20 @@ export const toRecord = <R>(noun: Resource<R>, reader: Reader) => {
   })
 }
 
-const filtersOf = <R>(noun: Resource<R>, scope: Scope, given: Given) => {
+/** Where the rows of a reader come from. */
+const fromOf = <R>({ from, operatorFrom: more }: Resource<R>, reader: Reader): Resource<R>['from'] =>
+  reader === 'operator' && more
+    ? { ...from, columns: `${from.columns}, ${more.columns}`, joins: `${from.joins ?? ''} ${more.joins}` }
+    : from
+
+/** The name of a merchant beside its records. */
+export const merchantNameOf = (alias: string) => ({
+  columns: 'm.name as "merchantName"',
+  joins: `left join merchants m on m.merchant_id = ${alias}.merchant_id`,
+})
+
+/** The conditions of a list, for what else is read of its rows, such as sums. */
+export const filtersOf = <R>(noun: Resource<R>, scope: Scope, given: Given) => {
   const filters = new Filters().add(`${noun.tenant} = ?`, scope.tenantId)
   for (const [name, { sql }] of seenBy(noun.filters, scope.reader))
     if (typeof sql === 'string') filters.add(sql, given[name])
@@ -128,7 +146,7 @@ export const readRows = <R extends object>(tx: Tx, noun: Resource<R>, scope: Sco
   readList(
     tx,
     {
-      ...noun.from,
+      ...fromOf(noun, scope.reader),
       filters: filtersOf(noun, scope, wanted),
       keys: noun.sorts?.[wanted['sort'] as string] ?? noun.keys,
       descending: (wanted['sort'] ?? '-created') === '-created',
@@ -147,7 +165,7 @@ export async function findRow<R extends object>(
 ): Promise<R | undefined> {
   if (noun.looksLikeId?.(id) === false) return undefined
   const filters = filtersOf(noun, scope, given).add(`${noun.keys.at(-1)!.sql} = ?`, id)
-  const plan = { ...noun.from, filters, keys: noun.keys, descending: true }
+  const plan = { ...fromOf(noun, scope.reader), filters, keys: noun.keys, descending: true }
   const { data } = await readList(tx, plan, { limit: '1', uncounted: true }, (row: R) => row)
   return data[0]
 }

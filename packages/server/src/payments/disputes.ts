@@ -19,6 +19,7 @@ import {
   exactFilter,
   idFilter,
   listOf,
+  merchantNameOf,
   type Resource,
   showOf,
 } from '../http/resource.ts'
@@ -39,11 +40,11 @@ export const dispute = {
   record: { schema: DisputeRecord, toWire: disputeToWire },
   looksLikeId: looksLikeDisputeId,
   from: {
-    columns: `${disputes.columns}, m.name as "merchantName"`,
+    columns: disputes.columns,
     table: 'disputes d',
     alias: 'd',
-    joins: 'join merchants m on m.merchant_id = d.merchant_id',
   },
+  operatorFrom: merchantNameOf('d'),
   tenant: 'd.merchant_id',
   keys: [{ sql: 'd.dispute_id', type: 'text' }],
   fields: {

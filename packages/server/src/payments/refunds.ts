@@ -23,6 +23,7 @@ import {
   exactFilter,
   idFilter,
   listOf,
+  merchantNameOf,
   type Resource,
   readRows,
   showOf,
@@ -49,11 +50,11 @@ export const refund = {
   record: { schema: RefundRecord, toWire: refundToWire },
   looksLikeId: looksLikeRefundId,
   from: {
-    columns: `${merchantRefunds.columns}, m.name as "merchantName"`,
+    columns: merchantRefunds.columns,
     table: 'merchant_refunds r',
     alias: 'r',
-    joins: 'join merchants m on m.merchant_id = r.merchant_id',
   },
+  operatorFrom: merchantNameOf('r'),
   tenant: 'r.merchant_id',
   keys: [{ sql: 'r.refund_id', type: 'text' }],
   fields: {
