@@ -156,7 +156,7 @@ async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]
     coinConfigId: ['ccf_none'],
     accountId: [`card:${svcCardId[0]}`],
     requestId: await of('/requests', 'requestId'),
-    paymentId: (await all('/payments')).map(({ payment }) => payment.paymentId),
+    paymentId: (await all('/payments')).map(({ paymentId }) => paymentId),
     refundId: ['rfd_none'],
     payoutId: ['pyo_none'],
     noticeId: await of('/rail-notices', 'noticeId'),

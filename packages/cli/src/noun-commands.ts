@@ -31,13 +31,15 @@ interface ListFace {
   readonly example: string
   /** The filter that is the argument of the command. */
   readonly by?: string
+  /** Reads that argument. */
+  readonly read?: (text: string) => string
 }
 
 /** `list` of a noun: its filters are options, and its records are what the API returns to operators. */
 export function addNounList<R extends object>(
   group: Command,
   noun: Resource<R>,
-  { by, description, example }: ListFace,
+  { by, read = String, description, example }: ListFace,
 ): void {
   const command = group.command(by === undefined ? 'list' : `list [${by}]`).description(description)
   for (const [name, { schema }] of Object.entries(noun.filters))
@@ -51,7 +53,10 @@ export function addNounList<R extends object>(
     .addHelpText('after', `\nExample:\n  ${example}`)
     .action(async (...args: readonly unknown[]) => {
       const { limit, csv, json, ...filters } = args.at(-2) as ListOptions
-      const given = { ...filters, ...(by !== undefined && { [by]: args[0] }) }
+      const given = {
+        ...filters,
+        ...(by !== undefined && args[0] !== undefined && { [by]: read(args[0] as string) }),
+      }
       await printRecords(noun, given, limit, { ...(csv && { csv }), ...(json && { json }) })
     })
 }
@@ -106,13 +111,15 @@ interface ShowFace {
   readonly id: string
   /** The noun, and where its ids are listed. */
   readonly missing: (id: string) => string
+  /** The filter by which a text that is no id finds it. */
+  readonly or?: string
 }
 
 /** `show` of a noun: the record as the API returns it to operators. */
 export function addNounShow<R extends object>(
   group: Command,
   noun: Resource<R>,
-  { description, example, id, missing }: ShowFace,
+  { description, example, id, missing, or }: ShowFace,
 ): void {
   group
     .command(`show <${id}>`)
@@ -120,7 +127,7 @@ export function addNounShow<R extends object>(
     .option('--json', 'print JSON')
     .addHelpText('after', `\nExample:\n  ${example}`)
     .action(async (wanted: string, { json = false }: Printed) => {
-      const record = await withInstallation((context) => readRecord(context, noun, wanted))
+      const record = await withInstallation((context) => readRecord(context, noun, wanted, or))
       if (!record) throw new UsageError(missing(wanted))
       printNoun(record, json)
     })
@@ -130,8 +137,12 @@ async function readRecord<R extends object>(
   { config: { BUSINESS_TIME_ZONE }, database }: CommandContext,
   noun: Resource<R>,
   id: string,
+  or?: string,
 ): Promise<object | undefined> {
-  const row = await database.operate((tx) => findRow(tx, noun, ALL, id))
+  const row = await database.operate(async (tx) => {
+    if (or === undefined || noun.looksLikeId?.(id)) return findRow(tx, noun, ALL, id)
+    return (await readRows(tx, noun, ALL, { [or]: id, limit: '1', uncounted: true })).data[0]
+  })
   return row && toRecord(noun, 'operator')(row, BUSINESS_TIME_ZONE)
 }
 

@@ -1,11 +1,12 @@
 import { cardAccount } from './cards/card-accounts.ts'
 import type { Resource } from './http/resource.ts'
 import { dispute } from './payments/disputes.ts'
+import { payment } from './payments/payment-resource.ts'
 import { payout } from './payments/payouts.ts'
 import { refund } from './payments/refunds.ts'
 import { company } from './tenants/companies.ts'
 
 /** The nouns that are described once, for every caller. */
-export const RESOURCES = { company, cardAccount, refund, dispute, payout } satisfies Readonly<
+export const RESOURCES = { company, cardAccount, refund, dispute, payout, payment } satisfies Readonly<
   Record<string, Resource<never>>
 >

@@ -1,5 +1,6 @@
 import type { IdPrefix } from '@svc/contract/id-kinds'
 import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
 import { type TObject, type TSchema, Type } from 'typebox'
 import { AsOfQuery, readAsOf } from './as-of.ts'
 import { Instant, readInstant } from './fields.ts'
@@ -72,6 +73,8 @@ export interface Resource<R> {
   readonly tenant: string
   /** The columns of order, unique in the end, newest first. */
   readonly keys: readonly Key[]
+  /** The order within one tenant, where an index has another; ends with the same column. */
+  readonly tenantKeys?: readonly Key[]
   /** Other orders that operators may ask for, ascending, by name. */
   readonly sorts?: Readonly<Record<string, readonly Key[]>>
   readonly fields: Readonly<Record<string, Field<R>>>
@@ -135,6 +138,16 @@ export const filtersOf = <R>(noun: Resource<R>, scope: Scope, given: Given) => {
   return filters
 }
 
+/** Whether the rows are those of one tenant, by who reads or by a filter. */
+const isOfOneTenant = <R>({ filters, tenant }: Resource<R>, { tenantId }: Scope, given: Given): boolean =>
+  tenantId !== undefined ||
+  Object.entries(filters).some(([name, { sql }]) => sql === `${tenant} = ?` && given[name] !== undefined)
+
+function keysOf<R>(noun: Resource<R>, scope: Scope, given: Given): readonly Key[] {
+  const sorted = noun.sorts?.[given['sort'] as string]
+  return sorted ?? (isOfOneTenant(noun, scope, given) && noun.tenantKeys ? noun.tenantKeys : noun.keys)
+}
+
 type Wanted = Given & {
   readonly limit?: string
   readonly after?: string
@@ -148,7 +161,7 @@ export const readRows = <R extends object>(tx: Tx, noun: Resource<R>, scope: Sco
     {
       ...fromOf(noun, scope.reader),
       filters: filtersOf(noun, scope, wanted),
-      keys: noun.sorts?.[wanted['sort'] as string] ?? noun.keys,
+      keys: keysOf(noun, scope, wanted),
       descending: (wanted['sort'] ?? '-created') === '-created',
     },
     { ...wanted, uncounted: wanted.uncounted ?? scope.reader === 'tenant' },
@@ -169,6 +182,14 @@ export async function findRow<R extends object>(
   const { data } = await readList(tx, plan, { limit: '1', uncounted: true }, (row: R) => row)
   return data[0]
 }
+
+/** The statement of rows by tenants and ids, as a batched lookup of tenants reads them. */
+export const rowsById = <R>({ from, tenant, keys }: Resource<R>, name: string) =>
+  statement<R>(
+    name,
+    `select ${from.columns} from ${from.table} ${from.joins ?? ''}
+     where (${tenant}, ${keys.at(-1)!.sql}) in (select * from unnest($1::text[], $2::text[]))`,
+  )
 
 /** How a list or a record is offered: by whom, and where. */
 type Face = Access &
