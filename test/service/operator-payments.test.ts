@@ -131,7 +131,7 @@ test('a payment shows the whole history of it and its refunds, in order, from th
       timeout: 20_000,
     })
     .toBe(types.length)
-  const { history, refunds, row, settlement } = await show()
+  const { history, refunds, settlement, ...row } = await show()
   expect(row).toMatchObject({ merchantId: shop.merchantId, merchantName: shop.name, utr })
   expect(refunds).toMatchObject([{ refundId, amount: 40.96, status: 'REFUNDED' }])
   expect(settlement).toMatchObject({ amount: '100.50', settledOn: '2026-04-01', status: 'MATCHED' })

@@ -5,8 +5,9 @@ import { payment } from './payments/payment-resource.ts'
 import { payout } from './payments/payouts.ts'
 import { refund } from './payments/refunds.ts'
 import { company } from './tenants/companies.ts'
+import { user } from './tenants/users.ts'
 
 /** The nouns that are described once, for every caller. */
-export const RESOURCES = { company, cardAccount, refund, dispute, payout, payment } satisfies Readonly<
+export const RESOURCES = { company, user, cardAccount, refund, dispute, payout, payment } satisfies Readonly<
   Record<string, Resource<never>>
 >

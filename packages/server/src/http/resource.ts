@@ -6,7 +6,7 @@ import { AsOfQuery, readAsOf } from './as-of.ts'
 import { Instant, readInstant } from './fields.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
 import type { Key } from './list-cursor.ts'
-import { type Access, type Operation, query, type Services, successOf } from './operation.ts'
+import { type Access, type Caller, type Operation, query, type Services, successOf } from './operation.ts'
 import { PAGE_IN_QUERY, PageOf } from './page.ts'
 
 /** Who reads: a tenant its own records, or an operator those of all tenants. */
@@ -59,6 +59,7 @@ export const createdFilters = (prefix: IdPrefix, idColumn: string, atColumn: str
 /** A noun of the product, described once: what each reader sees of it, and finds it by. */
 export interface Resource<R> {
   readonly titles: Readonly<Record<Reader, string>>
+  readonly description?: string
   /** The record that its events carry as well, where core has one: the first fields of every reader. */
   readonly record?: {
     readonly schema: TObject
@@ -85,6 +86,8 @@ export interface Resource<R> {
 export interface Scope {
   readonly reader: Reader
   readonly tenantId?: string | undefined
+  /** Of operators: whether they may find people by a part of what is masked. */
+  readonly reveals?: boolean
 }
 
 const seenBy = <T extends { readonly operatorOnly?: true }>(
@@ -106,7 +109,11 @@ export const fieldsOf = <R>(noun: Resource<R>, reader: Reader) => ({
 
 /** The schema of a record, for a reader. */
 export const recordOf = <R>(noun: Resource<R>, reader: Reader) =>
-  Type.Object(fieldsOf(noun, reader), { title: noun.titles[reader], additionalProperties: false })
+  Type.Object(fieldsOf(noun, reader), {
+    title: noun.titles[reader],
+    ...(noun.description !== undefined && { description: noun.description }),
+    additionalProperties: false,
+  })
 
 /** A row as a reader sees it: what is not known is absent. */
 export const toRecord = <R>(noun: Resource<R>, reader: Reader) => {
@@ -223,12 +230,14 @@ type Params = Readonly<Record<string, string>>
 interface Within {
   readonly errors?: Operation['errors']
   readonly within?: (tx: Tx, scope: Scope, params: Params) => Promise<void>
+  /** Of operators: whether the caller may find people by a part of what is masked. */
+  readonly reveals?: (caller: Caller) => boolean
 }
 
 /** The list of a noun: of the caller's own records, or of all tenants' for operators; parts of its path are filters. */
 export function listOf<R extends object>(
   noun: Resource<R>,
-  { within, errors = [], ...face }: Face & Within,
+  { within, reveals, errors = [], ...face }: Face & Within,
 ): Operation<Services> {
   const reader = readerOf(face)
   const wire = toRecord(noun, reader)
@@ -253,8 +262,9 @@ export function listOf<R extends object>(
     result: reader === 'operator' ? counted : PageOf(item),
     errors,
     mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-      return async ({ caller: { tenantId }, params, query: wanted }) => {
-        const scope = scopeOf(reader, tenantId)
+      return async ({ caller, params, query: wanted }) => {
+        const { tenantId } = caller
+        const scope = { ...scopeOf(reader, tenantId), ...(reveals && { reveals: reveals(caller) }) }
         const read = async (tx: Tx) => {
           await within?.(tx, scope, params as Params)
           return readRows(tx, noun, scope, { ...(wanted as Wanted), ...(params as Params) })
