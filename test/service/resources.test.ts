@@ -20,6 +20,8 @@ interface Face {
   readonly console: string
   readonly id: string
   readonly command?: string
+  /** The filter that names the tenant, where it is not that of its kind. */
+  readonly tenant?: 'tenantId'
 }
 
 const FACES: Readonly<Record<keyof typeof RESOURCES, Face>> = {
@@ -56,6 +58,14 @@ const FACES: Readonly<Record<keyof typeof RESOURCES, Face>> = {
     console: '/disputes',
     id: 'disputeId',
     command: 'dispute',
+  },
+  webhookEndpoint: {
+    kind: 'merchant',
+    api: '/api/v0/webhook-endpoints',
+    console: '/webhooks',
+    id: 'endpointId',
+    command: 'webhook',
+    tenant: 'tenantId',
   },
   payout: {
     kind: 'merchant',
@@ -96,6 +106,7 @@ async function merchantWithRecords() {
       )
     await newDispute(service, paymentId)
     await preparePayoutOf(service, merchantId)
+    payloadOf(await client.post('/api/v0/webhook-endpoints', { url: `https://shop.example/${i}` }))
     service.clock.advance(1_000)
   }
   return { id: merchantId, client }
@@ -148,7 +159,7 @@ const listsOf = ({ kind, api, console }: Face, tenantColumn: string) => ({
     }, limit),
 })
 
-const EVERYONES = new Set(['q', 'merchantId', 'partnerId'])
+const EVERYONES = new Set(['q', 'merchantId', 'partnerId', 'tenantId'])
 const instantOf = ({ createdOn }: Json): number => Date.parse(createdOn)
 
 /** Values for a filter, each with the records that it finds of all; `undefined` where none can be derived. */
@@ -161,6 +172,8 @@ function trials(name: string, all: readonly Json[]): [value: string, fits: (reco
     const at = all[1]!.createdOn
     return [[at, (record) => instantOf(record) < Date.parse(at)]]
   }
+  if (name === 'state')
+    return ['enabled', 'disabled'].map((state) => [state, ({ enabled }) => enabled === (state === 'enabled')])
   const values = new Set(all.flatMap((record) => (record[name] === undefined ? [] : [String(record[name])])))
   return [...values].map((value) => [value, (record) => String(record[name]) === value])
 }
@@ -170,7 +183,7 @@ const WITHOUT_VALUES: Readonly<Record<string, readonly string[]>> = { refund: ['
 
 describe.each(Object.entries(RESOURCES))('%s', (noun, resource: Resource<never>) => {
   const face = FACES[noun as keyof typeof RESOURCES]
-  const tenantColumn = face.kind === 'merchant' ? 'merchantId' : 'partnerId'
+  const tenantColumn = face.tenant ?? (face.kind === 'merchant' ? 'merchantId' : 'partnerId')
   const lists = listsOf(face, tenantColumn)
   const idOf = (record: Json): string => record[face.id]
   const operatorOnly = Object.entries(resource.fields).flatMap(([name, field]) =>

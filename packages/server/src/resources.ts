@@ -6,8 +6,16 @@ import { payout } from './payments/payouts.ts'
 import { refund } from './payments/refunds.ts'
 import { company } from './tenants/companies.ts'
 import { user } from './tenants/users.ts'
+import { webhookEndpoint } from './webhooks/list-endpoints.ts'
 
 /** The nouns that are described once, for every caller. */
-export const RESOURCES = { company, user, cardAccount, refund, dispute, payout, payment } satisfies Readonly<
-  Record<string, Resource<never>>
->
+export const RESOURCES = {
+  company,
+  user,
+  cardAccount,
+  refund,
+  dispute,
+  payout,
+  payment,
+  webhookEndpoint,
+} satisfies Readonly<Record<string, Resource<never>>>
