@@ -58,7 +58,8 @@ export const createdFilters = (prefix: IdPrefix, idColumn: string, atColumn: str
 
 /** A noun of the product, described once: what each reader sees of it, and finds it by. */
 export interface Resource<R> {
-  readonly titles: Readonly<Record<Reader, string>>
+  /** The names of its records; without one for tenants, only operators read it. */
+  readonly titles: { readonly operator: string; readonly tenant?: string }
   readonly description?: string
   /** The record that its events carry as well, where core has one: the first fields of every reader. */
   readonly record?: {
@@ -110,7 +111,7 @@ export const fieldsOf = <R>(noun: Resource<R>, reader: Reader) => ({
 /** The schema of a record, for a reader. */
 export const recordOf = <R>(noun: Resource<R>, reader: Reader) =>
   Type.Object(fieldsOf(noun, reader), {
-    title: noun.titles[reader],
+    title: noun.titles[reader] ?? noun.titles.operator,
     ...(noun.description !== undefined && { description: noun.description }),
     additionalProperties: false,
   })

@@ -47,7 +47,7 @@ export async function* paymentsCsv(
   }
   yield csvLine(COLUMNS.map(([name]) => name))
   for (let reading: ReturnType<typeof read> | undefined = read(); reading; ) {
-    const { data, next } = await reading
+    const { data, next }: Awaited<ReturnType<typeof read>> = await reading
     reading = next === undefined ? undefined : read(next)
     if (data.length > 0)
       yield data.map((row) => csvLine(COLUMNS.map(([, value]) => value(row, timeZone)))).join('')
