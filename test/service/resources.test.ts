@@ -44,6 +44,7 @@ const FACES: Readonly<Record<string, Face>> = {
     api: '/api/v0/partner/card-accounts',
     console: '/card-accounts',
     id: 'cardAccountId',
+    command: 'card-account',
   },
   refund: {
     kind: 'merchant',
@@ -227,7 +228,10 @@ describe.each(NOUNS)('%s', (noun, resource: Resource<never>) => {
     const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
     const svc = async (...args: string[]) =>
       JSON.parse((await runHere(['admin', face.command!, ...args, '--json'], env)).stdout)
-    const ofTenant = [...(noun === 'user' ? ['--partner-id'] : []), tenants[face.kind].id]
+    const ofTenant = [
+      ...(noun === 'user' || noun === 'cardAccount' ? ['--partner-id'] : []),
+      tenants[face.kind].id,
+    ]
     expect((await svc('list', ...ofTenant)).map(masked)).toEqual(all.map(masked))
     expect(masked(await svc('show', idOf(all[0]!)))).toEqual(masked(all[0]!))
   })

@@ -2,12 +2,7 @@ import { EMAIL_PATTERN, MOBILE_PATTERN } from '@svc/contract/contact-fields'
 import { ACCOUNT_TYPES, type AccountType } from '@svc/core/cards/card-account'
 import { createCardAccount } from '@svc/core/cards/create-card-account'
 import { eraseUser } from '@svc/core/cards/erase-user'
-import {
-  findCompany,
-  findFundedAccount,
-  findUserPartner,
-  listCardAccounts,
-} from '@svc/core/cards/list-onboarded'
+import { findCompany, findFundedAccount, findUserPartner } from '@svc/core/cards/list-onboarded'
 import type { Company } from '@svc/core/tenants/company'
 import { createCompany } from '@svc/core/tenants/create-company'
 import { createUser as createUserCommand } from '@svc/core/tenants/create-user'
@@ -16,6 +11,7 @@ import type { User } from '@svc/core/tenants/user'
 import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
+import { cardAccount, type ListedAccount } from '@svc/server/cards/card-accounts'
 import { company, type ListedCompany } from '@svc/server/tenants/companies'
 import { type ListedUser, user } from '@svc/server/tenants/users'
 import type { Command } from 'commander'
@@ -24,7 +20,7 @@ import { addCardAccountMoney, shownAccount } from './fund-account.ts'
 import { addFundingInstructionsCommand } from './funding-instructions-command.ts'
 import { addNounList, addNounShow, printNoun, recordAfter } from './noun-commands.ts'
 import { requireName } from './partner-commands.ts'
-import { printRecord, printRows } from './print.ts'
+import { printRecord } from './print.ts'
 import { readReason } from './read-reason.ts'
 import { requirePartner } from './require-partner.ts'
 import { UsageError } from './usage-error.ts'
@@ -189,20 +185,17 @@ export function addCardAccountCommands(program: Command): void {
       '\nExample:\n  svc admin card-account create com_… --product incentive --denomination 1000',
     )
     .action(createAccount)
-  account
-    .command('list [companyId]')
-    .description('list the card accounts of a company, or all, with what they have left')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin card-account list com_…')
-    .action(async (companyId: string | undefined, { json = false }: Json) => {
-      const accounts = await withInstallation(({ database }) =>
-        database.operate(async (tx) => {
-          if (companyId !== undefined) await requireCompany(tx, companyId)
-          return listCardAccounts(tx, companyId)
-        }),
-      )
-      printRows(accounts.map(shownAccount), json)
-    })
+  addNounList<ListedAccount>(account, cardAccount, {
+    by: 'companyId',
+    description: 'list the card accounts of a company, or of all, newest first',
+    example: 'svc admin card-account list com_…',
+  })
+  addNounShow<ListedAccount>(account, cardAccount, {
+    id: 'cardAccountId',
+    description: 'show a card account, with what it has left',
+    example: 'svc admin card-account show acc_…',
+    missing: (id) => `There is no card account ${id}. List: svc admin card-account list`,
+  })
   addCardAccountMoney(account)
   addFundingInstructionsCommand(account)
 }

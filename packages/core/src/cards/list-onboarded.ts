@@ -29,20 +29,15 @@ export type FundedAccount = Omit<RowOf<typeof cardAccounts>, 'createdAt'> & {
   readonly cards: number
 }
 
-const ACCOUNTS = statement<FundedAccount>(
-  'card_accounts_list',
+const ACCOUNT = statement<FundedAccount>(
+  'funded_account_by_id',
   `select ${cardAccounts.columns}, l.balance as "balancePaise",
      (select count(*)::int from cards c where c.partner_id = a.partner_id and c.company_id = a.company_id
        and c.card_account_id = a.card_account_id) as cards
    from card_accounts a cross join lateral ${accountIdOf('card_funding', 'a.card_account_id')}
      join ledger_accounts l on l.account_id = key.account_id
-   where ($1::text is null or a.company_id = $1) and ($2::text is null or a.card_account_id = $2)
-   order by a.card_account_id`,
+   where a.card_account_id = $1`,
 )
 
-/** Card accounts of a company, or of all, with what they have left. */
-export const listCardAccounts = (tx: Tx, companyId?: string): Promise<FundedAccount[]> =>
-  tx.query(ACCOUNTS, [companyId, null])
-
 export const findFundedAccount = async (tx: Tx, cardAccountId: string): Promise<FundedAccount | undefined> =>
-  (await tx.query(ACCOUNTS, [null, cardAccountId]))[0]
+  (await tx.query(ACCOUNT, [cardAccountId]))[0]
