@@ -214,6 +214,8 @@ const sortOf = <R>({ sorts = {} }: Resource<R>) => ({
   sort: Type.Optional(
     Type.Enum(['-created', 'created', ...Object.keys(sorts)], { description: '`-created` by default' }),
   ),
+  // A name of 100 characters may be part of it.
+  after: Type.Optional(Type.String({ maxLength: 800, description: 'The `next` of the previous page' })),
 })
 
 /** What a list returns besides its page, where it is counted. */
