@@ -68,10 +68,11 @@ export async function administerMerchants(
   await refusesToShow(svc, ['admin', 'webhook', 'create', merchantId, '--url', url])
   const { endpointId } = payloadOf(await client.post('/api/v0/webhook-endpoints', { url }))
   await refusesToShow(svc, ['admin', 'webhook', 'rotate', merchantId, endpointId])
+  expect(await svc(['admin', 'webhook', 'list', merchantId])).toContainEqual(
+    await svc(['admin', 'webhook', 'show', endpointId]),
+  )
   for (const verb of ['disable', 'enable', 'delete'])
     await svc(['admin', 'webhook', verb, merchantId, endpointId])
-  const [{ endpointId: listed }] = await svc(['admin', 'webhook', 'list', merchantId])
-  await svc(['admin', 'webhook', 'show', listed])
   await closeMerchant(svc)
 }
 
