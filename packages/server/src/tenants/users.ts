@@ -108,11 +108,6 @@ export const user = {
     partnerId: { schema: idFilter('Of this partner'), sql: 'u.partner_id = ?', operatorOnly: true },
     // On the expression of its index, so that no lookup of a person by company uses that one (decision X8).
     companyId: { schema: idFilter('Only users of this company'), sql: `u.company_id || '' = ?` },
-    mobile: { schema: exactFilter('Whole mobile number', 10), sql: 'u.mobile = ?' },
-    email: {
-      schema: exactFilter('Whole e-mail address', 254),
-      sql: (filters, email) => filters.add('u.email_key = ?', email.toLowerCase()),
-    },
   },
 } satisfies Resource<ListedUser>
 
