@@ -37,7 +37,9 @@ export async function administerMerchants(
   url: string,
 ): Promise<void> {
   await administerMembers(svc, merchantId)
-  await svc(['admin', 'merchant', 'list'])
+  expect(await svc(['admin', 'merchant', 'list'])).toContainEqual(
+    await svc(['admin', 'merchant', 'show', merchantId]),
+  )
   const [{ apiKeyId }] = await svc(['admin', 'key', 'list', merchantId])
   await refusesToShow(svc, ['admin', 'key', 'roll', merchantId, apiKeyId, '--hours', '2'])
   const scopes = ['--scope', 'payments:read', 'payouts:read']
@@ -66,9 +68,11 @@ export async function administerMerchants(
   await refusesToShow(svc, ['admin', 'webhook', 'create', merchantId, '--url', url])
   const { endpointId } = payloadOf(await client.post('/api/v0/webhook-endpoints', { url }))
   await refusesToShow(svc, ['admin', 'webhook', 'rotate', merchantId, endpointId])
+  expect(await svc(['admin', 'webhook', 'list', merchantId])).toContainEqual(
+    await svc(['admin', 'webhook', 'show', endpointId]),
+  )
   for (const verb of ['disable', 'enable', 'delete'])
     await svc(['admin', 'webhook', verb, merchantId, endpointId])
-  await svc(['admin', 'webhook', 'list', merchantId])
   await closeMerchant(svc)
 }
 
@@ -84,6 +88,7 @@ async function closeMerchant(svc: Svc): Promise<void> {
 export async function administerPartners({ svc, folder }: Live, partner: LivePartner): Promise<void> {
   const { partnerId, companyId } = partner
   await svc(['admin', 'partner', 'list'])
+  await svc(['admin', 'partner', 'show', partnerId])
   await refusesToShow(svc, ['admin', 'partner', 'client', 'issue', partnerId, '--name', 'batch jobs'])
   await refusesToShow(svc, ['admin', 'partner', 'key', 'issue-shared', partnerId])
   const { credentialId: clientId } = (await handedOver({ svc }, partner.client, partnerId)).credential
@@ -102,10 +107,13 @@ export async function administerPartners({ svc, folder }: Live, partner: LivePar
   await svc(['admin', 'partner', 'disable', partnerId])
   await svc(['admin', 'partner', 'enable', partnerId])
   await svc(['admin', 'company', 'list', partnerId])
+  await svc(['admin', 'company', 'show', companyId])
   await svc(['admin', 'user', 'list', companyId])
   const { userId } = await svc(['admin', 'user', 'create', companyId, '--first-name', 'Leaving'])
+  await svc(['admin', 'user', 'show', userId])
   await svc(['admin', 'user', 'erase', userId, '--reason', 'asked'])
   await svc(['admin', 'card-account', 'list', companyId])
+  await svc(['admin', 'card-account', 'show', partner.cardAccountId])
   await svc(['admin', 'card-account', 'instructions', partner.cardAccountId])
   const paidBack = ['--amount', '1', '--reference', 'AXISR0000001', '--reason', 'paid in twice']
   await svc(['admin', 'card-account', 'withdraw', partner.cardAccountId, ...paidBack])

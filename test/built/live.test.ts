@@ -131,10 +131,10 @@ test('partners issue cards one by one and in bulk, search them, and award coins'
 /** Reads what happened to each kind of object with the documented login of operators. */
 async function readRecords(browser: Browser): Promise<void> {
   const { data } = (await browser.get('/payments')).json
-  const [{ payment }] = data
+  const [payment] = data
   expect((await browser.get('/payments/totals')).json.count).toBe(data.length)
   expect((await browser.get('/payments.csv')).text).toContain(payment.paymentId)
-  const [{ refund }] = (await browser.get('/refunds')).json.data
+  const [refund] = (await browser.get('/refunds')).json.data
   const [{ svcCardId }] = (await browser.get('/cards')).json.data
   const paths = [`/payments/${payment.paymentId}`, `/refunds/${refund.refundId}`]
   for (const path of [...paths, `/history/${payment.qrCodeId}`, `/history/${svcCardId}`])

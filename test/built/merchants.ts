@@ -119,6 +119,9 @@ async function refundInPart(
   expect(await svc(['admin', 'refund', 'list', merchantId])).toHaveLength(3)
   expect(await svc(['admin', 'refund', 'show', ids[2]])).toMatchObject({ status: 'FAILED' })
   expect(payloadOf(await client.get(path)).data).toHaveLength(3)
+  expect(payloadOf(await client.get('/api/v0/refunds?status=FAILED')).data).toMatchObject([
+    { refundId: ids[2] },
+  ])
   expect(payloadOf(await client.get(`${path}/${ids[0]}`)).utr).toBe('RETURN0001')
 }
 

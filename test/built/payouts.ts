@@ -138,7 +138,7 @@ export async function payOut(
     status: 'PAID',
     utr: 'PAYOUT0001',
   })
-  expect(await svc(['admin', 'payout', 'list', '--merchant', merchantId])).toHaveLength(3)
+  expect(await svc(['admin', 'payout', 'list', merchantId])).toHaveLength(3)
   const paid = payloadOf(await client.get('/api/v0/payouts?status=PAID')).data
   // The fee holds from today on; these payments are older.
   expect(paid).toMatchObject([{ payoutId: imported, fees: 0 }])

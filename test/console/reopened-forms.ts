@@ -186,7 +186,7 @@ export function statesThatAreSetAgain(bed: Bed): void {
       await button(page, 'Disable').click()
       await button(page, 'Disable webhook').click()
       await page.getByText('This endpoint is disabled').waitFor()
-      expect((await admin.get(`/webhooks/${endpointId}`)).json.row.endpoint.enabled).toBe(false)
+      expect((await admin.get(`/webhooks/${endpointId}`)).json.enabled).toBe(false)
     } finally {
       await receiver.close()
     }

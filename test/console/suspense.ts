@@ -61,7 +61,7 @@ export function returnedCredits(bed: Bed): void {
     await page.route(itself, async (route) => {
       const response = await route.fetch()
       const json = await response.json()
-      json.row.payment.status = 'REFUND_PENDING'
+      json.status = 'REFUND_PENDING'
       await route.fulfill({ response, json })
     })
     await goTo(page, `/payments/${paymentId}`)

@@ -37,6 +37,7 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
   createRefund: ({ referenceNumber }) => ({ body: { amount: 0.01, referenceNumber } }),
   getRefund: plain,
   listRefunds: plain,
+  findRefunds: plain,
   listDisputes: plain,
   getDispute: plain,
   submitEvidence: () => ({ body: { evidence: 'Delivered' } }),

@@ -38,6 +38,9 @@ async function recordRefunds(recorder: Recorder, shop: Client, paymentId: string
     body: { amount: 1e5, referenceNumber: 'return-18' },
   })
   await recorder.works('listRefunds', 'Of one payment', shop, { params })
+  await recorder.works('findRefunds', 'Of all payments, only open ones', shop, {
+    query: { status: 'PENDING' },
+  })
   const [{ refundId }] = payloadOf(await shop.get(`/api/v0/payments/${paymentId}/refunds`)).data
   await recorder.works('getRefund', 'One refund', shop, { params: { paymentId, refundId } })
   const none = { paymentId, refundId: 'rfd_nothing' }

@@ -239,7 +239,7 @@ test('an operator lists disputes and closes one with the quarantined notice that
   const { noticeId } = unknown.json.payload
   const browser = await signedIn(service, 'operator')
   const listed = (await browser.get(`/disputes?q=${disputeId}`)).json.data
-  expect(listed).toMatchObject([{ merchantId: shop.merchantId, dispute: { disputeId, status: 'OPEN' } }])
+  expect(listed).toMatchObject([{ merchantId: shop.merchantId, disputeId, status: 'OPEN' }])
   const path = `/disputes/${disputeId}/close`
   const closed = await browser.post(path, { outcome: 'WON', noticeId })
   expect(closed.json).toMatchObject({ disputeId, status: 'WON' })

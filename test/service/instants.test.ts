@@ -5,6 +5,7 @@ import { clockField } from '../harness/clock-field.ts'
 import { asCoinPartner, COINS, ifMatch, newConfig, newEvent } from '../harness/coins.ts'
 import { type Browser, type ConsoleResponse, signedIn } from '../harness/console.ts'
 import { consoleCoinFields } from '../harness/console-coin-fields.ts'
+import { newDispute } from '../harness/disputes.ts'
 import { documentedDates } from '../harness/documents.ts'
 import {
   after,
@@ -17,7 +18,9 @@ import {
   reported,
 } from '../harness/instant-fields.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { shopWith } from '../harness/refunds.ts'
 import { openService, type TestService } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 
@@ -30,6 +33,7 @@ beforeAll(async () => {
   receiver = await WebhookReceiver.open()
   fields = {
     ...(await qrCodeFields()),
+    ...(await moneyLists()),
     ...(await coinFields()),
     ...(await consoleFields()),
     ...(await pastFields()),
@@ -102,6 +106,33 @@ async function qrCodeFields(): Promise<Record<string, Field>> {
   }
 }
 
+/** The lists of a merchant that has one of each. */
+async function moneyLists(): Promise<Record<string, Field>> {
+  const { client, merchantId, paymentId } = await shopWith(service, 100)
+  const refunds = `/api/v0/payments/${paymentId}/refunds`
+  payloadOf(await client.post(refunds, { amount: 1, referenceNumber: 'r-1' }))
+  await newDispute(service, paymentId)
+  await giveAccount(service, merchantId)
+  await preparePayoutOf(service, merchantId)
+  const lists = {
+    findPayments: '/api/v0/payments',
+    findRefunds: '/api/v0/refunds',
+    listRefunds: refunds,
+    listDisputes: '/api/v0/disputes',
+    listPayouts: '/api/v0/payouts',
+  }
+  const fieldsOf = ([name, path]: [string, string]) =>
+    named(
+      name,
+      range(['createdFrom', 'createdTo'], async (query) =>
+        reported(await client.get(`${path}?${new URLSearchParams(query)}`), ({ data }) => ({
+          found: data.length > 0,
+        })),
+      ),
+    )
+  return Object.assign({}, ...Object.entries(lists).map(fieldsOf)) as Record<string, Field>
+}
+
 async function coinFields(): Promise<Record<string, Field>> {
   const partner = await newPartner(service)
   const client = await asCoinPartner(service.client, partner)
@@ -153,23 +184,31 @@ async function coinFields(): Promise<Record<string, Field>> {
 
 /** Sums, refunds and exports of the console. */
 function moneyFields(browser: Browser): Record<string, Field> {
-  const sums = async (query: Record<string, string>) =>
-    reported(await browser.get(`/payments/totals?${new URLSearchParams(query)}`), ({ count }) => ({
+  const sums = (path: string) => async (query: Record<string, string>) =>
+    reported(await browser.get(`${path}/totals?${new URLSearchParams(query)}`), ({ count }) => ({
       found: count > 0,
     }))
   const rows = (path: string) => async (query: Record<string, string>) => {
     const { status, text } = await browser.get(`${path}.csv?${new URLSearchParams(query)}`)
     return { status, text, ...(status === 200 && { found: text.split('\r\n').length > 2 }) }
   }
-  const refunds = async (query: Record<string, string>) =>
-    reported(await browser.get(`/refunds?limit=1&${new URLSearchParams(query)}`), ({ data }) => ({
+  const list = (path: string) => async (query: Record<string, string>) =>
+    reported(await browser.get(`${path}?limit=1&${new URLSearchParams(query)}`), ({ data }) => ({
       found: data.length > 0,
     }))
   return {
-    ...named('console.sumPayments', range(['createdFrom', 'createdTo'], sums)),
-    ...named('console.listRefunds', range(['createdFrom', 'createdTo'], refunds)),
+    ...named('console.sumPayments', range(['createdFrom', 'createdTo'], sums('/payments'))),
+    ...named('console.sumPayments', range(['from', 'to'], sums('/payments'))),
+    ...named('console.sumPayouts', range(['createdFrom', 'createdTo'], sums('/payouts'))),
+    ...named('console.listPayments', range(['from', 'to'], list('/payments'))),
+    ...named('console.listRefunds', range(['createdFrom', 'createdTo'], list('/refunds'))),
+    ...named('console.listDisputes', range(['createdFrom', 'createdTo'], list('/disputes'))),
+    ...named('console.listPayouts', range(['createdFrom', 'createdTo'], list('/payouts'))),
     ...named('console.exportQrCodes', range(['createdFrom', 'createdTo'], rows('/qr-codes'))),
     ...named('console.exportPayments', range(['createdFrom', 'createdTo'], rows('/payments'))),
+    ...named('console.exportPayments', range(['from', 'to'], rows('/payments'))),
+    ...named('console.exportDisputes', range(['createdFrom', 'createdTo'], rows('/disputes'))),
+    ...named('console.exportPayouts', range(['createdFrom', 'createdTo'], rows('/payouts'))),
     ...named('console.exportRefunds', range(['createdFrom', 'createdTo'], rows('/refunds'))),
     ...named('console.exportCards', range(['createdFrom', 'createdTo'], rows('/cards'))),
     ...named('console.exportRequests', range(['from', 'to'], rows('/requests'))),

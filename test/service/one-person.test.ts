@@ -182,7 +182,7 @@ test('a payout that was sent, said to have failed without a file, takes a second
   const payoutId = await sendPayoutOf(service, shop.merchantId)
   const waiting = await asha.post(`/payouts/${payoutId}/complete`, { status: 'FAILED', reason: 'said no' })
   expect(waiting).toMatchObject({ status: 202, json: { kind: 'payout_failed', amount: '5.00' } })
-  const shown = async () => (await asha.get(`/payouts/${payoutId}`)).json.row.payout.status
+  const shown = async () => (await asha.get(`/payouts/${payoutId}`)).json.status
   expect(await shown()).toBe('SENT')
   expect((await approve(ravi, waiting.json.approvalId)).json.status).toBe('POSTED')
   expect(await shown()).toBe('FAILED')

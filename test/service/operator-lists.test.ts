@@ -60,7 +60,7 @@ const LISTS: readonly (readonly [path: string, id: (row: Json) => string, sorts:
   ['/card-accounts', (row) => row.cardAccountId, ['-created', 'created']],
   ['/users', (row) => row.userId, ['-created', 'created']],
   ['/cards', (row) => row.svcCardId, ['-created', 'created']],
-  ['/webhooks', (row) => row.endpoint.endpointId, ['-created', 'created']],
+  ['/webhooks', (row) => row.endpointId, ['-created', 'created']],
   ['/ledger/accounts', (row) => row.accountId, ['accountId']],
   ['/audit', (row) => String(row.sequence).padStart(9, '0'), ['-at']],
 ]

@@ -57,20 +57,20 @@ const totals = async (query: Record<string, string> = {}): Promise<Json> =>
 test('each filter finds the payments that it describes, with their totals', async () => {
   const all = await list()
   expect(all).toHaveLength(7)
-  const instants = all.map(({ payment }) => Date.parse(payment.createdOn))
+  const instants = all.map(({ createdOn }) => Date.parse(createdOn))
   const from = new Date(instants[4]!).toISOString()
   const to = new Date(instants[1]!).toISOString()
   const cases: [query: Record<string, string>, fits: (row: Json, at: number) => boolean][] = [
     [{}, () => true],
     [{ merchantId: shop.merchantId }, (row) => row.merchantId === shop.merchantId],
-    [{ status: 'SUSPENSE' }, ({ payment }) => payment.status === 'SUSPENSE'],
-    [{ q: utr.toLowerCase() }, ({ payment }) => payment.utr === utr],
-    [{ q: all[2]!.payment.paymentId }, ({ payment }) => payment.paymentId === all[2]!.payment.paymentId],
-    [{ referenceNumber: 'order-7' }, ({ payment }) => payment.referenceNumber === 'order-7'],
-    [{ amount: '100.5', createdFrom: '2020-01-01T00:00:00Z' }, ({ payment }) => payment.amount === 100.5],
+    [{ status: 'SUSPENSE' }, (row) => row.status === 'SUSPENSE'],
+    [{ q: utr.toLowerCase() }, (row) => row.utr === utr],
+    [{ q: all[2]!.paymentId }, (row) => row.paymentId === all[2]!.paymentId],
+    [{ referenceNumber: 'order-7' }, (row) => row.referenceNumber === 'order-7'],
+    [{ amount: '100.5', createdFrom: '2020-01-01T00:00:00Z' }, (row) => row.amount === 100.5],
     [
       { amount: '100.50', merchantId: other.merchantId },
-      (row) => row.payment.amount === 100.5 && row.merchantId === other.merchantId,
+      (row) => row.amount === 100.5 && row.merchantId === other.merchantId,
     ],
     // Both ends to the millisecond: the first is included, the second is not.
     [{ createdFrom: from, createdTo: to }, (_, at) => at >= instants[4]! && at < instants[1]!],
@@ -80,11 +80,11 @@ test('each filter finds the payments that it describes, with their totals', asyn
     ],
     [{ status: 'REFUNDED' }, () => false],
   ]
-  const paymentIds = (rows: Json[]) => rows.map(({ payment }) => payment.paymentId)
+  const paymentIds = (rows: Json[]) => rows.map((row) => row.paymentId)
   for (const [query, fits] of cases) {
     const expected = all.filter((row, i) => fits(row, instants[i]!))
     expect([query, paymentIds(await list(query))]).toEqual([query, paymentIds(expected)])
-    const amount = expected.reduce((sum, { payment }) => sum + Math.round(payment.amount * 100), 0)
+    const amount = expected.reduce((sum, row) => sum + Math.round(row.amount * 100), 0)
     const sum = await totals(query)
     expect([query, sum.count, sum.amount, sum.exact]).toEqual([
       query,
@@ -101,7 +101,6 @@ test('an amount requires a merchant or a time, since no index serves it', async 
     expect((await viewer.get(`${path}?amount=5`)).error, path).toBe('validation_failed')
     expect((await viewer.get(`${path}?amount=five&merchantId=x`)).error, path).toBe('validation_failed')
   }
-  expect((await viewer.get('/refunds?referenceNumber=r-1')).error).toBe('validation_failed')
 })
 
 /** Half of it is refunded by its merchant, which the operator confirms, and the bank settles it. */
@@ -122,7 +121,7 @@ async function refundAndSettle(paymentId: string): Promise<string> {
 }
 
 test('a payment shows the whole history of it and its refunds, in order, from the bank to the webhook', async () => {
-  const [{ payment }] = (await list({ q: utr })) as [Json]
+  const [payment] = (await list({ q: utr })) as [Json]
   const { paymentId } = payment
   const refundId = await refundAndSettle(paymentId)
   const types = ['qr_code.credited', 'payment.refund_pending', 'payment.refunded', 'payment.settled']
@@ -132,8 +131,8 @@ test('a payment shows the whole history of it and its refunds, in order, from th
       timeout: 20_000,
     })
     .toBe(types.length)
-  const { history, refunds, row, settlement } = await show()
-  expect(row).toMatchObject({ merchantId: shop.merchantId, merchantName: shop.name, payment: { utr } })
+  const { history, refunds, settlement, ...row } = await show()
+  expect(row).toMatchObject({ merchantId: shop.merchantId, merchantName: shop.name, utr })
   expect(refunds).toMatchObject([{ refundId, amount: 40.96, status: 'REFUNDED' }])
   expect(settlement).toMatchObject({ amount: '100.50', settledOn: '2026-04-01', status: 'MATCHED' })
 
@@ -170,22 +169,22 @@ test('a payment shows the whole history of it and its refunds, in order, from th
 })
 
 test('a refund shows its own history alone, and is found by the bank’s reference in lower case', async () => {
-  const [{ refund }] = (await viewer.get('/refunds')).json.data as [Json]
+  const [refund] = (await viewer.get('/refunds')).json.data as [Json]
   const { paymentId, refundId } = refund
   const shown = (await viewer.get(`/refunds/${refundId}`)).json
-  expect(shown.row).toMatchObject({ merchantName: shop.name, refund: { refundId, paymentId } })
+  expect(shown).toMatchObject({ merchantName: shop.name, refundId, paymentId })
   expect(shown.history.map(({ what }: Json) => what)).toEqual(
     expect.arrayContaining(['refund_requested', 'refund_completed', 'merchant_refund', 'refund.completed']),
   )
   const events = shown.history.filter(({ source }: Json) => source === 'event')
   expect(events.map(({ what }: Json) => what)).toEqual(['payment.refund_pending', 'payment.refunded'])
-  expect((await viewer.get(`/refunds?q=${shown.row.refund.utr.toLowerCase()}`)).json.data).toHaveLength(1)
+  expect((await viewer.get(`/refunds?q=${shown.utr.toLowerCase()}`)).json.data).toHaveLength(1)
 })
 
 test('a credit that matches no code shows why it is in suspense; unknown ids are 404', async () => {
-  const [{ payment }] = (await list({ status: 'SUSPENSE' })) as [Json]
-  const { history, row } = (await viewer.get(`/payments/${payment.paymentId}`)).json
-  expect(row).toMatchObject({ merchantId: 'house', payment: { reason: 'unknown_code' } })
+  const [payment] = (await list({ status: 'SUSPENSE' })) as [Json]
+  const { history, ...row } = (await viewer.get(`/payments/${payment.paymentId}`)).json
+  expect(row).toMatchObject({ merchantId: 'house', reason: 'unknown_code' })
   expect(row.merchantName).toBeUndefined()
   expect(history.map(({ what }: Json) => what)).toContain('suspended')
   expect((await viewer.get('/payments/pay_none')).error).toBe('payment_not_found')
@@ -193,7 +192,7 @@ test('a credit that matches no code shows why it is in suspense; unknown ids are
 })
 
 test('a QR code shows its creation, its payments with their journals, events and deliveries, and its closing', async () => {
-  const [{ payment }] = (await list({ q: utr })) as [Json]
+  const [payment] = (await list({ q: utr })) as [Json]
   const { qrCodeId } = payment
   expect((await operator.post(`/qr-codes/${qrCodeId}/cancel`)).status).toBe(200)
   const { history } = (await viewer.get(`/history/${qrCodeId}`)).json

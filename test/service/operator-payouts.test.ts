@@ -74,7 +74,10 @@ test('a payout is shown with its merchant, only the last digits of its account, 
   const { payoutId } = payout!
   const { json, text } = await viewer.get(`/payouts/${payoutId}`)
   expect(json).toMatchObject({
-    row: { merchantId, preparedBy: 'operator asha', payout: { payoutId, amount: 98.22 } },
+    merchantId,
+    preparedBy: 'operator asha',
+    payoutId,
+    amount: 98.22,
     bankAccount: { holder: 'Corner Shop', ends: '5678', ifsc: 'HDFC0000001' },
   })
   expect(text).not.toContain('000012345678')

@@ -156,14 +156,14 @@ async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]
     coinConfigId: ['ccf_none'],
     accountId: [`card:${svcCardId[0]}`],
     requestId: await of('/requests', 'requestId'),
-    paymentId: (await all('/payments')).map(({ payment }) => payment.paymentId),
+    paymentId: (await all('/payments')).map(({ paymentId }) => paymentId),
     refundId: ['rfd_none'],
     payoutId: ['pyo_none'],
     noticeId: await of('/rail-notices', 'noticeId'),
     exceptionId: ['cex_none'],
     journalId: ['jrn_none'],
     objectId: [...(await all('/qr-codes')).map(({ qrCode }) => qrCode.qrCodeId), ...svcCardId],
-    endpointId: (await all('/webhooks')).map(({ endpoint }) => endpoint.endpointId),
+    endpointId: (await all('/webhooks')).map(({ endpointId }) => endpointId),
     eventId: receiver.received.map(({ event }) => event.id),
   }
 }
@@ -200,9 +200,9 @@ test('personal data is masked for every role, in records, lists, exports, copies
     .poll(async () => (await admin.get('/requests?outcome=failure')).json.total.count)
     .toBeGreaterThanOrEqual(3)
   const webhooks: Json[] = (await admin.get('/webhooks')).json.data
-  for (const { endpoint } of webhooks)
+  for (const { endpointId } of webhooks)
     await expect
-      .poll(async () => (await admin.get(`/webhooks/${endpoint.endpointId}/attempts`)).json.total.count)
+      .poll(async () => (await admin.get(`/webhooks/${endpointId}/attempts`)).json.total.count)
       .toBeGreaterThan(0)
   const ids = await idsFor(admin)
   for (const role of ROLES) {

@@ -135,10 +135,11 @@ test('the list shows whose each endpoint is, what waits for it, and whether it a
   await Promise.all([settled(taking.endpointId, 3), settled(failing.endpointId, 3)])
 
   const list = async (query: string): Promise<Json[]> => (await browser.get(`/webhooks?${query}`)).json.data
-  const ids = async (query: string) => (await list(query)).map(({ endpoint }) => endpoint.endpointId)
+  const ids = async (query: string) => (await list(query)).map(({ endpointId }) => endpointId)
   const [second, first] = await list(`tenantId=${shop.tenantId}`)
   expect(first).toMatchObject({
-    endpoint: { endpointId: taking.endpointId, description: 'till' },
+    endpointId: taking.endpointId,
+    description: 'till',
     tenantId: shop.tenantId,
     tenantKind: 'merchant',
     tenantName: shop.merchant.name,
@@ -204,7 +205,7 @@ test('an endpoint that returned 410 is shown as disabled by the service, until i
   const { endpointId } = await create(tenantId, { url: receiver.url('/410') })
   await newCode(service, client)
   await expect
-    .poll(async () => (await show(endpointId)).row.endpoint, { timeout: 10_000 })
+    .poll(async () => await show(endpointId), { timeout: 10_000 })
     .toMatchObject({ enabled: false, disabledReason: 'gone' })
   const enabled = await browser.send('PATCH', `/webhooks/${endpointId}`, { enabled: true })
   expect(enabled.json.disabledReason).toBeUndefined()
@@ -222,7 +223,7 @@ test('secrets are shown by their dates, never by their values, and those that no
   const [newest, previous] = response.json.secrets
   expect(newest.expiresOn).toBeUndefined()
   expect(Date.parse(previous.expiresOn) - Date.parse(newest.createdOn)).toBe(60_000)
-  expect(response.json.row.endpoint.headerNames).toEqual(['authorization'])
+  expect(response.json.headerNames).toEqual(['authorization'])
   const reported = [response.text, (await browser.get('/webhooks')).text, (await browser.get('/audit')).text]
   for (const value of [secret, rotated.secret, 'canary-of-the-tenant'])
     expect(reported.join()).not.toContain(value)

@@ -53,7 +53,7 @@ test('the operator who set the bank account of a payout cannot approve it, even 
   const shown = (await meera.browser.get(`/payouts/${payoutId}`)).json
   expect(shown.history[0].detail).toContain(`account set by ${asha.actor}`)
   expect((await approve(meera, payoutId)).json).toMatchObject({
-    payout: { status: 'APPROVED' },
+    status: 'APPROVED',
     approvedBy: meera.actor,
   })
 })

@@ -188,15 +188,13 @@ test('in the console a return is recorded by its reference, found by it and show
   expect(bare.status).toBe(409)
   const returnUtr = newUtr()
   const { json, status } = await browser.post(path, { status: 'FAILED', reason: 'account closed', returnUtr })
-  expect([status, json.payout.status]).toEqual([200, 'FAILED'])
+  expect([status, json.status]).toEqual([200, 'FAILED'])
   const { json: detail } = await browser.get(`/payouts/${payoutId}`)
   expect(detail.history.map(({ what }: { what: string }) => what)).toEqual(
     expect.arrayContaining(['paid', 'returned_by_the_bank']),
   )
   const { json: found } = await browser.get(`/payouts?q=${returnUtr}`)
-  expect(found.data.map(({ payout }: { payout: { payoutId: string } }) => payout.payoutId)).toEqual([
-    payoutId,
-  ])
+  expect(found.data.map((each: { payoutId: string }) => each.payoutId)).toEqual([payoutId])
 })
 
 test('its alert is open until a payout prepared since is sent, whatever was sent before', async () => {

@@ -121,7 +121,7 @@ test('an operator enters the outcome of a refund from a quarantined notice, once
   const [notice] = (await browser.get(`/rail-notices?q=${noticeId}`)).json.data
   expect(notice).toMatchObject({ status: 'ASSIGNED', paymentId: shop.paymentId })
   const listed = (await browser.get(`/refunds?merchantId=${shop.merchantId}&status=FAILED`)).json.data
-  expect(listed).toMatchObject([{ merchantId: shop.merchantId, refund: { refundId } }])
+  expect(listed).toMatchObject([{ merchantId: shop.merchantId, refundId }])
   const audited = await asSuperuser(service.db.database, (db) =>
     db.query('select 1 from audit_log where target = $1 and action = $2', [refundId, 'refund.completed']),
   )

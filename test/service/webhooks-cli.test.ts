@@ -74,7 +74,7 @@ test('svc admin webhook create, list, rotate, disable and delete work on what th
   verifyDelivery(receiver.received[0]!, made.secret)
   verifyDelivery(receiver.received[0]!, secret)
   expect(await svc('disable', merchantId, endpointId)).toMatchObject({ status: 'disabled' })
-  expect(await svc('list', merchantId)).toMatchObject([{ endpointId, status: 'disabled' }])
+  expect(await svc('list', merchantId)).toMatchObject([{ endpointId, enabled: false }])
   await svc('delete', merchantId, endpointId)
   expect(payloadOf(await tenant.get('/api/v0/webhook-endpoints')).data).toEqual([])
   const refused = await runCli(['admin', 'webhook', 'create', merchantId, '--url', 'http://10.0.0.1/'], env)

@@ -2,14 +2,7 @@ import { EMAIL_PATTERN, MOBILE_PATTERN } from '@svc/contract/contact-fields'
 import { ACCOUNT_TYPES, type AccountType } from '@svc/core/cards/card-account'
 import { createCardAccount } from '@svc/core/cards/create-card-account'
 import { eraseUser } from '@svc/core/cards/erase-user'
-import {
-  findCompany,
-  findFundedAccount,
-  findUserPartner,
-  listCardAccounts,
-  listCompanies,
-  listUsers,
-} from '@svc/core/cards/list-onboarded'
+import { findCompany, findFundedAccount, findUserPartner } from '@svc/core/cards/list-onboarded'
 import type { Company } from '@svc/core/tenants/company'
 import { createCompany } from '@svc/core/tenants/create-company'
 import { createUser as createUserCommand } from '@svc/core/tenants/create-user'
@@ -18,12 +11,16 @@ import type { User } from '@svc/core/tenants/user'
 import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
+import { cardAccount, type ListedAccount } from '@svc/server/cards/card-accounts'
+import { company, type ListedCompany } from '@svc/server/tenants/companies'
+import { type ListedUser, user } from '@svc/server/tenants/users'
 import type { Command } from 'commander'
 import { cliActor, withInstallation } from './context.ts'
 import { addCardAccountMoney, shownAccount } from './fund-account.ts'
 import { addFundingInstructionsCommand } from './funding-instructions-command.ts'
+import { addNounList, addNounShow, printNoun, recordAfter } from './noun-commands.ts'
 import { requireName } from './partner-commands.ts'
-import { printRecord, printRows } from './print.ts'
+import { printRecord } from './print.ts'
 import { readReason } from './read-reason.ts'
 import { requirePartner } from './require-partner.ts'
 import { UsageError } from './usage-error.ts'
@@ -32,16 +29,21 @@ interface Json {
   readonly json?: boolean
 }
 
+const noCompany = (companyId: string): string =>
+  `There is no company ${companyId}. See them all with: svc admin company list`
+const noUser = (userId: string): string => `There is no user ${userId}. List them with: svc admin user list`
+
+const missing = (message: string): never => {
+  throw new UsageError(message)
+}
+
 async function requireCompany(tx: Tx, companyId: string) {
-  const company = await findCompany(tx, companyId)
-  if (!company)
-    throw new UsageError(`There is no company ${companyId}. See them all with: svc admin company list`)
-  return company
+  return (await findCompany(tx, companyId)) ?? missing(noCompany(companyId))
 }
 
 export function addCompanyCommands(program: Command): void {
-  const company = program.command('company').description('companies: the customers of partners')
-  company
+  const group = program.command('company').description('companies: the customers of partners')
+  group
     .command('create <partnerId>')
     .description('register a company under a partner')
     .requiredOption('--name <name>', 'legal name, 1 to 100 characters; cards show it')
@@ -52,43 +54,31 @@ export function addCompanyCommands(program: Command): void {
     )
     .action(async (partnerId: string, { name, json = false }: Json & { name: string }) => {
       requireName(name)
-      const created = await withInstallation(async ({ commands, database }) => {
+      const created = await withInstallation(async (context) => {
+        const { commands, database } = context
         await database.operate((tx) => requirePartner(tx, partnerId))
         const audit = { actor: cliActor(), target: (made: Company) => made.companyId, tenantId: partnerId }
-        return commands.open(createCompany).run({ partnerId, name }, audit)
+        const made = await commands.open(createCompany).run({ partnerId, name }, audit)
+        return recordAfter<ListedCompany>(context, company, made.companyId, made)
       })
-      printRecord(created, json)
+      printNoun(created, json)
     })
-  company
-    .command('list [partnerId]')
-    .description('list the companies of a partner, or all')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin company list par_…')
-    .action(async (partnerId: string | undefined, { json = false }: Json) => {
-      const companies = await withInstallation(({ database }) =>
-        database.operate(async (tx) => {
-          if (partnerId !== undefined) await requirePartner(tx, partnerId)
-          return listCompanies(tx, partnerId)
-        }),
-      )
-      printRows(companies, json)
-    })
+  addNounList<ListedCompany>(group, company, {
+    by: 'partnerId',
+    description: 'list the companies of a partner, or all, newest first',
+    example: 'svc admin company list par_…',
+  })
+  addNounShow<ListedCompany>(group, company, {
+    id: 'companyId',
+    description: 'show a company',
+    example: 'svc admin company show com_…',
+    missing: noCompany,
+  })
 }
 
-const shownUser = (user: User) => ({
-  userId: user.userId,
-  partnerId: user.partnerId,
-  companyId: user.companyId,
-  firstName: user.firstName ?? undefined,
-  lastName: user.lastName ?? undefined,
-  mobile: user.mobile ?? undefined,
-  email: user.email ?? undefined,
-  erasedAt: user.erasedAt ?? undefined,
-})
-
 export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('users: employees of companies, who hold the cards')
-  user
+  const group = program.command('user').description('users: employees of companies, who hold the cards')
+  group
     .command('create <companyId>')
     .description('register a user of a company; mobile and e-mail are unique within it')
     .option('--first-name <name>', '1 to 100 characters')
@@ -101,21 +91,18 @@ export function addUserCommands(program: Command): void {
       '\nExample:\n  svc admin user create com_… --first-name Asha --last-name Rao --mobile 9876543210',
     )
     .action(createUser)
-  user
-    .command('list <companyId>')
-    .description('list the users of a company')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin user list com_…')
-    .action(async (companyId: string, { json = false }: Json) => {
-      const found = await withInstallation(({ database }) =>
-        database.operate(async (tx) => {
-          await requireCompany(tx, companyId)
-          return listUsers(tx, companyId)
-        }),
-      )
-      printRows(found.map(shownUser), json)
-    })
-  user
+  addNounList<ListedUser>(group, user, {
+    by: 'companyId',
+    description: 'list the users of a company, or of all, newest first',
+    example: 'svc admin user list com_…',
+  })
+  addNounShow<ListedUser>(group, user, {
+    id: 'userId',
+    description: 'show a user',
+    example: 'svc admin user show usr_…',
+    missing: noUser,
+  })
+  group
     .command('erase <userId>')
     .description(
       'erase the personal data of a user for good; cards must be ended and empty, and no coins left',
@@ -127,13 +114,17 @@ export function addUserCommands(program: Command): void {
 }
 
 async function erase(userId: string, { reason, json = false }: Json & { reason: string }): Promise<void> {
-  const { user } = await withInstallation(async ({ commands, database }) => {
+  const erased = await withInstallation(async (context) => {
+    const { commands, database } = context
     const partnerId = await database.operate((tx) => findUserPartner(tx, userId))
-    if (partnerId === undefined) throw new UsageError(`There is no user ${userId}`)
+    if (partnerId === undefined) throw new UsageError(noUser(userId))
     const audit = { actor: cliActor(), action: 'user.erased', target: userId, tenantId: partnerId }
-    return commands.open(eraseUser).run({ partnerId, userId }, { ...audit, details: { reason } })
+    const outcome = await commands
+      .open(eraseUser)
+      .run({ partnerId, userId }, { ...audit, details: { reason } })
+    return recordAfter<ListedUser>(context, user, userId, outcome)
   })
-  printRecord(shownUser(user), json)
+  printNoun(erased, json)
 }
 
 interface UserOptions extends Json {
@@ -154,19 +145,21 @@ async function createUser(companyId: string, { json = false, ...profile }: UserO
     throw new UsageError('--email must be an e-mail address')
   if (Object.keys(profile).length === 0)
     throw new UsageError('Say who it is: --first-name, --last-name, --mobile or --email')
-  const user = await withInstallation(async ({ commands, database }) => {
+  const created = await withInstallation(async (context) => {
+    const { commands, database } = context
     const { partnerId } = await database.operate((tx) => requireCompany(tx, companyId))
-    return commands.open(createUserCommand).run(
+    const made = await commands.open(createUserCommand).run(
       { partnerId, companyId, profile },
       {
         actor: cliActor(),
         action: 'user.created',
-        target: (made: User) => made.userId,
+        target: ({ userId }: User) => userId,
         tenantId: partnerId,
       },
     )
+    return recordAfter<ListedUser>(context, user, made.userId, made)
   })
-  printRecord(shownUser(user), json)
+  printNoun(created, json)
 }
 
 /** Money as rupees with two decimals: text, so that no program rounds it. */
@@ -192,20 +185,17 @@ export function addCardAccountCommands(program: Command): void {
       '\nExample:\n  svc admin card-account create com_… --product incentive --denomination 1000',
     )
     .action(createAccount)
-  account
-    .command('list [companyId]')
-    .description('list the card accounts of a company, or all, with what they have left')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin card-account list com_…')
-    .action(async (companyId: string | undefined, { json = false }: Json) => {
-      const accounts = await withInstallation(({ database }) =>
-        database.operate(async (tx) => {
-          if (companyId !== undefined) await requireCompany(tx, companyId)
-          return listCardAccounts(tx, companyId)
-        }),
-      )
-      printRows(accounts.map(shownAccount), json)
-    })
+  addNounList<ListedAccount>(account, cardAccount, {
+    by: 'companyId',
+    description: 'list the card accounts of a company, or of all, newest first',
+    example: 'svc admin card-account list com_…',
+  })
+  addNounShow<ListedAccount>(account, cardAccount, {
+    id: 'cardAccountId',
+    description: 'show a card account, with what it has left',
+    example: 'svc admin card-account show acc_…',
+    missing: (id) => `There is no card account ${id}. List: svc admin card-account list`,
+  })
   addCardAccountMoney(account)
   addFundingInstructionsCommand(account)
 }

@@ -1,79 +1,36 @@
 import { closeDispute } from '@svc/core/payments/close-dispute'
-import { DISPUTE_STATUSES, type Dispute, disputes } from '@svc/core/payments/dispute'
 import { findDispute } from '@svc/core/payments/find-dispute'
 import { followedNotice } from '@svc/core/rails/find-notice'
-import { formatRupees } from '@svc/kernel/money'
-import { statement } from '@svc/platform/db/statement'
+import { dispute, type ListedDispute } from '@svc/server/payments/disputes'
 import { type Command, Option } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
-import { printRecord, printRows } from './print.ts'
-import { readCount } from './read-count.ts'
+import { addNounList, addNounShow, printNoun, recordAfter } from './noun-commands.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
   readonly json?: boolean
 }
 
-const LIST = statement<Dispute>(
-  'cli_disputes',
-  `select ${disputes.columns} from disputes d
-   where d.merchant_id = $1 and ($2::text is null or d.status = $2)
-   order by d.created_at desc, d.dispute_id desc limit $3`,
-)
-
-export const shownDispute = (dispute: Dispute) => ({
-  disputeId: dispute.disputeId,
-  merchantId: dispute.merchantId,
-  paymentId: dispute.paymentId,
-  caseReference: dispute.caseReference,
-  amount: formatRupees(dispute.amountPaise),
-  status: dispute.status,
-  reason: dispute.reason,
-  evidence: dispute.evidence,
-  evidenceDueAt: dispute.evidenceDueAt,
-  createdAt: dispute.createdAt,
-  closedAt: dispute.closedAt,
-})
-
-const known = (dispute: Dispute | undefined, disputeId: string): Dispute => {
-  if (dispute) return dispute
-  throw new UsageError(
-    `There is no dispute ${disputeId}. List them with: svc admin dispute list <merchantId>`,
-  )
-}
+const missing = (id: string) => `There is no dispute ${id}. List them with: svc admin dispute list`
 
 export function addDisputeCommands(program: Command): void {
-  const dispute = program
+  const group = program
     .command('dispute')
     .description('payments that payers dispute: list, show, record what the network decided')
-  dispute
-    .command('list <merchantId>')
-    .description('list disputes of a merchant, newest first')
-    .addOption(new Option('--status <status>', 'only these').choices(DISPUTE_STATUSES))
-    .option('--limit <count>', 'how many', readCount, 50)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin dispute list mer_… --status OPEN')
-    .action(async (merchantId: string, options: Json & { status?: string; limit: number }) => {
-      const { status, limit, json = false } = options
-      const rows = await withInstallation(({ database }) =>
-        database.operate((tx) => tx.query(LIST, [merchantId, status, limit])),
-      )
-      printRows(rows.map(shownDispute), json)
-    })
-  dispute
-    .command('show <disputeId>')
-    .description('show a dispute with its evidence')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin dispute show dsp_…')
-    .action(async (disputeId: string, { json = false }: Json) => {
-      const found = await withInstallation(({ database }) =>
-        database.operate((tx) => findDispute(tx, disputeId)),
-      )
-      printRecord(shownDispute(known(found, disputeId)), json)
-    })
-  dispute
+  addNounList<ListedDispute>(group, dispute, {
+    by: 'merchantId',
+    description: 'list disputes of a merchant, or of all, newest first',
+    example: 'svc admin dispute list mer_… --status OPEN',
+  })
+  addNounShow<ListedDispute>(group, dispute, {
+    id: 'disputeId',
+    description: 'show a dispute with its evidence',
+    example: 'svc admin dispute show dsp_…',
+    missing,
+  })
+  group
     .command('close <disputeId>')
     .description(
       'record what the network decided, where no notice says so; above APPROVAL_ABOVE_RUPEES a second person approves that it was won',
@@ -100,14 +57,15 @@ async function close(
       await findDispute(tx, disputeId),
       notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'dispute_notice'),
     ])
-    const open = known(found, disputeId)
-    const { merchantId, paymentId } = open
-    return commands
+    if (!found) throw new UsageError(missing(disputeId))
+    const { merchantId, paymentId } = found
+    const decided = await commands
       .open(closeDispute)
       .run(
         { merchantId, disputeId, paymentId, outcome, assigns },
         { actor, action: 'dispute.closed', target: disputeId, tenantId: merchantId },
       )
+    return recordAfter(context, dispute, disputeId, decided)
   })
-  printOutcome(ended, json, (decided) => printRecord(shownDispute(decided.dispute), json))
+  printOutcome(ended, json, (record) => printNoun(record, json))
 }

@@ -5,13 +5,14 @@ import {
   createMerchant,
   findMerchant,
   linkMerchant,
-  listMerchants,
   type Merchant,
   registerMerchant,
   setMerchantDisabled,
 } from '@svc/core/tenants/merchant'
 import { findPartner } from '@svc/core/tenants/partner'
 import { sqlState } from '@svc/platform/db/database'
+import { toRecord } from '@svc/server/http/resource'
+import { merchant } from '@svc/server/tenants/merchants'
 import { isMcc, isPayeeName, isVpa, PAYEE_NAME_RULE, STORED_VALUE_LOAD_MCC } from '@svc/upi-qr/upi-uri'
 import type { Command } from 'commander'
 import { asAdministrator } from './administrator.ts'
@@ -23,6 +24,7 @@ import {
   shownLimits,
   withLimits,
 } from './limit-credential.ts'
+import { addNounList, addNounShow, printNoun } from './noun-commands.ts'
 import { printRecord, printRows } from './print.ts'
 import { type RollOptions, roll } from './roll-credential.ts'
 import { UsageError } from './usage-error.ts'
@@ -31,33 +33,15 @@ interface Json {
   readonly json?: boolean
 }
 
-const shown = ({
-  merchantId,
-  name,
-  vpa,
-  mcc,
-  accessKey,
-  linkedPartnerId,
-  createdAt,
-  disabledAt,
-}: Merchant) => ({
-  merchantId,
-  name,
-  vpa,
-  mcc,
-  accessKey,
-  linkedPartnerId,
-  createdAt,
-  status: disabledAt ? 'disabled' : 'active',
-})
+const shown = toRecord<Merchant>(merchant, 'operator')
 
 const noMerchant = (merchantId: string): never => {
   throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc admin merchant list`)
 }
 
 export function addMerchantCommands(program: Command): void {
-  const merchant = program.command('merchant').description('register, list and disable merchants')
-  merchant
+  const group = program.command('merchant').description('register, list and disable merchants')
+  group
     .command('create')
     .description('register a merchant; in sandbox mode with a first API key, which is shown only once')
     .requiredOption('--name <name>', 'name that payers see, 1 to 100 characters')
@@ -69,15 +53,17 @@ export function addMerchantCommands(program: Command): void {
       '\nExample:\n  svc admin merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411',
     )
     .action(create)
-  merchant
-    .command('list')
-    .description('list all merchants')
-    .option('--json', 'print JSON')
-    .action(async ({ json = false }: Json) => {
-      const merchants = await withInstallation(({ database }) => database.operate(listMerchants))
-      printRows(merchants.map(shown), json)
-    })
-  merchant
+  addNounList<Merchant>(group, merchant, {
+    description: 'list merchants, newest first',
+    example: 'svc admin merchant list --status disabled',
+  })
+  addNounShow<Merchant>(group, merchant, {
+    id: 'merchantId',
+    description: 'show a merchant',
+    example: 'svc admin merchant show mer_…',
+    missing: (id) => `There is no merchant ${id}. See them all with: svc admin merchant list`,
+  })
+  group
     .command('link <merchantId> [partnerId]')
     .description('let a merchant read the coin configurations of a partner; without a partner, no more')
     .option('--json', 'print JSON')
@@ -87,15 +73,16 @@ export function addMerchantCommands(program: Command): void {
     ['disable', true, 'no more tokens, its tokens die within a second, its QR codes take no payments'],
     ['enable', false, 'undo disable'],
   ] as const) {
-    merchant
+    group
       .command(`${name} <merchantId>`)
       .description(description)
       .option('--json', 'print JSON')
       .action(async (merchantId: string, { json = false }: Json) => {
-        const changed = await withInstallation(({ database }) =>
-          database.operate((tx) => setMerchantDisabled(tx, merchantId, disabled)),
-        )
-        printRecord(shown(changed ?? noMerchant(merchantId)), json)
+        const changed = await withInstallation(async ({ config, database }) => {
+          const found = await database.operate((tx) => setMerchantDisabled(tx, merchantId, disabled))
+          return shown(found ?? noMerchant(merchantId), config.BUSINESS_TIME_ZONE)
+        })
+        printNoun(changed, json)
       })
   }
 }
@@ -105,14 +92,15 @@ async function link(
   partnerId: string | undefined,
   { json = false }: Json,
 ): Promise<void> {
-  const linked = await withInstallation(({ database }) =>
-    database.operate(async (tx) => {
+  const linked = await withInstallation(async ({ config, database }) => {
+    const found = await database.operate(async (tx) => {
       if (partnerId !== undefined && !(await findPartner(tx, partnerId)))
         throw new UsageError(`There is no partner ${partnerId}. See them all with: svc admin partner list`)
       return linkMerchant(tx, merchantId, partnerId ?? null)
-    }),
-  )
-  printRecord(shown(linked ?? noMerchant(merchantId)), json)
+    })
+    return shown(found ?? noMerchant(merchantId), config.BUSINESS_TIME_ZONE)
+  })
+  printNoun(linked, json)
 }
 
 interface CreateOptions extends Json {
@@ -131,14 +119,15 @@ async function create({ name, vpa, mcc, json = false }: CreateOptions): Promise<
   if (problems.length > 0) throw new UsageError(problems.join('\n'))
   const created = await asAdministrator('merchant create', async (tx, { config, keyMaker }) => {
     const wanted = { name, vpa, mcc }
-    if (!showsSecrets(config)) return shown(await registerMerchant(tx, keyMaker, wanted))
-    const { merchant, apiKey } = await createMerchant(tx, keyMaker, wanted)
-    return { ...shown(merchant), apiKeyId: apiKey.apiKeyId, apiKey: shownSecret(apiKey.secret, config) }
+    const zone = config.BUSINESS_TIME_ZONE
+    if (!showsSecrets(config)) return shown(await registerMerchant(tx, keyMaker, wanted), zone)
+    const { merchant: made, apiKey } = await createMerchant(tx, keyMaker, wanted)
+    return { ...shown(made, zone), apiKeyId: apiKey.apiKeyId, apiKey: shownSecret(apiKey.secret, config) }
   }).catch((error: unknown) => {
     if (sqlState(error) === '23505') throw new UsageError(`Another merchant has the address ${vpa}`)
     throw error
   })
-  printRecord(created, json)
+  printNoun(created, json)
 }
 
 export function addKeyCommands(program: Command): void {

@@ -16,11 +16,12 @@ import { required } from '@svc/kernel/invariant'
 import { formatRupees, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { statement } from '@svc/platform/db/statement'
+import { dispute } from '@svc/server/payments/disputes'
 import type { Command } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
-import { shownDispute } from './dispute-commands.ts'
 import { moneyActor } from './money-actor.ts'
+import { printNoun, recordAfter } from './noun-commands.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { readReason } from './read-reason.ts'
@@ -167,7 +168,7 @@ async function assign(
       throw new UsageError('Give --utr and --amount: the notice does not report a dispute.')
     return recordPayment(context, notice, reading, actor)
   })
-  printOutcome(outcome, json, (assigned) => printRecord(assigned, json))
+  printOutcome(outcome, json, (assigned) => printNoun(assigned, json))
 }
 
 const auditOf = ({ noticeId, tenantId }: RailNotice, actor: string) => ({
@@ -185,13 +186,9 @@ async function recordPayment(context: CommandContext, notice: RailNotice, readin
   return { paymentId, merchantId, amount: formatRupees(amountPaise), status, reason }
 }
 
-async function carryOutAgain(
-  { commands }: CommandContext,
-  notice: RailNotice,
-  reading: Reading,
-  actor: string,
-) {
+async function carryOutAgain(context: CommandContext, notice: RailNotice, reading: Reading, actor: string) {
   const args = disputeAssignmentOf(notice, reading, actor)
-  const { dispute } = await commands.open(receiveDispute).run(args, auditOf(notice, actor))
-  return shownDispute(required(dispute, 'an assigned notice has its dispute'))
+  const received = await context.commands.open(receiveDispute).run(args, auditOf(notice, actor))
+  const { disputeId } = required(received.dispute, 'an assigned notice has its dispute')
+  return recordAfter(context, dispute, disputeId, received)
 }

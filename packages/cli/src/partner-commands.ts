@@ -2,7 +2,6 @@ import { shownSecret, showsSecrets } from '@svc/console-api/sandbox-secret'
 import { listCredentials, OVERLAP_HOURS, OVERLAP_HOURS_MAX } from '@svc/core/tenants/credentials'
 import {
   createPartner,
-  listPartners,
   type Partner,
   PRODUCTS,
   type Product,
@@ -10,6 +9,8 @@ import {
   revokeOAuthClient,
 } from '@svc/core/tenants/partner'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
+import { toRecord } from '@svc/server/http/resource'
+import { partner } from '@svc/server/tenants/partners'
 import type { Command } from 'commander'
 import { asAdministrator } from './administrator.ts'
 import { withInstallation } from './context.ts'
@@ -20,6 +21,7 @@ import {
   shownLimits,
   withLimits,
 } from './limit-credential.ts'
+import { addNounList, addNounShow, printNoun } from './noun-commands.ts'
 import { addPartnerKeyCommands } from './partner-key-commands.ts'
 import { printRecord, printRows } from './print.ts'
 import { requirePartner } from './require-partner.ts'
@@ -30,14 +32,7 @@ interface Json {
   readonly json?: boolean
 }
 
-const shown = ({ partnerId, name, products, plainRequests, createdAt, disabledAt }: Partner) => ({
-  partnerId,
-  name,
-  products: products.join(' '),
-  plainRequests,
-  createdAt,
-  status: disabledAt ? 'disabled' : 'active',
-})
+const shown = toRecord<Partner>(partner, 'operator')
 
 export const requireName = (name: string, option = '--name'): void => {
   if (!/\S/.test(name) || name.length > 100)
@@ -45,10 +40,8 @@ export const requireName = (name: string, option = '--name'): void => {
 }
 
 export function addPartnerCommands(program: Command): void {
-  const partner = program
-    .command('partner')
-    .description('register, list and disable card and rewards partners')
-  partner
+  const group = program.command('partner').description('register, list and disable card and rewards partners')
+  group
     .command('create')
     .description(
       'register a partner; in sandbox mode with a first OAuth client, whose secret is shown only once',
@@ -59,35 +52,38 @@ export function addPartnerCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin partner create --name "Gift House" --product incentive')
     .action(create)
-  partner
-    .command('list')
-    .description('list all partners')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin partner list --json')
-    .action(async ({ json = false }: Json) => {
-      printRows((await withInstallation(({ database }) => database.operate(listPartners))).map(shown), json)
-    })
+  addNounList<Partner>(group, partner, {
+    description: 'list partners, newest first',
+    example: 'svc admin partner list --json',
+  })
+  addNounShow<Partner>(group, partner, {
+    id: 'partnerId',
+    description: 'show a partner',
+    example: 'svc admin partner show par_…',
+    missing: (id) => `There is no partner ${id}. See them all with: svc admin partner list`,
+  })
   for (const [name, disabled, description] of [
     ['disable', true, 'no more tokens; its tokens die within a second in every process'],
     ['enable', false, 'undo disable'],
   ] as const) {
-    partner
+    group
       .command(`${name} <partnerId>`)
       .description(description)
       .option('--json', 'print JSON')
       .addHelpText('after', `\nExample:\n  svc admin partner ${name} par_…`)
       .action(async (partnerId: string, { json = false }: Json) => {
-        const changed = await withInstallation(({ database }) =>
-          database.operate(async (tx) => {
+        const changed = await withInstallation(async ({ config, database }) => {
+          const found = await database.operate(async (tx) => {
             await setTenantDisabled(tx, partnerId, 'partner', disabled)
             return requirePartner(tx, partnerId)
-          }),
-        )
-        printRecord(shown(changed), json)
+          })
+          return shown(found, config.BUSINESS_TIME_ZONE)
+        })
+        printNoun(changed, json)
       })
   }
-  addClientCommands(partner)
-  addPartnerKeyCommands(partner)
+  addClientCommands(group)
+  addPartnerKeyCommands(group)
 }
 
 interface CreateOptions extends Json {
@@ -107,12 +103,13 @@ async function create({ name, product, plainRequests = false, json = false }: Cr
     if (plainRequests && config.SVC_MODE !== 'sandbox')
       throw new UsageError('--plain-requests exists in sandbox mode only')
     const wanted = { name, products, plainRequests }
-    if (!showsSecrets(config)) return shown(await registerPartner(tx, keyMaker, wanted))
-    const { partner, client } = await createPartner(tx, keyMaker, wanted)
+    const zone = config.BUSINESS_TIME_ZONE
+    if (!showsSecrets(config)) return shown(await registerPartner(tx, keyMaker, wanted), zone)
+    const { partner: made, client } = await createPartner(tx, keyMaker, wanted)
     const { clientId, clientSecret } = client
-    return { ...shown(partner), clientId, clientSecret: shownSecret(clientSecret, config) }
+    return { ...shown(made, zone), clientId, clientSecret: shownSecret(clientSecret, config) }
   })
-  printRecord(created, json)
+  printNoun(created, json)
 }
 
 function addClientCommands(partner: Command): void {

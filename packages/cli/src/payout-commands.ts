@@ -1,6 +1,5 @@
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
-import { findPayout, listAllPayouts, payableMerchants } from '@svc/core/payments/find-payouts'
-import { PAYOUT_STATUSES, type PayoutStatus } from '@svc/core/payments/payout'
+import { payableMerchants } from '@svc/core/payments/find-payouts'
 import {
   businessDay,
   dailyStatement,
@@ -9,15 +8,16 @@ import {
 } from '@svc/core/payments/payout-statement'
 import { type PreparedPayout, preparePayout } from '@svc/core/payments/prepare-payout'
 import { formatRupees } from '@svc/kernel/money'
-import { type Command, Option } from 'commander'
+import { type ListedPayout, payout } from '@svc/server/payments/payouts'
+import type { Command } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
+import { addNounList, addNounShow } from './noun-commands.ts'
 import { addPayoutFileCommands } from './payout-file.ts'
-import { noPayout, readDay, shownPayout } from './payout-print.ts'
+import { missingPayout, readDay } from './payout-print.ts'
 import { addPayoutStepCommands } from './payout-steps.ts'
 import { addPayoutTermsCommands } from './payout-terms-commands.ts'
-import { type Printed, printJson, printRecord, printRows, printTable } from './print.ts'
-import { readCount } from './read-count.ts'
+import { type Printed, printJson, printRows, printTable } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -25,11 +25,11 @@ interface Json {
 }
 
 export function addPayoutCommands(program: Command): void {
-  const payout = program
+  const group = program
     .command('payout')
     .description('pay merchants: fees, payouts, the files for the bank, daily statements')
-  addPayoutTermsCommands(payout)
-  payout
+  addPayoutTermsCommands(group)
+  group
     .command('run')
     .description('prepare the payouts of a business day; a second person approves them')
     .requiredOption('--date <day>', 'pay what was paid up to the end of this day', readDay)
@@ -44,31 +44,20 @@ Example:
   svc admin payout run --date 2026-04-01`,
     )
     .action(run)
-  payout
-    .command('list')
-    .description('list payouts, newest first')
-    .option('--merchant <merchantId>', 'only of this merchant')
-    .option('--date <day>', 'only of this business day', readDay)
-    .addOption(new Option('--status <status>', 'only these').choices(PAYOUT_STATUSES))
-    .option('--limit <count>', 'how many', readCount, 50)
-    .option('--csv', 'print CSV')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin payout list --status PREPARED')
-    .action(list)
-  payout
-    .command('show <payoutId>')
-    .description('show a payout')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin payout show pyo_…')
-    .action(async (payoutId: string, { json = false }: Json) => {
-      const found = await withInstallation(({ database }) =>
-        database.operate((tx) => findPayout(tx, payoutId)),
-      )
-      printRecord(shownPayout(found ?? noPayout(payoutId)), json)
-    })
-  addPayoutStepCommands(payout)
-  addPayoutFileCommands(payout)
-  payout
+  addNounList<ListedPayout>(group, payout, {
+    by: 'merchantId',
+    description: 'list payouts to a merchant, or to all, newest first',
+    example: 'svc admin payout list --status PREPARED',
+  })
+  addNounShow<ListedPayout>(group, payout, {
+    id: 'payoutId',
+    description: 'show a payout',
+    example: 'svc admin payout show pyo_…',
+    missing: missingPayout,
+  })
+  addPayoutStepCommands(group)
+  addPayoutFileCommands(group)
+  group
     .command('statement <merchantId>')
     .description('explain a business day: what was payable, and every movement by ledger, records and bank')
     .requiredOption('--date <day>', 'the business day', readDay)
@@ -83,11 +72,11 @@ interface RunOptions extends Json {
   readonly merchant?: string
 }
 
-const shownRun = (merchantId: string, { payout, netPaise, reason }: PreparedPayout) => ({
+const shownRun = (merchantId: string, { payout: made, netPaise, reason }: PreparedPayout) => ({
   merchantId,
-  payoutId: payout?.payoutId ?? '',
+  payoutId: made?.payoutId ?? '',
   amount: formatRupees(netPaise),
-  result: payout ? 'prepared' : (reason ?? '').replaceAll('_', ' '),
+  result: made ? 'prepared' : (reason ?? '').replaceAll('_', ' '),
 })
 
 async function run({ date, merchant, json = false }: RunOptions): Promise<void> {
@@ -123,20 +112,6 @@ async function* payoutsOf(
     yield prepared
     hasMore = prepared.payout !== undefined && prepared.hasMore
   }
-}
-
-interface ListOptions extends Printed {
-  readonly merchant?: string
-  readonly date?: string
-  readonly status?: PayoutStatus
-  readonly limit: number
-}
-
-async function list({ merchant, date, status, limit, ...printed }: ListOptions): Promise<void> {
-  const found = await withInstallation(({ database }) =>
-    database.operate((tx) => listAllPayouts(tx, { merchantId: merchant, businessDay: date, status, limit })),
-  )
-  printTable(found.map(shownPayout), printed)
 }
 
 interface StatementOptions extends Printed {

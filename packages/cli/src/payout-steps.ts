@@ -3,12 +3,13 @@ import { carriedOut, WaitingApproval } from '@svc/core/ledger/money-command'
 import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
 import { findPayout, listAllPayouts } from '@svc/core/payments/find-payouts'
 import type { Payout } from '@svc/core/payments/payout'
+import { type ListedPayout, payout } from '@svc/server/payments/payouts'
 import type { Command } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
-import { noPayout, readDay, shownPayout } from './payout-print.ts'
-import { printRecord, printRows } from './print.ts'
+import { printNoun, printNouns, recordAfter } from './noun-commands.ts'
+import { noPayout, readDay } from './payout-print.ts'
 import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -18,8 +19,8 @@ interface Json {
 
 const APPROVED_AT_ONCE_MAX = 10_000
 
-export function addPayoutStepCommands(payout: Command): void {
-  payout
+export function addPayoutStepCommands(group: Command): void {
+  group
     .command('approve [payoutIds...]')
     .description('approve payouts that another person prepared, to bank accounts that another person set')
     .option('--date <day>', 'all prepared ones of this business day', readDay)
@@ -29,7 +30,7 @@ export function addPayoutStepCommands(payout: Command): void {
       '\nExamples:\n  svc admin payout approve pyo_…\n  svc admin payout approve --date 2026-04-01',
     )
     .action(approve)
-  payout
+  group
     .command('cancel <payoutId>')
     .description('cancel a payout that was not sent: its money is payable again')
     .requiredOption('--reason <text>', 'why', readReason)
@@ -38,7 +39,7 @@ export function addPayoutStepCommands(payout: Command): void {
     .action((payoutId: string, { reason, json }: Json & { reason: string }) =>
       step(payoutId, { to: 'CANCELLED', reason }, json),
     )
-  payout
+  group
     .command('confirm <payoutId>')
     .description('record that the bank has paid a payout, also one that it had reported as failed')
     .requiredOption('--utr <reference>', 'the bank’s own reference of the payout')
@@ -47,7 +48,7 @@ export function addPayoutStepCommands(payout: Command): void {
     .action((payoutId: string, { utr, json }: Json & { utr: string }) =>
       step(payoutId, { to: 'PAID', utr: enteredReference(utr, 'utr') }, json),
     )
-  payout
+  group
     .command('fail <payoutId>')
     .description(
       'record that the bank could not pay a payout, or that its money came back: it is payable again, once a second person approves',
@@ -91,9 +92,10 @@ async function step(payoutId: string, taken: PayoutStep, json = false): Promise<
   const changed = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
     const found = await context.database.operate((tx) => findPayout(tx, payoutId))
-    return changeInName(context, found ?? noPayout(payoutId), taken, actor)
+    const outcome = await changeInName(context, found ?? noPayout(payoutId), taken, actor)
+    return recordAfter<ListedPayout>(context, payout, payoutId, outcome)
   })
-  printOutcome(changed, json, (payout) => printRecord(shownPayout(payout), json))
+  printOutcome(changed, json, (record) => printNoun(record, json))
 }
 
 async function approve(payoutIds: readonly string[], { date, json = false }: Json & { date?: string }) {
@@ -107,9 +109,11 @@ async function approve(payoutIds: readonly string[], { date, json = false }: Jso
       return Promise.all(payoutIds.map(async (id) => (await findPayout(tx, id)) ?? noPayout(id)))
     })
     const changed = []
-    for (const each of found)
-      changed.push(carriedOut(await changeInName(context, each, { to: 'APPROVED', by }, by)))
+    for (const each of found) {
+      const outcome = carriedOut(await changeInName(context, each, { to: 'APPROVED', by }, by))
+      changed.push(await recordAfter<ListedPayout>(context, payout, each.payoutId, outcome))
+    }
     return changed
   })
-  printRows(approved.map(shownPayout), json)
+  printNouns<ListedPayout>(payout, approved, { json })
 }

@@ -5,14 +5,16 @@ import { EVENT_TYPES, type EventType } from '@svc/contract/events'
 import { findTenant } from '@svc/core/tenants/tenant'
 import { deleteEndpoint, rotateSecret, updateEndpoint } from '@svc/core/webhooks/change-endpoint'
 import { createEndpoint } from '@svc/core/webhooks/create-endpoint'
-import { type Endpoint, listTenantEndpoints } from '@svc/core/webhooks/endpoint'
+import type { Endpoint } from '@svc/core/webhooks/endpoint'
 import type { EndpointKey } from '@svc/core/webhooks/endpoint-store'
 import type { Secret } from '@svc/kernel/secret'
 import type { AnyCommand } from '@svc/platform/command'
+import { type ListedEndpoint, webhookEndpoint } from '@svc/server/webhooks/list-endpoints'
 import type { Command } from 'commander'
 import { refused } from './administrator.ts'
 import { cliActor, withInstallation } from './context.ts'
-import { printRecord, printRows } from './print.ts'
+import { addNounList, addNounShow } from './noun-commands.ts'
+import { printRecord } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -77,16 +79,17 @@ export function addWebhookCommands(program: Command): void {
       '\nExample:\n  svc admin webhook create mer_… --url https://shop.example.com/hook --types qr_code.credited',
     )
     .action(create)
-  webhook
-    .command('list <tenantId>')
-    .description('list the endpoints of a tenant')
-    .option('--json', 'print JSON')
-    .action(async (tenantId: string, { json = false }: Json) => {
-      const endpoints = await withInstallation(({ database }) =>
-        database.operate((tx) => listTenantEndpoints(tx, tenantId)),
-      )
-      printRows(endpoints.map(shown), json)
-    })
+  addNounList<ListedEndpoint>(webhook, webhookEndpoint, {
+    by: 'tenantId',
+    description: 'list the endpoints of a tenant, or of all, newest first',
+    example: 'svc admin webhook list mer_… --state disabled',
+  })
+  addNounShow<ListedEndpoint>(webhook, webhookEndpoint, {
+    id: 'endpointId',
+    description: 'show an endpoint, with what waits for it and its last attempt',
+    example: 'svc admin webhook show whe_…',
+    missing: (id) => `There is no webhook endpoint ${id}. See them with: svc admin webhook list`,
+  })
   webhook
     .command('rotate <tenantId> <endpointId>')
     .description(

@@ -11,6 +11,7 @@ import { CardChangeRecord, newestChanges } from '@svc/server/cards/list-card-cha
 import { readInstant } from '@svc/server/http/fields'
 import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { type Caller, query, type Services } from '@svc/server/http/operation'
+import { whoIs } from '@svc/server/tenants/users'
 import { Type } from 'typebox'
 import {
   BY_TIME,
@@ -29,7 +30,7 @@ import {
   text,
 } from './console-schema.ts'
 import { newestTransfers, TransferRecord } from './ledger-operations.ts'
-import { whoIs } from './user-operations.ts'
+import { mayReveal } from './reveals.ts'
 
 const TAG = 'Cards'
 export const CARDS = `${CONSOLE_API}/cards`
@@ -79,7 +80,7 @@ type CardQuery = Readonly<Partial<Record<CardQueryName | 'createdFrom' | 'create
 /** Holder by holder: each holds few cards. */
 function holdersFrom(filters: Filters, q: string, caller: Caller): string {
   const users = new Filters()
-  whoIs(users, 'u', q, caller)
+  whoIs(users, 'u', q, mayReveal(caller))
   const condition = users.conditions[0]!.replace('$1', filters.param(users.values[0]))
   return `from (select u.user_id from users u where ${condition} limit 1000) holders`
 }

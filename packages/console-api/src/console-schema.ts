@@ -104,7 +104,6 @@ export const createdRange = {
 }
 /** Lists whose ids sort by time of creation. */
 export const BY_TIME = ['-created', 'created'] as const
-export const BY_TIME_OR_NAME = ['-created', 'created', 'name'] as const
 
 export const idParam = <N extends string>(name: N) =>
   Type.Object({ [name]: Type.String({ maxLength: 128 }) } as Record<N, ReturnType<typeof Type.String>>)

@@ -12,7 +12,7 @@ import { closed } from './console-schema.ts'
 /** Exports that one operator may stream at a time. */
 const STREAMS_MAX = 2
 
-interface Schema {
+export interface Schema {
   readonly type?: string
   readonly enum?: readonly unknown[]
   readonly properties?: Readonly<Record<string, Schema>>
@@ -46,7 +46,8 @@ const leaves = (schema: Schema, path: readonly string[]): Pick<Column, 'path' | 
       field.properties ? leaves(field, [...path, name]) : [{ path: [...path, name], schema: field }],
     )
 
-function valueOf({ path, schema }: Column, item: unknown): CsvValue {
+/** The value of a column. */
+export function valueOf({ path, schema }: Column, item: unknown): CsvValue {
   let value = item
   for (const name of path) value = (value as Record<string, unknown> | undefined)?.[name]
   // Numbers with decimals are rupees, in every record of the console; counts are integers.

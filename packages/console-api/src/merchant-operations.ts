@@ -4,17 +4,16 @@ import {
   createMerchant,
   findMerchant,
   type Merchant,
-  merchants,
   registerMerchant,
   setMerchantDisabled,
   updateMerchant,
 } from '@svc/core/tenants/merchant'
 import { formatRupees } from '@svc/kernel/money'
-import { rfc3339 } from '@svc/kernel/time'
 import { sqlState } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { begins, Filters, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
+import { fieldsOf, listOf, recordOf, toRecord } from '@svc/server/http/resource'
+import { merchant } from '@svc/server/tenants/merchants'
 import {
   MCC_PATTERN,
   PAYEE_NAME_PATTERN,
@@ -24,23 +23,7 @@ import {
 } from '@svc/upi-qr/upi-uri'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
-import {
-  BY_TIME_OR_NAME,
-  CONSOLE_API,
-  closed,
-  consoleOperation,
-  exact,
-  idParam,
-  instant,
-  listOf,
-  listQuery,
-  maybe,
-  maybeInstant,
-  oneOf,
-  record,
-  rupeesText,
-  text,
-} from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam, record, rupeesText, text } from './console-schema.ts'
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
 import { keyedQuery, onceAsOperator } from './once.ts'
@@ -49,83 +32,20 @@ import { showsSecrets } from './sandbox-secret.ts'
 const TAG = 'Merchants'
 const PATH = `${CONSOLE_API}/merchants`
 const params = idParam('merchantId')
-const fields = {
-  merchantId: text(),
-  name: text(),
-  vpa: text(),
-  mcc: text('Merchant category code, ISO 18245'),
-  nextVpa: maybe('The address that takes the place of `vpa` when its waiting time is over'),
-  nextVpaOn: maybeInstant,
-  accessKey: text('Public half of its credentials; authorises nothing'),
-  linkedPartnerId: maybe('The partner whose coin configurations it reads'),
-  status: Type.Enum(['active', 'disabled']),
-  createdOn: instant,
-  disabledOn: maybeInstant,
-}
-const MerchantRecord = record('Merchant', fields)
-const toWire = (merchant: Merchant, timeZone: string) => ({
-  merchantId: merchant.merchantId,
-  name: merchant.name,
-  vpa: merchant.vpa,
-  mcc: merchant.mcc,
-  nextVpa: merchant.nextVpa ?? undefined,
-  nextVpaOn: merchant.nextVpaFrom ? rfc3339(merchant.nextVpaFrom, timeZone) : undefined,
-  accessKey: merchant.accessKey,
-  linkedPartnerId: merchant.linkedPartnerId ?? undefined,
-  status: merchant.disabledAt ? 'disabled' : 'active',
-  createdOn: rfc3339(merchant.createdAt, timeZone),
-  disabledOn: merchant.disabledAt ? rfc3339(merchant.disabledAt, timeZone) : undefined,
-})
+const MerchantRecord = recordOf(merchant, 'operator')
+const toWire = toRecord<Merchant>(merchant, 'operator')
 
 const BALANCE = statement<{ balance: bigint }>(
   'console_account_balance',
   'select balance from ledger_accounts where account_id = $1',
 )
-export const listMerchants = query({
+export const listMerchants = listOf<Merchant>(merchant, {
   ...consoleOperation,
   id: 'console.listMerchants',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List merchants',
   permission: 'view',
-  query: listQuery(BY_TIME_OR_NAME, {
-    q: exact('Id, begin of the name, or begin of the VPA', 255),
-    status: oneOf(['active', 'disabled'], 'Only these'),
-  }),
-  result: listOf(MerchantRecord),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const { q, sort = '-created', status } = query
-      const filters = new Filters()
-      if (q !== undefined) {
-        const begin = filters.param(begins(q))
-        filters.add(
-          `(m.merchant_id = ? or lower(m.name) collate "C" like lower(${begin}) or lower(m.vpa) collate "C" like lower(${begin}))`,
-          q,
-        )
-      }
-      const disabled =
-        'exists (select from tenants t where t.tenant_id = m.merchant_id and t.disabled_at is not null)'
-      if (status !== undefined) filters.conditions.push(status === 'disabled' ? disabled : `not ${disabled}`)
-      const byId = { sql: 'm.merchant_id', type: 'text' } as const
-      const plan = {
-        columns: `${merchants.columns}, t.disabled_at as "disabledAt"`,
-        table: 'merchants m',
-        alias: 'm',
-        joins: 'join tenants t on t.tenant_id = m.merchant_id',
-        filters,
-        keys:
-          sort === 'name' ? [{ sql: '(lower(m.name) collate "C")', type: 'text' } as const, byId] : [byId],
-        descending: sort === '-created',
-      }
-      const page = await database.report((tx) =>
-        readList(tx, plan, query, (row: Merchant) => toWire(row, timeZone)),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
 export const showMerchant = query({
@@ -138,7 +58,7 @@ export const showMerchant = query({
   permission: 'view',
   params,
   result: record('MerchantDetail', {
-    ...fields,
+    ...fieldsOf(merchant, 'operator'),
     payable: rupeesText,
     payableAccountId: text('Ledger account of what it is owed'),
   }),
@@ -147,10 +67,10 @@ export const showMerchant = query({
     return async ({ params: { merchantId } }) => {
       const payableAccountId = accountId('payable', merchantId)
       const detail = await database.operate(async (tx) => {
-        const merchant = (await findMerchant(tx, merchantId)) ?? fail('merchant_not_found')
+        const found = (await findMerchant(tx, merchantId)) ?? fail('merchant_not_found')
         const [payable] = await tx.query(BALANCE, [payableAccountId])
         return {
-          ...toWire(merchant, timeZone),
+          ...toWire(found, timeZone),
           payable: formatRupees(payable?.balance ?? 0n),
           payableAccountId,
         }

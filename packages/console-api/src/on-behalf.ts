@@ -14,6 +14,8 @@ import { consoleOperation } from './console-schema.ts'
 export interface Behalf<P extends TSchema, Q extends TSchema, B extends TSchema, D>
   extends Pick<Operation, 'id' | 'path'> {
   readonly permission: string
+  /** The action in the audit, where the command names none. */
+  readonly action?: string
   readonly stepUp?: true
   /** Fields of the body besides the tenant's own, such as the tenant. */
   readonly given?: TProperties
@@ -29,7 +31,7 @@ const withFields = ({ properties }: TObject, given: TProperties) =>
 /** An operation of tenants once more, for operators: the same schema, rules, command and record (decision O1). */
 export const onBehalf = <P extends TSchema, Q extends TSchema, B extends TSchema, Args, D>(
   contract: CommandContract<P, Q, B, Args, D>,
-  { tenantOf, target, errors = [], given, ...face }: Behalf<P, Q, B, D>,
+  { tenantOf, target, action, errors = [], given, ...face }: Behalf<P, Q, B, D>,
 ): Operation<Services> => {
   const { scope: _, ...shared } = contract
   const tenants = new WeakMap<object, string>()
@@ -45,6 +47,7 @@ export const onBehalf = <P extends TSchema, Q extends TSchema, B extends TSchema
       tenants.set(args as object, tenantId)
       return args
     },
-    audit: (args, input) => auditOf(tenants.get(args as object)!, input, { target }),
+    audit: (args, input) =>
+      auditOf(tenants.get(args as object)!, input, { target, ...(action !== undefined && { action }) }),
   } as CommandContract<P, Q, B, Args, D>)
 }

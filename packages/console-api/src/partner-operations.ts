@@ -12,23 +12,19 @@ import {
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { begins, Filters, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
+import { fieldsOf, listOf, recordOf, toRecord } from '@svc/server/http/resource'
+import { partner } from '@svc/server/tenants/partners'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
 import {
-  BY_TIME_OR_NAME,
   CONSOLE_API,
   closed,
   consoleOperation,
-  exact,
   idParam,
   instant,
-  listOf,
-  listQuery,
   maybeInstant,
   Name,
-  oneOf,
   record,
   text,
 } from './console-schema.ts'
@@ -41,16 +37,7 @@ const TAG = 'Partners'
 const PATH = `${CONSOLE_API}/partners`
 const params = idParam('partnerId')
 const id = Type.String({ maxLength: 128 })
-const fields = {
-  partnerId: text(),
-  name: text(),
-  products: Type.Array(Type.Enum([...PRODUCTS])),
-  plainRequests: Type.Boolean({ description: 'Sandbox only: its requests need not be encrypted' }),
-  status: Type.Enum(['active', 'disabled']),
-  createdOn: instant,
-  disabledOn: maybeInstant,
-}
-const PartnerRecord = record('Partner', fields)
+const PartnerRecord = recordOf(partner, 'operator')
 const JweKeyRecord = record('JweKey', {
   kid: text(),
   kind: Type.Enum(['shared', 'public']),
@@ -58,83 +45,18 @@ const JweKeyRecord = record('JweKey', {
   createdOn: instant,
   retiredOn: maybeInstant,
 })
-const toWire = (partner: Partner, timeZone: string) => ({
-  partnerId: partner.partnerId,
-  name: partner.name,
-  products: partner.products,
-  plainRequests: partner.plainRequests,
-  status: partner.disabledAt ? 'disabled' : 'active',
-  createdOn: rfc3339(partner.createdAt, timeZone),
-  disabledOn: partner.disabledAt ? rfc3339(partner.disabledAt, timeZone) : undefined,
-})
-
-interface PartnerRow {
-  partner_id: string
-  name: string
-  products: Product[]
-  plain_requests: boolean
-  created_at: Date
-  disabled_at: Date | null
-}
+const toWire = toRecord<Partner>(partner, 'operator')
 
 const requirePartner = async (tx: Tx, partnerId: string): Promise<Partner> =>
   (await findPartner(tx, partnerId)) ?? fail('partner_not_found')
 
-export const listPartnersInConsole = query({
+export const listPartnersInConsole = listOf<Partner>(partner, {
   ...consoleOperation,
   id: 'console.listPartners',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List partners',
   permission: 'view',
-  query: listQuery(BY_TIME_OR_NAME, {
-    q: exact('Id, or begin of the name', 100),
-    status: oneOf(['active', 'disabled'], 'Only these'),
-  }),
-  result: listOf(PartnerRecord),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const { q, sort = '-created', status } = query
-      const filters = new Filters()
-      if (q !== undefined)
-        filters.add(
-          `(p.partner_id = ? or lower(p.name) collate "C" like lower(${filters.param(begins(q))}))`,
-          q,
-        )
-      const disabled =
-        'exists (select from tenants t where t.tenant_id = p.partner_id and t.disabled_at is not null)'
-      if (status !== undefined) filters.conditions.push(status === 'disabled' ? disabled : `not ${disabled}`)
-      const byId = { sql: 'p.partner_id', type: 'text' } as const
-      const plan = {
-        columns: 'p.partner_id, p.name, p.products, p.plain_requests, p.created_at, t.disabled_at',
-        table: 'partners p',
-        alias: 'p',
-        joins: 'join tenants t on t.tenant_id = p.partner_id',
-        filters,
-        keys:
-          sort === 'name' ? [{ sql: '(lower(p.name) collate "C")', type: 'text' } as const, byId] : [byId],
-        descending: sort === '-created',
-      }
-      const page = await database.report((tx) =>
-        readList(tx, plan, query, (row: PartnerRow) =>
-          toWire(
-            {
-              partnerId: row.partner_id,
-              name: row.name,
-              products: row.products,
-              plainRequests: row.plain_requests,
-              createdAt: row.created_at,
-              disabledAt: row.disabled_at,
-            },
-            timeZone,
-          ),
-        ),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
 export const showPartner = query({
@@ -147,7 +69,7 @@ export const showPartner = query({
   permission: 'view',
   params,
   result: record('PartnerDetail', {
-    ...fields,
+    ...fieldsOf(partner, 'operator'),
     jweKeys: Type.Array(JweKeyRecord),
   }),
   errors: ['partner_not_found'],

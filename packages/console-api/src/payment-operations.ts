@@ -1,43 +1,35 @@
 import { fail } from '@svc/contract/errors'
 import { ADJUSTMENTS_SHOWN, adjustmentsOf } from '@svc/core/payments/find-adjustments'
-import {
-  type MerchantRefund,
-  merchantRefunds,
-  RefundRecord,
-  refundToWire,
-} from '@svc/core/payments/merchant-refund'
-import {
-  CODE_FACTS,
-  type CodeFacts,
-  PAYMENT_STATUSES,
-  type Payment,
-  PaymentRecord,
-  paymentRecordToWire,
-  payments,
-} from '@svc/core/payments/payment'
+import { RefundRecord, refundToWire } from '@svc/core/payments/merchant-refund'
+import { PAYMENT_STATUSES } from '@svc/core/payments/payment'
 import { adjustmentToWire } from '@svc/core/payments/payment-adjustment'
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
-import { type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
+import {
+  fieldsOf,
+  filterSchemas,
+  filtersOf,
+  findRow,
+  listOf,
+  readRows,
+  toRecord,
+} from '@svc/server/http/resource'
+import { type ListedPayment, payment } from '@svc/server/payments/payment-resource'
+import { type ListedRefund, refund } from '@svc/server/payments/refunds'
 import { Type } from 'typebox'
 import { AdjustmentInConsole } from './adjust-payment.ts'
 import {
-  BY_TIME,
   CONSOLE_API,
   closed,
   consoleOperation,
   idParam,
-  listOf,
-  listQuery,
   maybe,
   record,
   rupeesText,
   text,
 } from './console-schema.ts'
 import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
-import { PAYMENT_FILTERS, paymentFilters } from './payment-filters.ts'
 import {
   findSettlementLine,
   paymentHistoryItems,
@@ -49,55 +41,16 @@ import { payoutOf } from './payout-record.ts'
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/payments`
 
-const PaymentRow = record('PaymentRow', {
-  payment: PaymentRecord,
-  merchantId: text('`house`, the platform, for a credit that fits no merchant'),
-  merchantName: maybe('Absent for a credit that fits no merchant'),
-  tr: text('Reference of the code, as the bank sent it'),
-})
+const toWire = toRecord<ListedPayment>(payment, 'operator')
+const ALL = { reader: 'operator' } as const
 
-type ListedPayment = Payment & CodeFacts & { readonly merchantName: string | null }
-
-const COLUMNS = `${payments.columns}, ${CODE_FACTS}, m.name as "merchantName"`
-const JOINS = `left join qr_codes q on q.merchant_id = p.merchant_id and q.qr_code_id = p.qr_code_id
-  left join merchants m on m.merchant_id = p.merchant_id`
-
-const rowToWire = (row: ListedPayment, timeZone: string) => ({
-  payment: paymentRecordToWire(row, timeZone),
-  merchantId: row.merchantId,
-  merchantName: row.merchantName ?? undefined,
-  tr: row.tr,
-})
-
-export const listPaymentsInConsole = query({
+export const listPaymentsInConsole = listOf<ListedPayment>(payment, {
   ...consoleOperation,
   id: 'console.listPayments',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List payments of all merchants',
   permission: 'view',
-  query: listQuery(BY_TIME, PAYMENT_FILTERS),
-  result: listOf(PaymentRow),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const byId = { sql: 'p.payment_id', type: 'text' } as const
-      const plan: ListPlan = {
-        columns: COLUMNS,
-        table: 'payments p',
-        alias: 'p',
-        joins: JOINS,
-        filters: paymentFilters(query),
-        keys: query.merchantId === undefined ? [byId] : [{ sql: 'p.created_at', type: 'timestamptz' }, byId],
-        descending: query.sort !== 'created',
-      }
-      const page = await database.operate((tx) =>
-        readList(tx, plan, query, (row: ListedPayment) => rowToWire(row, timeZone)),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
 /** Payments that are added up; a filter that finds more says so. */
@@ -131,12 +84,12 @@ export const sumPayments = query({
   tag: TAG,
   summary: 'Add up payments of all merchants',
   permission: 'view',
-  query: closed(PAYMENT_FILTERS),
+  query: closed(filterSchemas(payment, 'operator')),
   result: PaymentTotals,
   errors: [],
   mount({ database }) {
     return async ({ query }) => {
-      const { conditions, values } = paymentFilters(query)
+      const { conditions, values } = filtersOf<ListedPayment>(payment, ALL, query as Record<string, unknown>)
       const where = conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''
       const text = `select f.status, count(*) as count, sum(f.amount_paise)::bigint as amount,
           sum(f.refund_paise)::bigint as refunded
@@ -164,24 +117,19 @@ function totalsToWire(rows: readonly SumRow[]) {
   }
 }
 
-const FIND = statement<ListedPayment>(
-  'console_payment',
-  `select ${COLUMNS} from payments p ${JOINS} where p.payment_id = $1`,
-)
 const REFUNDS_SHOWN = 100
-const REFUNDS = statement<MerchantRefund>(
-  'console_refunds_of_payment',
-  `select ${merchantRefunds.columns} from merchant_refunds r where r.merchant_id = $1 and r.payment_id = $2
-   order by r.created_at desc, r.refund_id desc limit ${REFUNDS_SHOWN}`,
-)
 
 async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
-  const [payment] = await tx.query(FIND, [paymentId])
-  if (!payment) return fail('payment_not_found')
-  const { merchantId } = payment
-  const refunds = await tx.query(REFUNDS, [merchantId, paymentId])
-  const settlement = await findSettlementLine(tx, merchantId, payment.utr)
-  const adjustments = await adjustmentsOf(tx, payment)
+  const found = (await findRow<ListedPayment>(tx, payment, ALL, paymentId)) ?? fail('payment_not_found')
+  const { merchantId } = found
+  const { data: refunds } = await readRows<ListedRefund>(
+    tx,
+    refund,
+    { ...ALL, tenantId: merchantId },
+    { paymentId, limit: String(REFUNDS_SHOWN), uncounted: true },
+  )
+  const settlement = await findSettlementLine(tx, merchantId, found.utr)
+  const adjustments = await adjustmentsOf(tx, found)
   const history = await readHistory(tx, {
     tenantId: merchantId,
     objectIds: [
@@ -190,11 +138,11 @@ async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
       ...adjustments.map(({ adjustmentId }) => adjustmentId),
     ],
     journalIds: settlement?.journalId ? [settlement.journalId] : [],
-    known: await paymentHistoryItems(tx, payment, refunds, settlement, adjustments),
+    known: await paymentHistoryItems(tx, found, refunds, settlement, adjustments),
   })
   return {
-    row: rowToWire(payment, timeZone),
-    refunds: refunds.map((refund) => refundToWire(refund, timeZone)),
+    ...toWire(found, timeZone),
+    refunds: refunds.map((each) => refundToWire(each, timeZone)),
     adjustments: adjustments.map((each) => ({
       ...adjustmentToWire(each, timeZone),
       reason: each.reason,
@@ -215,7 +163,7 @@ export const showPayment = query({
   permission: 'view',
   params: idParam('paymentId'),
   result: record('PaymentDetailInConsole', {
-    row: PaymentRow,
+    ...fieldsOf(payment, 'operator'),
     refunds: Type.Array(RefundRecord, { description: `Newest first, at most ${REFUNDS_SHOWN}` }),
     adjustments: Type.Array(AdjustmentInConsole, {
       description: `Newest first, at most ${ADJUSTMENTS_SHOWN}`,

@@ -8,65 +8,31 @@ import {
 } from '@svc/core/payments/payout'
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
 import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
+import { fieldsOf, filterSchemas, filtersOf, findRow, listOf } from '@svc/server/http/resource'
+import { type ListedPayout, payout } from '@svc/server/payments/payouts'
 import { Type } from 'typebox'
 import {
-  BY_TIME,
   closed,
   consoleOperation,
   idParam,
-  listOf,
   listQuery,
-  maybe,
+  listOf as pageOf,
   record,
   rupeesText,
   text,
 } from './console-schema.ts'
 import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
-import {
-  COLUMNS,
-  type ListedPayout,
-  PATH,
-  PAYOUT_FILTERS,
-  PayoutRow,
-  payoutFilters,
-  payoutHistoryItems,
-  rowOf,
-  TAG,
-} from './payout-record.ts'
+import { PATH, payoutHistoryItems, payoutRowToWire, TAG } from './payout-record.ts'
 
-const JOIN = 'join merchants m on m.merchant_id = y.merchant_id'
-
-export const listPayoutsInConsole = query({
+export const listPayoutsInConsole = listOf<ListedPayout>(payout, {
   ...consoleOperation,
   id: 'console.listPayouts',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List payouts to all merchants',
   permission: 'view',
-  query: listQuery(BY_TIME, PAYOUT_FILTERS),
-  result: listOf(PayoutRow),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const plan: ListPlan = {
-        columns: COLUMNS,
-        table: 'payouts y',
-        alias: 'y',
-        joins: JOIN,
-        filters: payoutFilters(query),
-        keys: [{ sql: 'y.payout_id', type: 'text' }],
-        descending: query.sort !== 'created',
-      }
-      const page = await database.operate((tx) =>
-        readList(tx, plan, query, (row: ListedPayout) => rowOf(row, timeZone)),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
 /** Payouts that are added up; a filter that finds more says so. */
@@ -118,12 +84,16 @@ export const sumPayouts = query({
   tag: TAG,
   summary: 'Add up payouts to all merchants',
   permission: 'view',
-  query: closed(PAYOUT_FILTERS),
+  query: closed(filterSchemas(payout, 'operator')),
   result: PayoutTotals,
   errors: [],
   mount({ database }) {
     return async ({ query }) => {
-      const { conditions, values } = payoutFilters(query)
+      const { conditions, values } = filtersOf<ListedPayout>(
+        payout,
+        { reader: 'operator' },
+        query as Record<string, unknown>,
+      )
       const where = conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''
       const text = `select f.status, count(*) as count, sum(f.amount_paise)::bigint as amount,
           sum(f.fee_paise)::bigint as fees, sum(f.cgst_paise + f.sgst_paise + f.igst_paise)::bigint as tax
@@ -134,13 +104,8 @@ export const sumPayouts = query({
   },
 })
 
-const FIND = statement<ListedPayout>(
-  'console_payout',
-  `select ${COLUMNS} from payouts y ${JOIN} where y.payout_id = $1`,
-)
-
 const findPayout = async (tx: Tx, payoutId: string): Promise<ListedPayout> =>
-  (await tx.query(FIND, [payoutId]))[0] ?? fail('payout_not_found')
+  (await findRow<ListedPayout>(tx, payout, { reader: 'operator' }, payoutId)) ?? fail('payout_not_found')
 
 export const showPayout = query({
   ...consoleOperation,
@@ -152,33 +117,31 @@ export const showPayout = query({
   permission: 'view',
   params: idParam('payoutId'),
   result: record('PayoutDetail', {
-    row: PayoutRow,
+    ...fieldsOf(payout, 'operator'),
     bankAccount: record('PayoutBankAccount', {
       holder: text(),
       ends: text('The last four digits of its number'),
       ifsc: text('Code of the branch'),
     }),
-    runId: maybe('The run that sent it to the bank'),
     history: Type.Array(HistoryEntry, { description: 'Oldest first' }),
   }),
   errors: ['payout_not_found'],
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ params: { payoutId } }) => {
-      const { history, payout } = await database.operate(async (tx) => {
-        const found = await findPayout(tx, payoutId)
+      const { history, found } = await database.operate(async (tx) => {
+        const read = await findPayout(tx, payoutId)
         const subject = {
-          tenantId: found.merchantId,
+          tenantId: read.merchantId,
           objectIds: [payoutId],
-          known: payoutHistoryItems(found),
+          known: payoutHistoryItems(read),
         }
-        return { payout: found, history: await readHistory(tx, subject) }
+        return { found: read, history: await readHistory(tx, subject) }
       })
-      const { accountHolder, accountNumber, ifsc, runId } = payout
+      const { accountHolder, accountNumber, ifsc } = found
       return {
         body: JSON.stringify({
-          row: rowOf(payout, timeZone),
+          ...payoutRowToWire(found, timeZone),
           bankAccount: { holder: accountHolder, ends: accountNumber.slice(-4), ifsc },
-          runId: runId ?? undefined,
           history: history.map((each) => historyItemToWire(each, timeZone)),
         }),
       }
@@ -196,7 +159,7 @@ export const listPayoutLinesInConsole = query({
   permission: 'view',
   params: idParam('payoutId'),
   query: listQuery(['created'], {}),
-  result: listOf(PayoutLineRecord),
+  result: pageOf(PayoutLineRecord),
   errors: ['payout_not_found'],
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ params: { payoutId }, query }) => {

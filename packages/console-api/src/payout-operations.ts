@@ -7,6 +7,7 @@ import { type PreparedPayout, preparePayout } from '@svc/core/payments/prepare-p
 import { formatRupees } from '@svc/kernel/money'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { type Caller, query, type Services } from '@svc/server/http/operation'
+import { readBusinessDay } from '@svc/server/payments/payouts'
 import { Type } from 'typebox'
 import { actorOf, auditOf } from './as-operator.ts'
 import {
@@ -21,7 +22,7 @@ import {
   rupeesText,
   text,
 } from './console-schema.ts'
-import { PATH, PayoutState, readBusinessDay, stateOf, TAG } from './payout-record.ts'
+import { PATH, PayoutState, stateOf, TAG } from './payout-record.ts'
 
 const Day = text('`YYYY-MM-DD`; it must be over')
 

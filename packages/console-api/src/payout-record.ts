@@ -1,65 +1,23 @@
-import { failField } from '@svc/contract/fail-fields'
-import { PAYOUT_STATUSES, type Payout, PayoutRecord, payouts, payoutToWire } from '@svc/core/payments/payout'
-import { canonicalReference } from '@svc/kernel/bank-reference'
-import { isDay, rfc3339 } from '@svc/kernel/time'
+import type { Payout } from '@svc/core/payments/payout'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { Filters } from '@svc/server/http/list'
-import { type Static, Type } from 'typebox'
-import { CONSOLE_API, closed, exact, maybeInstant, oneOf, record, text } from './console-schema.ts'
+import { fieldsOf, toRecord } from '@svc/server/http/resource'
+import { type ListedPayout, payout } from '@svc/server/payments/payouts'
+import { CONSOLE_API, record } from './console-schema.ts'
 import type { HistoryItem } from './history.ts'
 
 export const TAG = 'Payouts'
 export const PATH = `${CONSOLE_API}/payouts`
 
-const fields = {
-  payout: PayoutRecord,
-  merchantId: text(),
-  preparedBy: text('Who may not approve it'),
-  approvedBy: Type.Optional(text()),
-  approvedOn: maybeInstant,
-}
+const { merchantName: _, ...fields } = fieldsOf(payout, 'operator')
 /** A payout after one of its steps. */
 export const PayoutState = record('PayoutState', fields)
-export const PayoutRow = record('PayoutRow', { ...fields, merchantName: text() })
 
-export const stateOf = (payout: Payout, timeZone: string) => ({
-  payout: payoutToWire(payout, timeZone),
-  merchantId: payout.merchantId,
-  preparedBy: payout.preparedBy,
-  approvedBy: payout.approvedBy ?? undefined,
-  approvedOn: payout.approvedAt ? rfc3339(payout.approvedAt, timeZone) : undefined,
-})
+export const payoutRowToWire = toRecord<ListedPayout>(payout, 'operator')
 
-export type ListedPayout = Payout & { readonly merchantName: string }
-export const COLUMNS = `${payouts.columns}, m.name as "merchantName"`
-export const rowOf = (row: ListedPayout, timeZone: string) => ({
-  ...stateOf(row, timeZone),
-  merchantName: row.merchantName,
-})
-
-export const PAYOUT_FILTERS = {
-  q: exact('Id of the payout, or the bank’s reference of it or of its return', 64),
-  merchantId: exact('To this merchant'),
-  status: oneOf([...PAYOUT_STATUSES], 'Only these'),
-  businessDay: exact('Of this business day, `YYYY-MM-DD`', 10),
-}
-const PayoutFilters = closed(PAYOUT_FILTERS)
-
-export function readBusinessDay(day: string, where: 'body' | 'query'): string {
-  if (!isDay(day)) failField('businessDay', 'format', 'must be a day, such as 2026-04-01', where)
-  return day
-}
-
-/** Conditions on payouts `y`. */
-export function payoutFilters({ q, merchantId, status, businessDay }: Static<typeof PayoutFilters>): Filters {
-  const filters = new Filters()
-    .add('y.merchant_id = ?', merchantId)
-    .add('y.status = ?', status)
-    .add('y.business_day = ?::date', businessDay && readBusinessDay(businessDay, 'query'))
-  if (q?.startsWith('pyo_')) return filters.add('y.payout_id = ?', q)
-  const reference = q && canonicalReference(q)
-  return filters.add('? in (y.utr, y.return_utr)', reference)
+export function stateOf(changed: Payout, timeZone: string): object {
+  const { merchantName: __, ...state } = payoutRowToWire({ ...changed, merchantName: '' }, timeZone)
+  return state
 }
 
 const OF_OBJECT = statement<{ payoutId: string }>(

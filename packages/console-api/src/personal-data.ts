@@ -1,9 +1,8 @@
 import { invariant } from '@svc/kernel/invariant'
-import { begins, escapeLikePattern } from '@svc/server/http/list'
-import type { Caller, Operation } from '@svc/server/http/operation'
+import type { Operation } from '@svc/server/http/operation'
 import type { TSchema } from 'typebox'
 import type { ConsoleServices } from './console-services.ts'
-import { isRevealed, mayReveal } from './reveals.ts'
+import { isRevealed } from './reveals.ts'
 
 /** How a field that says who a person is looks until it is revealed. */
 const MASKS = {
@@ -40,13 +39,6 @@ export const maskPerson = (text: string): string => {
   if (text.includes('@')) return MASKS.address(text)
   return /^\d+$/.test(text) ? MASKS.mobile(text) : MASKS.name(text)
 }
-
-/**
- * What `like` finds e-mail addresses by, in small letters. Those who may reveal personal data find them by their begin; for
- * all others a begin would spell out, letter by letter, what is masked (decision O7).
- */
-export const emailPattern = (q: string, caller: Caller): string =>
-  (mayReveal(caller) ? begins : escapeLikePattern)(q.toLowerCase())
 
 /** Masks what the schema marks; `undefined` when it marks nothing. */
 function maskOf(schema: Schema): Mask | undefined {

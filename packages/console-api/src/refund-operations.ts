@@ -3,38 +3,24 @@ import { failField } from '@svc/contract/fail-fields'
 import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { findRefund } from '@svc/core/payments/find-refund'
-import {
-  type MerchantRefund,
-  merchantRefunds,
-  RefundRecord,
-  refundToWire,
-} from '@svc/core/payments/merchant-refund'
+import { RefundRecord, refundToWire } from '@svc/core/payments/merchant-refund'
 import { followedNotice } from '@svc/core/rails/find-notice'
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
-import { readInstant } from '@svc/server/http/fields'
-import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
-import { type Static, Type } from 'typebox'
+import { fieldsOf, findRow, listOf, toRecord } from '@svc/server/http/resource'
+import { type ListedRefund, refund } from '@svc/server/payments/refunds'
+import { Type } from 'typebox'
 import { actorOf, auditOf } from './as-operator.ts'
 import {
-  BY_TIME,
   CONSOLE_API,
   closed,
   consoleOperation,
-  createdRange,
-  exact,
   idParam,
-  listOf,
-  listQuery,
   maybe,
-  oneOf,
   reasonText,
   record,
   referenceText,
-  text,
 } from './console-schema.ts'
 import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
 import { refundHistoryItems } from './payment-history.ts'
@@ -42,94 +28,28 @@ import { payoutOf } from './payout-record.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/refunds`
-const RefundRow = record('RefundRow', { refund: RefundRecord, merchantId: text(), merchantName: text() })
+const toWire = toRecord<ListedRefund>(refund, 'operator')
 
-type ListedRefund = MerchantRefund & { readonly merchantName: string }
-
-const COLUMNS = `${merchantRefunds.columns}, m.name as "merchantName"`
-
-const rowToWire = (row: ListedRefund, timeZone: string) => ({
-  refund: refundToWire(row, timeZone),
-  merchantId: row.merchantId,
-  merchantName: row.merchantName,
-})
-
-const REFUND_QUERY = listQuery(BY_TIME, {
-  q: exact('Id of the refund or of its payment, or the bank’s reference (UTR) of the refund in any case', 64),
-  merchantId: exact('Of this merchant'),
-  status: oneOf(['PENDING', 'SENT', 'REFUNDED', 'FAILED'], 'Only these'),
-  referenceNumber: exact('The merchant’s own reference; needs `merchantId`', 255),
-  ...createdRange,
-})
-
-export const listRefundsInConsole = query({
+export const listRefundsInConsole = listOf<ListedRefund>(refund, {
   ...consoleOperation,
   id: 'console.listRefunds',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List refunds by all merchants',
   permission: 'view',
-  query: REFUND_QUERY,
-  result: listOf(RefundRow),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const plan: ListPlan = {
-        columns: COLUMNS,
-        table: 'merchant_refunds r',
-        alias: 'r',
-        joins: 'join merchants m on m.merchant_id = r.merchant_id',
-        filters: refundFilters(query),
-        keys: [{ sql: 'r.refund_id', type: 'text' }],
-        descending: query.sort !== 'created',
-      }
-      const page = await database.operate((tx) =>
-        readList(tx, plan, query, (row: ListedRefund) => rowToWire(row, timeZone)),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
-/** What a refund has to do with: conditions on refunds `r`. */
-function refundFilters(query: Static<typeof REFUND_QUERY>): Filters {
-  const { createdFrom, createdTo, merchantId, q, referenceNumber, status } = query
-  if (referenceNumber !== undefined && merchantId === undefined)
-    failField('referenceNumber', 'not_allowed', 'can only be sent together with merchantId', 'query')
-  const filters = new Filters()
-    .add('r.merchant_id = ?', merchantId)
-    .add('r.status = ?', status)
-    .add('r.reference_number = ?', referenceNumber)
-    .createdExactly(
-      'r.refund_id',
-      'rfd',
-      'r.created_at',
-      readInstant('createdFrom', createdFrom),
-      readInstant('createdTo', createdTo),
-    )
-  if (q?.startsWith('pay_')) filters.add('r.payment_id = ?', q)
-  else if (q?.startsWith('rfd_')) filters.add('r.refund_id = ?', q)
-  else if (q !== undefined) filters.add('r.utr = ?', canonicalReference(q))
-  return filters
-}
-
-const FIND = statement<ListedRefund>(
-  'console_refund',
-  `select ${COLUMNS} from merchant_refunds r join merchants m using (merchant_id) where r.refund_id = $1`,
-)
-
 async function readRefund(tx: Tx, refundId: string, timeZone: string) {
-  const [refund] = await tx.query(FIND, [refundId])
-  if (!refund) return fail('refund_not_found')
+  const found =
+    (await findRow<ListedRefund>(tx, refund, { reader: 'operator' }, refundId)) ?? fail('refund_not_found')
   const history = await readHistory(tx, {
-    tenantId: refund.merchantId,
+    tenantId: found.merchantId,
     objectIds: [refundId],
-    known: refundHistoryItems(refund),
+    known: refundHistoryItems(found),
   })
   return {
-    row: rowToWire(refund, timeZone),
-    payoutId: await payoutOf(tx, refund.merchantId, refundId, 'refund'),
+    ...toWire(found, timeZone),
+    payoutId: await payoutOf(tx, found.merchantId, refundId, 'refund'),
     history: history.map((each) => historyItemToWire(each, timeZone)),
   }
 }
@@ -144,7 +64,7 @@ export const showRefund = query({
   permission: 'view',
   params: idParam('refundId'),
   result: record('RefundDetail', {
-    row: RefundRow,
+    ...fieldsOf(refund, 'operator'),
     payoutId: maybe('The payout that deducts it, unless that one failed or was cancelled'),
     history: Type.Array(HistoryEntry, { description: 'Oldest first' }),
   }),

@@ -2,7 +2,8 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Statement, statement } from '@svc/platform/db/statement'
 import { begins } from '@svc/server/http/list'
 import type { Caller } from '@svc/server/http/operation'
-import { emailPattern } from './personal-data.ts'
+import { emailPattern } from '@svc/server/tenants/users'
+import { mayReveal } from './reveals.ts'
 
 export const KINDS = [
   'request',
@@ -215,7 +216,7 @@ export const SOURCES: readonly Source[] = [
   source(
     'email',
     'user',
-    (q, caller) => (q.includes('@') ? emailPattern(q, caller) : undefined),
+    (q, caller) => (q.includes('@') ? emailPattern(q, mayReveal(caller)) : undefined),
     `select user_id as id, coalesce(${HOLDER}, user_id) as title, email as subtitle from users where email_key like $1 order by email_key`,
   ),
   source(

@@ -52,7 +52,14 @@ export type { Hooks, Logger, RateLimit, RequestInfo, ResponseInfo, RetryInfo } f
 export { type Page, Paged } from './pages.ts'
 export type { PartnerOptions } from './partner.ts'
 export { Partner } from './partner.ts'
-export type { PaymentDetail, PaymentFilter, PaymentRecord, Refund, RefundRequest } from './payments.ts'
+export type {
+  PaymentDetail,
+  PaymentFilter,
+  PaymentRecord,
+  Refund,
+  RefundFilter,
+  RefundRequest,
+} from './payments.ts'
 export type { Payout, PayoutFilter, PayoutLine } from './payouts.ts'
 export type {
   CancelledQrCode,

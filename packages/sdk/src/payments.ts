@@ -15,6 +15,11 @@ export type PaymentFilter = Omit<
 export type PaymentDetail = Schemas['PaymentDetail']
 /** A refund of an accepted payment, or of a part of it. */
 export type Refund = Schemas['Refund']
+/** Which refunds; all by default. `limit` is the size of a page, 50 by default. */
+export type RefundFilter = Omit<
+  NonNullable<operations['findRefunds']['parameters']['query']>,
+  'after' | 'limit'
+> & { readonly limit?: number }
 /** `amount` is in rupees, by default all that is left; `referenceNumber` names one refund of the merchant. */
 export type RefundRequest = operations['createRefund']['requestBody']['content']['application/json']
 
@@ -77,6 +82,15 @@ export class Payments {
     return payloadOf(
       await this.#api.http.GET('/api/v0/payments/{paymentId}/refunds/{refundId}', { params, ...call }),
     )
+  }
+
+  /** Refunds of all payments, newest first. */
+  listRefunds({ limit, ...filter }: RefundFilter = {}, options?: CallOptions): Paged<Refund> {
+    return new Paged(async (after) => {
+      const params = { query: { ...filter, ...pageQuery(after, limit) } }
+      const call = this.#api.call(options)
+      return payloadOf(await this.#api.http.GET('/api/v0/refunds', { params, ...call }))
+    })
   }
 
   /** Refunds of a payment, newest first. */

@@ -59,7 +59,7 @@ import { findPayments, getPayment } from './payments/payments.ts'
 import { getPayout, listPayoutLines, listPayouts } from './payments/payouts.ts'
 import { receiveDisputeOperation } from './payments/rail-disputes.ts'
 import { confirmRefundOperation } from './payments/rail-refunds.ts'
-import { createRefundOperation, getRefund, listRefunds } from './payments/refunds.ts'
+import { createRefundOperation, findRefunds, getRefund, listRefunds } from './payments/refunds.ts'
 import { acceptPaymentOperation } from './payments/upi-rail.ts'
 import { getQrCode } from './qr-codes/get-qr-code.ts'
 import { cancelQrCodeOperation, createQrCodeOperation } from './qr-codes/qr-codes.ts'
@@ -120,6 +120,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   createRefundOperation,
   getRefund,
   listRefunds,
+  findRefunds,
   listDisputes,
   getDispute,
   submitEvidenceOperation,

@@ -1,6 +1,25 @@
 import { cardAccount } from './cards/card-accounts.ts'
 import type { Resource } from './http/resource.ts'
+import { dispute } from './payments/disputes.ts'
+import { payment } from './payments/payment-resource.ts'
+import { payout } from './payments/payouts.ts'
+import { refund } from './payments/refunds.ts'
 import { company } from './tenants/companies.ts'
+import { merchant } from './tenants/merchants.ts'
+import { partner } from './tenants/partners.ts'
+import { user } from './tenants/users.ts'
+import { webhookEndpoint } from './webhooks/list-endpoints.ts'
 
 /** The nouns that are described once, for every caller. */
-export const RESOURCES = { company, cardAccount } satisfies Readonly<Record<string, Resource<never>>>
+export const RESOURCES = {
+  merchant,
+  partner,
+  company,
+  user,
+  cardAccount,
+  refund,
+  dispute,
+  payout,
+  payment,
+  webhookEndpoint,
+} satisfies Readonly<Record<string, Resource<never>>>

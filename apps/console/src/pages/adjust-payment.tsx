@@ -9,13 +9,9 @@ import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { queryClient, useSession } from '../session.ts'
 
 /** Corrects what an accepted payment amounts to, until the bank has paid for it. */
-export function AdjustPayment({
-  detail: { row, settlement },
-}: {
-  readonly detail: Schemas['PaymentDetailInConsole']
-}) {
+export function AdjustPayment({ detail: payment }: { readonly detail: Schemas['PaymentDetailInConsole'] }) {
   const { can } = useSession()
-  const { merchantId, payment } = row
+  const { merchantId, settlement } = payment
   const isOpen = payment.status === 'ACCEPTED' && settlement?.status !== 'MATCHED'
   if (!isOpen || merchantId === PLATFORM_TENANT || !can('finance')) return undefined
   return (
@@ -54,7 +50,7 @@ export function AdjustPayment({
 
 interface FieldsProps {
   readonly form: UseFormReturnType<{ amount: string; reference: string; reason: string }>
-  readonly payment: Schemas['PaymentDetailInConsole']['row']['payment']
+  readonly payment: Schemas['PaymentDetailInConsole']
 }
 
 function Fields({ form, payment }: FieldsProps) {

@@ -11,7 +11,7 @@ type Row = Schemas['DisputeRow']
 type Outcome = 'WON' | 'LOST'
 
 /** One that was lost because no evidence came in time may still be won. */
-function outcomesOf({ status, evidenceOn }: Row['dispute']): readonly Outcome[] {
+function outcomesOf({ status, evidenceOn }: Row): readonly Outcome[] {
   if (status === 'OPEN' || status === 'EVIDENCE_SUBMITTED') return ['WON', 'LOST']
   return status === 'LOST' && evidenceOn === undefined ? ['WON'] : []
 }
@@ -22,7 +22,7 @@ const LABELS = {
 }
 
 /** Records what the network decided of a dispute; nothing where it is decided for good. */
-export function CloseDispute({ row: { dispute, merchantName } }: { readonly row: Row }) {
+export function CloseDispute({ dispute }: { readonly dispute: Row }) {
   const outcomes = outcomesOf(dispute)
   const [only] = outcomes
   if (only === undefined) return undefined
@@ -38,7 +38,7 @@ export function CloseDispute({ row: { dispute, merchantName } }: { readonly row:
       fields={(form) => (
         <>
           <Text size="sm">
-            <b>{rupees(amount)}</b> ({amountInWords(amount)}) of {merchantName}.
+            <b>{rupees(amount)}</b> ({amountInWords(amount)}) of {dispute.merchantName}.
           </Text>
           <Select
             label="The network’s decision"

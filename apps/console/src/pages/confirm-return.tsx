@@ -7,7 +7,7 @@ import { Credit } from './suspense-actions.tsx'
 /** Ends the wait of a credit that goes back to its payer, where the bank sends no notice of it. */
 export function ConfirmReturn({ row }: { readonly row: Schemas['PaymentRow'] }) {
   const { can } = useSession()
-  const { paymentId, status } = row.payment
+  const { paymentId, status } = row
   if (status !== 'REFUND_PENDING' || !can('finance')) return undefined
   return (
     <FormDialog

@@ -13,7 +13,7 @@ import { CloseDispute } from './close-dispute.tsx'
 type Row = Schemas['DisputeRow']
 
 const COLUMNS: readonly Column<Row>[] = [
-  { title: 'Case', cell: ({ dispute }) => dispute.caseReference },
+  { title: 'Case', cell: ({ caseReference }) => caseReference },
   {
     title: 'Merchant',
     cell: ({ merchantId, merchantName }) => (
@@ -22,14 +22,14 @@ const COLUMNS: readonly Column<Row>[] = [
       </ObjectLink>
     ),
   },
-  { title: 'Payment', cell: ({ dispute }) => <ObjectLink kind="payment" id={dispute.paymentId} /> },
-  { title: 'Status', cell: ({ dispute }) => <StatusBadge state={dispute.status} /> },
-  { title: 'Amount', align: 'right', cell: ({ dispute }) => <Money amount={dispute.amount} fw={600} /> },
-  { title: 'Evidence until', cell: ({ dispute }) => <Instant at={dispute.evidenceDueOn} /> },
-  { title: 'Notified', sorts: BY_TIME, cell: ({ dispute }) => <Instant at={dispute.createdOn} /> },
+  { title: 'Payment', cell: ({ paymentId }) => <ObjectLink kind="payment" id={paymentId} /> },
+  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
+  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
+  { title: 'Evidence until', cell: ({ evidenceDueOn }) => <Instant at={evidenceDueOn} /> },
+  { title: 'Notified', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
-const DECISION: Column<Row> = { title: 'Decision', cell: (row) => <CloseDispute row={row} /> }
+const DECISION: Column<Row> = { title: 'Decision', cell: (dispute) => <CloseDispute dispute={dispute} /> }
 
 const STATUSES = ['OPEN', 'EVIDENCE_SUBMITTED', 'ACCEPTED', 'WON', 'LOST']
 
@@ -54,7 +54,7 @@ export function Disputes() {
       caption="Disputes"
       load={listAt('/disputes')}
       columns={can('finance') ? [...COLUMNS, DECISION] : COLUMNS}
-      rowKey={({ dispute }) => dispute.disputeId}
+      rowKey={({ disputeId }) => disputeId}
       filters={FILTERS}
       sort="-created"
       empty={<EmptyState title="No disputes yet">The bank notifies disputes of its payers.</EmptyState>}

@@ -32,7 +32,7 @@ export function Payment() {
     // Refunds and deliveries go on while the page is open.
     refetchInterval: 5_000,
   })
-  const payment = query.data?.row.payment
+  const payment = query.data
   return (
     <Page
       title={payment ? `Payment ${payment.utr}` : 'Payment'}
@@ -41,8 +41,8 @@ export function Payment() {
       actions={
         query.data && (
           <>
-            <SuspenseActions row={query.data.row} />
-            <ConfirmReturn row={query.data.row} />
+            <SuspenseActions row={query.data} />
+            <ConfirmReturn row={query.data} />
             <AdjustPayment detail={query.data} />
             <Refund detail={query.data} />
           </>
@@ -66,9 +66,9 @@ export function Payment() {
 }
 
 /** On behalf of the merchant. */
-function Refund({ detail: { refunds, row } }: { readonly detail: Detail }) {
+function Refund({ detail: payment }: { readonly detail: Detail }) {
   const { can } = useSession()
-  const { payment, merchantId } = row
+  const { merchantId, refunds } = payment
   if (payment.status !== 'ACCEPTED' || merchantId === PLATFORM_TENANT || !can('finance')) return undefined
   const { paymentId, utr } = payment
   return (
@@ -93,8 +93,8 @@ function Refund({ detail: { refunds, row } }: { readonly detail: Detail }) {
   )
 }
 
-function About({ detail: { payoutId, row, settlement } }: { readonly detail: Detail }) {
-  const { payment, merchantId, merchantName, tr } = row
+function About({ detail: payment }: { readonly detail: Detail }) {
+  const { merchantId, merchantName, payoutId, settlement, tr } = payment
   return (
     <Section title="About" aside={<Reveal id={payment.paymentId} shown={payment} />}>
       <Facts

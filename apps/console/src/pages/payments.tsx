@@ -17,7 +17,7 @@ type Row = Schemas['PaymentRow']
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Payment',
-    cell: ({ payment }) => <NamedObject kind="payment" id={payment.paymentId} name={`UTR ${payment.utr}`} />,
+    cell: ({ paymentId, utr }) => <NamedObject kind="payment" id={paymentId} name={`UTR ${utr}`} />,
   },
   {
     title: 'Merchant',
@@ -32,23 +32,23 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     title: 'QR code',
-    cell: ({ payment }) =>
-      payment.qrCodeId === undefined ? (
+    cell: ({ qrCodeId, referenceNumber }) =>
+      qrCodeId === undefined ? (
         '–'
       ) : (
-        <ObjectLink kind="qrCode" id={payment.qrCodeId}>
-          {payment.referenceNumber}
+        <ObjectLink kind="qrCode" id={qrCodeId}>
+          {referenceNumber}
         </ObjectLink>
       ),
   },
   {
     title: 'Status',
-    cell: ({ payment }) => (
+    cell: ({ reason, status }) => (
       <>
-        <StatusBadge state={payment.status} />
-        {payment.reason && (
+        <StatusBadge state={status} />
+        {reason && (
           <Text size="xs" c="dimmed">
-            {sentenceCase(payment.reason)}
+            {sentenceCase(reason)}
           </Text>
         )}
       </>
@@ -57,18 +57,18 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Amount',
     align: 'right',
-    cell: ({ payment }) => (
+    cell: ({ amount, refundedAmount }) => (
       <>
-        <Money amount={payment.amount} fw={600} />
-        {payment.refundedAmount !== undefined && (
+        <Money amount={amount} fw={600} />
+        {refundedAmount !== undefined && (
           <Text size="xs" c="dimmed">
-            refunded <Money amount={payment.refundedAmount} />
+            refunded <Money amount={refundedAmount} />
           </Text>
         )}
       </>
     ),
   },
-  { title: 'Received', sorts: BY_TIME, cell: ({ payment }) => <Instant at={payment.createdOn} /> },
+  { title: 'Received', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
 const STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE', 'ASSIGNED']
@@ -96,7 +96,7 @@ export function Payments() {
       caption="Payments"
       load={listAt('/payments')}
       columns={COLUMNS}
-      rowKey={({ payment }) => payment.paymentId}
+      rowKey={({ paymentId }) => paymentId}
       filters={FILTERS}
       sort="-created"
       summary={(filters) => <Totals filters={filters} />}

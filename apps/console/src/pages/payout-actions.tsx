@@ -13,7 +13,7 @@ interface OfPayout {
 }
 
 const changed = () => queryClient.invalidateQueries({ queryKey: ['payouts'] })
-const pathOf = ({ payout: { payoutId } }: Row) => ({ params: { path: { payoutId } } })
+const pathOf = ({ payoutId }: Row) => ({ params: { path: { payoutId } } })
 
 /** Whether the person who is signed in prepared it. */
 const usePrepared = ({ preparedBy }: Row): boolean => preparedBy === `operator ${useSession().name}`
@@ -22,7 +22,7 @@ const usePrepared = ({ preparedBy }: Row): boolean => preparedBy === `operator $
 export function PayoutWaits({ row }: OfPayout) {
   const { can } = useSession()
   const isPreparer = usePrepared(row)
-  const { returnedOn, status, utr } = row.payout
+  const { returnedOn, status, utr } = row
   if (status === 'FAILED' && returnedOn !== undefined)
     return (
       <Alert color="orange" title="Came back from the bank" role="status">
@@ -66,7 +66,7 @@ export function PayoutWaits({ row }: OfPayout) {
 export function PayoutActions({ row }: OfPayout) {
   const { can } = useSession()
   const isPreparer = usePrepared(row)
-  const { status, utr } = row.payout
+  const { status, utr } = row
   if (!can('finance')) return undefined
   return (
     <>
@@ -80,11 +80,10 @@ export function PayoutActions({ row }: OfPayout) {
 }
 
 /** What is paid, to whom: in figures and in words. */
-function Paid({ row: { merchantName, payout } }: OfPayout) {
+function Paid({ row: { account, amount, merchantName } }: OfPayout) {
   return (
     <Text size="sm" component="div">
-      <b>{rupees(payout.amount)}</b> ({amountInWords(payout.amount)}) to {merchantName}, account ending in{' '}
-      {payout.account}.
+      <b>{rupees(amount)}</b> ({amountInWords(amount)}) to {merchantName}, account ending in {account}.
     </Text>
   )
 }
@@ -94,7 +93,7 @@ function Approve({ row }: OfPayout) {
     <ConfirmAction
       label="Approve"
       confirm="Approve payout"
-      typed={row.payout.amount.toFixed(2)}
+      typed={row.amount.toFixed(2)}
       run={async () => {
         await responseOf(api.POST('/payouts/{payoutId}/approve', pathOf(row)))
         await changed()
@@ -142,7 +141,7 @@ function MarkPaid({ row }: OfPayout) {
       fields={(form) => (
         <>
           <Paid row={row} />
-          {row.payout.status === 'FAILED' && (
+          {row.status === 'FAILED' && (
             <Text size="sm" mt="xs">
               The bank had reported it as failed. If its money is still due, it is paid; if that was paid out
               again or spent, what the bank paid is an exception.

@@ -26,18 +26,18 @@ export function Payout() {
     // Another person approves it, and the bank pays it, while the page is open.
     refetchInterval: 5_000,
   })
-  const row = query.data?.row
+  const row = query.data
   return (
     <Page
-      title={row ? `Payout of ${row.payout.businessDay}` : 'Payout'}
-      badge={row && <StatusBadge state={row.payout.status} />}
+      title={row ? `Payout of ${row.businessDay}` : 'Payout'}
+      badge={row && <StatusBadge state={row.status} />}
       trail={[{ to: '/payouts', label: 'Payouts' }]}
       actions={
         row && (
           <>
             <StatementButton
               href={`${apiAt}/payouts/${payoutId}/statement.pdf`}
-              name={`payout-${row.payout.businessDay}`}
+              name={`payout-${row.businessDay}`}
             />
             <PayoutActions row={row} />
           </>
@@ -47,7 +47,7 @@ export function Payout() {
       <Loaded query={query}>
         {(detail) => (
           <>
-            <PayoutWaits row={detail.row} />
+            <PayoutWaits row={detail} />
             <About detail={detail} />
             <Section title="Payments and refunds in it">
               <List
@@ -73,8 +73,8 @@ export function Payout() {
   )
 }
 
-function About({ detail: { bankAccount, row, runId } }: { readonly detail: Detail }) {
-  const { approvedBy, approvedOn, merchantId, merchantName, payout, preparedBy } = row
+function About({ detail: payout }: { readonly detail: Detail }) {
+  const { approvedBy, approvedOn, bankAccount, merchantId, merchantName, preparedBy, runId } = payout
   const { adjustments, amount, fees, payments, refunds, tax } = payout
   return (
     <Section title="About">

@@ -20,8 +20,8 @@ type Row = Schemas['PayoutRow']
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Payout',
-    cell: ({ payout }) => (
-      <NamedObject kind="payout" id={payout.payoutId} name={`Payout of ${payout.businessDay}`} />
+    cell: ({ businessDay, payoutId }) => (
+      <NamedObject kind="payout" id={payoutId} name={`Payout of ${businessDay}`} />
     ),
   },
   {
@@ -32,21 +32,21 @@ const COLUMNS: readonly Column<Row>[] = [
       </ObjectLink>
     ),
   },
-  { title: 'Status', cell: ({ payout }) => <StatusBadge state={payout.status} /> },
+  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
   {
     title: 'Payments less refunds',
     align: 'right',
-    cell: ({ payout }) => <Money amount={payout.payments.amount - payout.refunds.amount} />,
+    cell: ({ payments, refunds }) => <Money amount={payments.amount - refunds.amount} />,
   },
   {
     title: 'Fees and GST',
     align: 'right',
-    cell: ({ payout: { fees, tax } }) => <Money amount={fees + tax.cgst + tax.sgst + tax.igst} />,
+    cell: ({ fees, tax }) => <Money amount={fees + tax.cgst + tax.sgst + tax.igst} />,
   },
-  { title: 'Amount', align: 'right', cell: ({ payout }) => <Money amount={payout.amount} fw={600} /> },
+  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
   {
     title: 'Statement',
-    cell: ({ payout: { businessDay, payoutId } }) => (
+    cell: ({ businessDay, payoutId }) => (
       <Anchor
         href={`${apiAt}/payouts/${payoutId}/statement.pdf`}
         download={`payout-${businessDay}.pdf`}
@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </Anchor>
     ),
   },
-  { title: 'Prepared', sorts: BY_TIME, cell: ({ payout }) => <Instant at={payout.createdOn} /> },
+  { title: 'Prepared', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
 const STATUSES = ['PREPARED', 'APPROVED', 'SENT', 'PAID', 'FAILED', 'CANCELLED']
@@ -91,7 +91,7 @@ export function Payouts() {
       caption="Payouts"
       load={listAt('/payouts')}
       columns={COLUMNS}
-      rowKey={({ payout }) => payout.payoutId}
+      rowKey={({ payoutId }) => payoutId}
       filters={FILTERS}
       sort="-created"
       summary={(filters) => <Totals filters={filters} />}

@@ -27,7 +27,7 @@ async function runFor(businessDay: string): Promise<Outcome[]> {
 }
 
 async function prepareFor(businessDay: string, merchantId: string): Promise<Outcome[]> {
-  const { payout } = await responseOf(api.POST('/payouts', { body: { businessDay, merchantId } }))
+  const payout = await responseOf(api.POST('/payouts', { body: { businessDay, merchantId } }))
   return [{ merchantId, payoutId: payout.payoutId, amount: payout.amount.toFixed(2) }]
 }
 

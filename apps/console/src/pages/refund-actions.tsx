@@ -8,7 +8,7 @@ import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { queryClient, useSession } from '../session.ts'
 
 interface OfRefund {
-  readonly refund: Schemas['RefundRow']['refund']
+  readonly refund: Schemas['Refund']
 }
 
 /** What the bank says of a refund that it has not confirmed, or had reported as failed; recorded by those who may move money. */

@@ -18,7 +18,7 @@ export function Refund() {
     // The bank confirms it while the page is open.
     refetchInterval: 5_000,
   })
-  const refund = query.data?.row.refund
+  const refund = query.data
   return (
     <Page
       title={refund ? `Refund ${refund.referenceNumber}` : 'Refund'}
@@ -27,11 +27,11 @@ export function Refund() {
       actions={refund && <RefundActions refund={refund} />}
     >
       <Loaded query={query}>
-        {({ history, payoutId, row }) => (
+        {(detail) => (
           <>
-            <About row={row} payoutId={payoutId} />
+            <About refund={detail} />
             <Section title="What happened">
-              <History entries={history} />
+              <History entries={detail.history} />
             </Section>
           </>
         )}
@@ -40,13 +40,8 @@ export function Refund() {
   )
 }
 
-interface AboutProps {
-  readonly row: Schemas['RefundRow']
-  readonly payoutId: string | undefined
-}
-
-function About({ row, payoutId }: AboutProps) {
-  const { refund, merchantId, merchantName } = row
+function About({ refund }: { readonly refund: Schemas['RefundDetail'] }) {
+  const { merchantId, merchantName, payoutId } = refund
   return (
     <Section title="About">
       <Facts

@@ -13,7 +13,9 @@ type Row = Schemas['RefundRow']
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Refund',
-    cell: ({ refund }) => <NamedObject kind="refund" id={refund.refundId} name={refund.referenceNumber} />,
+    cell: ({ refundId, referenceNumber }) => (
+      <NamedObject kind="refund" id={refundId} name={referenceNumber} />
+    ),
   },
   {
     title: 'Merchant',
@@ -23,10 +25,10 @@ const COLUMNS: readonly Column<Row>[] = [
       </ObjectLink>
     ),
   },
-  { title: 'Payment', cell: ({ refund }) => <ObjectLink kind="payment" id={refund.paymentId} /> },
-  { title: 'Status', cell: ({ refund }) => <StatusBadge state={refund.status} /> },
-  { title: 'Amount', align: 'right', cell: ({ refund }) => <Money amount={refund.amount} fw={600} /> },
-  { title: 'Requested', sorts: BY_TIME, cell: ({ refund }) => <Instant at={refund.createdOn} /> },
+  { title: 'Payment', cell: ({ paymentId }) => <ObjectLink kind="payment" id={paymentId} /> },
+  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
+  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
+  { title: 'Requested', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
 const STATUSES = ['PENDING', 'SENT', 'REFUNDED', 'FAILED']
@@ -53,7 +55,7 @@ export function Refunds() {
       caption="Refunds"
       load={listAt('/refunds')}
       columns={COLUMNS}
-      rowKey={({ refund }) => refund.refundId}
+      rowKey={({ refundId }) => refundId}
       filters={FILTERS}
       sort="-created"
       empty={

@@ -21,7 +21,7 @@ const changed = () => queryClient.invalidateQueries({ queryKey: ['payments'] })
 /** What may be done with a credit that fits no QR code: it goes to a merchant, or back to its payer. */
 export function SuspenseActions({ row, compact = false }: OfPayment) {
   const { can } = useSession()
-  if (row.payment.status !== 'SUSPENSE' || !can('finance')) return undefined
+  if (row.status !== 'SUSPENSE' || !can('finance')) return undefined
   return (
     <>
       <Assign row={row} compact={compact} />
@@ -31,7 +31,7 @@ export function SuspenseActions({ row, compact = false }: OfPayment) {
 }
 
 /** What a dialog is about. */
-export function Credit({ row: { payment } }: OfPayment) {
+export function Credit({ row: payment }: OfPayment) {
   return (
     <Text size="sm" component="div">
       <b>{rupees(payment.amount)}</b> ({amountInWords(payment.amount)}), UTR {payment.utr}
@@ -41,7 +41,7 @@ export function Credit({ row: { payment } }: OfPayment) {
 }
 
 function Assign({ row, compact }: OfPayment) {
-  const { paymentId } = row.payment
+  const { paymentId } = row
   const navigate = useNavigate()
   return (
     <FormDialog
@@ -91,7 +91,7 @@ function Assign({ row, compact }: OfPayment) {
 }
 
 function Return({ row, compact = false }: OfPayment) {
-  const { paymentId } = row.payment
+  const { paymentId } = row
   return (
     <ConfirmAction
       label={compact ? 'Return' : 'Return to the payer'}

@@ -20,16 +20,16 @@ const IN_SUSPENSE = { status: 'SUSPENSE' } as const
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Credit',
-    cell: ({ payment }) => <NamedObject kind="payment" id={payment.paymentId} name={`UTR ${payment.utr}`} />,
+    cell: ({ paymentId, utr }) => <NamedObject kind="payment" id={paymentId} name={`UTR ${utr}`} />,
   },
   {
     title: 'Waits for',
-    cell: ({ payment }) => (
+    cell: ({ createdOn, reason }) => (
       <>
-        {ageOf(payment.createdOn)}
-        {payment.reason && (
+        {ageOf(createdOn)}
+        {reason && (
           <Text size="xs" c="dimmed">
-            {sentenceCase(payment.reason)}
+            {sentenceCase(reason)}
           </Text>
         )}
       </>
@@ -47,9 +47,9 @@ const COLUMNS: readonly Column<Row>[] = [
       ),
   },
   { title: 'Paid to (tr)', cell: ({ tr }) => tr || '–' },
-  { title: 'Payer', cell: ({ payment }) => payment.payerVpa ?? '–' },
-  { title: 'Amount', align: 'right', cell: ({ payment }) => <Money amount={payment.amount} fw={600} /> },
-  { title: 'Received', sorts: BY_TIME, cell: ({ payment }) => <Instant at={payment.createdOn} /> },
+  { title: 'Payer', cell: ({ payerVpa }) => payerVpa ?? '–' },
+  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
+  { title: 'Received', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
 const ACTIONS: Column<Row> = {
@@ -81,7 +81,7 @@ export function Suspense() {
       caption="Credits in suspense"
       load={listAt('/payments', {}, IN_SUSPENSE)}
       columns={can('finance') ? [...COLUMNS, ACTIONS] : COLUMNS}
-      rowKey={({ payment }) => payment.paymentId}
+      rowKey={({ paymentId }) => paymentId}
       filters={FILTERS}
       sort="-created"
       summary={(filters) => <Waiting filters={filters} />}

@@ -24,7 +24,7 @@ export function Webhook() {
     // Deliveries are made, and the service may switch it off, while one looks.
     refetchInterval: REFRESH_MS,
   })
-  const endpoint = query.data?.row.endpoint
+  const endpoint = query.data
   return (
     <Page
       title={endpoint?.url ?? 'Webhook'}
@@ -36,10 +36,10 @@ export function Webhook() {
       <Loaded query={query}>
         {(detail) => (
           <>
-            {!detail.row.endpoint.enabled && <Off detail={detail} />}
+            {!detail.enabled && <Off detail={detail} />}
             <About detail={detail} />
             <Section title="Attempts" aside={<Reveal id={endpointId} shown={MASK} />}>
-              <WebhookAttempts endpoint={detail.row.endpoint} />
+              <WebhookAttempts endpoint={detail} />
             </Section>
           </>
         )}
@@ -49,8 +49,8 @@ export function Webhook() {
 }
 
 /** Why nothing is sent, and what to do about it. */
-function Off({ detail: { row } }: { readonly detail: Detail }) {
-  const gone = row.endpoint.disabledReason === 'gone'
+function Off({ detail: row }: { readonly detail: Detail }) {
+  const gone = row.disabledReason === 'gone'
   return (
     <Alert
       color="orange"
@@ -80,9 +80,9 @@ function Off({ detail: { row } }: { readonly detail: Detail }) {
   )
 }
 
-function About({ detail: { row, secrets } }: { readonly detail: Detail }) {
-  const { endpoint, tenantId, tenantKind, tenantName, waiting, lastAttempt } = row
-  const { endpointId, types, headerNames, createdOn, modifiedOn } = endpoint
+function About({ detail }: { readonly detail: Detail }) {
+  const { secrets, tenantId, tenantKind, tenantName, waiting, lastAttempt } = detail
+  const { endpointId, types, headerNames, createdOn, modifiedOn } = detail
   return (
     <Section
       title="About"

@@ -15,7 +15,7 @@ const CreateWebhook = lazyPart(async () => (await import('./webhook-form.tsx')).
 
 type Row = Schemas['WebhookRow']
 
-export function EndpointState({ endpoint }: { readonly endpoint: Row['endpoint'] }) {
+export function EndpointState({ endpoint }: { readonly endpoint: Schemas['WebhookEndpoint'] }) {
   if (endpoint.enabled) return <StatusBadge state="ACTIVE" label="Enabled" />
   return <StatusBadge state="DISABLED" label={endpoint.disabledReason ? 'Switched off' : 'Disabled'} />
 }
@@ -43,7 +43,7 @@ export function Outcome({ attempt }: { readonly attempt: NonNullable<Row['lastAt
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Endpoint',
-    cell: ({ endpoint: { endpointId, url, description } }) => (
+    cell: ({ endpointId, url, description }) => (
       <div style={{ overflowWrap: 'anywhere' }}>
         <ObjectLink kind="webhookEndpoint" id={endpointId}>
           {url}
@@ -69,10 +69,10 @@ const COLUMNS: readonly Column<Row>[] = [
       </div>
     ),
   },
-  { title: 'State', cell: ({ endpoint }) => <EndpointState endpoint={endpoint} /> },
+  { title: 'State', cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
   { title: 'Waiting', align: 'right', cell: ({ waiting }) => waitingText(waiting) },
   { title: 'Last attempt', cell: ({ lastAttempt }) => <LastAttempt attempt={lastAttempt} /> },
-  { title: 'Created', sorts: BY_TIME, cell: ({ endpoint }) => <Instant at={endpoint.createdOn} /> },
+  { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
 const FILTERS: readonly Filter[] = [
@@ -102,7 +102,7 @@ export function Webhooks() {
       caption="Webhook endpoints"
       load={listAt('/webhooks')}
       columns={COLUMNS}
-      rowKey={({ endpoint }) => endpoint.endpointId}
+      rowKey={({ endpointId }) => endpointId}
       filters={FILTERS}
       sort="-created"
       refreshMs={10_000}

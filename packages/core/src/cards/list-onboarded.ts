@@ -4,28 +4,16 @@ import { statement } from '@svc/platform/db/statement'
 import type { RowOf } from '@svc/platform/db/table'
 import { accountIdOf } from '../ledger/accounts.ts'
 import { type Company, companies } from '../tenants/company.ts'
-import { type User, users } from '../tenants/user.ts'
 import { cardAccounts } from './card-account.ts'
 
-const COMPANIES = statement<Company>(
-  'companies_list',
+const COMPANY = statement<Company>(
+  'company_by_id',
   `select ${companies.columns} from companies co
-   where ($1::text is null or co.partner_id = $1) and ($2::text is null or co.company_id = $2) order by co.company_id`,
+   where co.company_id = $1`,
 )
-
-/** Companies of a partner, or of all. */
-export const listCompanies = (tx: Tx, partnerId?: string): Promise<Company[]> =>
-  tx.query(COMPANIES, [partnerId, null])
 
 export const findCompany = async (tx: Tx, companyId: string): Promise<Company | undefined> =>
-  (await tx.query(COMPANIES, [null, companyId]))[0]
-
-const USERS = statement<User>(
-  'users_of_company',
-  `select ${users.columns} from users u where u.company_id = $1 order by u.user_id`,
-)
-
-export const listUsers = (tx: Tx, companyId: string): Promise<User[]> => tx.query(USERS, [companyId])
+  (await tx.query(COMPANY, [companyId]))[0]
 
 const USER_PARTNER = statement<{ partnerId: string }>(
   'user_partner',
@@ -41,20 +29,15 @@ export type FundedAccount = Omit<RowOf<typeof cardAccounts>, 'createdAt'> & {
   readonly cards: number
 }
 
-const ACCOUNTS = statement<FundedAccount>(
-  'card_accounts_list',
+const ACCOUNT = statement<FundedAccount>(
+  'funded_account_by_id',
   `select ${cardAccounts.columns}, l.balance as "balancePaise",
      (select count(*)::int from cards c where c.partner_id = a.partner_id and c.company_id = a.company_id
        and c.card_account_id = a.card_account_id) as cards
    from card_accounts a cross join lateral ${accountIdOf('card_funding', 'a.card_account_id')}
      join ledger_accounts l on l.account_id = key.account_id
-   where ($1::text is null or a.company_id = $1) and ($2::text is null or a.card_account_id = $2)
-   order by a.card_account_id`,
+   where a.card_account_id = $1`,
 )
 
-/** Card accounts of a company, or of all, with what they have left. */
-export const listCardAccounts = (tx: Tx, companyId?: string): Promise<FundedAccount[]> =>
-  tx.query(ACCOUNTS, [companyId, null])
-
 export const findFundedAccount = async (tx: Tx, cardAccountId: string): Promise<FundedAccount | undefined> =>
-  (await tx.query(ACCOUNTS, [null, cardAccountId]))[0]
+  (await tx.query(ACCOUNT, [cardAccountId]))[0]

@@ -29,7 +29,7 @@ export async function qrCodeAsOf(tx: Tx, code: QrCode, at: Date): Promise<QrCode
 }
 
 /** The refund as it was at the end of an instant; `undefined` before it was requested. */
-export function refundAsOf(refund: MerchantRefund, at: Date): MerchantRefund | undefined {
+export function refundAsOf<R extends MerchantRefund>(refund: R, at: Date): R | undefined {
   if (refund.createdAt > at) return undefined
   if (isUntil(at, refund.completedAt)) return refund
   if (isUntil(at, refund.failedAt))

@@ -26,7 +26,7 @@ import { announce } from './tenant-events.ts'
 export const PRODUCTS = ['incentive', 'employee_rewards'] as const
 export type Product = (typeof PRODUCTS)[number]
 
-const partners = table('partners', 'p', ['partnerId'], {
+export const partners = table('partners', 'p', ['partnerId'], {
   partnerId: text,
   name: text,
   /** Which record its searches return (decision S1). */

@@ -3,7 +3,6 @@ import type { Secret } from '@svc/kernel/secret'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
 import { bytes, flag, instant, nullable, type RowOf, table, text, texts } from '@svc/platform/db/table'
 import type { CoreServices } from '@svc/platform/services'
 import { Type } from 'typebox'
@@ -84,11 +83,6 @@ export function urlRule({ SVC_MODE, WEBHOOK_ALLOWED_NETWORKS }: CoreServices['co
   return { sandbox, mayReach: addressRule(allowed) }
 }
 
-const LIST = statement<Endpoint>(
-  'webhook_endpoints_list',
-  `select ${webhookEndpoints.columns} from webhook_endpoints e where e.tenant_id = $1 order by e.endpoint_id`,
-)
-
 export async function findEndpoint(
   tx: Tx,
   tenantId: string,
@@ -97,9 +91,6 @@ export async function findEndpoint(
   const [endpoint] = await tx.query(webhookEndpoints.find, webhookEndpoints.keys([{ tenantId, endpointId }]))
   return endpoint
 }
-
-export const listTenantEndpoints = (tx: Tx, tenantId: string): Promise<Endpoint[]> =>
-  tx.query(LIST, [tenantId])
 
 export type Headers = Readonly<Record<string, string>>
 

@@ -1,8 +1,12 @@
+import type { IdPrefix } from '@svc/contract/id-kinds'
 import type { Tx } from '@svc/platform/db/database'
-import { type TSchema, Type } from 'typebox'
+import { statement } from '@svc/platform/db/statement'
+import { type TObject, type TSchema, Type } from 'typebox'
+import { AsOfQuery, readAsOf } from './as-of.ts'
+import { Instant, readInstant } from './fields.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
 import type { Key } from './list-cursor.ts'
-import { type Access, type Operation, query, type Services, successOf } from './operation.ts'
+import { type Access, type Caller, type Operation, query, type Services, successOf } from './operation.ts'
 import { PAGE_IN_QUERY, PageOf } from './page.ts'
 
 /** Who reads: a tenant its own records, or an operator those of all tenants. */
@@ -15,25 +19,64 @@ export interface Field<R> {
   readonly operatorOnly?: true
 }
 
+type Given = Readonly<Record<string, unknown>>
+
 /** A filter of a list: its schema in the query, and its condition, where `?` stands for the value. */
 export interface Filter {
   readonly schema: TSchema
-  readonly sql: string | ((filters: Filters, value: string) => void)
+  readonly sql: string | ((filters: Filters, value: string, given: Given, scope: Scope) => void)
   readonly operatorOnly?: true
 }
 
 /** The schema of a filter by an id. */
-export const idFilter = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }))
+export const idFilter = (description: string) => exactFilter(description, 100)
+/** The schema of a filter by a text. */
+export const exactFilter = (description: string, maxLength = 64) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, description }))
+/** The schema of a filter by one of some values. */
+export const choiceFilter = (values: readonly string[], description = 'Only these') =>
+  Type.Optional(Type.Enum([...values], { description }))
+
+const sinceFilter = (
+  name: string,
+  description: string,
+  add: (filters: Filters, at: Date) => void,
+): Filter => ({
+  schema: Type.Optional(Instant(description)),
+  sql: (filters, text) => add(filters, readInstant(name, text)),
+})
+
+/** Filters by the instant of creation, to the millisecond; the order of ids serves them. */
+export const createdFilters = (prefix: IdPrefix, idColumn: string, atColumn: string) => ({
+  createdFrom: sinceFilter('createdFrom', 'Created at this instant or later', (filters, at) =>
+    filters.createdExactly(idColumn, prefix, atColumn, at),
+  ),
+  createdTo: sinceFilter('createdTo', 'Created before this instant', (filters, at) =>
+    filters.createdExactly(idColumn, prefix, atColumn, undefined, at),
+  ),
+})
 
 /** A noun of the product, described once: what each reader sees of it, and finds it by. */
 export interface Resource<R> {
-  readonly titles: Readonly<Record<Reader, string>>
+  /** The names of its records; without one for tenants, only operators read it. */
+  readonly titles: { readonly operator: string; readonly tenant?: string }
+  readonly description?: string
+  /** The record that its events carry as well, where core has one: the first fields of every reader. */
+  readonly record?: {
+    readonly schema: TObject
+    readonly toWire: (row: R, timeZone: string) => object
+  }
+  /** Whether an id can exist; any other is not found (decision A12). */
+  readonly looksLikeId?: (id: string) => boolean
   readonly from: Pick<ListPlan, 'alias' | 'columns' | 'joins' | 'table'>
+  /** What fields of operators alone need besides, such as the tenant's name. */
+  readonly operatorFrom?: { readonly columns: string; readonly joins: string }
   /** The column that names the tenant: in every condition of a tenant. */
   readonly tenant: string
   /** The columns of order, unique in the end, newest first. */
   readonly keys: readonly Key[]
+  /** The order within one tenant, where an index has another; ends with the same column. */
+  readonly tenantKeys?: readonly Key[]
   /** Other orders that operators may ask for, ascending, by name. */
   readonly sorts?: Readonly<Record<string, readonly Key[]>>
   readonly fields: Readonly<Record<string, Field<R>>>
@@ -44,6 +87,8 @@ export interface Resource<R> {
 export interface Scope {
   readonly reader: Reader
   readonly tenantId?: string | undefined
+  /** Of operators: whether they may find people by a part of what is masked. */
+  readonly reveals?: boolean
 }
 
 const seenBy = <T extends { readonly operatorOnly?: true }>(
@@ -54,33 +99,64 @@ const seenBy = <T extends { readonly operatorOnly?: true }>(
 const schemasOf = (of: readonly (readonly [string, { readonly schema: TSchema }])[]) =>
   Object.fromEntries(of.map(([name, { schema }]) => [name, schema]))
 
+/** The schemas of a list's filters, for a reader. */
+export const filterSchemas = <R>(noun: Resource<R>, reader: Reader) => schemasOf(seenBy(noun.filters, reader))
+
 /** The schemas of a record's fields, for a reader. */
-export const fieldsOf = <R>(noun: Resource<R>, reader: Reader) => schemasOf(seenBy(noun.fields, reader))
+export const fieldsOf = <R>(noun: Resource<R>, reader: Reader) => ({
+  ...noun.record?.schema.properties,
+  ...schemasOf(seenBy(noun.fields, reader)),
+})
 
 /** The schema of a record, for a reader. */
 export const recordOf = <R>(noun: Resource<R>, reader: Reader) =>
-  Type.Object(fieldsOf(noun, reader), { title: noun.titles[reader], additionalProperties: false })
+  Type.Object(fieldsOf(noun, reader), {
+    title: noun.titles[reader] ?? noun.titles.operator,
+    ...(noun.description !== undefined && { description: noun.description }),
+    additionalProperties: false,
+  })
 
 /** A row as a reader sees it: what is not known is absent. */
 export const toRecord = <R>(noun: Resource<R>, reader: Reader) => {
   const seen = seenBy(noun.fields, reader)
-  return (row: R, timeZone: string): Record<string, unknown> =>
-    Object.fromEntries(seen.map(([name, { of }]) => [name, of(row, timeZone) ?? undefined]))
+  return (row: R, timeZone: string): Record<string, unknown> => ({
+    ...noun.record?.toWire(row, timeZone),
+    ...Object.fromEntries(seen.map(([name, { of }]) => [name, of(row, timeZone) ?? undefined])),
+  })
 }
 
-const filtersOf = <R>(
-  noun: Resource<R>,
-  { reader, tenantId }: Scope,
-  given: Readonly<Record<string, unknown>>,
-) => {
-  const filters = new Filters().add(`${noun.tenant} = ?`, tenantId)
-  for (const [name, { sql }] of seenBy(noun.filters, reader))
+/** Where the rows of a reader come from. */
+const fromOf = <R>({ from, operatorFrom: more }: Resource<R>, reader: Reader): Resource<R>['from'] =>
+  reader === 'operator' && more
+    ? { ...from, columns: `${from.columns}, ${more.columns}`, joins: `${from.joins ?? ''} ${more.joins}` }
+    : from
+
+/** The name of a merchant beside its records. */
+export const merchantNameOf = (alias: string) => ({
+  columns: 'm.name as "merchantName"',
+  joins: `left join merchants m on m.merchant_id = ${alias}.merchant_id`,
+})
+
+/** The conditions of a list, for what else is read of its rows, such as sums. */
+export const filtersOf = <R>(noun: Resource<R>, scope: Scope, given: Given) => {
+  const filters = new Filters().add(`${noun.tenant} = ?`, scope.tenantId)
+  for (const [name, { sql }] of seenBy(noun.filters, scope.reader))
     if (typeof sql === 'string') filters.add(sql, given[name])
-    else if (given[name] !== undefined) sql(filters, given[name] as string)
+    else if (given[name] !== undefined) sql(filters, given[name] as string, given, scope)
   return filters
 }
 
-type Wanted = Readonly<Record<string, unknown>> & {
+/** Whether the rows are those of one tenant, by who reads or by a filter. */
+const isOfOneTenant = <R>({ filters, tenant }: Resource<R>, { tenantId }: Scope, given: Given): boolean =>
+  tenantId !== undefined ||
+  Object.entries(filters).some(([name, { sql }]) => sql === `${tenant} = ?` && given[name] !== undefined)
+
+function keysOf<R>(noun: Resource<R>, scope: Scope, given: Given): readonly Key[] {
+  const sorted = noun.sorts?.[given['sort'] as string]
+  return sorted ?? (isOfOneTenant(noun, scope, given) && noun.tenantKeys ? noun.tenantKeys : noun.keys)
+}
+
+type Wanted = Given & {
   readonly limit?: string
   readonly after?: string
   readonly uncounted?: boolean
@@ -91,27 +167,37 @@ export const readRows = <R extends object>(tx: Tx, noun: Resource<R>, scope: Sco
   readList(
     tx,
     {
-      ...noun.from,
+      ...fromOf(noun, scope.reader),
       filters: filtersOf(noun, scope, wanted),
-      keys: noun.sorts?.[wanted['sort'] as string] ?? noun.keys,
+      keys: keysOf(noun, scope, wanted),
       descending: (wanted['sort'] ?? '-created') === '-created',
     },
     { ...wanted, uncounted: wanted.uncounted ?? scope.reader === 'tenant' },
     (row: R) => row,
   )
 
-/** One row by its id; `undefined` where the scope has none. */
+/** One row by its id; `undefined` where the scope has none that fits. */
 export async function findRow<R extends object>(
   tx: Tx,
   noun: Resource<R>,
   scope: Scope,
   id: string,
+  given: Given = {},
 ): Promise<R | undefined> {
-  const filters = filtersOf(noun, scope, {}).add(`${noun.keys.at(-1)!.sql} = ?`, id)
-  const plan = { ...noun.from, filters, keys: noun.keys, descending: true }
+  if (noun.looksLikeId?.(id) === false) return undefined
+  const filters = filtersOf(noun, scope, given).add(`${noun.keys.at(-1)!.sql} = ?`, id)
+  const plan = { ...fromOf(noun, scope.reader), filters, keys: noun.keys, descending: true }
   const { data } = await readList(tx, plan, { limit: '1', uncounted: true }, (row: R) => row)
   return data[0]
 }
+
+/** The statement of rows by tenants and ids, as a batched lookup of tenants reads them. */
+export const rowsById = <R>({ from, tenant, keys }: Resource<R>, name: string) =>
+  statement<R>(
+    name,
+    `select ${from.columns} from ${from.table} ${from.joins ?? ''}
+     where (${tenant}, ${keys.at(-1)!.sql}) in (select * from unnest($1::text[], $2::text[]))`,
+  )
 
 /** How a list or a record is offered: by whom, and where. */
 type Face = Access &
@@ -128,6 +214,8 @@ const sortOf = <R>({ sorts = {} }: Resource<R>) => ({
   sort: Type.Optional(
     Type.Enum(['-created', 'created', ...Object.keys(sorts)], { description: '`-created` by default' }),
   ),
+  // A name of 100 characters may be part of it.
+  after: Type.Optional(Type.String({ maxLength: 800, description: 'The `next` of the previous page' })),
 })
 
 /** What a list returns besides its page, where it is counted. */
@@ -139,8 +227,21 @@ const Total = Type.Object(
   { title: 'Total', additionalProperties: false },
 )
 
-/** The list of a noun: of the caller's own records, or of all tenants' for operators. */
-export function listOf<R extends object>(noun: Resource<R>, face: Face): Operation<Services> {
+type Params = Readonly<Record<string, string>>
+
+/** A list within another record: its failure where the record is missing. */
+interface Within {
+  readonly errors?: Operation['errors']
+  readonly within?: (tx: Tx, scope: Scope, params: Params) => Promise<void>
+  /** Of operators: whether the caller may find people by a part of what is masked. */
+  readonly reveals?: (caller: Caller) => boolean
+}
+
+/** The list of a noun: of the caller's own records, or of all tenants' for operators; parts of its path are filters. */
+export function listOf<R extends object>(
+  noun: Resource<R>,
+  { within, reveals, errors = [], ...face }: Face & Within,
+): Operation<Services> {
   const reader = readerOf(face)
   const wire = toRecord(noun, reader)
   const item = recordOf(noun, reader)
@@ -149,6 +250,7 @@ export function listOf<R extends object>(noun: Resource<R>, face: Face): Operati
     { data: Type.Array(item), next: Type.Optional(Type.String()), total: Total },
     { additionalProperties: false },
   )
+  const inPath = new Set(Object.keys((face.params as TObject | undefined)?.properties ?? {}))
   return query({
     ...face,
     method: 'GET',
@@ -156,16 +258,20 @@ export function listOf<R extends object>(noun: Resource<R>, face: Face): Operati
       {
         ...PAGE_IN_QUERY,
         ...(reader === 'operator' && sortOf(noun)),
-        ...schemasOf(seenBy(noun.filters, reader)),
+        ...schemasOf(seenBy(noun.filters, reader).filter(([name]) => !inPath.has(name))),
       },
       { additionalProperties: false },
     ),
     result: reader === 'operator' ? counted : PageOf(item),
-    errors: [],
+    errors,
     mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-      return async ({ caller: { tenantId }, query: wanted }) => {
-        const scope = scopeOf(reader, tenantId)
-        const read = (tx: Tx) => readRows(tx, noun, scope, wanted as Wanted)
+      return async ({ caller, params, query: wanted }) => {
+        const { tenantId } = caller
+        const scope = { ...scopeOf(reader, tenantId), ...(reveals && { reveals: reveals(caller) }) }
+        const read = async (tx: Tx) => {
+          await within?.(tx, scope, params as Params)
+          return readRows(tx, noun, scope, { ...(wanted as Wanted), ...(params as Params) })
+        }
         const { data, next, total } =
           reader === 'operator' ? await database.report(read) : await database.read([tenantId], read)
         const page = { data: data.map((row) => wire(row, timeZone)), ...(next !== undefined && { next }) }
@@ -177,10 +283,18 @@ export function listOf<R extends object>(noun: Resource<R>, face: Face): Operati
   } as Parameters<typeof query>[0]) as Operation<Services>
 }
 
-/** One record of a noun by the id in its path: the caller's own, or any for operators. */
+/** How one record is offered. */
+type Show<R> = Face &
+  Pick<Operation, 'errors'> & {
+    readonly notFound: () => never
+    /** The record as it was at the end of an instant, where the past can be requested; `undefined` before it existed. */
+    readonly asOf?: (row: R, at: Date) => R | undefined
+  }
+
+/** One record of a noun by the last id in its path, the others being filters: the caller's own, or any for operators. */
 export function showOf<R extends object>(
   noun: Resource<R>,
-  { notFound, ...face }: Face & Pick<Operation, 'errors'> & { readonly notFound: () => never },
+  { notFound, asOf, ...face }: Show<R>,
 ): Operation<Services> {
   const reader = readerOf(face)
   const wire = toRecord(noun, reader)
@@ -188,13 +302,16 @@ export function showOf<R extends object>(
   return query({
     ...face,
     method: 'GET',
+    ...(asOf && { query: AsOfQuery }),
     result: recordOf(noun, reader),
-    mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-      return async ({ caller: { tenantId }, params }) => {
-        const [id = ''] = Object.values(params as Readonly<Record<string, string>>)
-        const find = (tx: Tx) => findRow(tx, noun, scopeOf(reader, tenantId), id)
-        const row =
+    mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+      return async ({ caller: { tenantId }, params, query: wanted }) => {
+        const at = asOf && readAsOf(wanted as { asOf?: string }, clock, tenantId)
+        const id = Object.values(params as Params).at(-1) ?? ''
+        const find = (tx: Tx) => findRow(tx, noun, scopeOf(reader, tenantId), id, params as Params)
+        const found =
           reader === 'operator' ? await database.operate(find) : await database.read([tenantId], find)
+        const row = found && at ? asOf(found, at) : found
         return { body: success(wire(row ?? notFound(), timeZone)) }
       }
     },

@@ -10,10 +10,19 @@ import {
   looksLikeDisputeId,
 } from '@svc/core/payments/dispute'
 import { submitEvidence } from '@svc/core/payments/submit-evidence'
-import { statement } from '@svc/platform/db/statement'
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import { Type } from 'typebox'
-import { ok, operation, query, succeed } from '../http/operation.ts'
-import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
+import { ok, operation } from '../http/operation.ts'
+import {
+  choiceFilter,
+  createdFilters,
+  exactFilter,
+  idFilter,
+  listOf,
+  merchantNameOf,
+  type Resource,
+  showOf,
+} from '../http/resource.ts'
 
 const PATH = '/api/v0/disputes'
 const TAG = 'Disputes'
@@ -22,18 +31,52 @@ const DisputeParams = Type.Object({ disputeId: Type.String({ description: 'The i
 const existing = (disputeId: string): string =>
   looksLikeDisputeId(disputeId) ? disputeId : fail('dispute_not_found')
 
-const LIST = statement<Dispute>(
-  'disputes_of_merchant',
-  `select ${disputes.columns} from disputes d
-   where d.merchant_id = $1 and ($2::text is null or d.status = $2)
-     and ($3::timestamptz is null or (d.created_at, d.dispute_id) < ($3, $4::text))
-   order by d.created_at desc, d.dispute_id desc limit $5`,
-)
+/** A dispute, and for operators whose it is. */
+export type ListedDispute = Dispute & { readonly merchantName: string }
+
+/** Disputes, as every reader sees and finds them. */
+export const dispute = {
+  titles: { tenant: 'Dispute', operator: 'DisputeRow' },
+  record: { schema: DisputeRecord, toWire: disputeToWire },
+  looksLikeId: looksLikeDisputeId,
+  from: {
+    columns: disputes.columns,
+    table: 'disputes d',
+    alias: 'd',
+  },
+  operatorFrom: merchantNameOf('d'),
+  tenant: 'd.merchant_id',
+  keys: [{ sql: 'd.dispute_id', type: 'text' }],
+  fields: {
+    merchantId: { schema: Type.String(), of: ({ merchantId }) => merchantId, operatorOnly: true },
+    merchantName: { schema: Type.String(), of: ({ merchantName }) => merchantName, operatorOnly: true },
+  },
+  filters: {
+    q: {
+      schema: exactFilter(
+        'Id of the dispute or of its payment, or the network’s reference of the case in any case',
+      ),
+      sql: (filters, q) => {
+        if (q.startsWith('pay_')) filters.add('d.payment_id = ?', q)
+        else if (q.startsWith('dsp_')) filters.add('d.dispute_id = ?', q)
+        else filters.add('d.case_reference = ?', canonicalReference(q))
+      },
+      operatorOnly: true,
+    },
+    merchantId: { schema: idFilter('Of this merchant'), sql: 'd.merchant_id = ?', operatorOnly: true },
+    status: { schema: choiceFilter(DISPUTE_STATUSES), sql: 'd.status = ?' },
+    paymentId: { schema: idFilter('Of this payment'), sql: 'd.payment_id = ?' },
+    caseReference: {
+      schema: exactFilter('The network’s reference of the case, in any case'),
+      sql: (filters, text) => filters.add('d.case_reference = ?', canonicalReference(text)),
+    },
+    ...createdFilters('dsp', 'd.dispute_id', 'd.created_at'),
+  },
+} satisfies Resource<ListedDispute>
 
 /** Not in the specification (decision Q17). */
-export const listDisputes = query({
+export const listDisputes = listOf<ListedDispute>(dispute, {
   id: 'listDisputes',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List disputes',
@@ -41,40 +84,11 @@ export const listDisputes = query({
   auth: 'merchant',
   scope: 'disputes:read',
   envelope: 'response_code',
-  query: Type.Object(
-    {
-      ...PAGE_IN_QUERY,
-      status: Type.Optional(Type.Enum([...DISPUTE_STATUSES], { description: 'Only these' })),
-    },
-    { additionalProperties: false },
-  ),
-  result: PageOf(DisputeRecord),
-  errors: [],
-  mount({ database, config }) {
-    return async ({ caller: { tenantId }, query }) => {
-      const { limit, after } = readPage(query)
-      const rows = await database.read([tenantId], (tx) =>
-        tx.query(LIST, [tenantId, query.status ?? null, after?.at, after?.id, limit + 1]),
-      )
-      const positionOf = (dispute: Dispute) => ({ at: dispute.createdAt, id: dispute.disputeId })
-      return {
-        body: succeed(
-          page(rows, limit, positionOf, (dispute) => disputeToWire(dispute, config.BUSINESS_TIME_ZONE)),
-        ),
-      }
-    }
-  },
 })
 
-const FIND = statement<Dispute>(
-  'dispute_of_merchant',
-  `select ${disputes.columns} from disputes d where d.merchant_id = $1 and d.dispute_id = $2`,
-)
-
 /** Not in the specification (decision Q17). */
-export const getDispute = query({
+export const getDispute = showOf<ListedDispute>(dispute, {
   id: 'getDispute',
-  method: 'GET',
   path: `${PATH}/:disputeId`,
   tag: TAG,
   summary: 'Get dispute',
@@ -82,18 +96,8 @@ export const getDispute = query({
   scope: 'disputes:read',
   envelope: 'response_code',
   params: DisputeParams,
-  result: DisputeRecord,
   errors: ['dispute_not_found'],
-  mount({ database, config }) {
-    return async ({ caller: { tenantId }, params: { disputeId } }) => {
-      const [dispute] = await database.read([tenantId], (tx) =>
-        tx.query(FIND, [tenantId, existing(disputeId)]),
-      )
-      return {
-        body: succeed(disputeToWire(dispute ?? fail('dispute_not_found'), config.BUSINESS_TIME_ZONE)),
-      }
-    }
-  },
+  notFound: () => fail('dispute_not_found'),
 })
 
 /** Not in the specification (decision Q17). */

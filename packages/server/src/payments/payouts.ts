@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
 import {
   looksLikePayoutId,
   PAYOUT_STATUSES,
@@ -11,27 +12,111 @@ import {
   payouts,
   payoutToWire,
 } from '@svc/core/payments/payout'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { isDay, rfc3339 } from '@svc/kernel/time'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { query, succeed } from '../http/operation.ts'
-import { PAGE_IN_QUERY, PageOf, PageQuery, page, readPage } from '../http/page.ts'
+import { PageOf, PageQuery, page, readPage } from '../http/page.ts'
+import {
+  choiceFilter,
+  createdFilters,
+  exactFilter,
+  findRow,
+  idFilter,
+  listOf,
+  merchantNameOf,
+  type Resource,
+  showOf,
+} from '../http/resource.ts'
 
 const PATH = '/api/v0/payouts'
 const TAG = 'Payouts'
 const PayoutParams = Type.Object({ payoutId: Type.String({ description: 'The id of the payout' }) })
 
-const LIST = statement<Payout>(
-  'payouts_of_merchant',
-  `select ${payouts.columns} from payouts y
-   where y.merchant_id = $1 and ($2::text is null or y.status = $2)
-     and ($3::timestamptz is null or (y.created_at, y.payout_id) < ($3, $4::text))
-   order by y.created_at desc, y.payout_id desc limit $5`,
-)
+/** A payout, and for operators whose it is. */
+export type ListedPayout = Payout & { readonly merchantName: string }
+
+export function readBusinessDay(day: string, where: 'body' | 'query'): string {
+  if (!isDay(day)) failField('businessDay', 'format', 'must be a day, such as 2026-04-01', where)
+  return day
+}
+
+/** Payouts, as every reader sees and finds them. */
+export const payout = {
+  titles: { tenant: 'Payout', operator: 'PayoutRow' },
+  record: { schema: PayoutRecord, toWire: payoutToWire },
+  looksLikeId: looksLikePayoutId,
+  from: {
+    columns: payouts.columns,
+    table: 'payouts y',
+    alias: 'y',
+  },
+  operatorFrom: merchantNameOf('y'),
+  tenant: 'y.merchant_id',
+  keys: [{ sql: 'y.payout_id', type: 'text' }],
+  fields: {
+    merchantId: { schema: Type.String(), of: ({ merchantId }) => merchantId, operatorOnly: true },
+    merchantName: { schema: Type.String(), of: ({ merchantName }) => merchantName, operatorOnly: true },
+    preparedBy: {
+      schema: Type.String({ description: 'Who may not approve it' }),
+      of: ({ preparedBy }) => preparedBy,
+      operatorOnly: true,
+    },
+    approvedBy: {
+      schema: Type.Optional(Type.String()),
+      of: ({ approvedBy }) => approvedBy,
+      operatorOnly: true,
+    },
+    approvedOn: {
+      schema: Type.Optional(Type.String({ description: 'RFC 3339 with milliseconds and zone offset' })),
+      of: ({ approvedAt }, timeZone) => approvedAt && rfc3339(approvedAt, timeZone),
+      operatorOnly: true,
+    },
+    runId: {
+      schema: Type.Optional(Type.String({ description: 'The run that sent it to the bank' })),
+      of: ({ runId }) => runId,
+      operatorOnly: true,
+    },
+    returnUtr: {
+      schema: Type.Optional(Type.String({ description: 'The bank’s own reference of its return' })),
+      of: ({ returnUtr }) => returnUtr,
+      operatorOnly: true,
+    },
+    paidLateOn: {
+      schema: Type.Optional(
+        Type.String({ description: 'When the bank reported that it had paid it, after its money was spent' }),
+      ),
+      of: ({ paidLateAt }, timeZone) => paidLateAt && rfc3339(paidLateAt, timeZone),
+      operatorOnly: true,
+    },
+  },
+  filters: {
+    q: {
+      schema: exactFilter('Id of the payout, or the bank’s reference of it or of its return'),
+      sql: (filters, q) =>
+        q.startsWith('pyo_')
+          ? filters.add('y.payout_id = ?', q)
+          : filters.add('? in (y.utr, y.return_utr)', canonicalReference(q)),
+      operatorOnly: true,
+    },
+    merchantId: { schema: idFilter('To this merchant'), sql: 'y.merchant_id = ?', operatorOnly: true },
+    status: { schema: choiceFilter(PAYOUT_STATUSES), sql: 'y.status = ?' },
+    businessDay: {
+      schema: exactFilter('Of this business day, `YYYY-MM-DD`', 10),
+      sql: (filters, day) => filters.add('y.business_day = ?::date', readBusinessDay(day, 'query')),
+    },
+    utr: {
+      schema: exactFilter('The bank’s own reference of the payout, in any case'),
+      sql: (filters, utr) => filters.add('y.utr = ?', canonicalReference(utr)),
+    },
+    ...createdFilters('pyo', 'y.payout_id', 'y.created_at'),
+  },
+} satisfies Resource<ListedPayout>
 
 /** Not in the specification (decision Q15). */
-export const listPayouts = query({
+export const listPayouts = listOf<ListedPayout>(payout, {
   id: 'listPayouts',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List payouts',
@@ -39,40 +124,11 @@ export const listPayouts = query({
   auth: 'merchant',
   scope: 'payouts:read',
   envelope: 'response_code',
-  query: Type.Object(
-    {
-      ...PAGE_IN_QUERY,
-      status: Type.Optional(Type.Enum([...PAYOUT_STATUSES], { description: 'Only these' })),
-    },
-    { additionalProperties: false },
-  ),
-  result: PageOf(PayoutRecord),
-  errors: [],
-  mount({ database, config }) {
-    return async ({ caller: { tenantId }, query }) => {
-      const { limit, after } = readPage(query)
-      const rows = await database.read([tenantId], (tx) =>
-        tx.query(LIST, [tenantId, query.status ?? null, after?.at, after?.id, limit + 1]),
-      )
-      const positionOf = (payout: Payout) => ({ at: payout.createdAt, id: payout.payoutId })
-      return {
-        body: succeed(
-          page(rows, limit, positionOf, (payout) => payoutToWire(payout, config.BUSINESS_TIME_ZONE)),
-        ),
-      }
-    }
-  },
 })
 
-const FIND = statement<Payout>(
-  'payout_of_merchant',
-  `select ${payouts.columns} from payouts y where y.merchant_id = $1 and y.payout_id = $2`,
-)
-
 /** Not in the specification (decision Q15). */
-export const getPayout = query({
+export const getPayout = showOf<ListedPayout>(payout, {
   id: 'getPayout',
-  method: 'GET',
   path: `${PATH}/:payoutId`,
   tag: TAG,
   summary: 'Get payout',
@@ -80,16 +136,8 @@ export const getPayout = query({
   scope: 'payouts:read',
   envelope: 'response_code',
   params: PayoutParams,
-  result: PayoutRecord,
   errors: ['payout_not_found'],
-  mount({ database, config }) {
-    return async ({ caller: { tenantId }, params: { payoutId } }) => {
-      const [payout] = looksLikePayoutId(payoutId)
-        ? await database.read([tenantId], (tx) => tx.query(FIND, [tenantId, payoutId]))
-        : []
-      return { body: succeed(payoutToWire(payout ?? fail('payout_not_found'), config.BUSINESS_TIME_ZONE)) }
-    }
-  },
+  notFound: () => fail('payout_not_found'),
 })
 
 const LINES = statement<PayoutLine>(
@@ -119,10 +167,9 @@ export const listPayoutLines = query({
   mount({ database, config }) {
     return async ({ caller: { tenantId }, params: { payoutId }, query }) => {
       const { limit, after } = readPage(query)
-      if (!looksLikePayoutId(payoutId)) fail('payout_not_found')
+      const scope = { reader: 'tenant', tenantId } as const
       const rows = await database.read([tenantId], async (tx) => {
-        const [payout] = await tx.query(FIND, [tenantId, payoutId])
-        if (!payout) fail('payout_not_found')
+        if (!(await findRow<ListedPayout>(tx, payout, scope, payoutId))) fail('payout_not_found')
         return tx.query(LINES, [tenantId, payoutId, after?.at, after?.id, limit + 1])
       })
       const positionOf = (line: PayoutLine) => ({ at: line.occurredAt, id: line.objectId })

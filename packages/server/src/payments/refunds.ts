@@ -10,13 +10,24 @@ import {
   refundToWire,
 } from '@svc/core/payments/merchant-refund'
 import { looksLikePaymentId } from '@svc/core/payments/payment'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { rfc3339 } from '@svc/kernel/time'
 import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
-import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { Rupees, readRupees } from '../http/fields.ts'
-import { ok, operation, query, succeed } from '../http/operation.ts'
-import { PageOf, PageQuery, page, readPage } from '../http/page.ts'
+import { ok, operation } from '../http/operation.ts'
+import {
+  choiceFilter,
+  createdFilters,
+  exactFilter,
+  idFilter,
+  listOf,
+  merchantNameOf,
+  type Resource,
+  readRows,
+  showOf,
+} from '../http/resource.ts'
 
 const PATH = '/api/v0/payments/:paymentId/refunds'
 const TAG = 'Payments'
@@ -29,6 +40,73 @@ const RefundParams = Type.Object({
   paymentId,
   refundId: Type.String({ description: 'The id of the refund' }),
 })
+
+/** A refund, and for operators whose it is. */
+export type ListedRefund = MerchantRefund & { readonly merchantName: string }
+
+/** Refunds, as every reader sees and finds them. */
+export const refund = {
+  titles: { tenant: 'Refund', operator: 'RefundRow' },
+  record: { schema: RefundRecord, toWire: refundToWire },
+  looksLikeId: looksLikeRefundId,
+  from: {
+    columns: merchantRefunds.columns,
+    table: 'merchant_refunds r',
+    alias: 'r',
+  },
+  operatorFrom: merchantNameOf('r'),
+  tenant: 'r.merchant_id',
+  keys: [{ sql: 'r.refund_id', type: 'text' }],
+  fields: {
+    merchantId: { schema: Type.String(), of: ({ merchantId }) => merchantId, operatorOnly: true },
+    merchantName: { schema: Type.String(), of: ({ merchantName }) => merchantName, operatorOnly: true },
+    requestedBy: {
+      schema: Type.Optional(Type.String({ description: 'The operator who made it for the merchant' })),
+      of: ({ requestedBy }) => requestedBy,
+      operatorOnly: true,
+    },
+    runId: {
+      schema: Type.Optional(Type.String({ description: 'The run that sent it to the bank' })),
+      of: ({ runId }) => runId,
+      operatorOnly: true,
+    },
+    refundedLateOn: {
+      schema: Type.Optional(
+        Type.String({ description: 'When the bank reported that it had made it, after its money was spent' }),
+      ),
+      of: ({ refundedLateAt }, timeZone) => refundedLateAt && rfc3339(refundedLateAt, timeZone),
+      operatorOnly: true,
+    },
+  },
+  filters: {
+    q: {
+      schema: exactFilter(
+        'Id of the refund or of its payment, or the bank’s reference (UTR) of the refund in any case',
+      ),
+      sql: (filters, q) => {
+        if (q.startsWith('pay_')) filters.add('r.payment_id = ?', q)
+        else if (q.startsWith('rfd_')) filters.add('r.refund_id = ?', q)
+        else filters.add('r.utr = ?', canonicalReference(q))
+      },
+      operatorOnly: true,
+    },
+    merchantId: { schema: idFilter('Of this merchant'), sql: 'r.merchant_id = ?', operatorOnly: true },
+    paymentId: { schema: idFilter('Of this payment'), sql: 'r.payment_id = ?' },
+    status: {
+      schema: choiceFilter(['PENDING', 'SENT', 'REFUNDED', 'FAILED']),
+      sql: 'r.status = ?',
+    },
+    referenceNumber: {
+      schema: exactFilter('The merchant’s own reference', 255),
+      sql: 'r.reference_number = ?',
+    },
+    utr: {
+      schema: exactFilter('The bank’s own reference of the refund, in any case'),
+      sql: (filters, utr) => filters.add('r.utr = ?', canonicalReference(utr)),
+    },
+    ...createdFilters('rfd', 'r.refund_id', 'r.created_at'),
+  },
+} satisfies Resource<ListedRefund>
 
 /** Not in the specification (decision Q14). */
 export const createRefundOperation = operation({
@@ -78,16 +156,9 @@ export const createRefundOperation = operation({
   reply: (outcome, { timeZone }) => ok(refundToWire(carriedOut(outcome).refund, timeZone)),
 })
 
-const FIND = statement<MerchantRefund>(
-  'merchant_refund',
-  `select ${merchantRefunds.columns} from merchant_refunds r
-   where r.merchant_id = $1 and r.payment_id = $2 and r.refund_id = $3`,
-)
-
 /** Not in the specification (decision Q14). */
-export const getRefund = query({
+export const getRefund = showOf<ListedRefund>(refund, {
   id: 'getRefund',
-  method: 'GET',
   path: `${PATH}/:refundId`,
   tag: TAG,
   summary: 'Get refund',
@@ -95,54 +166,19 @@ export const getRefund = query({
   scope: 'payments:read',
   envelope: 'response_code',
   params: RefundParams,
-  query: AsOfQuery,
-  result: RefundRecord,
   errors: ['refund_not_found'],
-  mount({ clock, database, config }) {
-    return async ({ caller: { tenantId }, params: { paymentId, refundId }, query }) => {
-      const at = readAsOf(query, clock, tenantId)
-      const isPossible = looksLikePaymentId(paymentId) && looksLikeRefundId(refundId)
-      const [known] = isPossible
-        ? await database.read([tenantId], (tx) => tx.query(FIND, [tenantId, paymentId, refundId]))
-        : []
-      const refund = known && at ? refundAsOf(known, at) : known
-      return {
-        body: succeed(refundToWire(refund ?? fail('refund_not_found'), config.BUSINESS_TIME_ZONE)),
-      }
-    }
-  },
+  notFound: () => fail('refund_not_found'),
+  asOf: refundAsOf,
 })
 
 const PAYMENT = statement<{ found: boolean }>(
   'payment_of_refunds',
   'select exists (select from payments p where p.merchant_id = $1 and p.payment_id = $2) as found',
 )
-const LIST = statement<MerchantRefund>(
-  'merchant_refunds_of_payment',
-  `select ${merchantRefunds.columns} from merchant_refunds r
-   where r.merchant_id = $1 and r.payment_id = $2
-     and ($3::timestamptz is null or (r.created_at, r.refund_id) < ($3, $4::text))
-   order by r.created_at desc, r.refund_id desc limit $5`,
-)
-
-const AFTER_ALL_IDS = '~'
-
-/** The newest refunds of a payment, or those that were the newest at the end of an instant, as they were then. */
-export async function newestRefunds(
-  database: Database,
-  merchantId: string,
-  paymentId: string,
-  at?: Date,
-): Promise<MerchantRefund[]> {
-  const values = [merchantId, paymentId, at ?? null, at ? AFTER_ALL_IDS : null, REFUNDS_SHOWN]
-  const refunds = await database.read([merchantId], (tx) => tx.query(LIST, values))
-  return at ? refunds.flatMap((refund) => refundAsOf(refund, at) ?? []) : refunds
-}
 
 /** Not in the specification (decision Q14). */
-export const listRefunds = query({
+export const listRefunds = listOf<ListedRefund>(refund, {
   id: 'listRefunds',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List refunds of a payment',
@@ -151,24 +187,37 @@ export const listRefunds = query({
   scope: 'payments:read',
   envelope: 'response_code',
   params: PaymentParams,
-  query: PageQuery,
-  result: PageOf(RefundRecord),
   errors: ['payment_not_found'],
-  mount({ database, config }) {
-    return async ({ caller: { tenantId }, params: { paymentId }, query }) => {
-      const { limit, after } = readPage(query)
-      if (!looksLikePaymentId(paymentId)) fail('payment_not_found')
-      const rows = await database.read([tenantId], async (tx) => {
-        const [payment] = await tx.query(PAYMENT, [tenantId, paymentId])
-        if (!payment?.found) fail('payment_not_found')
-        return tx.query(LIST, [tenantId, paymentId, after?.at, after?.id, limit + 1])
-      })
-      const positionOf = (refund: MerchantRefund) => ({ at: refund.createdAt, id: refund.refundId })
-      return {
-        body: succeed(
-          page(rows, limit, positionOf, (refund) => refundToWire(refund, config.BUSINESS_TIME_ZONE)),
-        ),
-      }
-    }
+  async within(tx, { tenantId }, { paymentId = '' }) {
+    const [payment] = looksLikePaymentId(paymentId) ? await tx.query(PAYMENT, [tenantId, paymentId]) : []
+    if (!payment?.found) fail('payment_not_found')
   },
 })
+
+/** Not in the specification (decision Q14). */
+export const findRefunds = listOf<ListedRefund>(refund, {
+  id: 'findRefunds',
+  path: '/api/v0/refunds',
+  tag: TAG,
+  summary: 'List refunds',
+  description:
+    'Of all payments. All filters are optional and must all match. Newest first; pass `next` back as `after` for the next page.',
+  auth: 'merchant',
+  scope: 'payments:read',
+  envelope: 'response_code',
+})
+
+/** The newest refunds of a payment, or those that were the newest at the end of an instant, as they were then. */
+export async function newestRefunds(
+  database: Database,
+  merchantId: string,
+  paymentId: string,
+  at?: Date,
+): Promise<MerchantRefund[]> {
+  const createdTo = at && new Date(at.getTime() + 1).toISOString()
+  const wanted = { paymentId, createdTo, limit: String(REFUNDS_SHOWN) }
+  const { data } = await database.read([merchantId], (tx) =>
+    readRows<ListedRefund>(tx, refund, { reader: 'tenant', tenantId: merchantId }, wanted),
+  )
+  return at ? data.flatMap((each) => refundAsOf(each, at) ?? []) : data
+}

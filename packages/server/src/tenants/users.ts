@@ -6,11 +6,20 @@ import { updateUser } from '@svc/core/tenants/update-user'
 import { type Profile, type User, users } from '@svc/core/tenants/user'
 import { rfc3339 } from '@svc/kernel/time'
 import type { CommandAudit } from '@svc/platform/audit'
-import { statement } from '@svc/platform/db/statement'
 import { type Static, type TSchema, Type } from 'typebox'
 import { GiftCardRequest } from '../cards/gift-card-order.ts'
-import { okWithCode, operation, query, succeedWithCode } from '../http/operation.ts'
-import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
+import { begins, escapeLikePattern, type Filters } from '../http/list.ts'
+import { commandContract, operation } from '../http/operation.ts'
+import {
+  exactFilter,
+  type Field,
+  idFilter,
+  listOf,
+  type Resource,
+  recordOf,
+  showOf,
+  toRecord,
+} from '../http/resource.ts'
 
 const USERS = '/api/v0/partner/users'
 const TAG = 'Companies and users'
@@ -24,43 +33,91 @@ const { email, mobile, title, firstName, middleName, lastName, gender, specialDa
 const PROFILE = { email, mobile, title, firstName, middleName, lastName, gender, specialDate }
 const NAMES = Object.keys(PROFILE) as (keyof typeof PROFILE)[]
 
-const known = Type.Optional(Type.String())
-const UserRecord = Type.Object(
-  {
-    userId: Type.String(),
-    companyId: Type.String(),
-    ...(Object.fromEntries(NAMES.map((name) => [name, known])) as Record<keyof typeof PROFILE, typeof known>),
-    createdOn: Type.String({ description: 'RFC 3339' }),
-    erasedOn: Type.Optional(Type.String({ description: 'RFC 3339: since then nothing is known' })),
+/** What says who a person is: masked in the console until it is revealed (decision O7). */
+const PERSONAL: Readonly<Record<(typeof NAMES)[number], 'name' | 'address' | 'mobile' | 'text'>> = {
+  email: 'address',
+  mobile: 'mobile',
+  title: 'text',
+  firstName: 'name',
+  middleName: 'name',
+  lastName: 'name',
+  gender: 'text',
+  specialDate: 'text',
+}
+
+/** A user, and for operators the name of the company. */
+export type ListedUser = User & { readonly companyName: string }
+
+/** What people look users up by: an id, a whole mobile number, or an e-mail address. */
+export function whoIs(filters: Filters, alias: string, q: string, findsByBegin: boolean): void {
+  if (q.startsWith('usr_')) filters.add(`${alias}.user_id = ?`, q)
+  else if (/^[0-9]{10}$/.test(q)) filters.add(`${alias}.mobile = ?`, q)
+  else filters.add(`${alias}.email_key like ?`, emailPattern(q, findsByBegin))
+}
+
+/**
+ * What `like` finds e-mail addresses by, in small letters. Those who may reveal personal data find them by their begin; for
+ * all others a begin would spell out, letter by letter, what is masked (decision O7).
+ */
+export const emailPattern = (q: string, findsByBegin: boolean): string =>
+  (findsByBegin ? begins : escapeLikePattern)(q.toLowerCase())
+
+/** Users, as every reader sees and finds them. */
+export const user = {
+  titles: { tenant: 'PartnerUser', operator: 'User' },
+  description: 'What is not known is absent',
+  from: { columns: users.columns, table: 'users u', alias: 'u' },
+  operatorFrom: {
+    columns: 'co.name as "companyName"',
+    joins: 'join companies co on co.partner_id = u.partner_id and co.company_id = u.company_id',
   },
-  { title: 'PartnerUser', description: 'What is not known is absent', additionalProperties: false },
-)
+  tenant: 'u.partner_id',
+  keys: [{ sql: 'u.user_id', type: 'text' }],
+  fields: {
+    userId: { schema: Type.String(), of: ({ userId }) => userId },
+    partnerId: { schema: Type.String(), of: ({ partnerId }) => partnerId, operatorOnly: true },
+    companyId: { schema: Type.String(), of: ({ companyId }) => companyId },
+    companyName: { schema: Type.String(), of: ({ companyName }) => companyName, operatorOnly: true },
+    ...(Object.fromEntries(
+      NAMES.map((name) => [
+        name,
+        {
+          schema: Type.Optional(Type.String({ 'x-personal': PERSONAL[name] })),
+          of: (row: ListedUser) => row[name],
+        },
+      ]),
+    ) as Record<(typeof NAMES)[number], Field<ListedUser>>),
+    createdOn: {
+      schema: Type.String({ description: 'RFC 3339' }),
+      of: ({ createdAt }, timeZone) => rfc3339(createdAt, timeZone),
+    },
+    erasedOn: {
+      schema: Type.Optional(Type.String({ description: 'RFC 3339: since then nothing is known' })),
+      of: ({ erasedAt }, timeZone) => erasedAt && rfc3339(erasedAt, timeZone),
+    },
+  },
+  filters: {
+    q: {
+      schema: exactFilter(
+        'Id, whole mobile number, or whole e-mail address; roles that reveal personal data find addresses by their begin',
+        254,
+      ),
+      sql: (filters, q, _, { reveals = false }) => whoIs(filters, 'u', q, reveals),
+      operatorOnly: true,
+    },
+    partnerId: { schema: idFilter('Of this partner'), sql: 'u.partner_id = ?', operatorOnly: true },
+    // On the expression of its index, so that no lookup of a person by company uses that one (decision X8).
+    companyId: { schema: idFilter('Only users of this company'), sql: `u.company_id || '' = ?` },
+  },
+} satisfies Resource<ListedUser>
 
-const toWire = (user: User, timeZone: string) => ({
-  userId: user.userId,
-  companyId: user.companyId,
-  ...Object.fromEntries(NAMES.flatMap((name) => (user[name] === null ? [] : [[name, user[name]]]))),
-  createdOn: rfc3339(user.createdAt, timeZone),
-  ...(user.erasedAt && { erasedOn: rfc3339(user.erasedAt, timeZone) }),
-})
-
-const LIST = statement<User>(
-  'partner_users',
-  `select ${users.columns} from users u where u.partner_id = $1 and ($2::text is null or u.user_id < $2)
-   order by u.user_id desc limit $3`,
-)
-// On the expression of its index, so that no lookup of a person by company uses that one (decision X8).
-const LIST_OF_COMPANY = statement<User>(
-  'partner_users_of_company',
-  `select ${users.columns} from users u
-   where u.partner_id = $1 and u.company_id || '' = $2 and ($3::text is null or u.user_id < $3)
-   order by u.user_id desc limit $4`,
-)
+const UserRecord = recordOf(user, 'tenant')
+const asListed = toRecord<ListedUser>(user, 'tenant')
+const toWire = (known: User, timeZone: string) => asListed({ ...known, companyName: '' }, timeZone)
 
 /** Not in the specification. */
-export const listUsers = query({
+export const listUsers = listOf<ListedUser>(user, {
   id: 'listUsers',
-  method: 'GET',
   path: USERS,
   tag: TAG,
   summary: 'List users',
@@ -68,34 +125,11 @@ export const listUsers = query({
   auth: 'partner',
   scope: 'cards:read',
   envelope: 'code',
-  query: Type.Object(
-    {
-      ...PAGE_IN_QUERY,
-      companyId: Type.Optional(Type.String({ description: 'Only users of this company' })),
-    },
-    { additionalProperties: false },
-  ),
-  result: PageOf(UserRecord),
-  errors: [],
-  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
-    return async ({ caller: { tenantId }, query }) => {
-      const { limit, after } = readPage(query)
-      const { companyId } = query
-      const rows = await database.read([tenantId], (tx) =>
-        companyId === undefined
-          ? tx.query(LIST, [tenantId, after?.id, limit + 1])
-          : tx.query(LIST_OF_COMPANY, [tenantId, companyId, after?.id, limit + 1]),
-      )
-      const positionOf = ({ createdAt, userId }: User) => ({ at: createdAt, id: userId })
-      return { body: succeedWithCode(page(rows, limit, positionOf, (user) => toWire(user, timeZone))) }
-    }
-  },
 })
 
 /** Not in the specification. */
-export const getUser = query({
+export const getUser = showOf<ListedUser>(user, {
   id: 'getUser',
-  method: 'GET',
   path: `${USERS}/:userId`,
   tag: TAG,
   summary: 'Get user',
@@ -103,16 +137,8 @@ export const getUser = query({
   scope: 'cards:read',
   envelope: 'code',
   params: UserParams,
-  result: UserRecord,
   errors: ['user_not_found'],
-  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
-    return async ({ caller: { tenantId: partnerId }, params: { userId } }) => {
-      const [user] = await database.read([partnerId], (tx) =>
-        tx.query(users.find, users.keys([{ partnerId, userId }])),
-      )
-      return { body: succeedWithCode(toWire(user ?? fail('user_not_found'), timeZone)) }
-    }
-  },
+  notFound: () => fail('user_not_found'),
 })
 
 /** The audit says who registered or changed a user, and never what is known of the person. */
@@ -126,7 +152,7 @@ const audited =
   })
 
 /** Not in the specification. */
-export const createUserOperation = operation({
+export const createUserContract = commandContract({
   id: 'createUser',
   method: 'POST',
   path: USERS,
@@ -153,8 +179,9 @@ export const createUserOperation = operation({
     profile: requireSomething(profile),
   }),
   audit: audited('user.created'),
-  reply: (user, { timeZone }) => okWithCode(toWire(user, timeZone)),
+  reply: (made, { ok, timeZone }) => ok(toWire(made, timeZone)),
 })
+export const createUserOperation = operation(createUserContract)
 
 function requireSomething(given: Profile): Profile {
   const profile = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
@@ -198,7 +225,7 @@ export const updateUserOperation = operation({
   run: updateUser,
   args: ({ caller, params: { userId }, body }) => ({ partnerId: caller.tenantId, userId, changes: body }),
   audit: audited('user.changed'),
-  reply: (user, { timeZone }) => okWithCode(toWire(user, timeZone)),
+  reply: (made, { ok, timeZone }) => ok(toWire(made, timeZone)),
 })
 
 /** Not in the specification. */
@@ -224,5 +251,5 @@ export const eraseUserOperation = operation({
     target: userId,
     tenantId: partnerId,
   }),
-  reply: ({ user }, { timeZone }) => okWithCode(toWire(user, timeZone)),
+  reply: (erased, { ok, timeZone }) => ok(toWire(erased.user, timeZone)),
 })

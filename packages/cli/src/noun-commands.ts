@@ -1,0 +1,162 @@
+import { columnsOf, type Schema, valueOf } from '@svc/console-api/csv'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
+import { csvLine } from '@svc/kernel/csv'
+import { required } from '@svc/kernel/invariant'
+import { fieldsOf, findRow, type Resource, readRows, recordOf, toRecord } from '@svc/server/http/resource'
+import { type Command, Option } from 'commander'
+import { type CommandContext, withInstallation } from './context.ts'
+import { type Printed, printJson, printRecord, printRows } from './print.ts'
+import { readCount } from './read-count.ts'
+import { flat } from './remote.ts'
+import { UsageError } from './usage-error.ts'
+
+const ALL = { reader: 'operator' } as const
+const PAGE_MAX = 500
+
+interface FilterSchema {
+  readonly description?: string
+  readonly enum?: readonly string[]
+}
+
+/** The option of a filter: `referenceNumber` is `--reference-number`. */
+function optionOf(name: string, { description, enum: choices }: FilterSchema): Option {
+  const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  const option = new Option(`--${flag} <value>`, description)
+  return choices ? option.choices(choices) : option
+}
+
+/** How a noun is listed beside its resource: by which filter without a name, and an example. */
+interface ListFace {
+  readonly description: string
+  readonly example: string
+  /** The filter that is the argument of the command. */
+  readonly by?: string
+  /** Reads that argument. */
+  readonly read?: (text: string) => string
+}
+
+/** `list` of a noun: its filters are options, and its records are what the API returns to operators. */
+export function addNounList<R extends object>(
+  group: Command,
+  noun: Resource<R>,
+  { by, read = String, description, example }: ListFace,
+): void {
+  const command = group.command(by === undefined ? 'list' : `list [${by}]`).description(description)
+  for (const [name, { schema }] of Object.entries(noun.filters))
+    if (name !== by) command.addOption(optionOf(name, schema as FilterSchema))
+  const sorts = ['-created', 'created', ...Object.keys(noun.sorts ?? {})]
+  command
+    .addOption(new Option('--sort <order>', 'newest first by default').choices(sorts))
+    .option('--limit <count>', 'how many', readCount, 50)
+    .option('--csv', 'print CSV')
+    .option('--json', 'print JSON')
+    .addHelpText('after', `\nExample:\n  ${example}`)
+    .action(async (...args: readonly unknown[]) => {
+      const { limit, csv, json, ...filters } = args.at(-2) as ListOptions
+      const given = {
+        ...filters,
+        ...(by !== undefined && args[0] !== undefined && { [by]: read(args[0] as string) }),
+      }
+      await printRecords(noun, given, limit, { ...(csv && { csv }), ...(json && { json }) })
+    })
+}
+
+type ListOptions = Printed & { readonly limit: number } & Readonly<Record<string, unknown>>
+
+async function printRecords<R extends object>(
+  noun: Resource<R>,
+  given: Readonly<Record<string, unknown>>,
+  limit: number,
+  printed: Printed,
+): Promise<void> {
+  const wire = toRecord(noun, 'operator')
+  const records = await withInstallation(async ({ config: { BUSINESS_TIME_ZONE }, database }) => {
+    const found: R[] = []
+    for (let after: string | undefined; found.length < limit; ) {
+      const size = String(Math.min(PAGE_MAX, limit - found.length))
+      const wanted = { ...given, limit: size, uncounted: true, ...(after !== undefined && { after }) }
+      const { data, next } = await database.report((tx) => readRows(tx, noun, ALL, wanted))
+      found.push(...data)
+      if (next === undefined) break
+      after = next
+    }
+    return found.map((row) => wire(row, BUSINESS_TIME_ZONE))
+  })
+  printNouns(noun, records, printed)
+}
+
+/** Records for people, or the same JSON and CSV as the API and the export of the console. */
+export function printNouns<R>(noun: Resource<R>, records: readonly object[], { csv, json }: Printed): void {
+  if (json) return printJson(records)
+  if (csv) {
+    const columns = columnsOf(recordOf(noun, 'operator') as Schema)
+    const lines = records.map((record) => csvLine(columns.map((column) => valueOf(column, record))))
+    process.stdout.write([csvLine(columns.map(({ name }) => name)), ...lines].join(''))
+    return
+  }
+  // Every record has every column: the first one decides what a table shows.
+  const names = Object.keys(fieldsOf(noun, 'operator'))
+  const none = Object.fromEntries(names.map((name) => [name, undefined]))
+  printRows(
+    records.map((record) => flat({ ...none, ...record })),
+    false,
+  )
+}
+
+/** How one record of a noun is shown. */
+interface ShowFace {
+  readonly description: string
+  readonly example: string
+  /** The argument's name, such as `refundId`. */
+  readonly id: string
+  /** The noun, and where its ids are listed. */
+  readonly missing: (id: string) => string
+  /** The filter by which a text that is no id finds it. */
+  readonly or?: string
+}
+
+/** `show` of a noun: the record as the API returns it to operators. */
+export function addNounShow<R extends object>(
+  group: Command,
+  noun: Resource<R>,
+  { description, example, id, missing, or }: ShowFace,
+): void {
+  group
+    .command(`show <${id}>`)
+    .description(description)
+    .option('--json', 'print JSON')
+    .addHelpText('after', `\nExample:\n  ${example}`)
+    .action(async (wanted: string, { json = false }: Printed) => {
+      const record = await withInstallation((context) => readRecord(context, noun, wanted, or))
+      if (!record) throw new UsageError(missing(wanted))
+      printNoun(record, json)
+    })
+}
+
+async function readRecord<R extends object>(
+  { config: { BUSINESS_TIME_ZONE }, database }: CommandContext,
+  noun: Resource<R>,
+  id: string,
+  or?: string,
+): Promise<object | undefined> {
+  const row = await database.operate(async (tx) => {
+    if (or === undefined || noun.looksLikeId?.(id)) return findRow(tx, noun, ALL, id)
+    return (await readRows(tx, noun, ALL, { [or]: id, limit: '1', uncounted: true })).data[0]
+  })
+  return row && toRecord(noun, 'operator')(row, BUSINESS_TIME_ZONE)
+}
+
+/** After a command about a record: what waits for a second person, or the record as `show` has it. */
+export const recordAfter = async <R extends object>(
+  context: CommandContext,
+  noun: Resource<R>,
+  id: string,
+  outcome: unknown,
+): Promise<WaitingApproval | object> =>
+  outcome instanceof WaitingApproval
+    ? outcome
+    : required(await readRecord(context, noun, id), 'a record that was changed is found')
+
+/** A record for people, or the same JSON as the API returns. */
+export const printNoun = (record: object, json: boolean): void =>
+  printRecord(json ? (record as never) : flat(record), json)

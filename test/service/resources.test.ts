@@ -1,0 +1,261 @@
+import { type Filter, fieldsOf, type Resource } from '@svc/server/http/resource'
+import { RESOURCES } from '@svc/server/resources'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runHere } from '../harness/cli.ts'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { type Browser, signedIn } from '../harness/console.ts'
+import { newDispute } from '../harness/disputes.ts'
+import { asPartner, newPartner } from '../harness/partner.ts'
+import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { newShop } from '../harness/refunds.ts'
+import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+
+type Kind = 'merchant' | 'partner'
+
+/** Where callers read a noun: a tenant, operators, and the command line where it lists the noun from its resource. */
+interface Face {
+  readonly kind: Kind
+  readonly api: string
+  readonly console: string
+  readonly id: string
+  readonly command?: string
+  /** The filter that names the tenant, where it is not that of its kind. */
+  readonly tenant?: 'tenantId'
+}
+
+const FACES: Readonly<Record<string, Face>> = {
+  company: {
+    kind: 'partner',
+    api: '/api/v0/partner/companies',
+    console: '/companies',
+    id: 'companyId',
+    command: 'company',
+  },
+  user: {
+    kind: 'partner',
+    api: '/api/v0/partner/users',
+    console: '/users',
+    id: 'userId',
+    command: 'user',
+  },
+  cardAccount: {
+    kind: 'partner',
+    api: '/api/v0/partner/card-accounts',
+    console: '/card-accounts',
+    id: 'cardAccountId',
+    command: 'card-account',
+  },
+  refund: {
+    kind: 'merchant',
+    api: '/api/v0/refunds',
+    console: '/refunds',
+    id: 'refundId',
+    command: 'refund',
+  },
+  dispute: {
+    kind: 'merchant',
+    api: '/api/v0/disputes',
+    console: '/disputes',
+    id: 'disputeId',
+    command: 'dispute',
+  },
+  payment: {
+    kind: 'merchant',
+    api: '/api/v0/payments',
+    console: '/payments',
+    id: 'paymentId',
+    command: 'payments',
+  },
+  webhookEndpoint: {
+    kind: 'merchant',
+    api: '/api/v0/webhook-endpoints',
+    console: '/webhooks',
+    id: 'endpointId',
+    command: 'webhook',
+    tenant: 'tenantId',
+  },
+  payout: {
+    kind: 'merchant',
+    api: '/api/v0/payouts',
+    console: '/payouts',
+    id: 'payoutId',
+    command: 'payout',
+  },
+}
+
+let service: TestService
+let operator: Browser
+let tenants: Readonly<Record<Kind, { readonly id: string; readonly client: Client }>>
+
+beforeAll(async () => {
+  // Without the simulated bank, which would change records between two reads.
+  service = await openService({ background: false })
+  // The second of each is whose records nobody else may get.
+  const [merchant] = [await merchantWithRecords(), await merchantWithRecords()]
+  const [partner] = [await partnerWithRecords(), await partnerWithRecords()]
+  tenants = { merchant, partner }
+  operator = await signedIn(service, 'admin')
+})
+afterAll(() => service.close())
+
+async function merchantWithRecords() {
+  const { merchantId, client } = await newShop(service)
+  await giveAccount(service, merchantId)
+  for (const [i, amount] of [100, 200, 300].entries()) {
+    const { tr } = await newCode(service, client, { referenceNumber: `order-${i}`, multipleUse: true })
+    const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr, { amount })))
+    for (const part of ['a', 'b'])
+      payloadOf(
+        await client.post(`/api/v0/payments/${paymentId}/refunds`, {
+          amount: 1,
+          referenceNumber: `return-${i}${part}`,
+        }),
+      )
+    await newDispute(service, paymentId)
+    await preparePayoutOf(service, merchantId)
+    payloadOf(await client.post('/api/v0/webhook-endpoints', { url: `https://shop.example/${i}` }))
+    service.clock.advance(1_000)
+  }
+  return { id: merchantId, client }
+}
+
+async function partnerWithRecords() {
+  const partner = await newPartner(service)
+  const client = await asPartner(service.client, partner)
+  for (const name of ['Beta', 'Gamma']) {
+    const { companyId } = payloadOf(await client.post('/api/v0/partner/companies', { name }))
+    const account = { companyId, product: 'incentive', accountType: 'GIFT', binType: 'GIFT' }
+    const settings = { cardProgramme: name, denomination: 100, lowBalance: 50 }
+    const person = { firstName: name, mobile: name === 'Beta' ? '9876543210' : '9876543211' }
+    payloadOf(
+      await client.post('/api/v0/partner/users', { companyId, ...person, email: `${name}@acme.example` }),
+    )
+    payloadOf(await client.post('/api/v0/partner/card-accounts', { ...account, ...settings }))
+  }
+  return { id: partner.partnerId, client }
+}
+
+const withQuery = (path: string, query: Readonly<Record<string, string>>): string =>
+  `${path}?${new URLSearchParams(query)}`
+
+/** All records of a list, page by page. */
+async function pages(get: (query: Record<string, string>) => Promise<Json>, limit: number): Promise<Json[]> {
+  const found: Json[] = []
+  for (let after: string | undefined; ; ) {
+    const { data, next } = await get({ limit: String(limit), ...(after !== undefined && { after }) })
+    expect(data.length).toBeLessThanOrEqual(limit)
+    found.push(...data)
+    if (next === undefined) return found
+    after = next
+  }
+}
+
+/** What a caller lists, all of it. */
+const listsOf = ({ kind, api, console }: Face, tenantColumn: string) => ({
+  tenant: (query: Record<string, string> = {}, limit = 500) =>
+    pages(
+      async (page) => payloadOf(await tenants[kind].client.get(withQuery(api, { ...query, ...page }))),
+      limit,
+    ),
+  operator: (query: Record<string, string> = {}, limit = 500) =>
+    pages(async (page) => {
+      const url = withQuery(console, { [tenantColumn]: tenants[kind].id, ...query, ...page })
+      const { json, status } = await operator.get(url)
+      expect([url, status]).toEqual([url, 200])
+      return json
+    }, limit),
+})
+
+const EVERYONES = new Set(['q', 'merchantId', 'partnerId', 'tenantId'])
+const instantOf = ({ createdOn }: Json): number => Date.parse(createdOn)
+
+/** Values for a filter, each with the records that it finds of all; `undefined` where none can be derived. */
+function trials(name: string, all: readonly Json[]): [value: string, fits: (record: Json) => boolean][] {
+  if (name === 'createdFrom' || name === 'from') {
+    const at = all[1]!.createdOn
+    return [[at, (record) => instantOf(record) >= Date.parse(at)]]
+  }
+  if (name === 'createdTo' || name === 'to') {
+    const at = all[1]!.createdOn
+    return [[at, (record) => instantOf(record) < Date.parse(at)]]
+  }
+  if (name === 'state')
+    return ['enabled', 'disabled'].map((state) => [state, ({ enabled }) => enabled === (state === 'enabled')])
+  const values = new Set(all.flatMap((record) => (record[name] === undefined ? [] : [String(record[name])])))
+  return [...values].map((value) => [value, (record) => String(record[name]) === value])
+}
+
+/** Of one noun: what no record of this world has. */
+const WITHOUT_VALUES: Readonly<Record<string, readonly string[]>> = { refund: ['utr'], payout: ['utr'] }
+
+// Merchants and partners are read by operators alone.
+const NOUNS = Object.entries<Resource<never>>(RESOURCES).filter(
+  ([, { titles }]) => titles.tenant !== undefined,
+)
+
+test('every noun that tenants read has a place here', () => {
+  expect(NOUNS.map(([noun]) => noun).sort()).toEqual(Object.keys(FACES).sort())
+})
+
+describe.each(NOUNS)('%s', (noun, resource: Resource<never>) => {
+  const face = FACES[noun]!
+  const tenantColumn = face.tenant ?? (face.kind === 'merchant' ? 'merchantId' : 'partnerId')
+  const lists = listsOf(face, tenantColumn)
+  const idOf = (record: Json): string => record[face.id]
+  const operatorOnly = Object.entries(resource.fields).flatMap(([name, field]) =>
+    field.operatorOnly ? [name] : [],
+  )
+
+  const personal = Object.entries(fieldsOf(resource, 'operator')).flatMap(([name, schema]) =>
+    'x-personal' in schema ? [name] : [],
+  )
+  /** Without what the console masks until it is revealed. */
+  const masked = (record: Json) =>
+    Object.fromEntries(Object.entries(record).filter(([name]) => !personal.includes(name)))
+
+  test('every caller gets the same records, with what is for operators alone left out for tenants', async () => {
+    const [own, all] = [await lists.tenant(), await lists.operator()]
+    expect(own.length).toBeGreaterThan(2)
+    const withheld = new Set(operatorOnly)
+    const seen = (record: Json) =>
+      Object.fromEntries(Object.entries(record).filter(([name]) => !withheld.has(name)))
+    expect(own.map(masked)).toEqual(all.map(seen).map(masked))
+    for (const record of own) for (const name of operatorOnly) expect(Object.keys(record)).not.toContain(name)
+    for (const record of all)
+      expect(record[tenantColumn] ?? tenants[face.kind].id).toBe(tenants[face.kind].id)
+    if (face.command === undefined) return
+    const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+    const svc = async (...args: string[]) =>
+      JSON.parse((await runHere(['admin', face.command!, ...args, '--json'], env)).stdout)
+    const ofTenant = [
+      ...(noun === 'user' || noun === 'cardAccount' ? ['--partner-id'] : []),
+      tenants[face.kind].id,
+    ]
+    expect((await svc('list', ...ofTenant)).map(masked)).toEqual(all.map(masked))
+    expect(masked(await svc('show', idOf(all[0]!)))).toEqual(masked(all[0]!))
+  })
+
+  test('a list is complete and in its order, whatever the size of its pages, for every caller', async () => {
+    for (const list of [lists.tenant, lists.operator]) {
+      const all = (await list()).map(idOf)
+      for (const limit of [1, 2]) expect((await list({}, limit)).map(idOf)).toEqual(all)
+    }
+    const forwards = (await lists.operator({ sort: 'created' }, 2)).map(idOf)
+    expect(forwards).toEqual((await lists.operator()).map(idOf).toReversed())
+  })
+
+  const filters = Object.entries(resource.filters as Readonly<Record<string, Filter>>).filter(
+    ([name]) => !EVERYONES.has(name),
+  )
+  test.each(filters)('the filter %s finds the same records for every caller', async (name) => {
+    const all = await lists.tenant()
+    const cases = trials(name, all)
+    if (!WITHOUT_VALUES[noun]?.includes(name)) expect(cases.length).toBeGreaterThan(0)
+    for (const [value, fits] of cases) {
+      const expected = all.filter(fits).map(idOf)
+      for (const list of [lists.tenant, lists.operator])
+        expect((await list({ [name]: value }, 2)).map(idOf), `${name}=${value}`).toEqual(expected)
+    }
+  })
+})
