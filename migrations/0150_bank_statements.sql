@@ -96,8 +96,7 @@ create table funds_proofs (
   provisional boolean not null,
   -- something of it is unexplained, or an escrow account has less than is owed
   is_whole    boolean not null,
-  -- without its signature
-  proof       jsonb not null,
+  -- a compact JWS, which has all of it
   signed      text not null,
   created_at  timestamptz not null,
   primary key (tenant_id, proven_on, version)
