@@ -125,7 +125,8 @@ export async function* readMt940(
       entry = { ...entry, narration: narrationIn(`${entry.narration} ${plainNarration(text)}`) }
     if (entry) yield entry
     entry = undefined
-    if (tag === '25') yield { is: 'account', number: canonicalReference(text) }
+    const number = tag === '25' ? canonicalReference(text) : ''
+    if (number !== '') yield { is: 'account', number }
     else if (/^6[02][FM]$/.test(tag)) yield balanceOf(field, days)
     else if (tag === '61') entry = entryOf(field, days)
     isKnown ||= tag === '20'

@@ -71,12 +71,10 @@ const BY_FUNDING = `
     join journals j on j.reference = n.name || again.suffix and j.kind in ${JOURNALS_OF_BANKS}
       and j.kind in ('card_funding', 'card_withdrawal') and ${isStanding}
     join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id`
-// As the bank states it, else as its lines add up.
+// What it has moved: as the bank states it, else as its lines add up.
 const BY_BATCH = `
-  select n.name, case b.rail when 'upi' then 'merchant_escrow' else 'ppi_escrow' end, b.batch_id, coalesce(b.net_paise,
-      (select coalesce(sum(l.amount_paise), 0) from settlement_lines l where l.batch_id = b.batch_id)
-        + (select coalesce(sum(l.amount_paise), 0) from settlement_batch_lines l where l.tenant_id = b.tenant_id and l.batch_id = b.batch_id))::bigint,
-    null, b.tenant_id
+  select n.name, case b.rail when 'upi' then 'merchant_escrow' else 'ppi_escrow' end, b.batch_id,
+    (b.lines_paise + b.remainder_paise)::bigint, null, b.tenant_id
   from names n join settlement_batches b on b.tenant_id = 'house' and b.batch_utr = n.name and b.status <> 'REVERSED'`
 const BY_PAYOUT = `
   select n.name, 'merchant_escrow', y.payout_id, - y.amount_paise, null, y.merchant_id

@@ -14,7 +14,6 @@ export const verifyProgram = (
   `// Recomputes the proof of funds of ${date} from the files beside it. Run it with Node.js: node verify.mjs
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-
 const HASHES = ${JSON.stringify(hashes)}
 const OPENED = ${JSON.stringify(opened)}
 ${PROGRAM}`
@@ -25,9 +24,8 @@ const text = (name) => readFileSync(new URL(name, import.meta.url), 'utf8')
 const paise = (rupees) => BigInt(rupees.replace('.', ''))
 const sum = (amounts) => amounts.reduce((total, amount) => total + amount, 0n)
 function rows(name) {
-  const cells = [...text(name).matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(,|\r\n)/g)]
   const table = [[]]
-  for (const [, cell, end] of cells) {
+  for (const [, cell, end] of text(name).matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(,|\r\n)/g)) {
     table.at(-1).push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell)
     if (end !== ',') table.push([])
   }
@@ -37,34 +35,28 @@ function rows(name) {
 for (const [name, hash] of Object.entries(HASHES))
   check(createHash('sha256').update(text(name)).digest('hex') === hash, name + ' was changed')
 const { signed, ...proof } = JSON.parse(text('proof.json'))
-const payload = Buffer.from(signed.split('.')[1], 'base64url').toString()
-check(payload === JSON.stringify(proof), 'proof.json is not what was signed')
+check(Buffer.from(signed.split('.')[1], 'base64url').toString() === JSON.stringify(proof), 'proof.json is not what was signed')
 const [lines, entries, listed, trial] = ['statement-lines', 'bank-entries', 'differences', 'trial-balance'].map((name) => rows(name + '.csv'))
 for (const { purpose, statementBalance, booksBalance, unexplained, differences } of proof.accounts) {
-  const { from, opening } = OPENED[purpose]
   const of = (list) => list.filter((each) => each.purpose === purpose)
   const documents = new Map()
   for (const { documentId, effectiveDate, amount } of of(entries)) {
-    const known = documents.get(documentId) ?? { before: 0n, since: 0n, line: undefined }
-    known[effectiveDate < from ? 'before' : 'since'] += paise(amount)
+    const known = documents.get(documentId) ?? { before: 0n, since: 0n }
+    known[effectiveDate < OPENED[purpose].from ? 'before' : 'since'] += paise(amount)
     documents.set(documentId, known)
   }
-  const found = { opening: paise(opening), deposit_in_transit: 0n, payment_in_transit: 0n, statement_only: 0n, amount_differs: 0n }
+  const found = { opening: paise(OPENED[purpose].opening), deposit_in_transit: 0n, payment_in_transit: 0n, statement_only: 0n, amount_differs: 0n }
   for (const { documentId, amount } of of(lines)) {
-    const booked = documents.get(documentId)
-    if (booked) found.amount_differs += paise(amount) - booked.before - booked.since
-    else found.statement_only += paise(amount)
-    documents.delete(documentId)
+    const { before, since } = documents.get(documentId) ?? { before: 0n, since: 0n }
+    found[documents.delete(documentId) ? 'amount_differs' : 'statement_only'] += paise(amount) - before - since
   }
   for (const { before, since } of documents.values()) {
     found.opening -= before
     found[since > 0n ? 'deposit_in_transit' : 'payment_in_transit'] -= since
   }
   for (const [kind, amount] of Object.entries(found)) {
-    const stated = differences.find((each) => each.kind === kind)
-    check(paise(stated?.amount ?? '0.00') === amount, purpose + ': ' + kind + ' is another sum')
-    const items = of(listed).filter((each) => each.kind === kind)
-    check(sum(items.map((item) => paise(item.amount))) === amount, purpose + ': differences.csv has another sum of ' + kind)
+    for (const list of [differences, of(listed)])
+      check(sum(list.filter((each) => each.kind === kind).map((each) => paise(each.amount))) === amount, purpose + ': ' + kind + ' is another sum')
   }
   check(sum(of(entries).map(({ amount }) => paise(amount))) === paise(booksBalance), purpose + ': the entries add up to another balance')
   const rest = paise(statementBalance) - paise(booksBalance) - sum(Object.values(found))
