@@ -94,8 +94,9 @@ create table funds_proofs (
   -- 1, 2, 3 … of the day: again when a statement has come that was missing
   version     integer not null check (version > 0),
   provisional boolean not null,
-  -- something of it is unexplained, or an escrow account has less than is owed
-  is_whole    boolean not null,
+  -- of all purposes together, and what escrow accounts have less than is owed out of them
+  unexplained_paise bigint not null check (unexplained_paise >= 0),
+  shortfall_paise   bigint not null check (shortfall_paise >= 0),
   -- a compact JWS, which has all of it
   signed      text not null,
   created_at  timestamptz not null,

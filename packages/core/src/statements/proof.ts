@@ -12,7 +12,7 @@ import { daysBetween } from './statement-line.ts'
 
 export const PROOF_TYPE = 'svc-proof'
 
-/** Why a statement and the books are not the same, in the order in which it is told. */
+/** Why a statement and the books are not the same, in the order of the proof. */
 export const DIFFERENCE_KINDS = [
   'opening',
   'deposit_in_transit',
@@ -273,7 +273,25 @@ export const signProof = (keyring: Keyring, proof: Proof): SignedProof => {
 export const readProof = (keyring: Keyring, jws: string): Proof | undefined =>
   readSigned(keyring, PROOF_TYPE, jws) as Proof | undefined
 
+/** How far a proof fails, in paise: what is unexplained, and what escrow accounts have less than is owed out of them. */
+export function failuresOf({ accounts, coverage }: Proof): {
+  readonly unexplainedPaise: bigint
+  readonly shortfallPaise: bigint
+} {
+  const below = (amount: bigint): bigint => (amount < 0n ? 0n - amount : 0n)
+  const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
+  const unexplained = accounts.map((account) => paiseOf(account.unexplained))
+  return {
+    unexplainedPaise: sum(unexplained.map((amount) => below(amount) + positive(amount))),
+    shortfallPaise: sum(coverage.map(({ surplus }) => below(paiseOf(surplus)))),
+  }
+}
+
 /** Everything is explained, and no escrow account has less than is owed out of it. */
-export const isWhole = ({ accounts, coverage }: Proof): boolean =>
-  accounts.every(({ unexplained }) => unexplained === '0.00') &&
-  coverage.every(({ surplus }) => !surplus.startsWith('-'))
+export function isWhole(proof: Proof): boolean {
+  const { unexplainedPaise, shortfallPaise } = failuresOf(proof)
+  return unexplainedPaise === 0n && shortfallPaise === 0n
+}
+
+/** What `formatRupees` wrote. */
+const paiseOf = (rupees: string): bigint => BigInt(rupees.replace('.', ''))

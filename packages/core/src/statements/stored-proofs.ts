@@ -2,12 +2,12 @@ import { calendarDay } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { day, flag, instant, integer, type RowOf, table, text } from '@svc/platform/db/table'
+import { bigint, day, flag, instant, integer, type RowOf, table, text } from '@svc/platform/db/table'
 import { Loop } from '@svc/platform/loop'
 import type { CoreServices } from '@svc/platform/services'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { type ImportTools, matchOpenLines } from './import-statement.ts'
-import { isWhole, proveFunds, signProof } from './proof.ts'
+import { failuresOf, proveFunds, signProof } from './proof.ts'
 
 const MATCH_EVERY_MS = 60_000
 const PROVE_EVERY_MS = 900_000
@@ -21,7 +21,10 @@ export const fundsProofs = table('funds_proofs', 'p', ['tenantId', 'provenOn', '
   /** 1, 2, 3 … of the day. */
   version: integer,
   provisional: flag,
-  isWhole: flag,
+  /** Of all purposes together; never below zero. */
+  unexplainedPaise: bigint,
+  /** What escrow accounts have less than is owed out of them. */
+  shortfallPaise: bigint,
   /** A compact JWS, which has all of it. */
   signed: text,
   createdAt: instant,
@@ -49,7 +52,7 @@ const DUE = statement<{ day: string; version: number }>(
      left join lateral (
        select * from funds_proofs p where p.tenant_id = '${PLATFORM_TENANT}' and p.proven_on = d.day::date
        order by p.version desc limit 1) p on true
-   where p.version is null or not (p.is_whole and not p.provisional) and exists (
+   where p.version is null or (p.provisional or p.unexplained_paise <> 0 or p.shortfall_paise <> 0) and exists (
      select from bank_statements s where s.imported_at > p.created_at)
    order by 1`,
 )
@@ -93,7 +96,7 @@ const storedProof = (
   provenOn: proof.date,
   version,
   provisional: proof.provisional,
-  isWhole: isWhole(proof),
+  ...failuresOf(proof),
   signed: signProof(keyring, proof).signed,
   createdAt,
 })
