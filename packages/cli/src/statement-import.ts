@@ -6,13 +6,8 @@ import {
   STATEMENT_MESSAGES,
   type StatementFormat,
 } from '@svc/core/bank-files/statement-file'
-import {
-  importStatement,
-  previewStatement,
-  type StatementImport,
-} from '@svc/core/statements/import-statement'
+import { importStatement, importToWire, previewStatement } from '@svc/core/statements/import-statement'
 import type { MatchTools } from '@svc/core/statements/match-lines'
-import { formatRupees } from '@svc/kernel/money'
 import type { Command } from 'commander'
 import { chooseFormat, fileSource, readingDays, rejecting } from './bank-file-input.ts'
 import { type CommandContext, cliActor, withInstallation } from './context.ts'
@@ -79,14 +74,3 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   })
   printRecord(importToWire(done), json)
 }
-
-const importToWire = (done: StatementImport) => ({
-  statementId: done.statementId,
-  openingBalance: formatRupees(done.openingPaise),
-  closingBalance: formatRupees(done.closingPaise),
-  lines: done.lines,
-  new: done.newLines,
-  matched: done.matched,
-  differs: done.differs,
-  unmatched: done.unmatched,
-})

@@ -363,3 +363,14 @@ async function* chunksOf<T>(rows: AsyncIterable<T>): AsyncGenerator<T[]> {
   }
   if (chunk.length > 0) yield chunk
 }
+
+export const importToWire = (done: StatementImport) => ({
+  statementId: done.statementId,
+  openingBalance: formatRupees(done.openingPaise),
+  closingBalance: formatRupees(done.closingPaise),
+  lines: done.lines,
+  new: done.newLines,
+  matched: done.matched,
+  differs: done.differs,
+  unmatched: done.unmatched,
+})

@@ -1,4 +1,5 @@
-import { calendarDay } from '@svc/kernel/time'
+import { formatRupees } from '@svc/kernel/money'
+import { calendarDay, rfc3339 } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -59,6 +60,16 @@ const DUE = statement<{ day: string; version: number }>(
 
 /** The latest of each day, newest first. */
 export const listProofs = (tx: Tx, limit: number): Promise<StoredProof[]> => tx.query(LIST, [limit])
+
+export const storedProofToWire = (proof: StoredProof, timeZone: string) => ({
+  date: proof.provenOn,
+  version: proof.version,
+  provisional: proof.provisional,
+  unexplained: formatRupees(proof.unexplainedPaise),
+  shortfall: formatRupees(proof.shortfallPaise),
+  signed: proof.signed,
+  provenOn: rfc3339(proof.createdAt, timeZone),
+})
 
 /** Proves each day that is over, and again when a missing statement has come. Returns how many. */
 export async function proveDueDays(
