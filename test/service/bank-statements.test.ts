@@ -292,6 +292,10 @@ test('a payout that is paid after its line was imported is matched alone, and th
   const { database, random } = service.app.services
   await matchOpenLines({ database, random, nowMs: () => Date.now(), timeZone: ZONE })
   expect(await lineOf('MATCHED', '-250.00')).toMatchObject({ documentId: late.payoutId })
+  const { lineId, reference } = await lineOf('DIFFERS', '-699.00')
+  await imported(escrow, csvStatement(57_10, [{ date: day, paise: -700_00, reference }]))
+  expect(await lineOf('MATCHED', '-700.00')).toMatchObject({ reference })
+  expect(await lineOf('UNMATCHED', '-699.00')).toMatchObject({ lineId, documentId: '' })
   const refused = await svc(
     'statement',
     'import',

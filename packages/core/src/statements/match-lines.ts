@@ -2,7 +2,7 @@ import { newId } from '@svc/contract/id-kinds'
 import type { RandomBytes } from '@svc/kernel/ids'
 import { type Paise, paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
+import { columns, statement } from '@svc/platform/db/statement'
 import { accountId } from '../ledger/accounts.ts'
 import type { AccountKind } from '../ledger/chart-of-accounts.ts'
 import { type Journal, journalOf, saveJournals } from '../ledger/journals.ts'
@@ -18,15 +18,24 @@ const ALONE = statement(
   'statement_matching_lock',
   `select pg_advisory_xact_lock(hashtextextended('statement_lines', 0))`,
 )
+// One that a person resolves at this moment is theirs.
 const OPEN = statement<StatementLine>(
   'statement_lines_open',
   `select ${statementLines.columns} from statement_lines l
-   where l.status in ('UNMATCHED', 'DIFFERS') and l.line_id > $1 order by l.line_id limit $2`,
+   where l.status in ('UNMATCHED', 'DIFFERS') and l.line_id > $1 order by l.line_id limit $2
+   for no key update skip locked`,
 )
 // In the order of all other locks of ledger accounts.
 const LOCK_ACCOUNTS = statement(
   'statement_accounts_lock',
   'select from ledger_accounts where account_id = any ($1) order by account_id for no key update',
+)
+// The line that differs from a movement is not it, once another one is.
+const RELEASE = statement(
+  'statement_lines_release',
+  `update statement_lines l set status = 'UNMATCHED', document_id = null
+   from unnest($1::text[], $2::text[], $3::text[]) as w (purpose, document_id, line_id)
+   where l.purpose = w.purpose and l.document_id = w.document_id and l.line_id <> w.line_id and l.status = 'DIFFERS'`,
 )
 const saveMatches = statementLines.updates(['status', 'documentId', 'journalId', 'journalTenant'], 'match')
 // Of an incomplete batch the missing lines come first.
@@ -77,6 +86,7 @@ export async function proposeMatches(
   const found = await findMovements(tx, names, again)
   // What fits whole comes first: another line may differ from the same movement.
   const exact = named.flatMap(({ line, names }) => matchOf(line, candidates(names, line, found), taken, true))
+  for (const { purpose, documentId } of lines) if (documentId !== null) taken.add(`${purpose} ${documentId}`)
   const done = new Set(exact.map(({ line }) => line.lineId))
   const rest = named.filter(({ line }) => !done.has(line.lineId) && line.status === 'UNMATCHED')
   const differing = rest.flatMap(({ line, names }) =>
@@ -143,6 +153,15 @@ export async function recordMatches(
     }),
   )
   saveJournals(tx, timeZone, [...journals.values()])
+  tx.write(
+    RELEASE,
+    columns(
+      matches,
+      ({ movement }) => movement.purpose,
+      ({ movement }) => movement.documentId,
+      ({ line }) => line.lineId,
+    ),
+  )
   saveMatches(
     tx,
     matches.map(({ line, movement, status }) => ({

@@ -56,11 +56,7 @@ const KINDS = [
 ] as readonly AccountKind[]
 const ACCOUNTS: readonly Account[] = KINDS.map((kind) => account(kind, PLATFORM_TENANT))
 
-const LOCK = statement<StatementLine>(
-  'statement_lines_resolve',
-  `select ${statementLines.columns} from statement_lines l
-   where (l.tenant_id, l.line_id) in (select * from unnest($1::text[], $2::text[])) order by l.line_id for no key update`,
-)
+const LOCK = statementLines.lock('resolve')
 const SAVE = statement(
   'statement_lines_resolved',
   `update statement_lines l set status = 'RESOLVED', document_id = l.line_id, resolved_as = w.resolved_as,
@@ -134,16 +130,11 @@ export const resolveLine = moneyCommand({
 })
 
 async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
-  const keys = columns(
-    commands,
-    ({ tenantId }) => tenantId,
-    ({ lineId }) => lineId,
-  )
-  // In the order in which lines are matched.
-  const rows = await tx.query(LOCK, keys)
-  const balances = await lockAccounts(tx, ACCOUNTS)
-  const lines = new Map(rows.map((line) => [line.lineId, line]))
-  return new ByTenant((tenantId) => ({ lines, balances: balances.of(tenantId) }))
+  const [lines, balances] = await Promise.all([
+    statementLines.lockRows(tx, LOCK, commands),
+    lockAccounts(tx, ACCOUNTS),
+  ])
+  return new ByTenant((tenantId) => ({ lines: lines.of(tenantId), balances: balances.of(tenantId) }))
 }
 
 function decide({ lines, balances }: State, command: Prepared, now: Date): Resolved {

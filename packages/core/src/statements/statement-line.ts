@@ -79,9 +79,9 @@ export const statementLineToWire = (line: StatementLine, today: string) => ({
   date: line.bookedOn,
   amount: formatRupees(line.amountPaise),
   reference: line.reference,
-  narration: line.narration,
   status: line.status,
   documentId: line.documentId ?? '',
   ageDays: daysBetween(line.bookedOn, today),
   owner: line.owner,
+  narration: line.narration,
 })
