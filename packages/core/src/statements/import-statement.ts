@@ -281,9 +281,14 @@ async function placeBefore(tx: Tx, account: BankAccount, file: StatementFile): P
   const overlap = ofDay.find((line) => isSame(line, first!))
   if (overlap) return { day: first!.bookedOn, place: overlap.place - 1, last }
   const closing = last?.balancePaise ?? account.openingPaise
-  if (file.openingPaise !== closing || (first && last && first.bookedOn < last.bookedOn))
+  const since = last ? `after its last line, of ${last.bookedOn}` : `when it began, on ${account.openedOn}`
+  if (file.openingPaise !== closing)
     throw new FileRejected(
-      `Line ${first?.line ?? 1}: the statement opens with ${formatRupees(file.openingPaise)}, and the account had ${formatRupees(closing)} ${last ? `after its last line, of ${last.bookedOn}` : `when it began, on ${account.openedOn}`}. Import the statement between them first`,
+      `Line ${first?.line ?? 1}: the statement opens with ${formatRupees(file.openingPaise)}, and the account had ${formatRupees(closing)} ${since}. Import the statement between them first`,
+    )
+  if (first && last && first.bookedOn < last.bookedOn)
+    throw new FileRejected(
+      `Line ${first.line} is of ${first.bookedOn}, and of that day there are other lines: the last one is of ${last.bookedOn}`,
     )
   return { day: last?.bookedOn, place: last?.place ?? 0, last }
 }

@@ -38,20 +38,8 @@ const RELEASE = statement(
    where l.purpose = w.purpose and l.document_id = w.document_id and l.line_id <> w.line_id and l.status = 'DIFFERS'`,
 )
 const saveMatches = statementLines.updates(['status', 'documentId', 'journalId', 'journalTenant'], 'match')
-// Of an incomplete batch the missing lines come first.
-const CONFIRM = statement(
-  'settlement_batches_confirm',
-  `update settlement_batches b set status = case l.status when 'MATCHED' then 'CONFIRMED' else 'DIFFERS' end
-   from statement_lines l
-   where b.tenant_id = 'house' and l.document_id = b.batch_id and l.status in ('MATCHED', 'DIFFERS')
-     and b.status in ('POSTED', 'CONFIRMED', 'DIFFERS')
-     and b.status <> case l.status when 'MATCHED' then 'CONFIRMED' else 'DIFFERS' end`,
-)
-const UNCONFIRM = statement(
-  'settlement_batches_unconfirm',
-  `update settlement_batches b set status = 'POSTED'
-   where b.tenant_id = 'house' and b.batch_id = $1 and b.status in ('CONFIRMED', 'DIFFERS')`,
-)
+const CONFIRM = statement('settlement_batches_confirm', 'select confirm_batches()')
+const UNCONFIRM = statement('settlement_batches_unconfirm', 'select unconfirm_batch($1)')
 
 export interface MatchTools {
   readonly random: RandomBytes

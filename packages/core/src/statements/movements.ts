@@ -71,68 +71,55 @@ const BY_FUNDING = `
     join journals j on j.reference = n.name || again.suffix and j.kind in ${JOURNALS_OF_BANKS}
       and j.kind in ('card_funding', 'card_withdrawal') and ${isStanding}
     join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id`
-// What it has moved: as the bank states it, else as its lines add up.
-const BY_BATCH = `
-  select n.name, case b.rail when 'upi' then 'merchant_escrow' else 'ppi_escrow' end, b.batch_id,
-    (b.lines_paise + b.remainder_paise)::bigint, null, b.tenant_id
-  from names n join settlement_batches b on b.tenant_id = 'house' and b.batch_utr = n.name and b.status <> 'REVERSED'`
-const BY_PAYOUT = `
-  select n.name, 'merchant_escrow', y.payout_id, - y.amount_paise, null, y.merchant_id
-  from names n join payouts y on y.payout_id = n.id and (y.status = 'PAID' or y.returned_at is not null or y.paid_late_at is not null)`
-const BY_RUN = `
-  select n.name, 'merchant_escrow', y.run_id, - sum(y.amount_paise)::bigint, null, min(y.merchant_id)
-  from names n join payouts y on y.run_id = n.id and (y.status = 'PAID' or y.returned_at is not null or y.paid_late_at is not null)
-  group by n.name, y.run_id`
-// One that a batch has netted is no transfer of its own.
-const refunds = (by: string): string => `
-  select n.name, 'merchant_escrow', r.refund_id, - r.amount_paise, 'refund', r.merchant_id
-  from names n join merchant_refunds r on ${by} and r.status = 'REFUNDED'
-  where not exists (
-    select from settlement_batch_lines l where l.kind = 'refund' and l.of_tenant = r.merchant_id and l.document_id = r.refund_id)`
-
 /** Whether no line has it, but for the lines of this parameter, which are being matched again. */
-const free = (again: string): string => {
-  const line = (join: string, where: string) =>
-    `not exists (select from ${join} where ${where} and l.purpose = f.purpose and l.line_id <> all (${again}))`
-  return [
-    line('statement_lines l', 'l.document_id = f.document_id'),
-    line('payouts y join statement_lines l on l.document_id = y.run_id', 'y.payout_id = f.document_id'),
-    line('payouts y join statement_lines l on l.document_id = y.payout_id', 'y.run_id = f.document_id'),
-  ].join('\n   and ')
-}
+const free = (again: string): string =>
+  [
+    'l.document_id = f.document_id',
+    'l.document_id = run_of_payout(f.document_id)',
+    'l.document_id in (select payouts_of_run(f.document_id))',
+  ]
+    .map(
+      (isIts) =>
+        `not exists (select from statement_lines l where l.purpose = f.purpose and ${isIts} and l.line_id <> all (${again}))`,
+    )
+    .join('\n   and ')
+
+const COLUMNS = '(name, purpose, document_id, amount, settles, tenant_id)'
 const FOUND = statement<Found>(
   'movements_by_name',
   `with names as (select * from unnest($1::text[], $2::text[]) as w (name, id))
    select f.name, f.purpose, f.document_id as "documentId", f.amount as "amountPaise", f.settles, f.tenant_id as "tenantId"
-   from (${[BY_JOURNAL, BY_FUNDING, BY_BATCH, BY_PAYOUT, BY_RUN, refunds('r.utr = n.name'), refunds('r.refund_id = n.id')].join('\n union ')}) f
+   from (${BY_JOURNAL} union ${BY_FUNDING} union select * from statement_movements($1::text[], $2::text[])) as f ${COLUMNS}
    where ${free('$3::text[]')}`,
 )
-// By its id, whatever names it: what people found out.
+
+const legs = (where: string): string =>
+  `select s.purpose, ${DOCUMENT_OF} as document_id, s.amount, t.tenant_id
+   from journals j ${ORIGINAL}
+     join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id ${SIDES}
+   where s.purpose is not null and ${where}`
+// By its id, whatever names it: what people found out. A sweep and what a line posted have no id of their own.
 const BY_ID = statement<Omit<Found, 'name'> & { isFree: boolean }>(
   'movements_by_id',
-  `with names as (select $1::text as name, $1::text as id),
-     journal as (
-       select 'journal' as name, s.purpose, ${DOCUMENT_OF} as document_id, sum(s.amount)::bigint as amount, null as settles, min(t.tenant_id) as tenant_id
-       from journals j ${ORIGINAL}
-         join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id ${SIDES}
-       where j.journal_id = $1 and s.purpose is not null group by s.purpose, 3),
-     resolved as (
-       select 'resolved' as name, s.purpose, j.reference as document_id, s.amount, null as settles, j.tenant_id
-       from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id ${SIDES}
-       where j.tenant_id = 'house' and j.kind = 'statement_resolved' and j.reference = $1 and s.purpose is not null),
-     funding as (
-       select 'funding' as name, 'ppi_escrow' as purpose, j.journal_id as document_id,
-         case j.kind when 'card_funding' then t.amount else - t.amount end as amount, 'funding' as settles, j.tenant_id
-       from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
-       where j.journal_id = $1 and j.kind in ('card_funding', 'card_withdrawal') and ${isStanding}),
-     batch as (${BY_BATCH.replace('b.batch_utr = n.name', 'b.batch_id = n.id')}),
-     sweep as (
-       select 'sweep' as name, s.purpose, $1::text as document_id, sum(s.amount)::bigint as amount, null as settles, min(t.tenant_id) as tenant_id
-       from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id ${SIDES}
-       where j.kind = 'fees_swept' and 'fees_swept:' || split_part(j.reference, '~', 1) = $1 and s.purpose is not null group by s.purpose)
-   select f.purpose, f.document_id as "documentId", f.amount as "amountPaise", f.settles, f.tenant_id as "tenantId", ${free("'{}'::text[]")} as "isFree"
-   from (select * from journal union all select * from resolved union all select * from funding union all select * from batch
-     union all select * from sweep union all ${[BY_PAYOUT, BY_RUN, refunds('r.refund_id = n.id')].join('\n union all ')}) as f (name, purpose, document_id, amount, settles, tenant_id)`,
+  `with legs as (
+     ${legs('j.journal_id = $1')}
+     union all
+     ${legs(`j.tenant_id = 'house' and j.kind = 'statement_resolved' and j.reference = $1`)}
+     union all
+     ${legs(`j.kind = 'fees_swept' and $1 like 'fees_swept:%' and j.reference in (substr($1, 12), substr($1, 12) || '~2')`)}),
+   funding as (
+     select 'ppi_escrow', j.journal_id, case j.kind when 'card_funding' then t.amount else - t.amount end, 'funding', j.tenant_id
+     from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+     where j.journal_id = $1 and j.kind in ('card_funding', 'card_withdrawal') and ${isStanding})
+   select f.purpose, f.document_id as "documentId", f.amount as "amountPaise", f.settles, f.tenant_id as "tenantId",
+     ${free("'{}'::text[]")} as "isFree"
+   from (
+     select $1::text, l.purpose, l.document_id, sum(l.amount)::bigint, null, min(l.tenant_id) from legs l
+       where l.document_id = $1 or $1 like 'jrn\\_%' group by l.purpose, l.document_id
+     union all
+     select $1, * from funding
+     union all
+     select * from statement_movements(array[$1::text], array[$1::text])) as f ${COLUMNS}`,
 )
 
 /** Our ids as they are in texts of banks: in capitals, and without the mark behind their prefix. */

@@ -14,11 +14,9 @@ const documents = (purpose: string): string =>
   `join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id
    ${ORIGINAL}
    cross join lateral (select ${DOCUMENT_OF} as id offset 0) own
-   left join payouts y on y.payout_id = own.id
-   left join statement_lines run on run.purpose = ${purpose} and run.document_id = y.run_id
-   left join settlement_batches batch on batch.tenant_id = 'house' and batch.batch_id = own.id`
-const DOCUMENT = `case when run.line_id is null then own.id else y.run_id end`
-const REFERENCE = `coalesce(batch.batch_utr, split_part(o.reference, '~', 1), '')`
+   left join statement_lines run on run.purpose = ${purpose} and run.document_id = run_of_payout(own.id)`
+const DOCUMENT = 'coalesce(run.document_id, own.id)'
+const REFERENCE = `coalesce(utr_of_batch(own.id), split_part(o.reference, '~', 1), '')`
 
 /** A difference between a statement and the books, or what both had before the first day. */
 interface Row {

@@ -31,8 +31,7 @@ export const STATEMENT_CHECKS: readonly Check[] = [
          select l.line_id, l.status, l.document_id, l.resolved_as,
            count(*) over (partition by l.purpose, coalesce(run.document_id, l.document_id)) as times
          from statement_lines l
-           left join payouts y on y.payout_id = l.document_id
-           left join statement_lines run on run.purpose = l.purpose and run.document_id = y.run_id
+           left join statement_lines run on run.purpose = l.purpose and run.document_id = run_of_payout(l.document_id)
          where l.document_id is not null) l
        where ${chosen('l.line_id')}
          and (l.times > 1 or l.status = 'UNMATCHED' or (l.status = 'RESOLVED') <> (l.resolved_as is not null)) limit 100`,
