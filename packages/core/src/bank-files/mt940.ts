@@ -56,9 +56,8 @@ async function* linesOf(text: AsyncIterable<string>, name: string) {
 }
 
 const BALANCE = /^([CD])(\d{6})([A-Z]{3})([\d.]*,\d{0,2})/
-// Value date, entry date, mark, funds code, amount, type, reference of the customer, reference of the bank, supplement.
-const ENTRY =
-  /^(\d{6})(\d{4})?(R?[CD])([A-Z])?(\d[\d.]*,\d{0,2})([A-Z][A-Z0-9]{3})([^\n]*?)(?:\/\/([^\n]*))?(?:\n([\s\S]*))?$/
+// Value date, entry date, mark, funds code, amount, type; then the references of the customer and the bank.
+const ENTRY = /^(\d{6})(\d{4})?(R?[CD])[A-Z]?(\d[\d.]*,\d{0,2})[A-Z][A-Z0-9]{3}(.*)$/
 
 /** Amounts have a comma before their decimals, always. */
 const decimal = (text: string): string => text.replaceAll('.', '').replace(',', '.').replace(/\.$/, '')
@@ -74,9 +73,11 @@ function bookedDay(value: string, entry: string | undefined): string {
 }
 
 function entryOf({ line, text }: Field, days: ReadingDays): StatementEntry {
-  const [, value, entry, mark, , amount, , customer, bank, supplement] = ENTRY.exec(text) ?? []
+  const [head = '', ...supplement] = text.split('\n')
+  const [, value, entry, mark, amount, references = ''] = ENTRY.exec(head) ?? []
   if (value === undefined)
-    throw unreadableAt(line, 'field 61', `cannot be read: ${JSON.stringify(text.slice(0, 60))}`)
+    throw unreadableAt(line, 'field 61', `cannot be read: ${JSON.stringify(head.slice(0, 60))}`)
+  const [customer, bank] = references.split('//')
   // A credit that is reversed is a debit.
   const isDebit = mark === 'D' || mark === 'RC'
   return {
@@ -85,7 +86,7 @@ function entryOf({ line, text }: Field, days: ReadingDays): StatementEntry {
     bookedOn: dayAt(line, bookedDay(value, entry), days),
     amountPaise: movedAt(line, decimal(amount!), isDebit),
     reference: referenceIn(customer) || referenceIn(bank),
-    narration: narrationIn(supplement),
+    narration: narrationIn(supplement.join(' ')),
     balancePaise: undefined,
   }
 }
