@@ -78,7 +78,7 @@ create table statement_lines (
   constraint resolved_as_a_whole check ((status = 'RESOLVED') = (resolved_as is not null)),
   check ((journal_id is null) = (journal_tenant is null))
 );
--- A booked movement has at most one line; between two accounts of ours it has one in each.
+-- A booked movement has at most one line; between two of our accounts it has one in each.
 create unique index statement_lines_once on statement_lines (purpose, document_id) where document_id is not null;
 create index statement_lines_open on statement_lines (line_id) where status in ('UNMATCHED', 'DIFFERS');
 create index statement_lines_of_statement on statement_lines (tenant_id, statement_id);

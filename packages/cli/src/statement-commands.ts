@@ -89,7 +89,7 @@ function addResolve(statement: Command): void {
       'after',
       `
 exception: the bank took it without an explanation, or gave that back. suspense: money that belongs to a merchant or payer
-who is not known yet. own_funds: money of ours, or for us.
+who is not known yet. own_funds: our money, or money for us.
 
 Example:
   svc admin statement resolve stl_… --as charge --reason "charges of April"`,

@@ -11,7 +11,7 @@ export const ID_KINDS = {
   alp: { of: 'process that watches for alerts', fields: [] },
   alr: { of: 'alert', fields: ['alertId'] },
   apv: { of: 'approval of a posting, or of a change of who may act', fields: ['approvalId'] },
-  bac: { of: 'bank account of ours', fields: ['bankAccountId'] },
+  bac: { of: 'our account at a bank', fields: ['bankAccountId'] },
   bat: { of: 'batch of commands', fields: [] },
   bcr: { of: 'bank transfer to a card account', fields: ['creditId'] },
   blk: { of: 'bulk job', fields: ['jobId'] },
