@@ -214,6 +214,32 @@ async function acknowledgeAlert({ receiver, server, settings, svc }: Live): Prom
   expect(acknowledged).toMatchObject({ status: 'acknowledged', note: 'looked into' })
 }
 
+/** Statements of two banks: one paid the other, which the first one does not know. */
+async function proveFunds({ svc, folder }: Live): Promise<void> {
+  const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+  const of = async (purpose: string, number: string, amount: string): Promise<string> => {
+    const given = ['--number', number, '--ifsc', 'HDFC0000123', '--opening', '0.00', '--from', day]
+    const create = ['admin', 'bank-account', 'create', '--purpose', purpose, '--name', purpose, ...given]
+    const { bankAccountId } = await svc(create)
+    const file = join(folder, `${purpose}.csv`)
+    await writeFile(file, `date,amount,reference,narration,balance\n${day},${amount},,TOP,${amount}\n`)
+    const imported = await svc(['admin', 'statement', 'import', file, '--account', bankAccountId])
+    expect(imported).toMatchObject({ new: 1, unmatched: 1 })
+    return (await svc(['admin', 'statement', 'lines', '--account', bankAccountId]))[0].lineId
+  }
+  const left = await of('merchant_escrow', '50100012345678', '-1.00')
+  const came = await of('own_funds', '50100012345679', '1.00')
+  expect(await svc(['admin', 'bank-account', 'list'])).toHaveLength(2)
+  const why = ['--reason', 'our fees']
+  const assigned = await svc(['admin', 'statement', 'assign', left, '--owner', 'asha'])
+  expect(assigned).toMatchObject({ owner: 'asha' })
+  await svc(['admin', 'statement', 'resolve', left, '--as', 'own_funds', ...why])
+  const matched = await svc(['admin', 'statement', 'match', came, '--to', left, ...why])
+  expect(matched).toMatchObject({ status: 'MATCHED', documentId: left })
+  expect(await svc(['admin', 'statement', 'unmatch', came, ...why])).toMatchObject({ status: 'UNMATCHED' })
+  await svc(['admin', 'statement', 'match', came, '--to', left, ...why])
+}
+
 /** What proves the books, and a backup that takes the place of the data that it was made of. */
 export async function proveAndRestore(live: Live): Promise<void> {
   const { svc, folder } = live
@@ -236,6 +262,7 @@ export async function proveAndRestore(live: Live): Promise<void> {
   expect(await svc(['admin', 'settlement', 'differences'])).toContainEqual(
     expect.objectContaining({ kind: 'unknown', utr: 'NOTHERE0001' }),
   )
+  await proveFunds(live)
   const file = join(folder, 'today.tar')
   await svc(['admin', 'backup', file])
   await svc(['admin', 'backup', 'verify', file])

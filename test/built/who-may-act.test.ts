@@ -234,6 +234,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   dispute: MONEY,
   notice: MONEY,
   settlement: MONEY,
+  'bank-account': MONEY,
+  statement: MONEY,
   suspense: MONEY,
   payout: MONEY,
   books: MONEY,

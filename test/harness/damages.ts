@@ -30,6 +30,19 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ],
   ['adjustment_journals', 'update payment_adjustments set advanced_paise = 1 where change_paise < 0'],
   ['adjustment_events', `delete from outbox where type = 'payment.adjusted'`],
+  ['statement_balances', 'update statement_lines set amount_paise = amount_paise + 1'],
+  ['statement_balances', 'update bank_accounts set opening_paise = opening_paise + 1'],
+  [
+    'statement_lines',
+    `drop index statement_lines_once;
+     update statement_lines set status = 'MATCHED', resolved_as = null, document_id = 'pyo_one'`,
+  ],
+  [
+    'statement_lines',
+    `alter table statement_lines drop constraint resolved_as_a_whole; update statement_lines set resolved_as = null`,
+  ],
+  ['statement_postings', `update ledger_transfers set amount = amount + 1 where kind = 'statement_resolved'`],
+  ['statement_postings', `delete from journals where kind = 'statement_resolved'`],
   ['opening_balances', 'update opening_balances set amount_paise = amount_paise + 1'],
   ['opening_balances', `update opening_balances set reversed_by = 'jrn_other', payout_id = null`],
   ['opening_balances_paid_out', 'update opening_balances set payout_id = null'],

@@ -1,16 +1,23 @@
 import { checkInvariants, INVARIANTS, nameOf } from '@svc/app/invariants'
 import { keyMakerOf } from '@svc/console-api/as-operator'
+import { readStatement } from '@svc/core/bank-files/statement-file'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
 import type { SettledKind, Side } from '@svc/core/ledger/settlement'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { changePayout } from '@svc/core/payments/change-payout'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { createBankAccount } from '@svc/core/statements/bank-account'
+import { listLines } from '@svc/core/statements/change-line'
+import { importStatement } from '@svc/core/statements/import-statement'
+import { resolveLine } from '@svc/core/statements/resolve-line'
 import { issueCredential } from '@svc/core/tenants/credentials'
 import { Relay } from '@svc/core/webhooks/relay'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sourceOf } from '../harness/bank-files.ts'
 import { notifyTransfer, numberOf, transferTo, withdraw } from '../harness/bank-rail.ts'
+import { csvStatement } from '../harness/bank-statements.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -47,6 +54,7 @@ beforeAll(async () => {
   const [failedPayout] = await payOut(merchant)
   await payLate(shop.merchantId, failedPayout!, failedRefund)
   await advance(shop.merchantId, second)
+  await importLines(['-590', '1700'])
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   await useCards(client, partner)
@@ -231,6 +239,30 @@ const broken = async (): Promise<string[]> =>
   (await checkInvariants(service.app.services.database))
     .filter(({ violations }) => violations.length > 0)
     .map(({ name }) => name)
+
+/** Lines of a bank statement that fit nothing, and are resolved. */
+async function importLines(paiseTexts: readonly string[]): Promise<void> {
+  const { commands, database, random } = service.app.services
+  const account = {
+    bankAccountId: 'bac_1',
+    purpose: 'merchant_escrow',
+    name: 'Escrow',
+    accountNumber: '50100012345678',
+    ifsc: 'HDFC0000123',
+    openingPaise: paise(0n),
+    openedOn: '2026-01-01',
+    createdBy: 'operator asha',
+  } as const
+  await database.operate((tx) => createBankAccount(tx, account))
+  const lines = paiseTexts.map((text) => ({ date: '2026-01-02', paise: Number(text) }))
+  const days = { zone: 'Asia/Kolkata', today: '2026-01-02' }
+  const file = await readStatement(sourceOf(csvStatement(0, lines)), undefined, days)
+  const tools = { database, random, nowMs: () => Date.now(), timeZone: 'Asia/Kolkata' }
+  await importStatement(tools, file, { bankAccountId: 'bac_1', by: 'operator asha' })
+  const found = await database.report((tx) => listLines(tx, { limit: 10 }))
+  const { run } = operatorsOf(commands).open(resolveLine)
+  for (const { lineId } of found) await run({ lineId, as: 'exception', reason: 'by letter' })
+}
 
 test('a service after normal operation breaks no invariant, and every kind of object was checked', async () => {
   expect(await broken()).toEqual([])

@@ -6,6 +6,7 @@ import { forgetUsersLoop } from '@svc/core/cards/forget-users'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
 import { expireDisputesLoop } from '@svc/core/payments/expire-disputes'
 import { matchLateLinesLoop } from '@svc/core/settlements/match-late-lines'
+import { matchStatementsLoop, proveFundsLoop } from '@svc/core/statements/stored-proofs'
 import type { Services } from '@svc/server/http/operation'
 import type { Part } from './part.ts'
 
@@ -15,6 +16,8 @@ export const dueCommandLoops = (services: Services): Part[] => [
   endCardsLoop(services),
   expireDisputesLoop(services),
   matchLateLinesLoop(services),
+  matchStatementsLoop(services),
+  proveFundsLoop(services),
   forgetUsersLoop(services),
   closeTenantsLoop(services),
   moveAddressesLoop(services),

@@ -2,6 +2,7 @@ import { CARD_CHECKS } from '@svc/core/cards/reconcile-cards'
 import { COIN_CHECKS } from '@svc/core/coins/reconcile-coins'
 import { type Check, LEDGER_CHECKS, type Subject } from '@svc/core/ledger/reconcile'
 import { PAYMENT_CHECKS } from '@svc/core/payments/reconcile-payments'
+import { STATEMENT_CHECKS } from '@svc/core/statements/reconcile-statements'
 import { CREDENTIAL_CHECKS } from '@svc/core/tenants/reconcile-credentials'
 import { EVENT_CHECKS } from '@svc/core/webhooks/reconcile-events'
 import type { Database } from '@svc/platform/db/database'
@@ -10,6 +11,7 @@ import type { Database } from '@svc/platform/db/database'
 export const INVARIANTS: readonly Check[] = [
   ...LEDGER_CHECKS,
   ...PAYMENT_CHECKS,
+  ...STATEMENT_CHECKS,
   ...CARD_CHECKS,
   ...COIN_CHECKS,
   ...EVENT_CHECKS,

@@ -17,6 +17,7 @@ import { addClosingCommands } from './closing-commands.ts'
 import { withInstallation } from './context.ts'
 import { readDay } from './payout-print.ts'
 import { type Printed, printTable } from './print.ts'
+import { addProofCommand } from './proof-command.ts'
 import { readTenant } from './read-tenant.ts'
 import { addSettleCommand } from './settle-account.ts'
 import { UsageError } from './usage-error.ts'
@@ -46,6 +47,7 @@ export function addBooksCommands(program: Command): void {
     .action((options: Books) => report((tx) => printLiabilities(tx, options)))
   addClosingCommands(books)
   addSettleCommand(books)
+  addProofCommand(books)
   books
     .command('statement <accountId>')
     .description('print an account: opening balance, every line with the balance after it, closing balance')

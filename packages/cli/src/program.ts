@@ -7,6 +7,7 @@ import { addApiCommands } from './api-commands.ts'
 import { addApprovalCommands } from './approval-commands.ts'
 import { addAuditCommands } from './audit-commands.ts'
 import { addBackupCommands } from './backup-commands.ts'
+import { addBankAccountCommands } from './bank-account-commands.ts'
 import { addBooksCommands } from './books-commands.ts'
 import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
@@ -42,6 +43,7 @@ import { addRecordCommands } from './record-commands.ts'
 import { addRefundCommands } from './refund-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
+import { addStatementCommands } from './statement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
 import { addTenantCommands } from './tenant-commands.ts'
 import { addUserCoinCommands } from './user-coin-commands.ts'
@@ -151,6 +153,8 @@ Examples:
   addDisputeCommands(admin)
   addNoticeCommands(admin)
   addSettlementCommands(admin)
+  addBankAccountCommands(admin)
+  addStatementCommands(admin)
   addSuspenseCommands(admin)
   addPayoutCommands(admin)
   addBooksCommands(admin)

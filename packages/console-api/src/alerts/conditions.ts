@@ -1,4 +1,6 @@
 import { statfs } from 'node:fs/promises'
+import { formatRupees } from '@svc/kernel/money'
+import { calendarDay, plainTimestamp } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '@svc/server/http/operation'
@@ -37,7 +39,7 @@ interface Found {
 
 interface StoredCondition {
   readonly severity: Severity
-  /** Its objects: `object`, `page`, `value` and `about`. `$1` is the time, `$2` the hours of `ALERT_SUSPENSE_HOURS`. */
+  /** Its objects: `object`, `page`, `value` and `about`. `$1` is the time, the others are of settings (`storedConditions`). */
   readonly sql: string
   readonly detail: (found: Found) => string
 }
@@ -52,6 +54,10 @@ const expiring = (table: string, id: string, name: string): string =>
    from ${table} c join credential_uses u on u.tenant_id = c.tenant_id and u.credential_id = c.${id}
    where c.expires_at > $1 and c.expires_at <= $1::timestamptz + interval '24 hours' and c.revoked_at is null
      and u.last_used_at > $1::timestamptz - interval '24 hours'`
+
+/** The newest proof of funds for which no statement was missing. */
+const LAST_PROOF = `(select p.proven_on::text as day, p.unexplained_paise, p.shortfall_paise from funds_proofs p
+    where not p.provisional order by p.proven_on desc, p.version desc limit 1) last`
 
 /** The last check of a kind that came to a result. */
 const lastCheck = (kind: string): string =>
@@ -91,6 +97,47 @@ const STORED = {
     ),
     detail: ({ value }) =>
       `The bank paid ${many(value, 'credit', 'credits')} more than a day ago of which no notice has come. Run svc admin settlement differences, and ask the bank for the notices.`,
+  },
+  statement_missing: {
+    severity: 'warning',
+    sql: `select b.bank_account_id as object, null as page, $3::date - coalesce(s.through, b.opened_on - 1) as value, b.name as about
+      from bank_accounts b cross join lateral (
+        select max(s.through) as through from bank_statements s where s.bank_account_id = b.bank_account_id) s
+      where coalesce(s.through, b.opened_on - 1) < $3::date`,
+    detail: ({ about, value }) =>
+      `${many(value, 'day of', 'days of')} ${about} ${value === 1n ? 'has' : 'have'} no bank statement. Get it from the bank and import it.`,
+  },
+  statement_unmatched: {
+    severity: 'warning',
+    sql: counted(
+      `statement_lines l where l.status in ('UNMATCHED', 'DIFFERS')
+         and l.recorded_at < $1::timestamptz - $4 * interval '1 day'`,
+    ),
+    detail: ({ value }) =>
+      `${many(value, 'line of a bank statement fits', 'lines of bank statements fit')} nothing, or another amount. Run svc admin statement lines; match or resolve each.`,
+  },
+  batch_unconfirmed: {
+    severity: 'warning',
+    sql: counted(
+      `settlement_batches b where b.is_awaited and b.status in ('INCOMPLETE', 'POSTED', 'DIFFERS')
+         and b.value_date < ($1::timestamptz - ($5 + 1) * interval '1 day')::date and exists (select from bank_accounts)`,
+    ),
+    detail: ({ value }) =>
+      `No bank statement shows ${many(value, 'settlement batch', 'settlement batches')} as booked. Import the statements, or ask the bank for the money.`,
+  },
+  escrow_shortfall: {
+    severity: 'critical',
+    sql: `select '' as object, null as page, last.shortfall_paise as value, last.day as about
+      from ${LAST_PROOF} where last.shortfall_paise > $6::bigint * 100`,
+    detail: ({ about, value }) =>
+      `At the end of ${about} escrow accounts had ${formatRupees(value)} rupees less than is owed out of them. Find out why with svc admin books proof, top them up, and report it.`,
+  },
+  proof_failed: {
+    severity: 'critical',
+    sql: `select '' as object, null as page, last.unexplained_paise as value, last.day as about
+      from ${LAST_PROOF} where last.unexplained_paise > $7::bigint * 100`,
+    detail: ({ about, value }) =>
+      `Of the proof of funds of ${about}, ${formatRupees(value)} rupees are unexplained: the books or the statements were changed. Run svc admin books proof and svc admin invariants.`,
   },
   payout_failed: {
     severity: 'warning',
@@ -213,9 +260,25 @@ const READ = statement<Found>(
     .join('\nunion all\n'),
 )
 
+const DAY_MS = 86_400_000
+
+/** The last business day whose bank statement must be here. */
+function dueStatement(now: Date, { BUSINESS_TIME_ZONE, ALERT_STATEMENT_HOUR }: Services['config']): string {
+  const isDue = Number(plainTimestamp(now, BUSINESS_TIME_ZONE).slice(11, 13)) >= ALERT_STATEMENT_HOUR
+  return calendarDay(new Date(now.getTime() - (isDue ? 1 : 2) * DAY_MS), BUSINESS_TIME_ZONE)
+}
+
 /** The conditions that the database shows. */
-export async function storedConditions(tx: Tx, now: Date, suspenseHours: number): Promise<Condition[]> {
-  const found = await tx.query(READ, [now, suspenseHours])
+export async function storedConditions(tx: Tx, now: Date, config: Services['config']): Promise<Condition[]> {
+  const found = await tx.query(READ, [
+    now,
+    config.ALERT_SUSPENSE_HOURS,
+    dueStatement(now, config),
+    config.ALERT_STATEMENT_UNMATCHED_DAYS,
+    config.ALERT_BATCH_UNCONFIRMED_DAYS,
+    config.ALERT_SHORTFALL_RUPEES,
+    config.ALERT_UNEXPLAINED_RUPEES,
+  ])
   return found.map((row) => {
     const { detail, severity }: StoredCondition = STORED[row.kind]
     return {

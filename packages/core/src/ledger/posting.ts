@@ -21,6 +21,7 @@ export const POSTING_KINDS = [
   'notice_assigned',
   'payout_failed',
   'card_load',
+  'statement_resolved',
 ] as const
 export type PostingKind = (typeof POSTING_KINDS)[number]
 
@@ -44,6 +45,7 @@ export const POSTING_TITLES: Readonly<Record<PostingKind, string>> = {
   payout_failed:
     'Say that the bank could not make a payout, or that its money came back, without a file of the bank',
   card_load: 'Issue a gift card on behalf of its partner',
+  statement_resolved: 'Say what a line of a bank statement is that fits nothing',
 }
 
 /** What a decision moves on the word of the person who commands it: nothing that a signed message says, and no repeat. */

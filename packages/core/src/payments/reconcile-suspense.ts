@@ -11,13 +11,16 @@ export const SUSPENSE_CHECKS: readonly Check[] = [
   check(
     'suspense',
     ACCOUNTS,
-    'A suspense account has what its payments in suspense add up to',
+    'A suspense account has what its payments in suspense, and lines of bank statements, add up to',
     (
       chosen,
     ) => `select a.account_id as subject, 'balance ' || a.balance || ', payments ' || p.waiting as detail
        from ledger_accounts a cross join lateral (
-         select coalesce(sum(p.amount_paise), 0) as waiting from payments p
-         where p.merchant_id = a.tenant_id and p.status = 'SUSPENSE') p
+         select coalesce(sum(p.amount_paise), 0) + (
+             select coalesce(sum(case when t.credit_account_id = a.account_id then t.amount else -t.amount end), 0)
+             from ledger_transfers t where t.tenant_id = a.tenant_id and t.kind = 'statement_resolved'
+               and a.account_id in (t.debit_account_id, t.credit_account_id)) as waiting
+         from payments p where p.merchant_id = a.tenant_id and p.status = 'SUSPENSE') p
        where a.kind = 'suspense' and a.balance <> p.waiting and ${chosen('a.account_id')} limit 100`,
   ),
   check(

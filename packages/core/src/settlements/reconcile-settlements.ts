@@ -38,7 +38,7 @@ export const SETTLEMENT_CHECKS: readonly Check[] = [
              union all
              select b.amount_paise from settlement_batch_lines b
              where b.of_tenant = j.tenant_id and b.matched_journal_id = j.journal_id and b.status = 'MATCHED') l) own on true
-       where j.kind = 'bank_settlement' or j.kind = 'network_settlement' and j.tenant_id <> '${PLATFORM_TENANT}'
+       where j.kind = 'bank_settlement' and t.object_id not like 'rfd\\_%' or j.kind = 'network_settlement' and j.tenant_id <> '${PLATFORM_TENANT}'
        group by j.tenant_id, j.journal_id, back.amount, own.amount
        having sum(${ON_BANK}) - back.amount <> coalesce(own.amount, 0) limit 100`,
     ),

@@ -13,6 +13,7 @@ import { closeDispute } from '@svc/core/payments/close-dispute'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { createRefund } from '@svc/core/payments/create-refund'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { resolveLine } from '@svc/core/statements/resolve-line'
 import { required } from '@svc/kernel/invariant'
 import type { MayWait } from '@svc/platform/command'
 
@@ -27,6 +28,7 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   reverseJournal,
   enterOpeningBalance,
   settleBalance,
+  resolveLine,
   acceptPayment,
   adjustPayment,
   resolveSuspense,
