@@ -14,7 +14,7 @@ const PARTS = [
   'bin',
   'dist',
   'migrations',
-  'docs',
+  'dist-site',
   'apps/console/dist',
   'apps/console/dist-portal',
   'README.md',

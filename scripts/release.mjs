@@ -120,10 +120,12 @@ rmSync(into, { recursive: true, force: true })
 mkdirSync(into, { recursive: true })
 const [tarball, ...others] = [pack('server', into), pack('sdk', into), pack('cli', into)]
 for (const image of ['live', 'sandbox']) buildContext(image, tarball)
+const docs = ['scripts/site/main.ts', '--base', `/v${version}`, '--into', join(into, 'docs')]
+execFileSync(process.execPath, ['node_modules/tsx/dist/cli.mjs', ...docs], { cwd: ROOT, stdio: 'inherit' })
 writeFileSync(join(into, 'CHANGES.md'), changes())
 writeFileSync(join(into, 'PROVENANCE.txt'), provenance([tarball, ...others]))
 const sums = filesIn(into).map((file) => `${digest(join(into, file), 'sha256').toString('hex')}  ${file}`)
 writeFileSync(join(into, 'SHA256SUMS'), `${sums.join('\n')}\n`)
 console.log(
-  `${into}: ${[tarball, ...others].join(', ')}, build contexts of two images. Nothing was published.`,
+  `${into}: ${[tarball, ...others].join(', ')}, build contexts of two images, the documentation below /v${version}. Nothing was published.`,
 )
