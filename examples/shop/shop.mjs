@@ -1,5 +1,5 @@
 // A small shop in front of a sandbox (`npm start`): an order has a QR code, waits for its payment, and may be cancelled or
-// refunded. Webhooks keep the orders right where nobody waits. Run it: node shop.mjs
+// refunded. Webhooks keep orders current when no request waits for them. Run it: node shop.mjs
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Svc, verifyWebhook } from '@svc/sdk'
@@ -48,7 +48,9 @@ const STATUS = {
   'payment.refunded': 'refunded',
 }
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => void receive(request, response))
+
+async function receive(request, response) {
   const rawBody = Buffer.concat(await request.toArray())
   try {
     const { type, data } = verifyWebhook(rawBody, request.headers, endpoint.secret)
@@ -62,7 +64,7 @@ const server = createServer(async (request, response) => {
   } catch {
     response.writeHead(400).end()
   }
-})
+}
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const url = `http://127.0.0.1:${server.address().port}/hook`

@@ -91,16 +91,12 @@ class Reader {
   }
 
   flat(schema: Schema = {}): Schema {
-    const { allOf, ...found } = this.resolve(schema)
-    return (allOf ?? []).reduce<Schema>((whole, each) => {
-      const part = this.flat(each)
-      return {
-        ...whole,
-        ...part,
-        properties: { ...whole.properties, ...part.properties },
-        required: [...(whole.required ?? []), ...(part.required ?? [])],
-      }
-    }, found)
+    const { allOf = [], ...found } = this.resolve(schema)
+    if (allOf.length === 0) return found
+    const parts = [found, ...allOf.map((each) => this.flat(each))]
+    const properties: Record<string, Schema> = Object.assign({}, ...parts.map((part) => part.properties))
+    const required = parts.flatMap((part) => part.required ?? [])
+    return Object.assign({}, ...parts, { properties, required })
   }
 
   type(schema: Schema = {}): string {

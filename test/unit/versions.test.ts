@@ -19,7 +19,7 @@ const pins = manifests.flatMap(({ dependencies, devDependencies, optionalDepende
   Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }),
 )
 
-test('every package of ours, and the SDK without its manifest, has the version of the program', () => {
+test('each of our packages, and the SDK without its manifest, has the version of the program', () => {
   expect(workspaces.length).toBeGreaterThan(10)
   const ofOurs = pins.filter(([name]) => name.startsWith('@svc/'))
   const versions = [...manifests.map((manifest) => manifest.version), ...ofOurs.map(([, pin]) => pin)]

@@ -4,7 +4,7 @@ import { verifyWebhook } from '@svc/sdk'
 
 const seen = new Set() // in your database, with a unique index
 
-createServer(async (request, response) => {
+async function receive(request, response) {
   const rawBody = Buffer.concat(await request.toArray()) // the bytes that were sent, before anything parses them
   let event
   try {
@@ -17,4 +17,10 @@ createServer(async (request, response) => {
   if (seen.has(id)) return
   seen.add(id)
   console.log('received', event.type, event.data.amount)
-}).listen(process.env.PORT, '127.0.0.1', () => console.log('listening'))
+}
+
+createServer((request, response) => void receive(request, response)).listen(
+  process.env.PORT,
+  '127.0.0.1',
+  () => console.log('listening'),
+)
