@@ -2,8 +2,9 @@
 # with-sandbox.sh COMMAND …: runs the command beside a new sandbox; its exit code is the command's.
 set -euo pipefail
 SVC=${SVC:-npx --no-install svc}
-export DATA_DIR=$(mktemp -d)
-export PORT=$(node -p 'const s = require("net").createServer().listen(0, "127.0.0.1"); const { port } = s.address(); s.close(); port')
+DATA_DIR=$(mktemp -d)
+PORT=$(node -e 's = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })')
+export DATA_DIR PORT
 export SVC_BASE_URL=http://127.0.0.1:$PORT
 env -u DATABASE_URL SVC_MODE=sandbox LOG_LEVEL=error $SVC serve > "$DATA_DIR/sandbox.log" 2>&1 &
 SERVER=$!

@@ -56,7 +56,9 @@ async function receive(request, response) {
     const { type, data } = verifyWebhook(rawBody, request.headers, endpoint.secret)
     response.writeHead(204).end()
     const order = orders.get(data.qrCodeId)
-    if (order && STATUS[type]) {
+    // A code for one payment is used up by it, and says so by a cancellation of its own.
+    const isUsedUp = type === 'qr_code.cancelled' && data.reason === 'paid'
+    if (order && STATUS[type] && !isUsedUp) {
       order.status = STATUS[type]
       console.log(`${order.name}: ${order.status}`)
       server.emit('order')
