@@ -1,13 +1,15 @@
 // Builds packages/sdk/dist, or the folder given: the SDK as an ES module and as CommonJS, with types and source maps for
-// both. Everything that it imports is bundled in, so that the package installs alone, with the licences beside it.
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+// both. Everything that it imports is bundled in, so that the package installs alone, with the
+// licences and the bill of materials beside it.
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import { rollup } from 'rollup'
 import { dts } from 'rollup-plugin-dts'
+import { noticesOf } from './notices.mjs'
+import { billOf } from './sbom.mjs'
+import { packagesIn, ROOT as root } from './shipped.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 const sdk = join(root, 'packages/sdk')
 const dist = process.argv[2] ?? join(sdk, 'dist')
 /** Types that the SDK's own refer to. Those of Node are global and stay outside. */
@@ -19,9 +21,11 @@ const BUNDLED_TYPES = ['jose', 'openapi-fetch', 'openapi-typescript-helpers', 's
  * @param {string} file
  */
 async function bundle(format, file) {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     entryPoints: [join(sdk, 'src/index.ts')],
-    outfile: join(dist, file),
+    // Wherever it is written: its source map names the sources from here, and is the same on every machine.
+    outfile: join(sdk, 'dist', file),
+    write: false,
     absWorkingDir: root,
     bundle: true,
     format,
@@ -32,9 +36,8 @@ async function bundle(format, file) {
     metafile: true,
     logLevel: 'warning',
   })
-  const inputs = Object.keys(metafile.inputs)
-  const names = inputs.map((input) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1])
-  return names.filter((name) => name !== undefined)
+  for (const { path, contents } of outputFiles) writeFileSync(join(dist, basename(path)), contents)
+  return packagesIn(metafile)
 }
 
 /** Rolls all declarations up into one file, which means the same in both module formats. */
@@ -49,21 +52,9 @@ async function declarations() {
   copyFileSync(join(dist, 'index.d.ts'), join(dist, 'index.d.cts'))
 }
 
-/**
- * The licence of a bundled package, with its name and version.
- * @param {string} name
- */
-function licenceOf(name) {
-  const folder = join(root, 'node_modules', name)
-  const { version: bundled, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))
-  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : `Licence: ${license}`
-  return `${name} ${bundled} (${license})\n\n${text}\n`
-}
-
 rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist)
 const bundled = new Set([...(await bundle('esm', 'index.js')), ...(await bundle('cjs', 'index.cjs'))])
 await declarations()
-const licences = [...bundled].sort().map(licenceOf)
-writeFileSync(join(dist, 'THIRD-PARTY-LICENCES.txt'), licences.join(`\n${'-'.repeat(72)}\n\n`))
+writeFileSync(join(dist, 'THIRD-PARTY-LICENCES.txt'), noticesOf(bundled))
+writeFileSync(join(dist, 'sbom.cdx.json'), billOf('packages/sdk', bundled))

@@ -1,5 +1,5 @@
-// Bundles the packages into dist/, the console to apps/console/dist/ and the portal to apps/console/dist-portal/ when something
-// changed since the last time, so that a second start compiles nothing. With names it builds only those: `node scripts/build.mjs console`.
+// Bundles the packages into dist/, the documentation into dist-site/, the console to apps/console/dist/ and the portal to
+// apps/console/dist-portal/ when something changed since the last time, so that a second start compiles nothing. With names it builds only those: `node scripts/build.mjs console`.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -43,6 +43,22 @@ const TARGETS = {
     into: 'dist',
     needs: 'esbuild',
     compiler: ['scripts/bundle.mjs'],
+  },
+  site: {
+    sources: [
+      'docs',
+      'scripts/site',
+      'packages/sdk/README.md',
+      'deploy/README.md',
+      'CONTRIBUTING.md',
+      'SECURITY.md',
+      'CHANGELOG.md',
+      'package.json',
+      'package-lock.json',
+    ],
+    into: 'dist-site',
+    needs: 'tsx',
+    compiler: ['node_modules/tsx/dist/cli.mjs', 'scripts/site/main.ts'],
   },
   console: page('dist', []),
   portal: page('dist-portal', ['--mode', 'portal']),

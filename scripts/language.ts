@@ -8,6 +8,7 @@ const FILES = [
   '*.md',
   'packages/*/src/*.ts',
   'packages/sdk/examples/*.ts',
+  'examples/*',
   'apps/console/src/*.ts',
   'apps/console/src/*.tsx',
   'packages/*/test/*.ts',

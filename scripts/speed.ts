@@ -24,6 +24,7 @@ interface Results {
   readonly measures: readonly Measured[]
 }
 
+export const SPEED_PAGE = 'docs/guides/evaluate.md'
 const BEGIN = '<!-- speed: from the results in lab/bench, by `npm run generate` -->'
 const END = '<!-- /speed -->'
 
@@ -67,9 +68,9 @@ const againstLimits = ({ measures }: Results): string[] => [
   ...measures.flatMap((measure) => rowsOf(measure).slice(0, 1)).slice(0, SHOWN_MAX),
 ]
 
-/** The README with the figures of the last whole run of the bench, and none but those. */
+/** The page that has the figures, with those of the last whole run of the bench, and none but those. */
 export function withSpeed(root: string): string {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const readme = readFileSync(join(root, SPEED_PAGE), 'utf8')
   const peer = resultsOf(root, 'peer.json')
   const limits = resultsOf(root, 'results.json')
   const rows = peer ? againstPeer(peer) : limits ? againstLimits(limits) : []
@@ -85,6 +86,6 @@ export function withSpeed(root: string): string {
   ].join('\n')
   const [before, after] = [readme.indexOf(BEGIN), readme.indexOf(END)]
   if (before < 0 || after < before)
-    throw new Error(`README.md has no place for the figures: ${BEGIN} … ${END}`)
+    throw new Error(`${SPEED_PAGE} has no place for the figures: ${BEGIN} … ${END}`)
   return readme.slice(0, before) + table + readme.slice(after + END.length)
 }

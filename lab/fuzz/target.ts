@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encrypt } from '@svc/jwe/jwe'
 import type { JweKey } from '@svc/jwe/keys'
-import type { SandboxFile } from '@svc/server/sandbox/demo'
-import type { DemoPartner } from '@svc/server/sandbox/demo-partners'
+import type { DemoPartner, SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { type ServiceProcess, startProcess } from '../../test/harness/processes.ts'
 
 export const RAIL_KEY = randomBytes(24).toString('hex')

@@ -1,3 +1,4 @@
+import { explainDatabaseError } from '@svc/cli/explain-database-error'
 import { newProgram } from '@svc/cli/program'
 import { describeError, wantsJson } from '@svc/cli/report-error'
 import { RemoteError } from '@svc/cli/usage-error'
@@ -47,7 +48,7 @@ export function runHere(args: readonly string[], settings: Readonly<Record<strin
       return { code: exitCodeNow(), ...texts }
     } catch (error) {
       if (error instanceof CommanderError) return { code: error.exitCode, ...texts }
-      const { text } = describeError(error, wantsJson(args))
+      const { text } = describeError(error, wantsJson(args), explainDatabaseError)
       const code = error instanceof RemoteError ? error.exitCode : 1
       return { code, stdout: texts.stdout, stderr: `${texts.stderr}${text.trimEnd()}` }
     } finally {

@@ -1,7 +1,8 @@
 import { keyMaker } from '@svc/app/serve-until'
 import { checkConformance } from '@svc/conformance/conformance'
 import type { Result, Status } from '@svc/conformance/run'
-import { prepareDemo, type SandboxFile } from '@svc/server/sandbox/demo'
+import { prepareDemo } from '@svc/server/sandbox/demo'
+import type { SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { type Mutation, startMutant } from './mutant-proxy.ts'
 import { openService, type TestService } from './service.ts'
 

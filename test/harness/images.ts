@@ -76,7 +76,7 @@ export async function openImages(): Promise<Images> {
 
 /** The root file system of a base image: Node of the version that its tag asks for, npm as it is on this machine. */
 async function makeRoot(folder: string, name: string, tarball: string): Promise<void> {
-  const [, major, suite] = /\/node:(\d+)-(\w+)-slim$/.exec(name) ?? []
+  const [, major, suite] = /\/node:(\d+)[\d.]*-(\w+)-slim$/.exec(name) ?? []
   if (!major || !suite) throw new Error(`${name} is not an image of Node on Debian`)
   const options = ['--quiet', '--mode=root', '--variant=extract', `--include=${PACKAGES.join()}`]
   await run('mmdebstrap', [...options, suite, folder])

@@ -1,4 +1,4 @@
-import type { SandboxFile } from '@svc/server/sandbox/demo'
+import type { SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { CARD, coins, describe, type Mutant, SEARCH, TOKEN, tells, tokens, turnInto } from './mutant.ts'
 
 export function accessMutants({ incentivePartner: partner, merchant }: SandboxFile): readonly Mutant[] {

@@ -1,4 +1,4 @@
-import type { SandboxFile } from '@svc/server/sandbox/demo'
+import type { SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { cancels, coins, type Mutant, makesCode, pays, QR, TOKEN, tells, turnInto } from './mutant.ts'
 
 const INVALID_TOKEN = { payload: '{"error":"invalid_token"}', response_code: 1 }

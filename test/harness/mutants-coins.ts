@@ -1,4 +1,4 @@
-import type { SandboxFile } from '@svc/server/sandbox/demo'
+import type { SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { cancels, coins, describe, type Mutant, tells, turnInto } from './mutant.ts'
 
 export function coinMutants({ coinConfigId }: SandboxFile): readonly Mutant[] {

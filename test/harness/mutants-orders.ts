@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto'
-import type { SandboxFile } from '@svc/server/sandbox/demo'
+import type { SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 import type { Json } from './client.ts'
 import { CARD, creates, inEach, type Mutant, SUCCESS, searches, tells, turnInto } from './mutant.ts'

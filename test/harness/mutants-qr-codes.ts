@@ -1,4 +1,4 @@
-import type { SandboxFile } from '@svc/server/sandbox/demo'
+import type { SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { cancels, type Mutant, makesCode, pays, QR, tells, turnInto } from './mutant.ts'
 
 export function qrCodeMutants({ merchant }: SandboxFile): readonly Mutant[] {

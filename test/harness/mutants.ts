@@ -1,4 +1,4 @@
-import type { SandboxFile } from '@svc/server/sandbox/demo'
+import type { SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import type { Mutant } from './mutant.ts'
 import { accessMutants } from './mutants-access.ts'
 import { cardMutants } from './mutants-cards.ts'

@@ -8,7 +8,7 @@ import { ORDER_CHECKS } from '@svc/conformance/checks/card-orders'
 import { ENCRYPTION_CHECKS } from '@svc/conformance/checks/encryption'
 import { QR_CODE_FIELDS } from '@svc/conformance/checks/qr-code-fields'
 import { SECTIONS } from '@svc/conformance/registry'
-import type { SandboxFile } from '@svc/server/sandbox/demo'
+import type { SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import {

@@ -35,7 +35,14 @@ test(
   120_000,
 )
 
-test.each(['guides/qr-codes.md', 'guides/companies.md', 'guides/test-clocks.md', 'guides/coins.md'])(
+test.each([
+  'tutorial/gift-card.md',
+  'guides/qr-codes.md',
+  'guides/companies.md',
+  'guides/test-clocks.md',
+  'guides/coins.md',
+  'guides/test-in-ci.md',
+])(
   '%s shows the output of its commands, also when they run again on another day',
   async (guide) => {
     const blocks = await blocksOf(guide, 'sh')
@@ -43,6 +50,18 @@ test.each(['guides/qr-codes.md', 'guides/companies.md', 'guides/test-clocks.md',
     expect(shown).not.toBe('')
     await runTwice(guide, (printed) => expect(printed).toBe(shown))
   },
+  120_000,
+)
+
+test(
+  'an operator’s first day runs as printed, twice: doctor, a merchant, a payment, the books, the audit, a backup',
+  () =>
+    runTwice('tutorial/first-day.md', (printed) => {
+      expect(printed).toMatch(/merchantId +mer_/)
+      expect(printed).toMatch(/status +ACCEPTED/)
+      expect(printed).toContain('The books add up.')
+      expect(printed).toContain('All chains are whole')
+    }),
   120_000,
 )
 

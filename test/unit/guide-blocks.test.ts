@@ -47,6 +47,9 @@ const RUN_IN: Readonly<Record<string, string>> = {
   'guides/upi-rail.md': 'guides-operators.long',
   'guides/webhooks.md': 'guides',
   'tutorial/first-token-and-qr-code.md': 'guides',
+  'tutorial/first-day.md': 'guides',
+  'tutorial/gift-card.md': 'guides',
+  'guides/test-in-ci.md': 'guides',
 }
 
 test('every shell block of every guide runs in a test, or is marked as not run', async () => {

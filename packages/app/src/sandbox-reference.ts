@@ -1,6 +1,6 @@
 import type { TokenServices } from '@svc/server/access/authenticate'
 import type { ReferenceOptions } from '@svc/server/http/reference'
-import { readSandboxFile } from '@svc/server/sandbox/demo'
+import { readSandboxFile } from '@svc/server/sandbox/sandbox-file'
 
 /** The parts of the reference that only a sandbox has. */
 export const sandboxReference = (services: TokenServices): Pick<ReferenceOptions, 'live' | 'index'> => ({

@@ -6,8 +6,8 @@ import { readConfig } from '@svc/contract/config'
 import { encrypt } from '@svc/jwe/jwe'
 import type { JweKey } from '@svc/jwe/keys'
 import { csvLine } from '@svc/kernel/csv'
-import { readSandboxFile, sandboxFile } from '@svc/server/sandbox/demo'
-import { DEMO_PARTNERS, type DemoPartner } from '@svc/server/sandbox/demo-partners'
+import type { DemoPartner } from '@svc/server/sandbox/sandbox-file'
+import { DEMO_PARTNER_NAMES, readSandboxFile, sandboxFile } from '@svc/server/sandbox/sandbox-file'
 import type { Command } from 'commander'
 import { type BulkAccess, BulkClient, type BulkResult } from './bulk-client.ts'
 import { readCsvOrders } from './bulk-csv.ts'
@@ -132,7 +132,7 @@ async function sandboxPartner(wanted = 'incentivePartner'): Promise<Found> {
   const known = await readSandboxFile(DATA_DIR)
   if (!known)
     throw new UsageError(`There is no ${sandboxFile(DATA_DIR)}. Start the sandbox once with: svc serve`)
-  const names = Object.keys(DEMO_PARTNERS) as (keyof typeof DEMO_PARTNERS)[]
+  const names = DEMO_PARTNER_NAMES
   const name = names.find((each) => each === wanted || known[each].partnerId === wanted)
   if (!name) throw new UsageError(`--partner must be one of ${names.join(', ')}, or the id of one`)
   return { baseUrl: known.baseUrl, ...known[name] }

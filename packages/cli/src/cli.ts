@@ -1,3 +1,4 @@
+import { explainDatabaseError } from './explain-database-error.ts'
 import { describeError, throwUsageErrors, wantsJson } from './report-error.ts'
 
 const json = wantsJson(process.argv)
@@ -13,7 +14,7 @@ try {
     await program.parseAsync()
   }
 } catch (error) {
-  const { text, exitCode } = describeError(error, json)
+  const { text, exitCode } = describeError(error, json, explainDatabaseError)
   process.stderr.write(text)
   process.exitCode = exitCode
 }

@@ -1,16 +1,10 @@
-import { liabilityToWire, RUPEES_PER_COIN, readCoinLiability } from '@svc/core/coins/coin-liability'
+import { liabilityToWire, readCoinLiability } from '@svc/core/coins/coin-liability'
 import { systemClock } from '@svc/kernel/time'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { printJson, printRows } from './print.ts'
+import { readRupeesPerCoin } from './read-rupees-per-coin.ts'
 import { flat } from './remote.ts'
-
-/** What a coin is worth, as an option gives it. */
-export function readRupeesPerCoin(text: string): string {
-  if (!RUPEES_PER_COIN.test(text))
-    throw new InvalidArgumentError('must be rupees with at most four decimals, such as 0.25.')
-  return text
-}
 
 interface LiabilityOptions {
   readonly rupeesPerCoin?: string

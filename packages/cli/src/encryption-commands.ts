@@ -4,8 +4,7 @@ import { decryptJwe, encrypt } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
 import { isJweAlgorithm, type JweAlgorithm, type JweKey, keyFromJwk, UnusableJweKey } from '@svc/jwe/keys'
 import { parseStrictJson, withoutByteOrderMark } from '@svc/kernel/strict-json'
-import { readSandboxFile, sandboxFile } from '@svc/server/sandbox/demo'
-import { DEMO_PARTNERS } from '@svc/server/sandbox/demo-partners'
+import { DEMO_PARTNER_NAMES, readSandboxFile, sandboxFile } from '@svc/server/sandbox/sandbox-file'
 import type { Command } from 'commander'
 import { printJson } from './print.ts'
 import { parseJsonText, readText } from './read-text.ts'
@@ -21,13 +20,11 @@ interface KeyOptions {
   readonly json?: boolean
 }
 
-const PARTNERS = Object.keys(DEMO_PARTNERS) as (keyof typeof DEMO_PARTNERS)[]
-
 const withKeyOptions = (command: Command): Command =>
   command
     .option('--key <file>', 'JWK, or a JWK set such as /.well-known/jwks.json')
     .option('--sandbox', 'take the keys of the sandbox’s demo partner, from sandbox.json in DATA_DIR')
-    .option('--partner <name>', `which one: ${PARTNERS.join(', ')}`, PARTNERS[0])
+    .option('--partner <name>', `which one: ${DEMO_PARTNER_NAMES.join(', ')}`, DEMO_PARTNER_NAMES[0])
     .option('--json', 'print JSON')
 
 export function addEncryptionCommands(program: Command): void {
@@ -99,8 +96,8 @@ async function jwksOf(options: KeyOptions, alg: JweAlgorithm | undefined): Promi
   const known = await readSandboxFile(DATA_DIR)
   if (!known)
     throw new UsageError(`There is no ${sandboxFile(DATA_DIR)}. Start the sandbox once with: svc serve`)
-  const partner = PARTNERS.find((name) => name === options.partner)
-  if (!partner) throw new UsageError(`--partner must be one of ${PARTNERS.join(', ')}`)
+  const partner = DEMO_PARTNER_NAMES.find((name) => name === options.partner)
+  if (!partner) throw new UsageError(`--partner must be one of ${DEMO_PARTNER_NAMES.join(', ')}`)
   if (alg === undefined || alg === 'A256KW') return [{ ...known[partner].sharedKey, kty: 'oct' }]
   return publishedKeys(known.baseUrl)
 }

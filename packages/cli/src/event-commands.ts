@@ -18,7 +18,8 @@ interface ListenOptions {
   readonly position?: string
 }
 
-export function addEventCommands(program: Command): void {
+/** `svc listen`, of any server. */
+export function addListenCommand(program: Command): void {
   program
     .command('listen')
     .description(
@@ -43,6 +44,10 @@ export function addEventCommands(program: Command): void {
       '\nExamples:\n  svc listen --forward-to http://127.0.0.1:3000/hook --from now\n  svc listen --events qr_code.credited,payment.refunded\n  svc listen --as incentivePartner --from 2026-04-01T09:00:00+05:30',
     )
     .action(listen)
+}
+
+/** `svc trigger`, beside the database of a sandbox. */
+export function addTriggerCommand(program: Command): void {
   program
     .command('trigger <event>')
     .description('make a real event happen to a demo tenant of the sandbox of this machine')

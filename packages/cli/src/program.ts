@@ -1,9 +1,7 @@
-import addCompletion from '@bomb.sh/tab/commander'
 import { VERSION } from '@svc/platform/package'
 import { Command } from 'commander'
 import { addAdjustCommand } from './adjust-payment.ts'
 import { addAlertCommands } from './alert-commands.ts'
-import { addApiCommands } from './api-commands.ts'
 import { addApprovalCommands } from './approval-commands.ts'
 import { addAuditCommands } from './audit-commands.ts'
 import { addBackupCommands } from './backup-commands.ts'
@@ -14,18 +12,14 @@ import { addCardCommands } from './card-commands.ts'
 import { addCoinCommands } from './coin-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
 import { addReturnedCommand } from './confirm-return.ts'
-import { addConformanceCommand } from './conformance-command.ts'
 import { withInstallation } from './context.ts'
 import { addDisputeCommands } from './dispute-commands.ts'
 import { addDoctorCommand } from './doctor-command.ts'
-import { addEncryptionCommands } from './encryption-commands.ts'
 import { addEndAccessCommand } from './end-access-command.ts'
-import { addEventCommands } from './event-commands.ts'
+import { addTriggerCommand } from './event-commands.ts'
 import { addInvariantsCommand } from './invariants-command.ts'
 import { addJournalCommands } from './journal-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
-import { addLogCommands } from './log-commands.ts'
-import { addLoginCommands } from './login-commands.ts'
 import { addMemberCommands } from './member-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
 import { addMigrateCommand } from './migrate-command.ts'
@@ -37,16 +31,14 @@ import { addPaymentCommands } from './payment-commands.ts'
 import { addPayoutCommands } from './payout-commands.ts'
 import { printJson } from './print.ts'
 import { printReconciliation } from './print-reconciliation.ts'
-import { addQrCommands } from './qr-commands.ts'
 import { reconcileAll } from './reconcile-all.ts'
-import { addRecordCommands } from './record-commands.ts'
 import { addRefundCommands } from './refund-commands.ts'
+import { addCompletionCommand, addRemoteCommands } from './remote-program.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
 import { addStatementCommands } from './statement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
 import { addTenantCommands } from './tenant-commands.ts'
-import { addUserCoinCommands } from './user-coin-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 interface Json {
@@ -76,35 +68,12 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
     )
   addServeCommand(program)
   addAdminCommands(program)
-  addLoginCommands(program)
-  addApiCommands(program)
-  addQrCommands(program)
-  addRecordCommands(program)
-  addUserCoinCommands(program)
+  addRemoteCommands(program)
+  addTriggerCommand(program)
   addBulkCommands(program)
-  addLogCommands(program)
-  addEventCommands(program)
-  addEncryptionCommands(program)
-  addConformanceCommand(program)
   addSandboxCommands(program)
   addCompletionCommand(program)
   return program
-}
-
-/** Completion of the shell, from the tree of commands; so it comes last. */
-function addCompletionCommand(program: Command): void {
-  addCompletion(program, { completionCommandName: 'completion' })
-  program.commands
-    .find((command) => command.name() === 'completion')
-    ?.description('print the script that completes svc commands and options in a shell')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  source <(svc completion bash)                                    in ~/.bashrc
-  source <(svc completion zsh)                                     in ~/.zshrc
-  svc completion fish > ~/.config/fish/completions/svc.fish`,
-    )
 }
 
 function addServeCommand(program: Command): void {

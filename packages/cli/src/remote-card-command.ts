@@ -1,13 +1,10 @@
 import { readConfig } from '@svc/contract/config'
 import type { Partner } from '@svc/sdk'
-import { readSandboxFile } from '@svc/server/sandbox/demo'
-import { DEMO_PARTNERS } from '@svc/server/sandbox/demo-partners'
+import { DEMO_PARTNER_NAMES, readSandboxFile } from '@svc/server/sandbox/sandbox-file'
 import type { Command } from 'commander'
 import { openProfile, pathWith, type RemoteOptions, remote, show } from './remote.ts'
 import type { TenantSession } from './tenant-session.ts'
 import { UsageError } from './usage-error.ts'
-
-const DEMO_PARTNER_NAMES = Object.keys(DEMO_PARTNERS) as (keyof typeof DEMO_PARTNERS)[]
 
 interface CreateOptions extends RemoteOptions {
   readonly account?: string

@@ -1,5 +1,5 @@
 import { readConfig } from '@svc/contract/config'
-import { readSandboxFile } from '@svc/server/sandbox/demo'
+import { readSandboxFile } from '@svc/server/sandbox/sandbox-file'
 import type { Command } from 'commander'
 import { printJson, printRecord, printRows } from './print.ts'
 import { findProfile, type Profile, readProfiles } from './profile-store.ts'

@@ -1,5 +1,4 @@
 import { ConfigError } from '@svc/contract/config'
-import { isUnavailable, sqlState } from '@svc/platform/db/unavailable'
 import { type Command, CommanderError } from 'commander'
 import { RemoteError, UsageError } from './usage-error.ts'
 
@@ -17,17 +16,21 @@ export function throwUsageErrors(command: Command): void {
   for (const child of command.commands) throwUsageErrors(child)
 }
 
+/** Says what went wrong, of an error that is none of the user. */
+export type Explain = (error: Error) => string
+
 /** What a person reads of an error, or with `json` a program; and the exit code. */
 export function describeError(
   error: unknown,
   json: boolean,
+  explain: Explain = ({ message }) => message,
 ): { readonly text: string; readonly exitCode: number } {
   if (error instanceof CommanderError && error.exitCode === 0) return { text: '', exitCode: 0 }
   const exitCode = exitCodeOf(error)
-  if (json) return { text: `${JSON.stringify({ error: factsOf(error) })}\n`, exitCode }
+  if (json) return { text: `${JSON.stringify({ error: factsOf(error, explain) })}\n`, exitCode }
   // Mistakes of the user are reported in one line; other errors with their stack.
   const isKnown = error instanceof UsageError || error instanceof ConfigError
-  const text = isKnown || !process.env['DEBUG'] ? messageOf(error) : (error as Error).stack
+  const text = isKnown || !process.env['DEBUG'] ? messageOf(error, explain) : (error as Error).stack
   return { text: `${text}\n`, exitCode }
 }
 
@@ -36,8 +39,8 @@ function exitCodeOf(error: unknown): number {
   return error instanceof RemoteError ? error.exitCode : 1
 }
 
-function factsOf(error: unknown): object {
-  const message = messageOf(error).replace(/^error: /, '')
+function factsOf(error: unknown, explain: Explain): object {
+  const message = messageOf(error, explain).replace(/^error: /, '')
   if (error instanceof RemoteError) {
     const { code, status, requestId } = error
     return { code, message, ...(status && { status }), ...(requestId && { requestId }) }
@@ -46,22 +49,7 @@ function factsOf(error: unknown): object {
   return { code: error instanceof ConfigError ? 'settings' : 'internal', message }
 }
 
-/** SQLSTATE of a server that lets the login not in: class 28, and a database that is not there. */
-const REFUSED = /^(?:28|3D000)/
-
-/** What went wrong, in words; of the way to the database, which system errors do not name, also what to look at. */
-function messageOf(error: unknown): string {
+function messageOf(error: unknown, explain: Explain): string {
   if (!(error instanceof Error)) return String(error)
-  if (error instanceof UsageError || error instanceof ConfigError) return error.message
-  if (REFUSED.test(sqlState(error) ?? ''))
-    return `The database refuses the connection: ${error.message}. Login, password and database stand in DATABASE_URL, or the setting of this login.`
-  if (!isUnavailable(error) || sqlState(error) !== undefined || isOfFile(error)) return error.message
-  // A name with several addresses fails once for each, and the error of all has no message.
-  const errors: unknown[] = error instanceof AggregateError ? error.errors : [error, error.cause]
-  const causes = errors.flatMap((each) => (each instanceof Error ? each.message : []))
-  return `The database cannot be reached: ${causes.join(', ')}. Is PostgreSQL running where DATABASE_URL says?`
+  return error instanceof UsageError || error instanceof ConfigError ? error.message : explain(error)
 }
-
-/** A socket and a file that are missing have one code. */
-const isOfFile = ({ syscall }: NodeJS.ErrnoException): boolean =>
-  syscall !== undefined && syscall !== 'connect' && syscall !== 'getaddrinfo'

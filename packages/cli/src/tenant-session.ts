@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '@svc/contract/config'
 import { ConnectionError, Merchant, Partner, SvcError, UnexpectedResponseError } from '@svc/sdk'
-import { readSandboxFile, type SandboxFile } from '@svc/server/sandbox/demo'
+import { readSandboxFile, type SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { allowsPlainHttp, requireEncryptedWay } from './encrypted-way.ts'
 import { EXIT, notSignedIn, RemoteError, UsageError } from './usage-error.ts'
 

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { encrypt } from '@svc/jwe/jwe'
-import type { SandboxFile } from '@svc/server/sandbox/demo'
+import type { SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { type ApiPath, TenantSession } from './tenant-session.ts'
 import { asPartner, requireStatus, type Sandbox } from './trigger.ts'
 

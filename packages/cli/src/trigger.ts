@@ -1,4 +1,4 @@
-import type { SandboxFile } from '@svc/server/sandbox/demo'
+import type { SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { TenantSession } from './tenant-session.ts'
 import { UsageError } from './usage-error.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { readRupeesPerCoin } from './coin-commands.ts'
 import { readCount } from './read-count.ts'
+import { readRupeesPerCoin } from './read-rupees-per-coin.ts'
 import { openProfile, pathWith, type RemoteOptions, remote, show } from './remote.ts'
 import type { ApiPath } from './tenant-session.ts'
 

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type FailureDetails, fail, SHUTTING_DOWN } from '@svc/contract/errors'
 import { ReadOnlyDatabase } from '@svc/platform/db/connection-pool'
+import { VERSION } from '@svc/platform/package'
 import { Type } from 'typebox'
 import { type Operation, query } from './operation.ts'
 
@@ -18,7 +19,10 @@ const SETTING_UP: FailureDetails = {
   isOrderly: true,
 }
 
-const Status = Type.Object({ status: Type.String() })
+const Alive = Type.Object({
+  status: Type.String(),
+  version: Type.String({ description: 'Version of the program' }),
+})
 const Ready = Type.Object({
   status: Type.String(),
   warnings: Type.Optional(
@@ -37,9 +41,12 @@ export const livez = query({
   envelope: 'bare',
   // Balancers and scrapers may be set to send one.
   ignores: ['query'],
-  result: Status,
+  result: Alive,
   errors: [],
-  mount: () => () => ({ body: '{"status":"ok"}' }),
+  mount: () => {
+    const body = JSON.stringify({ status: 'ok', version: VERSION })
+    return () => ({ body })
+  },
 })
 
 /**

@@ -2,6 +2,7 @@ import { FAILURES, fail } from '@svc/contract/errors'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type About, openApiDocument } from './openapi.ts'
 import type { Operation } from './operation.ts'
+import { siteFile } from './site.ts'
 import type { Examples, LiveReference } from './worked-examples.ts'
 
 export interface ReferenceOptions {
@@ -62,27 +63,29 @@ const sendText = (reply: FastifyReply, html: string) =>
     .type('text/html; charset=utf-8')
     .send(html)
 
-/** The files of `docs/` as pages; the renderer is loaded on first use. */
-function serveDocuments(app: FastifyInstance): void {
-  const load = () => import('./documents.ts')
-  const config = { operation: 'docs' }
-  app.get('/docs/guides', { config }, async (_, reply) =>
-    sendText(reply, await (await load()).documentList()),
-  )
-  for (const folder of ['tutorial', 'guides', 'reference', 'decisions'])
-    app.get<{ Params: { name: string } }>(`/docs/${folder}/:name`, { config }, async ({ params }, reply) =>
-      sendText(
-        reply,
-        (await (await load()).documentPage(`/docs/${folder}/${params.name}`)) ?? fail('route_not_found'),
-      ),
-    )
-  app.get<{ Params: { name: string } }>('/docs/images/:name', { config }, async ({ params }, reply) => {
-    const image = await (await load()).documentImage(`/docs/images/${params.name}`)
-    return reply
-      .header('x-content-type-options', 'nosniff')
-      .type('image/png')
-      .send(image ?? fail('route_not_found'))
-  })
+/** Of the documentation: its own scripts and styles, no inline ones. */
+const SITE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+const SITE_PATHS = [
+  '/docs/errors',
+  '/docs/guides',
+  '/docs/guides.md',
+  ...['assets', 'contribute', 'decisions', 'guides', 'images', 'reference', 'tutorial'].map(
+    (folder) => `/docs/${folder}/*`,
+  ),
+  '/llms.txt',
+  '/llms-full.txt',
+]
+
+/** The documentation, in every mode of the service. */
+function serveSite(app: FastifyInstance): void {
+  for (const path of SITE_PATHS)
+    app.get(path, { config: { operation: 'docs' } }, async ({ url }, reply) => {
+      const { type, content } = (await siteFile(url.split('?')[0]!)) ?? fail('route_not_found')
+      reply.headers({ 'content-security-policy': SITE_POLICY, 'x-content-type-options': 'nosniff' })
+      return reply.type(type).send(content)
+    })
 }
 
 /** Inline, so that the browser does not ask for /favicon.ico, which is none of our operations. */
@@ -108,8 +111,7 @@ async function servePage(app: FastifyInstance): Promise<void> {
     })
     return reply.code(made.statusCode).send(made.rawPayload)
   }
-  app.get('/docs/errors', { config: { operation: 'docs' } }, async (_, reply) => sendText(reply, errorPage()))
-  serveDocuments(app)
+  serveSite(app)
   for (const url of ['/docs', '/docs/*']) app.get(url, { config: { operation: 'docs' } }, response)
   app.addHook('onClose', async () => (await page)?.close())
 }
@@ -134,27 +136,6 @@ async function openPage(): Promise<FastifyInstance> {
   })
   await page.ready()
   return page as unknown as FastifyInstance
-}
-
-const marked = (text: string): string =>
-  text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replace(/`([^`]+)`/g, '<code>$1</code>')
-
-/** The error codes as a page, each with an anchor to link to. */
-function errorPage(): string {
-  const rows = Object.entries(FAILURES).map(
-    ([errorCode, { status, errorType, description, remedy }]) =>
-      `<section id="${errorCode}"><h2><a href="#${errorCode}"><code>${errorCode}</code></a></h2>` +
-      `<p>${status} · ${errorType}</p><p><b>${marked(description)}.</b> ${marked(remedy)}</p></section>`,
-  )
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>svc errors</title><link rel="icon" href="${ICON}">
-<style>:root{color-scheme:light dark}body{font:1rem/1.5 system-ui;max-width:44rem;margin:2rem auto;padding:0 1rem}
-h2{font-size:1.1rem;margin:2rem 0 0}p{margin:.2rem 0}a{color:inherit;text-decoration:none}section:target{outline:2px solid #0a7a5a;outline-offset:.6rem;border-radius:2px}</style>
-<h1>Errors</h1><p>Every error response has one of these codes in <code>error</code>. <a href="/docs"><u>Operations</u></a> · <a href="/docs/guides"><u>Guides</u></a></p>
-${rows.join('\n')}</html>`
 }
 
 /** The error codes as a Markdown table, for the generated reference. */

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { styleText } from 'node:util'
-import type { SandboxFile } from './demo.ts'
+import type { SandboxFile } from './sandbox-file.ts'
 
 interface Shown {
   readonly baseUrl: string

@@ -1,12 +1,6 @@
 import { invariant } from '@svc/kernel/invariant'
 import type { Services } from '../http/operation.ts'
-import type { DemoPartner } from './demo-partners.ts'
-
-/** What `sandbox.json` says of coins: a configuration of the incentive partner, and a user who has coins. */
-export interface DemoCoins {
-  readonly coinConfigId: string
-  readonly coinUserId: string
-}
+import type { DemoCoins, DemoPartner } from './sandbox-file.ts'
 
 const EVENT = 'referral.completed'
 const PATH = '/api/v0/svc-coins'

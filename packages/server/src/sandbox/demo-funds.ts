@@ -5,7 +5,7 @@ import { paise } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { approvePosting } from '../approvals/approve-posting.ts'
 import type { Services } from '../http/operation.ts'
-import type { DemoPartner } from './demo-partners.ts'
+import type { DemoPartner } from './sandbox-file.ts'
 
 const FUNDS_PAISE = paise(10_000_000_00n)
 /** As a bank's reference names one transfer, that of each partner is another. */

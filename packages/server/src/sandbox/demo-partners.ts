@@ -10,18 +10,7 @@ import { invariant } from '@svc/kernel/invariant'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '../http/operation.ts'
-
-/** A card or rewards partner in `sandbox.json`, with all that it takes to encrypt, issue and search. */
-export interface DemoPartner {
-  readonly partnerId: string
-  readonly clientId: string
-  readonly clientSecret: string
-  /** A JWK. */
-  readonly sharedKey: Omit<SharedKey, 'k'> & { readonly k: string }
-  readonly companyId: string
-  readonly cardAccountId: string
-  readonly userId: string
-}
+import type { DemoPartner, DemoPartners } from './sandbox-file.ts'
 
 interface Plan {
   readonly partner: NewPartner
@@ -62,9 +51,7 @@ export const DEMO_PARTNERS = {
     account: GIFT_ACCOUNT,
     user: { firstName: 'Meera', lastName: 'Iyer', mobile: '9000000003', email: 'meera.iyer@example.com' },
   },
-} as const satisfies Record<string, Plan>
-
-export type DemoPartners = Record<keyof typeof DEMO_PARTNERS, DemoPartner>
+} as const satisfies Record<keyof DemoPartners, Plan>
 
 /** Tenants whose credentials do not work, by id; those that are closing get no further ones. */
 export type DisabledTenants = ReadonlyMap<string, { readonly closing: boolean }>

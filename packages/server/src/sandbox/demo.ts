@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { findPayoutDetails, setPayoutDetails } from '@svc/core/payments/payout-terms'
 import { issueApiKey, type KeyMaker } from '@svc/core/tenants/api-key'
 import { createMerchant, linkMerchant, type Merchant, type NewMerchant } from '@svc/core/tenants/merchant'
@@ -9,31 +7,18 @@ import { statement } from '@svc/platform/db/statement'
 import { takeTurn } from '@svc/platform/db/turn'
 import { writeWhole } from '@svc/platform/write-whole'
 import type { Services } from '../http/operation.ts'
-import { type DemoCoins, demoCoins } from './demo-coins.ts'
+import { demoCoins } from './demo-coins.ts'
 import { fundDemo } from './demo-funds.ts'
+import { DEMO_PARTNERS, type DisabledTenants, demoCards, demoPartner } from './demo-partners.ts'
 import {
-  DEMO_PARTNERS,
+  type DemoCoins,
+  type DemoMerchant,
   type DemoPartner,
   type DemoPartners,
-  type DisabledTenants,
-  demoCards,
-  demoPartner,
-} from './demo-partners.ts'
-
-export interface DemoMerchant {
-  readonly merchantId: string
-  readonly apiKey: string
-  readonly accessKey: string
-  readonly vpa: string
-}
-
-/** `sandbox.json`: everything that a script needs to use the sandbox. */
-export interface SandboxFile extends DemoPartners, DemoCoins {
-  readonly baseUrl: string
-  readonly merchant: DemoMerchant
-  readonly otherMerchant: DemoMerchant
-  readonly qrCodeId: string
-}
+  readSandboxFile,
+  type SandboxFile,
+  sandboxFile,
+} from './sandbox-file.ts'
 
 const DEMO: Record<'merchant' | 'otherMerchant', NewMerchant> = {
   merchant: { name: 'Demo Coffee House', vpa: 'demo.coffee@svcbank', mcc: '5814' },
@@ -55,16 +40,6 @@ const KEY_WORKS = statement<{ tenant_id: string }>(
   'sandbox_key_works',
   'select tenant_id from directory_key_holders(array[$1::bytea]) where usable',
 )
-
-export const sandboxFile = (dataDir: string): string => join(dataDir, 'sandbox.json')
-
-export async function readSandboxFile(dataDir: string): Promise<SandboxFile | undefined> {
-  try {
-    return JSON.parse(await readFile(sandboxFile(dataDir), 'utf8')) as SandboxFile
-  } catch {
-    return undefined
-  }
-}
 
 /**
  * Makes sure that the demo tenants exist and that `sandbox.json` holds working keys of these. A tenant that an operator

@@ -1,4 +1,4 @@
-import type { SandboxFile } from './demo.ts'
+import type { SandboxFile } from './sandbox-file.ts'
 
 interface Shown {
   readonly demo: SandboxFile | undefined

@@ -5,10 +5,11 @@ import { linkMerchant } from '@svc/core/tenants/merchant'
 import { takeTurn } from '@svc/platform/db/turn'
 import { writeWhole } from '@svc/platform/write-whole'
 import type { Services } from '../http/operation.ts'
-import { type DemoMerchant, demoMerchant, disabledTenants, setDemoAccount } from './demo.ts'
+import { demoMerchant, disabledTenants, setDemoAccount } from './demo.ts'
 import { demoCoins } from './demo-coins.ts'
 import { fundDemo } from './demo-funds.ts'
-import { type DemoPartner, demoPartner, GIFT_ACCOUNT } from './demo-partners.ts'
+import { demoPartner, GIFT_ACCOUNT } from './demo-partners.ts'
+import type { DemoMerchant, DemoPartner } from './sandbox-file.ts'
 
 /** The tenants whose credentials and records the reference shows: what readers try changes no other tenant. */
 export interface ReferenceTenants {

@@ -1,0 +1,13 @@
+import { newRemoteProgram } from './remote-program.ts'
+import { describeError, throwUsageErrors, wantsJson } from './report-error.ts'
+
+const json = wantsJson(process.argv)
+try {
+  const program = newRemoteProgram()
+  if (json) throwUsageErrors(program)
+  await program.parseAsync()
+} catch (error) {
+  const { text, exitCode } = describeError(error, json)
+  process.stderr.write(text)
+  process.exitCode = exitCode
+}
