@@ -45,6 +45,7 @@ import { addSettlementCommands } from './settlement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
 import { addTenantCommands } from './tenant-commands.ts'
 import { addUserCoinCommands } from './user-coin-commands.ts'
+import { addFeedAdminCommands, addFeedCommands } from './verify-feed-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 interface Json {
@@ -82,6 +83,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addBulkCommands(program)
   addLogCommands(program)
   addEventCommands(program)
+  addFeedCommands(program)
   addEncryptionCommands(program)
   addConformanceCommand(program)
   addSandboxCommands(program)
@@ -132,6 +134,7 @@ Examples:
     )
   addMigrateCommand(admin)
   addDoctorCommand(admin)
+  addFeedAdminCommands(admin)
   addAlertCommands(admin)
   addOperatorCommands(admin)
   addMemberCommands(admin)
