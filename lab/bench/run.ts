@@ -23,6 +23,7 @@ import { coinLookup } from './measures/coin-lookup.ts'
 import { consoleLists } from './measures/console-lists.ts'
 import { acceptPayment, cancel, createQrCode } from './measures/durable-commands.ts'
 import { encryptedCreation } from './measures/encrypted-creation.ts'
+import { feedTrees } from './measures/feed-trees.ts'
 import { footprint } from './measures/footprint.ts'
 import { growth } from './measures/growth.ts'
 import type { Measure, Setting } from './measures/measure.ts'
@@ -52,6 +53,7 @@ const MEASURES: readonly Measure[] = [
   severalProcesses,
   // Last: the overview begins a check of all books, which goes on in the background.
   consoleLists,
+  feedTrees,
   nodeVersions,
 ]
 

@@ -142,6 +142,12 @@ export async function followEvents(live: Live, { merchantId, client }: LiveMerch
   expect(payloadOf(await client.get(all)).data).toHaveLength(2)
   payloadOf(await client.get(path))
   const { data } = payloadOf(await client.get('/api/v0/events?after=0'))
+  await expect
+    .poll(async () => payloadOf(await client.get('/api/v0/events/head')).size, { timeout: 60_000 })
+    .toBeGreaterThan(0)
+  payloadOf(await client.get('/api/v0/events/leaves'))
+  payloadOf(await client.get(`/api/v0/events/${data[0].id}/proof`))
+  payloadOf(await client.get('/api/v0/events/consistency?from=1'))
   payloadOf(await client.post(`${path}/resend`, { eventId: data[0].id }))
   await expect.poll(() => receiver.received.get('second')!.size, { timeout: 60_000 }).toBe(1)
   const attempts = async () => payloadOf(await client.get(`${path}/attempts`)).data

@@ -176,6 +176,7 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['feeds', 'delete from outbox where event_id in (select event_id from event_numbers where sequence = 2)'],
   ['event_queue', 'delete from event_numbers where sequence = 1'],
   ['feeds', 'update event_counters set last_sequence = last_sequence + 1'],
+  ['feed_trees', 'update event_counters set proven_sequence = proven_sequence + 1'],
   ['event_order', `update event_numbers set sequence = -sequence`],
   [
     'deliveries',

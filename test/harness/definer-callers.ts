@@ -67,6 +67,9 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   // Names operators to whoever names two of them.
   second_person_problem: ['svc_service', 'svc_operator'],
   // Work of every process beside requests.
+  unproven_events: ['svc_service'],
+  feed_balances: ['svc_service'],
+  extend_feed_trees: ['svc_service'],
   anchor_audit: ['svc_service'],
   count_requests: ['svc_service'],
   forget_events: ['svc_service'],

@@ -112,6 +112,10 @@ const BY_FIELD: Record<string, unknown> = {
   expiryMonth: '04',
   expiryYear: '2027',
   durationMs: 12,
+  root: 'vV8bqFtJr0TnQ0b8xyo5mYq8hSuUjtrRlkrRJU8e9Gw=',
+  hash: 'Yw3yQ2hPz0dFq1m7oX5JkV8nT4cR6sL9uB0aGfEiKlM=',
+  checkpoint:
+    'svc/mer_01m7yx4b000000000000000001\n1\nvV8bqFtJr0TnQ0b8xyo5mYq8hSuUjtrRlkrRJU8e9Gw=\ntime 2026-04-01T09:34:05.123Z\n\n— svc/mer_01m7yx4b000000000000000001 6mVxQ2hP…\n',
 }
 const JWE = /\beyJ[\w-]+(?:\.[\w-]+){4}/g
 const JWT = /\beyJ[\w-]+(?:\.[\w-]+){2}/g

@@ -51,7 +51,21 @@ async function recordEvents(recorder: Recorder, reporter: Client, endpointId: st
   await recorder.fails('listEvents', 'validation_failed', 'A place that is no number', reporter, {
     query: { after: qrCodeId },
   })
+  await recordProofs(recorder, reporter, attempts[0].eventId)
   return attempts[0].eventId
+}
+
+async function recordProofs(recorder: Recorder, reporter: Client, eventId: string): Promise<void> {
+  while (payloadOf(await reporter.get('/api/v0/events/head')).size === 0)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  await recorder.works('getFeedHead', 'Signed, after one event', reporter)
+  await recorder.works('listEventLeaves', 'From the first one on', reporter, { query: { after: '0' } })
+  await recorder.works('getEventProof', 'Of the newest head', reporter, { params: { eventId } })
+  const none = ['event_not_found', 'No such event'] as const
+  await recorder.fails('getEventProof', ...none, reporter, { params: { eventId: 'evt_nothing' } })
+  await recorder.works('getFeedConsistency', 'Since a head of one event', reporter, { query: { from: '1' } })
+  const ahead = ['events_ahead', 'A head that the tree has not reached'] as const
+  await recorder.fails('getFeedConsistency', ...ahead, reporter, { query: { from: '1000' } })
 }
 
 async function recordFinding(recorder: Recorder, reporter: Client, endpointId: string): Promise<void> {

@@ -78,6 +78,7 @@ test('every background loop of a service has its metrics before its first failur
     // Since an operator signed in, which opens the console.
     'failed_sign_ins',
     'forget_users',
+    'grow_feed_trees',
     'keyring_refresh',
     'match_late_lines',
     'move_addresses',

@@ -14,6 +14,7 @@ import { CredentialUses } from '@svc/core/tenants/credential-uses'
 import { jweKeys } from '@svc/core/tenants/jwe-keys'
 import { TestClocks } from '@svc/core/tenants/test-clocks'
 import { Deliveries } from '@svc/core/webhooks/deliveries'
+import { growTreesLoop } from '@svc/core/webhooks/grow-trees'
 import { Relay } from '@svc/core/webhooks/relay'
 import { webhookRetentionLoop } from '@svc/core/webhooks/webhook-retention'
 import { inPieces } from '@svc/kernel/ids'
@@ -107,6 +108,7 @@ export class App {
     const auditAnchors = new AuditAnchors(services).loop
     const deliveries = new Deliveries(services)
     const relay = new Relay(services, () => deliveries.wake()).loop
+    const growTrees = growTreesLoop(services)
     const webhookRetention = webhookRetentionLoop(services)
     const commandLoops = [...dueCommandLoops(services), new BulkWorker(services).loop]
     this.#background = [
@@ -117,6 +119,7 @@ export class App {
       credentialRefusals.loop,
       auditAnchors,
       relay,
+      growTrees,
       deliveries,
       webhookRetention,
       ...commandLoops,
@@ -126,7 +129,11 @@ export class App {
     const maker = this.#referenceMaker ? [this.#referenceMaker.loop] : []
     this.#drainSteps = [
       () => stopAll([...upiSwitch, ...commandLoops, ...maker]),
-      () => Promise.all([this.#endRequests(), stopAll([...expiries, relay, deliveries, webhookRetention])]),
+      () =>
+        Promise.all([
+          this.#endRequests(),
+          stopAll([...expiries, relay, growTrees, deliveries, webhookRetention]),
+        ]),
       () => Promise.all([...services.queues.open].map((queue) => queue.drain())),
       () => stopAll([requestLog.loop, credentialUses.loop, credentialRefusals.loop, auditAnchors]),
       // Together: on a frozen connection, each of them waits until it is closed.

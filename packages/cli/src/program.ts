@@ -30,6 +30,7 @@ import { addPartnerCommands } from './partner-commands.ts'
 import { addPaymentCommands } from './payment-commands.ts'
 import { addPayoutCommands } from './payout-commands.ts'
 import { printJson } from './print.ts'
+import { addFeedAdminCommands } from './published-heads-commands.ts'
 import { printReconciliation } from './print-reconciliation.ts'
 import { reconcileAll } from './reconcile-all.ts'
 import { addRefundCommands } from './refund-commands.ts'
@@ -103,6 +104,7 @@ Examples:
     )
   addMigrateCommand(admin)
   addDoctorCommand(admin)
+  addFeedAdminCommands(admin)
   addAlertCommands(admin)
   addOperatorCommands(admin)
   addMemberCommands(admin)

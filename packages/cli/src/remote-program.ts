@@ -10,6 +10,7 @@ import { addLoginCommands } from './login-commands.ts'
 import { addQrCommands } from './qr-commands.ts'
 import { addRecordCommands } from './record-commands.ts'
 import { addUserCoinCommands } from './user-coin-commands.ts'
+import { addFeedCommands } from './verify-feed-commands.ts'
 
 /** The program of `@svc/cli`: the commands that call a server. It has no server and no database in it. */
 export function newRemoteProgram(): Command {
@@ -42,6 +43,7 @@ export function addRemoteCommands(program: Command): void {
   addUserCoinCommands(program)
   addLogCommands(program)
   addListenCommand(program)
+  addFeedCommands(program)
   addEncryptionCommands(program)
   addConformanceCommand(program)
 }

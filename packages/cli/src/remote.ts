@@ -2,7 +2,7 @@ import { readConfig } from '@svc/contract/config'
 import { readSandboxFile } from '@svc/server/sandbox/sandbox-file'
 import type { Command } from 'commander'
 import { printJson, printRecord, printRows } from './print.ts'
-import { findProfile, type Profile, readProfiles } from './profile-store.ts'
+import { configFolder, findProfile, type Profile, readProfiles } from './profile-store.ts'
 import { type ApiPath, TenantSession } from './tenant-session.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -24,7 +24,20 @@ export type TenantKind = 'merchant' | 'partner'
 const DEMO = { merchant: 'merchant', partner: 'incentivePartner' } as const
 
 /**
- * Signed in as the tenant of the profile; with none kept, as a demo tenant of the sandbox whose file is here.
+ * The tenant of the profile; with none kept, a demo tenant of the sandbox whose file is here. `folder` is where commands
+ * keep what they remember of it.
+ */
+export async function findTenant(
+  options: RemoteOptions,
+  demoKind: TenantKind = 'merchant',
+): Promise<Profile & { readonly name: string; readonly folder: string }> {
+  const demo = await demoProfile(options, demoKind)
+  if (demo) return { ...demo, folder: readConfig(process.env).DATA_DIR }
+  return { ...(await findProfile(process.env, options.profile)), folder: configFolder(process.env) }
+}
+
+/**
+ * Signed in as the tenant that `findTenant` finds.
  *
  * @throws UsageError where the command is of the other kind of tenant, before anything is sent
  */
@@ -33,8 +46,7 @@ export async function openProfile(
   kind?: TenantKind,
   demoKind: TenantKind = kind ?? 'merchant',
 ): Promise<TenantSession> {
-  const demo = await demoProfile(options, demoKind)
-  const { baseUrl, credentials, name } = demo ?? (await findProfile(process.env, options.profile))
+  const { baseUrl, credentials, name } = await findTenant(options, demoKind)
   const found = 'apiKey' in credentials ? 'merchant' : 'partner'
   if (kind !== undefined && kind !== found)
     throw new UsageError(

@@ -121,3 +121,34 @@ export const EVENTS = {
 export type EventType = keyof typeof EVENTS
 
 export const EVENT_TYPES = Object.keys(EVENTS) as EventType[]
+
+const HOLDER = [
+  'email',
+  'mobile',
+  'title',
+  'firstName',
+  'lastName',
+  'gender',
+  'specialDate',
+  'address',
+  'address2',
+  'city',
+  'state',
+  'country',
+  'pincode',
+  'deliveryAddress',
+  'deliveryAddress2',
+  'deliveryCity',
+  'deliveryState',
+  'deliveryCountry',
+  'deliveryPincode',
+  'pan',
+  'remarks',
+]
+
+/** The fields of events that erasure empties (decision C23): proofs of the feed hide them behind a salted digest. */
+export const ERASED_FIELDS: Partial<Record<EventType, readonly string[]>> = {
+  'card.created': HOLDER,
+  'card.status_changed': HOLDER,
+  'coins.voided': ['reason'],
+}

@@ -6,6 +6,7 @@ import { Paged } from './pages.ts'
 import { requireNumber } from './required.ts'
 import { retryAfterOf } from './retries.ts'
 import type { CallOptions } from './transport.ts'
+import { type FeedVerification, FeedVerifier, type VerifyOptions } from './verify-feed.ts'
 
 /** What each type of event brings along. */
 export interface EventData {
@@ -154,6 +155,17 @@ export class Events {
     const params = { query: { after: 'latest' as const } }
     const call = this.#api.call(options)
     return payloadOf(await this.#api.http.GET('/api/v0/events', { params, ...call })).next
+  }
+
+  /**
+   * Verifies that no event was changed, removed, added or moved since the head that you remember, and that the balances of
+   * your accounts are what their entries add up to. Keep `head` of the result for the next time; the guide says how heads
+   * are compared with those of others.
+   *
+   * @throws Error when the head is not signed by a published key; SvcError and others as all calls
+   */
+  verify(options: VerifyOptions = {}): Promise<FeedVerification> {
+    return new FeedVerifier(this.#api, options).verify()
   }
 
   /**

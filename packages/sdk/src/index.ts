@@ -25,6 +25,7 @@ export type {
   IncentiveCard,
   RewardsCard,
 } from './cards.ts'
+export type { Checkpoint, FeedBalance } from './checkpoint.ts'
 export type {
   CoinActivation,
   CoinAllocation,
@@ -76,6 +77,7 @@ export type { Demo, DemoMerchant, DemoPartner, SandboxOptions } from './sandbox.
 export { Sandbox } from './sandbox.ts'
 export type { paths } from './schema.ts'
 export type { CallOptions, ReadOptions, TransportOptions, WriteOptions } from './transport.ts'
+export type { FeedVerification, RememberedHead, VerifyOptions } from './verify-feed.ts'
 export { VERSION } from './version.ts'
 export type { WaitOptions } from './wait-for-payment.ts'
 export {

@@ -97,6 +97,7 @@ import {
 import { listAttempts } from './webhooks/list-attempts.ts'
 import { getEndpoint, listEndpoints } from './webhooks/list-endpoints.ts'
 import { listEvents } from './webhooks/list-events.ts'
+import { getEventProof, getFeedConsistency, getFeedHead, listEventLeaves } from './webhooks/prove-events.ts'
 import { publishedWebhookKeys } from './webhooks/published-webhook-keys.ts'
 import { type StreamServices, streamEvents } from './webhooks/stream-events.ts'
 
@@ -174,6 +175,10 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   listCoinHistory,
   getCoinLiability,
   listEvents,
+  getFeedHead,
+  listEventLeaves,
+  getEventProof,
+  getFeedConsistency,
   listOwnRequests,
   streamEvents,
   createEndpointOperation,

@@ -7,8 +7,16 @@ import type { MemberRole } from './member-roles.ts'
 export const PORTAL = '/portal'
 
 const OF_TENANTS = new Set(['merchant', 'partner', 'partnerWithId', 'partnerSession', 'tenant'])
-/** What takes what only a program makes (encrypted orders), or holds a connection open. */
-const FOR_PROGRAMS = new Set(['createGiftCard', 'bulkIssueGiftCards', 'streamEvents'])
+/** What takes what only a program makes (encrypted orders), holds a connection open, or is the material of proofs. */
+const FOR_PROGRAMS = new Set([
+  'createGiftCard',
+  'bulkIssueGiftCards',
+  'streamEvents',
+  'getFeedHead',
+  'listEventLeaves',
+  'getEventProof',
+  'getFeedConsistency',
+])
 
 /**
  * They move money, cannot be taken back, or decide who gets the tenant's events: the member must have proved who they

@@ -24,6 +24,17 @@ export const EVENT_CHECKS: readonly Check[] = [
          or n.first <> c.forgotten_sequence + 1 limit 100`,
   ),
   check(
+    'feed_trees',
+    FEEDS,
+    'The tree of a tenant’s feed has a leaf for each event that it counts (decision E7)',
+    (chosen) => `select c.tenant_id as subject,
+         c.proven_sequence || ' events in the tree, ' || coalesce(t.leaves, 0) || ' leaves' as detail
+       from event_counters c left join (
+         select tenant_id, sum(length(hashes) / 32) as leaves from feed_tiles
+         where level = 0 and ${chosen('tenant_id')} group by tenant_id) t using (tenant_id)
+       where ${chosen('c.tenant_id')} and c.proven_sequence <> coalesce(t.leaves, 0) limit 100`,
+  ),
+  check(
     'event_order',
     EVENTS,
     'The events of one object are numbered in the order in which they were committed',

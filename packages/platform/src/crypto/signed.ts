@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import type { DataKey, Keyring } from './keyring.ts'
 
 interface SigningKey {
@@ -49,4 +49,42 @@ function parsed(part: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Of Ed25519, in the ids of keys of signed notes. */
+const NOTE_ALGORITHM = Buffer.of(1)
+const KEY_ID_BYTES = 4
+
+/** The id by which a signature of a note names its key (C2SP signed-note). */
+function noteKeyId(name: string, privateKey: KeyObject): Buffer {
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
+  const hash = createHash('sha256').update(`${name}\n`).update(NOTE_ALGORITHM)
+  return hash.update(Buffer.from(x, 'base64url')).digest().subarray(0, KEY_ID_BYTES)
+}
+
+/** A text of whole lines as a signed note (C2SP signed-note, Ed25519), by the key that signs receipts. */
+export function signedNote(keyring: Keyring, name: string, text: string): string {
+  const { privateKey } = signingKey(keyring.newest('receipt_signing'))
+  const signature = Buffer.concat([noteKeyId(name, privateKey), sign(null, Buffer.from(text), privateKey)])
+  return `${text}\n— ${name} ${signature.toString('base64')}\n`
+}
+
+/** The text of a note that one of our keys signed under its first line; `undefined` for any other. */
+export function readSignedNote(keyring: Keyring, note: string): string | undefined {
+  const end = note.lastIndexOf('\n\n') + 1
+  const text = note.slice(0, end)
+  const [name = ''] = text.split('\n')
+  const [, signer, signature = ''] = note
+    .slice(end + 1)
+    .trimEnd()
+    .split(' ')
+  const bytes = Buffer.from(signature, 'base64')
+  const isOurs = keyring.all('receipt_signing').some((dataKey) => {
+    const { privateKey } = signingKey(dataKey)
+    return (
+      noteKeyId(name, privateKey).equals(bytes.subarray(0, KEY_ID_BYTES)) &&
+      verify(null, Buffer.from(text), createPublicKey(privateKey), bytes.subarray(KEY_ID_BYTES))
+    )
+  })
+  return end > 0 && signer === name && isOurs ? text : undefined
 }
