@@ -10,6 +10,7 @@ import { addBackupCommands } from './backup-commands.ts'
 import { addBooksCommands } from './books-commands.ts'
 import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
+import { addCellCommands } from './cell-commands.ts'
 import { addCoinCommands } from './coin-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
 import { addReturnedCommand } from './confirm-return.ts'
@@ -136,6 +137,7 @@ Examples:
   addOperatorCommands(admin)
   addMemberCommands(admin)
   addTenantCommands(admin)
+  addCellCommands(admin)
   addMerchantCommands(admin)
   addKeyCommands(admin)
   addPartnerCommands(admin)

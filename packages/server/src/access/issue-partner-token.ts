@@ -25,7 +25,7 @@ const BASIC = 'Basic realm="svc", charset="UTF-8"'
 const NO_CLIENT =
   'The client id and secret are missing: send them by HTTP Basic, or as client_id and client_secret in the form'
 const NO_CLIENT_ID = 'What was sent as the client id is none: client ids begin with cli_'
-const CLIENT_ID = /^cli_[0-9a-z]{26}$/
+const CLIENT_ID = /^cli_(?:[a-z]_)?[0-9a-z]{26}$/
 
 /** RFC 6749 section 3.2: unknown parameters are ignored. */
 const TokenRequest = Type.Object(
