@@ -73,7 +73,9 @@ export const createQrCode = command({
       const now = new Date(clock.of(merchantId).now())
       requireConsistent(request, payee.mcc, config.QR_AMOUNT_CAPS, now.getTime())
       const qrCodeId = newId('qr')
-      const tr = newId('svc').replace('_', keyring.home.cell ?? '').toUpperCase()
+      const tr = newId('svc')
+        .replace('_', keyring.home.cell ?? '')
+        .toUpperCase()
       const code = newQrCode(request, payee, { qrCodeId, tr, now })
       return {
         tenantId: merchantId,
