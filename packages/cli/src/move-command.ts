@@ -1,6 +1,7 @@
 import { addressOfCell, type CellDatabase, connectCell } from '@svc/app/cells/cell-connection'
 import { obstacles } from '@svc/app/cells/check-move'
 import { cellOf, listCells } from '@svc/app/cells/create-cell'
+import { mapsOf } from '@svc/app/cells/directory'
 import { abortMove, companions, moveTenant } from '@svc/app/cells/move-tenant'
 import { sumTables } from '@svc/app/cells/moved-tables'
 import type { Travel } from '@svc/app/cells/replication'
@@ -19,6 +20,7 @@ interface Options {
   readonly abort?: true
   readonly hold: number
   readonly router: readonly string[]
+  readonly routerMaps: string
   readonly json?: boolean
 }
 
@@ -46,10 +48,11 @@ export function addMoveCommand(tenant: Command): void {
     )
     .option(
       '--router <socket>',
-      'admin socket of HAProxy, whose map is changed at once; several: repeat it',
+      'admin socket of HAProxy, whose maps are changed at once; several: repeat it',
       (socket: string, sockets: readonly string[]) => [...sockets, socket],
       [] as readonly string[],
     )
+    .option('--router-maps <folder>', 'where its configuration says that the maps are', '/etc/haproxy/maps')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -82,7 +85,7 @@ async function move(tenantId: string, options: Options): Promise<void> {
       await requireAlone(source, tenantId)
       const tenants = await companions(source.client, tenantId)
       const travel = { source, target, from, to: options.to, tenants }
-      await carryOut(travel, options, () => directoryOf(urls, connect))
+      await carryOut(travel, options, { directory: () => directoryOf(urls, connect), connect })
     } finally {
       await Promise.all(opened.map((database) => database.close()))
     }
@@ -98,7 +101,8 @@ async function requireAlone({ client }: CellDatabase, tenantId: string): Promise
   if (!rows[0]!.alone) throw new UsageError(`Another command moves ${tenantId} just now`)
 }
 
-async function directoryOf(
+/** The database of the first cell, which has the directory. */
+export async function directoryOf(
   urls: CellUrls | undefined,
   connect: (cell: string) => Promise<CellDatabase>,
 ): Promise<CellDatabase> {
@@ -109,10 +113,15 @@ async function directoryOf(
   throw new UsageError('CELL_DATABASE_URLS does not name the first cell, which has the directory')
 }
 
+interface Directory {
+  readonly directory: () => Promise<CellDatabase>
+  readonly connect: (cell: string) => Promise<CellDatabase>
+}
+
 async function carryOut(
   travel: Travel,
-  { abort, dryRun, hold: holdMs, router, json = false }: Options,
-  directory: () => Promise<CellDatabase>,
+  { abort, dryRun, hold: holdMs, router: sockets, routerMaps, json = false }: Options,
+  { connect, directory: find }: Directory,
 ): Promise<void> {
   const { tenants, from, to } = travel
   const facts = { tenants: tenants.join(' '), from, to }
@@ -127,13 +136,9 @@ async function carryOut(
     await abortMove(travel)
     return printRecord({ ...facts, aborted: true }, json)
   }
-  const routed = () => setRoutes(router, tenants, to)
-  await moveTenant(travel, {
-    actor: cliActor(),
-    holdMs,
-    directory: await directory(),
-    report: progress,
-    routed,
-  })
+  const directory = await find()
+  const routed = async () =>
+    setRoutes({ sockets, maps: routerMaps }, await mapsOf(directory, connect, tenants))
+  await moveTenant(travel, { actor: cliActor(), holdMs, directory, report: progress, routed })
   printRecord({ ...facts, moved: true }, json)
 }

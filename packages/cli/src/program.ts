@@ -16,6 +16,7 @@ import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './c
 import { addReturnedCommand } from './confirm-return.ts'
 import { addConformanceCommand } from './conformance-command.ts'
 import { withInstallation } from './context.ts'
+import { addDirectoryCommands } from './directory-command.ts'
 import { addDisputeCommands } from './dispute-commands.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addEncryptionCommands } from './encryption-commands.ts'
@@ -138,6 +139,7 @@ Examples:
   addMemberCommands(admin)
   addTenantCommands(admin)
   addCellCommands(admin)
+  addDirectoryCommands(admin)
   addMerchantCommands(admin)
   addKeyCommands(admin)
   addPartnerCommands(admin)
