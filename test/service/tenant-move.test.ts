@@ -112,10 +112,12 @@ test(
     for (const from of ['a', 'b'] as const) {
       const moved = await move(merchant.merchantId, from)
       expect(moved, moved.stderr).toMatchObject({ code: 0 })
-      console.log(moved.stderr)
     }
     await orders.stop()
-    console.log(orders.longestMs, orders.acknowledged.length)
+    // For people who measure: how long it was from one acknowledgement of a caller to its next at most.
+    console.info(
+      `${orders.acknowledged.length} acknowledged; the longest pause was ${Math.round(orders.longestMs)} ms`,
+    )
     expect([...orders.statuses].filter((status) => ![200, 421, 503].includes(status))).toEqual([])
     expect(await codesAt(cells.a, merchant.merchantId)).toEqual(orders.acknowledged.toSorted())
     expect(await codesAt(cells.b, merchant.merchantId)).toEqual([])

@@ -126,9 +126,13 @@ async function carryOut(
   const { tenants, from, to } = travel
   const facts = { tenants: tenants.join(' '), from, to }
   if (dryRun) {
-    const [problems, sums] = await Promise.all([obstacles(travel), sumTables(travel.source.client, tenants)])
+    const problems = await obstacles(travel)
+    const beganMs = performance.now()
+    const sums = await sumTables(travel.source.client, tenants)
+    // So long the comparison takes under the hold.
+    const compareMs = Math.round(performance.now() - beganMs)
     const rows = sums.reduce((sum, table) => sum + Number(table.rows), 0)
-    printRecord({ ...facts, rows, obstacles: problems.join('; ') || 'none' }, json)
+    printRecord({ ...facts, rows, compareMs, obstacles: problems.join('; ') || 'none' }, json)
     if (problems.length > 0) process.exitCode = 1
     return
   }

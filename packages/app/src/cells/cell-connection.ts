@@ -16,7 +16,7 @@ export interface CellDatabase {
 }
 
 /** `application_name` of these sessions: a mover that died is found by it. */
-export const CELL_SESSION = 'svc cells'
+const CELL_SESSION = 'svc cells'
 
 export async function connectCell(address: DatabaseAddress): Promise<CellDatabase> {
   const options = { ...connectionOptions(address, undefined), application_name: CELL_SESSION }

@@ -2,14 +2,14 @@ import type { MasterKeys } from '@svc/platform/crypto/master-keys'
 import type pg from 'pg'
 import { type CellDatabase, CellRefused, inTransaction, recordCell, rowsOf } from './cell-connection.ts'
 
-export interface NewCell {
+interface NewCell {
   readonly cell: string
   /** Leading digits of the card numbers that it issues. */
   readonly cardRange: string
   readonly actor: string
 }
 
-export interface Cell {
+interface Cell {
   readonly cell: string
   readonly cardRange: string
   readonly since: Date

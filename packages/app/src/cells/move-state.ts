@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { CellRefused, rowsOf } from './cell-connection.ts'
 
-export type MoveState = 'copying' | 'held' | 'still' | 'moved' | 'arriving'
+type MoveState = 'copying' | 'held' | 'still' | 'moved' | 'arriving'
 
-export interface Move {
+interface Move {
   readonly tenantId: string
   readonly state: MoveState
   readonly cell: string

@@ -20,7 +20,7 @@ export const NOT_REPLICATED: Readonly<Record<string, string>> = {
 export const CARRIED = ['credential_refusals', 'credential_uses'] as const
 
 /** A table of tenants, with the column of its tenant. */
-export interface TenantTable {
+interface TenantTable {
   readonly name: string
   readonly column: string
 }
@@ -73,7 +73,7 @@ export async function deleteRows(client: pg.ClientBase, tenants: readonly string
 }
 
 /** How many rows of a table there are of these tenants, and a hash of all of them in whatever order. */
-export interface TableSum {
+interface TableSum {
   readonly name: string
   readonly rows: string
   readonly hash: string

@@ -2,7 +2,7 @@ import { createConnection } from 'node:net'
 import type { Maps } from './directory.ts'
 
 /** Running HAProxies with `deploy/haproxy/cells.cfg`. */
-export interface Routers {
+interface Routers {
   readonly sockets: readonly string[]
   /** Where their configuration says that the maps are. */
   readonly maps: string
