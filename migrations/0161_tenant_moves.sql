@@ -182,4 +182,4 @@ create or replace function lease_webhook_endpoints(as_holder text, keep text[], 
   end $$;
 
 revoke execute on all functions in schema svc from public;
-grant execute on function tenants_away, directory_moves, directory_moved to svc_service, svc_operator;
+grant execute on function tenants_away, directory_moves, directory_moved to svc_service;
