@@ -163,7 +163,8 @@ create or replace function lease_webhook_endpoints(as_holder text, keep text[], 
       select e.tenant_id, e.endpoint_id, as_holder, clock_timestamp() + lease
       from webhook_endpoints e
       where e.enabled
-        and not exists (select from tenants_away(array[e.tenant_id]))
+        and not exists (select from tenant_moves m where m.tenant_id = e.tenant_id
+          and (m.state in ('moved', 'arriving') or m.held_until > clock_timestamp()))
         and not exists (select from webhook_leases w
           where w.tenant_id = e.tenant_id and w.endpoint_id = e.endpoint_id and w.until >= clock_timestamp())
         and (exists (select from webhook_deliveries d
@@ -178,7 +179,8 @@ create or replace function lease_webhook_endpoints(as_holder text, keep text[], 
       select e.endpoint_id, e.tenant_id, e.modified_at
       from webhook_leases l join webhook_endpoints e using (tenant_id, endpoint_id)
       where l.holder = as_holder and l.until >= clock_timestamp() and e.enabled
-        and not exists (select from tenants_away(array[e.tenant_id]));
+        and not exists (select from tenant_moves m where m.tenant_id = e.tenant_id
+          and (m.state in ('moved', 'arriving') or m.held_until > clock_timestamp()));
   end $$;
 
 revoke execute on all functions in schema svc from public;

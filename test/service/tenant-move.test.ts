@@ -236,7 +236,7 @@ test(
     expect(await codesAt(cells.b, merchantId)).toHaveLength(3)
     const left = await asSuperuser(cells.a.db.database, (client) =>
       client.query(
-        `select slot_name from pg_replication_slots where slot_name like 'svc_move_%' union all
+        `select slot_name from pg_replication_slots where slot_type = 'logical' and database = current_database() union all
        select pubname from pg_publication`,
       ),
     )

@@ -32,6 +32,15 @@ export async function endMoves(client: pg.ClientBase, tenants: readonly string[]
   await client.query('delete from tenant_moves where tenant_id = any ($1)', [tenants])
 }
 
+/** Ends a hold whose move did not come to its last step: callers are served again. */
+export async function endHold(client: pg.ClientBase, tenants: readonly string[]): Promise<void> {
+  await client.query(
+    `update tenant_moves set state = 'copying', held_until = null
+     where tenant_id = any ($1) and state in ('held', 'still')`,
+    [tenants],
+  )
+}
+
 /** The hold ended by itself before the tenant was ready: callers were served again. */
 export class HoldEnded extends CellRefused {
   override name = 'HoldEnded'

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type CellDatabase, CellRefused, inTransaction, recordCell, rowsOf } from './cell-connection.ts'
 import { differences, obstacles } from './check-move.ts'
-import { endMoves, Hold, HoldEnded, movesOf, setMoves } from './move-state.ts'
+import { endHold, endMoves, Hold, HoldEnded, movesOf, setMoves } from './move-state.ts'
 import { CARRIED, deleteRows, keepReferences } from './moved-tables.ts'
 import {
   endReplication,
@@ -121,7 +121,7 @@ async function holdAndFlip(travel: Travel, options: MoveOptions): Promise<void> 
     try {
       return await holdOnce(travel, options)
     } catch (error) {
-      await setMoves(travel.source.client, travel.tenants, { state: 'copying', cell: travel.to })
+      await endHold(travel.source.client, travel.tenants)
       if (!(error instanceof HoldEnded) || tries === HOLDS_MAX) throw error
       options.report(`held for ${options.holdMs} ms without an end; served again, then held once more`)
     }

@@ -55,9 +55,9 @@ function conninfo({ address }: CellDatabase): string {
 }
 
 const subscriptions = (travel: Travel) =>
-  rowsOf<{ oid: number; enabled: boolean }>(
+  rowsOf<{ oid: number }>(
     travel.target.client,
-    `select s.oid::int as oid, s.subenabled as enabled from pg_subscription s join pg_database d on d.oid = s.subdbid
+    `select s.oid::int as oid from pg_subscription s join pg_database d on d.oid = s.subdbid
      where s.subname = $1 and d.datname = current_database()`,
     [nameOf(travel)],
   )
@@ -121,27 +121,30 @@ export async function untilReplayed(travel: Travel): Promise<void> {
 export async function endReplication(travel: Travel): Promise<void> {
   const { source, target } = travel
   const name = nameOf(travel)
-  if (await isSubscribed(travel)) {
+  const slots = [name]
+  for (const { oid } of await subscriptions(travel)) {
+    // Of tables that were still copied.
+    slots.push(`pg\\_${oid}\\_sync\\_%`)
     await target.client.query(`alter subscription ${name} disable`)
     await target.client.query(`alter subscription ${name} set (slot_name = none)`)
     await target.client.query(`drop subscription ${name}`)
   }
-  await dropSlots(source.client, name)
+  for (const slot of slots) await dropSlots(source.client, slot)
   await source.client.query(`drop publication if exists ${name}`)
 }
 
-/** The slot of the move; those of tables that were still copied are named by the subscription and end with it. */
-async function dropSlots(client: pg.ClientBase, name: string): Promise<void> {
+/** Slots of this name or pattern; one that a server process still reads is freed first. */
+async function dropSlots(client: pg.ClientBase, pattern: string): Promise<void> {
   for (;;) {
-    const [slot] = await rowsOf<{ pid: number | null }>(
+    const slots = await rowsOf<{ name: string; pid: number | null }>(
       client,
-      'select active_pid as pid from pg_replication_slots where slot_name = $1',
-      [name],
+      'select slot_name as name, active_pid as pid from pg_replication_slots where slot_name like $1',
+      [pattern],
     )
-    if (!slot) return
-    if (slot.pid === null)
-      await client.query('select pg_drop_replication_slot($1)', [name]).catch(() => undefined)
-    else await client.query('select pg_terminate_backend($1)', [slot.pid])
+    if (slots.length === 0) return
+    for (const { name, pid } of slots)
+      if (pid !== null) await client.query('select pg_terminate_backend($1)', [pid])
+      else await client.query('select pg_drop_replication_slot($1)', [name]).catch(() => undefined)
     await sleep(POLL_MS)
   }
 }
