@@ -51,17 +51,24 @@ export interface Response {
   readonly text: string
 }
 
+interface Sent {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
 /** A POST over TLS; the path goes out as it is written. */
-export const fetchPath = (port: number, path: string): Promise<Response> =>
+export const fetchPath = (port: number, path: string, { headers = {}, body }: Sent = {}): Promise<Response> =>
   new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, path, method: 'POST', rejectUnauthorized: false, agent: false }
+    const target = { host: '127.0.0.1', port, path, method: 'POST' }
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+    const options = { ...target, headers: { ...headers, ...length }, rejectUnauthorized: false, agent: false }
     request(options, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (part: string) => (text += part))
       response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, text }))
     })
       .once('error', reject)
-      .end()
+      .end(body)
   })
 
 export const statusOf = async (port: number, path: string): Promise<number> =>

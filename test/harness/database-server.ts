@@ -27,6 +27,13 @@ export const TEMPLATE_WITH_KEYS = 'svc_template_with_keys'
 export const MASTER_KEY = createHash('sha256').update('master key of the tests').digest('base64')
 
 const SETTINGS = {
+  // Tenants move between two databases of the server.
+  wal_level: 'logical',
+  max_replication_slots: '50',
+  max_wal_senders: '50',
+  max_logical_replication_workers: '20',
+  max_worker_processes: '32',
+  max_sync_workers_per_subscription: '6',
   max_connections: '300',
   // Of hundreds of databases, each a copy of the template, the usual 128 MB hold a few.
   shared_buffers: '1GB',

@@ -4,6 +4,7 @@ export const PLATFORM_TABLES: Record<string, string> = {
   approval_limit: 'from which amount on a posting needs two people',
   batches: 'ids of transactions',
   book_closings: 'signed totals of the whole ledger',
+  cells: 'all databases of the installation, by their letters',
   keyring: 'wrapped keys of the installation',
   tenants: 'ids and kinds of who exists',
   installation: 'the name of what the database holds',

@@ -196,9 +196,18 @@ describe('programs accept their files', () => {
     return both
   }
 
-  test.skipIf(!isInstalled('haproxy')).each(['haproxy/svc.cfg', 'haproxy/postgresql.cfg'])('%s', (file) => {
+  /** With the maps that the file names, empty. */
+  const withMaps = (config: string): string => {
+    for (const [, name] of config.matchAll(/\/etc\/haproxy\/maps\/(\w+\.map)/g))
+      writeFileSync(join(folder, name!), '')
+    return config.replaceAll('/etc/haproxy/maps', folder)
+  }
+
+  test
+    .skipIf(!isInstalled('haproxy'))
+    .each(['haproxy/svc.cfg', 'haproxy/cells.cfg', 'haproxy/postgresql.cfg'])('%s', (file) => {
     const config = join(folder, 'haproxy.cfg')
-    writeFileSync(config, textOf(file).replace('/etc/haproxy/tls.pem', withCertificate()))
+    writeFileSync(config, withMaps(textOf(file).replace('/etc/haproxy/tls.pem', withCertificate())))
     const { status, stderr } = spawnSync('haproxy', ['-c', '-f', config], { encoding: 'utf8' })
     expect(status, stderr).toBe(0)
   })

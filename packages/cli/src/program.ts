@@ -9,10 +9,12 @@ import { addBankAccountCommands } from './bank-account-commands.ts'
 import { addBooksCommands } from './books-commands.ts'
 import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
+import { addCellCommands } from './cell-commands.ts'
 import { addCoinCommands } from './coin-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
 import { addReturnedCommand } from './confirm-return.ts'
 import { withInstallation } from './context.ts'
+import { addDirectoryCommands } from './directory-command.ts'
 import { addDisputeCommands } from './dispute-commands.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addEndAccessCommand } from './end-access-command.ts'
@@ -109,6 +111,8 @@ Examples:
   addOperatorCommands(admin)
   addMemberCommands(admin)
   addTenantCommands(admin)
+  addCellCommands(admin)
+  addDirectoryCommands(admin)
   addMerchantCommands(admin)
   addKeyCommands(admin)
   addPartnerCommands(admin)

@@ -1,6 +1,7 @@
 import { findClosing, leftOpen, listClosings, startClosing } from '@svc/console-api/tenant-closing'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
+import { addMoveCommand } from './move-command.ts'
 import { printJson, printRecord, printRows } from './print.ts'
 import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
@@ -22,7 +23,9 @@ interface Json {
 }
 
 export function addTenantCommands(program: Command): void {
-  const tenant = program.command('tenant').description('close merchants and partners that leave')
+  const tenant = program
+    .command('tenant')
+    .description('close merchants and partners that leave, move them between cells')
   tenant
     .command('close <tenantId>')
     .description(
@@ -44,6 +47,7 @@ export function addTenantCommands(program: Command): void {
     .action((tenantId: string | undefined, options: Json & { readonly all?: boolean }) =>
       tenantId === undefined ? list(options) : show(tenantId, options),
     )
+  addMoveCommand(tenant)
 }
 
 const noTenant = (tenantId: string): never => {

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { ALERT_SETTINGS, alertErrors } from './alert-settings.ts'
 import { CARD_SETTINGS } from './card-settings.ts'
+import { CELL_SETTINGS } from './cell-settings.ts'
 import { CONSOLE_SETTINGS } from './console-settings.ts'
 import { type Environment, givenSecret, isGiven } from './given-secret.ts'
 import { INTERPRETATION_SETTINGS } from './interpretations.ts'
@@ -85,6 +86,7 @@ export const SETTINGS = {
     'optional',
     '`required`: in live mode, connections are refused on which `synchronous_standby_names` is empty, so that no acknowledged write is lost in a failover.',
   ),
+  ...CELL_SETTINGS,
   DATABASE_POOL_SIZE: whole(12, 4, 500, 'Connections to the database per process.'),
   SVC_MASTER_KEY: masterKeys,
   ...VAULT_SETTINGS,

@@ -402,6 +402,12 @@ export const FAILURES = {
     'Internal error',
     'Try again with the same Idempotency-Key. If the error persists, report the request id.',
   ),
+  moved: kind(
+    421,
+    'SYSTEM_ERROR',
+    'The tenant is served by another cell',
+    'Nothing was done. Send the request again, to the public address: its router knows where the tenant is by now.',
+  ),
   overloaded: kind(
     503,
     'SYSTEM_ERROR',

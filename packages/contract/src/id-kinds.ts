@@ -74,6 +74,9 @@ export type IdPrefix = keyof typeof ID_KINDS
 export const idFloor = (prefix: IdPrefix, at: Date): string =>
   `${prefix}_${timeOfId(Math.max(0, at.getTime()))}`
 
+/** The part of an id that names the cell that issued it (decision X40); none where there are no cells. */
+export const inCell = (cell: string | undefined): string => (cell === undefined ? '' : `${cell}_`)
+
 /** A public id such as `qr_01jq…`: the prefix shows what it is, callers treat it as opaque. */
 export const newId = (prefix: IdPrefix, nowMs: number, random: RandomBytes): string =>
   `${prefix}_${sortableId(nowMs, random)}`

@@ -2,6 +2,7 @@ import type { Keyring } from '@svc/platform/crypto/keyring'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { Homes } from '../tenants/homes.ts'
 import type { CardKey } from './card.ts'
 import type { CardMessage } from './card-message.ts'
 
@@ -29,12 +30,15 @@ export function cardDirectory(
     (keys) => database.directory(CARDS, [[], keys.map(({ id }) => id)]),
     ({ digest }) => ({ tenantId: '', id: digest }),
   )
+  const homes = new Homes(database)
   return async ({ token, cardNumber }) => {
     const digest = cardNumber === null ? null : keyring.digest('card_number_digest', cardNumber)
     const [named, numbered] = await Promise.all([
       token === null ? undefined : byToken.get('', token),
       digest === null ? undefined : byNumber.get('', digest.toString('base64')),
     ])
+    if (token !== null && !named) await homes.requireNotMoved('card_token', token)
+    if (digest !== null && !numbered) await homes.requireNotMoved('card_number', digest.toString('hex'))
     if (token === null) return numbered
     // A message that names two cards names none.
     return digest === null || named?.svcCardId === numbered?.svcCardId ? named : undefined

@@ -22,7 +22,7 @@ export const numberDrawer =
   ({ config, keyring, random }: Pick<CommandTools, 'config' | 'keyring' | 'random'>) =>
   (cardId: string): DrawnNumber[] =>
     Array.from({ length: NUMBERS_DRAWN }, () => {
-      const number = drawCardNumber(config.CARD_BIN, random)
+      const number = drawCardNumber(keyring.home.cardRange ?? config.CARD_BIN, random)
       return {
         encrypted: () => keyring.encrypt('card_number', Buffer.from(number), cardId),
         digest: keyring.digest('card_number_digest', number),

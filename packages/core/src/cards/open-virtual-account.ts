@@ -6,7 +6,12 @@ import type { BatchTx } from '@svc/platform/db/batch'
 import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { cardAccounts } from './card-account.ts'
-import { drawVirtualAccounts, type VirtualAccount, virtualAccounts } from './virtual-account.ts'
+import {
+  drawVirtualAccounts,
+  type VirtualAccount,
+  virtualAccountPrefix,
+  virtualAccounts,
+} from './virtual-account.ts'
 
 interface OpenVirtualAccount {
   readonly partnerId: string
@@ -57,11 +62,11 @@ export const openVirtualAccount = command({
   name: 'openVirtualAccount',
 
   prepare:
-    ({ config, random }) =>
+    ({ config, keyring, random }) =>
     (args: OpenVirtualAccount): Prepared => ({
       ...args,
       tenantId: args.partnerId,
-      drawn: drawVirtualAccounts(config.VIRTUAL_ACCOUNT_PREFIX, random),
+      drawn: drawVirtualAccounts(virtualAccountPrefix(config.VIRTUAL_ACCOUNT_PREFIX, keyring.home), random),
     }),
 
   lock,

@@ -12,6 +12,7 @@ import type { Transfer } from '../ledger/transfers.ts'
 import type { QuarantineReason, StatedField } from '../rails/quarantine-reason.ts'
 import { noticeDigest, notNew, type RailNotice, storeNotices } from '../rails/rail-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
+import { Homes } from '../tenants/homes.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { type BankCredit, bankCredits } from './bank-credit.ts'
 import { fundingAccounts, fundingTransfer } from './card-account.ts'
@@ -87,6 +88,7 @@ export const receiveBankCredit = command({
   isSigned: true,
 
   prepare({ config, database, newId }) {
+    const homes = new Homes(database)
     const accounts = new BatchedLookup<DirectoryRow>(
       (keys) => database.directory(NUMBERS, [keys.map(({ id }) => id)]),
       ({ number }) => ({ tenantId: '', id: number }),
@@ -94,6 +96,7 @@ export const receiveBankCredit = command({
     return async (args: ReceiveBankCreditArgs): Promise<Prepared> => {
       const transfer = 'transfer' in args.read ? args.read.transfer : undefined
       const account = transfer && (await accounts.get('', transfer.virtualAccount))
+      if (transfer && !account) await homes.requireNotMoved('virtual_account', transfer.virtualAccount)
       return {
         args,
         transfer,

@@ -1,4 +1,5 @@
 import type { RandomBytes } from '@svc/kernel/ids'
+import type { Home } from '@svc/platform/db/home'
 import { instant, type RowOf, table, text } from '@svc/platform/db/table'
 import { Type } from 'typebox'
 
@@ -16,7 +17,7 @@ const DIGITS = 10
 const NUMBERS_DRAWN = 3
 
 /**
- * The prefix, ten digits drawn by chance, and two check digits (ISO/IEC 7064 MOD 97-10 of the ten): a number with one wrong
+ * The prefix, in a cell its letter, ten digits drawn by chance, and two check digits (ISO/IEC 7064 MOD 97-10 of the ten): a number with one wrong
  * digit, or two that changed places, is no number of another account.
  */
 export function drawVirtualAccount(prefix: string, random: RandomBytes): string {
@@ -27,6 +28,10 @@ export function drawVirtualAccount(prefix: string, random: RandomBytes): string 
   const check = 98n - ((BigInt(digits) * 100n) % 97n)
   return `${prefix}${digits}${String(check).padStart(2, '0')}`
 }
+
+/** With what the numbers of a cell begin: after the prefix numbers of no cell have a digit, so none is of two cells. */
+export const virtualAccountPrefix = (prefix: string, { cell = '' }: Home): string =>
+  `${prefix}${cell.toUpperCase()}`
 
 export const drawVirtualAccounts = (prefix: string, random: RandomBytes): string[] =>
   Array.from({ length: NUMBERS_DRAWN }, () => drawVirtualAccount(prefix, random))

@@ -66,14 +66,16 @@ export const createQrCode = command({
 
   prepare(tools) {
     const payeeOf = payeeLookup(tools)
-    const { clock, config, newId } = tools
+    const { clock, config, keyring, newId } = tools
     return async ({ merchantId, request }: CreateQrCode) => {
       const payee = (await payeeOf(merchantId)) ?? fail('invalid_token')
       if (payee.mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
       const now = new Date(clock.of(merchantId).now())
       requireConsistent(request, payee.mcc, config.QR_AMOUNT_CAPS, now.getTime())
       const qrCodeId = newId('qr')
-      const tr = newId('svc').replace('_', '').toUpperCase()
+      const tr = newId('svc')
+        .replace('_', keyring.home.cell ?? '')
+        .toUpperCase()
       const code = newQrCode(request, payee, { qrCodeId, tr, now })
       return {
         tenantId: merchantId,

@@ -125,6 +125,8 @@ export class AccessTokens {
       access_key: accessKey,
       scope,
       limits: limitsRevision,
+      // For routers in front of cells (decision X40); absent where there are none.
+      cell: keyring.home.cell,
       iss: publicUrl(),
       sub: claims.tenantId,
       aud: AUDIENCE,

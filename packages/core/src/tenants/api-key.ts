@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { newId } from '@svc/contract/id-kinds'
+import { inCell, newId } from '@svc/contract/id-kinds'
 import { base32, type RandomBytes } from '@svc/kernel/ids'
 import { Secret } from '@svc/kernel/secret'
 import type { Keyring } from '@svc/platform/crypto/keyring'
@@ -21,7 +21,7 @@ import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { requireOpenTenant } from './tenant.ts'
 import { announce } from './tenant-events.ts'
 
-const FORM = /^svc_(?:test|live)_[0-9a-z]{32}_[0-9a-z]{6}$/
+const FORM = /^svc_(?:test|live)_(?:[a-z]_)?[0-9a-z]{32}_[0-9a-z]{6}$/
 
 const checksum = (text: string): string => {
   const sum = Buffer.alloc(4)
@@ -29,9 +29,12 @@ const checksum = (text: string): string => {
   return base32(sum)
 }
 
-/** `svc_<test or live>_<160 random bits>_<checksum>` (decision A5): scanners know it, typing errors show at once. */
-export function newApiKey(mode: 'test' | 'live', random: RandomBytes): Secret {
-  const key = `svc_${mode}_${base32(random(20))}`
+/**
+ * `svc_<test or live>_<160 random bits>_<checksum>` (decision A5): scanners know it, typing errors show at once. In a cell
+ * its letter is before the random bits.
+ */
+export function newApiKey(mode: 'test' | 'live', random: RandomBytes, cell?: string): Secret {
+  const key = `svc_${mode}_${inCell(cell)}${base32(random(20))}`
   return new Secret(`${key}_${checksum(key)}`)
 }
 
@@ -40,8 +43,9 @@ export function looksLikeApiKey(text: string): boolean {
   return FORM.test(text) && text.endsWith(`_${checksum(text.slice(0, text.lastIndexOf('_')))}`)
 }
 
+const SHOWN = /^svc_(?:test|live)_(?:[a-z]_)?.{0,6}/
 /** What may be shown of a key, to distinguish it from others. */
-export const apiKeyPrefix = (key: string): string => key.slice(0, 'svc_test_'.length + 6)
+export const apiKeyPrefix = (key: string): string => SHOWN.exec(key)?.[0] ?? key.slice(0, 15)
 
 export const apiKeys = table('api_keys', 'k', ['tenantId', 'apiKeyId'], {
   apiKeyId: text,
@@ -80,7 +84,7 @@ export async function issueApiKey(
   name: string,
 ): Promise<{ apiKeyId: string; secret: Secret }> {
   await requireOpenTenant(tx, tenantId)
-  const issued = newApiKey(maker.mode, maker.random)
+  const issued = newApiKey(maker.mode, maker.random, maker.keyring.home.cell)
   const apiKeyId = newId('key', Date.now(), maker.random)
   const key = issued.reveal()
   const digest = maker.keyring.digest('api_key_digest', key)

@@ -1,4 +1,4 @@
-import { newId } from '@svc/contract/id-kinds'
+import { inCell, newId } from '@svc/contract/id-kinds'
 import { base32 } from '@svc/kernel/ids'
 import { required } from '@svc/kernel/invariant'
 import { Secret } from '@svc/kernel/secret'
@@ -109,7 +109,7 @@ export async function issueOAuthClient(
   name: string,
 ): Promise<OAuthClient> {
   await requireOpenTenant(tx, partnerId)
-  const clientId = newId('cli', Date.now(), maker.random)
+  const clientId = newId('cli', Date.now(), maker.random).replace('_', `_${inCell(maker.keyring.home.cell)}`)
   const clientSecret = new Secret(`svc_secret_${base32(maker.random(25))}`)
   const digest = secretDigest(maker.keyring, clientId, clientSecret.reveal())
   oauthClients.insert(tx, [{ clientId, tenantId: partnerId, name, secretDigest: digest }])

@@ -6,9 +6,10 @@ import { statement } from '@svc/platform/db/statement'
  * Old enough that a token of a key revoked before has expired: the longest life of a token, and a day by which the clock
  * of the database may have been wrong. Looked back from the earlier of its clock and ours.
  */
-const CHANGES = statement<{ subject: string; revision: number | null }>(
+const CHANGES = statement<{ subject: string; revision: number | null; moves: boolean }>(
   'directory_credential_changes',
-  `select subject, revision from directory_credential_changes(least($1, now()) - interval '49 hours')`,
+  `select subject, revision, false as moves from directory_credential_changes(least($1, now()) - interval '49 hours')
+   union all select tenant_id, null, true from directory_moves()`,
 )
 
 /** From this age on the list is read again in the background. */
@@ -26,6 +27,7 @@ export class Revocations {
   readonly #clock: Clock
   #revoked: ReadonlySet<string> = new Set()
   #revisions: ReadonlyMap<string, number> = new Map()
+  #moving: ReadonlySet<string> = new Set()
   /** When the read that gave the list began, in `performance.now()` time. */
   #readAtMs = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | undefined
@@ -56,6 +58,11 @@ export class Revocations {
     return subjects.some((subject) => this.#revoked.has(subject))
   }
 
+  /** Whether a tenant is on its way to another cell, or lives there, as of the last `includes`. */
+  moves(tenantId: string): boolean {
+    return this.#moving.has(tenantId)
+  }
+
   /** The revision of a credential's limits that the list has, as of the last `includes`. */
   revisionOf(credentialId: string): number {
     return this.#revisions.get(credentialId) ?? 0
@@ -71,7 +78,10 @@ export class Revocations {
     const beganAtMs = performance.now()
     try {
       const rows = await this.#database.directory(CHANGES, [new Date(this.#clock.now())])
-      this.#revoked = new Set(rows.filter(({ revision }) => revision === null).map(({ subject }) => subject))
+      this.#moving = new Set(rows.filter(({ moves }) => moves).map(({ subject }) => subject))
+      this.#revoked = new Set(
+        rows.filter(({ moves, revision }) => !moves && revision === null).map(({ subject }) => subject),
+      )
       this.#revisions = new Map(
         rows.flatMap(({ subject, revision }) => (revision === null ? [] : [[subject, revision] as const])),
       )

@@ -6,6 +6,7 @@ import { groupBy } from '@svc/kernel/group-by'
 import { invariant } from '@svc/kernel/invariant'
 import type { Database, Tx } from '../db/database.ts'
 import { readEpoch } from '../db/epoch.ts'
+import { type Home, readHome } from '../db/home.ts'
 import { statement } from '../db/statement.ts'
 import { takeTurn } from '../db/turn.ts'
 import { Loop, type LoopTools } from '../loop.ts'
@@ -116,6 +117,7 @@ export class Keyring {
   /** Not retired, in order of their effect. */
   #live: ReadonlyMap<KeyPurpose, readonly LoadedKey[]> = new Map()
   #refreshing: Promise<void> | undefined
+  #home: Home = {}
   /** Which data these keys belong to: a restore brings others. */
   readonly epoch: string
 
@@ -185,7 +187,13 @@ export class Keyring {
     return new Loop({ name: 'keyring_refresh', everyMs: KEYRING_REFRESH_MS, work }, tools)
   }
 
+  /** The cell that issues what is made with these keys, as of the last refresh. */
+  get home(): Home {
+    return this.#home
+  }
+
   async #load(): Promise<void> {
+    this.#home = await readHome(this.#database)
     const rows = await this.#database.directory(LOAD, [], 'silence')
     const known = new Set(this.#masterKeys.ids)
     // A retired key that a master key of the past wrapped is no reason not to start.

@@ -1,3 +1,4 @@
+import { Homes } from '@svc/core/tenants/homes'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import type { FastifyRequest } from 'fastify'
@@ -26,12 +27,15 @@ export function accessKeyLookup({
     (keys) => database.directory(ACCESS_KEYS, [keys.map(({ id }) => id)]),
     ({ accessKey }) => ({ tenantId: '', id: accessKey }),
   )
+  const homes = new Homes(database)
   return async ({ headers, routeOptions }) => {
     const key = headers['merchantaccesskey']
     const mayServe =
       config.ACCESS_KEY_ALONE === 'accept' && routeOptions.config.acceptsAccessKeyAlone === true
     if (!mayServe || headers.authorization !== undefined || typeof key !== 'string') return undefined
     const holder = await holders.get('', key)
+    if (holder) await homes.require(holder.tenantId)
+    else await homes.requireNotMoved('access_key', key)
     return holder && { tenantId: holder.tenantId }
   }
 }

@@ -5,6 +5,7 @@ import type { AccessTokens, LiveToken } from '@svc/core/tenants/access-token'
 import { type LiveLimits, refuseAddress } from '@svc/core/tenants/credential-limits'
 import type { CredentialRefusals } from '@svc/core/tenants/credential-refusals'
 import type { CredentialUses } from '@svc/core/tenants/credential-uses'
+import { Homes } from '@svc/core/tenants/homes'
 import { LimitsInForce } from '@svc/core/tenants/limits-in-force'
 import { refuseHeader, refuseToken } from '@svc/core/tenants/refused-token'
 import { Revocations } from '@svc/core/tenants/revocations'
@@ -80,6 +81,7 @@ export function authenticators(services: TokenServices) {
   const tokens = services.accessTokens
   const revocations = new Revocations(services.database, services.clock)
   const inForce = new LimitsInForce(services.database, revocations)
+  const homes = new Homes(services.database)
   const requireWithinLimits = limiter(services, revocations, inForce)
 
   async function bearer(request: FastifyRequest, kind: TenantKind | 'either'): Promise<LiveToken> {
@@ -87,6 +89,7 @@ export function authenticators(services: TokenServices) {
     if (text === undefined || !text.startsWith('eyJ')) return refuseHeader(request.headers.authorization)
     const token = await tokens.verify(text, kind)
     if (await revocations.includes(token.tenantId, token.credentialId)) refuseToken('revoked')
+    if (revocations.moves(token.tenantId)) await homes.require(token.tenantId)
     await requireWithinLimits(token, request)
     services.credentialUses.note(token.tenantId, token.credentialId)
     return token

@@ -3,6 +3,7 @@ import type { IssuedToken, TokenClaims } from '@svc/core/tenants/access-token'
 import { apiKeyPrefix, looksLikeApiKey } from '@svc/core/tenants/api-key'
 import { type LimitsRow, limitsOf, liveLimits, refuseAddress } from '@svc/core/tenants/credential-limits'
 import { FailedAttempts } from '@svc/core/tenants/failed-attempts'
+import { Homes } from '@svc/core/tenants/homes'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { LRUCache } from 'lru-cache'
@@ -65,6 +66,7 @@ export const issueMerchantToken = query({
   mount(services: TokenServices) {
     const { accessTokens: tokens, clock, config, credentialUses, database, keyring } = services
     const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
+    const homes = new Homes(database)
     // Without a tenant: the lookup finds who holds a key.
     const holders = new BatchedLookup<ApiKeyHolder>(
       (keys) => database.directory(HOLDERS, [keys.map(({ id }) => Buffer.from(id, 'hex'))]),
@@ -92,9 +94,10 @@ export const issueMerchantToken = query({
       config.TOKEN_EXPIRY === 'instant' ? expiresAtMs : expiresAtMs - clock.of(tenantId).now()
     return async ({ headers, address, countAs }) => {
       const key = String(headers['api-key'] ?? '')
-      const holder = looksLikeApiKey(key)
-        ? await holders.get('', keyring.digest('api_key_digest', key).toString('hex'))
-        : undefined
+      const digest = looksLikeApiKey(key) ? keyring.digest('api_key_digest', key).toString('hex') : undefined
+      const holder = digest === undefined ? undefined : await holders.get('', digest)
+      if (holder) await homes.require(holder.tenant_id)
+      else if (digest !== undefined) await homes.requireNotMoved('api_key', digest)
       if (!holder?.usable || !holder.access_key) {
         await failedAttempts.count(address, apiKeyPrefix(key))
         // A malformed, an unknown and a revoked key get one response (decision A11).

@@ -3,6 +3,7 @@ import { fail } from '@svc/contract/errors'
 import { isScope, SCOPES, type Scope } from '@svc/contract/scopes'
 import { type LimitsRow, limitsOf, liveLimits, refuseAddress } from '@svc/core/tenants/credential-limits'
 import { FailedAttempts } from '@svc/core/tenants/failed-attempts'
+import { Homes } from '@svc/core/tenants/homes'
 import { secretDigest } from '@svc/core/tenants/partner'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
@@ -25,7 +26,7 @@ const BASIC = 'Basic realm="svc", charset="UTF-8"'
 const NO_CLIENT =
   'The client id and secret are missing: send them by HTTP Basic, or as client_id and client_secret in the form'
 const NO_CLIENT_ID = 'What was sent as the client id is none: client ids begin with cli_'
-const CLIENT_ID = /^cli_[0-9a-z]{26}$/
+const CLIENT_ID = /^cli_(?:[a-z]_)?[0-9a-z]{26}$/
 
 /** RFC 6749 section 3.2: unknown parameters are ignored. */
 const TokenRequest = Type.Object(
@@ -82,6 +83,7 @@ export const issuePartnerToken = query({
   mount(services: TokenServices) {
     const { accessTokens: tokens, config, credentialUses, database, keyring } = services
     const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
+    const homes = new Homes(database)
     const clients = new BatchedLookup<ClientRow>(
       (keys) => database.directory(CLIENTS, [keys.map(({ id }) => id)]),
       ({ client_id: id }) => ({ tenantId: '', id }),
@@ -89,6 +91,8 @@ export const issuePartnerToken = query({
     return async ({ headers, body, address, countAs }) => {
       const { clientId, secret } = credentials(headers['authorization'], body)
       const client = CLIENT_ID.test(clientId) ? await clients.get('', clientId) : undefined
+      if (client) await homes.require(client.tenant_id)
+      else if (CLIENT_ID.test(clientId)) await homes.requireNotMoved('client', clientId)
       const given = secretDigest(keyring, clientId, secret)
       const right = timingSafeEqual(given, client?.secret_digest ?? Buffer.alloc(given.length))
       if (!client?.usable || !right) {

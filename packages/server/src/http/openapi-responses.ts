@@ -161,10 +161,12 @@ export function commonErrors(operation: Operation): ErrorCode[] {
     ...(hasForm ? (['unsupported_media_type'] as const) : []),
     'headers_too_large',
     ...(auth === 'merchant' ? (['access_key_mismatch'] as const) : []),
-    ...(isPublic(operation) || isOfPeople(operation) ? [] : (['invalid_token', 'rate_limited'] as const)),
-    ...(operation.limitedBy ? (['rate_limited'] as const) : []),
+    ...(isPublic(operation) || isOfPeople(operation)
+      ? []
+      : (['invalid_token', 'moved', 'rate_limited'] as const)),
+    ...(operation.limitedBy ? (['moved', 'rate_limited'] as const) : []),
     // Only for a wrong signature (decision A11).
-    ...(hasForm ? [] : (['invalid_signature', 'rate_limited'] as const)),
+    ...(hasForm ? [] : (['invalid_signature', 'moved', 'rate_limited'] as const)),
     ...(isOfPeople(operation) ? (['not_signed_in', 'role_too_low', 'rate_limited'] as const) : []),
     ...(isOfPeople(operation) && !operation.beforeSecondFactor ? (['second_factor_needed'] as const) : []),
     ...(operation.stepUp ? (['step_up_required'] as const) : []),

@@ -1,7 +1,10 @@
 import { Failure } from '@svc/contract/errors'
-import { isUnavailable } from '@svc/platform/db/database'
+import { isUnavailable, sqlState } from '@svc/platform/db/database'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import { invalidFields } from './validation.ts'
+
+/** SQLSTATE of a write for a tenant that is not served here now. */
+const TENANT_AWAY = 'SV421'
 
 const BY_CODE: Record<string, (request: FastifyRequest) => Failure> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions: { bodyLimit } }) =>
@@ -23,6 +26,9 @@ export function toFailure(error: FastifyError | Failure, request: FastifyRequest
   if (known) return known(request)
   // Set by Fastify on what broke off while a body was read: the caller went away, not our database.
   if (error.statusCode === 400) return new Failure('bad_request', { cause: error })
+  // A request that began before its tenant was held for its move (decision X40).
+  if (sqlState(error) === TENANT_AWAY)
+    return new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause: error, isOrderly: true })
   if (isUnavailable(error))
     return new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause: error })
   return new Failure('internal_error', { cause: error })

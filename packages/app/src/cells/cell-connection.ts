@@ -1,0 +1,67 @@
+import type { CellUrls } from '@svc/contract/cell-settings'
+import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
+import { DatabaseClient } from '@svc/platform/db/server-locator'
+import type pg from 'pg'
+
+/** What the person at the keyboard has to change first; its message is for them. */
+export class CellRefused extends Error {
+  override name = 'CellRefused'
+}
+
+/** A connection with the owner's rights to the database of a cell. */
+export interface CellDatabase {
+  readonly client: pg.Client
+  readonly address: DatabaseAddress
+  close(): Promise<void>
+}
+
+/** `application_name` of these sessions: a mover that died is found by it. */
+const CELL_SESSION = 'svc cells'
+
+export async function connectCell(address: DatabaseAddress): Promise<CellDatabase> {
+  const options = { ...connectionOptions(address, undefined), application_name: CELL_SESSION }
+  const client = new DatabaseClient(options)
+  client.on('error', () => undefined)
+  await client.connect()
+  await client.query(`set search_path = svc; set lock_timeout = '2s'; set timezone = 'UTC'`)
+  return { client, address, close: () => client.end().catch(() => undefined) }
+}
+
+export function addressOfCell(urls: CellUrls | undefined, cell: string): DatabaseAddress {
+  const url = urls?.get(cell)
+  if (!url) throw new CellRefused(`CELL_DATABASE_URLS names no database of the cell ${cell}`)
+  return { url: url.reveal() }
+}
+
+export const rowsOf = async <Row extends object>(
+  client: pg.ClientBase,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> => (await client.query<Row>(text, [...values])).rows
+
+/** Puts on record, in the installation's chain, what is done to cells and homes. */
+export const recordCell = (
+  client: pg.ClientBase,
+  actor: string,
+  action: string,
+  target: string,
+  details: Readonly<Record<string, string>>,
+) =>
+  client.query('select append_entry($1, $2, $3, null, null, $4::jsonb, clock_timestamp())', [
+    actor,
+    action,
+    target,
+    JSON.stringify(details),
+  ])
+
+export async function inTransaction<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+  await client.query('begin')
+  try {
+    const result = await work()
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  }
+}

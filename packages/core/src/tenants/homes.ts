@@ -1,0 +1,65 @@
+import { fail } from '@svc/contract/errors'
+import { BatchedLookup } from '@svc/platform/db/batched-lookup'
+import type { Database } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+
+interface Away {
+  readonly tenantId: string
+  /** The cell that serves it; `null` while it moves. */
+  readonly home: string | null
+}
+
+interface Moved {
+  readonly reference: string
+  readonly tenantId: string
+}
+
+/** What names a tenant before it is known. */
+export type MovedReference =
+  | 'api_key'
+  | 'client'
+  | 'access_key'
+  | 'tr'
+  | 'vpa'
+  | 'virtual_account'
+  | 'card_token'
+  | 'card_number'
+
+const AWAY = statement<Away>('tenants_away', 'select tenant_id as "tenantId", home from tenants_away($1)')
+const MOVED = statement<Moved>(
+  'directory_moved',
+  'select reference, tenant_id as "tenantId" from directory_moved($1, $2)',
+)
+
+/** Which tenants are not served here now (decision X40): always as of the call, since nothing is read of two homes. */
+export class Homes {
+  readonly #away: BatchedLookup<Away>
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#away = new BatchedLookup<Away>(
+      (keys) => database.directory(AWAY, [keys.map(({ id }) => id)]),
+      ({ tenantId }) => ({ tenantId: '', id: tenantId }),
+    )
+  }
+
+  /** Throws `moved`, or `temporarily_unavailable` while the tenant moves. */
+  async require(tenantId: string): Promise<void> {
+    const away = await this.#away.get('', tenantId)
+    if (!away) return
+    if (away.home === null)
+      fail('temporarily_unavailable', {
+        description: 'The tenant moves to another cell',
+        retryAfterSeconds: 1,
+        isOrderly: true,
+      })
+    fail('moved', { description: `The tenant is served by the cell ${away.home}` })
+  }
+
+  /** To be called for a reference that names nothing here: throws `moved` if it named a tenant that lived here. */
+  async requireNotMoved(what: MovedReference, reference: string): Promise<void> {
+    const [moved] = await this.#database.directory(MOVED, [what, [reference]])
+    if (moved) await this.require(moved.tenantId)
+  }
+}
