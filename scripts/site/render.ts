@@ -105,6 +105,13 @@ export function render(place: Place, page: Page): Rendered {
     if (source === undefined) return escape(content)
     return `<img src="${escape(source)}" alt="${escape(content)}" loading="lazy">`
   }
+  // The policy of the pages allows no style of an element.
+  for (const rule of ['th_open', 'td_open'])
+    rules[rule] = (tokens, index) => {
+      const { tag } = tokens[index]!
+      const side = /text-align:(\w+)/.exec(tokens[index]!.attrGet('style') ?? '')?.[1]
+      return side ? `<${tag} class="${side}">` : `<${tag}>`
+    }
   const fence = rules.fence!
   rules.fence = (...args) => `<div class="code">${fence(...args)}</div>`
   const text = page.text.replaceAll(/<!--[\s\S]*?-->/g, '').replaceAll(ANCHOR, '%%ANCHOR-$1%%')
