@@ -434,7 +434,7 @@ test('an exported proof verifies without us, and no more when any of its files i
   expect(await verify()).toBe(agrees)
   const json = join(folder, 'proof.json')
   const text = await readFile(json, 'utf8')
-  await writeFile(json, text.replace('"required": "', '"required": "1'))
+  await writeFile(json, text.replace('"provisional": true', '"provisional": false'))
   expect(await verify()).toContain('not what was signed')
 })
 

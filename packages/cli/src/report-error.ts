@@ -1,4 +1,5 @@
 import { ConfigError } from '@svc/contract/config'
+import { Failure } from '@svc/contract/errors'
 import { type Command, CommanderError } from 'commander'
 import { RemoteError, UsageError } from './usage-error.ts'
 
@@ -46,6 +47,8 @@ function factsOf(error: unknown, explain: Explain): object {
     return { code, message, ...(status && { status }), ...(requestId && { requestId }) }
   }
   if (error instanceof UsageError || error instanceof CommanderError) return { code: 'usage', message }
+  // What the service itself refuses has the code that callers of the API get.
+  if (error instanceof Failure) return { code: error.code, message }
   return { code: error instanceof ConfigError ? 'settings' : 'internal', message }
 }
 

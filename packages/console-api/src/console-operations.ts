@@ -5,7 +5,7 @@ import * as alerts from './alert-operations.ts'
 import * as approvals from './approval-operations.ts'
 import * as audit from './audit-operations.ts'
 import * as credits from './bank-credit-operations.ts'
-import * as statements from './bank-statement-operations.ts'
+import * as bankStatements from './bank-statement-operations.ts'
 import * as accountMoney from './card-account-money.ts'
 import * as accounts from './card-account-operations.ts'
 import * as cardChanges from './card-change-operations.ts'
@@ -138,10 +138,10 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   suspense.assignPayment,
   suspense.returnPayment,
   suspense.confirmReturnByOperator,
-  statements.listBankAccountsInConsole,
-  statements.importStatementInConsole,
-  statements.listStatementLinesInConsole,
-  statements.listFundsProofs,
+  bankStatements.listBankAccountsInConsole,
+  bankStatements.importStatementInConsole,
+  bankStatements.listStatementLinesInConsole,
+  bankStatements.listFundsProofs,
   approvals.listApprovalsInConsole,
   approvals.approvePostingInConsole,
   approvals.rejectPosting,
