@@ -135,6 +135,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   disputes.listDisputesInConsole,
   disputes.closeDisputeByOperator,
   suspense.assignPayment,
+  suspense.unassignPayment,
   suspense.returnPayment,
   suspense.confirmReturnByOperator,
   approvals.listApprovalsInConsole,

@@ -2,6 +2,7 @@ import type { MerchantRefund } from '@svc/core/payments/merchant-refund'
 import type { Payment } from '@svc/core/payments/payment'
 import type { PaymentAdjustment } from '@svc/core/payments/payment-adjustment'
 import { type SettlementLine, settlementLines } from '@svc/core/payments/settlement-line'
+import { type Unassignment, unassignments } from '@svc/core/payments/unassignment'
 import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
@@ -51,6 +52,12 @@ const NOTICES = statement<RailNotice>(
    order by n.received_at desc, n.notice_id desc limit ${NOTICES_MAX}`,
 )
 
+const UNASSIGNED = statement<Unassignment>(
+  'console_unassignments_of_payment',
+  `select ${unassignments.columns} from unassignments u where u.tenant_id = $1 and u.payment_id = $2
+   order by u.unassigned_at desc limit ${NOTICES_MAX}`,
+)
+
 /** What the bank, the merchant and the settlement say of a payment. */
 export async function paymentHistoryItems(
   tx: Tx,
@@ -60,9 +67,11 @@ export async function paymentHistoryItems(
   adjustments: readonly PaymentAdjustment[] = [],
 ): Promise<HistoryItem[]> {
   const notices = await tx.query(NOTICES, [payment.paymentId])
+  const takenBack = await tx.query(UNASSIGNED, [payment.merchantId, payment.paymentId])
   return [
     ...(payment.transactionAt ? [paidAt(payment, payment.transactionAt)] : []),
     ...recorded(payment),
+    ...takenBack.flatMap(unassigned),
     ...notices.flatMap(noticeHistoryItems),
     ...refunds.flatMap(refundHistoryItems),
     ...adjustments.map(adjusted),
@@ -79,10 +88,10 @@ const paidAt = ({ payerVpa, utr }: Payment, at: Date): HistoryItem => ({
 })
 
 /** What became of a credit when it came. */
-function firstOf({ qrCodeId, assignedFrom, status }: Payment): string {
+function firstOf({ qrCodeId, assignedFrom, reason }: Payment): string {
   if (assignedFrom !== null) return 'assigned'
   if (qrCodeId === null) return 'suspended'
-  return status === 'ACCEPTED' ? 'accepted' : 'refused'
+  return reason === null ? 'accepted' : 'refused'
 }
 
 const resolutionOf = ({ status }: Payment): string =>
@@ -99,6 +108,14 @@ export function recorded(payment: Payment): HistoryItem[] {
       ? [{ ...fact, at: payment.resolvedAt, what: resolutionOf(payment) }]
       : []),
     ...(refundedAt ? [{ ...fact, at: refundedAt, what: 'refunded' }] : []),
+  ]
+}
+
+function unassigned({ amountPaise, assignedAt, paymentId, unassignedAt }: Unassignment): HistoryItem[] {
+  const fact = { source: 'payment', id: paymentId, amount: formatRupees(amountPaise) } as const
+  return [
+    ...(assignedAt ? [{ ...fact, at: assignedAt, what: 'assigned' }] : []),
+    { ...fact, at: unassignedAt, what: 'unassigned' },
   ]
 }
 

@@ -1,5 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { ADJUSTMENTS_SHOWN, adjustmentsOf } from '@svc/core/payments/find-adjustments'
+import { type FoundCredit, READ_BY_HAND } from '@svc/core/payments/find-suspense'
 import {
   type MerchantRefund,
   merchantRefunds,
@@ -164,9 +165,9 @@ function totalsToWire(rows: readonly SumRow[]) {
   }
 }
 
-const FIND = statement<ListedPayment>(
+const FIND = statement<ListedPayment & Pick<FoundCredit, 'isReadByHand'>>(
   'console_payment',
-  `select ${COLUMNS} from payments p ${JOINS} where p.payment_id = $1`,
+  `select ${COLUMNS}, ${READ_BY_HAND} from payments p ${JOINS} where p.payment_id = $1`,
 )
 const REFUNDS_SHOWN = 100
 const REFUNDS = statement<MerchantRefund>(
@@ -174,6 +175,15 @@ const REFUNDS = statement<MerchantRefund>(
   `select ${merchantRefunds.columns} from merchant_refunds r where r.merchant_id = $1 and r.payment_id = $2
    order by r.created_at desc, r.refund_id desc limit ${REFUNDS_SHOWN}`,
 )
+
+const isAssigned = ({
+  assignedFrom,
+  isReadByHand,
+  resolvedAt,
+  status,
+}: Payment & { isReadByHand: boolean }) =>
+  status === 'ASSIGNED' ||
+  (status === 'ACCEPTED' && (assignedFrom !== null || resolvedAt !== null || isReadByHand))
 
 async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
   const [payment] = await tx.query(FIND, [paymentId])
@@ -201,6 +211,8 @@ async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
     })),
     settlement: settlement && settlementToWire(settlement, timeZone),
     payoutId: await payoutOf(tx, merchantId, paymentId, 'payment'),
+    isAssigned: isAssigned(payment),
+    isReadByHand: payment.isReadByHand,
     history: history.map((each) => historyItemToWire(each, timeZone)),
   }
 }
@@ -221,6 +233,10 @@ export const showPayment = query({
       description: `Newest first, at most ${ADJUSTMENTS_SHOWN}`,
     }),
     settlement: Type.Optional(SettlementRecord),
+    isAssigned: Type.Boolean({ description: 'An operator assigned it, and may take that back' }),
+    isReadByHand: Type.Boolean({
+      description: 'An operator read it in a notice: out of suspense it may go to any merchant',
+    }),
     payoutId: maybe('The payout that it is in, unless that one failed or was cancelled'),
     history: Type.Array(HistoryEntry, { description: 'Oldest first' }),
   }),

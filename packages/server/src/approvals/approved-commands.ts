@@ -13,6 +13,7 @@ import { closeDispute } from '@svc/core/payments/close-dispute'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { createRefund } from '@svc/core/payments/create-refund'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { required } from '@svc/kernel/invariant'
 import type { MayWait } from '@svc/platform/command'
 
@@ -30,6 +31,7 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   acceptPayment,
   adjustPayment,
   resolveSuspense,
+  unassignCredit,
   createRefund,
   completeRefund,
   closeDispute,

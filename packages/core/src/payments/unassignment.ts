@@ -1,0 +1,16 @@
+import { instant, nullable, paise, type RowOf, table, text } from '@svc/platform/db/table'
+
+/** Assignments out of suspense that an operator took back (decision Q16). */
+export const unassignments = table('unassignments', 'u', ['tenantId', 'journalId'], {
+  tenantId: text,
+  journalId: text,
+  /** The payment that was the tenant's. */
+  paymentId: text,
+  amountPaise: paise,
+  /** When it was assigned out of the tenant's own suspense; `null`: it was accepted when it was created. */
+  assignedAt: nullable(instant),
+  unassignedAt: instant,
+  /** The second journal, of the tenant whose suspense has the credit again; `null` where that is the same tenant. */
+  originJournalId: nullable(text),
+})
+export type Unassignment = RowOf<typeof unassignments>
