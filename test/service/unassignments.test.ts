@@ -62,6 +62,12 @@ const unexplained = async (shop: Shop): Promise<string> => {
   return stdout === '' ? stderr : JSON.parse(stdout).unexplained
 }
 
+/** By journals that took the assignment back, the merchant's first. */
+const MOVED = `select j.tenant_id as tenant, t.kind, split_part(t.debit_account_id, ':', 1) as debit,
+      split_part(t.credit_account_id, ':', 1) as credit, t.amount::text
+    from journals j join ledger_transfers t using (tenant_id, journal_id)
+    where j.reference = $1 and j.reason = 'of another shop' order by t.kind desc`
+
 test('an assignment out of the platform’s suspense is taken back by two linked journals, and the credit goes elsewhere', async () => {
   const [wrong, right] = [await newShop(service), await newShop(service)]
   const { notice, paymentId, utr } = await stray()
@@ -81,11 +87,7 @@ test('an assignment out of the platform’s suspense is taken back by two linked
   }
   expect(await paymentsOf(wrong)).toMatchObject([{ paymentId: assigned.paymentId, status: 'UNASSIGNED' }])
   expect(await balancesOf(service, wrong.merchantId)).toEqual({})
-  const moved = `select j.tenant_id as tenant, t.kind, split_part(t.debit_account_id, ':', 1) as debit,
-      split_part(t.credit_account_id, ':', 1) as credit, t.amount::text
-    from journals j join ledger_transfers t using (tenant_id, journal_id)
-    where j.reference = $1 and j.reason = 'of another shop' order by t.kind desc`
-  expect(await sqlOn(service, moved, [utr])).toEqual([
+  expect(await sqlOn(service, MOVED, [utr])).toEqual([
     {
       tenant: wrong.merchantId,
       kind: 'suspense_unassigned',

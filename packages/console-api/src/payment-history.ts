@@ -2,7 +2,7 @@ import type { MerchantRefund } from '@svc/core/payments/merchant-refund'
 import type { Payment } from '@svc/core/payments/payment'
 import type { PaymentAdjustment } from '@svc/core/payments/payment-adjustment'
 import { type SettlementLine, settlementLines } from '@svc/core/payments/settlement-line'
-import { type Unassignment, unassignments } from '@svc/core/payments/unassignment'
+import { type Unassignment, unassignmentsOf } from '@svc/core/payments/unassignment'
 import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
@@ -52,12 +52,6 @@ const NOTICES = statement<RailNotice>(
    order by n.received_at desc, n.notice_id desc limit ${NOTICES_MAX}`,
 )
 
-const UNASSIGNED = statement<Unassignment>(
-  'console_unassignments_of_payment',
-  `select ${unassignments.columns} from unassignments u where u.tenant_id = $1 and u.payment_id = $2
-   order by u.unassigned_at desc limit ${NOTICES_MAX}`,
-)
-
 /** What the bank, the merchant and the settlement say of a payment. */
 export async function paymentHistoryItems(
   tx: Tx,
@@ -67,7 +61,7 @@ export async function paymentHistoryItems(
   adjustments: readonly PaymentAdjustment[] = [],
 ): Promise<HistoryItem[]> {
   const notices = await tx.query(NOTICES, [payment.paymentId])
-  const takenBack = await tx.query(UNASSIGNED, [payment.merchantId, payment.paymentId])
+  const takenBack = await unassignmentsOf(tx, payment)
   return [
     ...(payment.transactionAt ? [paidAt(payment, payment.transactionAt)] : []),
     ...recorded(payment),

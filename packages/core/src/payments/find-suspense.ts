@@ -1,14 +1,13 @@
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { READ_IN_QUARANTINE } from '../rails/read-by-hand.ts'
 import { type Payment, payments } from './payment.ts'
 
 /** A credit, and whether an operator read it in a notice that waited in quarantine. */
 export type FoundCredit = Payment & { readonly isReadByHand: boolean }
 
 /** The select list of `isReadByHand`, of a payment `p`. */
-export const READ_BY_HAND = `exists (
-  select from rail_notices n
-  where n.payment_id = p.payment_id and n.status = 'ASSIGNED' and n.body = p.notice) as "isReadByHand"`
+export const READ_BY_HAND = `${READ_IN_QUARANTINE} as "isReadByHand"`
 const FIND = statement<FoundCredit>(
   'payment_by_id_or_utr',
   `select ${payments.columns}, ${READ_BY_HAND} from payments p
