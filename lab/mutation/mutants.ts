@@ -36,9 +36,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'one bank reference may name several credits',
-    file: 'migrations/0005_qr_codes_payments.sql',
-    from: 'create unique index one_credit_per_utr',
-    to: 'create index one_credit_per_utr',
+    file: 'migrations/0156_unassignments_indexed.sql',
+    from: 'create unique index concurrently one_live_credit_per_utr',
+    to: 'create index concurrently one_live_credit_per_utr',
     tests: RACES,
     named: 'one bank reference',
   },

@@ -18,20 +18,18 @@ export async function resolveSuspense(
   for (const credit of [stray(), stray()])
     expect(payloadOf(await client.notify('/rails/upi/credits', credit, RAIL_KEY)).status).toBe('SUSPENSE')
   const [one, two] = await svc(['admin', 'suspense', 'list'])
-  await svc([
-    'admin',
-    'suspense',
-    'assign',
-    one.paymentId,
-    '--merchant',
-    merchantId,
-    '--reason',
-    'receipt 1042',
-  ])
+  const assign = ['assign', one.paymentId, '--merchant', merchantId, '--reason', 'receipt 1042']
+  await svc(['admin', 'suspense', ...assign])
+  const wrong = ['unassign', one.paymentId, '--reason', 'of another till']
+  expect(await svc(['admin', 'suspense', ...wrong])).toMatchObject({ status: 'SUSPENSE' })
+  await svc(['admin', 'suspense', ...assign])
   await svc(['admin', 'suspense', 'return', two.utr, '--reason', 'payer asked for it'])
   const seen = ['--reason', 'bank statement', '--reference', 'RETURN0042']
   expect(await svc(['admin', 'payments', 'returned', two.utr, ...seen])).toMatchObject({ status: 'REFUNDED' })
-  expect(payloadOf(await client.get(`/api/v0/payments?utr=${one.utr}`)).data).toMatchObject([{ amount: 12 }])
+  expect(payloadOf(await client.get(`/api/v0/payments?utr=${one.utr}`)).data).toMatchObject([
+    { amount: 12, status: 'ACCEPTED' },
+    { amount: 12, status: 'UNASSIGNED' },
+  ])
 }
 
 /** Asha asks in the name of the settings, Ravi approves. */

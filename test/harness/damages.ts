@@ -50,7 +50,7 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   [
     'refunds',
     `update payments set status = 'REFUNDED' where refund_paise = 0 and adjusted_paise = 0
-     and status <> 'ASSIGNED'`,
+     and status not in ('ASSIGNED', 'UNASSIGNED')`,
   ],
   ['codes', 'update qr_codes set accepted_count = accepted_count + 1'],
   ['closed_tenants', 'update tenants set disabled_at = now(), closing_at = now(), closed_at = now()'],
@@ -89,6 +89,9 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['dispute_events', `delete from outbox where type = 'dispute.won'`],
   ['suspense', `update payments set amount_paise = amount_paise + 1 where status = 'SUSPENSE'`],
   ['assigned_payments', `delete from payments where assigned_from is not null`],
+  ['unassignments', 'update unassignments set amount_paise = amount_paise + 1'],
+  ['unassignments', 'update unassignments set origin_journal_id = null'],
+  ['unassignments', `delete from unassignments`],
   [
     'inter_tenant',
     `update ledger_accounts set balance = balance + 1 where account_id = 'inter_tenant:house'`,

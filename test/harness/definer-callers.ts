@@ -22,6 +22,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   require_stored_notice: [],
   require_second_person: [],
   require_sum_within_limit: [],
+  require_unassignment: [],
   require_whole_journals: [],
   retained_since: [],
   // Lookups before a tenant is known, by exact secret or reference (decision X4).

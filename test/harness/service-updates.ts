@@ -94,6 +94,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   payments: [
     'adjusted_paise',
     'assigned_from',
+    'taken_back',
     'dispute_paise',
     'reason',
     'refund_paise',

@@ -6,13 +6,16 @@ import { settleBalance } from '@svc/core/ledger/settle-balance'
 import type { SettledKind, Side } from '@svc/core/ledger/settlement'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { changePayout } from '@svc/core/payments/change-payout'
+import { findAssignment } from '@svc/core/payments/find-suspense'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { createBankAccount } from '@svc/core/statements/bank-account'
 import { listLines } from '@svc/core/statements/change-line'
 import { importStatement } from '@svc/core/statements/import-statement'
 import { resolveLine } from '@svc/core/statements/resolve-line'
 import { issueCredential } from '@svc/core/tenants/credentials'
 import { Relay } from '@svc/core/webhooks/relay'
+import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sourceOf } from '../harness/bank-files.ts'
@@ -88,14 +91,21 @@ async function receive(merchantId: string, merchant: Client): Promise<[string, s
   return [data[0].paymentId, data[1].paymentId]
 }
 
-/** A credit in suspense that is assigned, and one that stays. */
+/** A credit in suspense that is assigned, one whose assignment is taken back, and one that stays. */
 async function resolve(merchant: string): Promise<void> {
-  for (const resolution of [merchant, undefined]) {
+  const { commands, database } = service.app.services
+  const operators = operatorsOf(commands)
+  for (const becomes of ['assigned', 'taken back', 'nothing']) {
     const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf('NOSUCHCODE')))
-    if (resolution)
-      await operatorsOf(service.app.services.commands)
-        .open(resolveSuspense)
-        .run({ tenantId: 'house', paymentId, merchantId: resolution, reason: 'by phone' })
+    if (becomes === 'nothing') continue
+    const resolution = { tenantId: 'house', paymentId, merchantId: merchant, reason: 'by phone' }
+    await operators.open(resolveSuspense).run(resolution)
+    if (becomes === 'assigned') continue
+    const assignment = required(
+      await database.operate((tx) => findAssignment(tx, paymentId, '')),
+      'it was assigned',
+    )
+    await operators.open(unassignCredit).run({ ...assignment, reason: 'of another' })
   }
 }
 

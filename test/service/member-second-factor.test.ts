@@ -272,3 +272,39 @@ test('a member blocks a card after a recent sign-in only; locking does not requi
   await browser.post('/session/step-up', { password: PASSWORD })
   expect((await change('BL')).status).toBe(200)
 })
+
+test('in live mode a second administrator approves that a member’s second factor is reset; until then it is asked for', async () => {
+  const locked = await withApp()
+  const [one, another] = [await signedIn(service, 'operations'), await signedIn(service, 'admin')]
+  await asSuperuser(service.db.database, (db) =>
+    db.query('update approval_limit set administrators_by_two = true'),
+  )
+  const path = `/tenants/${tenantId}/members/${locked.memberId}/second-factor`
+  const waiting = await one.send('DELETE', path)
+  expect(waiting.json).toEqual({ removed: false, approvalId: expect.stringMatching(/^apv_/) })
+  expect((await one.send('DELETE', path)).error).toBe('approval_open')
+  const { approvalId } = waiting.json
+  expect((await signIn(service, locked.name)).error).toBe('second_factor_required')
+  const approval = `/operators/requests/${approvalId}/approve`
+  expect((await one.post(approval, {})).error).toBe('role_too_low')
+  expect((await another.get('/operators/requests')).json.data).toMatchObject([
+    { approvalId, kind: 'member_second_factor', name: locked.name, status: 'waiting' },
+  ])
+  expect((await another.post(approval, {})).json.status).toBe('approved')
+  expect((await signIn(service, locked.name)).status).toBe(200)
+  // An administrator alone is no two people either.
+  const next = await withApp()
+  const own = `/tenants/${tenantId}/members/${next.memberId}/second-factor`
+  const asked = (await another.send('DELETE', own)).json.approvalId
+  expect((await another.post(`/operators/requests/${asked}/approve`, {})).error).toBe('approval_same_person')
+  expect((await signIn(service, next.name)).error).toBe('second_factor_required')
+  // The operator who asked may not do it any more: nothing happens.
+  const late = await withApp()
+  const theirs = `/tenants/${tenantId}/members/${late.memberId}/second-factor`
+  const open = (await one.send('DELETE', theirs)).json.approvalId
+  await asSuperuser(service.db.database, (db) =>
+    db.query(`update operators set role = 'viewer' where role = 'operations'`),
+  )
+  expect((await another.post(`/operators/requests/${open}/approve`, {})).error).toBe('approval_closed')
+  expect((await signIn(service, late.name)).error).toBe('second_factor_required')
+})

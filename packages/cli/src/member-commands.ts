@@ -1,3 +1,4 @@
+import { changeMemberFactor } from '@svc/console-api/access-requests'
 import { handOver } from '@svc/console-api/portal/handover-store'
 import { MEMBER_ROLES } from '@svc/console-api/portal/member-roles'
 import {
@@ -12,12 +13,11 @@ import {
   type MemberChange,
   memberStatus,
   renewLink,
-  resetMemberFactor,
 } from '@svc/console-api/portal/member-store'
 import { findTenant } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
-import { asAdministrator } from './administrator.ts'
+import { asAdministrator, WAITS } from './administrator.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { addressOf, readHours } from './invitation-commands.ts'
 import { readRole } from './operator-role.ts'
@@ -125,7 +125,9 @@ function addReset(member: Command): void {
     .command('reset-second-factor')
     .argument('<tenantId>', TENANT)
     .argument('<name>', 'name or id of the member')
-    .description('the authenticator app of a member is asked no more; sessions end at once in every process')
+    .description(
+      'the authenticator app of a member is asked no more, in live mode once a second administrator approves; sessions end then',
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -210,9 +212,10 @@ async function change(tenantId: string, who: string, what: MemberChange, json: b
 }
 
 async function resetSecondFactor(tenantId: string, who: string, { json = false }: Json): Promise<void> {
-  const reset = await asAdministrator('member reset-second-factor', (tx) =>
-    resetMemberFactor(tx, tenantId, who),
+  const reset = await asAdministrator('member reset-second-factor', (tx, context, actor) =>
+    changeMemberFactor(tx, { ...toolsOf(context), config: context.config }, { actor }, { tenantId, who }),
   )
-  const { member, removed } = reset ?? noSuch(tenantId, who)
-  printRecord({ ...shown(member), reset: removed }, json)
+  const { approvalId, member, removed } = reset ?? noSuch(tenantId, who)
+  printRecord({ ...shown(member), reset: removed, ...(approvalId && { approvalId }) }, json)
+  if (approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
 }

@@ -1,6 +1,7 @@
-import { findCredit, listSuspense } from '@svc/core/payments/find-suspense'
+import { findAssignment, findCredit, listSuspense } from '@svc/core/payments/find-suspense'
 import type { Payment } from '@svc/core/payments/payment'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
@@ -33,7 +34,9 @@ const REASON = ['--reason <text>', 'why; it is in the journal', readReason] as c
 export function addSuspenseCommands(program: Command): void {
   const suspense = program
     .command('suspense')
-    .description('credits that fit no QR code: list them, assign them to a merchant, return them')
+    .description(
+      'credits that fit no QR code: list them, assign them to a merchant and take that back, return them',
+    )
   suspense
     .command('list')
     .description(
@@ -62,6 +65,16 @@ export function addSuspenseCommands(program: Command): void {
       resolve(id, merchant, reason, json),
     )
   suspense
+    .command('unassign <paymentIdOrUtr>')
+    .description('take an assignment back, also of a notice, until its money is paid out or refunded')
+    .requiredOption(...REASON)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin suspense unassign pay_… --reason "the till was of another shop"',
+    )
+    .action((id: string, { reason, json }: Json & { reason: string }) => unassign(id, reason, json))
+  suspense
     .command('return <paymentIdOrUtr>')
     .description(
       'mark a credit to be returned to its payer; a notice of the bank ends it, or svc admin payments returned',
@@ -81,11 +94,27 @@ async function resolve(id: string, merchantId: string | null, reason: string, js
       return findCredit(tx, id, canonicalReference(id))
     })
     if (!found) throw new UsageError(`There is no payment ${id}. List them with: svc admin suspense list`)
-    const { merchantId: tenantId, paymentId } = found
+    const { isReadByHand, merchantId: tenantId, paymentId } = found
     const action = merchantId === null ? 'suspense.returned' : 'suspense.assigned'
     return context.commands
       .open(resolveSuspense)
-      .run({ tenantId, paymentId, merchantId, reason }, { actor, action, target: paymentId, tenantId })
+      .run(
+        { tenantId, paymentId, merchantId, isReadByHand, reason },
+        { actor, action, target: paymentId, tenantId },
+      )
+  })
+  printOutcome(outcome, json, ({ payment }) => printRecord(shown(payment), json))
+}
+
+async function unassign(id: string, reason: string, json = false): Promise<void> {
+  const outcome = await withInstallation(async (context) => {
+    const actor = await moneyActor(context)
+    const found = await context.database.operate((tx) => findAssignment(tx, id, canonicalReference(id)))
+    if (!found) throw new UsageError(`There is no payment ${id}. List them with: svc admin payments list`)
+    const { tenantId, paymentId } = found
+    return context.commands
+      .open(unassignCredit)
+      .run({ ...found, reason }, { actor, action: 'suspense.unassigned', target: paymentId, tenantId })
   })
   printOutcome(outcome, json, ({ payment }) => printRecord(shown(payment), json))
 }

@@ -67,6 +67,7 @@ const MERCHANT_TRIGGERS = {
   'payment.settled': { advice: 'A settlement file of the bank causes it: svc admin settlement import' },
   'payment.adjusted': { advice: 'An operator corrects payments: svc admin payments adjust' },
   'payment.assigned': { advice: 'An operator assigns credits: svc admin suspense assign' },
+  'payment.unassigned': { advice: 'An operator takes assignments back: svc admin suspense unassign' },
   'payment.disputed': byTheBank,
   'dispute.won': byTheBank,
   'dispute.lost': byTheBank,

@@ -19,11 +19,14 @@ const PATH = `${CONSOLE_API}/operators/requests`
 
 const AccessRequestRecord = record('AccessRequest', {
   approvalId: text(),
-  kind: Type.Enum(['link', 'role', 'enable', 'passkeys', 'second_factor', 'identity'], {
-    description:
-      '`link`: to become an administrator, or to choose another password. `passkeys`, `second_factor`, `identity`: that way to sign in is removed',
-  }),
-  name: text('The operator, or whom a link invites'),
+  kind: Type.Enum(
+    ['link', 'role', 'enable', 'passkeys', 'second_factor', 'identity', 'member_second_factor'],
+    {
+      description:
+        '`link`: to become an administrator, or to choose another password. `passkeys`, `second_factor`, `identity`: that way to sign in is removed. `member_second_factor`: that of a member of a tenant',
+    },
+  ),
+  name: text('The operator or the member, or whom a link invites'),
   role: maybe('Of a link or a role: which one'),
   status: Type.Enum(['waiting', 'approved', 'rejected', 'expired']),
   requestedBy: text(),

@@ -10,7 +10,8 @@ import { maybe } from './console-schema.ts'
 import { unlinkIdentity } from './identity-store.ts'
 import { endSessions, findOperator, type OperatorAccount, updateOperator } from './operator-store.ts'
 import { removeAllPasskeys } from './passkey-store.ts'
-import { covers, type Role } from './permissions.ts'
+import { covers, type Permission, permits, type Role } from './permissions.ts'
+import { findMember, type Member, resetMemberFactor } from './portal/member-store.ts'
 import {
   type AccessKind,
   type AccessReset,
@@ -42,6 +43,8 @@ interface RequestRow {
   approval_id: string
   kind: AccessKind
   operator_id: string | null
+  tenant_id: string | null
+  member_id: string | null
   name: string
   role: Role | null
   requested_by: string
@@ -51,10 +54,11 @@ interface RequestRow {
   outcome: AccessRequest['outcome']
 }
 
-const SELECT = `select r.approval_id, r.kind, r.operator_id, coalesce(i.name, o.name) as name, coalesce(r.role, i.role) as role,
+const SELECT = `select r.approval_id, r.kind, r.operator_id, r.tenant_id, r.member_id, coalesce(i.name, o.name, m.name) as name, coalesce(r.role, i.role) as role,
     r.requested_by, r.requested_at, r.expires_at, r.outcome, i.revoked_at
   from access_requests r left join operator_invitations i on i.invitation_id = r.invitation_id
-    left join operators o on o.operator_id = r.operator_id`
+    left join operators o on o.operator_id = r.operator_id
+    left join members m on m.tenant_id = r.tenant_id and m.member_id = r.member_id`
 
 const LOCK = statement<RequestRow>(
   'access_request_lock',
@@ -160,23 +164,64 @@ export async function decideAccessRequest(
   if (outcome === 'APPROVED') {
     const problem = await secondPersonProblem(tx, [row.requested_by], by)
     if (problem) fail('approval_same_person', problem.isSame ? {} : { description: problem.description })
-    await requireStillAdministrator(tx, row.requested_by)
+    await requireStill(
+      tx,
+      row.requested_by,
+      row.kind === 'member_second_factor' ? 'operations' : 'administer',
+    )
   }
   await tx.query(DECIDE, [approvalId, outcome, by, now])
-  const operator = row.operator_id === null ? undefined : await findOperator(tx, row.operator_id)
-  if (outcome === 'APPROVED' && row.kind !== 'link' && operator) {
-    const { operatorId } = operator
-    const change =
-      row.kind === 'role' ? { kind: row.kind, role: row.role!, operatorId } : { kind: row.kind, operatorId }
-    await apply(tx, operator, change)
-  }
+  if (outcome === 'APPROVED') await carryOut(tx, row)
   return { ...toRequest(row), outcome }
 }
 
-async function requireStillAdministrator(tx: Tx, requestedBy: string): Promise<void> {
+/** A link works once it is approved, and no more happens. */
+async function carryOut(tx: Tx, row: RequestRow): Promise<void> {
+  const { kind, member_id: memberId, operator_id: operatorId, role, tenant_id: tenantId } = row
+  if (kind === 'link') return
+  if (kind === 'member_second_factor') {
+    await resetMemberFactor(
+      tx,
+      required(tenantId ?? undefined, 'a member has a tenant'),
+      required(memberId ?? undefined, 'it is of a member'),
+    )
+    return
+  }
+  const operator = operatorId === null ? undefined : await findOperator(tx, operatorId)
+  if (!operator) return
+  const of = { operatorId: operator.operatorId }
+  await apply(tx, operator, kind === 'role' ? { kind, role: role!, ...of } : { kind, ...of })
+}
+
+async function requireStill(tx: Tx, requestedBy: string, permission: Permission): Promise<void> {
   const requester = await findOperator(tx, requestedBy.replace(/^operator /, ''))
-  if (requester?.role !== 'admin' || requester.disabledAt)
-    fail('approval_closed', { description: `${requestedBy} is no administrator any more: request it again` })
+  if (!requester || requester.disabledAt || !permits(requester.role, permission))
+    fail('approval_closed', { description: `${requestedBy} may not do this any more: request it again` })
+}
+
+export interface ChangedMember {
+  readonly member: Member
+  /** It waits for a second administrator. */
+  readonly approvalId?: string | undefined
+  readonly removed: boolean
+}
+
+/**
+ * Resets a member's second factor, or requests it: with a link and without the factor an operator could act as the member.
+ * `undefined` for none such.
+ */
+export async function changeMemberFactor(
+  tx: Tx,
+  tools: AccessTools,
+  by: Administrator,
+  { tenantId, who }: { readonly tenantId: string; readonly who: string },
+): Promise<ChangedMember | undefined> {
+  const member = await findMember(tx, tenantId, who)
+  if (!member?.hasSecondFactor) return member && { member, removed: false }
+  const { memberId } = member
+  const wanted = { kind: 'member_second_factor', operatorId: null, member: { tenantId, memberId } } as const
+  const approvalId = await requestAccess(tx, tools, by, wanted)
+  return approvalId ? { member, approvalId, removed: false } : resetMemberFactor(tx, tenantId, memberId)
 }
 
 export const toolsOf = ({

@@ -136,6 +136,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   disputes.listDisputesInConsole,
   disputes.closeDisputeByOperator,
   suspense.assignPayment,
+  suspense.unassignPayment,
   suspense.returnPayment,
   suspense.confirmReturnByOperator,
   bankStatements.listBankAccountsInConsole,

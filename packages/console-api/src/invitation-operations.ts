@@ -251,7 +251,7 @@ export const acceptInvitation = query({
   envelope: 'problem',
   body: closed({ token: Token, password: NewPassword }),
   result: SessionRecord,
-  errors: [...ENDED, 'passwords_off', 'already_exists', 'overloaded'],
+  errors: [...ENDED, 'passwords_off', 'already_exists', 'overloaded', 'password_too_weak'],
   mount(services: ConsoleServices) {
     const { clock, config, database, keyring, random } = services
     return async ({ address, body: { token, password }, headers, requestId }) => {
@@ -260,7 +260,7 @@ export const acceptInvitation = query({
       const found = await database.operate((tx) => findInvitation(tx, keyring, token))
       // Before the password is hashed, which is slow on purpose.
       const { name } = requireOpen(found, now)
-      const passwordHash = await hashPassword(password)
+      const passwordHash = await hashPassword(password, [name])
       const operator = await database.operate(
         (tx) => acceptInvitationOf(tx, { keyring, random, now }, token, passwordHash),
         'read committed',

@@ -3,6 +3,7 @@ import { findTenant } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
+import { toolsOf as accessToolsOf, byOperator, changeMemberFactor, WaitsFor } from './access-requests.ts'
 import { actorOf, asOperator } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, listOf } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
@@ -14,14 +15,7 @@ import {
   MemberRecord,
   memberToWire,
 } from './portal/member-records.ts'
-import {
-  changeMember,
-  inviteMember,
-  LINK_HOURS,
-  listMembersOf,
-  renewLink,
-  resetMemberFactor,
-} from './portal/member-store.ts'
+import { changeMember, inviteMember, LINK_HOURS, listMembersOf, renewLink } from './portal/member-store.ts'
 
 const TAG = 'Members of tenants'
 const PATH = `${CONSOLE_API}/tenants/:tenantId/members`
@@ -163,17 +157,21 @@ export const resetMemberSecondFactor = query({
   path: `${PATH}/:memberId/second-factor`,
   tag: TAG,
   summary: 'Reset the second factor of a member',
-  description: 'For one who has lost the device. Ends all sessions of the member.',
+  description:
+    'For one who has lost the device. Ends all sessions of the member. In live mode a second administrator approves it first.',
   permission: 'operations',
   params: ofMember,
-  result: closed({ removed: Type.Boolean() }),
-  errors: ['member_not_found', 'second_factor_not_found'],
+  result: closed({ removed: Type.Boolean(), approvalId: WaitsFor }),
+  errors: ['member_not_found', 'second_factor_not_found', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { tenantId, memberId } = input.params
-      const reset = await asOperator(services, input, (tx) => resetMemberFactor(tx, tenantId, memberId))
-      const { removed } = reset ?? fail('member_not_found')
-      return { body: JSON.stringify({ removed: removed || fail('second_factor_not_found') }) }
+      const reset = await asOperator(services, input, (tx) =>
+        changeMemberFactor(tx, accessToolsOf(services), byOperator(input), { tenantId, who: memberId }),
+      )
+      const { approvalId, removed } = reset ?? fail('member_not_found')
+      if (approvalId === undefined && !removed) fail('second_factor_not_found')
+      return { body: JSON.stringify({ removed, approvalId }) }
     }
   },
 })

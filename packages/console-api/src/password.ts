@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2'
 import { fail } from '@svc/contract/errors'
+import { requireStrong } from './password-strength.ts'
 
 /** OWASP's least for argon2id: 19 MiB, two passes. About 30 ms on a thread of libuv's pool, none of them on ours. */
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
@@ -29,7 +30,13 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password, OPTIONS))
+const hashed = (password: string): Promise<string> => inTurn(() => hash(password, OPTIONS))
+
+/** Of a password that a person chooses; refuses one that is guessed easily, also by the names and addresses of the person. */
+export async function hashPassword(password: string, person: readonly string[] = []): Promise<string> {
+  await requireStrong(password, person)
+  return hashed(password)
+}
 
 let decoy: Promise<string> | undefined
 
@@ -39,7 +46,7 @@ export async function isPassword(
   password: string,
 ): Promise<boolean> {
   if (!passwordHash) {
-    const known = await (decoy ??= hashPassword('no operator has this password'))
+    const known = await (decoy ??= hashed('no operator has this password'))
     await inTurn(() => verify(known, password))
     return false
   }

@@ -1,6 +1,7 @@
 import type { MerchantRefund } from '@svc/core/payments/merchant-refund'
 import type { Payment } from '@svc/core/payments/payment'
 import type { PaymentAdjustment } from '@svc/core/payments/payment-adjustment'
+import { type Unassignment, unassignmentsOf } from '@svc/core/payments/unassignment'
 import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { type SettlementLine, settlementLines } from '@svc/core/settlements/settlement-line'
 import { formatRupees } from '@svc/kernel/money'
@@ -60,9 +61,11 @@ export async function paymentHistoryItems(
   adjustments: readonly PaymentAdjustment[] = [],
 ): Promise<HistoryItem[]> {
   const notices = await tx.query(NOTICES, [payment.paymentId])
+  const takenBack = await unassignmentsOf(tx, payment)
   return [
     ...(payment.transactionAt ? [paidAt(payment, payment.transactionAt)] : []),
     ...recorded(payment),
+    ...takenBack.flatMap(unassigned),
     ...notices.flatMap(noticeHistoryItems),
     ...refunds.flatMap(refundHistoryItems),
     ...adjustments.map(adjusted),
@@ -79,10 +82,10 @@ const paidAt = ({ payerVpa, utr }: Payment, at: Date): HistoryItem => ({
 })
 
 /** What became of a credit when it came. */
-function firstOf({ qrCodeId, assignedFrom, status }: Payment): string {
+function firstOf({ qrCodeId, assignedFrom, reason }: Payment): string {
   if (assignedFrom !== null) return 'assigned'
   if (qrCodeId === null) return 'suspended'
-  return status === 'ACCEPTED' ? 'accepted' : 'refused'
+  return reason === null ? 'accepted' : 'refused'
 }
 
 const resolutionOf = ({ status }: Payment): string =>
@@ -99,6 +102,14 @@ export function recorded(payment: Payment): HistoryItem[] {
       ? [{ ...fact, at: payment.resolvedAt, what: resolutionOf(payment) }]
       : []),
     ...(refundedAt ? [{ ...fact, at: refundedAt, what: 'refunded' }] : []),
+  ]
+}
+
+function unassigned({ amountPaise, assignedAt, paymentId, unassignedAt }: Unassignment): HistoryItem[] {
+  const fact = { source: 'payment', id: paymentId, amount: formatRupees(amountPaise) } as const
+  return [
+    ...(assignedAt ? [{ ...fact, at: assignedAt, what: 'assigned' }] : []),
+    { ...fact, at: unassignedAt, what: 'unassigned' },
   ]
 }
 

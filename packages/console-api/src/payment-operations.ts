@@ -1,5 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { ADJUSTMENTS_SHOWN, adjustmentsOf } from '@svc/core/payments/find-adjustments'
+import { findCredit, type FoundCredit } from '@svc/core/payments/find-suspense'
 import { RefundRecord, refundToWire } from '@svc/core/payments/merchant-refund'
 import { PAYMENT_STATUSES } from '@svc/core/payments/payment'
 import { adjustmentToWire } from '@svc/core/payments/payment-adjustment'
@@ -119,6 +120,15 @@ function totalsToWire(rows: readonly SumRow[]) {
 
 const REFUNDS_SHOWN = 100
 
+const isAssigned = ({
+  assignedFrom,
+  isReadByHand,
+  resolvedAt,
+  status,
+}: FoundCredit) =>
+  status === 'ASSIGNED' ||
+  (status === 'ACCEPTED' && (assignedFrom !== null || resolvedAt !== null || isReadByHand))
+
 async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
   const found = (await findRow<ListedPayment>(tx, payment, ALL, paymentId)) ?? fail('payment_not_found')
   const { merchantId } = found
@@ -128,6 +138,7 @@ async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
     { ...ALL, tenantId: merchantId },
     { paymentId, limit: String(REFUNDS_SHOWN), uncounted: true },
   )
+  const credit = await findCredit(tx, paymentId, found.utr)
   const settlement = await findSettlementLine(tx, merchantId, found.utr)
   const adjustments = await adjustmentsOf(tx, found)
   const history = await readHistory(tx, {
@@ -149,6 +160,8 @@ async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
     })),
     settlement: settlement && settlementToWire(settlement, timeZone),
     payoutId: await payoutOf(tx, merchantId, paymentId, 'payment'),
+    isAssigned: credit !== undefined && isAssigned(credit),
+    isReadByHand: credit?.isReadByHand ?? false,
     history: history.map((each) => historyItemToWire(each, timeZone)),
   }
 }
@@ -169,6 +182,10 @@ export const showPayment = query({
       description: `Newest first, at most ${ADJUSTMENTS_SHOWN}`,
     }),
     settlement: Type.Optional(SettlementRecord),
+    isAssigned: Type.Boolean({ description: 'An operator assigned it, and may take that back' }),
+    isReadByHand: Type.Boolean({
+      description: 'An operator read it in a notice: out of suspense it may go to any merchant',
+    }),
     payoutId: maybe('The payout that it is in, unless that one failed or was cancelled'),
     history: Type.Array(HistoryEntry, { description: 'Oldest first' }),
   }),

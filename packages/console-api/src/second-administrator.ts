@@ -21,12 +21,12 @@ const EXPIRE = statement(
 const INSERT = statement<{ approval_id: string }>(
   'access_request_insert',
   `insert into access_requests
-     (approval_id, kind, operator_id, invitation_id, role, requested_by, requested_at, expires_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing returning approval_id`,
+     (approval_id, kind, operator_id, invitation_id, role, requested_by, requested_at, expires_at, tenant_id, member_id)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing returning approval_id`,
 )
 
 /** What a second administrator decides: a link, a role, the return of an administrator, a way to sign in that is removed. */
-export type AccessKind = 'link' | 'role' | 'enable' | AccessReset
+export type AccessKind = 'link' | 'role' | 'enable' | 'member_second_factor' | AccessReset
 /** Ways to sign in that are removed. */
 export type AccessReset = 'passkeys' | 'second_factor' | 'identity'
 
@@ -64,6 +64,8 @@ interface Wanted {
   readonly operatorId: string | null
   readonly invitationId?: string
   readonly role?: Role
+  /** Of a member's second factor. */
+  readonly member?: { readonly tenantId: string; readonly memberId: string }
 }
 
 /** Enters the request for a second administrator, where one is needed. Throws `approval_open` for a second request of the same. */
@@ -71,13 +73,14 @@ export async function requestAccess(
   tx: Tx,
   { config, random, now }: AccessTools,
   { actor, alone = false }: Administrator,
-  { kind, operatorId, invitationId, role }: Wanted,
+  { kind, member, operatorId, invitationId, role }: Wanted,
 ): Promise<string | undefined> {
   if (alone || !(await needsTwoAdministrators(tx, config))) return undefined
   await tx.query(EXPIRE, [now])
   const approvalId = newId('apv', now.getTime(), random)
   const expiresAt = new Date(now.getTime() + config.APPROVAL_HOURS * 3_600_000)
-  const entry = [approvalId, kind, operatorId, invitationId, role, actor, now, expiresAt]
+  const of = [member?.tenantId, member?.memberId]
+  const entry = [approvalId, kind, operatorId, invitationId, role, actor, now, expiresAt, ...of]
   const [entered] = await tx.query(INSERT, entry)
   return entered
     ? approvalId

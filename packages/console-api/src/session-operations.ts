@@ -261,7 +261,13 @@ export const changeOwnPassword = query({
   permission: 'view',
   body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
   result: closed({ changed: Type.Boolean() }),
-  errors: ['wrong_password', 'second_factor_required', 'too_many_failed_attempts', 'overloaded'],
+  errors: [
+    'wrong_password',
+    'second_factor_required',
+    'too_many_failed_attempts',
+    'overloaded',
+    'password_too_weak',
+  ],
   mount(services: ConsoleServices) {
     const { database, sessions } = services
     return async ({ address, body, caller, headers, requestId }) => {
@@ -270,7 +276,7 @@ export const changeOwnPassword = query({
       const action = 'operator.password_change_failed'
       const attempt = { action, actor: actorOf(caller), address, name, requestId } as const
       await checkPassword(services, attempt, body.password)
-      const passwordHash = await hashPassword(body.newPassword)
+      const passwordHash = await hashPassword(body.newPassword, [name])
       await database.operate(
         async (tx) => {
           await setPasswordHash(tx, actorId, passwordHash, sessions.digestOf({ headers }))

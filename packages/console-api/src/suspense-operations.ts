@@ -1,9 +1,10 @@
 import { fail } from '@svc/contract/errors'
 import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { confirmRefund } from '@svc/core/payments/confirm-refund'
-import { findCredit } from '@svc/core/payments/find-suspense'
+import { findAssignment, findCredit } from '@svc/core/payments/find-suspense'
 import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { canonicalReference } from '@svc/kernel/bank-reference'
@@ -42,10 +43,10 @@ const resolver = (services: Services) => {
       if (merchantId !== null && !(await findMerchant(tx, merchantId))) fail('merchant_not_found')
       return findCredit(tx, id, canonicalReference(id))
     })
-    const { merchantId: tenantId, paymentId } = found ?? fail('payment_not_found')
+    const { isReadByHand, merchantId: tenantId, paymentId } = found ?? fail('payment_not_found')
     const action = merchantId === null ? 'suspense.returned' : 'suspense.assigned'
     const audit = auditOf(tenantId, input, { action, target: paymentId })
-    const outcome = await run({ tenantId, paymentId, merchantId, reason }, audit)
+    const outcome = await run({ tenantId, paymentId, merchantId, isReadByHand, reason }, audit)
     return wireOrWait(outcome, config.BUSINESS_TIME_ZONE, ({ payment }) => ({
       payment: paymentToWire(payment, config.BUSINESS_TIME_ZONE),
       merchantId: payment.merchantId,
@@ -72,6 +73,39 @@ export const assignPayment = query({
   mount(services) {
     const resolve = resolver(services)
     return (input) => resolve(input, input.body.merchantId, input.body.reason)
+  },
+})
+
+export const unassignPayment = query({
+  ...consoleOperation,
+  id: 'console.unassignPayment',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/unassign`,
+  tag: TAG,
+  summary: 'Take the assignment of a credit back',
+  description:
+    'Until its money is paid out or refunded. The credit is in suspense again, under its id, and can be assigned to another merchant. A repeat changes nothing.',
+  permission: 'finance',
+  params: idParam('paymentId'),
+  body: closed({ reason: Reason }),
+  result: Resolved,
+  accepted: ApprovalRecord,
+  errors: [...unassignCredit.approval.failures, 'approval_open'],
+  mount({ commands, config, database }) {
+    const { run } = commands.open(unassignCredit)
+    return async (input) => {
+      const { paymentId: id } = input.params
+      const find = await database.operate((tx) => findAssignment(tx, id, canonicalReference(id)))
+      const found = find ?? fail('payment_not_found')
+      const { tenantId, paymentId } = found
+      const audit = auditOf(tenantId, input, { action: 'suspense.unassigned', target: paymentId })
+      const outcome = await run({ ...found, reason: input.body.reason }, audit)
+      return wireOrWait(outcome, config.BUSINESS_TIME_ZONE, ({ payment }) => ({
+        payment: paymentToWire(payment, config.BUSINESS_TIME_ZONE),
+        merchantId: payment.merchantId,
+      }))
+    }
   },
 })
 

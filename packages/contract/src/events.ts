@@ -38,6 +38,10 @@ export const EVENTS = {
   'payment.assigned': {
     description: 'An operator assigned a credit out of suspense to the merchant, who is paid for it',
   },
+  'payment.unassigned': {
+    description:
+      'An operator took the assignment of a credit back: it is no longer payable to the merchant, and waits in suspense again',
+  },
   'payment.disputed': {
     description:
       'The payer disputes a payment or a part of it; submit evidence before `evidenceDueOn`, or accept it',

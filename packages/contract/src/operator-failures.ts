@@ -170,6 +170,12 @@ export const OPERATOR_FAILURES = {
     'You have no access to this console',
     'Ask an administrator to invite the name that the description has.',
   ),
+  password_too_weak: kind(
+    422,
+    'VALIDATION_ERROR',
+    'The password is guessed too easily',
+    'Choose several words that do not belong together, or a random one. Common passwords, rows of keys, dates, and your name or address are guessed first.',
+  ),
   passwords_off: kind(
     403,
     'AUTHORIZATION_ERROR',

@@ -20,6 +20,18 @@ export const PAYOUT_FAILURES = {
     'The payment is not in suspense',
     'Check the payment: it was assigned or returned before, or never was in suspense.',
   ),
+  payment_not_assigned: kind(
+    409,
+    'CONFLICT_ERROR',
+    'No operator assigned the payment',
+    'Only what was assigned out of suspense, or read in a notice in quarantine, is taken back; refund any other payment.',
+  ),
+  assignment_not_reversible: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The money of the payment has left, or is about to',
+    'An assignment is taken back until its money is paid out or refunded. Do first what the message says, or settle it with the merchant.',
+  ),
   payment_not_returning: kind(
     409,
     'CONFLICT_ERROR',

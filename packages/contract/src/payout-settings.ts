@@ -43,7 +43,7 @@ const APPROVAL_RUPEES_LIVE = 100_000
 const approvalLimit: Setting<number | 'none', undefined> = {
   type: 'whole rupees, or `none`',
   default: undefined,
-  meaning: `Postings by operators above this amount need the approval of a second person, which the database holds, and which only \`svc admin migrate\` or a sandbox loosens: funding of card accounts and withdrawals from them, credits assigned or returned out of suspense, exceptions and advances settled outside or written off, failed refunds and won disputes that no signed notice reports, reversals of journals. \`none\`: no posting does. By default ${APPROVAL_RUPEES_LIVE} in live mode and \`none\` in sandbox mode.`,
+  meaning: `Postings by operators above this amount need the approval of a second person, which the database holds, and which only \`svc admin migrate\` or a sandbox loosens: funding of card accounts and withdrawals from them, credits assigned or returned out of suspense, assignments taken back, exceptions and advances settled outside or written off, failed refunds and won disputes that no signed notice reports, reversals of journals. \`none\`: no posting does. By default ${APPROVAL_RUPEES_LIVE} in live mode and \`none\` in sandbox mode.`,
   read: (value) =>
     value === 'none'
       ? value

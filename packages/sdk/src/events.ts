@@ -21,6 +21,7 @@ export interface EventData {
   'payment.settled': Schemas['PaymentRecord']
   'payment.adjusted': Schemas['PaymentWithAdjustment']
   'payment.assigned': Schemas['PaymentRecord']
+  'payment.unassigned': Schemas['PaymentRecord']
   'payment.disputed': Schemas['Dispute']
   'dispute.won': Schemas['Dispute']
   'dispute.lost': Schemas['Dispute']

@@ -54,6 +54,8 @@ export type ErrorCode =
   | 'refund_closed'
   | 'dispute_closed'
   | 'suspense_resolved'
+  | 'payment_not_assigned'
+  | 'assignment_not_reversible'
   | 'payment_not_returning'
   | 'payout_not_found'
   | 'payout_state'

@@ -79,6 +79,7 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'payment.settled': PaymentRecord,
   'payment.adjusted': PaymentWithAdjustment,
   'payment.assigned': PaymentRecord,
+  'payment.unassigned': PaymentRecord,
   'payment.disputed': DisputeRecord,
   'dispute.won': DisputeRecord,
   'dispute.lost': DisputeRecord,

@@ -34,6 +34,7 @@ const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     'console.returnPayment',
     'console.reverseJournal',
     'console.setMerchantFee',
+    'console.unassignPayment',
   ],
   'a merchant has one payout for a business day': ['console.preparePayout', 'console.runPayouts'],
   'a name is taken once, and a new link replaces the previous one': [

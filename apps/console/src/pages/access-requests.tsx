@@ -20,6 +20,7 @@ const KINDS: Readonly<Record<AccessRequest['kind'], string>> = {
   passkeys: 'Removal of all passkeys',
   second_factor: 'Reset of the authenticator app',
   identity: 'Unlink from single sign-on',
+  member_second_factor: 'Reset of the authenticator app of a member',
 }
 
 /** Says where a change waits for a second administrator. */

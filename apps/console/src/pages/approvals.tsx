@@ -23,6 +23,7 @@ const KINDS: Readonly<Record<string, string>> = {
   card_withdrawal: 'Withdrawal from a card account',
   suspense_assigned: 'Credit in suspense to a merchant',
   suspense_returned: 'Credit in suspense to its payer',
+  suspense_unassigned: 'Assignment of a credit taken back',
   journal_reversal: 'Reversal of a journal',
   opening_balance: 'Opening balance',
   payment_adjustment: 'Correction of a payment',

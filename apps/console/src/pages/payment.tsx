@@ -20,7 +20,7 @@ import { queryClient, useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
 import { AdjustPayment } from './adjust-payment.tsx'
 import { ConfirmReturn } from './confirm-return.tsx'
-import { SuspenseActions } from './suspense-actions.tsx'
+import { SuspenseActions, Unassign } from './suspense-actions.tsx'
 
 type Detail = Schemas['PaymentDetailInConsole']
 
@@ -41,7 +41,8 @@ export function Payment() {
       actions={
         query.data && (
           <>
-            <SuspenseActions row={query.data} />
+            <SuspenseActions row={query.data} toAny={query.data.isReadByHand} />
+            <Unassign detail={query.data} />
             <ConfirmReturn row={query.data} />
             <AdjustPayment detail={query.data} />
             <Refund detail={query.data} />

@@ -71,7 +71,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'Received', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
-const STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE', 'ASSIGNED']
+const STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE', 'ASSIGNED', 'UNASSIGNED']
 
 const FILTERS: readonly Filter[] = [
   { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id of the payment, or its UTR' },

@@ -14,17 +14,19 @@ interface OfPayment {
   readonly row: Schemas['PaymentRow']
   /** Small buttons, for rows of a table. */
   readonly compact?: boolean
+  /** No word of the bank names its merchant. */
+  readonly toAny?: boolean
 }
 
 const changed = () => queryClient.invalidateQueries({ queryKey: ['payments'] })
 
 /** What may be done with a credit that fits no QR code: it goes to a merchant, or back to its payer. */
-export function SuspenseActions({ row, compact = false }: OfPayment) {
+export function SuspenseActions({ row, compact = false, toAny = false }: OfPayment) {
   const { can } = useSession()
   if (row.status !== 'SUSPENSE' || !can('finance')) return undefined
   return (
     <>
-      <Assign row={row} compact={compact} />
+      <Assign row={row} compact={compact} toAny={toAny} />
       <Return row={row} compact={compact} />
     </>
   )
@@ -40,7 +42,8 @@ export function Credit({ row: payment }: OfPayment) {
   )
 }
 
-function Assign({ row, compact }: OfPayment) {
+function Assign({ row, compact, toAny }: OfPayment) {
+  const isOpen = toAny || row.merchantName === undefined
   const { paymentId } = row
   const navigate = useNavigate()
   return (
@@ -49,13 +52,13 @@ function Assign({ row, compact }: OfPayment) {
       send="Assign"
       variant="default"
       {...(compact && { compact: 'Assign' })}
-      initial={{ merchantId: row.merchantName === undefined ? '' : row.merchantId, reason: '' }}
+      initial={{ merchantId: isOpen ? '' : row.merchantId, reason: '' }}
       rules={{ merchantId: needed, reason: needed }}
       fields={(form) => (
         <>
           <Credit row={row} />
           <Text size="sm">It becomes a payment of the merchant, who is paid for it.</Text>
-          {row.merchantName === undefined ? (
+          {isOpen ? (
             <Picker of="merchant" required {...form.getInputProps('merchantId')} />
           ) : (
             <TextInput
@@ -87,6 +90,37 @@ function Assign({ row, compact }: OfPayment) {
         else if (!compact) await navigate({ to: pathOf('payment', assigned.payment.paymentId) })
       }}
     />
+  )
+}
+
+/** Takes an assignment back: offered until the money is in a payout or was refunded. */
+export function Unassign({ detail }: { readonly detail: Schemas['PaymentDetailInConsole'] }) {
+  const { can } = useSession()
+  const navigate = useNavigate()
+  const { isAssigned, payoutId, paymentId, refundedAmount = 0 } = detail
+  if (!isAssigned || payoutId !== undefined || refundedAmount > 0 || !can('finance')) return undefined
+  return (
+    <ConfirmAction
+      label="Take the assignment back"
+      confirm="Take it back"
+      danger
+      withReason
+      run={async (reason) => {
+        const path = { params: { path: { paymentId } } }
+        const restored = await responseOf(
+          api.POST('/payments/{paymentId}/unassign', { ...path, body: { reason } }),
+        )
+        await changed()
+        if ('approvalId' in restored) notifyWaiting(restored.amount)
+        else await navigate({ to: pathOf('payment', restored.payment.paymentId) })
+      }}
+    >
+      <Credit row={detail} />
+      <Text size="sm" mt="xs">
+        It is no longer payable to the merchant, who is notified. It waits in suspense again, and can be
+        assigned elsewhere.
+      </Text>
+    </ConfirmAction>
   )
 }
 

@@ -19,6 +19,7 @@ const STATES: Readonly<Record<string, readonly [label: string, color: string]>> 
   REFUNDED: ['Refunded', 'grape'],
   SUSPENSE: ['In suspense', 'orange'],
   ASSIGNED: ['Assigned', 'gray'],
+  UNASSIGNED: ['Assignment taken back', 'gray'],
   DISMISSED: ['Dismissed', 'gray'],
   VERIFIED: ['Verified', 'teal'],
   FAILED: ['Failed', 'red'],

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, responseOf } from '../api.ts'
+import { reportWaiting } from '../pages/access-requests.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { Loaded } from './loaded.tsx'
 import { InviteMember, type MemberActions, MemberList } from './member-list.tsx'
@@ -39,7 +40,7 @@ const actionsOf = (tenantId: string): MemberActions => {
           api.DELETE('/tenants/{tenantId}/members/{memberId}/second-factor', {
             params: { path: { ...path, memberId } },
           }),
-        ),
+        ).then(reportWaiting),
       ),
   }
 }

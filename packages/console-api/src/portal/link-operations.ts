@@ -80,6 +80,7 @@ export const useMemberLink = query({
     'tenant_closing',
     'too_many_credentials',
     'not_signed_in',
+    'password_too_weak',
     ...PROOF_FAILURES,
   ],
   mount(services: PortalServices) {
@@ -92,7 +93,7 @@ export const useMemberLink = query({
       await memberGate.enter(address, name)
       const factors = await checkMemberCode(services, offered, { address, requestId }, code)
       await memberGate.passed(address, name)
-      const passwordHash = await hashPassword(password)
+      const passwordHash = await hashPassword(password, [name])
       const proved = ['password', ...factors] as const
       const signInRequest = { address, headers, requestId }
       // One transaction: a link that is used up has signed in and handed over.

@@ -238,13 +238,19 @@ export const changeMemberPassword = query({
   role: 'viewer',
   body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
   result: closed({ changed: Type.Boolean() }),
-  errors: ['wrong_password', 'second_factor_required', 'too_many_failed_attempts', 'overloaded'],
+  errors: [
+    'wrong_password',
+    'second_factor_required',
+    'too_many_failed_attempts',
+    'overloaded',
+    'password_too_weak',
+  ],
   mount(services: PortalServices) {
     return async (input) => {
       const session = await services.members.current(input)
       requireProved(session)
       await requirePassword(services, input, input.body.password)
-      const passwordHash = await hashPassword(input.body.newPassword)
+      const passwordHash = await hashPassword(input.body.newPassword, [session.name])
       await asMember(services, input, async (tx) => {
         await setMemberPassword(tx, session, passwordHash, session.digest)
         const { tenantId, memberId, name: member } = session

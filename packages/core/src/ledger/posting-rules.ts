@@ -60,6 +60,9 @@ const POSTINGS = {
   ],
   upi_refund: [rail(['upi_refunds', 'upi_clearing'], ['suspense', 'upi_clearing'])],
   suspense_assigned: [manual(person(['suspense', 'payable'], ['suspense', 'inter_tenant']))],
+  // Taken back, it is in suspense again, of the same tenant or of the one that it was assigned from.
+  suspense_unassigned: [manual(person(['payable', 'suspense'], ['payable', 'inter_tenant']))],
+  suspense_restored: [person(['inter_tenant', 'suspense'])],
   suspense_returned: [manual(person(['suspense', 'upi_refunds']))],
   payment_adjustment: [
     manual(

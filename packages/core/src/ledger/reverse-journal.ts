@@ -37,7 +37,8 @@ const REVERSIBLE: ReadonlySet<string> = new Set(
 /** How journals of other kinds are corrected, in words. */
 const CORRECTED_BY: Readonly<Record<string, string>> = {
   upi_credit: 'refund the payment: svc admin refund',
-  suspense_assigned: 'refund the payment that was assigned: svc admin refund',
+  suspense_assigned: 'take the assignment back, until its money has left: svc admin suspense unassign',
+  suspense_unassigned: 'assign the credit again: svc admin suspense assign',
   suspense_returned: 'the bank’s refund notice ends it',
   payment_adjustment: 'adjust the payment again: svc admin payments adjust',
   dispute: 'the bank’s notice ends it, or record its end: svc admin dispute close',

@@ -10,7 +10,7 @@ const isUntil = (at: Date, when: Date | null): boolean => when !== null && when 
 const PAID = statement<{ count: number; amountPaise: bigint }>(
   'qr_code_paid_as_of',
   `select count(*)::integer as count, coalesce(sum(p.amount_paise), 0)::bigint as "amountPaise" from payments p
-   where p.merchant_id = $1 and p.qr_code_id = $2 and p.status = 'ACCEPTED' and p.created_at <= $3`,
+   where p.merchant_id = $1 and p.qr_code_id = $2 and p.reason is null and p.created_at <= $3`,
 )
 
 /** The code as it was at the end of an instant; `undefined` before its creation. Its last UTR is the present one. */
@@ -66,6 +66,13 @@ const ADJUSTED = statement<{ changePaise: bigint }>(
    where a.merchant_id = $1 and a.payment_id = $2 and a.created_at <= $3`,
 )
 
+const TAKEN_BACK = statement<{ assignedAt: Date | null }>(
+  'payment_unassignments_as_of',
+  `select u.assigned_at as "assignedAt" from unassignments u
+   where u.tenant_id = $1 and u.payment_id = $2 and u.unassigned_at > $3
+   order by u.unassigned_at limit 1`,
+)
+
 /** The payment as it was at the end of an instant; `undefined` before its notice came. */
 export async function paymentAsOf<P extends Payment>(tx: Tx, payment: P, at: Date): Promise<P | undefined> {
   if (payment.createdAt > at) return undefined
@@ -79,6 +86,9 @@ export async function paymentAsOf<P extends Payment>(tx: Tx, payment: P, at: Dat
     disputePaise: paise(disputed!.amountPaise),
     adjustedPaise: paise(adjusted!.changePaise),
   }
+  const [takenBack] = await tx.query(TAKEN_BACK, values)
+  if (takenBack && (takenBack.assignedAt === null || takenBack.assignedAt <= at))
+    return { ...was, status: 'ACCEPTED', reason: null, resolvedAt: takenBack.assignedAt, refundedAt: null }
   // Of a merchant's own suspense: what was assigned out of the platform's has another payment, created then.
   if (payment.resolvedAt !== null && payment.resolvedAt > at && payment.assignedFrom === null)
     return { ...was, status: 'SUSPENSE', reason: 'unknown_code', resolvedAt: null, refundedAt: null }

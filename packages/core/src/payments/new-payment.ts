@@ -8,4 +8,5 @@ export const NEW_PAYMENT = {
   adjustedPaise: paise(0n),
   resolvedAt: null,
   assignedFrom: null,
+  takenBack: 0,
 } as const

@@ -8,6 +8,7 @@ import {
   paise,
   type RowOf,
   secret,
+  smallint,
   table,
   text,
   textOf,
@@ -30,8 +31,18 @@ export const REFUSAL_REASONS = [
 ] as const
 export type RefusalReason = (typeof REFUSAL_REASONS)[number]
 
-/** `ASSIGNED`: out of the platform's suspense; another payment has the credit now. */
-export const PAYMENT_STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE', 'ASSIGNED'] as const
+/**
+ * `ASSIGNED`: out of the suspense of the platform or of another merchant; another payment has the credit now.
+ * `UNASSIGNED`: the other one, after its assignment was taken back.
+ */
+export const PAYMENT_STATUSES = [
+  'ACCEPTED',
+  'REFUND_PENDING',
+  'REFUNDED',
+  'SUSPENSE',
+  'ASSIGNED',
+  'UNASSIGNED',
+] as const
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
 /** Credits that the rail reported, whatever became of them (decision Q11). */
@@ -68,12 +79,18 @@ export const payments = table(
     adjustedPaise: generated(paise),
     /** When it was assigned or returned out of suspense. */
     resolvedAt: generated(nullable(instant)),
-    /** The payment in the platform's suspense that it was assigned from. */
+    /** The payment in the suspense of the platform, or of another merchant, that it was assigned from. */
     assignedFrom: generated(nullable(text)),
+    /** How often an assignment of it was taken back. */
+    takenBack: generated(smallint),
   },
   ['utr'],
 )
 export type Payment = RowOf<typeof payments>
+
+/** The reference of journals of an assignment: the bank's, and from the second one on a number. */
+export const assignmentReference = ({ takenBack, utr }: Pick<Payment, 'takenBack' | 'utr'>): string =>
+  takenBack === 0 ? utr : `${utr}~${takenBack + 1}`
 
 /** What a payment amounts to: what its notice says, with all adjustments (decision Q18). */
 export const correctedPaise = ({
@@ -97,7 +114,7 @@ export const PaymentResponse = Type.Object(
     ),
     status: Type.Enum([...PAYMENT_STATUSES], {
       description:
-        '`SUSPENSE`: fits no code and waits to be assigned or returned. `ASSIGNED` is seen by operators only',
+        '`SUSPENSE`: fits no code and waits to be assigned or returned. `ASSIGNED`: another merchant has the credit. `UNASSIGNED`: an operator had assigned it to the merchant and took that back',
     }),
     reason: Type.Optional(
       Type.Enum([...REFUSAL_REASONS], {
@@ -155,7 +172,7 @@ export const paymentRecordToWire = (payment: Payment & CodeFacts, timeZone: stri
 
 /** An event about a payment; those of one payment are delivered in order. */
 export const paymentEvent = (
-  type: 'refund_pending' | 'refunded' | 'suspended' | 'assigned',
+  type: 'refund_pending' | 'refunded' | 'suspended' | 'assigned' | 'unassigned',
   payment: Payment & CodeFacts,
   eventId: string,
   timeZone: string,

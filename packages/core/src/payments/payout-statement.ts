@@ -37,14 +37,23 @@ const SOURCES = {
   upi_credit: {
     title: 'Payments',
     sql: `select count(*), coalesce(sum(p.amount_paise), 0) from payments p
-      where p.merchant_id = $2 and p.status = 'ACCEPTED' and p.created_at >= $3 and p.created_at < $4
-        and (p.qr_code_id is not null or p.assigned_from is not null)`,
+      where p.merchant_id = $2 and p.created_at >= $3 and p.created_at < $4
+        and (p.qr_code_id is not null and p.reason is null or p.assigned_from is not null)`,
   },
   suspense_assigned: {
     title: 'Assigned out of suspense',
-    sql: `select count(*), coalesce(sum(p.amount_paise), 0) from payments p
-      where p.merchant_id = $2 and p.status = 'ACCEPTED' and p.qr_code_id is null and p.assigned_from is null
-        and p.resolved_at >= $3 and p.resolved_at < $4`,
+    sql: `select count(*), coalesce(sum(a.amount_paise), 0) from (
+        select p.amount_paise from payments p
+        where p.merchant_id = $2 and p.status = 'ACCEPTED' and p.assigned_from is null
+          and p.resolved_at >= $3 and p.resolved_at < $4
+        union all
+        select u.amount_paise from unassignments u
+        where u.tenant_id = $2 and u.assigned_at >= $3 and u.assigned_at < $4) a`,
+  },
+  suspense_unassigned: {
+    title: 'Assignments taken back',
+    sql: `select count(*), -coalesce(sum(u.amount_paise), 0) from unassignments u
+      where u.tenant_id = $2 and u.unassigned_at >= $3 and u.unassigned_at < $4`,
   },
   merchant_refund: {
     title: 'Refunds',

@@ -48,7 +48,7 @@ export const PAYMENT_CHECKS: readonly Check[] = [
       chosen,
     ) => `select q.qr_code_id as subject, 'counted ' || q.accepted_count || ', found ' || count(p.payment_id) as detail
        from qr_codes q
-       left join payments p on p.qr_code_id = q.qr_code_id and p.merchant_id = q.merchant_id and p.status = 'ACCEPTED'
+       left join payments p on p.qr_code_id = q.qr_code_id and p.merchant_id = q.merchant_id and p.reason is null
        where ${chosen('q.qr_code_id')}
        group by q.qr_code_id, q.merchant_id
        having q.accepted_count <> count(p.payment_id) or q.accepted_paise <> coalesce(sum(p.amount_paise), 0) limit 100`,
@@ -100,7 +100,7 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     'Each credit that was not accepted has its event, and each refund of one, from the version on that keeps notices',
     (chosen) => `with happened as (
          select p.payment_id, (p.qr_code_id is not null and p.reason is not null
-             or p.resolved_at is not null and p.reason is not null and p.status <> 'ASSIGNED')::integer as refund_pending,
+             or p.resolved_at is not null and p.status in ('REFUND_PENDING', 'REFUNDED'))::integer as refund_pending,
            (p.qr_code_id is null)::integer as suspended, (p.status = 'REFUNDED')::integer as refunded
          from payments p
          where ${chosen('p.payment_id')} and p.notice is not null and ${allEventsKept('p.merchant_id', 'p.created_at')}),

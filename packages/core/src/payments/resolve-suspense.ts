@@ -11,7 +11,7 @@ import { moneyCommand } from '../ledger/money-command.ts'
 import type { JournalKind } from '../ledger/posting-rules.ts'
 import { orNull, storedArgs } from '../ledger/stored-args.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
-import { type Payment, paymentEvent, payments } from './payment.ts'
+import { assignmentReference, type Payment, paymentEvent, payments } from './payment.ts'
 
 export interface ResolveSuspense {
   /** Where it is: a merchant, or the platform for a credit that fits no merchant. */
@@ -19,6 +19,8 @@ export interface ResolveSuspense {
   readonly paymentId: string
   /** Whom it belongs to; `null` returns it to its payer. */
   readonly merchantId: string | null
+  /** An operator read it in a notice: no word of the bank names its merchant, and it may go to any. */
+  readonly isReadByHand?: boolean | undefined
   readonly reason: string
 }
 
@@ -52,7 +54,7 @@ const LOCK = payments.lock('in_suspense')
 const saveResolved = payments.updates(['status', 'reason', 'resolvedAt'], 'resolve')
 const ASSIGNED = statement<Payment>(
   'payments_assigned',
-  `select ${payments.columns} from payments p where p.assigned_from = any ($1)`,
+  `select ${payments.columns} from payments p where p.assigned_from = any ($1) and p.status <> 'UNASSIGNED'`,
 )
 const saveAssigned = payments.updates(['resolvedAt', 'assignedFrom'], 'assign')
 // A credit of an earlier day is due again to be paid out.
@@ -78,6 +80,7 @@ export const resolveSuspense = moneyCommand({
         tenantId: Type.String(),
         paymentId: Type.String(),
         merchantId: orNull(Type.String()),
+        isReadByHand: Type.Optional(Type.Boolean()),
         reason: Type.String(),
       }),
     ),
@@ -176,7 +179,7 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
 }
 
 function decide(state: State, command: Prepared, now: Date): ResolvedSuspense {
-  const { tenantId, merchantId, paymentId } = command
+  const { isReadByHand = false, tenantId, merchantId, paymentId } = command
   const payment = state.payments.get(paymentId) ?? fail('payment_not_found')
   const nothing = { isRepeat: true, resolved: payment, created: undefined, journals: [], opens: [], command }
   const before = resolvedBefore(payment, state.assigned.get(paymentId), merchantId)
@@ -195,17 +198,19 @@ function decide(state: State, command: Prepared, now: Date): ResolvedSuspense {
     const journals = [journal(command, payment, 'suspense_assigned', ['suspense', 'payable', tenantId], now)]
     return { ...nothing, isRepeat: false, payment: accepted, resolved: accepted, journals }
   }
-  if (tenantId !== PLATFORM_TENANT)
+  if (tenantId !== PLATFORM_TENANT && !isReadByHand)
     fail('suspense_resolved', { description: 'The payment is of another merchant' })
   const created: Payment = {
     ...payment,
     ...at,
     merchantId,
+    qrCodeId: null,
     paymentId: command.ids.payment,
     status: 'ACCEPTED',
     reason: null,
     createdAt: now,
     assignedFrom: paymentId,
+    takenBack: 0,
   }
   return {
     ...nothing,
@@ -241,17 +246,18 @@ type Side = 'suspense' | 'payable' | 'upi_refunds' | 'inter_tenant'
 /** Both journals of one assignment have the bank's reference. */
 function journal(
   { ids, reason, tenantId }: Prepared,
-  { paymentId, utr, amountPaise }: Payment,
+  payment: Payment,
   kind: JournalKind,
   [debit, credit, owner]: readonly [Side, Side, string],
   now: Date,
 ): Journal {
+  const { paymentId, amountPaise } = payment
   const transferId = ids.legs[owner === tenantId ? 0 : 1]
   return {
     tenantId: owner,
     journalId: `jrn_${transferId.slice(4)}`,
     kind,
-    reference: utr,
+    reference: assignmentReference(payment),
     reverses: null,
     reason,
     at: now,

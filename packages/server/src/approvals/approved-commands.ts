@@ -14,6 +14,7 @@ import { completeRefund } from '@svc/core/payments/complete-refund'
 import { createRefund } from '@svc/core/payments/create-refund'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { resolveLine } from '@svc/core/statements/resolve-line'
+import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { required } from '@svc/kernel/invariant'
 import type { MayWait } from '@svc/platform/command'
 
@@ -32,6 +33,7 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   acceptPayment,
   adjustPayment,
   resolveSuspense,
+  unassignCredit,
   createRefund,
   completeRefund,
   closeDispute,
