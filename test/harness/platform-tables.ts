@@ -11,6 +11,7 @@ export const PLATFORM_TABLES: Record<string, string> = {
   payout_steps: 'from which status a payout comes to which',
   posting_rules: 'which journals may move which accounts',
   request_log_cut: 'until when the row limit of the request log deleted entries',
+  retired_postings: 'which movements old journals have',
   migrations: 'which ran',
   retention: 'how long rows are kept',
   sandbox_upi_notices: 'the simulated bank’s, sandbox only',

@@ -4,6 +4,7 @@ import { closeTenantsLoop } from '@svc/console-api/tenant-closing'
 import { endCardsLoop } from '@svc/core/cards/end-card'
 import { forgetUsersLoop } from '@svc/core/cards/forget-users'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
+import { accrueFeesLoop } from '@svc/core/payments/accrue-fees'
 import { expireDisputesLoop } from '@svc/core/payments/expire-disputes'
 import { matchLateLinesLoop } from '@svc/core/settlements/match-late-lines'
 import type { Services } from '@svc/server/http/operation'
@@ -15,6 +16,7 @@ export const dueCommandLoops = (services: Services): Part[] => [
   endCardsLoop(services),
   expireDisputesLoop(services),
   matchLateLinesLoop(services),
+  accrueFeesLoop(services),
   forgetUsersLoop(services),
   closeTenantsLoop(services),
   moveAddressesLoop(services),

@@ -1,9 +1,12 @@
+import { fail } from '@svc/contract/errors'
+import { accrueThrough } from '@svc/core/payments/accrue-fees'
 import { type Closing, closePeriod, listClosings, verifyClosings } from '@svc/core/ledger/closing'
 import { isDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
+import { readDay } from './payout-print.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -14,6 +17,20 @@ interface Json {
 const shown = ({ through, until, closedAt, closedBy }: Closing) => ({ through, until, closedAt, closedBy })
 
 export function addClosingCommands(books: Command): void {
+  books
+    .command('accrue')
+    .description('enter fees and GST of all payments until the end of a day, each effective on its own day')
+    .requiredOption('--through <day>', 'the last business day, YYYY-MM-DD', readDay)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+The service does this by itself when a day is over. A repeat enters only what was found since.
+
+Example:
+  svc admin books accrue --through 2026-10-31`,
+    )
+    .action(accrue)
   books
     .command('close')
     .description('close all days up to one, with signed totals; nothing is entered in them any more')
@@ -36,6 +53,15 @@ export function addClosingCommands(books: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin books verify')
     .action(verify)
+}
+
+async function accrue({ through, json = false }: Json & { through: string }): Promise<void> {
+  const payments = await withInstallation(async (context) => {
+    await moneyActor(context)
+    return accrueThrough(context, through)
+  })
+  if (payments === undefined) fail('business_day_not_over')
+  printRecord({ through, payments }, json)
 }
 
 async function close({ through, json = false }: Json & { through: string }): Promise<void> {
