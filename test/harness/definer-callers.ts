@@ -19,6 +19,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   require_refund_step: [],
   require_stored_notice: [],
   require_second_person: [],
+  require_second_person_to_close: [],
   require_sum_within_limit: [],
   require_whole_journals: [],
   retained_since: [],

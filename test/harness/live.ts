@@ -154,6 +154,11 @@ const CHOSEN: Readonly<Record<string, string>> = {
   BUSINESS_DAY_CUTOFF: '23:30',
   GST_RATES: '2017-07-01=18,2024-04-01=18.5',
   GST_STATE: '29',
+  SUPPLIER_NAME: 'Example Payments Private Limited',
+  SUPPLIER_ADDRESS: '1 MG Road, Bengaluru 560001',
+  SUPPLIER_GSTIN: '29AAGCB7383J1Z4',
+  INVOICE_SERIES: 'SV',
+  INVOICE_SAC: '997159',
   APPROVAL_ABOVE_RUPEES: '250000',
   APPROVAL_HOURS: '24',
   // The operators of this installation were all created by one account.

@@ -141,19 +141,20 @@ test('a payout that entered its fees itself, before they were accrued, is releas
     await db.query('set session_replication_role = replica')
     const values = [of.merchantId, payoutId]
     await db.query(
-      `with deducted as (
-         update ledger_transfers set credit_account_id = 'fee_income:' || $1, amount = 100
-         where tenant_id = $1 and object_id = $2 and credit_account_id = 'accrued_fees:' || $1 returning *)
-       insert into ledger_transfers
-       select (jsonb_populate_record(d, jsonb_build_object('credit_account_id', 'tax_payable:' || $1, 'amount', 18,
-         'leg', 9, 'transfer_id', d.transfer_id || 'x'))).* from deducted d`,
+      `update ledger_transfers set credit_account_id = 'fee_income:' || $1, amount = 100
+       where tenant_id = $1 and object_id = $2 and credit_account_id = 'accrued_fees:' || $1`,
+      values,
+    )
+    await db.query(
+      `insert into ledger_transfers (transfer_id, tenant_id, journal_id, leg, kind, debit_account_id,
+         credit_account_id, amount, unit, object_id, created_at)
+       select transfer_id || 'x', tenant_id, journal_id, 3, kind, debit_account_id, 'tax_payable:' || $1, 18, unit,
+         object_id, created_at
+       from ledger_transfers
+       where tenant_id = $1 and object_id = $2 and credit_account_id = 'fee_income:' || $1`,
       values,
     )
     await db.query('update journals set legs = 3 where tenant_id = $1 and reference = $2', values)
-    await db.query(
-      `update ledger_transfers set leg = 3 where tenant_id = $1 and object_id = $2 and leg = 9`,
-      values,
-    )
     await db.query(
       `delete from ledger_transfers where tenant_id = $1 and kind = 'fee_accrual'`,
       values.slice(0, 1),
@@ -185,14 +186,15 @@ test('a payout that entered its fees itself, before they were accrued, is releas
 test('a payment that is found late has another journal of its day; a fee without its payments is refused', async () => {
   const of = await shop()
   const day = await dayOf(await pay(of, 100))
-  const late = await pay(of, 100)
-  await sql(`update payments set status = 'SUSPENSE' where payment_id = $1`, [late])
   await advance(of, 1)
-  // As its assignment does.
-  await sql(`update payments set status = 'ACCEPTED' where payment_id = $1`, [late])
+  const late = await pay(of, 100)
+  // As when it is assigned out of suspense.
   await sql(
-    `update payout_positions o set accrued_to = p.created_at from payments p
-     where p.payment_id = $1 and o.merchant_id = p.merchant_id`,
+    `with late as (
+       update payments p set created_at = f.created_at from payments f
+       where p.payment_id = $1 and f.merchant_id = p.merchant_id and f.payment_id <> p.payment_id
+       returning p.merchant_id, p.created_at)
+     update payout_positions o set accrued_to = l.created_at from late l where o.merchant_id = l.merchant_id`,
     [late],
   )
   await accrueDueFees(service.app.services)

@@ -1,4 +1,5 @@
 import { alertParts } from '@svc/console-api/alerts/alert-parts'
+import { issueInvoicesLoop } from '@svc/console-api/issue-invoices'
 import { moveAddressesLoop } from '@svc/console-api/move-addresses'
 import { closeTenantsLoop } from '@svc/console-api/tenant-closing'
 import { endCardsLoop } from '@svc/core/cards/end-card'
@@ -20,5 +21,6 @@ export const dueCommandLoops = (services: Services): Part[] => [
   forgetUsersLoop(services),
   closeTenantsLoop(services),
   moveAddressesLoop(services),
+  issueInvoicesLoop(services),
   ...alertParts(services),
 ]

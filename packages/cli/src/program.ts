@@ -43,6 +43,7 @@ import { addRefundCommands } from './refund-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
+import { addTaxCommands } from './tax-commands.ts'
 import { addTenantCommands } from './tenant-commands.ts'
 import { addUserCoinCommands } from './user-coin-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
@@ -154,6 +155,7 @@ Examples:
   addSuspenseCommands(admin)
   addPayoutCommands(admin)
   addBooksCommands(admin)
+  addTaxCommands(admin)
   addJournalCommands(admin)
   addOpeningBalanceCommands(admin)
   addApprovalCommands(admin)

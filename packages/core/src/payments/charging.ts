@@ -18,6 +18,11 @@ const DETAILS = statement<PayoutDetails>(
   `select ${payoutDetails.columns} from payout_details d where d.merchant_id = any ($1)`,
 )
 
+const REGISTERED = statement<{ merchantId: string; state: string }>(
+  'tax_registrations_of',
+  `select merchant_id as "merchantId", state from tax_registrations where merchant_id = any ($1)`,
+)
+
 /** What the settings say about fees and their tax. */
 export interface ChargeSettings {
   readonly platformState: string
@@ -37,19 +42,27 @@ export const chargeSettings = (config: Config): ChargeSettings => ({
 export interface Terms {
   readonly fees: readonly MerchantFee[]
   readonly details: PayoutDetails | undefined
+  /** State code of the merchant's registration. */
+  readonly registeredState: string | undefined
 }
 
 export async function readTerms(
   tx: BatchTx,
   merchantIds: readonly string[],
 ): Promise<(merchantId: string) => Terms> {
-  const [fees, details] = await Promise.all([
+  const [fees, details, registered] = await Promise.all([
     tx.query(FEES, [merchantIds]),
     tx.query(DETAILS, [merchantIds]),
+    tx.query(REGISTERED, [merchantIds]),
   ])
   const feesOf = groupBy(fees, ({ merchantId }) => merchantId)
   const detailsOf = new Map(details.map((each) => [each.merchantId, each]))
-  return (merchantId) => ({ fees: feesOf.get(merchantId) ?? [], details: detailsOf.get(merchantId) })
+  const stateOf = new Map(registered.map(({ merchantId, state }) => [merchantId, state]))
+  return (merchantId) => ({
+    fees: feesOf.get(merchantId) ?? [],
+    details: detailsOf.get(merchantId),
+    registeredState: stateOf.get(merchantId),
+  })
 }
 
 export interface AcceptedPayment {
@@ -61,11 +74,12 @@ export interface AcceptedPayment {
 /** What a payment is charged, whose fee is not entered yet. */
 export function unaccrued(
   { objectId, occurredAt, amountPaise }: AcceptedPayment,
-  { fees, details }: Terms,
+  { fees, details, registeredState }: Terms,
   { platformState, taxRates, dayEndsAt, timeZone }: ChargeSettings,
 ): Unaccrued {
   const day = businessDayOf(occurredAt, dayEndsAt, timeZone)
-  const isWithinState = (details?.gstState ?? platformState) === platformState
+  const state = registeredState ?? details?.gstState ?? platformState
+  const isWithinState = state === platformState
   const charge = chargeOf(
     { amountPaise, acceptedAt: occurredAt, day },
     { fees, taxRates, isWithinState },

@@ -4,6 +4,8 @@ const JOURNALS = subjects('journals of fees', `journals where kind = 'fee_accrua
 const LINES = subjects('payments in payouts', `payout_lines where kind = 'payment' and not released`)
 const ACCOUNTS = subjects('accounts of accrued fees', `ledger_accounts where kind = 'accrued_fees'`)
 
+const DOCUMENTS = subjects('tax documents', 'tax_documents')
+
 const leg = (kind: string) =>
   `coalesce(sum(t.amount) filter (where t.credit_account_id = '${kind}:' || j.tenant_id
      and t.debit_account_id = 'accrued_fees:' || j.tenant_id), 0)`
@@ -57,5 +59,25 @@ export const ACCRUAL_CHECKS: readonly Check[] = [
            select from payout_lines l where l.merchant_id = f.merchant_id and l.object_id = f.payment_id
              and l.kind = 'payment' and not l.released)) o
        where a.kind = 'accrued_fees' and ${chosen('a.account_id')} and a.balance <> - o.amount limit 100`,
+  ),
+  check(
+    'tax_invoices',
+    DOCUMENTS,
+    'An invoice is the fees and GST of its journals, which are of its month and rate',
+    (
+      chosen,
+    ) => `select d.document_id as subject, d.number || ': fees ' || d.taxable_paise || ', journals ' || f.fee as detail
+       from tax_documents d cross join lateral (
+         select coalesce(sum(f.fee_paise), 0) as fee, coalesce(sum(f.cgst_paise), 0) as cgst,
+           coalesce(sum(f.sgst_paise), 0) as sgst, coalesce(sum(f.igst_paise), 0) as igst, count(*) as payments,
+           bool_and(f.tax_basis_points = d.tax_basis_points
+             and date_trunc('month', f.business_day) = d.month) as is_of_it
+         from tax_document_journals t
+           join fee_accruals f on f.merchant_id = t.merchant_id and f.journal_id = t.journal_id
+         where t.merchant_id = d.merchant_id and t.document_id = d.document_id) f
+       where d.kind = 'INVOICE' and ${chosen('d.document_id')}
+         and ((d.taxable_paise, d.cgst_paise, d.sgst_paise, d.igst_paise, d.payment_count)
+             is distinct from (f.fee, f.cgst, f.sgst, f.igst, f.payments)
+           or f.is_of_it is not true) limit 100`,
   ),
 ]
