@@ -1,4 +1,5 @@
 import type { Secret } from '@svc/kernel/secret'
+import { DEADLINE_SETTINGS } from './deadline-settings.ts'
 import { address, bad, hidden, networks, type Setting, text, whole } from './setting.ts'
 
 const secret = text(
@@ -33,6 +34,7 @@ export const ALERT_SETTINGS = {
     8_760,
     'A credit that is in suspense for longer opens an alert for the operators.',
   ),
+  ...DEADLINE_SETTINGS,
 } satisfies Record<string, Setting<unknown, string | undefined>>
 
 interface Given {

@@ -1,7 +1,9 @@
 import { statfs } from 'node:fs/promises'
+import { type DeadlineSettings, deadlinesOf } from '@svc/contract/deadline-settings'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '@svc/server/http/operation'
+import { DEADLINES } from './deadlines.ts'
 
 /**
  * Conditions of one kind that open alerts; the first ones, so that a broken bank does not open thousands. Those that have
@@ -36,8 +38,11 @@ interface Found {
 }
 
 interface StoredCondition {
-  readonly severity: Severity
-  /** Its objects: `object`, `page`, `value` and `about`. `$1` is the time, `$2` the hours of `ALERT_SUSPENSE_HOURS`. */
+  readonly severity: Severity | ((found: Found) => Severity)
+  /**
+   * Its objects: `object`, `page`, `value` and `about`. `$1` is the time, `$2` the hours of `ALERT_SUSPENSE_HOURS`, `$3`
+   * the other settings of deadlines and the business zone as JSON.
+   */
   readonly sql: string
   readonly detail: (found: Found) => string
 }
@@ -191,6 +196,7 @@ const STORED = {
     detail: () =>
       'PostgreSQL cannot archive its write-ahead log: the latest changes are in no backup, and its disk fills. See its log.',
   },
+  ...DEADLINES,
 } as const satisfies Record<string, StoredCondition>
 type StoredKind = keyof typeof STORED
 
@@ -213,16 +219,22 @@ const READ = statement<Found>(
     .join('\nunion all\n'),
 )
 
+type Settings = DeadlineSettings & {
+  readonly ALERT_SUSPENSE_HOURS: number
+  readonly BUSINESS_TIME_ZONE: string
+}
+
 /** The conditions that the database shows. */
-export async function storedConditions(tx: Tx, now: Date, suspenseHours: number): Promise<Condition[]> {
-  const found = await tx.query(READ, [now, suspenseHours])
+export async function storedConditions(tx: Tx, now: Date, config: Settings): Promise<Condition[]> {
+  const deadlines = { ...deadlinesOf(config), zone: config.BUSINESS_TIME_ZONE }
+  const found = await tx.query(READ, [now, config.ALERT_SUSPENSE_HOURS, JSON.stringify(deadlines)])
   return found.map((row) => {
     const { detail, severity }: StoredCondition = STORED[row.kind]
     return {
       kind: row.kind,
       objectId: row.object,
       pageId: row.page,
-      severity,
+      severity: typeof severity === 'function' ? severity(row) : severity,
       value: Number(row.value),
       detail: detail(row),
     }

@@ -108,7 +108,7 @@ export async function watchAlerts(tools: Tools, holder: string): Promise<boolean
   return database.operate(async (tx) => {
     if ((await tx.query(LEASE, [holder])).length === 0) return false
     const now = await transactionTime(tx, clock)
-    const stored = await storedConditions(tx, now, config.ALERT_SUSPENSE_HOURS)
+    const stored = await storedConditions(tx, now, config)
     await save(tx, tools, decideAlerts(await tx.query(OPEN), [...stored, ...measured]), now)
     tx.write(FORGET, [now])
     return true
