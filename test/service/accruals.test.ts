@@ -159,10 +159,7 @@ test('a payout that entered its fees itself, before they were accrued, is releas
       `delete from ledger_transfers where tenant_id = $1 and kind = 'fee_accrual'`,
       values.slice(0, 1),
     )
-    await db.query(
-      `delete from journals where tenant_id = $1 and kind = 'fee_accrual'`,
-      values.slice(0, 1),
-    )
+    await db.query(`delete from journals where tenant_id = $1 and kind = 'fee_accrual'`, values.slice(0, 1))
     await db.query('delete from fee_accruals where merchant_id = $1', values.slice(0, 1))
     await db.query(
       `update ledger_accounts set balance = case kind when 'tax_payable' then 18 else 0 end

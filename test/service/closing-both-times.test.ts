@@ -53,17 +53,30 @@ test('what was signed by the first version of the text still verifies, and the n
   const { database, keyring } = service.app.services
   const through = daysAgo(9)
   const until = endOfPeriod(through, ZONE)
-  const text = signed(keyring, 'svc-closing', { through, until: until.toISOString(), totals: [], entries: '0' })
+  const text = signed(keyring, 'svc-closing', {
+    through,
+    until: until.toISOString(),
+    totals: [],
+    entries: '0',
+  })
   await database.operate((tx) =>
-    tx.query({
-      name: 'first_version',
-      text: `insert into book_closings (through, until, closed_at, closed_by, signed) values ($1, $2, now(), 'asha', $3)`,
-    }, [through, until, text]),
+    tx.query(
+      {
+        name: 'first_version',
+        text: `insert into book_closings (through, until, closed_at, closed_by, signed) values ($1, $2, now(), 'asha', $3)`,
+      },
+      [through, until, text],
+    ),
   )
   await pay(100, 6)
   const { code, out, stderr } = await books('close', '--through', daysAgo(5))
   expect(code, stderr).toBe(0)
-  expect(statedIn(out.signed)).toMatchObject({ version: 2, previous: hashOf(text), entries: '1', despite: null })
+  expect(statedIn(out.signed)).toMatchObject({
+    version: 2,
+    previous: hashOf(text),
+    entries: '1',
+    despite: null,
+  })
   expect(await results()).toEqual(['as signed', 'as signed'])
 })
 
@@ -97,7 +110,7 @@ test('an entry that is moved into or out of a closed period by its effective dat
 test('what is not in order is named; it is closed for a reason and, where postings need two people, by two', async () => {
   await sql(
     `insert into settlement_batches (tenant_id, batch_id, rail, batch_utr, value_date, net_paise, is_awaited, status,
-       created_at) values ('house', 'stb_1', 'upi', 'HDFCN1', $1, 100, true, 'INCOMPLETE', now())`,
+       created_at) values ('house', 'stb_1', 'upi', 'HDFCN1', $1, null, true, 'INCOMPLETE', now())`,
     [daysAgo(4)],
   )
   const through = daysAgo(3)

@@ -25,7 +25,9 @@ const ENV = {
   SUPPLIER_GSTIN: OURS,
 }
 /** With a leap day, and a rate that changes within one of them. */
-const MONTHS = Array.from({ length: 12 }, (_, i) => new Date(Date.UTC(2023, 11 + i, 1)).toISOString().slice(0, 7))
+const MONTHS = Array.from({ length: 12 }, (_, i) =>
+  new Date(Date.UTC(2023, 11 + i, 1)).toISOString().slice(0, 7),
+)
 
 let service: TestService
 let other: TestService

@@ -1,6 +1,5 @@
-import { fail } from '@svc/contract/errors'
-import { accrueThrough } from '@svc/core/payments/accrue-fees'
 import { checkClosing } from '@svc/app/closing-checks'
+import { fail } from '@svc/contract/errors'
 import {
   type Closing,
   closePeriod,
@@ -9,6 +8,7 @@ import {
   verifyClosings,
 } from '@svc/core/ledger/closing'
 import { priorPeriodItems } from '@svc/core/ledger/prior-period'
+import { accrueThrough } from '@svc/core/payments/accrue-fees'
 import { openItems } from '@svc/core/payments/closing-checks'
 import { formatRupees } from '@svc/kernel/money'
 import { isDay } from '@svc/kernel/time'

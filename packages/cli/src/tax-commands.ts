@@ -5,7 +5,12 @@ import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { accrueThrough } from '@svc/core/payments/accrue-fees'
 import { lastDayOf } from '@svc/core/payments/gst'
 import { GSTR1_SECTIONS, type Gstr1Section, gstr1 } from '@svc/core/payments/gstr1'
-import { type DocumentsOf, findTaxDocument, issueInvoices, listTaxDocuments } from '@svc/core/payments/issue-invoices'
+import {
+  type DocumentsOf,
+  findTaxDocument,
+  issueInvoices,
+  listTaxDocuments,
+} from '@svc/core/payments/issue-invoices'
 import { type TaxDocument, taxDocumentToWire } from '@svc/core/payments/tax-document'
 import {
   findTaxRegistration,
@@ -101,7 +106,9 @@ async function registration(
     return context.database.operate(
       async (tx) => {
         if (!(await findMerchant(tx, merchantId)))
-          throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc admin merchant list`)
+          throw new UsageError(
+            `There is no merchant ${merchantId}. See them all with: svc admin merchant list`,
+          )
         if (isSet) await setTaxRegistration(tx, merchantId, wanted)
         return findTaxRegistration(tx, merchantId)
       },
@@ -109,7 +116,8 @@ async function registration(
       by,
     )
   })
-  if (!found) throw new UsageError('The merchant has no registration. Give --legal-name, --address and --gstin.')
+  if (!found)
+    throw new UsageError('The merchant has no registration. Give --legal-name, --address and --gstin.')
   printRecord({ ...found }, json)
 }
 

@@ -74,8 +74,7 @@ const gstin: Setting<string, undefined> = {
 const series: Setting<string> = {
   type: '1 or 2 upper-case letters or digits',
   default: 'S',
-  meaning:
-    'Series of invoice numbers, such as `S/26-27/0000001`; `C` is that of credit notes.',
+  meaning: 'Series of invoice numbers, such as `S/26-27/0000001`; `C` is that of credit notes.',
   read: (value) =>
     /^[A-Z0-9]{1,2}$/.test(value) && value !== 'C'
       ? value

@@ -166,11 +166,7 @@ const statedBy = (keyring: Keyring, closing: Closing): Stated | undefined =>
   readSigned(keyring, TYPE, closing.signed) as Stated | undefined
 
 /** The closing of a day, and until when entries were known to it. */
-export async function knownAtClosing(
-  tx: Tx,
-  keyring: Keyring,
-  through: string,
-): Promise<Date | undefined> {
+export async function knownAtClosing(tx: Tx, keyring: Keyring, through: string): Promise<Date | undefined> {
   const closing = (await listClosings(tx)).find((each) => each.through === through)
   const stated = closing && statedBy(keyring, closing)
   if (!closing || !stated) return undefined

@@ -17,9 +17,9 @@ import { type Payout, type PayoutStatus, payoutAccounts, payoutEvent, payouts } 
 import { approverProblem, requireSecondPerson } from './payout-approver.ts'
 import {
   LEGS_MAX,
+  type PostedLeg,
   paidJournal,
   paidLateJournal,
-  type PostedLeg,
   releasedBy,
   releasedJournal,
   restoredJournal,
@@ -213,9 +213,7 @@ function journalsOf(changed: ChangedPayout): Journal[] {
   if (isReleased(payout)) return [releasedJournal(payout, posted, transferIds, completedAt!)]
   if (status !== 'PAID') return []
   const paid = paidJournal(payout, transferIds.slice(LEGS_MAX), completedAt!)
-  return restored
-    ? [...accrual.journals, restoredJournal(payout, transferIds, completedAt!), paid]
-    : [paid]
+  return restored ? [...accrual.journals, restoredJournal(payout, transferIds, completedAt!), paid] : [paid]
 }
 
 /** The bank's reference that a step names. */

@@ -80,9 +80,6 @@ export function unaccrued(
   const day = businessDayOf(occurredAt, dayEndsAt, timeZone)
   const state = registeredState ?? details?.gstState ?? platformState
   const isWithinState = state === platformState
-  const charge = chargeOf(
-    { amountPaise, acceptedAt: occurredAt, day },
-    { fees, taxRates, isWithinState },
-  )
+  const charge = chargeOf({ amountPaise, acceptedAt: occurredAt, day }, { fees, taxRates, isWithinState })
   return { paymentId: objectId, businessDay: day, taxBasisPoints: taxRateOf(day, taxRates), ...charge }
 }

@@ -81,7 +81,10 @@ export const PAYMENT_CLOSING_CHECKS: readonly ClosingCheck[] = [
   {
     item: 'invoices',
     problem: async (tx, { through }) =>
-      unless(await counted(tx, UNINVOICED, through), 'journals of fees are in no invoice: svc admin tax issue'),
+      unless(
+        await counted(tx, UNINVOICED, through),
+        'journals of fees are in no invoice: svc admin tax issue',
+      ),
   },
   {
     item: 'old_lines',

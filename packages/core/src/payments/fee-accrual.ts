@@ -75,7 +75,10 @@ export function accrualOf(payments: readonly Unaccrued[], accruing: Accruing): A
   const rows: FeeAccrual[] = []
   const journals: Journal[] = []
   for (const [businessDay, charged] of groupBy(payments, (payment) => payment.businessDay)) {
-    const journal = journalOfDay(businessDay, charged, { ...accruing, seed: derivedId(seed, journals.length) })
+    const journal = journalOfDay(businessDay, charged, {
+      ...accruing,
+      seed: derivedId(seed, journals.length),
+    })
     if (journal) journals.push(journal)
     rows.push(
       ...charged.map((payment) => ({

@@ -57,7 +57,10 @@ const cdnr = (documents: readonly TaxDocument[]): Gstr1Row[] =>
 
 /** Sums of documents that agree in a key, in order of the key. */
 function summed(documents: readonly TaxDocument[], keyOf: (document: TaxDocument) => string) {
-  const sums = new Map<string, { of: TaxDocument; taxable: bigint; cgst: bigint; sgst: bigint; igst: bigint }>()
+  const sums = new Map<
+    string,
+    { of: TaxDocument; taxable: bigint; cgst: bigint; sgst: bigint; igst: bigint }
+  >()
   for (const document of documents) {
     const key = keyOf(document)
     const sum = sums.get(key) ?? { of: document, taxable: 0n, cgst: 0n, sgst: 0n, igst: 0n }

@@ -20,17 +20,10 @@ import {
   NO_ACCRUAL,
   type Unaccrued,
 } from './fee-accrual.ts'
-import {
-  type Payout,
-  type PayoutLine,
-  payoutAccounts,
-  payoutLines,
-  payouts,
-  taxOf,
-} from './payout.ts'
+import { type Payout, type PayoutLine, payoutAccounts, payoutLines, payouts, taxOf } from './payout.ts'
+import { NOTHING } from './payout-fees.ts'
 import { LEGS_MAX, preparedJournal } from './payout-journals.ts'
 import { ADJUSTING, ADJUSTING_DOWN, ADVANCING } from './payout-line-kinds.ts'
-import { NOTHING } from './payout-fees.ts'
 
 export interface PreparePayout {
   readonly merchantId: string
@@ -255,7 +248,8 @@ function dueFromOf(due: readonly DueLine[], paid: readonly DueLine[], until: Dat
 function linesOf(due: readonly DueLine[], { unaccrued }: State, command: Prepared): PayoutLine[] {
   const { merchantId, payoutId } = command
   return due.map(({ kind, objectId, occurredAt, amountPaise, advancePaise, accrued }) => {
-    const charge = accrued ?? (kind === 'payment' ? required(unaccrued.get(objectId), 'it is charged') : NOTHING)
+    const charge =
+      accrued ?? (kind === 'payment' ? required(unaccrued.get(objectId), 'it is charged') : NOTHING)
     const { feePaise, cgstPaise, sgstPaise, igstPaise } = charge
     return {
       merchantId,

@@ -39,14 +39,7 @@ export async function postedLegs(
 
 type ChargedLine = Pick<
   PayoutLine,
-  | 'merchantId'
-  | 'payoutId'
-  | 'objectId'
-  | 'occurredAt'
-  | 'feePaise'
-  | 'cgstPaise'
-  | 'sgstPaise'
-  | 'igstPaise'
+  'merchantId' | 'payoutId' | 'objectId' | 'occurredAt' | 'feePaise' | 'cgstPaise' | 'sgstPaise' | 'igstPaise'
 >
 
 const UNACCRUED = statement<ChargedLine>(
