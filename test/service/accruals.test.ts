@@ -73,7 +73,7 @@ const dayOf = async (paymentId: string): Promise<string> => {
   const [row] = await sql<{ created_at: Date }>('select created_at from payments where payment_id = $1', [
     paymentId,
   ])
-  return businessDayOf(row!.created_at, service.app.config.BUSINESS_DAY_CUTOFF, ZONE)
+  return businessDayOf(row!.created_at, service.app.services.config.BUSINESS_DAY_CUTOFF, ZONE)
 }
 
 test('a day that is over has one journal of its fees and GST, effective on it, whichever processes enter it', async () => {
@@ -220,7 +220,7 @@ test('an operator enters the fees of a day that is over, once, by the merchantsâ
     runHere(['admin', 'books', 'accrue', '--through', through, '--json'], env)
   const far = businessDayOf(new Date(Date.now() + 400 * DAY_S * 1_000), 1_440, ZONE)
   expect(await accrue(far)).toMatchObject({ code: 1, stderr: expect.stringContaining('not over') })
-  const until = businessDay(day, service.app.config.BUSINESS_DAY_CUTOFF, ZONE).to
+  const until = businessDay(day, service.app.services.config.BUSINESS_DAY_CUTOFF, ZONE).to
   const early = service.app.services.commands.open(accrueFees).run({ merchantId: of.merchantId, until })
   await expect(early).rejects.toMatchObject({ code: 'business_day_not_over' })
   await advance(of, 1)

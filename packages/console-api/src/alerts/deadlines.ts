@@ -7,7 +7,7 @@ const THIS_MONTH = `date_trunc('month', ${TODAY})::date`
 const isDay = (name: keyof DeadlineSettings): string => `extract(day from ${TODAY}) >= ${given(name)}`
 const REFUND_CRITICAL_DAYS = 4n
 
-interface Found {
+export interface FoundDeadline {
   readonly value: bigint
   readonly about: string | null
 }
@@ -23,13 +23,13 @@ const oldest = (from: string, at: string): string =>
 /** What did not happen in time. */
 export const DEADLINES = {
   refund_late: {
-    severity: ({ value }: Found) => (value >= REFUND_CRITICAL_DAYS ? 'critical' : 'warning'),
+    severity: ({ value }: FoundDeadline) => (value >= REFUND_CRITICAL_DAYS ? 'critical' : 'warning'),
     sql: oldest(
       `payments where status = 'REFUND_PENDING'
          and created_at < $1::timestamptz - ${given('ALERT_REFUND_LATE_DAYS')} * interval '1 day'`,
       'created_at',
     ),
-    detail: ({ about, value }: Found) =>
+    detail: ({ about, value }: FoundDeadline) =>
       `The bank has not returned ${about} credits that were not accepted, one of them for ${days(value)}. Ask the bank: it has to within 5 days.`,
   },
   merchant_refund_late: {
@@ -42,7 +42,7 @@ export const DEADLINES = {
             and sent_at < $1::timestamptz - ${given('ALERT_MERCHANT_REFUND_UNANSWERED_DAYS')} * interval '1 day') late`,
       'since',
     ),
-    detail: ({ about, value }: Found) =>
+    detail: ({ about, value }: FoundDeadline) =>
       `${about} refunds of merchants were not sent, or have no outcome, one of them for ${days(value)}. Run svc admin refund run, and ask the bank for outcomes.`,
   },
   payout_late: {
@@ -51,7 +51,7 @@ export const DEADLINES = {
         greatest(1, extract(day from $1::timestamptz - p.sent_at))::bigint as value
       from payouts p where p.status = 'SENT'
         and p.sent_at < $1::timestamptz - ${given('ALERT_PAYOUT_LATE_HOURS')} * interval '1 hour'`,
-    detail: ({ about, value }: Found) =>
+    detail: ({ about, value }: FoundDeadline) =>
       `The outcome of a payout to ${about} has not been known for ${days(value)}. Import the response of the bank, or ask it.`,
   },
   dispute_due: {
@@ -60,7 +60,7 @@ export const DEADLINES = {
         greatest(0, floor(extract(epoch from d.evidence_due_at - $1::timestamptz) / 3600))::bigint as value
       from disputes d where d.status = 'OPEN'
         and d.evidence_due_at < $1::timestamptz + ${given('ALERT_DISPUTE_DUE_HOURS')} * interval '1 hour'`,
-    detail: ({ about }: Found) =>
+    detail: ({ about }: FoundDeadline) =>
       `A dispute of ${about} has no evidence yet and is lost at its deadline. Remind the merchant.`,
   },
   invoice_missing: {
@@ -72,7 +72,7 @@ export const DEADLINES = {
           and not exists (select from tax_document_journals d
             where d.merchant_id = j.tenant_id and d.journal_id = j.journal_id)
         limit 10000) missing having count(*) > 0`,
-    detail: ({ value }: Found) =>
+    detail: ({ value }: FoundDeadline) =>
       `Fees of the month before are in no invoice, ${value} days of merchants. Run svc admin tax issue.`,
   },
   close_late: {
@@ -82,7 +82,7 @@ export const DEADLINES = {
         and coalesce((select max(through) from book_closings), '-infinity') < ${THIS_MONTH} - 1
         and exists (select from ledger_accounts a
           where a.balance <> 0 and a.created_at < ${THIS_MONTH}::timestamp at time zone ($3::jsonb ->> 'zone'))`,
-    detail: ({ about }: Found) =>
+    detail: ({ about }: FoundDeadline) =>
       `The month before is not closed. Run svc admin books close --through ${about} --check.`,
   },
 } as const
