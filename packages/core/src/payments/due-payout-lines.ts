@@ -44,7 +44,7 @@ const DUE = statement<Row>(
    select w.merchant_id as "merchantId", 'payment' as kind, p.payment_id as "objectId", p.created_at as "occurredAt",
      p.amount_paise as "amountPaise", 0::bigint as "advancePaise", p.is_settled as "isSettled",
      f.fee_paise as "feePaise", f.cgst_paise as "cgstPaise", f.sgst_paise as "sgstPaise", f.igst_paise as "igstPaise"
-   from wanted w left join payout_positions o using (merchant_id), lateral (
+   from wanted w left join payout_positions o using (merchant_id) cross join lateral (
      select p.payment_id, p.created_at, p.amount_paise, exists (
        select from settlement_lines s
        where s.tenant_id = p.merchant_id and s.utr = p.utr and s.status = 'MATCHED')
