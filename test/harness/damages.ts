@@ -103,6 +103,17 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['payout_totals', 'update payouts set fee_paise = fee_paise + 1, amount_paise = amount_paise - 1'],
   ['payout_lines', `update payout_lines set released = true where kind = 'payment'`],
   ['payout_lines', 'update payout_lines set amount_paise = amount_paise + 1'],
+  ['fee_accruals', `update journals set kind = 'fee_accrual' where kind = 'payout'`],
+  [
+    'tax_invoices',
+    `insert into tax_documents (merchant_id, document_id, number, kind, issue_date, month, supplier, recipient,
+       place_of_supply, sac, payment_count, taxable_paise, tax_basis_points, cgst_paise, sgst_paise, igst_paise, signed,
+       created_at)
+     select merchant_id, 'txd_1', 'S/26-27/0000001', 'INVOICE', '2026-10-31', '2026-10-01', '{}', '{}', '27', '997158',
+       1, 100, 1800, 9, 9, 0, 'x', now() from merchants limit 1`,
+  ],
+  ['accrued_once', `update payout_lines set fee_paise = fee_paise + 1 where kind = 'payment'`],
+  ['accrued_fees', `update ledger_accounts set balance = balance - 1 where kind = 'accrued_fees'`],
   ['payout_journals', `delete from ledger_transfers where kind = 'payout_paid'`],
   ['payout_journals', `delete from ledger_transfers where kind = 'payout_released'`],
   ['payout_journals', `update payouts set failed_at = completed_at where status = 'PAID'`],

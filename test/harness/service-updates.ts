@@ -103,7 +103,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
     'status',
   ],
   payout_lines: ['released'],
-  payout_positions: ['due_from'],
+  payout_positions: ['accrued_to', 'due_from'],
   payouts: [
     'approved_at',
     'approved_by',

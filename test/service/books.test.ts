@@ -58,7 +58,7 @@ async function moved(): Promise<Leg[]> {
        from ledger_transfers t
          join ledger_accounts d on d.account_id = t.debit_account_id
          join ledger_accounts c on c.account_id = t.credit_account_id
-       where t.transfer_id <> all ($1) order by t.created_at, t.tenant_id <> 'house', t.journal_id, t.leg`,
+       where t.transfer_id <> all ($1) order by t.created_at, t.tenant_id <> 'house', t.kind <> 'fee_accrual', t.journal_id, t.leg`,
       [seen],
     ),
   )
@@ -217,8 +217,9 @@ test('in the trial balance debits equal credits in each unit; as of a past insta
   expect(await report((tx) => liabilities(tx, { asOf }))).toEqual(owed)
   const { merchantId: tenantId } = merchant
   expect(await report((tx) => liabilities(tx, { tenantId }))).toEqual([
+    { tenantId, kind: 'output_cgst', amountPaise: 45n },
+    { tenantId, kind: 'output_sgst', amountPaise: 45n },
     { tenantId, kind: 'payable', amountPaise: 998_00n },
-    { tenantId, kind: 'tax_payable', amountPaise: 90n },
   ])
 })
 
@@ -279,15 +280,14 @@ Disputed payments    disputes            1         INR
 Between tenants      inter_tenant        1         INR   249.50
 Payouts in transit   payouts_in_transit  1         INR
 Fee income           fee_income          1         INR            4.99
-Tax payable          tax_payable         1         INR            0.90
-Output CGST          output_cgst         1         INR
-Output SGST          output_sgst         1         INR
+Output CGST          output_cgst         1         INR            0.45
+Output SGST          output_sgst         1         INR            0.45
 Output IGST          output_igst         1         INR
 Total                                              INR   1003.89  1003.89
 `,
   )
   expect(await books('liabilities', '--tenant', merchant.merchantId, '--csv')).toBe(
-    `tenantId,account,kind,amount\r\n${merchant.merchantId},"Payable to merchant",payable,998.00\r\n${merchant.merchantId},"Tax payable",tax_payable,0.90\r\n`,
+    `tenantId,account,kind,amount\r\n${merchant.merchantId},"Output CGST",output_cgst,0.45\r\n${merchant.merchantId},"Output SGST",output_sgst,0.45\r\n${merchant.merchantId},"Payable to merchant",payable,998.00\r\n`,
   )
   const lines = JSON.parse(await books('statement', `upi_clearing:${merchant.merchantId}`, '--json'))
   expect(lines.at(0)).toMatchObject({ what: 'Opening balance', balance: '0.00' })

@@ -63,6 +63,7 @@ test('every background loop of a service has its metrics before its first failur
     .split('\n')
     .flatMap((line) => /^svc_loop_failures_total\{loop="([^"]+)"\} \d+$/.exec(line)?.[1] ?? [])
   expect(loops.sort()).toEqual([
+    'accrue_fees',
     'audit_anchors',
     'bulk_jobs',
     'close_tenants',
@@ -79,6 +80,7 @@ test('every background loop of a service has its metrics before its first failur
     'failed_sign_ins',
     'forget_users',
     'grow_feed_trees',
+    'issue_invoices',
     'keyring_refresh',
     'match_late_lines',
     'move_addresses',

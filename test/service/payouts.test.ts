@@ -100,7 +100,8 @@ test('a merchant gets payments less refunds, fees and GST, exact to the paisa; t
   expect(await balancesOf(service, of.merchantId)).toEqual({
     bank: '-14950',
     fee_income: '250',
-    tax_payable: '46',
+    output_cgst: '23',
+    output_sgst: '23',
     payouts_in_transit: '11654',
     upi_refunds: '3000',
   })
@@ -149,6 +150,11 @@ test('a failed or cancelled payout is payable again, and in the next one', async
     bank: '-10000',
     payable: '9000',
     upi_refunds: '1000',
+    // Fees and their GST stay in the books of their day.
+    accrued_fees: '-178',
+    fee_income: '150',
+    output_cgst: '14',
+    output_sgst: '14',
   })
   const { payout: second } = await prepare(of)
   await change(of, second!.payoutId, { to: 'CANCELLED', reason: 'wrong account' })

@@ -66,12 +66,12 @@ test('the database has the chart of accounts and the permitted movements of the 
   expect(await missingIn('posting_rules', columns, rules)).toEqual([])
 })
 
-test('every kind of account is debited and credited, but for what is over', () => {
+test('every kind of account is debited and credited, but for what is over or only has what was entered before', () => {
   for (const kind of ACCOUNT_KINDS) {
-    const { isFinal = false } = kindOf(kind)
+    const { isFinal = false, isRetired = false } = kindOf(kind)
     const isDebited = POSTING_RULES.some(({ debitKind }) => debitKind === kind)
     expect([kind, isDebited]).toEqual([kind, !isFinal])
-    expect([kind, POSTING_RULES.some(({ creditKind }) => creditKind === kind)]).toEqual([kind, true])
+    expect([kind, POSTING_RULES.some(({ creditKind }) => creditKind === kind)]).toEqual([kind, !isRetired])
   }
 })
 

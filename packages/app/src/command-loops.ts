@@ -1,9 +1,11 @@
 import { alertParts } from '@svc/console-api/alerts/alert-parts'
+import { issueInvoicesLoop } from '@svc/console-api/issue-invoices'
 import { moveAddressesLoop } from '@svc/console-api/move-addresses'
 import { closeTenantsLoop } from '@svc/console-api/tenant-closing'
 import { endCardsLoop } from '@svc/core/cards/end-card'
 import { forgetUsersLoop } from '@svc/core/cards/forget-users'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
+import { accrueFeesLoop } from '@svc/core/payments/accrue-fees'
 import { expireDisputesLoop } from '@svc/core/payments/expire-disputes'
 import { matchLateLinesLoop } from '@svc/core/settlements/match-late-lines'
 import { matchStatementsLoop, proveFundsLoop } from '@svc/core/statements/stored-proofs'
@@ -18,8 +20,10 @@ export const dueCommandLoops = (services: Services): Part[] => [
   matchLateLinesLoop(services),
   matchStatementsLoop(services),
   proveFundsLoop(services),
+  accrueFeesLoop(services),
   forgetUsersLoop(services),
   closeTenantsLoop(services),
   moveAddressesLoop(services),
+  issueInvoicesLoop(services),
   ...alertParts(services),
 ]

@@ -1,26 +1,86 @@
-import { type Closing, closePeriod, listClosings, verifyClosings } from '@svc/core/ledger/closing'
+import { checkClosing } from '@svc/app/closing-checks'
+import { fail } from '@svc/contract/errors'
+import {
+  type Closing,
+  closePeriod,
+  knownAtClosing,
+  listClosings,
+  verifyClosings,
+} from '@svc/core/ledger/closing'
+import { priorPeriodItems } from '@svc/core/ledger/prior-period'
+import { accrueThrough } from '@svc/core/payments/accrue-fees'
+import { openItems } from '@svc/core/payments/closing-checks'
+import { formatRupees } from '@svc/kernel/money'
 import { isDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
-import { printRecord, printRows } from './print.ts'
+import { readDay } from './payout-print.ts'
+import { type Printed, printRecord, printRows, printTable } from './print.ts'
+import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
   readonly json?: boolean
 }
 
-const shown = ({ through, until, closedAt, closedBy }: Closing) => ({ through, until, closedAt, closedBy })
+const shown = ({ through, until, closedAt, closedBy, despite, requestedBy }: Closing) => ({
+  through,
+  until,
+  closedAt,
+  closedBy,
+  despite,
+  requestedBy,
+})
 
 export function addClosingCommands(books: Command): void {
+  books
+    .command('accrue')
+    .description('enter fees and GST of all payments until the end of a day, each effective on its own day')
+    .requiredOption('--through <day>', 'the last business day, YYYY-MM-DD', readDay)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+The service does this by itself when a day is over. A repeat enters only what was found since.
+
+Example:
+  svc admin books accrue --through 2026-10-31`,
+    )
+    .action(accrue)
   books
     .command('close')
     .description('close all days up to one, with signed totals; nothing is entered in them any more')
     .requiredOption('--through <day>', 'the last day of the period, YYYY-MM-DD')
+    .option('--check', 'only say what of the period is in order; exit code 1 if something is not')
+    .option('--despite <reason>', 'close it although something is not in order', readReason)
     .option('--json', 'print JSON, with the signature')
-    .addHelpText('after', '\nExample:\n  svc admin books close --through 2026-10-31')
+    .addHelpText(
+      'after',
+      `
+Where postings need two people, another operator repeats a closing with --despite and the same reason.
+
+Examples:
+  svc admin books close --through 2026-10-31 --check
+  svc admin books close --through 2026-10-31`,
+    )
     .action(close)
+  books
+    .command('prior-period')
+    .description('list what was entered once a period was closed, and is effective in it')
+    .requiredOption('--through <day>', 'the last day of a closed period, YYYY-MM-DD', readDay)
+    .option('--csv', 'print CSV')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+What was signed by effective date, with these entries, is what the books say of the period today.
+
+Example:
+  svc admin books prior-period --through 2026-10-31 --csv`,
+    )
+    .action(priorPeriod)
   books
     .command('closings')
     .description('list the closed periods, newest first')
@@ -38,16 +98,73 @@ export function addClosingCommands(books: Command): void {
     .action(verify)
 }
 
-async function close({ through, json = false }: Json & { through: string }): Promise<void> {
+async function accrue({ through, json = false }: Json & { through: string }): Promise<void> {
+  const payments = await withInstallation(async (context) => {
+    await moneyActor(context)
+    return accrueThrough(context, through)
+  })
+  if (payments === undefined) fail('business_day_not_over')
+  printRecord({ through, payments }, json)
+}
+
+interface Close extends Json {
+  readonly through: string
+  readonly check?: boolean
+  readonly despite?: string
+}
+
+async function close({ through, check = false, despite, json = false }: Close): Promise<void> {
   if (!isDay(through)) throw new UsageError('--through must be a day such as 2026-10-31')
+  if (check) return printChecks(through, json)
   const closing = await withInstallation(async (context) => {
     const by = await moneyActor(context)
     const { config, database, keyMaker } = context
-    const requested = { through, by, timeZone: config.BUSINESS_TIME_ZONE }
+    const isRepeat = (await database.report(listClosings)).some((each) => each.through === through)
+    const found = isRepeat ? [] : await checkClosing(context, through)
+    const open = found.filter(({ ok }) => !ok).map(({ item }) => item)
+    const requested = { through, by, timeZone: config.BUSINESS_TIME_ZONE, open, despite, openItems }
     const work = (tx: Tx) => closePeriod(tx, keyMaker.keyring, requested)
     return database.operate(work, 'read committed', { actor: by }, 'long')
   })
+  if ('isRequested' in closing) {
+    printRecord({ ...closing }, json)
+    process.stderr.write('Nothing is closed yet: another operator repeats it with the same reason.\n')
+    return
+  }
   printRecord(json ? { ...closing } : shown(closing), json)
+}
+
+async function printChecks(through: string, json: boolean): Promise<void> {
+  const found = await withInstallation((context) => checkClosing(context, through))
+  printRows(
+    found.map((each) => ({ ...each })),
+    json,
+  )
+  if (found.some(({ ok }) => !ok)) process.exitCode = 1
+}
+
+async function priorPeriod({ through, ...printed }: Printed & { through: string }): Promise<void> {
+  const items = await withInstallation(({ database, keyMaker }) =>
+    database.report(
+      async (tx) => {
+        const known = await knownAtClosing(tx, keyMaker.keyring, through)
+        if (!known)
+          throw new UsageError(`No period ends on ${through}. See them with: svc admin books closings`)
+        return priorPeriodItems(tx, through, known)
+      },
+      'repeatable read',
+      'long',
+    ),
+  )
+  printTable(
+    items.map(({ unit, amount, at, reference, ...item }) => ({
+      ...item,
+      at: at.toISOString(),
+      amount: unit === 'INR' ? formatRupees(amount) : String(amount),
+      reference: reference ?? '',
+    })),
+    printed,
+  )
 }
 
 async function verify({ json = false }: Json): Promise<void> {

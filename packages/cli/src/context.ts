@@ -4,7 +4,8 @@ import { type Installation, openAddress, openInstallation, type SchemaWanted } f
 import { type Config, readConfig, requireOperatorUrl } from '@svc/contract/config'
 import { idMaker } from '@svc/contract/id-kinds'
 import type { KeyMaker } from '@svc/core/tenants/api-key'
-import { systemClock } from '@svc/kernel/time'
+import { TestClocks } from '@svc/core/tenants/test-clocks'
+import { type Clock, systemClock } from '@svc/kernel/time'
 import { Commands } from '@svc/platform/command'
 import { Keyring } from '@svc/platform/crypto/keyring'
 import type { CommitQueueServices } from '@svc/platform/db/commit-queue'
@@ -20,6 +21,8 @@ export interface CommandContext {
   readonly config: Config
   readonly database: Database
   readonly keyMaker: KeyMaker
+  /** Of tenants with a test clock, theirs. */
+  readonly clock: Clock
   /** The service's own commands, run in this process: the same locks, rules, history and events. */
   readonly commands: Commands
 }
@@ -37,26 +40,42 @@ export async function withInstallation<T>(work: (context: CommandContext) => Pro
     const keyring = await Keyring.open(database, installation.masterKeys, installation.rsaKey)
     const mode = config.SVC_MODE === 'live' ? 'live' : 'test'
     const keyMaker = { keyring, random: randomBytes, mode } as const
-    return await work({ config, database, keyMaker, commands: openCommands(config, database, keyring, log) })
+    const clock = await openClock(config, database)
+    const commands = openCommands({ config, database, clock, log }, keyring)
+    return await work({ config, database, keyMaker, clock, commands })
   } finally {
     await database.close()
     await installation.release()
   }
 }
 
-function openCommands(config: Config, database: Database, keyring: Keyring, log: Log): Commands {
+async function openClock(config: Config, database: Database): Promise<Clock> {
+  if (config.SVC_MODE === 'live') return systemClock
+  const clocks = new TestClocks(systemClock)
+  await clocks.loadIfServed(database)
+  return clocks
+}
+
+interface Opened {
+  readonly config: Config
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Log
+}
+
+function openCommands({ config, database, clock, log }: Opened, keyring: Keyring): Commands {
   const open: CommitQueueServices['open'] = new Set()
   const queues: CommitQueueServices = {
     database,
     responses: new IdempotencyStore(keyring),
-    clock: systemClock,
+    clock,
     log,
     metrics: openMetrics(open),
     limits: { commandTimeoutMs: config.COMMAND_TIMEOUT_MS, tenantQueueMax: 1 },
     open,
   }
   const newId = idMaker(systemClock, randomBytes)
-  const tools = { config, database, keyring, clock: systemClock, random: randomBytes, newId, log }
+  const tools = { config, database, keyring, clock, random: randomBytes, newId, log }
   return new Commands(tools, queues, new BoundedWaits())
 }
 

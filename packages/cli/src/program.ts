@@ -41,6 +41,7 @@ import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
 import { addStatementCommands } from './statement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
+import { addTaxCommands } from './tax-commands.ts'
 import { addTenantCommands } from './tenant-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
@@ -133,6 +134,7 @@ Examples:
   addSuspenseCommands(admin)
   addPayoutCommands(admin)
   addBooksCommands(admin)
+  addTaxCommands(admin)
   addJournalCommands(admin)
   addOpeningBalanceCommands(admin)
   addApprovalCommands(admin)

@@ -1,4 +1,5 @@
 import type { Secret } from '@svc/kernel/secret'
+import { DEADLINE_SETTINGS } from './deadline-settings.ts'
 import { address, bad, hidden, networks, type Setting, text, whole } from './setting.ts'
 
 const secret = text(
@@ -33,36 +34,7 @@ export const ALERT_SETTINGS = {
     8_760,
     'A credit that is in suspense for longer opens an alert for the operators.',
   ),
-  ALERT_STATEMENT_HOUR: whole(
-    12,
-    0,
-    23,
-    'From this hour of the business day on, a missing bank statement of the day before opens an alert.',
-  ),
-  ALERT_STATEMENT_UNMATCHED_DAYS: whole(
-    1,
-    0,
-    365,
-    'A line of a bank statement that fits nothing for longer opens an alert.',
-  ),
-  ALERT_BATCH_UNCONFIRMED_DAYS: whole(
-    1,
-    0,
-    365,
-    'A settlement batch that no bank statement shows so many days after its value date opens an alert.',
-  ),
-  ALERT_SHORTFALL_RUPEES: whole(
-    0,
-    0,
-    1_000_000_000,
-    'An escrow account that has less than is owed out of it, by more than this, opens an alert.',
-  ),
-  ALERT_UNEXPLAINED_RUPEES: whole(
-    0,
-    0,
-    1_000_000_000,
-    'A proof of funds of which more than this is unexplained opens an alert.',
-  ),
+  ...DEADLINE_SETTINGS,
 } satisfies Record<string, Setting<unknown, string | undefined>>
 
 interface Given {

@@ -61,6 +61,7 @@ export const ID_KINDS = {
   tok: { of: 'access token', fields: ['jti'] },
   trf: { of: 'ledger transfer', fields: ['svcCardTxnId', 'transactionId'] },
   try: { of: 'award that is only tried', fields: [] },
+  txd: { of: 'tax document', fields: ['documentId'] },
   usr: { of: 'user', fields: ['userId', 'primarySvcCardUserId'] },
   wha: { of: 'attempt to deliver a webhook', fields: ['attemptId'] },
   whe: { of: 'webhook endpoint', fields: ['endpointId'] },

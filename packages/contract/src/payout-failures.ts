@@ -80,6 +80,18 @@ export const PAYOUT_FAILURES = {
     'The period is not over',
     'Close a day an hour after its end at the earliest.',
   ),
+  period_not_ready: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Something of the period is not in order',
+    'See what with `svc admin books close --through DAY --check`. To close it nevertheless give the reason as `--despite`; where postings need two people, another one repeats it with the same reason.',
+  ),
+  supplier_not_set: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Who issues invoices is not set',
+    'Set `SUPPLIER_NAME`, `SUPPLIER_ADDRESS` and `SUPPLIER_GSTIN`.',
+  ),
   approval_required: kind(
     403,
     'AUTHORIZATION_ERROR',

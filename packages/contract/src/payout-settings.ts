@@ -1,4 +1,5 @@
 import { isDay } from '@svc/kernel/time'
+import { isGstin } from './gstin.ts'
 import { bad, digits, hidden, oneOf, type Setting, text, whole } from './setting.ts'
 
 /** Minutes of the day at which a business day ends; 1,440 at midnight. */
@@ -62,6 +63,24 @@ const cooling: Setting<number, undefined> = {
     /^\d{1,3}$/.test(value) && Number(value) <= 365 ? Number(value) : bad('must be a whole number, 0 to 365'),
 }
 
+const gstin: Setting<string, undefined> = {
+  type: 'GSTIN',
+  default: undefined,
+  meaning:
+    'GST identification number of the company that runs the service, on its invoices. Its first two digits are `GST_STATE`.',
+  read: (value) => (isGstin(value) ? value : bad('must be a GSTIN with its check digit')),
+}
+
+const series: Setting<string> = {
+  type: '1 or 2 upper-case letters or digits',
+  default: 'S',
+  meaning: 'Series of invoice numbers, such as `S/26-27/0000001`; `C` is that of credit notes.',
+  read: (value) =>
+    /^[A-Z0-9]{1,2}$/.test(value) && value !== 'C'
+      ? value
+      : bad('must be 1 or 2 upper-case letters or digits, and not C'),
+}
+
 interface ByMode {
   readonly SVC_MODE: 'live' | 'sandbox'
 }
@@ -97,6 +116,14 @@ export const PAYOUT_SETTINGS = {
   BUSINESS_DAY_CUTOFF: cutOff,
   GST_RATES: taxRates,
   GST_STATE: digits(2, 2, '27', 'GST state code of the company that runs the service; `27` is Maharashtra.'),
+  SUPPLIER_NAME: text(
+    undefined,
+    'Legal name of the company that runs the service, on its invoices. Without it, `SUPPLIER_ADDRESS` and `SUPPLIER_GSTIN` none is issued.',
+  ),
+  SUPPLIER_ADDRESS: text(undefined, 'Its address, on its invoices.'),
+  SUPPLIER_GSTIN: gstin,
+  INVOICE_SERIES: series,
+  INVOICE_SAC: digits(4, 6, '997158', 'Services accounting code of fees, on invoices.'),
   APPROVAL_ABOVE_RUPEES: approvalLimit,
   APPROVAL_HOURS: whole(72, 1, 8_760, 'Hours after which a posting that waits for approval expires.'),
   APPROVER_COOLING_DAYS: cooling,

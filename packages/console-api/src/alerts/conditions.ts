@@ -1,9 +1,11 @@
 import { statfs } from 'node:fs/promises'
+import { type DeadlineSettings, deadlinesOf } from '@svc/contract/deadline-settings'
 import { formatRupees } from '@svc/kernel/money'
 import { calendarDay, plainTimestamp } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '@svc/server/http/operation'
+import { DEADLINES, given } from './deadlines.ts'
 
 /**
  * Conditions of one kind that open alerts; the first ones, so that a broken bank does not open thousands. Those that have
@@ -38,8 +40,11 @@ interface Found {
 }
 
 interface StoredCondition {
-  readonly severity: Severity
-  /** Its objects: `object`, `page`, `value` and `about`. `$1` is the time, the others are of settings (`storedConditions`). */
+  readonly severity: Severity | ((found: Found) => Severity)
+  /**
+   * Its objects: `object`, `page`, `value` and `about`. `$1` is the time, `$2` the hours of `ALERT_SUSPENSE_HOURS`, `$3`
+   * the other settings of deadlines and the business zone as JSON.
+   */
   readonly sql: string
   readonly detail: (found: Found) => string
 }
@@ -100,10 +105,10 @@ const STORED = {
   },
   statement_missing: {
     severity: 'warning',
-    sql: `select b.bank_account_id as object, null as page, $3::date - coalesce(s.through, b.opened_on - 1) as value, b.name as about
+    sql: `select b.bank_account_id as object, null as page, ($3::jsonb ->> 'statementDue')::date - coalesce(s.through, b.opened_on - 1) as value, b.name as about
       from bank_accounts b cross join lateral (
         select max(s.through) as through from bank_statements s where s.bank_account_id = b.bank_account_id) s
-      where coalesce(s.through, b.opened_on - 1) < $3::date`,
+      where coalesce(s.through, b.opened_on - 1) < ($3::jsonb ->> 'statementDue')::date`,
     detail: ({ about, value }) =>
       `${many(value, 'day of', 'days of')} ${about} ${value === 1n ? 'has' : 'have'} no bank statement. Get it from the bank and import it.`,
   },
@@ -111,7 +116,7 @@ const STORED = {
     severity: 'warning',
     sql: counted(
       `statement_lines l where l.status in ('UNMATCHED', 'DIFFERS')
-         and l.recorded_at < $1::timestamptz - $4 * interval '1 day'`,
+         and l.recorded_at < $1::timestamptz - ${given('ALERT_STATEMENT_UNMATCHED_DAYS')} * interval '1 day'`,
     ),
     detail: ({ value }) =>
       `${many(value, 'line of a bank statement fits', 'lines of bank statements fit')} nothing, or another amount. Run svc admin statement lines; match or resolve each.`,
@@ -120,7 +125,7 @@ const STORED = {
     severity: 'warning',
     sql: counted(
       `settlement_batches b where b.is_awaited and b.status in ('INCOMPLETE', 'POSTED', 'DIFFERS')
-         and b.value_date < ($1::timestamptz - ($5 + 1) * interval '1 day')::date and exists (select from bank_accounts)`,
+         and b.value_date < ($1::timestamptz - (${given('ALERT_BATCH_UNCONFIRMED_DAYS')} + 1) * interval '1 day')::date and exists (select from bank_accounts)`,
     ),
     detail: ({ value }) =>
       `No bank statement shows ${many(value, 'settlement batch', 'settlement batches')} as booked. Import the statements, or ask the bank for the money.`,
@@ -128,14 +133,14 @@ const STORED = {
   escrow_shortfall: {
     severity: 'critical',
     sql: `select '' as object, null as page, last.shortfall_paise as value, last.day as about
-      from ${LAST_PROOF} where last.shortfall_paise > $6::bigint * 100`,
+      from ${LAST_PROOF} where last.shortfall_paise > ${given('ALERT_SHORTFALL_RUPEES')}::bigint * 100`,
     detail: ({ about, value }) =>
       `At the end of ${about} escrow accounts had ${formatRupees(value)} rupees less than is owed out of them. Find out why with svc admin books proof, top them up, and report it.`,
   },
   proof_failed: {
     severity: 'critical',
     sql: `select '' as object, null as page, last.unexplained_paise as value, last.day as about
-      from ${LAST_PROOF} where last.unexplained_paise > $7::bigint * 100`,
+      from ${LAST_PROOF} where last.unexplained_paise > ${given('ALERT_UNEXPLAINED_RUPEES')}::bigint * 100`,
     detail: ({ about, value }) =>
       `Of the proof of funds of ${about}, ${formatRupees(value)} rupees are unexplained: the books or the statements were changed. Run svc admin books proof and svc admin invariants.`,
   },
@@ -238,6 +243,7 @@ const STORED = {
     detail: () =>
       'PostgreSQL cannot archive its write-ahead log: the latest changes are in no backup, and its disk fills. See its log.',
   },
+  ...DEADLINES,
 } as const satisfies Record<string, StoredCondition>
 type StoredKind = keyof typeof STORED
 
@@ -263,29 +269,31 @@ const READ = statement<Found>(
 const DAY_MS = 86_400_000
 
 /** The last business day whose bank statement must be here. */
-function dueStatement(now: Date, { BUSINESS_TIME_ZONE, ALERT_STATEMENT_HOUR }: Services['config']): string {
+function dueStatement(now: Date, { BUSINESS_TIME_ZONE, ALERT_STATEMENT_HOUR }: Settings): string {
   const isDue = Number(plainTimestamp(now, BUSINESS_TIME_ZONE).slice(11, 13)) >= ALERT_STATEMENT_HOUR
   return calendarDay(new Date(now.getTime() - (isDue ? 1 : 2) * DAY_MS), BUSINESS_TIME_ZONE)
 }
 
+type Settings = DeadlineSettings & {
+  readonly ALERT_SUSPENSE_HOURS: number
+  readonly BUSINESS_TIME_ZONE: string
+}
+
 /** The conditions that the database shows. */
-export async function storedConditions(tx: Tx, now: Date, config: Services['config']): Promise<Condition[]> {
-  const found = await tx.query(READ, [
-    now,
-    config.ALERT_SUSPENSE_HOURS,
-    dueStatement(now, config),
-    config.ALERT_STATEMENT_UNMATCHED_DAYS,
-    config.ALERT_BATCH_UNCONFIRMED_DAYS,
-    config.ALERT_SHORTFALL_RUPEES,
-    config.ALERT_UNEXPLAINED_RUPEES,
-  ])
+export async function storedConditions(tx: Tx, now: Date, config: Settings): Promise<Condition[]> {
+  const limits = {
+    ...deadlinesOf(config),
+    zone: config.BUSINESS_TIME_ZONE,
+    statementDue: dueStatement(now, config),
+  }
+  const found = await tx.query(READ, [now, config.ALERT_SUSPENSE_HOURS, JSON.stringify(limits)])
   return found.map((row) => {
     const { detail, severity }: StoredCondition = STORED[row.kind]
     return {
       kind: row.kind,
       objectId: row.object,
       pageId: row.page,
-      severity,
+      severity: typeof severity === 'function' ? severity(row) : severity,
       value: Number(row.value),
       detail: detail(row),
     }

@@ -36,8 +36,6 @@ const legs = (leg: CardLeg, posting: Posting): Posting => ({ ...posting, leg })
 // What a payout deducts; where failed refunds gave back more than that, advances go the other way.
 const PAYOUT = person(
   ['payable', 'accrued_fees'],
-  ['payable', 'fee_income'],
-  ['payable', 'tax_payable'],
   ['payable', 'merchant_advances'],
   ['merchant_advances', 'payable'],
   ['payable', 'payouts_in_transit'],
@@ -114,7 +112,8 @@ const POSTINGS = {
   dispute_won: [manual(rail(['disputes', 'payable'], ['disputes', 'merchant_advances']))],
   payout: [PAYOUT],
   payout_restored: [PAYOUT],
-  payout_released: [mirrored(PAYOUT)],
+  // Of payouts from before fees were accrued (decision R22), which entered them, their mirror takes them back.
+  payout_released: [mirrored(PAYOUT), person(['fee_income', 'payable'], ['tax_payable', 'payable'])],
   payout_paid: [person(['payouts_in_transit', 'bank'])],
   payout_returned: [person(['bank', 'payouts_in_transit'])],
   payout_paid_late: [person(['payout_exceptions', 'bank'])],

@@ -10,17 +10,22 @@ import { type Journal, saveJournals } from '../ledger/journals.ts'
 import { moneyCommand } from '../ledger/money-command.ts'
 import { releaseOpeningBalances } from '../ledger/opening-balance.ts'
 import type { NoSecondPerson } from '../ledger/second-person.ts'
+import { type ChargeSettings, chargeSettings } from './charging.ts'
+import { type Accrual, feeAccruals, NO_ACCRUAL } from './fee-accrual.ts'
 import { paidAfterFailure, type Reserve, reservesOf, restoreLines } from './paid-after-failure.ts'
 import { type Payout, type PayoutStatus, payoutAccounts, payoutEvent, payouts } from './payout.ts'
 import { approverProblem, requireSecondPerson } from './payout-approver.ts'
 import {
   LEGS_MAX,
+  type PostedLeg,
   paidJournal,
   paidLateJournal,
+  releasedBy,
   releasedJournal,
   restoredJournal,
   returnedJournal,
 } from './payout-journals.ts'
+import { feesToRestore, postedLegs, type RestoreFees } from './released-payout.ts'
 import {
   type FailedStep,
   failedByHand,
@@ -46,7 +51,9 @@ export interface ChangePayout {
 interface Prepared extends ChangePayout, PreparedCommand {
   readonly transferIds: readonly string[]
   readonly eventId: string
-  readonly timeZone: string
+  /** What the ids of accruals are derived from. */
+  readonly seed: string
+  readonly settings: ChargeSettings
 }
 
 interface State {
@@ -56,6 +63,9 @@ interface State {
   readonly incoming: BankEntries
   /** By payout, what became of that which it was made of; of those that the bank has paid. */
   readonly reserves: ReadonlyMap<string, Reserve>
+  /** By journal, what is taken back if the payout is released. */
+  readonly posted: ReadonlyMap<string, readonly PostedLeg[]>
+  readonly restoreFees: RestoreFees
   /** The merchant's accounts that exist. */
   readonly balances: ReadonlyMap<string, bigint>
   /** Why the caller is no second person for the payout that is approved. */
@@ -68,6 +78,9 @@ export interface ChangedPayout {
   readonly isRepeat: boolean
   /** Of one that is paid after all: what it is made of again. */
   readonly restored: Reserve | undefined
+  /** Of one that is released: what is taken back. */
+  readonly posted: readonly PostedLeg[]
+  readonly accrual: Accrual
   readonly opens: readonly Account[]
   readonly command: Prepared
 }
@@ -101,7 +114,8 @@ const RELEASE = statement(
 )
 const MOVE_BACK = statement(
   'payout_positions_back',
-  `update payout_positions o set due_from = least(o.due_from, w.first_at)
+  `update payout_positions o set due_from = least(o.due_from, w.first_at),
+     accrued_to = case when o.accrued_to > w.first_at then w.first_at else o.accrued_to end
    from (select u.merchant_id, min(u.at) as first_at from unnest($1::text[], $2::timestamptz[]) as u (merchant_id, at)
      group by u.merchant_id) as w
    where o.merchant_id = w.merchant_id`,
@@ -134,7 +148,8 @@ export const changePayout = moneyCommand({
       tenantId: args.merchantId,
       transferIds: Array.from({ length: LEGS_MAX + 1 }, () => newId('trf')),
       eventId: newId('evt'),
-      timeZone: config.BUSINESS_TIME_ZONE,
+      seed: newId('trf'),
+      settings: chargeSettings(config),
     }),
 
   lock,
@@ -164,13 +179,19 @@ export const changePayout = moneyCommand({
     )
     saveJournals(
       tx,
-      changed[0]!.command.timeZone,
+      changed[0]!.command.settings.timeZone,
       changed.flatMap(journalsOf),
       changed.flatMap(({ opens }) => opens),
     )
+    feeAccruals.insert(
+      tx,
+      changed.flatMap(({ accrual }) => accrual.rows),
+    )
     saveEvents(
       tx,
-      completed.map(({ payout, command: { eventId, timeZone } }) => payoutEvent(payout, eventId, timeZone)),
+      completed.map(({ payout, command: { eventId, settings } }) =>
+        payoutEvent(payout, eventId, settings.timeZone),
+      ),
     )
   },
 })
@@ -179,18 +200,20 @@ const isFailed = ({ status, paidLateAt }: Payout): boolean => status === 'FAILED
 /** Whether what it is made of has just become due again. */
 const isReleased = (payout: Payout): boolean => isFailed(payout) || payout.status === 'CANCELLED'
 
-function journalsOf({ payout, restored, command: { transferIds } }: ChangedPayout): Journal[] {
+function journalsOf(changed: ChangedPayout): Journal[] {
+  const { accrual, payout, posted, restored, command } = changed
+  const { transferIds } = command
   const { completedAt, paidLateAt, returnedAt, status } = payout
   if (paidLateAt) return [paidLateJournal(payout, transferIds, paidLateAt)]
   if (returnedAt)
     return [
       returnedJournal(payout, transferIds.slice(LEGS_MAX), returnedAt),
-      releasedJournal(payout, transferIds, returnedAt),
+      releasedJournal(payout, posted, transferIds, returnedAt),
     ]
-  if (isReleased(payout)) return [releasedJournal(payout, transferIds, completedAt!)]
+  if (isReleased(payout)) return [releasedJournal(payout, posted, transferIds, completedAt!)]
   if (status !== 'PAID') return []
   const paid = paidJournal(payout, transferIds.slice(LEGS_MAX), completedAt!)
-  return restored ? [restoredJournal(payout, transferIds, completedAt!), paid] : [paid]
+  return restored ? [...accrual.journals, restoredJournal(payout, transferIds, completedAt!), paid] : [paid]
 }
 
 /** The bank's reference that a step names. */
@@ -201,10 +224,15 @@ function namedBy(step: PayoutStep): string | undefined {
 
 async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
   const paid = commands.filter(({ step }) => step.to === 'PAID')
-  const [known, balances, rows, incoming, reserves] = await Promise.all([
+  const released = commands.filter(({ step }) => step.to === 'FAILED' || step.to === 'CANCELLED')
+  const [first] = commands as [Prepared]
+  const [known, balances, rows, incoming, reserves, posted, restoreFees] = await Promise.all([
     payouts.lockRows<Payout>(tx, LOCK, commands),
     lockAccounts(tx, [
-      ...commands.flatMap(({ merchantId }) => payoutAccounts(merchantId)),
+      ...commands.flatMap(({ merchantId }) => [
+        ...payoutAccounts(merchantId),
+        account('tax_payable', merchantId),
+      ]),
       ...paid.map(({ merchantId }) => account('payout_exceptions', merchantId)),
     ]),
     tx.query(TAKEN, [commands.flatMap(({ step }) => namedBy(step) ?? [])]),
@@ -213,8 +241,9 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
       commands.flatMap(({ step }) => (step.to === 'FAILED' ? (step.returnUtr ?? []) : [])),
     ),
     paid.length === 0 ? [] : reservesOf(tx, paid),
+    postedLegs(tx, released),
+    feesToRestore(tx, paid, first.settings),
   ])
-  const [first] = commands as [Prepared]
   const problem = await approverProblem(
     tx,
     known,
@@ -229,6 +258,8 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
       taken,
       incoming,
       reserves: new Map((byMerchant.get(merchantId) ?? []).map((each) => [each.payoutId, each])),
+      posted,
+      restoreFees,
       balances: balances.of(merchantId),
       problem,
     }),
@@ -239,10 +270,17 @@ function decide(state: State, command: Prepared, now: Date): ChangedPayout {
   const { payoutId, step } = command
   const { payouts: known, taken } = state
   const payout = known.get(payoutId) ?? fail('payout_not_found')
-  const made = { isRepeat: false, restored: undefined, opens: [], command }
+  const made = {
+    isRepeat: false,
+    restored: undefined,
+    posted: state.posted.get(releasedBy(payout)) ?? [],
+    accrual: NO_ACCRUAL,
+    opens: [],
+    command,
+  }
   if (isRepeat(payout, step)) return { ...made, payout, isRepeat: true }
   if (step.to === 'PAID' && payout.status === 'FAILED')
-    return { ...made, ...late(state, payout, step.utr, now) }
+    return { ...made, ...late(state, payout, command, now, step.utr) }
   if (step.to === 'FAILED' && (payout.status === 'PAID' || payout.paidLateAt !== null))
     return { ...made, payout: returnedPayout(payout, { ...state, step, now }) }
   if (!FROM[step.to].includes(payout.status))
@@ -253,7 +291,8 @@ function decide(state: State, command: Prepared, now: Date): ChangedPayout {
 }
 
 /** What the bank says of a payout that had failed. */
-function late({ balances, reserves, taken }: State, payout: Payout, utr: string, now: Date) {
+function late(state: State, payout: Payout, { seed }: Prepared, now: Date, utr: string) {
+  const { balances, reserves, restoreFees, taken } = state
   if (payout.returnedAt !== null)
     fail('payout_state', {
       description: `The payout is FAILED: the bank paid it under ${payout.utr}, and its money came back under ${payout.returnUtr}`,
@@ -264,9 +303,11 @@ function late({ balances, reserves, taken }: State, payout: Payout, utr: string,
   const payablePaise = balances.get(accountId('payable', merchantId)) ?? 0n
   const paid = paidAfterFailure(payout, { reserve, payablePaise, utr, now })
   const exceptions = account('payout_exceptions', merchantId)
+  const isRestored = paid.status === 'PAID'
   return {
     payout: paid,
-    restored: paid.status === 'PAID' ? reserve : undefined,
+    restored: isRestored ? reserve : undefined,
+    accrual: isRestored ? restoreFees(payout, seed, now) : NO_ACCRUAL,
     opens: paid.status === 'PAID' || balances.has(exceptions.accountId) ? [] : [exceptions],
   }
 }

@@ -31,7 +31,7 @@ export interface Charging {
   readonly isWithinState: boolean
 }
 
-const NOTHING: Charge = {
+export const NOTHING: Charge = {
   feePaise: paise(0n),
   cgstPaise: paise(0n),
   sgstPaise: paise(0n),
@@ -56,6 +56,10 @@ export interface Charged {
   readonly day: string
 }
 
+/** GST in 1/100 percent on fees of a business day. */
+export const taxRateOf = (day: string, taxRates: readonly TaxRate[]): number =>
+  latest(taxRates, ({ from }) => from, day)?.basisPoints ?? 0
+
 /**
  * Fee and tax of one payment, each rounded to the paisa (decision R11): by the fee of its business day that was in force
  * when it was accepted (decision Q15).
@@ -70,7 +74,7 @@ export function chargeOf(
   const fee = latest(known, ({ validFrom }) => validFrom, day)
   if (!fee) return NOTHING
   const feePaise = paise(shareOf(amountPaise, fee.basisPoints) + fee.fixedPaise)
-  const rate = latest(taxRates, ({ from }) => from, day)?.basisPoints ?? 0
+  const rate = taxRateOf(day, taxRates)
   if (!isWithinState) return { ...NOTHING, feePaise, igstPaise: shareOf(feePaise, rate) }
   // Half of a percentage may have a half basis point: so the amount is halved, not the rate.
   const half = paise((feePaise * BigInt(rate) + 10_000n) / 20_000n)

@@ -7,6 +7,13 @@ import { type Payout, type PayoutAccount, taxOf } from './payout.ts'
 
 type Leg = readonly [debit: PayoutAccount, credit: PayoutAccount, amountPaise: Paise]
 
+/** A leg that is in the ledger, by account. */
+export interface PostedLeg {
+  readonly debitAccountId: string
+  readonly creditAccountId: string
+  readonly amountPaise: Paise
+}
+
 /** A leg of a negative amount goes the other way; one of nothing is left out. */
 const legsOf = (legs: readonly Leg[]): Leg[] =>
   legs
@@ -15,33 +22,36 @@ const legsOf = (legs: readonly Leg[]): Leg[] =>
       amount > 0n ? [debit, credit, amount] : [credit, debit, paise(0n - amount)],
     )
 
-/** From what is payable: the fees, their tax, advances that are repaid, and the rest to the merchant. */
+/** From what is payable: accrued fees with their tax, advances that are repaid, and the rest to the merchant. */
 const preparedLegs = (payout: Payout): Leg[] =>
   legsOf([
-    ['payable', 'fee_income', payout.feePaise],
-    ['payable', 'tax_payable', taxOf(payout)],
+    ['payable', 'accrued_fees', paise(payout.feePaise + taxOf(payout))],
     ['payable', 'merchant_advances', payout.advancePaise],
     ['payable', 'payouts_in_transit', payout.amountPaise],
   ])
 
-/** The most legs that a journal of a payout has. */
+/** The most legs that a journal of a payout has, also from before fees were accrued. */
 export const LEGS_MAX = 4
+
+const ofMerchant = (merchantId: string, [debit, credit, amountPaise]: Leg): PostedLeg => ({
+  debitAccountId: accountId(debit, merchantId),
+  creditAccountId: accountId(credit, merchantId),
+  amountPaise,
+})
 
 /** A journal's id is the payout's under another prefix, with a letter for what happened. */
 function journal(
   { merchantId, payoutId }: Payout,
   [kind, suffix, at]: readonly [JournalKind, string, Date],
-  legs: readonly Leg[],
+  legs: readonly Leg[] | readonly PostedLeg[],
   transferIds: readonly string[],
 ): Journal {
   const transfers = legs.map(
-    ([debit, credit, amountPaise], i): Transfer => ({
+    (leg, i): Transfer => ({
       transferId: transferIds[i]!,
       tenantId: merchantId,
       kind,
-      debitAccountId: accountId(debit, merchantId),
-      creditAccountId: accountId(credit, merchantId),
-      amountPaise,
+      ...('amountPaise' in leg ? leg : ofMerchant(merchantId, leg)),
       objectId: payoutId,
       createdAt: at,
     }),
@@ -85,19 +95,34 @@ export const returnedJournal = (payout: Payout, transferIds: readonly string[], 
   reason: payout.failureReason,
 })
 
-/** The mirror of the first, or of the one that restored it: everything is payable again. */
-export const releasedJournal = (payout: Payout, transferIds: readonly string[], at: Date): Journal => {
+/** The journal that a release takes back: the first, or the one that restored it. */
+export const releasedBy = ({ failedAt, payoutId }: Payout): string =>
+  `jrn_${payoutId.slice(4)}${failedAt === null ? '' : 'a'}`
+
+/**
+ * The mirror of what was entered: everything is payable again. Fees and their tax stay in the books, but of payouts from
+ * before they were accrued, which entered them (decision R22).
+ */
+export const releasedJournal = (
+  payout: Payout,
+  posted: readonly PostedLeg[],
+  transferIds: readonly string[],
+  at: Date,
+): Journal => {
   const isFirst = payout.failedAt === null
-  const [released, reversed] = isFirst ? ['r', ''] : ['r2', 'a']
   return {
     ...journal(
       payout,
-      ['payout_released', released, at],
-      preparedLegs(payout).map(([debit, credit, amount]) => [credit, debit, amount]),
+      ['payout_released', isFirst ? 'r' : 'r2', at],
+      posted.map(({ debitAccountId, creditAccountId, amountPaise }) => ({
+        debitAccountId: creditAccountId,
+        creditAccountId: debitAccountId,
+        amountPaise,
+      })),
       transferIds,
     ),
     reference: isFirst ? payout.payoutId : `${payout.payoutId}~2`,
-    reverses: `jrn_${payout.payoutId.slice(4)}${reversed}`,
+    reverses: releasedBy(payout),
     reason: payout.failureReason,
   }
 }

@@ -17,6 +17,7 @@ import {
 import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { type Account, account } from '../ledger/accounts.ts'
+import { ACCRUAL_ACCOUNTS } from './fee-accrual.ts'
 import { OF_JOURNALS, PAYOUT_LINE_KINDS, type PayoutLineKind } from './payout-line-kinds.ts'
 
 /** `PREPARED` waits for a second person. `FAILED`, also once it was paid, and `CANCELLED`: what it was made of is due again. */
@@ -123,6 +124,8 @@ const rupees = (description: string) => Type.Number({ description: `Rupees: ${de
 export const payoutPositions = table('payout_positions', 'o', ['merchantId'], {
   merchantId: text,
   dueFrom: instant,
+  /** Fees of every payment before it are entered; null: it is not known. */
+  accruedTo: generated(nullable(instant)),
 })
 
 export const PayoutRecord = Type.Object(
@@ -259,15 +262,8 @@ export const payoutEvent = (payout: Payout, eventId: string, timeZone: string): 
   createdAt: payout.returnedAt ?? payout.completedAt ?? payout.createdAt,
 })
 
-/** Opened by the first payout of a merchant, but for the first and the last. */
-const KINDS = [
-  'payable',
-  'merchant_advances',
-  'fee_income',
-  'tax_payable',
-  'payouts_in_transit',
-  'bank',
-] as const
+/** Of these, the first payout of a merchant opens what it has not had from its beginning. */
+const KINDS = ['payable', 'merchant_advances', ...ACCRUAL_ACCOUNTS, 'payouts_in_transit', 'bank'] as const
 export type PayoutAccount = (typeof KINDS)[number] | 'payout_exceptions'
 
 /** Every account that a payout may move. */

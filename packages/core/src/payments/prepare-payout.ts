@@ -1,7 +1,7 @@
 import { fail } from '@svc/contract/errors'
-import type { TaxRate } from '@svc/contract/payout-settings'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { groupBy } from '@svc/kernel/group-by'
+import { required } from '@svc/kernel/invariant'
 import { type Paise, paise } from '@svc/kernel/money'
 import { instantOfDay } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
@@ -10,23 +10,20 @@ import { statement } from '@svc/platform/db/statement'
 import { type Account, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import { payOutOpeningBalances } from '../ledger/opening-balance.ts'
+import { type ChargeSettings, chargeSettings, readTerms, type Terms, unaccrued } from './charging.ts'
 import { type DueLine, dueLines, LINES_MAX } from './due-payout-lines.ts'
 import {
-  type MerchantFee,
-  merchantFees,
-  type Payout,
-  type PayoutDetails,
-  type PayoutLine,
-  payoutAccounts,
-  payoutDetails,
-  payoutLines,
-  payouts,
-  taxOf,
-} from './payout.ts'
-import { type Charging, chargeOf } from './payout-fees.ts'
+  type Accrual,
+  accrualOf,
+  accrualsEntered,
+  feeAccruals,
+  NO_ACCRUAL,
+  type Unaccrued,
+} from './fee-accrual.ts'
+import { type Payout, type PayoutLine, payoutAccounts, payoutLines, payouts, taxOf } from './payout.ts'
+import { NOTHING } from './payout-fees.ts'
 import { LEGS_MAX, preparedJournal } from './payout-journals.ts'
 import { ADJUSTING, ADJUSTING_DOWN, ADVANCING } from './payout-line-kinds.ts'
-import { businessDayOf } from './payout-statement.ts'
 
 export interface PreparePayout {
   readonly merchantId: string
@@ -43,18 +40,18 @@ export interface PreparePayout {
 interface Prepared extends PreparePayout, PreparedCommand {
   readonly requiresSettlement: boolean
   readonly until: Date
-  readonly platformState: string
-  readonly taxRates: readonly TaxRate[]
-  readonly dayEndsAt: number
-  readonly timeZone: string
+  readonly settings: ChargeSettings
   readonly payoutId: string
   readonly transferIds: readonly string[]
+  /** What the ids of accruals are derived from. */
+  readonly seed: string
 }
 
-interface State {
+interface State extends Terms {
   readonly due: readonly DueLine[]
-  readonly fees: readonly MerchantFee[]
-  readonly details: PayoutDetails | undefined
+  /** By payment, the charge of those whose fee is not entered yet. */
+  readonly unaccrued: ReadonlyMap<string, Unaccrued>
+  readonly entered: ReadonlyMap<string, number>
   /** The accounts that exist. */
   readonly accounts: ReadonlyMap<string, bigint>
 }
@@ -65,6 +62,8 @@ export type NotPaidOut = 'nothing_due' | 'carried_forward' | 'no_bank_account'
 export interface PreparedPayout {
   readonly payout: Payout | undefined
   readonly lines: readonly PayoutLine[]
+  /** Fees of its payments that were not entered yet. */
+  readonly accrual: Accrual
   readonly reason: NotPaidOut | undefined
   /** What would be paid out; zero or negative when it is carried forward. */
   readonly netPaise: Paise
@@ -75,14 +74,6 @@ export interface PreparedPayout {
   readonly command: Prepared
 }
 
-const FEES = statement<MerchantFee>(
-  'merchant_fees_of',
-  `select ${merchantFees.columns} from merchant_fees f where f.merchant_id = any ($1)`,
-)
-const DETAILS = statement<PayoutDetails>(
-  'payout_details_of',
-  `select ${payoutDetails.columns} from payout_details d where d.merchant_id = any ($1)`,
-)
 const MOVE_POSITION = statement(
   'payout_positions_move',
   `insert into payout_positions (merchant_id, due_from)
@@ -110,12 +101,10 @@ export const preparePayout = command({
       until: args.isEarly
         ? new Date(clock.of(args.merchantId).now())
         : instantOfDay(args.businessDay, config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE),
-      platformState: config.GST_STATE,
-      taxRates: config.GST_RATES,
-      dayEndsAt: config.BUSINESS_DAY_CUTOFF,
-      timeZone: config.BUSINESS_TIME_ZONE,
+      settings: chargeSettings(config),
       payoutId: newId('pyo'),
       transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf')),
+      seed: newId('trf'),
     }),
 
   lock,
@@ -126,9 +115,16 @@ export const preparePayout = command({
     if (made.length === 0) return
     saveJournals(
       tx,
-      made[0]!.command.timeZone,
-      made.map(({ payout, command }) => preparedJournal(payout, command.transferIds)),
+      made[0]!.command.settings.timeZone,
+      made.flatMap(({ accrual, payout, command }) => [
+        ...accrual.journals,
+        preparedJournal(payout, command.transferIds),
+      ]),
       made.flatMap(({ opens }) => opens),
+    )
+    feeAccruals.insert(
+      tx,
+      made.flatMap(({ accrual }) => accrual.rows),
     )
     payouts.insert(
       tx,
@@ -149,26 +145,34 @@ export const preparePayout = command({
 async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
   const merchantIds = commands.map(({ merchantId }) => merchantId)
   // In this order: who holds the accounts sees every payment, refund and payout that others have made.
-  const [accounts, due, fees, details] = await Promise.all([
+  const [accounts, due, termsOf] = await Promise.all([
     lockAccounts(tx, merchantIds.flatMap(payoutAccounts)),
     dueLines(tx, commands),
-    tx.query(FEES, [merchantIds]),
-    tx.query(DETAILS, [merchantIds]),
+    readTerms(tx, merchantIds),
   ])
+  const settingsOf = new Map(commands.map(({ merchantId, settings }) => [merchantId, settings]))
+  const charged = due
+    .filter(({ kind, accrued }) => kind === 'payment' && accrued === null)
+    .map(({ merchantId, ...payment }) => ({
+      merchantId,
+      ...unaccrued(payment, termsOf(merchantId), settingsOf.get(merchantId)!),
+    }))
+  const entered = await accrualsEntered(tx, charged)
   const dueOf = groupBy(due, ({ merchantId }) => merchantId)
-  const feesOf = groupBy(fees, ({ merchantId }) => merchantId)
-  const detailsOf = new Map(details.map((each) => [each.merchantId, each]))
+  const chargedOf = groupBy(charged, ({ merchantId }) => merchantId)
   return new ByTenant(
     (merchantId): State => ({
       due: dueOf.get(merchantId) ?? [],
-      fees: feesOf.get(merchantId) ?? [],
-      details: detailsOf.get(merchantId),
+      unaccrued: new Map((chargedOf.get(merchantId) ?? []).map((each) => [each.paymentId, each])),
+      entered: entered.get(merchantId) ?? new Map(),
+      ...termsOf(merchantId),
       accounts: accounts.of(merchantId),
     }),
   )
 }
 
-function decide({ due, fees, details, accounts }: State, command: Prepared, now: Date): PreparedPayout {
+function decide(state: State, command: Prepared, now: Date): PreparedPayout {
+  const { due, details, accounts } = state
   const { businessDay, isEarly = false, merchantId, requiresSettlement, until } = command
   if (!isEarly && now.getTime() < until.getTime() + SETTLES_MS) fail('business_day_not_over')
   const payable = due
@@ -177,6 +181,7 @@ function decide({ due, fees, details, accounts }: State, command: Prepared, now:
   const nothing = {
     payout: undefined,
     lines: [],
+    accrual: NO_ACCRUAL,
     netPaise: paise(0n),
     hasMore: false,
     dueFrom: until,
@@ -184,8 +189,7 @@ function decide({ due, fees, details, accounts }: State, command: Prepared, now:
     command,
   }
   if (payable.length === 0) return { ...nothing, reason: 'nothing_due' }
-  const isWithinState = (details?.gstState ?? command.platformState) === command.platformState
-  const lines = linesOf(payable, { fees, taxRates: command.taxRates, isWithinState }, command)
+  const lines = linesOf(payable, state, command)
   const sums = sumsOf(lines)
   if (sums.amountPaise <= 0n) return { ...nothing, reason: 'carried_forward', netPaise: sums.amountPaise }
   if (!details) return { ...nothing, reason: 'no_bank_account', netPaise: sums.amountPaise }
@@ -219,6 +223,7 @@ function decide({ due, fees, details, accounts }: State, command: Prepared, now:
     ...nothing,
     payout,
     lines,
+    accrual: accrualOfLines(lines, state, command, now),
     reason: undefined,
     netPaise: sums.amountPaise,
     hasMore: due.filter(({ kind }) => kind === 'payment').length === LINES_MAX,
@@ -240,27 +245,39 @@ function dueFromOf(due: readonly DueLine[], paid: readonly DueLine[], until: Dat
   return left && left.occurredAt < end ? left.occurredAt : end
 }
 
-function linesOf(due: readonly DueLine[], charging: Charging, command: Prepared): PayoutLine[] {
-  const { merchantId, payoutId, timeZone, dayEndsAt } = command
-  return due.map(({ kind, objectId, occurredAt, amountPaise, advancePaise }) => ({
-    merchantId,
-    payoutId,
-    objectId,
-    kind,
-    occurredAt,
-    amountPaise,
-    advancePaise,
-    ...chargeOf(
-      {
-        amountPaise: kind === 'payment' ? amountPaise : paise(0n),
-        acceptedAt: occurredAt,
-        day: businessDayOf(occurredAt, dayEndsAt, timeZone),
-      },
-      { ...charging, fees: kind === 'payment' ? charging.fees : [] },
-    ),
-    released: false,
-  }))
+function linesOf(due: readonly DueLine[], { unaccrued }: State, command: Prepared): PayoutLine[] {
+  const { merchantId, payoutId } = command
+  return due.map(({ kind, objectId, occurredAt, amountPaise, advancePaise, accrued }) => {
+    const charge =
+      accrued ?? (kind === 'payment' ? required(unaccrued.get(objectId), 'it is charged') : NOTHING)
+    const { feePaise, cgstPaise, sgstPaise, igstPaise } = charge
+    return {
+      merchantId,
+      payoutId,
+      objectId,
+      kind,
+      occurredAt,
+      amountPaise,
+      advancePaise,
+      feePaise,
+      cgstPaise,
+      sgstPaise,
+      igstPaise,
+      released: false,
+    }
+  })
 }
+
+const accrualOfLines = (
+  lines: readonly PayoutLine[],
+  { unaccrued, entered }: State,
+  { merchantId, seed }: Prepared,
+  at: Date,
+): Accrual =>
+  accrualOf(
+    lines.flatMap(({ objectId }) => unaccrued.get(objectId) ?? []),
+    { merchantId, seed, at, entered },
+  )
 
 const totalOf = <T>(all: readonly T[], amount: (one: T) => bigint): Paise =>
   paise(all.reduce((sum, one) => sum + amount(one), 0n))

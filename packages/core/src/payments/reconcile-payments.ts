@@ -1,6 +1,7 @@
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 import { NOTICE_CHECKS } from '../rails/reconcile-notices.ts'
 import { SETTLEMENT_CHECKS } from '../settlements/reconcile-settlements.ts'
+import { ACCRUAL_CHECKS } from './reconcile-accruals.ts'
 import { ADJUSTMENT_CHECKS } from './reconcile-adjustments.ts'
 import { DISPUTE_CHECKS } from './reconcile-disputes.ts'
 import { LATE_PAYMENT_CHECKS } from './reconcile-late-payments.ts'
@@ -138,5 +139,6 @@ export const PAYMENT_CHECKS: readonly Check[] = [
   ...REFUND_CHECKS,
   ...DISPUTE_CHECKS,
   ...PAYOUT_CHECKS,
+  ...ACCRUAL_CHECKS,
   ...LATE_PAYMENT_CHECKS,
 ]

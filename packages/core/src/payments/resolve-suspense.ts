@@ -60,7 +60,8 @@ const saveAssigned = payments.updates(['resolvedAt', 'assignedFrom'], 'assign')
 // A credit of an earlier day is due again to be paid out.
 const MOVE_BACK = statement(
   'payout_positions_for_suspense',
-  `update payout_positions o set due_from = least(o.due_from, w.first_at)
+  `update payout_positions o set due_from = least(o.due_from, w.first_at),
+     accrued_to = case when o.accrued_to > w.first_at then w.first_at else o.accrued_to end
    from (select u.merchant_id, min(u.at) as first_at from unnest($1::text[], $2::timestamptz[]) as u (merchant_id, at)
      group by u.merchant_id) as w
    where o.merchant_id = w.merchant_id`,

@@ -5,6 +5,7 @@ import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { forgetUsers } from '@svc/core/cards/forget-users'
 import { announceExpiringCoins } from '@svc/core/coins/announce-coins'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
+import { accrueDueFees } from '@svc/core/payments/accrue-fees'
 import { expireDisputes } from '@svc/core/payments/expire-disputes'
 import { closeExpiredQrCodes, expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { tenantKind } from '@svc/core/tenants/tenant'
@@ -50,6 +51,7 @@ const DUE: readonly ((services: CoreServices) => Promise<number>)[] = [
   announceExpiringCoins,
   expireDueCoins,
   endDueCards,
+  accrueDueFees,
 ]
 
 async function doWhatIsDue(services: CoreServices): Promise<void> {

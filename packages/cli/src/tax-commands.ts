@@ -1,0 +1,183 @@
+import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { newId } from '@svc/contract/id-kinds'
+import { furthestAhead } from '@svc/core/ledger/transfers-since'
+import { accrueThrough } from '@svc/core/payments/accrue-fees'
+import { lastDayOf } from '@svc/core/payments/gst'
+import { GSTR1_SECTIONS, type Gstr1Section, gstr1 } from '@svc/core/payments/gstr1'
+import {
+  type DocumentsOf,
+  findTaxDocument,
+  issueInvoices,
+  listTaxDocuments,
+} from '@svc/core/payments/issue-invoices'
+import { type TaxDocument, taxDocumentToWire } from '@svc/core/payments/tax-document'
+import {
+  findTaxRegistration,
+  type GivenRegistration,
+  registrationProblems,
+  setTaxRegistration,
+} from '@svc/core/payments/tax-registration'
+import { findMerchant } from '@svc/core/tenants/merchant'
+import { isDay } from '@svc/kernel/time'
+import { taxDocumentPdf } from '@svc/server/statements/tax-document-pdf'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
+import { type Printed, printJson, printRecord, printTable } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+interface OfMonth extends Printed {
+  readonly month: string
+  readonly merchant?: string
+}
+
+export function addTaxCommands(program: Command): void {
+  const tax = program
+    .command('tax')
+    .description('tax registrations of merchants, monthly invoices of fees, the return of outward supplies')
+  tax
+    .command('registration <merchantId>')
+    .description('set who a merchant is to the tax office; without options, show it')
+    .option('--legal-name <name>', 'as registered')
+    .option('--address <text>', 'of its principal place of business')
+    .option('--gstin <gstin>', 'decides CGST and SGST, or IGST')
+    .option('--state <code>', 'GST state code of a merchant without a GSTIN')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin tax registration mer_… --legal-name "Corner Shop LLP" --address "2 MG Road, Bengaluru" --gstin 29AAGCB7383J1Z4',
+    )
+    .action(registration)
+  withMonth(tax.command('issue'))
+    .description('issue the invoices of a month that is over: one for each merchant')
+    .addHelpText(
+      'after',
+      `
+The service does this by itself in the first days of the next month. A repeat issues only what was found since.
+
+Example:
+  svc admin tax issue --month 2026-10`,
+    )
+    .action(issue)
+  withMonth(tax.command('list'))
+    .description('list the tax documents of a month')
+    .addHelpText('after', '\nExample:\n  svc admin tax list --month 2026-10')
+    .action(list)
+  tax
+    .command('pdf <number> <file>')
+    .description('write a tax document as PDF')
+    .addHelpText('after', '\nExample:\n  svc admin tax pdf S/26-27/0000001 invoice.pdf')
+    .action(pdf)
+  withMonth(tax.command('gstr1'))
+    .description('print a section of the return of outward supplies, as the offline tool reads it')
+    .addOption(new Option('--section <section>', 'which').choices(GSTR1_SECTIONS).makeOptionMandatory())
+    .addHelpText('after', '\nExample:\n  svc admin tax gstr1 --month 2026-10 --section b2b --csv > b2b.csv')
+    .action(printReturn)
+}
+
+const withMonth = (command: Command): Command =>
+  command
+    .requiredOption('--month <month>', 'YYYY-MM', readMonth)
+    .option('--merchant <merchantId>', 'only this merchant')
+    .option('--csv', 'print CSV')
+    .option('--json', 'print JSON')
+
+function readMonth(text: string): string {
+  if (!isDay(`${text}-01`)) throw new InvalidArgumentError('It must be a month such as 2026-10.')
+  return text
+}
+
+async function registration(
+  merchantId: string,
+  { json = false, ...given }: Json & Partial<GivenRegistration>,
+): Promise<void> {
+  const isSet = Object.values(given).some((value) => value !== undefined)
+  const { legalName = '', address = '', gstin, state } = given
+  const wanted = { legalName, address, gstin, state }
+  const problems = isSet ? registrationProblems(wanted) : []
+  if (problems.length > 0) throw new UsageError(problems.join('\n'))
+  const found = await withInstallation(async (context) => {
+    const by = isSet ? { actor: await moneyActor(context) } : undefined
+    return context.database.operate(
+      async (tx) => {
+        if (!(await findMerchant(tx, merchantId)))
+          throw new UsageError(
+            `There is no merchant ${merchantId}. See them all with: svc admin merchant list`,
+          )
+        if (isSet) await setTaxRegistration(tx, merchantId, wanted)
+        return findTaxRegistration(tx, merchantId)
+      },
+      'read committed',
+      by,
+    )
+  })
+  if (!found)
+    throw new UsageError('The merchant has no registration. Give --legal-name, --address and --gstin.')
+  printRecord({ ...found }, json)
+}
+
+/** As a table for people; with `--json` as documents state it. */
+function printDocuments(documents: readonly TaxDocument[], { json = false, ...printed }: Printed): void {
+  const shown = documents.map(taxDocumentToWire)
+  if (json) return printJson(shown)
+  printTable(
+    shown.map(({ supplier: _, recipient, signed: __, ...document }) => ({
+      ...document,
+      recipient: recipient.legalName,
+      gstin: recipient.gstin,
+    })),
+    printed,
+  )
+}
+
+async function issue({ month, merchant, ...printed }: OfMonth): Promise<void> {
+  const issued = await withInstallation(async (context) => {
+    const actor = await moneyActor(context)
+    await accrueThrough(context, lastDayOf(month))
+    const { config, database, keyMaker } = context
+    return database.operate(
+      async (tx) =>
+        issueInvoices(tx, {
+          config,
+          keyring: keyMaker.keyring,
+          newDocumentId: () => newId('txd', Date.now(), keyMaker.random),
+          month,
+          merchantId: merchant,
+          now: new Date(Date.now() + (await furthestAhead(tx))),
+        }),
+      'read committed',
+      { actor },
+      'long',
+    )
+  })
+  printDocuments(issued, printed)
+}
+
+const documentsOf = (of: DocumentsOf): Promise<TaxDocument[]> =>
+  withInstallation(({ database }) => database.operate((tx) => listTaxDocuments(tx, of)))
+
+async function list({ month, merchant, ...printed }: OfMonth): Promise<void> {
+  printDocuments(await documentsOf({ month, merchantId: merchant }), printed)
+}
+
+async function printReturn({
+  section,
+  month,
+  merchant,
+  ...printed
+}: OfMonth & { section: Gstr1Section }): Promise<void> {
+  printTable(gstr1(section, await documentsOf({ datedIn: month, merchantId: merchant })), printed)
+}
+
+async function pdf(number: string, file: string): Promise<void> {
+  const document = await withInstallation(({ database }) =>
+    database.operate((tx) => findTaxDocument(tx, number)),
+  )
+  if (!document) throw new UsageError(`There is no tax document ${number}. See them with: svc admin tax list`)
+  await pipeline(taxDocumentPdf(document, new Date()), createWriteStream(file))
+}

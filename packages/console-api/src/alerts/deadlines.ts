@@ -1,0 +1,88 @@
+import type { DeadlineSettings } from '@svc/contract/deadline-settings'
+
+/** A setting, or the business zone, in the JSON that is `$3`. */
+export const given = (name: keyof DeadlineSettings): string => `($3::jsonb ->> '${name}')::integer`
+const TODAY = `($1::timestamptz at time zone ($3::jsonb ->> 'zone'))`
+const THIS_MONTH = `date_trunc('month', ${TODAY})::date`
+const isDay = (name: keyof DeadlineSettings): string => `extract(day from ${TODAY}) >= ${given(name)}`
+const REFUND_CRITICAL_DAYS = 4n
+
+export interface FoundDeadline {
+  readonly value: bigint
+  readonly about: string | null
+}
+
+const days = (value: bigint): string => (value === 1n ? '1 day' : `${value} days`)
+
+/** The oldest of rows with a time that is longer ago than so many days: for how many days it has waited, and how many there are. */
+const oldest = (from: string, at: string): string =>
+  `select '' as object, null as page, extract(day from $1::timestamptz - min(${at}))::bigint as value,
+     count(*)::text as about
+   from ${from} having count(*) > 0`
+
+/** What did not happen in time. */
+export const DEADLINES = {
+  refund_late: {
+    severity: ({ value }: FoundDeadline) => (value >= REFUND_CRITICAL_DAYS ? 'critical' : 'warning'),
+    sql: oldest(
+      `payments where status = 'REFUND_PENDING'
+         and created_at < $1::timestamptz - ${given('ALERT_REFUND_LATE_DAYS')} * interval '1 day'`,
+      'created_at',
+    ),
+    detail: ({ about, value }: FoundDeadline) =>
+      `The bank has not returned ${about} credits that were not accepted, one of them for ${days(value)}. Ask the bank: it has to within 5 days.`,
+  },
+  merchant_refund_late: {
+    severity: 'warning',
+    sql: oldest(
+      `(select case status when 'PENDING' then created_at else sent_at end as since from merchant_refunds
+        where status = 'PENDING'
+            and created_at < $1::timestamptz - ${given('ALERT_MERCHANT_REFUND_UNSENT_DAYS')} * interval '1 day'
+          or status = 'SENT'
+            and sent_at < $1::timestamptz - ${given('ALERT_MERCHANT_REFUND_UNANSWERED_DAYS')} * interval '1 day') late`,
+      'since',
+    ),
+    detail: ({ about, value }: FoundDeadline) =>
+      `${about} refunds of merchants were not sent, or have no outcome, one of them for ${days(value)}. Run svc admin refund run, and ask the bank for outcomes.`,
+  },
+  payout_late: {
+    severity: 'warning',
+    sql: `select p.payout_id as object, p.payout_id as page, p.merchant_id as about,
+        greatest(1, extract(day from $1::timestamptz - p.sent_at))::bigint as value
+      from payouts p where p.status = 'SENT'
+        and p.sent_at < $1::timestamptz - ${given('ALERT_PAYOUT_LATE_HOURS')} * interval '1 hour'`,
+    detail: ({ about, value }: FoundDeadline) =>
+      `The outcome of a payout to ${about} has not been known for ${days(value)}. Import the response of the bank, or ask it.`,
+  },
+  dispute_due: {
+    severity: 'warning',
+    sql: `select d.dispute_id as object, d.dispute_id as page, d.merchant_id as about,
+        greatest(0, floor(extract(epoch from d.evidence_due_at - $1::timestamptz) / 3600))::bigint as value
+      from disputes d where d.status = 'OPEN'
+        and d.evidence_due_at < $1::timestamptz + ${given('ALERT_DISPUTE_DUE_HOURS')} * interval '1 hour'`,
+    detail: ({ about }: FoundDeadline) =>
+      `A dispute of ${about} has no evidence yet and is lost at its deadline. Remind the merchant.`,
+  },
+  invoice_missing: {
+    severity: 'warning',
+    sql: `select '' as object, null as page, count(*) as value, null as about from (
+        select from journals j
+        where j.kind = 'fee_accrual' and j.effective_date < ${THIS_MONTH}
+          and j.effective_date >= ${THIS_MONTH} - interval '1 month' and ${isDay('ALERT_INVOICE_MISSING_DAY')}
+          and not exists (select from tax_document_journals d
+            where d.merchant_id = j.tenant_id and d.journal_id = j.journal_id)
+        limit 10000) missing having count(*) > 0`,
+    detail: ({ value }: FoundDeadline) =>
+      `Fees of the month before are in no invoice, ${value} days of merchants. Run svc admin tax issue.`,
+  },
+  close_late: {
+    severity: 'warning',
+    sql: `select '' as object, null as page, 1 as value, (${THIS_MONTH} - 1)::text as about
+      where ${isDay('ALERT_CLOSE_LATE_DAY')}
+        and coalesce((select max(through) from book_closings), '-infinity') < ${THIS_MONTH} - 1
+        and exists (select from ledger_accounts a
+          where a.balance <> 0 and a.created_at < ${THIS_MONTH}::timestamp at time zone ($3::jsonb ->> 'zone'))`,
+    detail: ({ about }: FoundDeadline) =>
+      `The month before is not closed. Run svc admin books close --through ${about} --check.`,
+  },
+} as const

@@ -1,0 +1,72 @@
+import { storedConditions } from '@svc/console-api/alerts/conditions'
+import { calendarDay } from '@svc/kernel/time'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { payloadOf } from '../harness/client.ts'
+import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { openService, type TestService } from '../harness/service.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+let service: TestService
+beforeAll(async () => {
+  service = await openService({ background: false })
+})
+afterAll(() => service.close())
+
+/** The deadlines that are over at an instant, with their severity. */
+async function overAt(now: Date): Promise<Record<string, string>> {
+  const { config, database } = service.app.services
+  const found = await database.operate((tx) => storedConditions(tx, now, config))
+  const deadlines = ['refund_late', 'merchant_refund_late', 'payout_late', 'invoice_missing', 'close_late']
+  return Object.fromEntries(
+    found.filter(({ kind }) => deadlines.includes(kind)).map(({ kind, severity }) => [kind, severity]),
+  )
+}
+const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS)
+
+/** Noon on a day of the month after that of an instant. */
+function nextMonth(at: Date, day: number): Date {
+  const [year, month] = calendarDay(at, 'Asia/Kolkata').split('-').map(Number) as [number, number]
+  return new Date(Date.UTC(year, month, day, 6, 30))
+}
+
+test('what the bank or a merchant’s operator did not do in time opens an alert, from the time of its setting on', async () => {
+  const merchant = await service.newMerchant()
+  const client = await service.as(merchant)
+  const { tr } = await newCode(service, client, { multipleUse: true })
+  await giveAccount(service, merchant.merchantId)
+  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr, { amount: 100 })))
+  const path = `/api/v0/payments/${paymentId}/refunds`
+  payloadOf(await client.post(path, { amount: 1, referenceNumber: 'r-1' }))
+  await sendPayoutOf(service, merchant.merchantId)
+  const fixed = await newCode(service, client, { amount: 10 })
+  const refused = payloadOf(await notifyCredit(service.client, creditOf(fixed.tr, { amount: 9 })))
+  expect(refused.status).toBe('REFUND_PENDING')
+  const { close_late: _, ...now } = await overAt(new Date())
+  expect(now).toEqual({})
+  const lateBy = async (hours: number) => {
+    const { close_late: _, ...late } = await overAt(inHours(hours))
+    return late
+  }
+  expect(await lateBy(23)).toEqual({})
+  const all = { merchant_refund_late: 'warning', payout_late: 'warning', refund_late: 'warning' }
+  expect(await lateBy(25)).toEqual(all)
+  expect(await lateBy(4 * 24 + 1)).toEqual({ ...all, refund_late: 'critical' })
+})
+
+test('a month without its invoices and one that is not closed open alerts from their days of the next one on', async () => {
+  const merchant = await service.newMerchant()
+  const { tr } = await newCode(service, await service.as(merchant), { multipleUse: true })
+  await giveFee(service, merchant.merchantId, { basisPoints: 100 })
+  const paidAt = new Date()
+  payloadOf(await notifyCredit(service.client, creditOf(tr, { amount: 100 })))
+  const clock = `/sandbox/tenants/${merchant.merchantId}/clock/advance`
+  payloadOf(await service.client.post(clock, { bySeconds: DAY_MS / 1_000 }))
+  const kinds = async (day: number) =>
+    Object.keys(await overAt(nextMonth(paidAt, day))).filter((kind) => /invoice|close/.test(kind))
+  expect(await kinds(4)).toEqual([])
+  expect(await kinds(5)).toEqual(['invoice_missing'])
+  expect((await kinds(10)).sort()).toEqual(['close_late', 'invoice_missing'])
+})

@@ -1,0 +1,145 @@
+import { type ClosePeriod, closePeriod, endOfPeriod } from '@svc/core/ledger/closing'
+import { hashOf } from '@svc/core/ledger/closing-statement'
+import { calendarDay } from '@svc/kernel/time'
+import { signed } from '@svc/platform/crypto/signed'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runHere } from '../harness/cli.ts'
+import { payloadOf } from '../harness/client.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+
+const DAY_MS = 86_400_000
+const ZONE = 'Asia/Kolkata'
+
+let service: TestService
+beforeAll(async () => {
+  service = await openService({ background: false, env: { APPROVAL_ABOVE_RUPEES: '1000' } })
+})
+afterAll(() => service.close())
+
+const start = Date.now()
+/** The same for all tests: a day may end between two. */
+const daysAgo = (days: number) => calendarDay(new Date(start - days * DAY_MS), ZONE)
+
+const sql = <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
+  asSuperuser(service.db.database, async (db) => (await db.query<Row>(text, values)).rows)
+
+const books = async (...args: string[]) => {
+  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, APPROVAL_ABOVE_RUPEES: '1000' }
+  const { code, stdout, stderr } = await runHere(['admin', 'books', ...args, '--json'], env)
+  return { code, stderr, out: stdout === '' ? undefined : JSON.parse(stdout) }
+}
+
+/** A payment that is effective so many days ago; `entered`: also entered then, else now. */
+async function pay(amount: number, days: number, entered = days): Promise<string> {
+  const tenant = await service.as(await service.newMerchant())
+  const { tr } = await newCode(service, tenant, { multipleUse: true })
+  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr, { amount })))
+  const [row] = await sql<{ journal_id: string }>(
+    `update ledger_transfers set created_at = now() - $2 * interval '1 day' where object_id = $1 returning journal_id`,
+    [paymentId, entered],
+  )
+  await sql('update journals set effective_date = $2 where journal_id = $1', [row!.journal_id, daysAgo(days)])
+  return row!.journal_id
+}
+
+const statedIn = (jws: string) => JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString('utf8'))
+const results = async () =>
+  (await books('verify')).out.map(({ result }: { result: string }) => result) as string[]
+const clearing = (totals: { kind: string; debit: string }[]) =>
+  totals.find(({ kind }) => kind === 'upi_clearing')?.debit
+
+test('what was signed by the first version of the text still verifies, and the next closing names it', async () => {
+  const { database, keyring } = service.app.services
+  const through = daysAgo(9)
+  const until = endOfPeriod(through, ZONE)
+  const text = signed(keyring, 'svc-closing', {
+    through,
+    until: until.toISOString(),
+    totals: [],
+    entries: '0',
+  })
+  await database.operate((tx) =>
+    tx.query(
+      {
+        name: 'first_version',
+        text: `insert into book_closings (through, until, closed_at, closed_by, signed) values ($1, $2, now(), 'asha', $3)`,
+      },
+      [through, until, text],
+    ),
+  )
+  await pay(100, 6)
+  const { code, out, stderr } = await books('close', '--through', daysAgo(5))
+  expect(code, stderr).toBe(0)
+  expect(statedIn(out.signed)).toMatchObject({
+    version: 2,
+    previous: hashOf(text),
+    entries: '1',
+    despite: null,
+  })
+  expect(await results()).toEqual(['as signed', 'as signed'])
+})
+
+test('later entries of a closed period are listed, and with them today’s books by effective date are what was signed', async () => {
+  const [closing] = (await books('closings')).out
+  const { effective, entered } = statedIn(closing.signed)
+  expect([clearing(entered), clearing(effective)]).toEqual(['10000', '10000'])
+  const late = await pay(25, 6, 0)
+  await pay(7, 1, 0)
+  expect((await books('prior-period', '--through', daysAgo(5))).out).toMatchObject([
+    { journalId: late, kind: 'upi_credit', effectiveDate: daysAgo(6), amount: '25.00' },
+  ])
+  const { out } = await books('trial-balance', '--effective-through', daysAgo(5))
+  expect(clearing(out)).toBe('125.00')
+  expect(await results()).toEqual(['as signed', 'as signed'])
+  expect(await books('prior-period', '--through', daysAgo(8))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('No period ends'),
+  })
+})
+
+test('an entry that is moved into or out of a closed period by its effective date is detected', async () => {
+  const moved = (from: number, to: number) =>
+    sql('update journals set effective_date = $2 where effective_date = $1', [daysAgo(from), daysAgo(to)])
+  await moved(6, 0)
+  expect((await results())[0]).toContain('by effective date the total of')
+  await moved(0, 6)
+  expect(await results()).toEqual(['as signed', 'as signed'])
+})
+
+test('what is not in order is named; it is closed for a reason and, where postings need two people, by two', async () => {
+  await sql(
+    `insert into settlement_batches (tenant_id, batch_id, rail, batch_utr, value_date, net_paise, is_awaited, status,
+       created_at) values ('house', 'stb_1', 'upi', 'HDFCN1', $1, null, true, 'INCOMPLETE', now())`,
+    [daysAgo(4)],
+  )
+  const through = daysAgo(3)
+  const check = await books('close', '--through', through, '--check')
+  expect(check.code).toBe(1)
+  expect(check.out.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([
+    { item: 'batches', ok: false, detail: expect.stringContaining('1 batches') },
+  ])
+  expect(check.out.map(({ item }: { item: string }) => item)).toEqual(
+    expect.arrayContaining(['accrued', 'batches', 'old_lines', 'reconciled']),
+  )
+  expect((await books('close', '--through', through)).stderr).toContain('batches')
+  const { database, keyring } = service.app.services
+  const close = (by: string, despite: string) => {
+    const requested: ClosePeriod = { through, by, despite, open: ['batches'], timeZone: ZONE }
+    return database.operate((tx) => closePeriod(tx, keyring, requested))
+  }
+  const first = { through, requestedBy: 'operator asha', isRequested: true }
+  expect(await close('operator asha', 'the bank is late')).toEqual(first)
+  expect(await close('operator asha', 'the bank is late')).toEqual(first)
+  await expect(close('operator ravi', 'something else')).rejects.toMatchObject({ code: 'period_not_ready' })
+  const alone = sql(
+    `insert into book_closings (through, until, closed_at, closed_by, despite, requested_by, signed)
+     values ($1, $2, now(), 'operator asha', 'the bank is late', 'operator asha', 'x')`,
+    [through, endOfPeriod(through, ZONE)],
+  )
+  await expect(alone).rejects.toMatchObject({ constraint: 'closings_despite_are_approved' })
+  const closed = await close('operator ravi', 'the bank is late')
+  expect(closed).toMatchObject({ closedBy: 'operator ravi', requestedBy: 'operator asha' })
+  expect(statedIn((closed as { signed: string }).signed)).toMatchObject({ despite: 'the bank is late' })
+  expect(await results()).toEqual(['as signed', 'as signed', 'as signed'])
+})
