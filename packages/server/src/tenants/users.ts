@@ -62,6 +62,16 @@ export function whoIs(filters: Filters, alias: string, q: string, findsByBegin: 
 export const emailPattern = (q: string, findsByBegin: boolean): string =>
   (findsByBegin ? begins : escapeLikePattern)(q.toLowerCase())
 
+const PROFILE_FIELDS: Readonly<Record<string, Field<ListedUser>>> = Object.fromEntries(
+  NAMES.map((name) => [
+    name,
+    {
+      schema: Type.Optional(Type.String({ 'x-personal': PERSONAL[name] })),
+      of: (row: ListedUser) => row[name],
+    },
+  ]),
+)
+
 /** Users, as every reader sees and finds them. */
 export const user = {
   titles: { tenant: 'PartnerUser', operator: 'User' },
@@ -78,15 +88,7 @@ export const user = {
     partnerId: { schema: Type.String(), of: ({ partnerId }) => partnerId, operatorOnly: true },
     companyId: { schema: Type.String(), of: ({ companyId }) => companyId },
     companyName: { schema: Type.String(), of: ({ companyName }) => companyName, operatorOnly: true },
-    ...(Object.fromEntries(
-      NAMES.map((name) => [
-        name,
-        {
-          schema: Type.Optional(Type.String({ 'x-personal': PERSONAL[name] })),
-          of: (row: ListedUser) => row[name],
-        },
-      ]),
-    ) as Record<(typeof NAMES)[number], Field<ListedUser>>),
+    ...PROFILE_FIELDS,
     createdOn: {
       schema: Type.String({ description: 'RFC 3339' }),
       of: ({ createdAt }, timeZone) => rfc3339(createdAt, timeZone),
