@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { ADJUSTMENTS_SHOWN, adjustmentsOf } from '@svc/core/payments/find-adjustments'
-import { findCredit, type FoundCredit } from '@svc/core/payments/find-suspense'
+import { type FoundCredit, findCredit } from '@svc/core/payments/find-suspense'
 import { RefundRecord, refundToWire } from '@svc/core/payments/merchant-refund'
 import { PAYMENT_STATUSES } from '@svc/core/payments/payment'
 import { adjustmentToWire } from '@svc/core/payments/payment-adjustment'
@@ -120,12 +120,7 @@ function totalsToWire(rows: readonly SumRow[]) {
 
 const REFUNDS_SHOWN = 100
 
-const isAssigned = ({
-  assignedFrom,
-  isReadByHand,
-  resolvedAt,
-  status,
-}: FoundCredit) =>
+const isAssigned = ({ assignedFrom, isReadByHand, resolvedAt, status }: FoundCredit) =>
   status === 'ASSIGNED' ||
   (status === 'ACCEPTED' && (assignedFrom !== null || resolvedAt !== null || isReadByHand))
 

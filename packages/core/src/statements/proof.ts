@@ -108,7 +108,7 @@ export async function proveFunds(tx: Tx, day: string, today: string): Promise<Pr
   )
   const trial = await trialBalance(tx, { effectiveThrough: day })
   const books = booksOf(trial)
-  const proven = []
+  const proven: Awaited<ReturnType<typeof accountProof>>[] = []
   for (const [purpose, its] of groupBy(accounts, ({ purpose }) => purpose)) {
     const bank = its.reduce((sum, { bankAccountId }) => sum + balances.get(bankAccountId)!.balancePaise, 0n)
     proven.push(
