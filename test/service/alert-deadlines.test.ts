@@ -3,7 +3,7 @@ import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
 import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
-import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { cancel, creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { openService, type TestService } from '../harness/service.ts'
 
 const HOUR_MS = 3_600_000
@@ -41,8 +41,9 @@ test('what the bank or a merchant’s operator did not do in time opens an alert
   const path = `/api/v0/payments/${paymentId}/refunds`
   payloadOf(await client.post(path, { amount: 1, referenceNumber: 'r-1' }))
   await sendPayoutOf(service, merchant.merchantId)
-  const fixed = await newCode(service, client, { amount: 10 })
-  const refused = payloadOf(await notifyCredit(service.client, creditOf(fixed.tr, { amount: 9 })))
+  const ended = await newCode(service, client, { multipleUse: true })
+  await cancel(client, ended.qrCodeId)
+  const refused = payloadOf(await notifyCredit(service.client, creditOf(ended.tr)))
   expect(refused.status).toBe('REFUND_PENDING')
   const { close_late: _, ...now } = await overAt(new Date())
   expect(now).toEqual({})

@@ -126,10 +126,23 @@ function printDocuments(documents: readonly TaxDocument[], { json = false, ...pr
   const shown = documents.map(taxDocumentToWire)
   if (json) return printJson(shown)
   printTable(
-    shown.map(({ supplier: _, recipient, signed: __, ...document }) => ({
-      ...document,
-      recipient: recipient.legalName,
-      gstin: recipient.gstin,
+    shown.map((document) => ({
+      number: document.number,
+      kind: document.kind,
+      issueDate: document.issueDate,
+      period: document.period,
+      recipient: document.recipient.legalName,
+      gstin: document.recipient.gstin,
+      placeOfSupply: document.placeOfSupply,
+      count: document.count,
+      taxableValue: document.taxableValue,
+      rate: document.rate,
+      cgst: document.cgst,
+      sgst: document.sgst,
+      igst: document.igst,
+      total: document.total,
+      originalNumber: document.originalNumber,
+      documentId: document.documentId,
     })),
     printed,
   )

@@ -6,6 +6,7 @@ import { calendarDay } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { takeTurn } from '@svc/platform/db/turn'
 import { financialYear, lastDayOf } from './gst.ts'
 import { signedDocument, type TaxDocument, type TaxParty, taxDocuments } from './tax-document.ts'
 
@@ -109,6 +110,8 @@ export async function issueInvoices(tx: Tx, issuing: IssueInvoices): Promise<Tax
   const today = calendarDay(now, config.BUSINESS_TIME_ZONE)
   if (today <= lastDayOf(month)) fail('period_not_over')
   const supplier = supplierOf(config) ?? fail('supplier_not_set')
+  // Others wait for this transaction: no two read the same fees, and numbers are in the order of their dates.
+  await takeTurn(tx, 'tax documents')
   const found = await tx.query(UNINVOICED, [`${month}-01`, lastDayOf(month), merchantId ?? null])
   const merchantIds = [...new Set(found.map((each) => each.merchantId))]
   const recipients = await tx.query(RECIPIENTS, [merchantIds, config.GST_STATE])
