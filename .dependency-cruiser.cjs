@@ -53,17 +53,17 @@ module.exports = {
     ),
     arrow(
       'slices-do-not-meet',
-      'A slice reaches another through ledger/, tenants/, rails/ or an outbox event, never by an import.',
+      'A slice reaches another through ledger/, tenants/, rails/ or an outbox event, never by an import; bank-files/ reads for all.',
       `${CORE}(?!(?:ledger|tenants|rails|payments)/)([^/]+)/`,
       CORE,
-      [`${CORE}($1|ledger|tenants|rails)/`],
+      [`${CORE}($1|ledger|tenants|rails|bank-files)/`],
     ),
     arrow(
       'payments-know-their-codes',
       'A payment changes its QR code with it; codes know nothing of payments.',
       `${CORE}payments/`,
       CORE,
-      [`${CORE}(payments|qr-codes|ledger|tenants|rails)/`],
+      [`${CORE}(payments|qr-codes|ledger|tenants|rails|bank-files)/`],
     ),
     arrow(
       'http-knows-no-product',

@@ -1,6 +1,6 @@
-import { importSettlement, type SettlementImport } from '@svc/core/settlements/import-settlement'
-import { recordBatch } from '@svc/core/settlements/record-batch'
-import type { FileLine } from '@svc/core/settlements/settlement-line'
+import { importSettlement, type SettlementImport } from '@svc/core/payments/settlements/import-settlement'
+import { recordBatch } from '@svc/core/payments/settlements/record-batch'
+import type { FileLine } from '@svc/core/payments/settlements/settlement-line'
 import type { Commands } from '@svc/platform/command'
 
 /** Records lines of a file of three columns, as the command line does. */

@@ -40,7 +40,7 @@ async function shop(gstState: string | null = '29', hasAccount = true): Promise<
   return { merchantId, client, tr }
 }
 
-async function pay({ tr, merchantId }: Shop, amount: number, isSettled = true) {
+async function pay({ tr }: Shop, amount: number, isSettled = true) {
   const utr = newUtr()
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr, { utr, amount })))
   const lines = [{ utr, line: 1, amountPaise: paise(BigInt(Math.round(amount * 100))), settledOn: today() }]

@@ -103,7 +103,7 @@ const codesAt = (service: TestService, merchantId: string): Promise<string[]> =>
   })
 
 test(
-  'a merchant moves there and back under load: what was acknowledged is there once, and its former home neither serves nor writes',
+  'a merchant moves there and back under load: what was acknowledged is there once, and its previous home neither serves nor writes',
   async () => {
     const merchant = await cells.a.newMerchant()
     const token = await tokenOf(cells.a, merchant)

@@ -1,17 +1,17 @@
-import { BATCH_STATUSES, SETTLEMENT_RAILS, type SettlementRail } from '@svc/core/settlements/batch'
+import { BATCH_STATUSES, SETTLEMENT_RAILS, type SettlementRail } from '@svc/core/payments/settlements/batch'
 import {
   type DifferenceKind,
   type SettlementDifference,
   settlementDifferences,
-} from '@svc/core/settlements/differences'
-import { countBatch } from '@svc/core/settlements/import-settlement'
+} from '@svc/core/payments/settlements/differences'
+import { countBatch } from '@svc/core/payments/settlements/import-settlement'
 import {
   batchLineToWire,
   findBatch,
   linesOfBatch,
   listBatches,
   settlementBatchToWire,
-} from '@svc/core/settlements/list-batches'
+} from '@svc/core/payments/settlements/list-batches'
 import { formatRupees } from '@svc/kernel/money'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { withInstallation } from './context.ts'

@@ -10,15 +10,15 @@ import {
   SETTLEMENT_RAILS,
   type SettlementBatch,
   type SettlementRail,
-} from '@svc/core/settlements/batch'
-import { countBatch, importSettlement, type SettlementImport } from '@svc/core/settlements/import-settlement'
-import { settlementBatchToWire } from '@svc/core/settlements/list-batches'
+} from '@svc/core/payments/settlements/batch'
+import { countBatch, importSettlement, type SettlementImport } from '@svc/core/payments/settlements/import-settlement'
+import { settlementBatchToWire } from '@svc/core/payments/settlements/list-batches'
 import {
   previewBatch,
   type RecordBatch,
   type RecordedBatch,
   recordBatch,
-} from '@svc/core/settlements/record-batch'
+} from '@svc/core/payments/settlements/record-batch'
 import { formatRupees } from '@svc/kernel/money'
 import { systemClock } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'

@@ -42,7 +42,7 @@ export async function companions(client: pg.ClientBase, tenantId: string): Promi
 
 /**
  * Moves tenants to another cell while they are served, but for a moment (decision X40). Every step may be broken off and
- * is repeated by another call. Once the former home knows that the tenants live elsewhere, only this leads on.
+ * is repeated by another call. Once the previous home knows that the tenants live elsewhere, only this leads on.
  */
 export async function moveTenant(travel: Travel, options: MoveOptions): Promise<void> {
   const { source, to, tenants } = travel
@@ -105,7 +105,7 @@ async function copyTenants(travel: Travel): Promise<void> {
   await copyRows(travel, { table: 'tenants', where: 'tenant_id = any ($1)', values: [tenants] })
 }
 
-/** Keys of rotations in the former home: what they encrypted is read in the new one, and their tokens are verified. */
+/** Keys of rotations in the previous home: what they encrypted is read in the new one, and their tokens are verified. */
 async function copyKeys(travel: Travel, actor: string): Promise<void> {
   const { target } = travel
   const known = await rowsOf<{ id: string }>(target.client, 'select key_id as id from keyring')

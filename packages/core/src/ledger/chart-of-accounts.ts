@@ -61,7 +61,7 @@ export const CHART_OF_ACCOUNTS = {
     ...liability,
     isBounded: false,
     title: 'Network lines without a match',
-    meaning: 'What the card network settled that fits no message of ours yet',
+    meaning: 'What the card network settled that fits no card message yet',
   },
   bank_exceptions: {
     ...asset,

@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
-import type { SettlementLine } from '../settlements/settlement-line.ts'
+import type { SettlementLine } from './settlements/settlement-line.ts'
 import { correctedPaise, type Payment } from './payment.ts'
 
 const refuse = (description: string): never => fail('adjustment_refused', { description })

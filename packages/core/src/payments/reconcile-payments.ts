@@ -1,6 +1,6 @@
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 import { NOTICE_CHECKS } from '../rails/reconcile-notices.ts'
-import { SETTLEMENT_CHECKS } from '../settlements/reconcile-settlements.ts'
+import { SETTLEMENT_CHECKS } from './settlements/reconcile-settlements.ts'
 import { ACCRUAL_CHECKS } from './reconcile-accruals.ts'
 import { ADJUSTMENT_CHECKS } from './reconcile-adjustments.ts'
 import { DISPUTE_CHECKS } from './reconcile-disputes.ts'

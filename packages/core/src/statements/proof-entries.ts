@@ -95,7 +95,7 @@ const ENTRIES = statement<BankEntryRow>(
      j.effective_date::text as "effectiveDate", t.moved as "amountPaise", ${REFERENCE} as reference, ${DOCUMENT} as "documentId"
    from ${legsOf('$1::text', 'and transfer_id > $4::text')} t
      ${documents('$2::text')}
-   where j.effective_date <= $3::date order by t.transfer_id limit ${10_000}`,
+   where j.effective_date <= $3::date order by t.transfer_id limit 10000`,
 )
 const PAGE = 10_000
 
@@ -125,7 +125,7 @@ const LINES = statement<ProvenLine>(
   `select l.line_id as "lineId", l.booked_on::text as date, l.amount_paise as "amountPaise", l.reference, l.status,
      coalesce(l.document_id, '') as "documentId"
    from statement_lines l
-   where l.tenant_id = 'house' and l.purpose = $1 and l.booked_on <= $2::date and l.line_id > $3 order by l.line_id limit ${10_000}`,
+   where l.tenant_id = 'house' and l.purpose = $1 and l.booked_on <= $2::date and l.line_id > $3 order by l.line_id limit 10000`,
 )
 
 /** Every line of a purpose until a day, page by page. */

@@ -1,6 +1,6 @@
 import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import type { SettlementRow } from '../bank-files/settlement-rows.ts'
+import type { SettlementRow } from '../../bank-files/settlement-rows.ts'
 import {
   type BatchCounts,
   type BatchHead,

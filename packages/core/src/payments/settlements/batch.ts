@@ -14,7 +14,7 @@ import {
   textOf,
 } from '@svc/platform/db/table'
 import { Type } from 'typebox'
-import { KINDS_OF_RAIL, type LineKind, type SettlementRail } from '../bank-files/file-format.ts'
+import { KINDS_OF_RAIL, type LineKind, type SettlementRail } from '../../bank-files/file-format.ts'
 
 export type { SettlementRail }
 export const SETTLEMENT_RAILS = Object.keys(KINDS_OF_RAIL) as readonly SettlementRail[]

@@ -7,9 +7,9 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
-import { lockAccounts } from '../ledger/accounts.ts'
-import { type Journal, saveJournals } from '../ledger/journals.ts'
-import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import { lockAccounts } from '../../ledger/accounts.ts'
+import { type Journal, saveJournals } from '../../ledger/journals.ts'
+import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import {
   type BatchHead,
   type BatchLine,

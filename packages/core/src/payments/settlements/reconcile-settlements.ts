@@ -1,6 +1,6 @@
 import { statement } from '@svc/platform/db/statement'
-import { type Check, check, subjects } from '../ledger/reconcile.ts'
-import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import { type Check, check, subjects } from '../../ledger/reconcile.ts'
+import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 
 const LINES = subjects('settlement lines', 'settlement_lines')
 const BATCHES = subjects('transfers of banks', 'settlement_batches')

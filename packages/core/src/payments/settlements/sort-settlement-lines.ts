@@ -1,5 +1,5 @@
-import type { Payment } from '../payments/payment.ts'
-import { correctedPaise } from '../payments/payment.ts'
+import type { Payment } from '../payment.ts'
+import { correctedPaise } from '../payment.ts'
 import { placeOf } from './settlement-journals.ts'
 import type { FileLine, SettlementLine, SettlementStatus } from './settlement-line.ts'
 

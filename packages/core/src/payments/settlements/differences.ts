@@ -1,7 +1,7 @@
 import type { Paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 
 /**
  * `unknown`: a line of the bank fits nothing here. `differs`: both have it, with other amounts. `missing`: a payment is here,

@@ -1,8 +1,8 @@
 import { required } from '@svc/kernel/invariant'
 import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
-import { accountId } from '../ledger/accounts.ts'
-import { type Journal, journalOf } from '../ledger/journals.ts'
+import { accountId } from '../../ledger/accounts.ts'
+import { type Journal, journalOf } from '../../ledger/journals.ts'
 import type { SettlementLine } from './settlement-line.ts'
 
 type Place = Pick<SettlementLine, 'fileId' | 'line'>

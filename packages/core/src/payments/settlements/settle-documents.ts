@@ -1,6 +1,6 @@
 import { groupBy } from '@svc/kernel/group-by'
-import type { Journal } from '../ledger/journals.ts'
-import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import type { Journal } from '../../ledger/journals.ts'
+import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import type { BatchHead, BatchLine, BatchLineRow } from './batch.ts'
 import { fitOf, type SettledDocument } from './documents.ts'
 import { type PostingOf, RAIL_BOOKS, settlementPosting } from './postings.ts'
@@ -58,7 +58,7 @@ interface Placed {
 }
 
 /**
- * Posts lines that are no payments: charges at once, what is of a document of ours to its tenant, and the rest to the
+ * Posts lines that are no payments: charges at once, what settles a known document to its tenant, and the rest to the
  * platform until its document comes. A repeat changes nothing; another amount only replaces one that fitted nothing by one
  * that fits.
  */

@@ -1,7 +1,7 @@
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import {
   type BatchCounts,
   batchToWire,

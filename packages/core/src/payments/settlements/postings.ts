@@ -1,9 +1,9 @@
 import { invariant, required } from '@svc/kernel/invariant'
-import { type Account, account, accountId } from '../ledger/accounts.ts'
-import type { AccountKind } from '../ledger/chart-of-accounts.ts'
-import type { Journal } from '../ledger/journals.ts'
-import type { JournalKind, LegKind } from '../ledger/posting-rules.ts'
-import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import { type Account, account, accountId } from '../../ledger/accounts.ts'
+import type { AccountKind } from '../../ledger/chart-of-accounts.ts'
+import type { Journal } from '../../ledger/journals.ts'
+import type { JournalKind, LegKind } from '../../ledger/posting-rules.ts'
+import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import type { BatchLine, SettlementRail } from './batch.ts'
 
 interface RailBooks {
@@ -13,7 +13,7 @@ interface RailBooks {
   readonly clearing: AccountKind
   readonly unmatched: AccountKind
   readonly journals: Readonly<Record<'settled' | 'unmatched' | 'matched' | 'charged', JournalKind>>
-  /** Lines that need no document of ours, each with the account that they move. */
+  /** Lines that need no document, each with the account that they move. */
   readonly charges: Readonly<Partial<Record<BatchLine['kind'], AccountKind>>>
 }
 

@@ -9,11 +9,11 @@ import {
   type LineKind,
   type SettlementRail,
   sideOf,
-} from '../bank-files/file-format.ts'
-import { implausibleDay } from '../ledger/plausible-day.ts'
-import type { UnreadableNotice } from '../rails/quarantine-reason.ts'
-import { readOwn, statedKind } from '../rails/read-notice.ts'
-import { isObject, type NoticeObject, ownFields, type StatedFields } from '../rails/stated-fields.ts'
+} from '../../bank-files/file-format.ts'
+import { implausibleDay } from '../../ledger/plausible-day.ts'
+import type { UnreadableNotice } from '../../rails/quarantine-reason.ts'
+import { readOwn, statedKind } from '../../rails/read-notice.ts'
+import { isObject, type NoticeObject, ownFields, type StatedFields } from '../../rails/stated-fields.ts'
 import type { BatchHead, BatchLine } from './batch.ts'
 
 /** Lines of one call; a larger transfer comes in several. */

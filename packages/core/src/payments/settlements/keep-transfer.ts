@@ -1,9 +1,9 @@
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
 import type { PreparedCommand } from '@svc/platform/db/batch'
-import type { UnreadableNotice } from '../rails/quarantine-reason.ts'
-import { notNew, type RailNotice, storeNotices } from '../rails/rail-notice.ts'
-import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import type { UnreadableNotice } from '../../rails/quarantine-reason.ts'
+import { notNew, type RailNotice, storeNotices } from '../../rails/rail-notice.ts'
+import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 
 interface KeepTransfer {
   /** As the bank signed it. */
