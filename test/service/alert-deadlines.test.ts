@@ -19,9 +19,15 @@ afterAll(() => service.close())
 async function overAt(now: Date): Promise<Record<string, string>> {
   const { config, database } = service.app.services
   const found = await database.operate((tx) => storedConditions(tx, now, config))
-  const deadlines = ['refund_late', 'merchant_refund_late', 'payout_late', 'invoice_missing', 'close_late']
+  const deadlines = new Set<string>([
+    'refund_late',
+    'merchant_refund_late',
+    'payout_late',
+    'invoice_missing',
+    'close_late',
+  ])
   return Object.fromEntries(
-    found.filter(({ kind }) => deadlines.includes(kind)).map(({ kind, severity }) => [kind, severity]),
+    found.filter(({ kind }) => deadlines.has(kind)).map(({ kind, severity }) => [kind, severity]),
   )
 }
 const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS)

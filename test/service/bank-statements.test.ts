@@ -71,15 +71,11 @@ async function write(text: string): Promise<string> {
 }
 
 let numbers = 50100012340000
-const accountOf = async (purpose: string, opening: string, from = day): Promise<string> =>
-  (
-    await done(
-      'bank-account',
-      'create',
-      ...['--purpose', purpose, '--name', purpose, '--number', String(numbers++), '--ifsc', 'HDFC0000123'],
-      ...['--opening', opening, '--from', from],
-    )
-  ).bankAccountId
+const accountOf = async (purpose: string, opening: string, from = day): Promise<string> => {
+  const of = ['--purpose', purpose, '--name', purpose, '--number', String(numbers++), '--ifsc', 'HDFC0000123']
+  const created = await done('bank-account', 'create', ...of, '--opening', opening, '--from', from)
+  return created.bankAccountId
+}
 const imported = async (account: string, text: string, ...more: string[]): Promise<Json> =>
   done('statement', 'import', await write(text), '--account', account, ...more)
 const proofOf = async (date = tomorrow): Promise<Json> => (await svc('books', 'proof', '--date', date)).out

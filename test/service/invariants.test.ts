@@ -287,6 +287,7 @@ const IDS = `select array(
   union all select notice_id from rail_notices union all select credit_id from bank_credits union all select utr from settlement_lines
   union all select refund_id from merchant_refunds union all select payout_id from payouts
   union all select dispute_id from disputes union all select journal_id from opening_balances
+  union all select line_id from statement_lines
   union all select adjustment_id from payment_adjustments
   union all select authorization_id from card_authorizations union all select message_id from card_messages
   union all select account_id from ledger_accounts union all select user_id from users

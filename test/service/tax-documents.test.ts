@@ -184,7 +184,7 @@ test('on the command line a merchant is registered, invoiced by its GSTIN’s st
     originalNumber: null,
   })
   const [, body] = invoice.signed.split('.')
-  const { signed, ...said } = invoice
+  const { signed: _signed, ...said } = invoice
   expect(JSON.parse(Buffer.from(body, 'base64url').toString('utf8'))).toEqual(said)
   const dated = invoice.issueDate.slice(0, 7)
   const b2b = await tax('gstr1', '--month', dated, '--section', 'b2b', '--csv')

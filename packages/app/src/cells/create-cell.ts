@@ -30,7 +30,7 @@ export const nameFirstCell = ({ client }: CellDatabase, wanted: NewCell): Promis
   inTransaction(client, async () => {
     const present = await cellOf(client)
     if (present !== undefined) {
-      const [same] = (await listCells(client)).filter(({ cell }) => cell === present)
+      const same = (await listCells(client)).find(({ cell }) => cell === present)
       if (same?.cell === wanted.cell && same.cardRange === wanted.cardRange) return
       throw new CellRefused(`This database is the cell ${present} already`)
     }

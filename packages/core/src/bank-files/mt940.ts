@@ -100,6 +100,11 @@ const plainNarration = (text: string): string =>
         .replace(/\?\d{2}/g, ' ')
     : text
 
+const narrated = (entry: StatementEntry, text: string): StatementEntry => ({
+  ...entry,
+  narration: narrationIn(`${entry.narration} ${plainNarration(text)}`),
+})
+
 function balanceOf({ line, tag, text }: Field, days: ReadingDays): StatementItem {
   const [, mark, day, currency, amount] = BALANCE.exec(text) ?? []
   if (mark === undefined) throw unreadableAt(line, `field ${tag}`, 'is no balance')
@@ -122,8 +127,7 @@ export async function* readMt940(
   let isKnown = false
   for await (const field of fieldsOf(textOf(source, encoding), source.name)) {
     const { tag, text } = field
-    if (entry && tag === '86')
-      entry = { ...entry, narration: narrationIn(`${entry.narration} ${plainNarration(text)}`) }
+    if (entry && tag === '86') entry = narrated(entry, text)
     if (entry) yield entry
     entry = undefined
     const number = tag === '25' ? canonicalReference(text) : ''

@@ -89,16 +89,15 @@ export interface BankEntryRow {
   readonly reference: string
   readonly documentId: string
 }
+const PAGE = 10_000
 const ENTRIES = statement<BankEntryRow>(
   'proof_entries',
   `select t.transfer_id as "transferId", t.journal_id as "journalId", t.tenant_id as "tenantId", j.kind,
      j.effective_date::text as "effectiveDate", t.moved as "amountPaise", ${REFERENCE} as reference, ${DOCUMENT} as "documentId"
    from ${legsOf('$1::text', 'and transfer_id > $4::text')} t
      ${documents('$2::text')}
-   where j.effective_date <= $3::date order by t.transfer_id limit 10000`,
+   where j.effective_date <= $3::date order by t.transfer_id limit ${PAGE}`,
 )
-const PAGE = 10_000
-
 /** Every leg on accounts of a purpose until a day, page by page. */
 export async function* bankEntriesOf(tx: Tx, purpose: Purpose, day: string): AsyncGenerator<BankEntryRow> {
   for (const { accountId } of await tx.query(ACCOUNTS, [PURPOSES[purpose]])) {
@@ -125,7 +124,7 @@ const LINES = statement<ProvenLine>(
   `select l.line_id as "lineId", l.booked_on::text as date, l.amount_paise as "amountPaise", l.reference, l.status,
      coalesce(l.document_id, '') as "documentId"
    from statement_lines l
-   where l.tenant_id = 'house' and l.purpose = $1 and l.booked_on <= $2::date and l.line_id > $3 order by l.line_id limit 10000`,
+   where l.tenant_id = 'house' and l.purpose = $1 and l.booked_on <= $2::date and l.line_id > $3 order by l.line_id limit ${PAGE}`,
 )
 
 /** Every line of a purpose until a day, page by page. */
