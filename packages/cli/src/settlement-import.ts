@@ -11,7 +11,11 @@ import {
   type SettlementBatch,
   type SettlementRail,
 } from '@svc/core/payments/settlements/batch'
-import { countBatch, importSettlement, type SettlementImport } from '@svc/core/payments/settlements/import-settlement'
+import {
+  countBatch,
+  importSettlement,
+  type SettlementImport,
+} from '@svc/core/payments/settlements/import-settlement'
 import { settlementBatchToWire } from '@svc/core/payments/settlements/list-batches'
 import {
   previewBatch,

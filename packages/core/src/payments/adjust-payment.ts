@@ -10,10 +10,6 @@ import { enteredReference } from '../ledger/entered-reference.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
 import { type Approvable, moneyCommand } from '../ledger/money-command.ts'
 import { StoredPaise, storedArgs } from '../ledger/stored-args.ts'
-import { settlementAccounts, settlementPosting } from './settlements/postings.ts'
-import { settledEvent } from './settlements/settle-payments.ts'
-import { placeOf } from './settlements/settlement-journals.ts'
-import { type SettlementLine, settlementLines } from './settlements/settlement-line.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { adjustmentChange } from './adjustment-rules.ts'
 import { addMoved, adjustedByOnePerson, type Moved } from './by-one-person.ts'
@@ -27,6 +23,10 @@ import {
   type PaymentAdjustment,
   paymentAdjustments,
 } from './payment-adjustment.ts'
+import { settlementAccounts, settlementPosting } from './settlements/postings.ts'
+import { settledEvent } from './settlements/settle-payments.ts'
+import { placeOf } from './settlements/settlement-journals.ts'
+import { type SettlementLine, settlementLines } from './settlements/settlement-line.ts'
 
 export interface AdjustPayment {
   readonly merchantId: string

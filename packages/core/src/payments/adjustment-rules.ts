@@ -1,7 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
-import type { SettlementLine } from './settlements/settlement-line.ts'
 import { correctedPaise, type Payment } from './payment.ts'
+import type { SettlementLine } from './settlements/settlement-line.ts'
 
 const refuse = (description: string): never => fail('adjustment_refused', { description })
 

@@ -1,6 +1,5 @@
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 import { NOTICE_CHECKS } from '../rails/reconcile-notices.ts'
-import { SETTLEMENT_CHECKS } from './settlements/reconcile-settlements.ts'
 import { ACCRUAL_CHECKS } from './reconcile-accruals.ts'
 import { ADJUSTMENT_CHECKS } from './reconcile-adjustments.ts'
 import { DISPUTE_CHECKS } from './reconcile-disputes.ts'
@@ -8,6 +7,7 @@ import { LATE_PAYMENT_CHECKS } from './reconcile-late-payments.ts'
 import { PAYOUT_CHECKS } from './reconcile-payouts.ts'
 import { REFUND_CHECKS } from './reconcile-refunds.ts'
 import { SUSPENSE_CHECKS } from './reconcile-suspense.ts'
+import { SETTLEMENT_CHECKS } from './settlements/reconcile-settlements.ts'
 
 const CODES = subjects('QR codes', 'qr_codes')
 const PAYMENTS = subjects('payments', 'payments')
