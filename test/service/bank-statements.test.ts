@@ -200,7 +200,13 @@ test('lines of a mixed day find their movements; what only a statement shows is 
   expect(await sql(`select status from settlement_batches where batch_id = $1`, [batchId])).toEqual([
     { status: 'CONFIRMED' },
   ])
+  await expectProof(two, three)
+})
 
+type Paid = Awaited<ReturnType<typeof paidMerchant>>
+
+/** Of the mixed day, after its statements: the bank paid one payout by another amount, and one not yet. */
+async function expectProof(two: Paid, three: Paid): Promise<void> {
   const proof = await proofOf()
   expect(proof.provisional).toBe(true)
   expect(sumsOf(proof, 'ppi_escrow')).toEqual({})
@@ -226,7 +232,7 @@ test('lines of a mixed day find their movements; what only a statement shows is 
     expect(Number(surplus)).toBeCloseTo(Number(bank) - Number(required), 2)
   const { signed, ...rest } = proof
   expect(readProof(service.app.services.keyring, signed)).toEqual(rest)
-})
+}
 
 const lineOf = async (status: string, amount: string): Promise<Json> =>
   (await done('statement', 'lines', '--status', status)).find((line: Json) => line.amount === amount)

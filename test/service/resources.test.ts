@@ -198,6 +198,16 @@ test('every noun that tenants read has a place here', () => {
   expect(NOUNS.map(([noun]) => noun).sort()).toEqual(Object.keys(FACES).sort())
 })
 
+/** A record without what the console masks until it is revealed. */
+function maskOf(resource: Resource<never>) {
+  const personal = new Set(
+    Object.entries(fieldsOf(resource, 'operator')).flatMap(([name, schema]) =>
+      'x-personal' in schema ? [name] : [],
+    ),
+  )
+  return (record: Json) => Object.fromEntries(Object.entries(record).filter(([name]) => !personal.has(name)))
+}
+
 describe.each(NOUNS)('%s', (noun, resource: Resource<never>) => {
   const face = FACES[noun]!
   const tenantColumn = face.tenant ?? (face.kind === 'merchant' ? 'merchantId' : 'partnerId')
@@ -207,14 +217,7 @@ describe.each(NOUNS)('%s', (noun, resource: Resource<never>) => {
     field.operatorOnly ? [name] : [],
   )
 
-  const personal = new Set(
-    Object.entries(fieldsOf(resource, 'operator')).flatMap(([name, schema]) =>
-      'x-personal' in schema ? [name] : [],
-    ),
-  )
-  /** Without what the console masks until it is revealed. */
-  const masked = (record: Json) =>
-    Object.fromEntries(Object.entries(record).filter(([name]) => !personal.has(name)))
+  const masked = maskOf(resource)
 
   test('every caller gets the same records, with what is for operators alone left out for tenants', async () => {
     const [own, all] = [await lists.tenant(), await lists.operator()]

@@ -81,6 +81,11 @@ Example:
   svc admin books prior-period --through 2026-10-31 --csv`,
     )
     .action(priorPeriod)
+  addSignedCommands(books)
+}
+
+/** What was signed. */
+function addSignedCommands(books: Command): void {
   books
     .command('closings')
     .description('list the closed periods, newest first')

@@ -45,6 +45,29 @@ const TokenResult = Type.Object({
   resultMessage: Type.String(),
 })
 
+/**
+ * Decision A13: what a key is given within one second is one token, so that a client who asks before every call costs a
+ * signature a second.
+ */
+function issuing(tokens: TokenServices['accessTokens']): (claims: TokenClaims) => Issued {
+  const latest = new LRUCache<string, Issued>({ max: KEYS_CACHED })
+  return (claims) => {
+    const { accessKey, limitsRevision } = claims
+    const signedWith = tokens.signedWith()
+    const known = latest.get(claims.credentialId)
+    if (
+      known?.issuedAt === tokens.issuedAt(claims.tenantId) &&
+      known.signedWith === signedWith &&
+      known.accessKey === accessKey &&
+      known.limitsRevision === limitsRevision
+    )
+      return known
+    const made = { ...tokens.issue(claims), accessKey, limitsRevision, signedWith }
+    latest.set(claims.credentialId, made)
+    return made
+  }
+}
+
 /** Spec §4.1. Trades a merchant's API key for a bearer token (decisions A1–A5, A11). */
 export const issueMerchantToken = query({
   id: 'issueMerchantToken',
@@ -72,24 +95,7 @@ export const issueMerchantToken = query({
       (keys) => database.directory(HOLDERS, [keys.map(({ id }) => Buffer.from(id, 'hex'))]),
       ({ digest }) => ({ tenantId: '', id: digest.toString('hex') }),
     )
-    // Decision A13: what a key is given within one second is one token, so that a client who asks before every call
-    // costs a signature a second.
-    const latest = new LRUCache<string, Issued>({ max: KEYS_CACHED })
-    const issuedNow = (claims: TokenClaims): Issued => {
-      const { accessKey, limitsRevision } = claims
-      const signedWith = tokens.signedWith()
-      const known = latest.get(claims.credentialId)
-      if (
-        known?.issuedAt === tokens.issuedAt(claims.tenantId) &&
-        known.signedWith === signedWith &&
-        known.accessKey === accessKey &&
-        known.limitsRevision === limitsRevision
-      )
-        return known
-      const made = { ...tokens.issue(claims), accessKey, limitsRevision, signedWith }
-      latest.set(claims.credentialId, made)
-      return made
-    }
+    const issuedNow = issuing(tokens)
     const expiryOf = (expiresAtMs: number, tenantId: string) =>
       config.TOKEN_EXPIRY === 'instant' ? expiresAtMs : expiresAtMs - clock.of(tenantId).now()
     return async ({ headers, address, countAs }) => {

@@ -96,21 +96,34 @@ export function settleDocuments(
   return { ...posted(todo, of), conflicting, repeated: lines.length - todo.length - conflicting.length }
 }
 
-function posted(
-  todo: readonly Placed[],
-  of: SettlingDocuments,
-): Omit<SettledDocuments, 'conflicting' | 'repeated'> {
-  const { rail, batchId, at } = of
-  const { charges, clearing, unmatched } = RAIL_BOOKS[rail]
-  const isCharge = ({ line }: Placed) => charges[line.kind] !== undefined
+/** What was posted for lines: by the platform, and by tenants. */
+interface Posted {
+  readonly charged: Journal | undefined
+  readonly unmatched: Journal | undefined
+  readonly matched: Journal | undefined
+  readonly ofTenants: ReadonlyMap<string, Journal | undefined>
+}
+
+const isChargeOf = ({ rail }: SettlingDocuments, { line }: Placed): boolean =>
+  RAIL_BOOKS[rail].charges[line.kind] !== undefined
+
+function journalsOf(todo: readonly Placed[], of: SettlingDocuments): Posted {
+  const { charges, clearing, unmatched } = RAIL_BOOKS[of.rail]
   const post = (as: PostingOf['as'], tenantId: string, moved: Parameters<typeof settlementPosting>[1]) =>
     settlementPosting({ ...of, as, tenantId, at: of.atOf(tenantId) }, moved)
+  const isCharge = (each: Placed) => isChargeOf(of, each)
+  const charged = todo.filter(isCharge)
   const loose = todo.filter((each) => !each.fit && !isCharge(each))
-  const journals = {
+  const freed = todo.flatMap(({ before }) => before ?? [])
+  const fitting = groupBy(
+    todo.filter(({ fit }) => fit),
+    ({ fit }) => fit!.tenantId,
+  )
+  return {
     charged: post(
       'charged',
       PLATFORM_TENANT,
-      todo.filter(isCharge).map(({ line }) => ({ kind: charges[line.kind]!, amountPaise: line.amountPaise })),
+      charged.map(({ line }) => ({ kind: charges[line.kind]!, amountPaise: line.amountPaise })),
     ),
     unmatched: post(
       'unmatched',
@@ -120,54 +133,53 @@ function posted(
     matched: post(
       'matched',
       PLATFORM_TENANT,
-      todo.flatMap(({ before }) =>
-        before ? [{ kind: unmatched, amountPaise: 0n - before.amountPaise }] : [],
-      ),
+      freed.map(({ amountPaise }) => ({ kind: unmatched, amountPaise: 0n - amountPaise })),
+    ),
+    ofTenants: new Map(
+      [...fitting].map(([tenantId, its]) => {
+        const moved = its.map(({ line }) => ({ kind: clearing, amountPaise: line.amountPaise }))
+        return [tenantId, post('settled', tenantId, moved)]
+      }),
     ),
   }
-  const ofTenants = new Map(
-    [
-      ...groupBy(
-        todo.filter(({ fit }) => fit),
-        ({ fit }) => fit!.tenantId,
-      ),
-    ].map(([tenantId, its]) => [
-      tenantId,
-      post(
-        'settled',
-        tenantId,
-        its.map(({ line }) => ({ kind: clearing, amountPaise: line.amountPaise })),
-      ),
-    ]),
-  )
-  const rowOf = (each: Placed): BatchLineRow => {
-    const { line, key, before, fit } = each
-    return {
-      tenantId: PLATFORM_TENANT,
-      batchId,
-      lineKey: key,
-      kind: line.kind,
-      reference: line.reference ?? null,
-      amountPaise: line.amountPaise,
-      occurredOn: line.date ?? null,
-      note: line.note ?? null,
-      status: fit ? 'MATCHED' : isCharge(each) ? 'POSTED' : 'UNMATCHED',
-      ofTenant: fit?.tenantId ?? null,
-      documentId: fit?.documentId ?? null,
-      journalId:
-        before?.journalId ??
-        (fit ? null : ((isCharge(each) ? journals.charged : journals.unmatched)?.journalId ?? null)),
-      matchedJournalId: fit ? (ofTenants.get(fit.tenantId)?.journalId ?? null) : null,
-      recordedAt: before?.recordedAt ?? at,
-    }
-  }
+}
+
+function rowOf(each: Placed, posted: Posted, of: SettlingDocuments): BatchLineRow {
+  const { line, key, before, fit } = each
+  const isCharge = isChargeOf(of, each)
+  const first = isCharge ? posted.charged : posted.unmatched
   return {
-    inserted: todo.filter(({ before }) => !before).map(rowOf),
-    changed: todo.filter(({ before }) => before).map(rowOf),
+    tenantId: PLATFORM_TENANT,
+    batchId: of.batchId,
+    lineKey: key,
+    kind: line.kind,
+    reference: line.reference ?? null,
+    amountPaise: line.amountPaise,
+    occurredOn: line.date ?? null,
+    note: line.note ?? null,
+    status: fit ? 'MATCHED' : isCharge ? 'POSTED' : 'UNMATCHED',
+    ofTenant: fit?.tenantId ?? null,
+    documentId: fit?.documentId ?? null,
+    journalId: before?.journalId ?? (fit ? null : (first?.journalId ?? null)),
+    matchedJournalId: fit ? (posted.ofTenants.get(fit.tenantId)?.journalId ?? null) : null,
+    recordedAt: before?.recordedAt ?? of.at,
+  }
+}
+
+function posted(
+  todo: readonly Placed[],
+  of: SettlingDocuments,
+): Omit<SettledDocuments, 'conflicting' | 'repeated'> {
+  const made = journalsOf(todo, of)
+  const rowsOf = (some: readonly Placed[]) => some.map((each) => rowOf(each, made, of))
+  const all = [made.charged, made.unmatched, made.matched, ...made.ofTenants.values()]
+  return {
+    inserted: rowsOf(todo.filter(({ before }) => !before)),
+    changed: rowsOf(todo.filter(({ before }) => before)),
     linesPaise: todo.reduce(
       (sum, { line, before }) => sum + line.amountPaise - (before?.amountPaise ?? 0n),
       0n,
     ),
-    journals: [...Object.values(journals), ...ofTenants.values()].flatMap((journal) => journal ?? []),
+    journals: all.flatMap((journal) => journal ?? []),
   }
 }

@@ -63,8 +63,9 @@ export function settlePayments(
   const { at, batchId, fileId, transferId } = settling
   const sorted = sortLines(lines, settling, known, reversed)
   const { fresh, corrected, reopened, conflicting, adopted, paidTwice } = sorted
-  const statusIn = (line: FileLine) => statusOf(line, known.get(line.utr)?.payment)
-  const matched = [...fresh, ...corrected].filter((line) => statusIn(line) === 'MATCHED')
+  const matched = [...fresh, ...corrected].filter(
+    (line) => statusOf(line, known.get(line.utr)?.payment) === 'MATCHED',
+  )
   const journal = settlementPosting(
     {
       ...postingOf(settling),
@@ -74,24 +75,9 @@ export function settlePayments(
     },
     matched.map(({ amountPaise }) => ({ kind: 'upi_clearing', amountPaise })),
   )
-  const recorded = (line: PlacedLine): SettlementLine => {
-    const status = statusIn(line)
-    const isMatched = status === 'MATCHED'
-    return {
-      ...line,
-      tenantId,
-      fileId,
-      status,
-      paymentId: known.get(line.utr)?.payment?.paymentId ?? null,
-      journalId: isMatched ? (journal?.journalId ?? null) : null,
-      batchId,
-      unmatchedJournalId: isMatched
-        ? null
-        : (keptOf(line, known.get(line.utr)) ?? settling.unmatchedJournalId),
-      recordedAt: at,
-    }
-  }
-  const said = [...fresh, ...corrected, ...reopened.map(({ line }) => line)].map(recorded)
+  const record = (line: PlacedLine) =>
+    recorded({ ...line, tenantId }, known.get(line.utr), settling, journal?.journalId)
+  const said = [...fresh, ...corrected, ...reopened.map(({ line }) => line)].map(record)
   // Of lines of one file that correct each other the last one is recorded.
   const all = lastOfEach(
     said,
@@ -122,6 +108,27 @@ export function settlePayments(
       ),
     ],
     events: matched.map(({ utr }) => settledEvent(known.get(utr)!.payment!, settling, settling.eventId())),
+  }
+}
+
+/** A line as it is recorded: with the journal that has its money, the tenant's or the platform's. */
+function recorded(
+  line: PlacedLine & { readonly tenantId: string },
+  known: Known | undefined,
+  { at, batchId, fileId, unmatchedJournalId }: Settling,
+  journalId: string | undefined,
+): SettlementLine {
+  const status = statusOf(line, known?.payment)
+  const isMatched = status === 'MATCHED'
+  return {
+    ...line,
+    fileId,
+    status,
+    paymentId: known?.payment?.paymentId ?? null,
+    journalId: isMatched ? (journalId ?? null) : null,
+    batchId,
+    unmatchedJournalId: isMatched ? null : (keptOf(line, known) ?? unmatchedJournalId),
+    recordedAt: at,
   }
 }
 
