@@ -22,5 +22,16 @@ export async function recordCardRail(recorder: Recorder, callers: Callers): Prom
   const forced = message('000046', { advice: 'forced_post', amount: 15 })
   await recorder.works('adviseCard', 'Captured while the network stood in', open, forced)
   await recorder.works('inquireCardBalance', 'What is left', open, message('000047', {}))
+  await recorder.works('receiveNetworkSettlement', 'A capture, and what the network pays for it', open, {
+    body: {
+      batchUtr: 'NPCIN526001',
+      valueDate: '2026-04-02',
+      netAmount: '-98.50',
+      lines: [
+        { kind: 'capture', reference: captureId, amount: '-100.00', date: '2026-04-01' },
+        { kind: 'interchange', amount: '1.50' },
+      ],
+    },
+  })
   await cardExamples(recorder, callers)
 }

@@ -14,7 +14,7 @@ export async function recordDisputes(
   recorder: Recorder,
   { service, shop, paymentId }: Disputed,
 ): Promise<void> {
-  const { utr } = payloadOf(await shop.get(`/api/v0/payments/${paymentId}`))
+  const { amount, utr } = payloadOf(await shop.get(`/api/v0/payments/${paymentId}`))
   const notice = { caseReference: 'UDIR2026040100017', utr, amount: 1, reason: 'Goods not received' }
   const opened = await recorder.works('receiveDispute', 'The payer disputes a part', service.client, {
     body: { ...notice, respondBy: '2030-04-08T00:00:00+05:30' },
@@ -34,6 +34,18 @@ export async function recordDisputes(
   })
   await recorder.works('listDisputes', 'Newest first', shop, {})
   await recorder.works('getDispute', 'One dispute', shop, { params })
+  await recorder.works('receiveSettlement', 'A payment less the charge of the bank', service.client, {
+    body: {
+      batchUtr: 'HDFCN526001',
+      valueDate: '2026-04-02',
+      netAmount: (amount - 1.18).toFixed(2),
+      lines: [
+        { kind: 'payment', reference: utr, amount, date: '2026-04-01' },
+        { kind: 'charge', amount: '-1.00' },
+        { kind: 'charge_gst', amount: '-0.18' },
+      ],
+    },
+  })
   const none = { params: { disputeId: 'dsp_nothing' } }
   await recorder.fails('getDispute', 'dispute_not_found', 'Not there, or not yours', shop, none)
 }

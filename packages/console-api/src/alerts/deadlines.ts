@@ -43,7 +43,7 @@ export const DEADLINES = {
       'since',
     ),
     detail: ({ about, value }: FoundDeadline) =>
-      `${about} refunds of merchants were not sent, or have no outcome, one of them for ${days(value)}. Run svc admin refund run, and ask the bank for outcomes.`,
+      `${about} refunds of merchants were not sent, or have no outcome, one of them for ${days(value)}. Run svc admin refund export, and ask the bank for outcomes.`,
   },
   payout_late: {
     severity: 'warning',
