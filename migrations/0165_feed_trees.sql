@@ -65,6 +65,8 @@ create function unproven_events(after_tenant text, most integer)
             select c.tenant_id, c.proven_sequence, c.last_sequence - c.proven_sequence as waiting,
               c.tenant_id <= after_tenant as later
             from event_counters c where c.proven_sequence < c.last_sequence
+              -- What is on its way to another cell is written by its mover alone.
+              and not exists (select from tenant_moves m where m.tenant_id = c.tenant_id and m.state <> 'copying')
             order by c.tenant_id <= after_tenant, c.tenant_id limit 50) w) b
         cross join lateral generate_series(
           b.proven_sequence + 1, b.proven_sequence + least(b.waiting, most - b.before)) as s (sequence)

@@ -75,6 +75,7 @@ create or replace function forget_events(before timestamptz) returns bigint
       where (
         select n.created_at from event_numbers n where n.tenant_id = c.tenant_id and n.sequence > c.forgotten_sequence
         order by n.sequence limit 1) < (select since from kept)
+        and not exists (select from tenant_moves m where m.tenant_id = c.tenant_id and m.state <> 'copying')
       order by c.tenant_id limit 100 for no key update skip locked
     ), oldest as materialized (
       select d.tenant_id, n.event_id, n.sequence, n.created_at,

@@ -109,6 +109,10 @@ async function refundInPart(
   expect(await svc(['admin', 'refund', 'export', '--run', runId])).toHaveLength(3)
   const notice = { refundId: ids[0], status: 'REFUNDED', utr: 'RETURN0001' }
   expect(payloadOf(await client.notify('/rails/upi/refunds', notice, RAIL_KEY)).status).toBe('REFUNDED')
+  const transfer = { batchUtr: 'HDFCLIVE0001', valueDate: new Date().toISOString() }
+  const lines = [{ kind: 'refund', reference: 'RETURN0001', amount: -5 }]
+  const settled = await client.notify('/rails/upi/settlements', { ...transfer, lines }, RAIL_KEY)
+  expect(payloadOf(settled)).toMatchObject({ status: 'POSTED', matched: 1 })
   const responses = join(folder, 'refunds.csv')
   await writeFile(responses, `refundId,status,utr\n${ids[1]},REFUNDED,RETURN0002\n`)
   expect(await svc(['admin', 'refund', 'import', responses])).toMatchObject([{ result: 'REFUNDED' }])

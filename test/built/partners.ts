@@ -113,6 +113,9 @@ export async function useCard(
 ): Promise<void> {
   const { token } = payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`))
   const terminal = new Terminal(client, token, CARD_RAIL_KEY)
+  const transfer = { batchUtr: 'NPCILIVE0001', valueDate: new Date().toISOString() }
+  const settled = { ...transfer, lines: [{ kind: 'interchange', amount: '0.50' }] }
+  payloadOf(await client.notify('/rails/cards/settlements', settled, CARD_RAIL_KEY))
   const { authorizationId } = await terminal.authorize(100)
   const { messageId: captureId } = await terminal.capture(60, { authorizationId })
   expect(await terminal.void({ authorizationId })).toMatchObject({ releasedAmount: 40 })
