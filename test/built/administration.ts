@@ -169,7 +169,7 @@ export const acceptLink = async (client: Client, { link }: Json): Promise<void> 
   expect([accepted.status, accepted.text]).toEqual([200, accepted.text])
 }
 
-const asMeera = { SVC_OPERATOR: 'meera' }
+export const AS_MEERA = { SVC_OPERATOR: 'meera' }
 
 /** The owner of the database makes two administrators; from then on each change is theirs, and what gives rights both's. */
 export async function administerOperators(svc: Svc, client: Client): Promise<void> {
@@ -184,11 +184,11 @@ export async function administerOperators(svc: Svc, client: Client): Promise<voi
     expect(await svc(['admin', 'operator', 'requests'])).toMatchObject([
       { approvalId, requestedBy: 'operator asha' },
     ])
-    await svc(['admin', 'operator', 'approve', approvalId], '', asMeera)
+    await svc(['admin', 'operator', 'approve', approvalId], '', AS_MEERA)
   }
   await both('role', 'ravi', 'operator')
   const renewed = await svc(['admin', 'operator', 'password-link', 'ravi'])
-  await svc(['admin', 'operator', 'approve', renewed.approvalId], '', asMeera)
+  await svc(['admin', 'operator', 'approve', renewed.approvalId], '', AS_MEERA)
   await acceptLink(client, renewed)
   await svc(['admin', 'operator', 'disable', 'ravi'])
   await svc(['admin', 'operator', 'enable', 'ravi'])

@@ -10,6 +10,7 @@ import { codeOf } from '../harness/one-time-codes.ts'
 import { errorsIn, type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { REDIS } from '../harness/redis.ts'
 import {
+  AS_MEERA,
   administerCards,
   administerKeys,
   administerMerchants,
@@ -173,7 +174,11 @@ test('a member of the merchant joins the portal with a link from the command lin
     limits,
   )
   const reset = ['admin', 'member', 'reset-second-factor', merchant.merchantId, 'ravi@shop.example']
-  expect(await live.svc(reset)).toMatchObject({ reset: true, secondFactor: false })
+  const { approvalId } = await live.svc(reset)
+  await live.svc(['admin', 'operator', 'approve', approvalId], '', AS_MEERA)
+  expect(await live.svc(['admin', 'member', 'list', merchant.merchantId])).toContainEqual(
+    expect.objectContaining({ name: 'ravi@shop.example', secondFactor: false }),
+  )
   const page = await fetch(`${service.baseUrl}/portal/`)
   expect([page.status, await page.text()]).toEqual([
     200,

@@ -22,7 +22,8 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
 // A tree that was built and pruned; packages are copied, since npm changes what it finds.
-const PARTS = 'bin scripts packages apps migrations docs dist node_modules package.json package-lock.json'
+const PARTS =
+  'bin scripts packages apps migrations docs dist dist-site node_modules package.json package-lock.json'
 let tree: string
 beforeAll(async () => {
   tree = await mkdtemp(join(tmpdir(), 'svc-production-'))
@@ -120,7 +121,7 @@ test('a program built from other sources does not start without its compiler, an
 })
 
 test('the built program starts from the files that docs/guides/operate.md lists for an image', async () => {
-  const named = 'bin scripts dist apps migrations node_modules package.json'.split(' ')
+  const named = 'bin scripts dist dist-site apps migrations node_modules package.json'.split(' ')
   for (const part of PARTS.split(' '))
     if (!named.includes(part)) await rm(join(tree, part), { recursive: true })
   for (const part of await readdir(join(tree, 'apps/console')))
