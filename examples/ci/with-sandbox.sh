@@ -1,5 +1,3 @@
-#!/usr/bin/env bash
-# with-sandbox.sh COMMAND …: runs the command beside a new sandbox; its exit code is the command's.
 set -euo pipefail
 SVC=${SVC:-npx --no-install svc}
 DATA_DIR=$(mktemp -d)

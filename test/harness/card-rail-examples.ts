@@ -13,7 +13,7 @@ export async function recordCardRail(recorder: Recorder, callers: Callers): Prom
   const shop = { rrn: '609134000042', mcc: '5411', merchantName: 'Corner Shop', merchantPlace: 'Pune' }
   const requested = message('000042', { amount: 120.5, channel: 'pos', ...shop })
   const { authorizationId } = payloadOf(await recorder.works('authorizeCard', 'A hold', open, requested))
-  const captured = message('000043', { amount: 100, authorizationId })
+  const captured = message('000043', { amount: 100, authorizationId, rrn: shop.rrn })
   const { messageId: captureId } = payloadOf(
     await recorder.works('captureCard', 'A part of it', open, captured),
   )
@@ -28,7 +28,7 @@ export async function recordCardRail(recorder: Recorder, callers: Callers): Prom
       valueDate: '2026-04-02',
       netAmount: '-98.50',
       lines: [
-        { kind: 'capture', reference: captureId, amount: '-100.00', date: '2026-04-01' },
+        { kind: 'capture', reference: shop.rrn, amount: '-100.00', date: '2026-04-01' },
         { kind: 'interchange', amount: '1.50' },
       ],
     },

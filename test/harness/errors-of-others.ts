@@ -9,6 +9,8 @@ export const OF_OTHERS: Exceptions = {
   },
   createCompany: { why: 'the partner is the caller', codes: ['partner_not_found'] },
   createQrCode: { why: 'a merchant whose token is valid exists', codes: ['invalid_token'] },
+  receiveNetworkSettlement: { why: 'it goes to quarantine', codes: ['settlement_batch_differs'] },
+  receiveSettlement: { why: 'it goes to quarantine', codes: ['settlement_batch_differs'] },
   receiveDispute: {
     why: 'when an operator assigns a notice',
     codes: ['notice_not_applied', 'notice_not_in_quarantine'],
@@ -17,6 +19,7 @@ export const OF_OTHERS: Exceptions = {
     why: 'what is due exists and is open, and follows no notice; a user in use stays',
     codes: [
       'card_not_found',
+      'business_day_not_over',
       'dispute_closed',
       'dispute_not_found',
       'notice_not_in_quarantine',
@@ -35,12 +38,14 @@ export const OF_OTHERS: Exceptions = {
       'utr_conflict',
     ],
   },
+  'console.assignRailNotice': { why: 'a merchant of another cell is not found here', codes: ['moved'] },
   'console.approvePayout': { why: 'of those that the bank paid', codes: ['utr_conflict'] },
   'console.approvePosting': {
     why: 'orders of cards never wait, and a payout is approved as one',
     codes: [
       'company_not_found',
       'load_over_limit',
+      'moved',
       'order_reference_in_use',
       'payout_same_person',
       'user_erased',
@@ -59,7 +64,6 @@ export const OF_OTHERS: Exceptions = {
   'console.createMerchant': { why: 'it was just created', codes: ['tenant_closing'] },
   'console.createPartner': { why: 'it was just created', codes: ['tenant_closing'] },
   'console.createQrCode': { why: 'the merchant was found', codes: ['invalid_token'] },
-  'console.createUser': { why: 'it was just created', codes: ['user_not_found'] },
   'console.deactivateCoinConfig': { why: 'it names no revision', codes: ['revision_mismatch'] },
   'console.limitCredential': { why: 'it issues none', codes: ['tenant_closing'] },
   'console.payQrCode': { why: 'the refund was just found', codes: ['refund_not_found'] },

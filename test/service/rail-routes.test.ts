@@ -81,6 +81,8 @@ const NAMED: Readonly<Record<string, () => Promise<object>>> = {
     const { paymentId } = await shopWith(service, 10)
     return { caseReference: newUtr(), utr: await utrOf(service, paymentId) }
   },
+  receiveSettlement: async () => ({ batchUtr: newUtr() }),
+  receiveNetworkSettlement: async () => ({ batchUtr: newUtr() }),
   receiveBankCredit: async () => ({
     utr: newTransferUtr(),
     virtualAccount: await numberOf(service, partner),
@@ -93,7 +95,7 @@ const NAMED: Readonly<Record<string, () => Promise<object>>> = {
   inquireCardBalance: () => ofCard(async () => ({})),
 }
 
-const CARD_RAIL = RAILS.filter(({ auth }) => auth === 'cardRail')
+const CARD_RAIL = RAILS.filter(({ auth, id }) => auth === 'cardRail' && id !== 'receiveNetworkSettlement')
 
 /** Every route of the card rail can read it. */
 const readableEverywhere = () =>

@@ -21,6 +21,7 @@ const VALUES: Readonly<Record<string, string>> = {
   DATABASE_OWNER_URL: 'postgresql://u:canary@h/db',
   DATABASE_RAIL_URL: 'postgresql://u:canary@h/db',
   DATABASE_READ_URL: 'postgresql://u:canary@h/db',
+  CELL_DATABASE_URLS: 'a=postgresql://u:canary@h/db b=postgresql://u:canary@h2/db',
   SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   SVC_OPERATOR_PASSWORD: 'the password of asha',
   METRICS_TOKEN: 'canary',
@@ -42,6 +43,7 @@ const PUBLIC: Readonly<Record<string, string>> = {
   CONSOLE_IDLE_MINUTES: '15',
   FUNDING_IFSC: 'HDFC0000001',
   OIDC_CLIENT_ID: 'svc-console',
+  SUPPLIER_GSTIN: '29AAGCB7383J1Z4',
   SVC_MASTER_KEY_WRAPPED: 'vault:v1:d3JhcHBlZA==',
 }
 const names = Object.entries(SETTINGS)

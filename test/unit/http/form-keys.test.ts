@@ -11,6 +11,7 @@ const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     'console.fundCardAccount',
     'console.settleLedgerAccount',
     'console.withdrawFromCardAccount',
+    'console.importStatement',
   ],
   'it moves one record to a state, where it stays': [
     'console.acknowledgeAlert',

@@ -1,6 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { canonicalJson } from '@svc/kernel/canonical-json'
-import { instantOfDay } from '@svc/kernel/time'
+import { required } from '@svc/kernel/invariant'
+import { instantOfDay, parseRfc3339 } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import { readSigned, signed } from '@svc/platform/crypto/signed'
 import type { Tx } from '@svc/platform/db/database'
@@ -165,12 +166,15 @@ type Stated = FirstStatement | ClosingStatement
 const statedBy = (keyring: Keyring, closing: Closing): Stated | undefined =>
   readSigned(keyring, TYPE, closing.signed) as Stated | undefined
 
+/** An instant of a statement that we signed. */
+const signedInstant = (text: string): Date => required(parseRfc3339(text), 'what we signed has instants')
+
 /** The closing of a day, and until when entries were known to it. */
 export async function knownAtClosing(tx: Tx, keyring: Keyring, through: string): Promise<Date | undefined> {
   const closing = (await listClosings(tx)).find((each) => each.through === through)
   const stated = closing && statedBy(keyring, closing)
   if (!closing || !stated) return undefined
-  return stated.version === undefined ? closing.until : new Date(stated.knownUntil)
+  return stated.version === undefined ? closing.until : signedInstant(stated.knownUntil)
 }
 
 export interface VerifiedClosing extends Closing {
@@ -226,7 +230,7 @@ async function effectiveProblem(
   before: Closing | undefined,
 ): Promise<string | null> {
   if (previous !== (before ? hashOf(before.signed) : null)) return 'the closing before it is another one'
-  const known = new Date(knownUntil)
+  const known = signedInstant(knownUntil)
   const other = otherTotal(effective, await effectiveAsKnown(tx, through, known))
   if (other) return `by effective date the total of ${other} is another one`
   const moved = new Map<string, bigint>()

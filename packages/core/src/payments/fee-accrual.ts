@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { lastOfEach } from '@svc/kernel/by-tenant'
 import { groupBy } from '@svc/kernel/group-by'
 import { base32 } from '@svc/kernel/ids'
 import { type Paise, paise } from '@svc/kernel/money'
@@ -84,7 +85,7 @@ export function accrualOf(payments: readonly Unaccrued[], accruing: Accruing): A
       ...charged.map((payment) => ({
         ...payment,
         merchantId,
-        journalId: ACCRUED.some(([, part]) => payment[part] !== 0n) ? journal!.journalId : null,
+        journalId: ACCRUED.some(([, part]) => payment[part] !== 0n) ? (journal?.journalId ?? null) : null,
       })),
     )
   }
@@ -137,7 +138,11 @@ export async function accrualsEntered(
   days: readonly { readonly merchantId: string; readonly businessDay: string }[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
   if (days.length === 0) return new Map()
-  const wanted = [...new Map(days.map((each) => [`${each.merchantId} ${each.businessDay}`, each])).values()]
+  const wanted = lastOfEach(
+    days,
+    ({ merchantId }) => merchantId,
+    ({ businessDay }) => businessDay,
+  )
   const rows = await tx.query(
     ENTERED,
     columns(

@@ -278,8 +278,8 @@ async function placeBefore(tx: Tx, account: BankAccount, file: StatementFile): P
   const [last] = await tx.query(LAST, [account.bankAccountId])
   const first = await firstOf(file.rows())
   const ofDay = first ? await tx.query(OF_DAY, [account.bankAccountId, first.bookedOn]) : []
-  const overlap = ofDay.find((line) => isSame(line, first!))
-  if (overlap) return { day: first!.bookedOn, place: overlap.place - 1, last }
+  const overlap = first && ofDay.find((line) => isSame(line, first))
+  if (overlap) return { day: first.bookedOn, place: overlap.place - 1, last }
   const closing = last?.balancePaise ?? account.openingPaise
   const since = last ? `after its last line, of ${last.bookedOn}` : `when it began, on ${account.openedOn}`
   if (file.openingPaise !== closing)

@@ -1,4 +1,5 @@
 import { formatRupees } from '@svc/kernel/money'
+import { instantOfDay } from '@svc/kernel/time'
 import {
   day,
   generated,
@@ -70,7 +71,10 @@ const DAY_MS = 86_400_000
 
 /** Whole days from one business day to another. */
 export const daysBetween = (from: string, to: string): number =>
-  Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS))
+  Math.max(
+    0,
+    Math.round((instantOfDay(to, 0, 'UTC').getTime() - instantOfDay(from, 0, 'UTC').getTime()) / DAY_MS),
+  )
 
 /** As operators see it. */
 export const statementLineToWire = (line: StatementLine, today: string) => ({

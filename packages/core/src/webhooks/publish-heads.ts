@@ -90,7 +90,7 @@ async function forksOf(tx: Tx, published: readonly (Tree & { readonly root: stri
       .filter(isLonger)
       .map(
         ({ size, tenantId }) =>
-          `${tenantId}: ${size} events were published, and its tree has ${sizes.get(tenantId) ?? 0}`,
+          `${size} events of ${tenantId} were published, and its tree has ${sizes.get(tenantId) ?? 0}`,
       ),
     ...contained.flatMap(({ root, size, tenantId }, i) =>
       roots[i]!.toString('base64') === root

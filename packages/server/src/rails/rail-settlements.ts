@@ -45,17 +45,19 @@ const bodyOf = (rail: SettlementRail) =>
     { description: 'Other fields are ignored' },
   )
 
+interface Plan {
+  readonly id: string
+  readonly rail: SettlementRail
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+}
+
 /** Signed transfers of one rail (decision R11). */
-const settlementOperation = (rail: SettlementRail) =>
+const settlementOperation = ({ rail, ...plan }: Plan) =>
   query({
-    id: rail === 'upi' ? 'receiveSettlement' : 'receiveNetworkSettlement',
+    ...plan,
     method: 'POST',
-    path: rail === 'upi' ? '/rails/upi/settlements' : '/rails/cards/settlements',
-    tag: rail === 'upi' ? 'UPI rail' : 'Card rail',
-    summary:
-      rail === 'upi'
-        ? 'Notify a transfer of the bank with its lines'
-        : 'Notify a transfer of the card network with its lines',
     description:
       'Sent signed, once or in several calls of one `batchUtr`. The bank account moves by the net amount; what a line fits is settled, charges are booked, and what fits nothing waits until its notice comes. A line is known by its transfer, kind and reference: a repeat changes nothing. A message that cannot be read, or states another net amount than before, goes to quarantine: 202.',
     auth: rail === 'upi' ? 'rail' : 'cardRail',
@@ -105,5 +107,17 @@ async function received(services: Services, rail: SettlementRail, notice: Buffer
   return { body: succeed(batchToWire(batch, await countBatch(database, batch.batchId))) }
 }
 
-export const receiveSettlement = settlementOperation('upi')
-export const receiveNetworkSettlement = settlementOperation('card')
+export const receiveSettlement = settlementOperation({
+  id: 'receiveSettlement',
+  rail: 'upi',
+  path: '/rails/upi/settlements',
+  tag: 'UPI rail',
+  summary: 'Notify a transfer of the bank with its lines',
+})
+export const receiveNetworkSettlement = settlementOperation({
+  id: 'receiveNetworkSettlement',
+  rail: 'card',
+  path: '/rails/cards/settlements',
+  tag: 'Card rail',
+  summary: 'Notify a transfer of the card network with its lines',
+})

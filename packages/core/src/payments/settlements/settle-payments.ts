@@ -165,7 +165,10 @@ function linesOf(
 ): bigint {
   const before = (utr: string): PreviousLine | undefined =>
     known.get(utr)?.previous ?? known.get(utr)?.ofPlatform
-  const earlier = (utr: string): bigint => (before(utr)?.batchId === batchId ? before(utr)!.amountPaise : 0n)
+  const earlier = (utr: string): bigint => {
+    const line = before(utr)
+    return line?.batchId === batchId ? line.amountPaise : 0n
+  }
   const changed = lines.reduce((sum, { utr, amountPaise }) => sum + amountPaise - earlier(utr), 0n)
   return changed + adopted.reduce((sum, { amountPaise }) => sum + amountPaise, 0n)
 }
