@@ -7,11 +7,14 @@ import { reverseReturn } from '@svc/core/cards/return-card'
 import { announceExpiringCoins } from '@svc/core/coins/announce-coins'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
+import { findAssignment } from '@svc/core/payments/find-suspense'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { revokeApiKey } from '@svc/core/tenants/api-key'
 import { issueCredential } from '@svc/core/tenants/credentials'
 import { forgetEvents } from '@svc/core/webhooks/feed-horizon'
+import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -88,6 +91,13 @@ async function merchantEvents(): Promise<Json[]> {
   const { merchantId } = merchant
   const assign = operatorsOf(service.app.services.commands).open(resolveSuspense)
   await assign.run({ tenantId: merchantId, paymentId: stray.paymentId, merchantId, reason: 'by phone' })
+  const lost = payloadOf(await notifyCredit(service.client, creditOf('none', { payeeVpa: merchant.vpa })))
+  await assign.run({ tenantId: merchantId, paymentId: lost.paymentId, merchantId, reason: 'by phone' })
+  const { commands, database } = service.app.services
+  const assignment = await database.operate((tx) => findAssignment(tx, lost.paymentId, ''))
+  await operatorsOf(commands)
+    .open(unassignCredit)
+    .run({ ...required(assignment, 'it was assigned'), reason: 'of another' })
   for (const status of ['WON', 'LOST'] as const) await endedDispute(service, paymentId, status)
   await operatorsOf(service.app.services.commands)
     .open(adjustPayment)

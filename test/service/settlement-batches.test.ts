@@ -135,12 +135,23 @@ test.each(['message', 'file'])(
     expect(tax! - (await totalOf('gst_input'))).toBe(18n)
     const after = await balancesOf(service, shop.merchantId)
     expect(after.bank).toBe('-23500')
+    expect(await settledBy(shop)).toBe(message.batchUtr)
     // The bank has kept what it will give back if the dispute is won.
     expect(BigInt(after.upi_clearing!) - BigInt(clearing!)).toBe(23_500n)
     expect(await brokenIn(service)).toEqual([])
     expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
   },
 )
+/** The transfer that the event of the merchant names. */
+const settledBy = ({ paymentId }: Shop): Promise<string> =>
+  asSuperuser(service.db.database, async (db) => {
+    const { rows } = await db.query<{ utr: string }>(
+      `select payload ->> 'batchUtr' as utr from outbox where object_id = $1 and type = 'payment.settled'`,
+      [paymentId],
+    )
+    return rows[0]!.utr
+  })
+
 const DONE = { status: 'POSTED', lines: 5, matched: 5, unmatched: 0, remainder: '0.00' }
 
 test('however often, from however many processes and in however many parts a transfer comes, it counts once', async () => {

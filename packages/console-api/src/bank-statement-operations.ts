@@ -143,6 +143,7 @@ export const importStatementInConsole = query({
   description:
     'The body is the file: CSV, MT940 or camt.053. Lines that no earlier statement had are recorded and matched; a repeat changes nothing.',
   permission: 'finance',
+  stepUp: true,
   params: idParam('bankAccountId'),
   body: Type.Any({ description: 'The file, as the bank made it' }),
   acceptsAnyBody: true,

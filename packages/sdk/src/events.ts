@@ -18,7 +18,7 @@ export interface EventData {
   'payment.refunded': Schemas['PaymentRecord'] | Schemas['PaymentWithRefund']
   'payment.refund_failed': Schemas['PaymentWithRefund']
   'payment.suspended': Schemas['PaymentRecord']
-  'payment.settled': Schemas['PaymentRecord']
+  'payment.settled': Schemas['SettledPayment']
   'payment.adjusted': Schemas['PaymentWithAdjustment']
   'payment.assigned': Schemas['PaymentRecord']
   'payment.unassigned': Schemas['PaymentRecord']

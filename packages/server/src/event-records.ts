@@ -15,7 +15,7 @@ import { VoidRecord } from '@svc/core/coins/coin-void'
 import { RedemptionRecord } from '@svc/core/coins/redemption'
 import { DisputeRecord } from '@svc/core/payments/dispute'
 import { PaymentWithRefund } from '@svc/core/payments/merchant-refund'
-import { PaymentRecord } from '@svc/core/payments/payment'
+import { PaymentRecord, SettledPayment } from '@svc/core/payments/payment'
 import { PaymentWithAdjustment } from '@svc/core/payments/payment-adjustment'
 import { PayoutRecord } from '@svc/core/payments/payout'
 import { ClosedQrCode, QrCodeResponse } from '@svc/core/qr-codes/qr-code'
@@ -76,7 +76,7 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'payment.refunded': Type.Union([PaymentRecord, PaymentWithRefund]),
   'payment.refund_failed': PaymentWithRefund,
   'payment.suspended': PaymentRecord,
-  'payment.settled': PaymentRecord,
+  'payment.settled': SettledPayment,
   'payment.adjusted': PaymentWithAdjustment,
   'payment.assigned': PaymentRecord,
   'payment.unassigned': PaymentRecord,

@@ -163,6 +163,17 @@ export const PaymentRecord = Type.Object(
   { title: 'PaymentRecord', additionalProperties: false },
 )
 
+/** A payment whose money is with our bank. */
+export const SettledPayment = Type.Object(
+  {
+    ...PaymentRecord.properties,
+    batchUtr: Type.Optional(
+      Type.String({ description: 'The bank’s reference of the transfer that it was settled with' }),
+    ),
+  },
+  { title: 'SettledPayment', additionalProperties: false },
+)
+
 export const paymentRecordToWire = (payment: Payment & CodeFacts, timeZone: string) => ({
   ...paymentToWire(payment, timeZone),
   qrCodeId: payment.qrCodeId ?? undefined,
