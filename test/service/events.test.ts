@@ -93,9 +93,9 @@ async function merchantEvents(): Promise<Json[]> {
   await assign.run({ tenantId: merchantId, paymentId: stray.paymentId, merchantId, reason: 'by phone' })
   const lost = payloadOf(await notifyCredit(service.client, creditOf('none', { payeeVpa: merchant.vpa })))
   await assign.run({ tenantId: merchantId, paymentId: lost.paymentId, merchantId, reason: 'by phone' })
-  const { commands, database } = service.app.services
-  const assignment = await database.operate((tx) => findAssignment(tx, lost.paymentId, ''))
-  await operatorsOf(commands)
+  const { services } = service.app
+  const assignment = await services.database.operate((tx) => findAssignment(tx, lost.paymentId, ''))
+  await operatorsOf(services.commands)
     .open(unassignCredit)
     .run({ ...required(assignment, 'it was assigned'), reason: 'of another' })
   for (const status of ['WON', 'LOST'] as const) await endedDispute(service, paymentId, status)
