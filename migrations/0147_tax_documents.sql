@@ -47,10 +47,12 @@ create table tax_documents (
   cgst_paise       bigint not null check (cgst_paise >= 0),
   sgst_paise       bigint not null check (sgst_paise >= 0),
   igst_paise       bigint not null check (igst_paise >= 0),
-  original_number  text collate "C" references tax_documents (number),
+  original_number  text collate "C",
   signed           text not null,
   created_at       timestamptz not null,
   primary key (merchant_id, document_id),
+  constraint numbers_of_a_merchant unique (merchant_id, number),
+  constraint invoice_is_the_merchants foreign key (merchant_id, original_number) references tax_documents (merchant_id, number),
   constraint credit_notes_name_an_invoice check ((kind = 'CREDIT_NOTE') = (original_number is not null))
 );
 create index tax_documents_of_month on tax_documents (month, number);

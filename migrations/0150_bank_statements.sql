@@ -72,8 +72,6 @@ create table statement_lines (
   constraint lines_have_a_place unique (tenant_id, bank_account_id, booked_on, place),
   constraint statement_is_there foreign key (tenant_id, statement_id) references bank_statements
     deferrable initially deferred,
-  constraint journal_is_there foreign key (journal_tenant, journal_id) references journals (tenant_id, journal_id)
-    deferrable initially deferred,
   constraint document_when_explained check ((status = 'UNMATCHED') = (document_id is null)),
   constraint resolved_as_a_whole check ((status = 'RESOLVED') = (resolved_as is not null)),
   check ((journal_id is null) = (journal_tenant is null))

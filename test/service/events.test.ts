@@ -120,7 +120,7 @@ async function merchantEvents(): Promise<Json[]> {
   await invitedAndReset(merchantId)
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 29)
+  return feedOf(await service.as(merchant), 32)
 }
 
 /** A member who is invited, has a second factor, and loses it. */

@@ -19,6 +19,7 @@ const ALONE: Readonly<Record<string, string>> = {
   preparePayout: 'another person approves it, to a bank account that another one set',
   sendRefund: 'marks what was refunded before',
   confirmRefund: 'money that was to be returned has left: nothing is due again',
+  accrueFees: 'what merchants owe for payments that were made; the service enters it each day',
   recordBatch: 'from one asset of ours to another, as the bank says; what fits nothing waits',
   keepTransfer: 'a signed message that waits',
   receiveBankCredit: 'a signed message',
@@ -64,6 +65,7 @@ const ALONE: Readonly<Record<string, string>> = {
 const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
   'console.setBankAccount': 'who set it approves no payout to it',
   'console.setMerchantFee': 'of later payments',
+  'console.importStatement': 'what the bank says of our own accounts; what is resolved by hand waits',
   'console.confirmReturn': 'money that was to be returned has left',
   'console.approvePosting': 'is the second person',
   'console.rejectPosting': 'moves nothing',

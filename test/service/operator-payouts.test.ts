@@ -98,7 +98,7 @@ test('a payout is shown with its merchant, only the last digits of its account, 
   const journalId = `jrn_${payoutId.slice(4)}`
   const journal = (await viewer.get(`/ledger/journals/${journalId}`)).json
   expect(journal).toMatchObject({ journalId, tenantId: merchantId, kind: 'payout', reference: payoutId })
-  expect(journal.legs.map(({ amount }: Json) => amount)).toEqual(['1.50', '0.28', '98.22'])
+  expect(journal.legs.map(({ amount }: Json) => amount)).toEqual(['1.78', '98.22'])
   const [moved] = (await viewer.get(`/ledger/accounts/payable:${merchantId}/transfers`)).json.data
   expect(moved).toMatchObject({ journalId, reference: payoutId, effectiveDate: journal.effectiveDate })
   expect((await viewer.get(`/search?q=${journalId}`)).json.results).toMatchObject([

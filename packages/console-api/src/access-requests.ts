@@ -54,11 +54,11 @@ interface RequestRow {
   outcome: AccessRequest['outcome']
 }
 
-const SELECT = `select r.approval_id, r.kind, r.operator_id, r.tenant_id, r.member_id, coalesce(i.name, o.name, m.name) as name, coalesce(r.role, i.role) as role,
+const SELECT = `select r.approval_id, r.kind, r.operator_id, r.member_tenant as tenant_id, r.member_id, coalesce(i.name, o.name, m.name) as name, coalesce(r.role, i.role) as role,
     r.requested_by, r.requested_at, r.expires_at, r.outcome, i.revoked_at
   from access_requests r left join operator_invitations i on i.invitation_id = r.invitation_id
     left join operators o on o.operator_id = r.operator_id
-    left join members m on m.tenant_id = r.tenant_id and m.member_id = r.member_id`
+    left join members m on m.tenant_id = r.member_tenant and m.member_id = r.member_id`
 
 const LOCK = statement<RequestRow>(
   'access_request_lock',

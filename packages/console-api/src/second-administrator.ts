@@ -21,7 +21,7 @@ const EXPIRE = statement(
 const INSERT = statement<{ approval_id: string }>(
   'access_request_insert',
   `insert into access_requests
-     (approval_id, kind, operator_id, invitation_id, role, requested_by, requested_at, expires_at, tenant_id, member_id)
+     (approval_id, kind, operator_id, invitation_id, role, requested_by, requested_at, expires_at, member_tenant, member_id)
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing returning approval_id`,
 )
 
