@@ -1,4 +1,4 @@
--- Transfers of the bank and of the card network as wholes (decision R11): what arrives or leaves is their net amount, and
+-- Transfers of the bank and of the card network as wholes (decision R25): what arrives or leaves is their net amount, and
 -- their lines say of what it is. They are the platform's.
 create table settlement_batches (
   tenant_id       text collate "C" not null references tenants check (tenant_id = 'house'),

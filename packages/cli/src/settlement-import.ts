@@ -118,8 +118,11 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
     const record = await recorderOf(context, fileId, options)
     const transfers = { rail: options.rail, fileId, linesOf: summary.linesOf.bind(summary) }
     const done = await importSettlement(record, transfers, of.rows())
-    const counts = await Promise.all(done.batches.map(({ batchId }) => countBatch(context.database, batchId)))
-    const batches = done.batches.map((batch, i): [SettlementBatch, BatchCounts] => [batch, counts[i]!])
+    const batches: [SettlementBatch, BatchCounts][] = []
+    for (const batch of done.batches) {
+      const would = options.dryRun ? done.done.get(batch.batchId) : undefined
+      batches.push([batch, would ?? (await countBatch(context.database, batch.batchId))])
+    }
     report({ fileId, done, batches, read: of }, options)
   })
 }
@@ -132,7 +135,7 @@ interface Report {
 }
 
 function report({ fileId, done, batches, read }: Report, { json = false }: ImportOptions): void {
-  const { conflicting, matchedPaise, batches: _, ...counts } = done
+  const { conflicting, matchedPaise, batches: _batches, done: _done, ...counts } = done
   for (const { line, reference, kind, amountPaise } of conflicting)
     process.stderr.write(
       `line ${line}: ${reference ?? kind} was recorded before with another amount than ${formatRupees(amountPaise)}\n`,

@@ -53,7 +53,7 @@ interface Plan {
   readonly summary: string
 }
 
-/** Signed transfers of one rail (decision R11). */
+/** Signed transfers of one rail (decision R25). */
 const settlementOperation = ({ rail, ...plan }: Plan) =>
   query({
     ...plan,

@@ -25,7 +25,7 @@ export const SETTLEMENT_RAILS = Object.keys(KINDS_OF_RAIL) as readonly Settlemen
  */
 export const BATCH_STATUSES = ['INCOMPLETE', 'POSTED', 'CONFIRMED', 'DIFFERS', 'REVERSED'] as const
 
-/** Transfers of the bank and of the card network, the platform's (decision R11). */
+/** Transfers of the bank and of the card network, the platform's (decision R25). */
 export const settlementBatches = table('settlement_batches', 'b', ['tenantId', 'batchId'], {
   tenantId: text,
   batchId: text,

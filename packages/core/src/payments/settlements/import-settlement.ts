@@ -26,6 +26,8 @@ export interface SettlementImport {
   readonly conflicting: readonly BatchLine[]
   /** The transfers, as they are now. */
   readonly batches: readonly SettlementBatch[]
+  /** Of each transfer, what this import did or would do. */
+  readonly done: ReadonlyMap<string, BatchCounts>
 }
 
 export interface FileOfTransfers {
@@ -95,6 +97,7 @@ class ImportSum {
   readonly #counts = { lines: 0, matched: 0, matchedPaise: 0n, differing: 0, unknown: 0, repeated: 0 }
   readonly #conflicting: BatchLine[] = []
   readonly #batches = new Map<string, SettlementBatch>()
+  readonly #done = new Map<string, BatchCounts>()
 
   add({ batch, payments, others, conflicting, repeated }: RecordedBatch): void {
     const counts = this.#counts
@@ -111,11 +114,23 @@ class ImportSum {
     counts.lines += rows.length + conflicting.length + repeated
     counts.unknown += rows.filter(({ status }) => status === 'UNMATCHED').length
     counts.repeated += repeated
+    this.#count(batch.batchId, [...payments.flatMap(({ said }) => said), ...rows])
     this.#conflicting.push(...conflicting.slice(0, 100 - this.#conflicting.length))
   }
 
+  #count(batchId: string, made: readonly { readonly status: string }[]): void {
+    const { lines, matched, unmatched } = this.#done.get(batchId) ?? { lines: 0, matched: 0, unmatched: 0 }
+    const fitting = made.filter(({ status }) => status === 'MATCHED' || status === 'POSTED').length
+    this.#done.set(batchId, {
+      lines: lines + made.length,
+      matched: matched + fitting,
+      unmatched: unmatched + made.length - fitting,
+    })
+  }
+
   result(): SettlementImport {
-    return { ...this.#counts, conflicting: this.#conflicting, batches: [...this.#batches.values()] }
+    const batches = [...this.#batches.values()]
+    return { ...this.#counts, conflicting: this.#conflicting, batches, done: this.#done }
   }
 }
 

@@ -164,7 +164,7 @@ const prepareBatch =
   }
 
 /**
- * Records a transfer of the bank or the card network with lines of it (decision R11): the bank moves by its net amount,
+ * Records a transfer of the bank or the card network with lines of it (decision R25): the bank moves by its net amount,
  * whatever its lines fit. A repeat changes nothing, whichever file or message says it again.
  */
 export const recordBatch = command({
