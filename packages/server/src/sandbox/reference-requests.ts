@@ -27,6 +27,20 @@ const OF_MERCHANT: Readonly<Record<string, RequestOf>> = {
   getDispute: ({ disputeId }) => ({ params: { disputeId } }),
   submitEvidence: ({ disputeId }) => ({ params: { disputeId } }),
   acceptDispute: ({ lostDisputeId }) => ({ params: { disputeId: lostDisputeId } }),
+  receiveSettlement: ({ utr }, { nowMs }) => ({
+    body: {
+      batchUtr: `BATCH${nowMs}`,
+      valueDate: new Date(nowMs).toISOString().slice(0, 10),
+      lines: [{ kind: 'payment', reference: utr, amount: 249.5 }],
+    },
+  }),
+  receiveNetworkSettlement: (_, { nowMs }) => ({
+    body: {
+      batchUtr: `NETWORK${nowMs}`,
+      valueDate: new Date(nowMs).toISOString().slice(0, 10),
+      lines: [{ kind: 'interchange', amount: 1.5 }],
+    },
+  }),
   receiveDispute: ({ utr }, { nowMs }) => ({ body: { caseReference: `CASE${nowMs}`, utr, amount: 1 } }),
   getPayout: ({ payoutId }) => ({ params: { payoutId } }),
   listPayoutLines: ({ payoutId }) => ({ params: { payoutId } }),

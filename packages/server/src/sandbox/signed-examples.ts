@@ -4,7 +4,7 @@ import type { Examples } from '../http/worked-examples.ts'
 import { railKeys } from '../rails/authenticate-rail.ts'
 import type { Request } from './live-values.ts'
 
-const OF_BANK = new Set(['acceptPayment', 'confirmRefund', 'receiveDispute'])
+const OF_BANK = new Set(['acceptPayment', 'confirmRefund', 'receiveDispute', 'receiveSettlement'])
 
 /** Requests of the card network for a card, each with an identity of its own. */
 export function cardMessages(token: string, nowMs: number): Record<string, Request> {
@@ -37,7 +37,7 @@ export function signedExamples(examples: Examples, services: Services): Examples
         ? bankKey
         : id === 'receiveBankCredit'
           ? transferKey
-          : id in ofNetwork
+          : id in ofNetwork || id === 'receiveNetworkSettlement'
             ? networkKey
             : undefined
       return [id, key === undefined ? list : signedList(list, key, nowMs)]
