@@ -1,4 +1,4 @@
--- Accounts of bank statements, settlements of whole transfers, accruals and what is ours (decision R14), and the movements
+-- Accounts of bank statements, settlements of whole transfers and accruals (decisions R22 and R25), and the movements
 -- that they may make.
 insert into account_kinds (kind, unit, is_bounded) values
   ('accrued_fees', 'INR', false),
@@ -12,40 +12,19 @@ insert into account_kinds (kind, unit, is_bounded) values
   ('output_igst', 'INR', true),
   ('output_sgst', 'INR', true),
   ('own_funds', 'INR', false),
-  ('owner_equity', 'INR', false),
   ('ppi_bank', 'INR', false),
   ('rail_charges', 'INR', false),
-  ('settlement_unmatched', 'INR', false),
-  ('tds_receivable', 'INR', false);
+  ('settlement_unmatched', 'INR', false);
 insert into posting_rules
   (journal_kind, leg_kind, debit_kind, credit_kind, on_word_of, is_manual, is_reversible) values
   ('bank_settlement', 'bank_settlement', 'upi_clearing', 'bank', 'program', false, false),
   ('bank_settlement_reversed', 'bank_settlement_reversed', 'bank', 'upi_clearing', 'program', false, false),
-  ('credit_note', 'credit_note', 'fee_income', 'payable', 'person', true, false),
-  ('credit_note', 'credit_note', 'output_cgst', 'payable', 'person', true, false),
-  ('credit_note', 'credit_note', 'output_igst', 'payable', 'person', true, false),
-  ('credit_note', 'credit_note', 'output_sgst', 'payable', 'person', true, false),
-  ('escrow_topped_up', 'escrow_topped_up', 'bank', 'own_funds', 'person', true, false),
-  ('escrow_topped_up', 'escrow_topped_up', 'ppi_bank', 'own_funds', 'person', true, false),
   ('fee_accrual', 'fee_accrual', 'accrued_fees', 'fee_income', 'program', false, false),
   ('fee_accrual', 'fee_accrual', 'accrued_fees', 'output_cgst', 'program', false, false),
   ('fee_accrual', 'fee_accrual', 'accrued_fees', 'output_igst', 'program', false, false),
   ('fee_accrual', 'fee_accrual', 'accrued_fees', 'output_sgst', 'program', false, false),
-  ('fee_accrual', 'fee_accrual', 'fee_income', 'accrued_fees', 'program', false, false),
-  ('fee_accrual', 'fee_accrual', 'output_cgst', 'accrued_fees', 'program', false, false),
-  ('fee_accrual', 'fee_accrual', 'output_igst', 'accrued_fees', 'program', false, false),
-  ('fee_accrual', 'fee_accrual', 'output_sgst', 'accrued_fees', 'program', false, false),
-  ('fees_swept', 'fees_swept', 'bank', 'own_funds', 'person', true, false),
-  ('fees_swept', 'fees_swept', 'own_funds', 'bank', 'person', true, false),
   ('funding_settled', 'funding_settled', 'funding_clearing', 'ppi_bank', 'program', false, false),
   ('funding_settled', 'funding_settled', 'ppi_bank', 'funding_clearing', 'program', false, false),
-  ('gst_paid', 'gst_paid', 'output_cgst', 'gst_input', 'person', true, false),
-  ('gst_paid', 'gst_paid', 'output_cgst', 'own_funds', 'person', true, false),
-  ('gst_paid', 'gst_paid', 'output_igst', 'gst_input', 'person', true, false),
-  ('gst_paid', 'gst_paid', 'output_igst', 'own_funds', 'person', true, false),
-  ('gst_paid', 'gst_paid', 'output_sgst', 'gst_input', 'person', true, false),
-  ('gst_paid', 'gst_paid', 'output_sgst', 'own_funds', 'person', true, false),
-  ('gst_paid', 'gst_paid', 'tax_payable', 'own_funds', 'person', true, false),
   ('network_matched', 'network_matched', 'network_unmatched', 'ppi_bank', 'program', false, false),
   ('network_matched', 'network_matched', 'ppi_bank', 'network_unmatched', 'program', false, false),
   ('network_settlement', 'network_settlement', 'card_settlement', 'ppi_bank', 'program', false, false),
@@ -58,8 +37,6 @@ insert into posting_rules
   ('network_settlement', 'network_settlement', 'ppi_bank', 'interchange_income', 'rail', false, false),
   ('network_settlement', 'network_settlement', 'ppi_bank', 'network_charges', 'rail', false, false),
   ('network_settlement', 'network_settlement', 'ppi_bank', 'network_unmatched', 'rail', false, false),
-  ('owner_paid', 'owner_paid', 'own_funds', 'owner_equity', 'person', true, false),
-  ('owner_paid', 'owner_paid', 'owner_equity', 'own_funds', 'person', true, false),
   ('payout', 'payout', 'payable', 'accrued_fees', 'person', false, false),
   ('payout_released', 'payout_released', 'accrued_fees', 'payable', 'person', false, false),
   ('payout_restored', 'payout_restored', 'payable', 'accrued_fees', 'person', false, false),
@@ -69,24 +46,6 @@ insert into posting_rules
   ('settlement_charged', 'settlement_charged', 'rail_charges', 'bank', 'rail', false, false),
   ('settlement_matched', 'settlement_matched', 'bank', 'settlement_unmatched', 'program', false, false),
   ('settlement_matched', 'settlement_matched', 'settlement_unmatched', 'bank', 'program', false, false),
-  ('settlement_reversed', 'settlement_reversed', 'bank', 'gst_input', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'bank', 'rail_charges', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'bank', 'settlement_unmatched', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'bank', 'upi_clearing', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'card_settlement', 'ppi_bank', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'gst_input', 'bank', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'gst_input', 'ppi_bank', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'interchange_income', 'ppi_bank', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'network_charges', 'ppi_bank', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'network_unmatched', 'ppi_bank', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'ppi_bank', 'card_settlement', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'ppi_bank', 'gst_input', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'ppi_bank', 'interchange_income', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'ppi_bank', 'network_charges', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'ppi_bank', 'network_unmatched', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'rail_charges', 'bank', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'settlement_unmatched', 'bank', 'person', true, false),
-  ('settlement_reversed', 'settlement_reversed', 'upi_clearing', 'bank', 'person', true, false),
   ('settlement_unmatched', 'settlement_unmatched', 'bank', 'settlement_unmatched', 'rail', false, false),
   ('settlement_unmatched', 'settlement_unmatched', 'settlement_unmatched', 'bank', 'rail', false, false),
   ('statement_resolved', 'statement_resolved', 'bank', 'bank_exceptions', 'person', true, false),
@@ -118,26 +77,14 @@ insert into posting_rules
   ('statement_resolved', 'statement_resolved', 'ppi_bank', 'own_funds', 'person', true, false),
   ('statement_resolved', 'statement_resolved', 'rail_charges', 'bank', 'person', true, false),
   ('statement_resolved', 'statement_resolved', 'rail_charges', 'own_funds', 'person', true, false),
-  ('statement_resolved', 'statement_resolved', 'suspense', 'bank', 'person', true, false),
-  ('tds_certified', 'tds_certified', 'tds_receivable', 'payable', 'person', true, false),
-  ('tds_refunded', 'tds_refunded', 'own_funds', 'tds_receivable', 'person', true, false),
-  ('year_ended', 'year_ended', 'fee_income', 'owner_equity', 'person', false, false),
-  ('year_ended', 'year_ended', 'interchange_income', 'owner_equity', 'person', false, false),
-  ('year_ended', 'year_ended', 'network_charges', 'owner_equity', 'person', false, false),
-  ('year_ended', 'year_ended', 'other_income', 'owner_equity', 'person', false, false),
-  ('year_ended', 'year_ended', 'owner_equity', 'network_charges', 'person', false, false),
-  ('year_ended', 'year_ended', 'owner_equity', 'rail_charges', 'person', false, false),
-  ('year_ended', 'year_ended', 'owner_equity', 'write_offs', 'person', false, false),
-  ('year_ended', 'year_ended', 'rail_charges', 'owner_equity', 'person', false, false),
-  ('year_ended', 'year_ended', 'write_offs', 'owner_equity', 'person', false, false);
+  ('statement_resolved', 'statement_resolved', 'suspense', 'bank', 'person', true, false);
 
--- Opened for all tenants at once, as new ones have them: of no tenant a payment, a card or a file opens accounts.
+-- Opened for tenants that are there, as new ones have them: no payment, card or file opens accounts.
 insert into ledger_accounts (account_id, tenant_id, kind, unit, balance, floor, created_at)
 select k.kind || ':' || t.tenant_id, t.tenant_id, k.kind, 'INR', 0, case when k.is_bounded then 0 end, clock_timestamp()
 from tenants t join account_kinds k on k.kind = any (case t.kind
-  when 'merchant' then array['accrued_fees', 'fee_income', 'output_cgst', 'output_sgst', 'output_igst', 'own_funds']
+  when 'merchant' then array['accrued_fees', 'fee_income', 'output_cgst', 'output_sgst', 'output_igst']
   when 'partner' then array['ppi_bank']
   else array['settlement_unmatched', 'rail_charges', 'gst_input', 'bank_exceptions', 'ppi_bank', 'own_funds',
-    'network_unmatched', 'network_charges', 'interchange_income', 'other_income', 'owner_equity', 'tds_receivable',
-    'write_offs', 'fee_income', 'funding_clearing', 'card_settlement', 'output_cgst', 'output_sgst', 'output_igst'] end)
+    'network_unmatched', 'network_charges', 'interchange_income', 'other_income'] end)
 on conflict do nothing;

@@ -10,7 +10,7 @@ create table settlement_batches (
   net_paise       bigint,
   -- a statement will show it: not so of the files with three columns, which name no transfer
   is_awaited      boolean not null,
-  status          text not null default 'POSTED' check (status in ('INCOMPLETE', 'POSTED', 'CONFIRMED', 'DIFFERS', 'REVERSED')),
+  status          text not null default 'POSTED' check (status in ('INCOMPLETE', 'POSTED', 'CONFIRMED', 'DIFFERS')),
   -- the sum of its lines
   lines_paise     bigint not null default 0,
   -- what of the net amount is in no line yet, as posted
@@ -36,7 +36,7 @@ create table settlement_batch_lines (
   amount_paise bigint not null check (amount_paise <> 0),
   occurred_on  date,
   note         text,
-  status       text not null check (status in ('UNMATCHED', 'MATCHED', 'POSTED', 'REVERSED')),
+  status       text not null check (status in ('UNMATCHED', 'MATCHED', 'POSTED')),
   -- what it settles, and whose that is
   of_tenant    text collate "C" references tenants,
   document_id  text collate "C",
@@ -66,44 +66,50 @@ alter table settlement_lines add column batch_id text collate "C";
 alter table settlement_lines add column unmatched_journal_id text collate "C";
 grant update (batch_id, unmatched_journal_id) on settlement_lines to svc_service;
 
--- What lines of transfers may be of: refunds and returned credits, disputes, corrections; captures and refunds of cards.
+-- What lines of transfers may be of, that no line has settled: refunds and returned credits that the bank has made,
+-- disputes, corrections; captures and refunds of cards.
 -- `ids`: the references as our own ids, where they look like ones.
 create function directory_settled_documents(of_rail text, refs text[], ids text[])
-  returns table (reference text, kind text, tenant_id text, document_id text, amount_paise bigint, status text)
+  returns table (reference text, kind text, tenant_id text, document_id text, amount_paise bigint)
   language sql stable security definer set search_path = svc, pg_temp
   as $$
-    with wanted as (select * from unnest(refs, ids) as w (ref, id))
-    select w.ref, 'refund', r.merchant_id, r.refund_id, - r.amount_paise, r.status
-      from wanted w join merchant_refunds r on r.refund_id = w.id where of_rail = 'upi'
+    with wanted as (select * from unnest(refs, ids) as w (ref, id)), found (reference, kind, tenant_id, document_id, amount_paise) as (
+    select w.ref, 'refund', r.merchant_id, r.refund_id, - r.amount_paise
+      from wanted w join merchant_refunds r on r.refund_id = w.id and r.status = 'REFUNDED' where of_rail = 'upi'
     union
-    select w.ref, 'refund', r.merchant_id, r.refund_id, - r.amount_paise, r.status
-      from wanted w join merchant_refunds r on r.utr = w.ref where of_rail = 'upi'
+    select w.ref, 'refund', r.merchant_id, r.refund_id, - r.amount_paise
+      from wanted w join merchant_refunds r on r.utr = w.ref and r.status = 'REFUNDED' where of_rail = 'upi'
     union
-    select w.ref, 'refund', r.merchant_id, r.refund_id, - r.amount_paise, r.status
+    select w.ref, 'refund', r.merchant_id, r.refund_id, - r.amount_paise
       from wanted w join payments p on p.utr = w.ref and p.assigned_from is null
-        join merchant_refunds r on r.merchant_id = p.merchant_id and r.payment_id = p.payment_id where of_rail = 'upi'
+        join merchant_refunds r on r.merchant_id = p.merchant_id and r.payment_id = p.payment_id and r.status = 'REFUNDED'
+      where of_rail = 'upi'
     union
-    select w.ref, 'refund', p.merchant_id, p.payment_id, - p.amount_paise, p.status
+    select w.ref, 'refund', p.merchant_id, p.payment_id, - p.amount_paise
       from wanted w join payments p on p.utr = w.ref and p.assigned_from is null
-        and p.status in ('REFUND_PENDING', 'REFUNDED') where of_rail = 'upi'
+        and p.status = 'REFUNDED' where of_rail = 'upi'
     union
-    select w.ref, k.kind, d.merchant_id, d.dispute_id, k.sign * d.amount_paise, d.status
+    select w.ref, k.kind, d.merchant_id, d.dispute_id, k.sign * d.amount_paise
       from wanted w join disputes d on d.case_reference = w.ref
         cross join (values ('dispute', -1), ('dispute_reversal', 1)) k (kind, sign) where of_rail = 'upi'
     union
-    select w.ref, k.kind, d.merchant_id, d.dispute_id, k.sign * d.amount_paise, d.status
+    select w.ref, k.kind, d.merchant_id, d.dispute_id, k.sign * d.amount_paise
       from wanted w join payments p on p.utr = w.ref and p.assigned_from is null
         join disputes d on d.merchant_id = p.merchant_id and d.payment_id = p.payment_id
         cross join (values ('dispute', -1), ('dispute_reversal', 1)) k (kind, sign) where of_rail = 'upi'
     union
-    select w.ref, 'adjustment', a.merchant_id, a.adjustment_id, a.change_paise, 'POSTED'
+    select w.ref, 'adjustment', a.merchant_id, a.adjustment_id, a.change_paise
       from wanted w join payment_adjustments a on a.reference = w.ref where of_rail = 'upi'
     union
-    select w.ref, k.kind, m.partner_id, m.message_id, k.sign * m.amount_paise, m.type
+    select w.ref, k.kind, m.partner_id, m.message_id, k.sign * m.amount_paise
       from wanted w join card_messages m on m.message_id = w.id or m.rrn = w.ref
         join (values ('capture', 'capture', -1), ('advice', 'capture', -1), ('refund', 'refund', 1),
           ('capture', 'chargeback', 1), ('capture', 'chargeback_reversal', -1)) k (type, kind, sign) on k.type = m.type
-      where of_rail = 'card' and m.debited_paise + m.credited_paise > 0
+      where of_rail = 'card' and m.debited_paise + m.credited_paise > 0)
+    select * from found f
+    where f.kind = 'adjustment' or not exists (
+      select from settlement_batch_lines l
+      where l.kind = f.kind and l.of_tenant = f.tenant_id and l.document_id = f.document_id)
   $$;
 
 -- Lines of payments that were not known and have come since, as `directory_settlement_found`, with their transfers.
@@ -142,7 +148,7 @@ create function directory_settlement_batch(id text)
   language sql stable security definer set search_path = svc, pg_temp
   as $$
     select count(*), count(*) filter (where status in ('MATCHED', 'POSTED')),
-      count(*) filter (where status not in ('MATCHED', 'POSTED', 'REVERSED'))
+      count(*) filter (where status not in ('MATCHED', 'POSTED'))
     from (
       select l.status from settlement_lines l
       where l.batch_id = id and (l.tenant_id <> 'house' or l.status <> 'UNKNOWN' or l.unmatched_journal_id is not null)
@@ -162,7 +168,7 @@ create function require_settlement_batch() returns trigger
     return null;
   end $$;
 create constraint trigger settlements_have_a_batch after insert on ledger_transfers deferrable initially deferred for each row
-  when (new.kind in ('settlement_unmatched', 'settlement_charged', 'settlement_reversed', 'network_settlement'))
+  when (new.kind in ('settlement_unmatched', 'settlement_charged', 'network_settlement'))
   execute function require_settlement_batch();
 
 revoke execute on all functions in schema svc from public;

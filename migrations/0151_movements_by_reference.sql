@@ -3,4 +3,4 @@
 drop index concurrently if exists journals_of_statements;
 create index concurrently journals_of_statements on journals (reference)
   where kind in ('payout_paid', 'payout_returned', 'payout_paid_late', 'card_funding', 'card_withdrawal', 'advance_repaid',
-    'exception_settled', 'fees_swept', 'escrow_topped_up', 'gst_paid', 'owner_paid', 'tds_refunded');
+    'exception_settled');

@@ -24,7 +24,7 @@ create function statement_movements(names text[], ids text[])
     -- What it has moved: as the bank states it, else as its lines add up.
     select b.name, case b.rail when 'upi' then 'merchant_escrow' else 'ppi_escrow' end, b.batch_id,
         b.lines_paise + b.remainder_paise, null::text, b.tenant_id
-      from batches b where b.status <> 'REVERSED'
+      from batches b
     union all
     select p.name, 'merchant_escrow', p.payout_id, - p.amount_paise, null, p.merchant_id
       from paid p where p.payout_id = p.id

@@ -12,7 +12,7 @@ export function exceptions(bed: Bed): void {
   test('a card rail exception is found by its reason, and shows what to do and the message as it was signed', async () => {
     const { exceptionId, operator, viewer } = bed.world
     const page = await bed.visit({ as: operator, at: '/card-exceptions?reason=unknown_card' })
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 in all', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'Unknown card' }).click()
     const note = page.getByRole('note').filter({ hasText: 'What to do' })
     await note.getByText('Check the card’s token with the network.').waitFor()

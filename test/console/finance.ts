@@ -18,7 +18,7 @@ export function finance(bed: Bed): void {
     const { endpointId, merchantName, paymentId, qrCodeId, refundId, utr, viewer } = bed.world
     const page = await bed.visit({ as: viewer, at: '/payments' })
     await page.getByRole('searchbox', { name: 'Search' }).fill(utr.toLowerCase())
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 in all', { exact: true }).waitFor()
     await page.getByRole('link', { name: `UTR ${utr}` }).click()
     await page.getByRole('heading', { level: 1, name: `Payment ${utr}` }).waitFor()
     const main = page.getByRole('main')

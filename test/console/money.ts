@@ -35,7 +35,7 @@ export function payments(bed: Bed): void {
   test('the ledger links from an account to its transfers, and one click reconciles the books', async () => {
     const page = await bed.visit({ at: '/ledger' })
     await page.getByLabel('Search').fill(`card:${bed.world.svcCardId}`)
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 in all', { exact: true }).waitFor()
     await page.getByRole('row').getByRole('link').first().click()
     await page.getByText('−₹149.50').waitFor()
     await goTo(page, '/ledger/reconciliation')
@@ -107,7 +107,7 @@ export function cards(bed: Bed): void {
 
   test('cards are found by status, and a dry run shows what an event would award and why', async () => {
     const page = await bed.visit({ at: '/cards?status=BL' })
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 in all', { exact: true }).waitFor()
     await page.getByRole('link', { name: /^999912/ }).click()
     await badge(page, 'Blocked').waitFor()
     await goTo(page, '/coins')

@@ -51,7 +51,7 @@ export function outcomes(bed: Bed): void {
     const shop = await shopWith(bed.service, 10)
     const disputeId = await newDispute(bed.service, shop.paymentId)
     const other = await bed.visit({ as: viewer, at: `/disputes?q=${disputeId}` })
-    await other.getByText('1 in all').waitFor()
+    await other.getByText('1 in all', { exact: true }).waitFor()
     expect(await other.getByRole('button', { name: /^Close/ }).count()).toBe(0)
     const page = await bed.visit({ as: operator, at: `/disputes?q=${disputeId}` })
     await page.getByRole('button', { name: /^Close/ }).click()

@@ -76,7 +76,7 @@ export function support(bed: Bed): void {
     await expect.poll(() => page.getByText(/^200$/).count()).toBe(0)
     await page.getByRole('combobox', { name: 'Error' }).fill('decryption_f')
     await page.getByRole('option', { name: 'decryption_failed' }).click()
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 in all', { exact: true }).waitFor()
     await page.getByRole('row', { name: 'createGiftCard' }).waitFor()
     await page.goto(`/console/requests?objectId=${bed.world.svcCardId}`)
     await page.getByRole('row', { name: 'sandboxSpend' }).first().waitFor()

@@ -140,7 +140,7 @@ export function tenants(bed: Bed): void {
         .getByRole('link', { name: /^Zebra/ })
         .allTextContents()
     await admin.getByLabel('Search').fill('zebra')
-    await admin.getByText('3 in all').waitFor()
+    await admin.getByText('3 in all', { exact: true }).waitFor()
     await expect.poll(names).toEqual(['Zebra 2', 'Zebra 1', 'Zebra 0'])
     await admin.getByRole('button', { name: 'Merchant', exact: true }).click()
     await expect.poll(names).toEqual(['Zebra 0', 'Zebra 1', 'Zebra 2'])

@@ -117,7 +117,7 @@ export function webhooks(bed: Bed): void {
     const { endpointId, hookUrl, merchantId, partnerId, viewer } = bed.world
     const page = await bed.visit({ at: `/merchants/${merchantId}`, as: viewer })
     await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 in all', { exact: true }).waitFor()
     await page.getByRole('link', { name: hookUrl }).waitFor()
     await goTo(page, `/partners/${partnerId}`)
     await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
@@ -128,7 +128,7 @@ export function webhooks(bed: Bed): void {
     await page.getByRole('heading', { level: 1, name: hookUrl }).waitFor()
     await page.getByRole('combobox', { name: 'Outcome' }).click()
     await page.getByRole('option', { name: 'Failed' }).click()
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 in all', { exact: true }).waitFor()
     await page.getByRole('row', { name: 'Failed: 500' }).waitFor()
   })
 }

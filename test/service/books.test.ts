@@ -271,7 +271,6 @@ test('svc admin books prints the same as a table, as CSV and as JSON; an assetâ€
     `account              kind                accounts  unit  debit    credit
 UPI clearing         upi_clearing        1         INR   699.00
 Escrow of merchants  bank                1         INR   55.39
-Own funds            own_funds           1         INR
 Accrued fees         accrued_fees        1         INR
 Payable to merchant  payable             1         INR            998.00
 Refunds to payers    upi_refunds         1         INR

@@ -7,6 +7,7 @@ import {
 import { POSTING_RULES } from '@svc/core/ledger/posting-rules'
 import { beforeAll, expect, test } from 'vitest'
 import { asSuperuser, newDatabase, type TestDatabase } from '../harness/service.ts'
+import { sourcesOf } from '../harness/sources.ts'
 
 let db: TestDatabase
 
@@ -66,11 +67,24 @@ test('the database has the chart of accounts and the permitted movements of the 
   expect(await missingIn('posting_rules', columns, rules)).toEqual([])
 })
 
+test('every kind of journal that may be entered is one that the program makes', () => {
+  // Texts of SQL read journals: who makes one names its kind outside of them.
+  const made = sourcesOf(['core'])
+    .filter(({ file }) => !file.endsWith('/posting-rules.ts'))
+    .map(({ text }) => text.replaceAll(/`[^`]*`/g, ''))
+    .join('\n')
+  const kinds = new Set(POSTING_RULES.map(({ journalKind }) => journalKind))
+  expect([...kinds].filter((kind) => !made.includes(`'${kind}'`))).toEqual([])
+})
+
+/** No command pays GST to the tax office yet. */
+const NOT_EMPTIED: ReadonlySet<AccountKind> = new Set(['output_cgst', 'output_sgst', 'output_igst'])
+
 test('every kind of account is debited and credited, but for what is over or only has what was entered before', () => {
   for (const kind of ACCOUNT_KINDS) {
     const { isFinal = false, isRetired = false } = kindOf(kind)
     const isDebited = POSTING_RULES.some(({ debitKind }) => debitKind === kind)
-    expect([kind, isDebited]).toEqual([kind, !isFinal])
+    expect([kind, isDebited]).toEqual([kind, !isFinal && !NOT_EMPTIED.has(kind)])
     expect([kind, POSTING_RULES.some(({ creditKind }) => creditKind === kind)]).toEqual([kind, !isRetired])
   }
 })
@@ -89,6 +103,7 @@ test('of all kinds of journals and legs between all kinds of accounts, the datab
   )
   const permitted = await asSuperuser(db.database, async (client) => {
     await client.query(`
+      begin;
       insert into tenants (tenant_id, kind, created_at) values ('mer_rules', 'merchant', now());
       insert into ledger_accounts (account_id, tenant_id, kind, unit, balance, floor, created_at)
         select kind || ':' || n, 'mer_rules', kind, unit, 0, case when is_bounded then 0 end, now()
@@ -99,23 +114,25 @@ test('of all kinds of journals and legs between all kinds of accounts, the datab
         language plpgsql as $$
         declare found text;
         begin
-          insert into journals (tenant_id, journal_id, kind, effective_date, legs, at)
-            values ('mer_rules', 'jrn_rules', journal, current_date, 1, now());
-          insert into ledger_transfers values ('trf_rules', 'mer_rules', 'jrn_rules', 1, leg, debit || ':1', credit || ':2',
+          insert into ledger_transfers values ('trf_rules', 'mer_rules', 'jrn_' || journal, 1, leg, debit || ':1', credit || ':2',
             1, (select unit from account_kinds where kind = debit), 'x', now());
           raise exception 'undone' using errcode = 'P0001';
         exception
           when raise_exception then return null;
           when others then get stacked diagnostics found = constraint_name; return found;
         end $$`)
+    await client.query(
+      `insert into journals (tenant_id, journal_id, kind, effective_date, legs, at)
+         select 'mer_rules', 'jrn_' || j, j, current_date, 1, now() from unnest($1::text[]) j`,
+      [journals],
+    )
     const { rows } = await client.query<{ pair: string; problem: string | null }>(
       `select concat_ws(' ', j, l, d.kind, c.kind) as pair, pg_temp.problem(j, l, d.kind, c.kind) as problem
        from unnest($1::text[]) j, unnest($2::text[]) l, account_kinds d, account_kinds c
-       -- Of invented names the pairs that some journal may move, and all pairs of one that is invented altogether.
-       where l = j or l like 'card\\_%' and j like 'card\\_%' or (l = 'invented' or j = 'invented') and exists (
-         select from posting_rules r where r.debit_kind = d.kind and r.credit_kind = c.kind)`,
+       where l = j or l like 'card\\_%' and j like 'card\\_%' or l = 'invented' or j = 'invented'`,
       [journals, legs],
     )
+    await client.query('rollback')
     expect(rows.length).toBeGreaterThan(60_000)
     return rows
   })

@@ -143,7 +143,7 @@ export const PAYOUT_FAILURES = {
   settlement_batch_differs: kind(
     409,
     'CONFLICT_ERROR',
-    'This transfer was recorded before with another net amount, or was taken back',
+    'This transfer was recorded before with another net amount',
     'Compare with the bank: a transfer keeps its reference, and its net amount does not change.',
   ),
   settlement_reference_used: kind(

@@ -40,8 +40,6 @@ const KINDS: Readonly<Record<Account['kind'], string>> = {
   network_charges: 'Charges of the network',
   interchange_income: 'Interchange',
   other_income: 'Other income',
-  tds_receivable: 'TDS receivable',
-  owner_equity: 'Equity of the owner',
   write_offs: 'Written off',
   card_funding: 'Card account',
   card: 'Card',

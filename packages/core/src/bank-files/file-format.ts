@@ -37,6 +37,22 @@ export const LINE_KINDS = [
   ...new Set(Object.values(KINDS_OF_RAIL).flatMap((kinds) => Object.keys(kinds))),
 ] as readonly LineKind[]
 
+/** Lines that need no reference: what the bank keeps or gives of its own. */
+const WITHOUT_REFERENCE: ReadonlySet<LineKind> = new Set([
+  'charge',
+  'charge_gst',
+  'interchange',
+  'adjustment',
+])
+export const mayLackReference = (kind: LineKind): boolean => WITHOUT_REFERENCE.has(kind)
+
+/** Why a line of a kind cannot have this amount; above zero it is money to us. */
+export function sideProblem(rail: SettlementRail, kind: LineKind, amountPaise: bigint): string | undefined {
+  const side = sideOf(rail, kind)
+  if (side === 'in' && amountPaise < 0n) return `is below zero, and the line is a ${kind}`
+  return side === 'out' && amountPaise > 0n ? `is above zero, and the line is a ${kind}` : undefined
+}
+
 /** `undefined`: transfers of the rail have no such lines. */
 export const sideOf = (rail: SettlementRail, kind: LineKind): LineSide | undefined =>
   (KINDS_OF_RAIL[rail] as Partial<Record<LineKind, LineSide>>)[kind]

@@ -5,8 +5,10 @@ import {
   type FileFormat,
   LINE_KINDS,
   type LineKind,
+  mayLackReference,
   type SettlementRail,
   sideOf,
+  sideProblem,
 } from './file-format.ts'
 import type { LineReader } from './line-reader.ts'
 
@@ -32,8 +34,6 @@ export interface SettlementRow {
   readonly netPaise: Paise | undefined
 }
 
-/** They need no reference. */
-const CHARGES: ReadonlySet<LineKind> = new Set(['charge', 'charge_gst', 'interchange', 'adjustment'])
 /** Below zero where only the kind says the sign. */
 const TAKEN: ReadonlySet<LineKind> = new Set(['charge', 'charge_gst'])
 
@@ -67,7 +67,7 @@ export class SettlementReader {
     line.guard('payment')
     const amountPaise = this.#amount(line, kind)
     const reference =
-      kind !== undefined && CHARGES.has(kind) && line.stated('reference') === undefined
+      kind !== undefined && mayLackReference(kind) && line.stated('reference') === undefined
         ? undefined
         : line.reference('reference')
     const date = line.stated('date') === undefined && line.stated('valueDate') ? undefined : line.day('date')
@@ -98,10 +98,8 @@ export class SettlementReader {
     const column = line.columnOf(this.#format.sign === 'debit-credit' ? 'credit' : 'amount')
     if (amount === 0n)
       return line.problem(column, 'must be rupees above 0, with at most two decimals: it is zero')
-    const side = kind && sideOf(this.#rail, kind)
-    if (side === 'in' && amount < 0n) return line.problem(column, `is below zero, and the line is a ${kind}`)
-    if (side === 'out' && amount > 0n) return line.problem(column, `is above zero, and the line is a ${kind}`)
-    return amount
+    const problem = kind && sideProblem(this.#rail, kind, amount)
+    return problem === undefined ? amount : line.problem(column, problem)
   }
 
   #signed(line: LineReader, kind: LineKind | undefined): Paise | undefined {

@@ -3,7 +3,7 @@ export type Unit = 'INR' | 'COIN'
 
 interface KindOfAccount {
   readonly unit: Unit
-  readonly group: 'asset' | 'liability' | 'equity' | 'income' | 'expense' | 'coins'
+  readonly group: 'asset' | 'liability' | 'income' | 'expense' | 'coins'
   /** The side on which it grows: assets and expenses by debits, liabilities and income by credits. */
   readonly side: 'debit' | 'credit'
   /** Whether its balance may go beyond nothing, to the other side. */
@@ -157,20 +157,6 @@ export const CHART_OF_ACCOUNTS = {
     meaning: 'What the card network pays us for what cards have spent',
   },
   other_income: { ...income, title: 'Other income', meaning: 'Interest and the like on our bank accounts' },
-  tds_receivable: {
-    ...asset,
-    title: 'TDS receivable',
-    meaning:
-      'Tax that merchants deducted from our fees, by their certificates, until the tax office refunds it',
-  },
-  owner_equity: {
-    unit: 'INR',
-    group: 'equity',
-    side: 'credit',
-    isBounded: false,
-    title: 'Equity of the owner',
-    meaning: 'What the owner put in and took out, and the results of years that are over',
-  },
   write_offs: {
     ...expense,
     title: 'Written off',

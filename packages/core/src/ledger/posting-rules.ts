@@ -74,22 +74,6 @@ const POSTINGS = {
   settlement_unmatched: [rail(...both(['bank', 'settlement_unmatched']))],
   settlement_matched: [program(...both(['settlement_unmatched', 'bank']))],
   settlement_charged: [rail(...both(['rail_charges', 'bank']), ...both(['gst_input', 'bank']))],
-  // A whole transfer that was imported by mistake.
-  settlement_reversed: [
-    manual(
-      person(
-        ...both(['bank', 'upi_clearing']),
-        ...both(['bank', 'settlement_unmatched']),
-        ...both(['rail_charges', 'bank']),
-        ...both(['gst_input', 'bank']),
-        ...both(['ppi_bank', 'card_settlement']),
-        ...both(['ppi_bank', 'network_unmatched']),
-        ...both(['ppi_bank', 'interchange_income']),
-        ...both(['network_charges', 'ppi_bank']),
-        ...both(['gst_input', 'ppi_bank']),
-      ),
-    ),
-  ],
   network_settlement: [
     program(...both(['ppi_bank', 'card_settlement'])),
     rail(
@@ -179,52 +163,13 @@ const POSTINGS = {
       ),
     ),
   ],
-  // What is ours, and what others have of it.
-  fees_swept: [manual(person(...both(['own_funds', 'bank'])))],
-  escrow_topped_up: [manual(person(['bank', 'own_funds'], ['ppi_bank', 'own_funds']))],
-  gst_paid: [
-    manual(
-      person(
-        ['output_cgst', 'own_funds'],
-        ['output_sgst', 'own_funds'],
-        ['output_igst', 'own_funds'],
-        ['output_cgst', 'gst_input'],
-        ['output_sgst', 'gst_input'],
-        ['output_igst', 'gst_input'],
-        ['tax_payable', 'own_funds'],
-      ),
-    ),
-  ],
-  owner_paid: [manual(person(...both(['own_funds', 'owner_equity'])))],
-  year_ended: [
-    person(
-      ['fee_income', 'owner_equity'],
-      ['interchange_income', 'owner_equity'],
-      ['other_income', 'owner_equity'],
-      ...both(['owner_equity', 'write_offs']),
-      ...both(['owner_equity', 'rail_charges']),
-      ...both(['owner_equity', 'network_charges']),
-    ),
-  ],
-  tds_certified: [manual(person(['tds_receivable', 'payable']))],
-  tds_refunded: [manual(person(['own_funds', 'tds_receivable']))],
-  // Fees and their GST belong to the day of the payment; only a credit note takes some back.
+  // Fees and their GST belong to the day of the payment.
   fee_accrual: [
     program(
-      ...both(['accrued_fees', 'fee_income']),
-      ...both(['accrued_fees', 'output_cgst']),
-      ...both(['accrued_fees', 'output_sgst']),
-      ...both(['accrued_fees', 'output_igst']),
-    ),
-  ],
-  credit_note: [
-    manual(
-      person(
-        ['fee_income', 'payable'],
-        ['output_cgst', 'payable'],
-        ['output_sgst', 'payable'],
-        ['output_igst', 'payable'],
-      ),
+      ['accrued_fees', 'fee_income'],
+      ['accrued_fees', 'output_cgst'],
+      ['accrued_fees', 'output_sgst'],
+      ['accrued_fees', 'output_igst'],
     ),
   ],
   coin_allocation: [program(['coins_issued', 'coins'], ['coins_issued', 'coins_pending'])],

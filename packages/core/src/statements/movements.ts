@@ -8,7 +8,7 @@ import type { StatementLine } from './statement-line.ts'
 /** A movement in the books, or one that a line makes, which a statement shows as one line. */
 export interface Movement {
   readonly purpose: Purpose
-  /** A batch, payout, payout run, refund, sweep or journal. */
+  /** A batch, payout, payout run, refund or journal. */
   readonly documentId: string
   /** Above zero it is money to us. */
   readonly amountPaise: bigint
@@ -23,7 +23,7 @@ interface Found extends Movement {
 }
 
 const JOURNALS_OF_BANKS = `('payout_paid', 'payout_returned', 'payout_paid_late', 'card_funding', 'card_withdrawal',
-  'advance_repaid', 'exception_settled', 'fees_swept', 'escrow_topped_up', 'gst_paid', 'owner_paid', 'tds_refunded')`
+  'advance_repaid', 'exception_settled')`
 
 /** The purpose of the account that a leg debits or credits, of the kinds that banks have. */
 const PURPOSE_OF = (kind: string): string =>
@@ -41,11 +41,10 @@ export const SIDES = `cross join lateral (values
  */
 export const DOCUMENT_OF = `case
    when o.kind in ('payout_paid', 'payout_paid_late', 'bank_settlement', 'settlement_unmatched', 'settlement_matched',
-     'settlement_charged', 'settlement_reversed', 'network_settlement', 'network_matched', 'funding_settled') then t.object_id
+     'settlement_charged', 'network_settlement', 'network_matched', 'funding_settled') then t.object_id
    when o.kind = 'bank_settlement_reversed' then coalesce((
      select b.object_id from ledger_transfers b where b.tenant_id = t.tenant_id and b.journal_id = t.object_id limit 1), t.object_id)
    when o.kind = 'statement_resolved' then o.reference
-   when o.kind = 'fees_swept' then 'fees_swept:' || split_part(o.reference, '~', 1)
    else o.journal_id end`
 
 /** The journal whose movement a journal `j` is: a reversal is a part of what it takes back. */
@@ -98,15 +97,13 @@ const legs = (where: string): string =>
    from journals j ${ORIGINAL}
      join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id ${SIDES}
    where s.purpose is not null and ${where}`
-// By its id, whatever names it: what people found out. A sweep and what a line posted have no id of their own.
+// By its id, whatever names it: what people found out. What a line posted has no id of its own.
 const BY_ID = statement<Omit<Found, 'name'> & { isFree: boolean }>(
   'movements_by_id',
   `with legs as (
      ${legs('j.journal_id = $1')}
      union all
-     ${legs(`j.tenant_id = 'house' and j.kind = 'statement_resolved' and j.reference = $1`)}
-     union all
-     ${legs(`j.kind = 'fees_swept' and $1 like 'fees_swept:%' and j.reference in (substr($1, 12), substr($1, 12) || '~2')`)}),
+     ${legs(`j.tenant_id = 'house' and j.kind = 'statement_resolved' and j.reference = $1`)}),
    funding as (
      select 'ppi_escrow', j.journal_id, case j.kind when 'card_funding' then t.amount else - t.amount end, 'funding', j.tenant_id
      from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id

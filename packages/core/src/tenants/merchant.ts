@@ -90,7 +90,6 @@ export async function registerMerchant(
     'output_cgst',
     'output_sgst',
     'output_igst',
-    'own_funds',
   ] as const
   openAccounts(
     tx,

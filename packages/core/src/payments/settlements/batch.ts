@@ -21,9 +21,9 @@ export const SETTLEMENT_RAILS = Object.keys(KINDS_OF_RAIL) as readonly Settlemen
 
 /**
  * `INCOMPLETE`: its lines do not add up to its net amount yet. `POSTED`: they do. `CONFIRMED`: the bank's statement shows it;
- * `DIFFERS`: with another amount. `REVERSED`: taken back, as imported by mistake.
+ * `DIFFERS`: with another amount.
  */
-export const BATCH_STATUSES = ['INCOMPLETE', 'POSTED', 'CONFIRMED', 'DIFFERS', 'REVERSED'] as const
+export const BATCH_STATUSES = ['INCOMPLETE', 'POSTED', 'CONFIRMED', 'DIFFERS'] as const
 
 /** Transfers of the bank and of the card network, the platform's (decision R25). */
 export const settlementBatches = table('settlement_batches', 'b', ['tenantId', 'batchId'], {
@@ -44,7 +44,7 @@ export const settlementBatches = table('settlement_batches', 'b', ['tenantId', '
 export type SettlementBatch = RowOf<typeof settlementBatches>
 
 /** `POSTED`: a charge, which needs no match. */
-export type BatchLineStatus = 'UNMATCHED' | 'MATCHED' | 'POSTED' | 'REVERSED'
+export type BatchLineStatus = 'UNMATCHED' | 'MATCHED' | 'POSTED'
 
 /** Lines of transfers but for payments, which are `settlement_lines` of their merchants. */
 export const batchLines = table('settlement_batch_lines', 'l', ['tenantId', 'batchId', 'lineKey'], {

@@ -11,13 +11,11 @@ export interface SettledDocument {
   readonly tenantId: string
   readonly documentId: string
   readonly amountPaise: Paise
-  /** Of the document. */
-  readonly status: string
 }
 
 const DOCUMENTS = statement<SettledDocument>(
   'directory_settled_documents',
-  `select reference, kind, tenant_id as "tenantId", document_id as "documentId", amount_paise as "amountPaise", status
+  `select reference, kind, tenant_id as "tenantId", document_id as "documentId", amount_paise as "amountPaise"
    from directory_settled_documents($1, $2, $3)`,
 )
 
@@ -29,7 +27,7 @@ const asOwnId = (reference: string): string => {
   return prefix === undefined ? reference : `${prefix}_${rest}`.toLowerCase()
 }
 
-/** What the lines may be of, by reference. */
+/** What the lines may be of, by reference: documents whose money the bank has moved, and that no line has settled. */
 export async function findDocuments(
   database: Database,
   rail: SettlementRail,
@@ -41,17 +39,6 @@ export async function findDocuments(
   return groupBy(found, ({ reference }) => reference)
 }
 
-/** Refunds that the bank has not reported as made: what settles one says so. */
-export const isRefundToComplete = ({ kind, documentId, status }: SettledDocument): boolean =>
-  kind === 'refund' && documentId.startsWith('rfd_') && status === 'SENT'
-
-/** Documents that have no money with the bank yet: a line of one waits until they have. */
-const isOpen = ({ kind, documentId, status }: SettledDocument): boolean => {
-  if (kind !== 'refund') return false
-  if (documentId.startsWith('rfd_')) return status !== 'REFUNDED'
-  return documentId.startsWith('pay_') && status !== 'REFUNDED'
-}
-
 /** The one document that a line can be of; `undefined` where there is none, or several. */
 export function fitOf(
   { kind, amountPaise }: Pick<BatchLine, 'kind' | 'amountPaise'>,
@@ -59,7 +46,7 @@ export function fitOf(
   isSettled: (document: SettledDocument) => boolean = () => false,
 ): SettledDocument | undefined {
   const fitting = documents.filter(
-    (each) => each.kind === kind && each.amountPaise === amountPaise && !isOpen(each) && !isSettled(each),
+    (each) => each.kind === kind && each.amountPaise === amountPaise && !isSettled(each),
   )
   const ids = new Set(fitting.map(({ documentId }) => documentId))
   return ids.size === 1 ? fitting[0] : undefined

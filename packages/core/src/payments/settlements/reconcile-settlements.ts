@@ -53,7 +53,7 @@ export const SETTLEMENT_CHECKS: readonly Check[] = [
        from settlement_batches b left join lateral (
          select sum(${ON_BANK}) as amount from ledger_transfers t
          where t.object_id = b.batch_id and t.kind in ('bank_settlement', 'settlement_unmatched', 'settlement_matched',
-           'settlement_charged', 'settlement_reversed', 'network_settlement', 'network_matched')) moved on true
+           'settlement_charged', 'network_settlement', 'network_matched')) moved on true
          cross join lateral (
            -- Of lines that a file without transfers had before: their money is in its journals.
            select coalesce(sum(l.amount_paise), 0) as amount from settlement_lines l
@@ -65,7 +65,7 @@ export const SETTLEMENT_CHECKS: readonly Check[] = [
            where r.kind = 'bank_settlement_reversed' and exists (
              select from ledger_transfers o
              where o.tenant_id = r.tenant_id and o.journal_id = r.object_id and o.object_id = b.batch_id)) back
-       where b.is_awaited and b.status <> 'REVERSED'
+       where b.is_awaited
          and coalesce(moved.amount, 0) + earlier.amount - back.amount <> b.lines_paise + b.remainder_paise
        limit 100`,
     ),

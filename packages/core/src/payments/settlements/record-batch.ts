@@ -249,8 +249,6 @@ export const previewBatch =
 function decide(state: State, command: Prepared, at: Date): RecordedBatch {
   const { batchId, payments, others, rail, transferId } = command
   const before = state.batch
-  if (before?.status === 'REVERSED')
-    fail('settlement_batch_differs', { description: `The transfer ${command.batchUtr} was taken back` })
   const netPaise = netOf(before, command)
   const unmatchedId = transferId()
   const settling = { ...command, at, unmatchedJournalId: `jrn_${unmatchedId.slice(4)}` }

@@ -7,8 +7,9 @@ import {
   canonicalWord,
   KINDS_OF_RAIL,
   type LineKind,
+  mayLackReference,
   type SettlementRail,
-  sideOf,
+  sideProblem,
 } from '../../bank-files/file-format.ts'
 import { implausibleDay } from '../../ledger/plausible-day.ts'
 import type { UnreadableNotice } from '../../rails/quarantine-reason.ts'
@@ -102,9 +103,11 @@ function readLine(
   const reference = stated.read('reference', 'reference_unreadable', readBatchReference)
   const date = stated.read('date', 'time_unreadable', readPlausible(as))
   const note = stated.text('note')
-  if (kind !== undefined && amountPaise !== undefined) refuseSide(stated, as.rail, kind, amountPaise)
-  const needsReference = kind !== undefined && sideOf(as.rail, kind) !== 'either' && kind !== 'interchange'
-  if (needsReference && reference === undefined)
+  if (kind !== undefined && amountPaise !== undefined) {
+    const problem = amountPaise === 0n ? 'is zero' : sideProblem(as.rail, kind, amountPaise)
+    if (problem !== undefined) stated.refuse('amount_unreadable', 'amount', problem)
+  }
+  if (kind !== undefined && !mayLackReference(kind) && reference === undefined)
     stated.refuse('reference_unreadable', 'reference', 'is not stated')
   if (stated.problem) {
     const { unreadable: why, field, detail } = stated.problem
@@ -112,13 +115,4 @@ function readLine(
   }
   if (kind === undefined || amountPaise === undefined || message.problem) return undefined
   return { line, kind, reference, amountPaise, date, note }
-}
-
-function refuseSide(stated: StatedFields, rail: SettlementRail, kind: LineKind, amountPaise: Paise): void {
-  const side = sideOf(rail, kind)
-  if (amountPaise === 0n) stated.refuse('amount_unreadable', 'amount', 'is zero')
-  if (side === 'in' && amountPaise < 0n)
-    stated.refuse('amount_unreadable', 'amount', `is below zero, and the line is a ${kind}`)
-  if (side === 'out' && amountPaise > 0n)
-    stated.refuse('amount_unreadable', 'amount', `is above zero, and the line is a ${kind}`)
 }
