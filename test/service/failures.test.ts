@@ -44,6 +44,7 @@ test('every failure has the errorType of its status (decision F3)', () => {
     409: 'CONFLICT_ERROR',
     412: 'CONFLICT_ERROR',
     428: 'CONFLICT_ERROR',
+    421: 'SYSTEM_ERROR',
     422: 'BUSINESS_ERROR',
     429: 'RATE_LIMIT_ERROR',
   }

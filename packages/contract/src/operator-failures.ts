@@ -172,7 +172,7 @@ export const OPERATOR_FAILURES = {
   ),
   password_too_weak: kind(
     422,
-    'VALIDATION_ERROR',
+    'BUSINESS_ERROR',
     'The password is guessed too easily',
     'Choose several words that do not belong together, or a random one. Common passwords, rows of keys, dates, and your name or address are guessed first.',
   ),

@@ -1,7 +1,8 @@
 import { statfs } from 'node:fs/promises'
 import { type DeadlineSettings, deadlinesOf } from '@svc/contract/deadline-settings'
+import { idFloor } from '@svc/contract/id-kinds'
 import { formatRupees } from '@svc/kernel/money'
-import { calendarDay, plainTimestamp } from '@svc/kernel/time'
+import { calendarDay, instantOfDay, plainTimestamp } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '@svc/server/http/operation'
@@ -274,6 +275,11 @@ function dueStatement(now: Date, { BUSINESS_TIME_ZONE, ALERT_STATEMENT_HOUR }: S
   return calendarDay(new Date(now.getTime() - (isDue ? 1 : 2) * DAY_MS), BUSINESS_TIME_ZONE)
 }
 
+/** No id of a journal of this month sorts before it. */
+function firstJournalOfMonth(now: Date, { BUSINESS_TIME_ZONE: zone }: Settings): string {
+  return idFloor('jrn', instantOfDay(`${calendarDay(now, zone).slice(0, 7)}-01`, 0, zone))
+}
+
 type Settings = DeadlineSettings & {
   readonly ALERT_SUSPENSE_HOURS: number
   readonly BUSINESS_TIME_ZONE: string
@@ -285,6 +291,7 @@ export async function storedConditions(tx: Tx, now: Date, config: Settings): Pro
     ...deadlinesOf(config),
     zone: config.BUSINESS_TIME_ZONE,
     statementDue: dueStatement(now, config),
+    monthBegins: firstJournalOfMonth(now, config),
   }
   const found = await tx.query(READ, [now, config.ALERT_SUSPENSE_HOURS, JSON.stringify(limits)])
   return found.map((row) => {

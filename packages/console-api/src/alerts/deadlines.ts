@@ -80,8 +80,8 @@ export const DEADLINES = {
     sql: `select '' as object, null as page, 1 as value, (${THIS_MONTH} - 1)::text as about
       where ${isDay('ALERT_CLOSE_LATE_DAY')}
         and coalesce((select max(through) from book_closings), '-infinity') < ${THIS_MONTH} - 1
-        and exists (select from ledger_accounts a
-          where a.balance <> 0 and a.created_at < ${THIS_MONTH}::timestamp at time zone ($3::jsonb ->> 'zone'))`,
+        and exists (select from tenants t where exists (
+          select from journals j where j.tenant_id = t.tenant_id and j.journal_id < ($3::jsonb ->> 'monthBegins')))`,
     detail: ({ about }: FoundDeadline) =>
       `The month before is not closed. Run svc admin books close --through ${about} --check.`,
   },

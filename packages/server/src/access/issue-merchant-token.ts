@@ -3,7 +3,7 @@ import type { IssuedToken, TokenClaims } from '@svc/core/tenants/access-token'
 import { apiKeyPrefix, looksLikeApiKey } from '@svc/core/tenants/api-key'
 import { type LimitsRow, limitsOf, liveLimits, refuseAddress } from '@svc/core/tenants/credential-limits'
 import { FailedAttempts } from '@svc/core/tenants/failed-attempts'
-import { Homes } from '@svc/core/tenants/homes'
+import { Homes, withAway } from '@svc/core/tenants/homes'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { LRUCache } from 'lru-cache'
@@ -18,11 +18,12 @@ interface ApiKeyHolder extends LimitsRow {
   /** Of a merchant; others have none. */
   access_key: string | null
   usable: boolean
+  away: boolean
   /** Of its limits. */
   revision: number
 }
 
-const HOLDERS = statement<ApiKeyHolder>('directory_api_keys', 'select * from directory_api_keys($1)')
+const HOLDERS = statement<ApiKeyHolder>('directory_api_keys', withAway('directory_api_keys($1)'))
 
 const NO_KEY = 'The header API-Key is missing: send the API key of the merchant in it'
 
@@ -102,8 +103,8 @@ export const issueMerchantToken = query({
       const key = String(headers['api-key'] ?? '')
       const digest = looksLikeApiKey(key) ? keyring.digest('api_key_digest', key).toString('hex') : undefined
       const holder = digest === undefined ? undefined : await holders.get('', digest)
-      if (holder) await homes.require(holder.tenant_id)
-      else if (digest !== undefined) await homes.requireNotMoved('api_key', digest)
+      if (holder?.away) await homes.require(holder.tenant_id)
+      else if (!holder && digest !== undefined) await homes.requireNotMoved('api_key', digest)
       if (!holder?.usable || !holder.access_key) {
         await failedAttempts.count(address, apiKeyPrefix(key))
         // A malformed, an unknown and a revoked key get one response (decision A11).

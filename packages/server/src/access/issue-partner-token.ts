@@ -3,7 +3,7 @@ import { fail } from '@svc/contract/errors'
 import { isScope, SCOPES, type Scope } from '@svc/contract/scopes'
 import { type LimitsRow, limitsOf, liveLimits, refuseAddress } from '@svc/core/tenants/credential-limits'
 import { FailedAttempts } from '@svc/core/tenants/failed-attempts'
-import { Homes } from '@svc/core/tenants/homes'
+import { Homes, withAway } from '@svc/core/tenants/homes'
 import { secretDigest } from '@svc/core/tenants/partner'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
@@ -17,11 +17,12 @@ interface ClientRow extends LimitsRow {
   secret_digest: Buffer
   tenant_id: string
   usable: boolean
+  away: boolean
   /** Of its limits. */
   revision: number
 }
 
-const CLIENTS = statement<ClientRow>('directory_clients', 'select * from directory_clients($1)')
+const CLIENTS = statement<ClientRow>('directory_clients', withAway('directory_clients($1)'))
 const BASIC = 'Basic realm="svc", charset="UTF-8"'
 const NO_CLIENT =
   'The client id and secret are missing: send them by HTTP Basic, or as client_id and client_secret in the form'
@@ -91,8 +92,8 @@ export const issuePartnerToken = query({
     return async ({ headers, body, address, countAs }) => {
       const { clientId, secret } = credentials(headers['authorization'], body)
       const client = CLIENT_ID.test(clientId) ? await clients.get('', clientId) : undefined
-      if (client) await homes.require(client.tenant_id)
-      else if (CLIENT_ID.test(clientId)) await homes.requireNotMoved('client', clientId)
+      if (client?.away) await homes.require(client.tenant_id)
+      else if (!client && CLIENT_ID.test(clientId)) await homes.requireNotMoved('client', clientId)
       const given = secretDigest(keyring, clientId, secret)
       const right = timingSafeEqual(given, client?.secret_digest ?? Buffer.alloc(given.length))
       if (!client?.usable || !right) {

@@ -171,7 +171,7 @@ export const getEventProof = query({
   scope: 'events:read',
   envelope: 'response_code',
   params: Type.Object({
-    eventId: Type.String({ minLength: 1, maxLength: 100, description: 'The event, by its id' }),
+    eventId: Type.String({ description: 'The event, by its id' }),
   }),
   query: Type.Object(
     { size: Type.Optional(sizeInQuery('The size of the head that you have; by default the newest')) },
