@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'undici'
+import { signNotice } from '@svc/server/http/notice-signature'
 import { EARLIEST, LATEST } from '../../packages/kernel/test/instants.ts'
 import { documentedDates } from '../../test/harness/documents.ts'
 import {
@@ -17,7 +18,7 @@ import {
   senderOf,
   unique,
 } from './date-field.ts'
-import { headersOf, type Target, type Tenant } from './target.ts'
+import { headersOf, RAIL_KEY, type Target, type Tenant } from './target.ts'
 
 type Json = any // oxlint-disable-line typescript/no-explicit-any -- read by name
 
@@ -33,13 +34,15 @@ async function newEndpoint(send: Send): Promise<string> {
   return payload.endpointId
 }
 
+const CREATED = ['createdFrom', 'createdTo'] as const
+const RECORDED = ['from', 'to'] as const
+
 function qrCodeFields(send: Send, endpointId: string, { paymentId, refundId, qrCodeId }: Paid): Fields {
   const search = (query: object) => send('POST', '/api/v0/qr-code/search', { limit: 5, ...query })
-  const findPayments = (query: Record<string, string>) =>
-    send('GET', `/api/v0/payments?limit=5&${new URLSearchParams(query)}`)
+  const list = (path: string) => (query: Record<string, string>) =>
+    send('GET', `/api/v0${path}?limit=5&${new URLSearchParams(query)}`)
   const times = ({ data }: Json) => data.map(({ createdOn }: Json) => createdOn)
-  const requests = (query: Record<string, string>) =>
-    send('GET', `/api/v0/requests?limit=5&${new URLSearchParams(query)}`)
+  const created = (operation: string, path: string) => named(operation, range(CREATED, list(path), times))
   const received = ({ data }: Json) => data.map(({ receivedOn }: Json) => receivedOn)
   return {
     'createQrCode expiry': {
@@ -51,9 +54,14 @@ function qrCodeFields(send: Send, endpointId: string, { paymentId, refundId, qrC
       },
       takes: inFuture,
     },
-    ...named('searchQrCodes', range(['createdFrom', 'createdTo'], search, times)),
-    ...named('findPayments', range(['from', 'to'], findPayments, times)),
-    ...named('listRequests', range(['from', 'to'], requests, received)),
+    ...named('searchQrCodes', range(CREATED, search, times)),
+    ...named('findPayments', range(RECORDED, list('/payments'), times)),
+    ...created('findPayments', '/payments'),
+    ...created('findRefunds', '/refunds'),
+    ...created('listRefunds', `/payments/${paymentId}/refunds`),
+    ...created('listDisputes', '/disputes'),
+    ...created('listPayouts', '/payouts'),
+    ...named('listRequests', range(RECORDED, list('/requests'), received)),
     'getQrCode asOf': asOf(send, `/api/v0/qr-code/${qrCodeId}`),
     'getPayment asOf': asOf(send, `/api/v0/payments/${paymentId}`),
     'getRefund asOf': asOf(send, `/api/v0/payments/${paymentId}/refunds/${refundId}`),
@@ -170,14 +178,18 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
     (path: string, limit = 'limit=5&') =>
     (query: Record<string, string>) =>
       send('GET', `${api}${path}?${limit}${new URLSearchParams(query)}`)
-  const sums = list('/payments/totals', '')
   /** Sums and texts carry no instants to compare. */
   const none = (): readonly string[] => []
-  const exported = (name: string, filters: readonly [string, string], path: string) =>
-    named(
-      name,
+  /** A list of operators: read, exported and, where it has totals, summed. */
+  const listed = (noun: string, path: string, filters = CREATED as readonly [string, string]) => ({
+    ...named(`console.list${noun}`, range(filters, list(path), times)),
+    ...named(
+      `console.export${noun}`,
       range(filters, list(`${path}.csv`, ''), none, (csv: string) => csv.split('\r\n').length > 2),
-    )
+    ),
+  })
+  const summed = (noun: string, path: string, filters = CREATED as readonly [string, string]) =>
+    named(`console.sum${noun}`, range(filters, list(`${path}/totals`, ''), none, ({ count }) => count > 0))
   const times = ({ data }: Json) => data.flatMap(({ createdOn, at }: Json) => createdOn ?? at ?? [])
   const merchantId = shop.tenantId
   return {
@@ -196,27 +208,23 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
       },
       takes: notLongAgo,
     },
-    ...named('console.listQrCodes', range(['createdFrom', 'createdTo'], list('/qr-codes'), times)),
-    ...named('console.listPayments', range(['createdFrom', 'createdTo'], list('/payments'), times)),
-    ...named(
-      'console.sumPayments',
-      range(['createdFrom', 'createdTo'], sums, none, ({ count }) => count > 0),
-    ),
+    ...listed('QrCodes', '/qr-codes'),
+    ...listed('Payments', '/payments'),
+    ...listed('Payments', '/payments', RECORDED),
+    ...summed('Payments', '/payments'),
+    ...summed('Payments', '/payments', RECORDED),
+    ...listed('Refunds', '/refunds'),
+    ...listed('Disputes', '/disputes'),
+    ...listed('Payouts', '/payouts'),
+    ...summed('Payouts', '/payouts'),
+    ...listed('Cards', '/cards'),
+    ...listed('Requests', '/requests', RECORDED),
+    ...listed('Audit', '/audit', RECORDED),
     // At any instant of the past there is a trial balance.
     'console.showTrialBalance asOf': {
       ...asOf((method, path) => send(method, path, undefined, own), `${api}/ledger/trial-balance`),
       finds: () => undefined,
     },
-    ...named('console.listRefunds', range(['createdFrom', 'createdTo'], list('/refunds'), times)),
-    ...exported('console.exportQrCodes', ['createdFrom', 'createdTo'], '/qr-codes'),
-    ...exported('console.exportPayments', ['createdFrom', 'createdTo'], '/payments'),
-    ...exported('console.exportRefunds', ['createdFrom', 'createdTo'], '/refunds'),
-    ...exported('console.exportCards', ['createdFrom', 'createdTo'], '/cards'),
-    ...exported('console.exportRequests', ['from', 'to'], '/requests'),
-    ...exported('console.exportAudit', ['from', 'to'], '/audit'),
-    ...named('console.listCards', range(['createdFrom', 'createdTo'], list('/cards'), times)),
-    ...named('console.listRequests', range(['from', 'to'], list('/requests'), times)),
-    ...named('console.listAudit', range(['from', 'to'], list('/audit'), times)),
     ...named(
       'console.replayWebhook',
       replayFields((body) => send('POST', `${api}/webhooks/${endpointId}/replay`, body, own)),
@@ -245,14 +253,23 @@ interface Paid {
   readonly qrCodeId: string
 }
 
-/** A refund of an accepted payment, so that the lists of refunds have one. */
-async function newRefund(send: Send): Promise<Paid> {
-  const { data } = (await send('GET', '/api/v0/payments?status=ACCEPTED&limit=1')).payload
-  const body = { amount: 0.01, referenceNumber: unique() }
-  const [{ paymentId, qrCodeId }] = data
-  const { status, text, payload } = await send('POST', `/api/v0/payments/${paymentId}/refunds`, body)
-  if (status !== 200) throw new Error(`no refund: ${text}`)
-  return { paymentId, qrCodeId, refundId: payload.refundId }
+/** A refund, a dispute and a payout of an accepted payment, so that their lists have one. */
+async function moveMoney(send: Send): Promise<Paid> {
+  const done = async (method: string, path: string, body?: object, headers?: Record<string, string>) => {
+    const { status, text, payload } = await send(method, path, body, headers)
+    if (status !== 200) throw new Error(`${method} ${path}: ${text}`)
+    return payload
+  }
+  const [payment] = (await done('GET', '/api/v0/payments?status=ACCEPTED&limit=1')).data
+  const { paymentId, qrCodeId, utr } = payment
+  const refund = { amount: 0.01, referenceNumber: unique() }
+  const { refundId } = await done('POST', `/api/v0/payments/${paymentId}/refunds`, refund)
+  const dispute = { caseReference: unique(), utr, amount: 0.01, reason: 'Goods not received' }
+  await done('POST', '/rails/upi/disputes', dispute, {
+    'x-rail-signature': signNotice(Buffer.from(JSON.stringify(dispute)), RAIL_KEY, Date.now()),
+  })
+  await done('POST', '/sandbox/payouts', {})
+  return { paymentId, qrCodeId, refundId }
 }
 
 /** Every date of the documents, with a request for it; in the name of the victims, whom nobody else disturbs. */
@@ -263,7 +280,7 @@ export async function dateFields(
   const [shop, partner] = target.victims as [Tenant, Tenant]
   const qrCodes = senderOf(pool, headersOf(shop))
   const endpointId = await newEndpoint(qrCodes)
-  const paid = await newRefund(qrCodes)
+  const paid = await moveMoney(qrCodes)
   const operators = senderOf(pool, { cookie: target.operatorCookie })
   const fields: Fields = {
     ...qrCodeFields(qrCodes, endpointId, paid),

@@ -149,8 +149,14 @@ export async function newVisitor(browser: Browser, options: VisitorOptions): Pro
 /** Style sheets are the page's own: `preload` would ask for each of them again. */
 const AXE_OPTIONS: axe.RunOptions = { resultTypes: ['violations'], preload: false }
 
-/** Serious and critical violations of accessibility, one line each. */
+// What still fades in has colours of its own; what turns for ever is not waited for.
+const AT_REST = `Promise.allSettled(document.getAnimations()
+  .filter((animation) => animation.effect.getComputedTiming().endTime !== Infinity)
+  .map((animation) => animation.finished))`
+
+/** Serious and critical violations of accessibility of the page at rest, one line each. */
 export async function accessibilityViolations(page: Page): Promise<string[]> {
+  await page.evaluate(AT_REST)
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source)
   const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${JSON.stringify(AXE_OPTIONS)})`)
   return violations

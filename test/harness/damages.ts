@@ -109,7 +109,7 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
     `insert into tax_documents (merchant_id, document_id, number, kind, issue_date, month, supplier, recipient,
        place_of_supply, sac, payment_count, taxable_paise, tax_basis_points, cgst_paise, sgst_paise, igst_paise, signed,
        created_at)
-     select merchant_id, 'txd_1', 'S/26-27/0000001', 'INVOICE', '2026-10-31', '2026-10-01', '{}', '{}', '27', '997158',
+     select merchant_id, 'txd_1', 'S/26-27/9000001', 'INVOICE', '2026-10-31', '2026-10-01', '{}', '{}', '27', '997158',
        1, 100, 1800, 9, 9, 0, 'x', now() from merchants limit 1`,
   ],
   ['accrued_once', `update payout_lines set fee_paise = fee_paise + 1 where kind = 'payment'`],

@@ -9,6 +9,7 @@ import { issueDateOf, issueInvoices, listTaxDocuments } from '@svc/core/payments
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
+import { type Billed, issueMonth, newBilled, payAt, SUPPLIER } from '../harness/invoices.ts'
 import { payloadOf } from '../harness/client.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
@@ -16,14 +17,7 @@ import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { brokenIn } from '../harness/refunds.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
-const OURS = '29AAGCB7383J1Z4'
-const ENV = {
-  GST_STATE: '29',
-  GST_RATES: '2017-07-01=18,2024-02-15=20',
-  SUPPLIER_NAME: 'Example Payments Private Limited',
-  SUPPLIER_ADDRESS: '1 MG Road, Bengaluru',
-  SUPPLIER_GSTIN: OURS,
-}
+const ENV = { ...SUPPLIER, GST_RATES: '2017-07-01=18,2024-02-15=20' }
 /** With a leap day, and a rate that changes within one of them. */
 const MONTHS = Array.from({ length: 12 }, (_, i) =>
   new Date(Date.UTC(2023, 11 + i, 1)).toISOString().slice(0, 7),
@@ -46,35 +40,9 @@ afterAll(async () => {
 const sql = <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
   asSuperuser(service.db.database, async (db) => (await db.query<Row>(text, values)).rows)
 
-interface Shop {
-  readonly merchantId: string
-  readonly tr: string
-}
-
-async function shop(gstState: string): Promise<Shop> {
-  const merchant = await service.newMerchant()
-  const { tr } = await newCode(service, await service.as(merchant), { multipleUse: true })
-  await giveAccount(service, merchant.merchantId, gstState)
-  await giveFee(service, merchant.merchantId, { basisPoints: 173, fixedPaise: 31n })
-  return { merchantId: merchant.merchantId, tr }
-}
-
-/** A payment that was accepted at an instant of the past, which a payout or an accrual has not passed yet. */
-async function pay({ merchantId, tr }: Shop, amount: number, at: string): Promise<void> {
-  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr, { amount })))
-  await sql('update payments set created_at = $2 where payment_id = $1', [paymentId, at])
-  await sql('update payout_positions set accrued_to = $2, due_from = $2 where merchant_id = $1', [
-    merchantId,
-    '2020-01-01',
-  ])
-}
-
-const issue = (month: string, on = service, merchantId?: string) => {
-  const { config, database, keyring, random } = on.app.services
-  const newDocumentId = () => newId('txd', Date.now(), random)
-  const issuing = { config, keyring, newDocumentId, month, merchantId, now: new Date() }
-  return database.operate((tx) => issueInvoices(tx, issuing))
-}
+const shop = (gstState: string) => newBilled(service, gstState)
+const pay = (of: Billed, amount: number, at: string) => payAt(service, of, amount, at)
+const issue = (month: string, on = service, merchantId?: string) => issueMonth(on, month, merchantId)
 
 /** Of a month, what the journals of fees credited to each account, and what the invoices say. */
 async function totalsOf(month: string) {
@@ -101,7 +69,7 @@ async function totalsOf(month: string) {
   return { accounts, invoices, documents }
 }
 
-const change = ({ merchantId }: Shop, payoutId: string, step: PayoutStep) =>
+const change = ({ merchantId }: Billed, payoutId: string, step: PayoutStep) =>
   operatorsOf(service.app.services.commands).open(changePayout).run({ merchantId, payoutId, step })
 
 test('a year’s invoices are the tax accounts of each month, over a change of rate, a leap day, failed payouts and late facts', async () => {
@@ -121,7 +89,7 @@ test('a year’s invoices are the tax accounts of each month, over a change of r
     expect(invoices).toEqual(accounts)
     expect(invoices.fee_income).not.toBe('0')
   }
-  const [near] = shops as [Shop, Shop]
+  const [near] = shops as [Billed, Billed]
   const failed = await sendPayoutOf(service, near.merchantId)
   await change(near, failed, { to: 'FAILED', reason: 'closed' })
   const returned = await sendPayoutOf(service, near.merchantId)
@@ -154,7 +122,7 @@ test('on the command line a merchant is registered, invoiced by its GSTIN’s st
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, ...ENV }
   const tax = (...args: string[]) => runHere(['admin', 'tax', ...args], env)
   const of = await shop('29')
-  const named = ['--legal-name', 'Corner Shop LLP', '--address', '2 Linking Road, Mumbai']
+  const named = ['--legal-name', 'Corner Billed LLP', '--address', '2 Linking Road, Mumbai']
   const wrong = await tax('registration', of.merchantId, ...named, '--gstin', '27AAPFU0939F1ZW')
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('check digit') })
   const set = await tax('registration', of.merchantId, ...named, '--gstin', '27AAPFU0939F1ZV', '--json')
@@ -170,8 +138,8 @@ test('on the command line a merchant is registered, invoiced by its GSTIN’s st
     documentId: expect.stringMatching(/^txd_/),
     kind: 'INVOICE',
     period: '2025-01',
-    supplier: { gstin: OURS, state: '29' },
-    recipient: { legalName: 'Corner Shop LLP', gstin: '27AAPFU0939F1ZV', state: '27' },
+    supplier: { gstin: SUPPLIER.SUPPLIER_GSTIN, state: '29' },
+    recipient: { legalName: 'Corner Billed LLP', gstin: '27AAPFU0939F1ZV', state: '27' },
     placeOfSupply: '27-Maharashtra',
     sac: '997158',
     count: 1,
@@ -192,7 +160,7 @@ test('on the command line a merchant is registered, invoiced by its GSTIN’s st
   expect(lines[0]).toBe(
     'GSTIN/UIN of Recipient,Receiver Name,Invoice Number,Invoice date,Invoice Value,Place Of Supply,Reverse Charge,Applicable % of Tax Rate,Invoice Type,E-Commerce GSTIN,Rate,Taxable Value,Cess Amount',
   )
-  expect(lines[1]).toContain(`27AAPFU0939F1ZV,Corner Shop LLP,${invoice.number},`)
+  expect(lines[1]).toContain(`27AAPFU0939F1ZV,Corner Billed LLP,${invoice.number},`)
   for (const section of ['b2cs', 'hsn', 'docs'])
     expect((await tax('gstr1', '--month', dated, '--section', section, '--csv')).stdout).not.toBe('')
   const file = join(folder, 'invoice.pdf')

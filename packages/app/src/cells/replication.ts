@@ -73,27 +73,33 @@ export async function subscribe(travel: Travel): Promise<void> {
   )
 }
 
+/** How many tables there are and how many were copied. Throws when the other cell refuses rows. */
+async function stateOf(travel: Travel): Promise<{ readonly ready: number; readonly all: number }> {
+  const [state] = await rowsOf<{ ready: number; all: number; errors: number }>(
+    travel.target.client,
+    `select (select count(*) filter (where r.srsubstate = 'r')::int from pg_subscription_rel r where r.srsubid = s.oid) as ready,
+       (select count(*)::int from pg_subscription_rel r where r.srsubid = s.oid) as all,
+       coalesce((select apply_error_count + sync_error_count from pg_stat_subscription_stats t where t.subid = s.oid), 0)::int as errors
+     from pg_subscription s where s.subname = $1`,
+    [nameOf(travel)],
+  )
+  if (!state) throw new CellRefused('The subscription is gone: abort the move, then begin again')
+  if (state.errors > 2)
+    throw new CellRefused(
+      `The cell ${travel.to} refuses rows of the tenant: its PostgreSQL log says why. Abort with --abort, or remove the cause and run this again`,
+    )
+  return state
+}
+
 /** Waits until every table was copied, and reports how many were. */
 export async function untilCopied(travel: Travel, report: (line: string) => void): Promise<void> {
   let before = ''
   for (;;) {
-    const [state] = await rowsOf<{ ready: number; all: number; errors: number }>(
-      travel.target.client,
-      `select (select count(*) filter (where r.srsubstate = 'r')::int from pg_subscription_rel r where r.srsubid = s.oid) as ready,
-         (select count(*)::int from pg_subscription_rel r where r.srsubid = s.oid) as all,
-         coalesce((select apply_error_count + sync_error_count from pg_stat_subscription_stats t where t.subid = s.oid), 0)::int as errors
-       from pg_subscription s where s.subname = $1`,
-      [nameOf(travel)],
-    )
-    if (!state) throw new CellRefused('The subscription is gone: abort the move, then begin again')
-    if (state.errors > 2)
-      throw new CellRefused(
-        `The cell ${travel.to} refuses rows of the tenant: its PostgreSQL log says why. Abort with --abort, or remove the cause and run this again`,
-      )
-    const line = `${state.ready} of ${state.all} tables copied`
+    const { all, ready } = await stateOf(travel)
+    const line = `${ready} of ${all} tables copied`
     if (line !== before) report(line)
     before = line
-    if (state.ready === state.all) return
+    if (ready === all) return
     await sleep(POLL_MS * 5)
   }
 }
@@ -113,6 +119,7 @@ export async function untilReplayed(travel: Travel): Promise<void> {
     )
     if (!slot) throw new CellRefused('The replication slot is gone: abort the move, then begin again')
     if (slot.done) return
+    await stateOf(travel)
     await sleep(POLL_MS)
   }
 }
