@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Pool } from 'undici'
 import { signNotice } from '@svc/server/http/notice-signature'
+import type { Pool } from 'undici'
 import { EARLIEST, LATEST } from '../../packages/kernel/test/instants.ts'
 import { documentedDates } from '../../test/harness/documents.ts'
 import {
@@ -189,7 +189,10 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
     ),
   })
   const summed = (noun: string, path: string, filters = CREATED as readonly [string, string]) =>
-    named(`console.sum${noun}`, range(filters, list(`${path}/totals`, ''), none, ({ count }) => count > 0))
+    named(
+      `console.sum${noun}`,
+      range(filters, list(`${path}/totals`, ''), none, ({ count }) => count > 0),
+    )
   const times = ({ data }: Json) => data.flatMap(({ createdOn, at }: Json) => createdOn ?? at ?? [])
   const merchantId = shop.tenantId
   return {

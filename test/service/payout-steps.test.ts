@@ -90,7 +90,9 @@ test('of two payouts of one merchant that are prepared together, the later one c
   )
   const { data } = payloadOf(await of.client.get('/api/v0/payouts'))
   const amountOf = (isEarlier: boolean) =>
-    data.filter(({ businessDay }: Prepared) => (businessDay === twoDaysAgo) === isEarlier).map(({ payments }: Prepared) => payments.amount)
+    data
+      .filter(({ businessDay }: Prepared) => (businessDay === twoDaysAgo) === isEarlier)
+      .map(({ payments }: Prepared) => payments.amount)
   expect([amountOf(true), amountOf(false)]).toEqual([[100], [50]])
   expect(await brokenIn(service)).toEqual([])
 })

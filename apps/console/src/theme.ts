@@ -59,16 +59,26 @@ const COLORS = ['brand', 'teal', 'orange', 'red', 'yellow', 'grape', 'gray', 'bl
 const forEach = (make: (color: string) => string, names = COLORS) =>
   Object.fromEntries(names.map((color) => [`--mantine-color-${color}-light-color`, make(color)]))
 
-/** Coloured words on a light ground of their colour, and dimmed ones, are a shade too pale in the theme to be read with ease. */
+const FILLED_RED = {
+  '--mantine-color-red-filled': 'var(--mantine-color-red-9)',
+  '--mantine-color-red-filled-hover': 'color-mix(in srgb, var(--mantine-color-red-9) 88%, black)',
+}
+
+/**
+ * Coloured words on a light ground of their colour, and dimmed ones, are a shade too pale in the theme to be read with
+ * ease, and so is the ground of white words on red.
+ */
 export const readable: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    ...FILLED_RED,
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-6)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
     ...forEach((color) => `color-mix(in srgb, var(--mantine-color-${color}-9) 65%, black)`),
   },
   dark: {
+    ...FILLED_RED,
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
     ...forEach((color) => `color-mix(in srgb, var(--mantine-color-${color}-3) 70%, white)`),

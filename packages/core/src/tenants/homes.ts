@@ -31,7 +31,7 @@ const MOVED = statement<Moved>(
   'select reference, tenant_id as "tenantId" from directory_moved($1, $2)',
 )
 
-/** The statement of a look-up whose rows name their tenant, with `away`: that its tenant may not be served here now. */
+/** The statement of a lookup whose rows name their tenant, with `away`: that its tenant may not be served here now. */
 export const withAway = (lookup: string): string =>
   `select d.*, exists (select from tenants_away(array[d.tenant_id])) as away from ${lookup} d`
 
