@@ -171,16 +171,14 @@ function consoleCoinFields(send: Send, partnerId: string): Fields {
   }
 }
 
-function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }: Tenant): Fields {
-  const api = '/console/api/v0'
-  const own = { 'x-svc-console': '1' }
+/** Lists of operators: each is read, exported and, where it has totals, summed. */
+function consoleLists(send: Send): Fields {
   const list =
     (path: string, limit = 'limit=5&') =>
     (query: Record<string, string>) =>
-      send('GET', `${api}${path}?${limit}${new URLSearchParams(query)}`)
+      send('GET', `/console/api/v0${path}?${limit}${new URLSearchParams(query)}`)
   /** Sums and texts carry no instants to compare. */
   const none = (): readonly string[] => []
-  /** A list of operators: read, exported and, where it has totals, summed. */
   const listed = (noun: string, path: string, filters = CREATED as readonly [string, string]) => ({
     ...named(`console.list${noun}`, range(filters, list(path), times)),
     ...named(
@@ -194,6 +192,25 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
       range(filters, list(`${path}/totals`, ''), none, ({ count }) => count > 0),
     )
   const times = ({ data }: Json) => data.flatMap(({ createdOn, at }: Json) => createdOn ?? at ?? [])
+  return {
+    ...listed('QrCodes', '/qr-codes'),
+    ...listed('Payments', '/payments'),
+    ...listed('Payments', '/payments', RECORDED),
+    ...summed('Payments', '/payments'),
+    ...summed('Payments', '/payments', RECORDED),
+    ...listed('Refunds', '/refunds'),
+    ...listed('Disputes', '/disputes'),
+    ...listed('Payouts', '/payouts'),
+    ...summed('Payouts', '/payouts'),
+    ...listed('Cards', '/cards'),
+    ...listed('Requests', '/requests', RECORDED),
+    ...listed('Audit', '/audit', RECORDED),
+  }
+}
+
+function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }: Tenant): Fields {
+  const api = '/console/api/v0'
+  const own = { 'x-svc-console': '1' }
   const merchantId = shop.tenantId
   return {
     'console.createQrCode expiry': {
@@ -211,18 +228,7 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
       },
       takes: notLongAgo,
     },
-    ...listed('QrCodes', '/qr-codes'),
-    ...listed('Payments', '/payments'),
-    ...listed('Payments', '/payments', RECORDED),
-    ...summed('Payments', '/payments'),
-    ...summed('Payments', '/payments', RECORDED),
-    ...listed('Refunds', '/refunds'),
-    ...listed('Disputes', '/disputes'),
-    ...listed('Payouts', '/payouts'),
-    ...summed('Payouts', '/payouts'),
-    ...listed('Cards', '/cards'),
-    ...listed('Requests', '/requests', RECORDED),
-    ...listed('Audit', '/audit', RECORDED),
+    ...consoleLists(send),
     // At any instant of the past there is a trial balance.
     'console.showTrialBalance asOf': {
       ...asOf((method, path) => send(method, path, undefined, own), `${api}/ledger/trial-balance`),
