@@ -284,3 +284,28 @@ test('messages that shared an identity before are repeated with their own respon
   expect(payloadOf(await repeated('/rails/cards/captures'))).toEqual(second)
   expect(payloadOf(await sendSigned('/rails/cards/authorizations'))).toEqual(first)
 })
+
+// JSON.parse reads any depth; what walks the value again would run out of stack.
+test.each(RAILS.map(({ id, path, body }) => [id, path, body] as const))(
+  '%s responds to a signed message that is nested 20,000 levels deep in any field, with and without Content-Length',
+  async (_, path, body) => {
+    const nested = '['.repeat(20_000) + ']'.repeat(20_000)
+    for (const field of [...Object.keys((body as unknown as Json).properties), 'unknown']) {
+      const bytes = Buffer.from(`{"${field}":${nested}}`)
+      const headers = {
+        'content-type': 'application/json',
+        'x-rail-signature': signNotice(bytes, RAIL_KEY, Date.now()),
+      }
+      const known = await service.client.send('POST', path, bytes, headers)
+      expect([field, known.status < 300 ? 'read' : known.text]).toEqual([field, 'read'])
+      const chunked = await fetch(new URL(path, service.client.baseUrl), {
+        method: 'POST',
+        headers,
+        body: new Blob([bytes]).stream(),
+        duplex: 'half',
+      } as RequestInit)
+      expect([field, chunked.status]).toEqual([field, known.status])
+      await chunked.body?.cancel()
+    }
+  },
+)

@@ -50,8 +50,14 @@ export function parseStrictJson(body: Buffer): unknown {
 
 const TOKEN = /"(?:[^"\\]|\\.)*"?|[{}[\]:,]/gs
 
-/** Whether an object of a JSON text has the same key twice: readers differ on which of its values counts (RFC 8259 section 4). */
-export function repeatsKey(json: string): boolean {
+/** Deeper than any message of a bank or network, and shallow enough for whatever walks one. */
+const MESSAGE_DEPTH_MAX = 64
+
+/**
+ * Whether readers differ on a JSON text or cannot walk it: an object has the same key twice (RFC 8259 section 4: they differ
+ * on which value counts), or it is nested deeper than 64 levels.
+ */
+export function isTreacherous(json: string): boolean {
   const scopes: (Set<unknown> | undefined)[] = []
   let string: string | undefined
   for (const [token] of json.matchAll(TOKEN)) {
@@ -64,6 +70,7 @@ export function repeatsKey(json: string): boolean {
       if (keys?.has(key)) return true
       keys?.add(key)
     }
+    if (scopes.length > MESSAGE_DEPTH_MAX) return true
     string = token.startsWith('"') ? token : undefined
   }
   return false

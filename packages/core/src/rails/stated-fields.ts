@@ -1,6 +1,6 @@
 import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
 import { isStated, type Reading, readText } from '@svc/kernel/reading'
-import { repeatsKey } from '@svc/kernel/strict-json'
+import { isTreacherous } from '@svc/kernel/strict-json'
 import type { QuarantineReason, UnreadableNotice } from './quarantine-reason.ts'
 
 export type NoticeObject = Readonly<Record<string, unknown>>
@@ -98,13 +98,14 @@ const keepingDigits = (json: string): string =>
 
 /**
  * The object of a signed message, whatever its form otherwise: after a byte order mark, with bytes that are no UTF-8, with
- * numbers that a double cannot hold. One with a duplicate key is rejected: which of two amounts is meant is decided by hand.
+ * numbers that a double cannot hold. One with a duplicate key is rejected: which of two amounts is meant is decided by hand;
+ * and so is one that is nested deeper than any bank's.
  */
 export function parseObject(body: Uint8Array): NoticeObject | undefined {
   try {
     const text = new TextDecoder().decode(body)
     const value: unknown = JSON.parse(keepingDigits(text))
-    return isObject(value) && !repeatsKey(text) ? value : undefined
+    return isObject(value) && !isTreacherous(text) ? value : undefined
   } catch {
     return undefined
   }
