@@ -29,10 +29,14 @@ export async function contentOf(client: pg.ClientBase): Promise<Json> {
 }
 export const contentIn = (db: TestDatabase) => asSuperuser(db.database, contentOf)
 
-/** Until the relay has given every event its number: then nothing changes by itself. */
+/** Until every event has its number and is in its feed's tree: then nothing changes by itself. */
 export const settled = (db: TestDatabase): Promise<void> =>
   asSuperuser(db.database, async (client) => {
     for (let left = 1; left > 0; ) {
-      left = (await client.query('select from unnumbered_events')).rows.length
+      const waiting = await client.query(
+        `select from unnumbered_events
+         union all select from event_counters where proven_sequence < last_sequence`,
+      )
+      left = waiting.rows.length
     }
   })

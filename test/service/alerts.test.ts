@@ -61,7 +61,10 @@ test('two processes that check at the same moment open one alert, and send one s
   const endpointId = await endpoint('gone')
   for (let round = 0; round < 5; round++) {
     const watched = await watch()
-    expect(watched.filter(Boolean)).toHaveLength(1)
+    // The loop of a service may have been first: then both have left it alone.
+    const [lease] = (await sql('select holder from alert_watch')).rows
+    const held = ['alp_0_', 'alp_1_'].filter((prefix) => lease!.holder.startsWith(prefix))
+    expect(watched.filter(Boolean)).toHaveLength(held.length)
   }
   const alerts = await alertsOf('webhook_endpoint_disabled', `&q=${endpointId}`)
   expect(alerts).toMatchObject([

@@ -9,8 +9,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openCells, type TestCells } from '../harness/cells.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
+import { newRefundAndDispute } from '../harness/disputes.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
-import { asSuperuser, type TestMerchant, type TestService } from '../harness/service.ts'
+import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { shopWith } from '../harness/refunds.ts'
+import { asSuperuser, RAIL_KEY, type TestMerchant, type TestService } from '../harness/service.ts'
 
 /** A move copies each table by a worker of its own: on a busy machine that takes a while. */
 const MOVES_MS = 240_000
@@ -178,6 +182,39 @@ test(
     expect(cards.rows.map(({ id }) => id)).toEqual([svcCardId, card.svcCardId])
     await requireWhole(cells.a)
     await requireWhole(cells.b)
+  },
+  MOVES_MS,
+)
+
+test(
+  'a merchant moves with its fees, refunds, disputes, settled batches and payouts; the books of both cells stay whole',
+  async () => {
+    const { client, merchantId, paymentId } = await shopWith(cells.a, 500)
+    await giveAccount(cells.a, merchantId)
+    await giveFee(cells.a, merchantId, { basisPoints: 100 })
+    await newRefundAndDispute(cells.a, client, paymentId)
+    const { tr } = await newCode(cells.a, client, { multipleUse: true })
+    const { utr } = payloadOf(await notifyCredit(cells.a.client, creditOf(tr, { amount: 300 })))
+    const batch = {
+      batchUtr: newUtr(),
+      valueDate: new Date().toISOString(),
+      netAmount: 298,
+      lines: [
+        { kind: 'payment', reference: utr, amount: 300 },
+        { kind: 'payment', reference: newUtr(), amount: 5 },
+        { kind: 'charge', amount: -7 },
+      ],
+    }
+    payloadOf(await cells.a.client.notify('/rails/upi/settlements', batch, RAIL_KEY))
+    await sendPayoutOf(cells.a, merchantId)
+    await requireWhole(cells.a)
+
+    for (const from of ['a', 'b'] as const) {
+      const moved = await move(merchantId, from)
+      expect(moved, moved.stderr).toMatchObject({ code: 0 })
+      await requireWhole(cells.a)
+      await requireWhole(cells.b)
+    }
   },
   MOVES_MS,
 )

@@ -102,6 +102,24 @@ const addresses: MoveCheck = async ({ source, target, to, tenants }) => {
   return taken.map(({ vpa, merchant }) => `${merchant} of the cell ${to} has the payment address ${vpa}`)
 }
 
+/** Numbers of tax documents are one series in each cell, and of its own. */
+const invoices: MoveCheck = async ({ source, target, to, tenants }) => {
+  const documents = await rowsOf<{ number: string }>(
+    source.client,
+    'select number from tax_documents where merchant_id = any ($1)',
+    [tenants],
+  )
+  const taken = await rowsOf<{ number: string }>(
+    target.client,
+    'select number from tax_documents where number = any ($1) and merchant_id <> all ($2) order by number',
+    [documents.map(({ number }) => number), tenants],
+  )
+  return taken.map(
+    ({ number }) =>
+      `The cell ${to} has another tax document ${number}: the cells need different series (INVOICE_SERIES) before they issue any`,
+  )
+}
+
 const CHECKS: readonly MoveCheck[] = [
   servers,
   schemas,
@@ -110,6 +128,7 @@ const CHECKS: readonly MoveCheck[] = [
   platformMoney,
   closedPeriods,
   addresses,
+  invoices,
 ]
 
 /** Tables whose rows differ in the two cells. */

@@ -8,6 +8,21 @@ const BATCHES = subjects('transfers of banks', 'settlement_batches')
 /** Legs that a bank account gains, less those that it loses. */
 const ON_BANK = `case when split_part(t.debit_account_id, ':', 1) in ('bank', 'ppi_bank') then t.amount else - t.amount end`
 
+/** What the books of some tenants have of a transfer `b`; `among` is a condition on a column with their ids. */
+export const bookedOfBatch = (among: (column: string) => string): string =>
+  `coalesce((select sum(${ON_BANK}) from ledger_transfers t
+       where t.object_id = b.batch_id and t.kind in ('bank_settlement', 'settlement_unmatched', 'settlement_matched',
+         'settlement_charged', 'network_settlement', 'network_matched') and ${among('t.tenant_id')}), 0)
+     -- Of lines that a file without transfers had before: their money is in its journals.
+     + coalesce((select sum(l.amount_paise) from settlement_lines l
+       where l.batch_id = b.batch_id and coalesce(l.journal_id, l.unmatched_journal_id) is not null and ${among('l.tenant_id')}
+         and not exists (select from ledger_transfers t where t.tenant_id in (l.tenant_id, '${PLATFORM_TENANT}')
+           and t.journal_id = coalesce(l.journal_id, l.unmatched_journal_id) and t.object_id = b.batch_id)), 0)
+     - coalesce((select sum(r.amount) from ledger_transfers r
+       where r.kind = 'bank_settlement_reversed' and ${among('r.tenant_id')} and exists (
+         select from ledger_transfers o
+         where o.tenant_id = r.tenant_id and o.journal_id = r.object_id and o.object_id = b.batch_id)), 0)`
+
 /** What must be true between the bank's transfers, their lines and the ledger. */
 export const SETTLEMENT_CHECKS: readonly Check[] = [
   check(
@@ -38,7 +53,10 @@ export const SETTLEMENT_CHECKS: readonly Check[] = [
              union all
              select b.amount_paise from settlement_batch_lines b
              where b.of_tenant = j.tenant_id and b.matched_journal_id = j.journal_id and b.status = 'MATCHED') l) own on true
-       where j.kind = 'bank_settlement' and t.object_id not like 'rfd\\_%' or j.kind = 'network_settlement' and j.tenant_id <> '${PLATFORM_TENANT}'
+       where (j.kind = 'bank_settlement' and t.object_id not like 'rfd\\_%' or j.kind = 'network_settlement' and j.tenant_id <> '${PLATFORM_TENANT}')
+         -- The lines of a transfer stay in the cell in which its tenants lived then.
+         and (t.object_id not like 'stb\\_%' or (select cell is null from installation)
+           or exists (select from settlement_batches b where b.batch_id = t.object_id))
        group by j.tenant_id, j.journal_id, back.amount, own.amount
        having sum(${ON_BANK}) - back.amount <> coalesce(own.amount, 0) limit 100`,
     ),
@@ -48,25 +66,10 @@ export const SETTLEMENT_CHECKS: readonly Check[] = [
     of: BATCHES,
     differences: statement(
       'reconcile_settlement_batches',
-      `select b.batch_id as subject, 'moved ' || coalesce(moved.amount, 0) || ', lines ' || b.lines_paise || ', beyond them '
-           || b.remainder_paise as detail
-       from settlement_batches b left join lateral (
-         select sum(${ON_BANK}) as amount from ledger_transfers t
-         where t.object_id = b.batch_id and t.kind in ('bank_settlement', 'settlement_unmatched', 'settlement_matched',
-           'settlement_charged', 'network_settlement', 'network_matched')) moved on true
-         cross join lateral (
-           -- Of lines that a file without transfers had before: their money is in its journals.
-           select coalesce(sum(l.amount_paise), 0) as amount from settlement_lines l
-           where l.batch_id = b.batch_id and coalesce(l.journal_id, l.unmatched_journal_id) is not null and not exists (
-             select from ledger_transfers t where t.tenant_id in (l.tenant_id, '${PLATFORM_TENANT}')
-               and t.journal_id = coalesce(l.journal_id, l.unmatched_journal_id) and t.object_id = b.batch_id)) earlier
-         cross join lateral (
-           select coalesce(sum(r.amount), 0) as amount from ledger_transfers r
-           where r.kind = 'bank_settlement_reversed' and exists (
-             select from ledger_transfers o
-             where o.tenant_id = r.tenant_id and o.journal_id = r.object_id and o.object_id = b.batch_id)) back
-       where b.is_awaited
-         and coalesce(moved.amount, 0) + earlier.amount - back.amount <> b.lines_paise + b.remainder_paise
+      `select b.batch_id as subject, 'moved ' || booked.amount || ', in other cells ' || b.moved_paise || ', lines '
+           || b.lines_paise || ', beyond them ' || b.remainder_paise as detail
+       from settlement_batches b cross join lateral (select ${bookedOfBatch(() => 'true')} as amount) booked
+       where b.is_awaited and booked.amount + b.moved_paise <> b.lines_paise + b.remainder_paise
        limit 100`,
     ),
   },
