@@ -48,10 +48,12 @@ const SETTINGS = {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-'))
   const binaries = project.config.env['TEST_POSTGRES'] as string
+  const isNewest = binaries === 'package'
   const server = await openEmbedded({
     dataDir,
-    binaries: binaries === 'package' ? 'package' : { binDir: binaries },
-    settings: SETTINGS,
+    binaries: isNewest ? 'package' : { binDir: binaries },
+    // From 18 on it has a limit of its own, 10, and each table that is copied takes one.
+    settings: { ...SETTINGS, ...(isNewest && { max_active_replication_origins: '50' }) },
   })
   const { host, port } = server
   const client = new pg.Client({ host, port, user: 'postgres', database: 'postgres' })
