@@ -20,8 +20,9 @@ export interface Billed {
 
 /** A merchant of a state with a fee and a code that is paid many times. */
 export async function newBilled(on: TestService, gstState: string): Promise<Billed> {
-  const { merchantId, ...keys } = await on.newMerchant()
-  const { tr } = await newCode(on, await on.as({ merchantId, ...keys }), { multipleUse: true })
+  const merchant = await on.newMerchant()
+  const { merchantId } = merchant
+  const { tr } = await newCode(on, await on.as(merchant), { multipleUse: true })
   await giveAccount(on, merchantId, gstState)
   await giveFee(on, merchantId, { basisPoints: 173, fixedPaise: 31n })
   return { merchantId, tr }

@@ -120,7 +120,7 @@ test('on the command line a merchant is registered, invoiced by its GSTIN’s st
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, ...ENV }
   const tax = (...args: string[]) => runHere(['admin', 'tax', ...args], env)
   const of = await shop('29')
-  const named = ['--legal-name', 'Corner Billed LLP', '--address', '2 Linking Road, Mumbai']
+  const named = ['--legal-name', 'Corner Shop LLP', '--address', '2 Linking Road, Mumbai']
   const wrong = await tax('registration', of.merchantId, ...named, '--gstin', '27AAPFU0939F1ZW')
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('check digit') })
   const set = await tax('registration', of.merchantId, ...named, '--gstin', '27AAPFU0939F1ZV', '--json')
@@ -137,7 +137,7 @@ test('on the command line a merchant is registered, invoiced by its GSTIN’s st
     kind: 'INVOICE',
     period: '2025-01',
     supplier: { gstin: SUPPLIER.SUPPLIER_GSTIN, state: '29' },
-    recipient: { legalName: 'Corner Billed LLP', gstin: '27AAPFU0939F1ZV', state: '27' },
+    recipient: { legalName: 'Corner Shop LLP', gstin: '27AAPFU0939F1ZV', state: '27' },
     placeOfSupply: '27-Maharashtra',
     sac: '997158',
     count: 1,
@@ -158,7 +158,7 @@ test('on the command line a merchant is registered, invoiced by its GSTIN’s st
   expect(lines[0]).toBe(
     'GSTIN/UIN of Recipient,Receiver Name,Invoice Number,Invoice date,Invoice Value,Place Of Supply,Reverse Charge,Applicable % of Tax Rate,Invoice Type,E-Commerce GSTIN,Rate,Taxable Value,Cess Amount',
   )
-  expect(lines[1]).toContain(`27AAPFU0939F1ZV,Corner Billed LLP,${invoice.number},`)
+  expect(lines[1]).toContain(`27AAPFU0939F1ZV,Corner Shop LLP,${invoice.number},`)
   for (const section of ['b2cs', 'hsn', 'docs'])
     expect((await tax('gstr1', '--month', dated, '--section', section, '--csv')).stdout).not.toBe('')
   const file = join(folder, 'invoice.pdf')
