@@ -123,12 +123,23 @@ async function partnerFields(send: Send, { ids, partner }: Tenant): Promise<Fiel
   const { userId, companyId } = partner!
   const make = (more: object) => send('POST', COINS, { event: unique(), amount: 1, title: 'Thanks', ...more })
   const { event } = (await make({ validFrom: EARLIEST })).payload
+  const transactions = (operation: string, path: string) =>
+    named(
+      operation,
+      range(
+        CREATED,
+        (query) => send('GET', `/api/v0/partner/${path}?limit=5&${new URLSearchParams(query)}`),
+        ({ data }: Json) => data.map(({ createdOn }: Json) => createdOn),
+      ),
+    )
   return {
     ...(await coinConfigFields(send, make)),
     'getCoinBalance asOf': asOf(send, `${COINS}/users/${userId}/balance`),
     'getCardAccount asOf': asOf(send, `/api/v0/partner/card-accounts/${partner!.cardAccountId}`),
     'getCard asOf': asOf(send, `/api/v0/partner/svcCard/${svcCardId}`),
     'getCardBalance asOf': asOf(send, `/api/v0/partner/svcCard/${svcCardId}/balance`),
+    ...transactions('listCardTransactions', `svcCard/${svcCardId}/transactions`),
+    ...transactions('findCardTransactions', 'card-transactions'),
     'allocateCoins occurredOn': {
       async send(occurredOn) {
         const request = { requestId: unique(), event, userId, companyId, occurredOn }
@@ -203,6 +214,7 @@ function consoleLists(send: Send): Fields {
     ...listed('Payouts', '/payouts'),
     ...summed('Payouts', '/payouts'),
     ...listed('Cards', '/cards'),
+    ...listed('CardTransactions', '/card-transactions'),
     ...listed('Requests', '/requests', RECORDED),
     ...listed('Audit', '/audit', RECORDED),
   }

@@ -1,4 +1,4 @@
-import { checkInvariants, INVARIANTS, nameOf } from '@svc/app/invariants'
+import { checkInvariants, INVARIANTS, nameOf } from '@svc/console-api/invariants'
 import type { Check } from '@svc/core/ledger/reconcile'
 import pg from 'pg'
 import type { Bank } from './bank.ts'

@@ -37,6 +37,11 @@ export const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'admin directory export': 'haproxy-cells.test.ts',
   'admin tenant move': 'tenant-move.test.ts',
   'admin tax issue': 'tax-documents.test.ts',
+  'admin tax credit-note': 'credit-notes.test.ts',
+  'admin books sweep': 'own-funds.test.ts',
+  'admin books pay gst': 'own-funds.test.ts',
+  'admin books pay owner': 'own-funds.test.ts',
+  'admin books pay escrow': 'own-funds.test.ts',
   'admin tax pdf': 'tax-documents.test.ts',
 }
 
@@ -142,6 +147,7 @@ export async function administerCards(
   await svc(['admin', 'cards', 'kyc', 'set', svcCardId, 'UPLOADED'])
   await svc(['admin', 'cards', 'block', svcCardId, '--reason', 'stolen'])
   await svc(['admin', 'cards', 'history', svcCardId])
+  expect(await svc(['admin', 'cards', 'transactions', 'list', svcCardId, '--kind', 'load'])).toHaveLength(1)
   const { svcCardId: replacement } = await svc(['admin', 'cards', 'replace', waiting, '--reason', 'lost'])
   await svc(['admin', 'cards', 'block', replacement, '--reason', 'not wanted'])
   const { returnId } = await svc(['admin', 'cards', 'return', replacement, '--consent', 'LETTER-1'])

@@ -32,7 +32,14 @@ import {
 } from './merchants.ts'
 import { onboard } from './onboarding.ts'
 import { awardCoins, issueCards, type LivePartner, newPartner, register, useCard } from './partners.ts'
-import { adjustPayment, fundAboveLimit, importOpeningBalance, payOut, resolveSuspense } from './payouts.ts'
+import {
+  adjustPayment,
+  fundAboveLimit,
+  importOpeningBalance,
+  invoice,
+  payOut,
+  resolveSuspense,
+} from './payouts.ts'
 
 // The program that ships, as production runs it: live mode, separate logins, every setting given. One test builds on the other.
 let live: Live
@@ -224,6 +231,7 @@ test('credits in suspense are assigned to merchants and paid out: one operator p
   const ravi = new Browser({ client })
   await adjustPayment(live, merchant, ravi)
   await payOut(live, merchant, ravi)
+  await invoice(live, merchant)
 })
 
 test('published documents are served', async () => {

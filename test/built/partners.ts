@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto'
 import { expect } from 'vitest'
 import { done, encryptOrders, results, upload } from '../harness/bulk.ts'
 import { Terminal } from '../harness/card-rail.ts'
-import { type Client, payloadOf } from '../harness/client.ts'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS, ifMatch } from '../harness/coins.ts'
 import { handedOver } from '../harness/handed-over.ts'
 import { BANK_RAIL_KEY, CARD_RAIL_KEY, type Live } from '../harness/live.ts'
@@ -122,6 +122,16 @@ export async function useCard(
   expect(await terminal.refund(10, { captureId })).toMatchObject({ creditedAmount: 10 })
   expect(await terminal.advise('forced_post', 1_000)).toMatchObject({ exceptionAmount: 550 })
   expect(await terminal.balance()).toMatchObject({ accountBalance: 0 })
+  const path = `/api/v0/partner/svcCard/${svcCardId}`
+  const kinds = payloadOf(await client.get(`${path}/transactions`)).data.map(({ kind }: Json) => kind)
+  expect(kinds).toEqual(['capture', 'refund', 'capture', 'authorization', 'load'])
+  const query = `svcCardId=${svcCardId}&kind=refund`
+  expect(payloadOf(await client.get(`/api/v0/partner/card-transactions?${query}`)).recordsCount).toBe(1)
+  expect((await client.get(`${path}/statement.pdf`)).text).toMatch(/^%PDF-/)
+  expect(payloadOf(await client.get(`${path}/statement`))).toMatchObject({
+    openingBalance: 0,
+    closingBalance: 0,
+  })
   expect(await svc(['admin', 'cards', 'exceptions', '--card', svcCardId])).toHaveLength(1)
 }
 

@@ -169,3 +169,30 @@ async function inTheConsole(browser: Browser, { merchantId, payoutId, day }: Pai
   const { status, json } = await browser.post('/payouts/run', { businessDay: day })
   expect([status, json.data.filter((each: { payoutId?: string }) => each.payoutId)]).toEqual([200, []])
 }
+
+/** A fee of a month that is over is invoiced, and the merchant reads its invoice. */
+export async function invoice({ server, svc }: Live, { client, merchantId }: LiveMerchant): Promise<void> {
+  const { tr } = payloadOf(await client.post('/api/v0/qr-code', {}))
+  const { paymentId } = payloadOf(await client.notify('/rails/upi/credits', creditOf(tr), RAIL_KEY))
+  // As if the payment had come and the fee had been set more than a month ago: a trigger would say that the fee is new.
+  await server.query(
+    `begin; set local session_replication_role = replica;
+     insert into merchant_fees (merchant_id, valid_from, basis_points, fixed_paise, created_at)
+       values ('${merchantId}', '2020-01-01', 100, 50, '2020-01-01'); commit`,
+  )
+  await server.query(
+    `update payments set created_at = now() - interval '40 days' where payment_id = '${paymentId}'`,
+  )
+  await server.query(
+    `update payout_positions set accrued_to = '2020-01-01', due_from = '2020-01-01' where merchant_id = '${merchantId}'`,
+  )
+  const [over] = await server.query<{ month: string }>(
+    `select to_char((now() - interval '40 days') at time zone 'Asia/Kolkata', 'YYYY-MM') as month`,
+  )
+  const [issued] = await svc(['admin', 'tax', 'issue', '--month', over!.month])
+  const { data } = payloadOf(await client.get('/api/v0/tax-documents'))
+  expect(data).toMatchObject([{ number: issued.number, kind: 'INVOICE', count: 1 }])
+  const path = `/api/v0/tax-documents/${data[0].documentId}`
+  expect(payloadOf(await client.get(path)).number).toBe(issued.number)
+  expect((await client.get(`${path}/pdf`)).text).toMatch(/^%PDF-/)
+}

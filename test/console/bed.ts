@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { BROWSER, newVisitor, openBrowser, SIZES, type Size, type Visitor } from '../harness/browser.ts'
 import { API, OWN } from '../harness/console.ts'
+import { SUPPLIER } from '../harness/invoices.ts'
 import { openService, type TestService } from '../harness/service.ts'
 import { type MoneyWorld, makeMoneyWorld } from './money-world.ts'
 import { makeWorld, type World } from './world.ts'
@@ -34,7 +35,7 @@ export class Bed {
   use(): this {
     beforeAll(async () => {
       ;[this.service, this.#browser] = await Promise.all([
-        openService({ env: { SIGN_IN_FAILURES_PER_MINUTE: '1000' } }),
+        openService({ env: { SIGN_IN_FAILURES_PER_MINUTE: '1000', ...SUPPLIER } }),
         openBrowser(),
       ])
     })

@@ -1,8 +1,16 @@
 import { listAlerts } from '@svc/console-api/alerts/alert-store'
 import { watchAlerts } from '@svc/console-api/alerts/watch-alerts'
+import { SETTLEMENT_FORMATS } from '@svc/core/bank-files/shipped-formats'
+import { readStatement } from '@svc/core/bank-files/statement-file'
 import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
+import { importSettlementFile, readSettlementFile } from '@svc/core/payments/settlements/settlement-file'
+import { createBankAccount } from '@svc/core/statements/bank-account'
+import { importStatement } from '@svc/core/statements/import-statement'
+import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { expect } from 'vitest'
+import { sourceOf } from '../harness/bank-files.ts'
+import { csvStatement } from '../harness/bank-statements.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { payloadOf } from '../harness/client.ts'
 import { operatorsOf } from '../harness/operators.ts'
@@ -24,6 +32,9 @@ export interface MoneyWorld {
   readonly exceptionId: string
   /** A notice of the bank without a reference. */
   readonly noticeId: string
+  /** A transfer of the bank with a line that fits nothing. */
+  readonly batchId: string
+  readonly batchUtr: string
 }
 
 const SHOP = 'Lakh Stores'
@@ -38,6 +49,7 @@ export async function makeMoneyWorld(service: TestService): Promise<MoneyWorld> 
   const { exceptionId } = captured.json.payload
   const noticeId = await unreadableNotice(service, 249.5)
   await openAlerts(service)
+  const { batchId, batchUtr } = await makeBankFiles(service)
   return {
     shopId,
     shopName: SHOP,
@@ -47,7 +59,38 @@ export async function makeMoneyWorld(service: TestService): Promise<MoneyWorld> 
     strayUtr,
     exceptionId,
     noticeId,
+    batchId,
+    batchUtr,
   }
+}
+
+/** A transfer with a line that fits nothing, and a statement with one. */
+async function makeBankFiles(service: TestService) {
+  const { database, random } = service.app.services
+  const bankAccountId = `bac_${'7'.repeat(26)}`
+  await database.operate((tx) =>
+    createBankAccount(tx, {
+      bankAccountId,
+      purpose: 'merchant_escrow',
+      name: 'Escrow at HDFC',
+      accountNumber: '50100012345678',
+      ifsc: 'HDFC0000123',
+      openingPaise: paise(0n),
+      openedOn: today(),
+      createdBy: 'operator asha',
+    }),
+  )
+  const batchUtr = 'HDFCN5260077'
+  const days = { zone: 'Asia/Kolkata', today: today() }
+  const transfer = `batchUtr,valueDate,netAmount,kind,reference,amount,date\n${batchUtr},${today()},77.00,payment,NOSUCHPAYMENT1,77.00,${today()}\n`
+  const format = SETTLEMENT_FORMATS['svc']!
+  const file = await readSettlementFile(sourceOf(transfer), { format, rail: 'upi', days })
+  const { done } = await importSettlementFile(service.app.services, file, { actor: 'operator asha' })
+  const line = { date: today(), paise: 5_500, reference: 'STRAY0000077' }
+  const statement = await readStatement(sourceOf(csvStatement(0, [line])), undefined, days)
+  const tools = { database, random, nowMs: () => Date.now(), timeZone: days.zone }
+  await importStatement(tools, statement, { bankAccountId, by: 'operator asha' })
+  return { batchUtr, batchId: done.batches[0]!.batchId }
 }
 
 const today = (): string => calendarDay(new Date(), 'Asia/Kolkata')

@@ -1,10 +1,29 @@
+import { lastDayOf } from '@svc/core/payments/gst'
+import { monthName } from '../../apps/console/src/words.ts'
 import type { MoneyWorld } from './money-world.ts'
 import type { World } from './world.ts'
 
+type Place = readonly [path: string, heading: string, seen: string]
+
+/** Pages of files of banks and of closing. */
+function placesOfBankFiles(world: MoneyWorld): readonly Place[] {
+  const closing = `/close/${lastDayOf(world.payoutDay.slice(0, 7))}`
+  return [
+    ['/settlements', 'Settlements', world.batchUtr],
+    ['/settlements/import', 'Import a settlement file', 'Drop a settlement file here'],
+    ['/settlements/open-lines', 'Lines that do not fit', 'NOSUCHPAYMENT1'],
+    [`/settlements/${world.batchId}`, `Transfer ${world.batchUtr}`, 'NOSUCHPAYMENT1'],
+    ['/statements', 'Bank statements', 'STRAY0000077'],
+    ['/statements/import', 'Import a bank statement', 'Drop a bank statement here'],
+    ['/close', 'Close', 'Running'],
+    [closing, monthName(world.payoutDay), 'Fees are in invoices'],
+    [`${closing}?tab=proof`, monthName(world.payoutDay), 'Escrow of merchants'],
+    [`${closing}?tab=tax`, monthName(world.payoutDay), 'GSTR-1'],
+  ]
+}
+
 /** Every page of the console with something on it: its path, its heading, and a text that is seen on it. */
-export const placesOf = (
-  world: World & MoneyWorld,
-): readonly (readonly [path: string, heading: string, seen: string])[] => [
+export const placesOf = (world: World & MoneyWorld): readonly Place[] => [
   ['/', 'Overview', 'The books add up'],
   ['/status', 'Status', 'Not stored by the service'],
   ['/alerts', 'Alerts', 'Notices in quarantine'],
@@ -49,6 +68,7 @@ export const placesOf = (
   ['/audit', 'Audit', 'card.status_changed'],
   ['/operators', 'Operators', world.viewer.name],
   ['/account', 'Your account', 'Change your password'],
+  ...placesOfBankFiles(world),
 ]
 
 /** Text that calls `pwned` if a page ever takes it for markup or script. */

@@ -8,8 +8,8 @@ import type { Json } from '../harness/client.ts'
 import { startProcess } from '../harness/processes.ts'
 import { MASTER_KEY, newDatabase } from '../harness/service.ts'
 
-/** The bank of the sandbox has confirmed no refund, so its notice goes to quarantine. */
-const OTHERS: Record<string, number> = { confirmRefund: 202 }
+/** The bank of the sandbox has confirmed no refund, so its notice goes to quarantine. A new sandbox has no month that is over. */
+const OTHERS: Record<string, number> = { confirmRefund: 202, getTaxDocument: 404, getTaxDocumentPdf: 404 }
 
 interface Shown {
   readonly operationId: string

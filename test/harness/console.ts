@@ -52,10 +52,12 @@ export class Browser {
       headers: {
         accept: 'application/problem+json, application/json',
         ...(this.cookie && { cookie: this.cookie }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && {
+          'content-type': Buffer.isBuffer(body) ? 'application/octet-stream' : 'application/json',
+        }),
         ...headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
     })
     explain(this.#baseUrl, `${method} ${path}`, response.statusCode, response.headers['x-request-id'])
     const text = await response.body.text()

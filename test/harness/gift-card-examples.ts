@@ -99,6 +99,31 @@ async function recordChanges(recorder: Recorder, { svcCardId, issuer, partner }:
     query: { limit: '2' },
   })
   await recorder.fails('listCardChanges', ...NOT_FOUND, issuer, missing)
+  await recordTransactions(recorder, { svcCardId, issuer, partner })
+}
+
+async function recordTransactions(
+  recorder: Recorder,
+  { svcCardId, issuer, partner }: IssuedCard,
+): Promise<void> {
+  const found = { headers: { partnerId: partner.partnerId }, params: { svcCardId } }
+  const missing = missingFor(partner)
+  await recorder.works('listCardTransactions', 'What happened on it', issuer, {
+    ...found,
+    query: { limit: '2' },
+  })
+  await recorder.fails('listCardTransactions', ...NOT_FOUND, issuer, missing)
+  await recorder.works('findCardTransactions', 'Loads of 500 rupees and more', issuer, {
+    query: { kind: 'load', amountFrom: '500', limit: '1' },
+  })
+  await recorder.fails('findCardTransactions', 'validation_failed', 'No amount', issuer, {
+    query: { amount: 'five' },
+  })
+  const period = { query: { from: '2026-01-01', to: '2026-01-31' } }
+  await recorder.works('getCardStatement', 'A month', issuer, { ...found, ...period })
+  await recorder.fails('getCardStatement', ...NOT_FOUND, issuer, { ...missing, ...period })
+  await recorder.works('getCardStatementPdf', 'A month, as a file', issuer, { ...found, ...period })
+  await recorder.fails('getCardStatementPdf', ...NOT_FOUND, issuer, { ...missing, ...period })
 }
 
 const missingFor = ({ partnerId }: TestPartner) => ({

@@ -1,8 +1,13 @@
+import { monthBefore } from '@svc/console-api/issue-invoices'
 import { newId } from '@svc/contract/id-kinds'
+import { accrueDueFees } from '@svc/core/payments/accrue-fees'
 import { issueInvoices } from '@svc/core/payments/issue-invoices'
+import type { TaxDocument } from '@svc/core/payments/tax-document'
+import { required } from '@svc/kernel/invariant'
+import { calendarDay } from '@svc/kernel/time'
 import { payloadOf } from './client.ts'
 import { giveAccount, giveFee } from './payouts.ts'
-import { creditOf, newCode, notifyCredit } from './qr-codes.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from './qr-codes.ts'
 import { asSuperuser, type TestService } from './service.ts'
 
 /** Settings of an installation that issues invoices. */
@@ -29,8 +34,14 @@ export async function newBilled(on: TestService, gstState: string): Promise<Bill
 }
 
 /** A payment that was accepted at an instant of the past, which a payout or an accrual has not passed yet. */
-export async function payAt(on: TestService, { merchantId, tr }: Billed, amount: number, at: string) {
-  const { paymentId } = payloadOf(await notifyCredit(on.client, creditOf(tr, { amount })))
+export async function payAt(
+  on: TestService,
+  { merchantId, tr }: Billed,
+  amount: number,
+  at: string,
+  utr = newUtr(),
+) {
+  const { paymentId } = payloadOf(await notifyCredit(on.client, creditOf(tr, { amount, utr })))
   await asSuperuser(on.db.database, async (db) => {
     await db.query('update payments set created_at = $2 where payment_id = $1', [paymentId, at])
     await db.query('update payout_positions set accrued_to = $2, due_from = $2 where merchant_id = $1', [
@@ -41,9 +52,24 @@ export async function payAt(on: TestService, { merchantId, tr }: Billed, amount:
 }
 
 /** Issues the invoices of a month. */
-export function issueMonth(on: TestService, month: string, merchantId?: string) {
+export function issueMonth(on: TestService, month: string, merchantId?: string, now = new Date()) {
   const { config, database, keyring, random } = on.app.services
-  const newDocumentId = () => newId('txd', Date.now(), random)
-  const issuing = { config, keyring, newDocumentId, month, merchantId, now: new Date() }
+  const ids = (prefix: 'txd' | 'evt') => newId(prefix, Date.now(), random)
+  const issuing = { config: { ...config, ...SUPPLIER }, keyring, newId: ids, month, merchantId, now }
   return database.operate((tx) => issueInvoices(tx, issuing))
+}
+
+/** The invoice of a merchant's only fee of the month before, of a payment by this code. */
+export async function newTaxDocument(on: TestService, of: Billed, amount = 249.5): Promise<TaxDocument> {
+  const month = monthBefore(calendarDay(new Date(), 'Asia/Kolkata'))
+  await payAt(on, of, amount, `${month}-15T12:00:00+05:30`)
+  await accrueDueFees(on.app.services)
+  const [document] = await issueMonth(on, month, of.merchantId)
+  return required(document, 'the payment has a fee')
+}
+
+/** The same of a merchant without a fee. */
+export async function newFirstInvoice(on: TestService, of: Billed): Promise<TaxDocument> {
+  await giveFee(on, of.merchantId, { basisPoints: 173, fixedPaise: 31n })
+  return newTaxDocument(on, of)
 }

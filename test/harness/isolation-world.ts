@@ -4,6 +4,7 @@ import { type ApiResponse, type Client, type Json, payloadOf } from './client.ts
 import { COINS } from './coins.ts'
 import { newRefundAndDispute } from './disputes.ts'
 import { newHooks } from './hooks.ts'
+import { newFirstInvoice } from './invoices.ts'
 import { type Ids, ROWS } from './isolation-rows.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from './partner.ts'
 import { giveAccount } from './payouts.ts'
@@ -16,6 +17,7 @@ export const IDS = new Set([
   'paymentId',
   'refundId',
   'payoutId',
+  'documentId',
   'svcCardId',
   'jobId',
   'coinConfigId',
@@ -43,7 +45,8 @@ export async function newMerchantTenant(service: TestService): Promise<Tenant> {
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
   const taken = await newRefundAndDispute(service, client, paymentId)
   const { payoutId } = payloadOf(await client.post('/sandbox/payouts', {}))
-  const ids = { qrCodeId: code.qrCodeId, paymentId, payoutId, ...taken, ...names }
+  const { documentId } = await newFirstInvoice(service, { ...merchant, tr: code.tr })
+  const ids = { qrCodeId: code.qrCodeId, paymentId, payoutId, documentId, ...taken, ...names }
   return { client, ids: { ...ids, ...(await newHooks(client)) } }
 }
 

@@ -49,5 +49,9 @@ export async function insertManyCards(
       true, jsonb_build_object('email', 'employee' || n || '@example.com', 'mobile', (6000000000 + n)::text, 'title',
         'Ms', 'firstName', 'First' || n, 'lastName', 'Last' || n),
       50000, 'trf_' || ${pad}, sha256(('h' || n)::bytea), now(), now() from ${series}, ${named}`)
+  await run(`insert into card_transactions (partner_id, transaction_id, svc_card_id, card_account_id, company_id, kind,
+      amount_paise, moved_paise, balance_paise, transfer_id, created_at)
+    select partner, 'ctx_' || ${pad}, 'card_' || ${pad}, account, company, 'load', 50000, 50000, 50000, 'trf_' || ${pad},
+      now() from ${series}, ${named}`)
   await admin.query('reset session_replication_role')
 }

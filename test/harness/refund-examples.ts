@@ -5,6 +5,7 @@ import { recordPayouts } from './payout-examples.ts'
 import { giveAccount } from './payouts.ts'
 import type { Recorder } from './recorder.ts'
 import type { TestMerchant, TestService } from './service.ts'
+import { recordTaxDocuments } from './tax-document-examples.ts'
 
 /** Examples of refunds of a payment, and of payouts. */
 interface MoneyOut {
@@ -22,6 +23,7 @@ export async function recordMoneyOut(
   await recordDisputes(recorder, { service, shop, paymentId })
   await giveAccount(service, merchant.merchantId)
   await recordPayouts(recorder, shop)
+  await recordTaxDocuments(recorder, { service, merchant, shop })
   await recordClock(recorder, service)
 }
 

@@ -1,4 +1,4 @@
-import { checkInvariants } from '@svc/app/invariants'
+import { checkInvariants } from '@svc/console-api/invariants'
 import { type Client, payloadOf } from './client.ts'
 import { creditOf, newCode, notifyCredit } from './qr-codes.ts'
 import { asSuperuser, RAIL_KEY, type TestService } from './service.ts'

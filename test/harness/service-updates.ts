@@ -155,6 +155,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   ],
   settlement_batches: ['lines_paise', 'net_paise', 'remainder_paise', 'status'],
   statement_lines: ['document_id', 'journal_id', 'journal_tenant', 'resolved_as', 'status'],
+  tax_series: ['last_number'],
   test_clocks: ['ahead_ms'],
   users: [
     'email',

@@ -157,6 +157,19 @@ test('while a registered key replaces another, clients that have the previous on
   await useCards(during, orderOf(own))
 })
 
+test('transactions and the statement of a card are those of the API', async () => {
+  const own = await newPartner(service)
+  const { cards } = partnerClient(proxy, own)
+  const { svcCardId } = await cards.create(orderOf(own))
+  await cards.create(orderOf(own))
+  const [load, ...more] = await cards.transactions(svcCardId, { limit: 1 }).take(5)
+  expect(load).toMatchObject({ kind: 'load', svcCardId, balance: load?.amount })
+  expect(more).toEqual([])
+  expect(await cards.listTransactions({ kind: 'load', limit: 1 }).take(5)).toHaveLength(2)
+  expect(await cards.listTransactions({ svcCardId, createdTo: '2026-01-01T00:00:00Z' }).take(5)).toEqual([])
+  expect(await cards.statement(svcCardId)).toMatchObject({ openingBalance: 0, lines: [load] })
+})
+
 test('after lost responses the same encrypted request is sent under the same key, and there is exactly one card', async () => {
   const careful = await newPartner(service)
   for (const jwe of [{ sharedKey: sharedKeyOf(careful) }, { publishedKey: 'RSA-OAEP-256' }] as const) {

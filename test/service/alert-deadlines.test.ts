@@ -1,10 +1,16 @@
 import { storedConditions } from '@svc/console-api/alerts/conditions'
+import { monthBefore } from '@svc/console-api/issue-invoices'
+import { accrueDueFees } from '@svc/core/payments/accrue-fees'
+import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
+import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
+import { issueMonth, newBilled, payAt } from '../harness/invoices.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
-import { cancel, creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
-import { openService, type TestService } from '../harness/service.ts'
+import { cancel, creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -25,6 +31,8 @@ async function overAt(now: Date): Promise<Record<string, string>> {
     'payout_late',
     'invoice_missing',
     'close_late',
+    'gst_due',
+    'batch_incomplete',
   ])
   return Object.fromEntries(
     found.filter(({ kind }) => deadlines.has(kind)).map(({ kind, severity }) => [kind, severity]),
@@ -76,4 +84,41 @@ test('a month without its invoices and one that is not closed open alerts from t
   expect(await kinds(4)).toEqual([])
   expect(await kinds(5)).toEqual(['invoice_missing'])
   expect((await kinds(10)).sort()).toEqual(['close_late', 'invoice_missing'])
+})
+
+test('GST of the month before that is not paid opens an alert from its day on, until it is paid', async () => {
+  const today = calendarDay(new Date(), 'Asia/Kolkata')
+  const month = monthBefore(today)
+  const of = await newBilled(service, '29')
+  await payAt(service, of, 100, `${month}-15T12:00:00+05:30`)
+  await accrueDueFees(service.app.services)
+  const [invoice] = await issueMonth(
+    service,
+    month,
+    of.merchantId,
+    new Date(`${today.slice(0, 7)}-02T12:00:00+05:30`),
+  )
+  const at = async (day: number) =>
+    (await overAt(new Date(`${today.slice(0, 7)}-${day}T12:00:00+05:30`)))['gst_due']
+  expect([await at(17), await at(18)]).toEqual([undefined, 'warning'])
+  const taxes = (['cgst', 'sgst', 'igst'] as const).map((name) => ({
+    account: `output_${name}` as const,
+    cashPaise: invoice![`${name}Paise`],
+    creditPaise: paise(0n),
+  }))
+  await operatorsOf(service.app.services.commands)
+    .open(moveOwnFunds)
+    .run({ kind: 'GST', month, taxes, reference: 'CPIN26110001', reason: 'return' })
+  expect(await at(18)).toBeUndefined()
+})
+
+test('a transfer whose lines do not add up opens an alert a day after its value date', async () => {
+  const valueDate = calendarDay(new Date(), 'Asia/Kolkata')
+  const lines = [{ kind: 'charge', amount: '-1.00' }]
+  const message = { batchUtr: newUtr(), valueDate, netAmount: '-1.18', lines }
+  expect(payloadOf(await service.client.notify('/rails/upi/settlements', message, RAIL_KEY))).toMatchObject({
+    status: 'INCOMPLETE',
+  })
+  const at = async (days: number) => (await overAt(inHours(24 * days)))['batch_incomplete']
+  expect([await at(0), await at(3)]).toEqual([undefined, 'warning'])
 })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { checkInvariants } from '@svc/app/invariants'
+import { checkInvariants } from '@svc/console-api/invariants'
 import { signNotice } from '@svc/server/http/notice-signature'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildHandwritten, startHandwritten } from '../../lab/bench/handwritten.ts'

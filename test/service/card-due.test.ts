@@ -1,4 +1,4 @@
-import { checkInvariants } from '@svc/app/invariants'
+import { checkInvariants } from '@svc/console-api/invariants'
 import type { KycStatus } from '@svc/core/cards/card-states'
 import { endDueCards } from '@svc/core/cards/end-card'
 import { setCardKyc } from '@svc/core/cards/set-card-kyc'

@@ -1,4 +1,4 @@
-import { checkInvariants } from '@svc/app/invariants'
+import { checkInvariants } from '@svc/console-api/invariants'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newIdentity, referenceTo, Terminal } from '../harness/card-rail.ts'

@@ -1,4 +1,4 @@
-import { checkInvariants } from '@svc/app/invariants'
+import { checkInvariants } from '@svc/console-api/invariants'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { signNotice } from '@svc/server/http/notice-signature'
 import { afterAll, beforeAll, expect, test } from 'vitest'

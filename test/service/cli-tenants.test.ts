@@ -53,6 +53,22 @@ test('svc cards create issues a card with an encrypted order; a repeat of its re
   expect(named).toMatchObject({ cardAccountId, companyName, firstName: 'Asha' })
 })
 
+test('svc cards transactions and statement show what happened on a card of the profile', async () => {
+  const profile = ['--profile', 'cards']
+  const { svcCardId } = await svc('cards', 'create', ...profile, '--amount', '300')
+  const load = { svcCardId, kind: 'load', amount: 300, balance: 300 }
+  expect(await svc('cards', 'transactions', svcCardId, ...profile)).toEqual([expect.objectContaining(load)])
+  expect(await svc('cards', 'transactions', svcCardId, '--kind', 'capture', ...profile)).toEqual([])
+  expect((await svc('cards', 'transactions', '--limit', '1', ...profile))[0]).toMatchObject(load)
+  expect(await svc('cards', 'statement', svcCardId, ...profile)).toMatchObject({
+    openingBalance: 0,
+    closingBalance: 300,
+    lines: [load],
+  })
+  const printed = await run('cards', 'statement', svcCardId, '--from', '2026-01-01', ...profile)
+  expect(printed.stdout).toContain('load')
+})
+
 test('svc api sends a compact JWE as it is, also where JSON is asked for', async () => {
   const { companyId, cardAccountId, sharedKey } = from.sandbox.incentivePartner
   const order = join(folder, 'order.json')

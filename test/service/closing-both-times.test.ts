@@ -117,10 +117,10 @@ test('what is not in order is named; it is closed for a reason and, where postin
   const check = await books('close', '--through', through, '--check')
   expect(check.code).toBe(1)
   expect(check.out.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([
-    { item: 'batches', ok: false, detail: expect.stringContaining('1 batches') },
+    { item: 'batches', ok: false, count: 1, detail: expect.stringContaining('1 batches') },
   ])
   expect(check.out.map(({ item }: { item: string }) => item)).toEqual(
-    expect.arrayContaining(['accrued', 'batches', 'old_lines', 'reconciled']),
+    expect.arrayContaining(['accrued', 'batches', 'statements', 'proof', 'old_lines', 'reconciled']),
   )
   expect((await books('close', '--through', through)).stderr).toContain('batches')
   const { database, keyring } = service.app.services

@@ -1,4 +1,4 @@
-import { checkInvariants } from '@svc/app/invariants'
+import { checkInvariants } from '@svc/console-api/invariants'
 import { endDueCards } from '@svc/core/cards/end-card'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checkInvariants } from '@svc/app/invariants'
+import { checkInvariants } from '@svc/console-api/invariants'
 import { forgetUsers } from '@svc/core/cards/forget-users'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Terminal } from '../harness/card-rail.ts'

@@ -1,4 +1,4 @@
-import { checkInvariants } from '@svc/app/invariants'
+import { checkInvariants } from '@svc/console-api/invariants'
 import { inviteMember, resetMemberFactor } from '@svc/console-api/portal/member-store'
 import { EVENT_TYPES } from '@svc/contract/events'
 import { endDueCards } from '@svc/core/cards/end-card'
@@ -33,6 +33,7 @@ import { COINS, newConfig, newUsers, voidConfirmedCoins } from '../harness/coins
 import { rebase } from '../harness/contract.ts'
 import { endedDispute } from '../harness/disputes.ts'
 import { expectFailure } from '../harness/failure.ts'
+import { newFirstInvoice } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
@@ -108,6 +109,8 @@ async function merchantEvents(): Promise<Json[]> {
       reference: 'LETTER0001',
       reason: 'letter of the bank',
     })
+  const { tr } = await newCode(service, tenant, { multipleUse: true })
+  await newFirstInvoice(service, { merchantId, tr })
   await giveAccount(service, merchantId)
   for (const outcome of ['FAILED', 'PAID']) payloadOf(await tenant.post('/sandbox/payouts', { outcome }))
   await cancel(tenant, plain.qrCodeId)
@@ -120,7 +123,7 @@ async function merchantEvents(): Promise<Json[]> {
   await invitedAndReset(merchantId)
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 32)
+  return feedOf(await service.as(merchant), 35)
 }
 
 /** A member who is invited, has a second factor, and loses it. */

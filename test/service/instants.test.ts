@@ -211,6 +211,11 @@ function moneyFields(browser: Browser): Record<string, Field> {
     ...named('console.exportPayouts', range(['createdFrom', 'createdTo'], rows('/payouts'))),
     ...named('console.exportRefunds', range(['createdFrom', 'createdTo'], rows('/refunds'))),
     ...named('console.exportCards', range(['createdFrom', 'createdTo'], rows('/cards'))),
+    ...named('console.listCardTransactions', range(['createdFrom', 'createdTo'], list('/card-transactions'))),
+    ...named(
+      'console.exportCardTransactions',
+      range(['createdFrom', 'createdTo'], rows('/card-transactions')),
+    ),
     ...named('console.exportRequests', range(['from', 'to'], rows('/requests'))),
     ...named('console.exportAudit', range(['from', 'to'], rows('/audit'))),
   }
@@ -281,6 +286,12 @@ async function pastFields(): Promise<Record<string, Field>> {
     instants: [longAgo, now],
     finds: (at) => at > longAgo,
   })
+  const transactions = (path: string) =>
+    range(['createdFrom', 'createdTo'], async (query) =>
+      reported(await issuer.get(`/api/v0/partner/${path}?${new URLSearchParams(query)}`), ({ data }) => ({
+        found: data.length > 0,
+      })),
+    )
   return {
     'console.showTrialBalance asOf': {
       send: async (asOf) =>
@@ -294,6 +305,8 @@ async function pastFields(): Promise<Record<string, Field>> {
     'getRefund asOf': asOf(shop, `${refunds}/${refundId}`),
     'getCard asOf': asOf(issuer, `/api/v0/partner/svcCard/${svcCardId}`),
     'getCardBalance asOf': asOf(issuer, `/api/v0/partner/svcCard/${svcCardId}/balance`),
+    ...named('listCardTransactions', transactions(`svcCard/${svcCardId}/transactions`)),
+    ...named('findCardTransactions', transactions('card-transactions')),
     'getCardAccount asOf': asOf(issuer, `/api/v0/partner/card-accounts/${partner.cardAccountId}`),
     'getCoinBalance asOf': asOf(issuer, `${COINS}/users/${partner.userId}/balance`),
   }

@@ -1,5 +1,5 @@
-import { checkInvariants, INVARIANTS, nameOf } from '@svc/app/invariants'
 import { keyMakerOf } from '@svc/console-api/as-operator'
+import { checkInvariants, INVARIANTS, nameOf } from '@svc/console-api/invariants'
 import { readStatement } from '@svc/core/bank-files/statement-file'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
@@ -8,6 +8,8 @@ import { accrueDueFees } from '@svc/core/payments/accrue-fees'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { changePayout } from '@svc/core/payments/change-payout'
 import { findAssignment } from '@svc/core/payments/find-suspense'
+import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
+import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { createBankAccount } from '@svc/core/statements/bank-account'
@@ -32,7 +34,7 @@ import { endedDispute, newDispute } from '../harness/disputes.ts'
 import { issueMonth, newBilled, payAt, SUPPLIER } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
-import { giveAccount } from '../harness/payouts.ts'
+import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { notifyRefund } from '../harness/refunds.ts'
 import { asSuperuser, MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
@@ -62,6 +64,7 @@ beforeAll(async () => {
   await advance(shop.merchantId, second)
   await importLines(['-590', '1700'])
   await bill()
+  await sweep()
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   await useCards(client, partner)
@@ -75,12 +78,32 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** A merchant with an invoice of a month that is over. */
+/** Fees of a payout, once capital of the owner is in the escrow, which the bank has settled nothing into. */
+async function sweep(): Promise<void> {
+  const { run } = operatorsOf(service.app.services.commands).open(moveOwnFunds)
+  const day = calendarDay(new Date(), 'Asia/Kolkata')
+  const of = { reason: 'by letter' }
+  await run({ ...of, kind: 'CAPITAL', reference: 'OWNFUNDS0001', amountPaise: paise(10_000_000_00n) })
+  await run({ ...of, kind: 'ESCROW', reference: 'OWNFUNDS0002', amountPaise: paise(9_000_000_00n) })
+  await run({ ...of, kind: 'SWEEP', reference: 'OWNFUNDS0003', through: day })
+}
+
+/** A merchant with an invoice of a month that is over, a credit note and a payout with both. */
 async function bill(): Promise<void> {
   const monthAgo = new Date(Date.now() - 31 * 86_400_000)
-  await payAt(service, await newBilled(service, '29'), 100, monthAgo.toISOString())
+  const billed = await newBilled(service, '29')
+  await payAt(service, billed, 1_000, monthAgo.toISOString())
   await accrueDueFees(service.app.services)
-  expect(await issueMonth(service, calendarDay(monthAgo, 'Asia/Kolkata').slice(0, 7))).toHaveLength(1)
+  const [invoice, ...more] = await issueMonth(service, calendarDay(monthAgo, 'Asia/Kolkata').slice(0, 7))
+  expect(more).toEqual([])
+  await operatorsOf(service.app.services.commands)
+    .open(issueCreditNote)
+    .run({ number: invoice!.number, feePaise: paise(1_00n), reason: 'by letter' })
+  const { merchantId } = billed
+  const payoutId = await sendPayoutOf(service, merchantId)
+  await operatorsOf(service.app.services.commands)
+    .open(changePayout)
+    .run({ merchantId, payoutId, step: { to: 'PAID', utr: newUtr() } })
 }
 
 /** Payments of one merchant, of which one is settled and one is told of twice with different words. */
@@ -299,10 +322,10 @@ const IDS = `select array(
   union all select notice_id from rail_notices union all select credit_id from bank_credits union all select utr from settlement_lines
   union all select refund_id from merchant_refunds union all select payout_id from payouts
   union all select dispute_id from disputes union all select journal_id from opening_balances
-  union all select line_id from statement_lines
+  union all select line_id from statement_lines union all select movement_id from own_funds_movements
   union all select adjustment_id from payment_adjustments
   union all select authorization_id from card_authorizations union all select message_id from card_messages
-  union all select journal_id from journals union all select 'txd_1'
+  union all select journal_id from journals union all select 'txd_1' union all select document_id from tax_documents
   union all select account_id from ledger_accounts union all select user_id from users
   union all select tenant_id from tenants union all select key from idempotency_keys) as ids`
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { newDispute } from '../harness/disputes.ts'
 import { schemeOf } from '../harness/documents.ts'
+import { newFirstInvoice } from '../harness/invoices.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
@@ -30,7 +31,8 @@ beforeAll(async () => {
   await giveAccount(service, owner.merchantId)
   const { payoutId } = payloadOf(await ownerClient.post('/sandbox/payouts', {}))
   const disputeId = await newDispute(service, paymentId)
-  foreignIds = { qrCodeId: code.qrCodeId, paymentId, refundId, disputeId, payoutId }
+  const { documentId } = await newFirstInvoice(service, { ...owner, tr: code.tr })
+  foreignIds = { qrCodeId: code.qrCodeId, paymentId, refundId, disputeId, payoutId, documentId }
 })
 afterAll(() => service.close())
 
@@ -51,6 +53,7 @@ test('on every merchant operation with an id, another’s id gets the same bytes
     refundId: `rfd_${'0'.repeat(26)}`,
     disputeId: `dsp_${'0'.repeat(26)}`,
     payoutId: `pyo_${'0'.repeat(26)}`,
+    documentId: `txd_${'0'.repeat(26)}`,
   }
   /** Of operations that need one before they look for what the path names. */
   const bodies: Record<string, object> = {

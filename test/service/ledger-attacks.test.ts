@@ -45,7 +45,7 @@ const journal = (
   kind: string,
   [debit, credit]: readonly [string, string],
   paise: number | bigint,
-  { id = 'attack', object = 'x', reference = 'ATTACK0001' } = {},
+  { id = '01k0attack0000000000000012', object = 'x', reference = 'ATTACK0001' } = {},
 ): string =>
   `insert into journals (tenant_id, journal_id, kind, effective_date, reference, legs, at)
      values ('${tenantId}', 'jrn_${id}', '${kind}', current_date, '${reference}', 1, now());

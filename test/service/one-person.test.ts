@@ -65,6 +65,16 @@ const ALONE: Readonly<Record<string, string>> = {
 const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
   'console.setBankAccount': 'who set it approves no payout to it',
   'console.setMerchantFee': 'of later payments',
+  'console.importSettlement':
+    'what the bank says that it has transferred; a line goes to what it is of alone',
+  'console.readSettlement': 'moves nothing',
+  'console.readStatement': 'moves nothing',
+  'console.matchStatementLine': 'what the bank says of our own accounts is what the books have',
+  'console.unmatchStatementLine': 'takes back what the match of our own account had posted',
+  'console.assignStatementLine': 'moves nothing',
+  'console.closeBookMonth': 'moves nothing; despite something open it waits for another person by itself',
+  'console.accrueBookMonth': 'enters the fees that the service enters by itself',
+  'console.issueTaxDocuments': 'moves nothing',
   'console.importStatement': 'what the bank says of our own accounts; what is resolved by hand waits',
   'console.confirmReturn': 'money that was to be returned has left',
   'console.approvePosting': 'is the second person',

@@ -197,6 +197,8 @@ const WITHOUT: readonly string[] = [
   'createUser',
   'deactivateCoinConfig',
   'payQrCode',
+  'readSettlement',
+  'readStatement',
   'refundToCard',
   'rejectPosting',
   'replayWebhook',
@@ -211,6 +213,7 @@ const WITHOUT: readonly string[] = [
   'updateCardAccount',
   'updateCoinConfig',
   'updateCompany',
+  'verifyBookMonths',
 ]
 
 test('an operation that changes something requires a recent sign-in, unless it moves neither money nor rights', () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encryptOrders, upload } from '../harness/bulk.ts'
+import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { asCoinPartner, newConfig } from '../harness/coins.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
@@ -7,7 +8,7 @@ import { type DocumentedOperation, documentedOperations } from '../harness/docum
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
-import { openService, type TestService } from '../harness/service.ts'
+import { MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 let service: TestService
 let browser: Browser
@@ -17,6 +18,16 @@ let partner: Client
 let ids: Record<string, string>
 /** What an operation needs besides, by its name. */
 let needs: Record<string, Record<string, string>>
+
+/** The last day of a month that is closed. */
+const CLOSED = '2020-01-31'
+/** A transfer of the bank that takes a charge. */
+const CHARGED = {
+  batchUtr: 'HDFCN526001',
+  valueDate: new Date().toISOString(),
+  netAmount: -1,
+  lines: [{ kind: 'charge', amount: -1 }],
+}
 
 beforeAll(async () => {
   service = await openService()
@@ -38,8 +49,14 @@ beforeAll(async () => {
     coinConfigId: (await newConfig(await asCoinPartner(service.client, rewards))).coinConfigId,
     endpointId: payloadOf(await partner.post('/api/v0/webhook-endpoints', endpoint)).endpointId,
     accountId: `card_funding:${cardAccountId}`,
+    batchId: payloadOf(await service.client.notify('/rails/upi/settlements', CHARGED, RAIL_KEY)).batchId,
+    through: CLOSED,
     userId,
   }
+  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+  const close = ['books', 'close', '--through', CLOSED, '--despite', 'no statements of then']
+  const closed = await runHere(['admin', ...close], env)
+  expect(closed, closed.stderr).toMatchObject({ code: 0 })
   const range = { from: '2020-01-01T00:00:00Z', to: '2021-01-01T00:00:00Z' }
   needs = {
     searchCards: { companyId, cardAccountId },

@@ -1,4 +1,4 @@
-import { checkInvariants } from '@svc/app/invariants'
+import { checkInvariants } from '@svc/console-api/invariants'
 import { idFloor } from '@svc/contract/id-kinds'
 import { forgetEvents } from '@svc/core/webhooks/feed-horizon'
 import type pg from 'pg'

@@ -25,8 +25,11 @@ afterAll(async () => {
   await rm(place, { recursive: true, force: true })
 })
 
-/** The bank of the sandbox has confirmed no refund, so its notice goes to quarantine. */
-const OTHERS: Record<string, number> = { confirmRefund: 202 }
+/**
+ * The bank of the sandbox has confirmed no refund, so its notice goes to quarantine; and no month of its merchants is over,
+ * so that they have no invoice.
+ */
+const OTHERS: Record<string, number> = { confirmRefund: 202, getTaxDocument: 404, getTaxDocumentPdf: 404 }
 
 /** What the page of the reference sends when a reader presses "Test request". */
 async function press(path: string, method: string, operation: Json, document: Json, cookie: string) {

@@ -1,6 +1,7 @@
 import { payoutPdf } from '@svc/server/statements/payout-pdf'
 import { extractText, getDocumentProxy } from 'unpdf'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Terminal } from '../harness/card-rail.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
@@ -80,6 +81,21 @@ test('the statement of a payout shows how it adds up, exact to the paisa, in API
   }
   const audit = (await viewer.get(`/audit?action=statement.exported&target=${payoutId}`)).json.data
   expect(audit).toHaveLength(1)
+})
+
+test('the statement of a card has the balances and each movement with its merchant', async () => {
+  const partner = await newPartner(service)
+  const client = await asPartner(service.client, partner)
+  const { svcCardId, token } = payloadOf(await createCard(client, partner))
+  const shop = { merchantName: 'Corner Shop', merchantPlace: 'Pune', rrn: '633412000001' }
+  await new Terminal(service.client, token).capture(12.5, shop)
+  const { authorization, partnerid, cookie } = client.headers as Record<string, string>
+  const headers = { authorization: authorization!, partnerid: partnerid!, cookie: cookie! }
+  const { bytes, type } = await download(`/api/v0/partner/svcCard/${svcCardId}/statement.pdf`, headers)
+  expect(type).toBe('application/pdf')
+  const text = await textOf(bytes)
+  for (const said of ['Card statement', svcCardId, 'Corner Shop, Pune, 633412000001', '₹12.50', '₹487.50'])
+    expect(text).toContain(said)
 })
 
 test('the statement of a card account has the balances and movements of the period', async () => {

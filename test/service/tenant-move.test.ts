@@ -2,14 +2,17 @@ import { type CellDatabase, connectCell } from '@svc/app/cells/cell-connection'
 import { companions, type MoveOptions, moveTenant } from '@svc/app/cells/move-tenant'
 import { NOT_REPLICATED, tenantTables } from '@svc/app/cells/moved-tables'
 import type { Travel } from '@svc/app/cells/replication'
-import { checkInvariants } from '@svc/app/invariants'
+import { checkInvariants } from '@svc/console-api/invariants'
+import { changePayout } from '@svc/core/payments/change-payout'
 import { linkMerchant } from '@svc/core/tenants/merchant'
+import { calendarDay } from '@svc/kernel/time'
 import { verifyChains } from '@svc/platform/audit-chain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openCells, type TestCells } from '../harness/cells.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
-import { newRefundAndDispute } from '../harness/disputes.ts'
+import { newRefundAndDispute, utrOf } from '../harness/disputes.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
@@ -187,7 +190,7 @@ test(
 )
 
 test(
-  'a merchant moves with its fees, refunds, disputes, settled batches and payouts; the books of both cells stay whole',
+  'a merchant moves with its fees, refunds, disputes, settled batches, payouts and a sweep; the books of both cells stay whole',
   async () => {
     const { client, merchantId, paymentId } = await shopWith(cells.a, 500)
     await giveAccount(cells.a, merchantId)
@@ -198,15 +201,22 @@ test(
     const batch = {
       batchUtr: newUtr(),
       valueDate: new Date().toISOString(),
-      netAmount: 298,
+      netAmount: 798,
       lines: [
+        { kind: 'payment', reference: await utrOf(cells.a, paymentId), amount: 500 },
         { kind: 'payment', reference: utr, amount: 300 },
         { kind: 'payment', reference: newUtr(), amount: 5 },
         { kind: 'charge', amount: -7 },
       ],
     }
     payloadOf(await cells.a.client.notify('/rails/upi/settlements', batch, RAIL_KEY))
-    await sendPayoutOf(cells.a, merchantId)
+    const payoutId = await sendPayoutOf(cells.a, merchantId)
+    const paid = { merchantId, payoutId, step: { to: 'PAID', utr: newUtr() } } as const
+    await operatorsOf(cells.a.app.services.commands).open(changePayout).run(paid)
+    const through = calendarDay(new Date(), 'Asia/Kolkata')
+    const sweep = ['books', 'sweep', '--through', through, '--reference', newUtr(), '--reason', 'monthly']
+    const swept = await runHere(['admin', ...sweep], cells.settings('a'))
+    expect(swept, swept.stderr).toMatchObject({ code: 0 })
     await requireWhole(cells.a)
 
     for (const from of ['a', 'b'] as const) {

@@ -90,6 +90,13 @@ export async function responseOf<Data>(call: Promise<HttpResponse<Data>>): Promi
   throw failed
 }
 
+/** A file as the body of a request, as it is. */
+export const fileAsBody = (file: File) => ({
+  body: file as never,
+  bodySerializer: (body: unknown) => body as File,
+  headers: { 'content-type': 'application/octet-stream' },
+})
+
 type RowOf<Operations> = Operations extends {
   get: { responses: { 200: { content: { 'application/json': { data: readonly (infer Row)[] } } } } }
 }

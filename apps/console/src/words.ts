@@ -38,8 +38,31 @@ const labelIn =
   (value: string): string =>
     list.find((entry) => entry.value === value)?.label ?? sentenceCase(value)
 
+/** What our accounts at banks are for. */
+export const PURPOSES = [
+  { value: 'merchant_escrow', label: 'Escrow of merchants' },
+  { value: 'ppi_escrow', label: 'Escrow of cards' },
+  { value: 'own_funds', label: 'Own funds' },
+] as const
+
+const NUMBER = new Intl.NumberFormat('en-IN')
+const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+/** The month of a day, such as `October 2026`. */
+export const monthName = (day: string): string => {
+  const at = new Date(`${day}T00:00:00Z`)
+  return Number.isNaN(at.getTime()) ? day : MONTH.format(at)
+}
+
+/** How many lines, such as `1 line`. */
+export const linesText = (lines: number): string => (lines === 1 ? '1 line' : `${NUMBER.format(lines)} lines`)
+
+/** Whose transfers are settled. */
+export const railLabel = (rail: string): string => (rail === 'card' ? 'Card network' : 'Bank of UPI')
+
 export const productLabel = labelIn(PRODUCTS)
 export const accountTypeLabel = labelIn(ACCOUNT_TYPES)
+export const purposeLabel = labelIn(PURPOSES)
 
 /** Names of a person, as far as they are known. */
 export const personName = (person: { title?: string; firstName?: string; lastName?: string }): string =>

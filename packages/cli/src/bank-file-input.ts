@@ -1,10 +1,10 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { type FieldsOf, type FileFormat, readFormat } from '@svc/core/bank-files/file-format'
 import { ColumnMissing, FileRejected, type FileSource } from '@svc/core/bank-files/file-source'
-import type { LineProblem, ReadingDays } from '@svc/core/bank-files/line-reader'
+import type { ReadingDays } from '@svc/core/bank-files/line-reader'
 import { problemText, type ReadFile } from '@svc/core/bank-files/read-bank-file'
-import { furthestAhead } from '@svc/core/ledger/transfers-since'
-import { calendarDay } from '@svc/kernel/time'
+import { readingDays as readingDaysOf } from '@svc/core/bank-files/reading-days'
+import { systemClock } from '@svc/kernel/time'
 import type { Command } from 'commander'
 import type { CommandContext } from './context.ts'
 import { parseJsonText, readText } from './read-text.ts'
@@ -63,12 +63,9 @@ export async function chooseFormat(
   return rejecting(async () => readFormat(json, fields))
 }
 
-/** Days of files are held against the furthest clock of the installation (decision X27). */
-export async function readingDays({ config, database }: CommandContext): Promise<ReadingDays> {
-  const aheadMs = await database.operate((tx) => furthestAhead(tx))
-  const zone = config.BUSINESS_TIME_ZONE
-  return { zone, today: calendarDay(new Date(Date.now() + aheadMs), zone) }
-}
+/** Days of files, by the clock of this machine. */
+export const readingDays = (context: CommandContext): Promise<ReadingDays> =>
+  readingDaysOf(context, systemClock)
 
 /** A file that is refused is a mistake of the person at the keyboard. */
 export async function rejecting<T>(work: () => Promise<T>, nameColumns = 'Give --format.'): Promise<T> {
@@ -100,7 +97,3 @@ export function reportProblems(
   process.stderr.write(`${list}\n`)
   process.exitCode = 1
 }
-
-/** As JSON has them. */
-export const problemsToWire = (problems: readonly LineProblem[]) =>
-  problems.map(({ line, column, reason }) => ({ line, column, reason }))

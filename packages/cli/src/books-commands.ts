@@ -15,6 +15,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { type Command, InvalidArgumentError } from 'commander'
 import { addClosingCommands } from './closing-commands.ts'
 import { withInstallation } from './context.ts'
+import { addOwnFundsCommands } from './own-funds-commands.ts'
 import { readDay } from './payout-print.ts'
 import { type Printed, printTable } from './print.ts'
 import { addProofCommand } from './proof-command.ts'
@@ -48,6 +49,7 @@ export function addBooksCommands(program: Command): void {
   addClosingCommands(books)
   addSettleCommand(books)
   addProofCommand(books)
+  addOwnFundsCommands(books)
   books
     .command('statement <accountId>')
     .description('print an account: opening balance, every line with the balance after it, closing balance')

@@ -11,12 +11,14 @@ import { setCardKyc } from '@svc/core/cards/set-card-kyc'
 import { formatRupees } from '@svc/kernel/money'
 import { systemClock } from '@svc/kernel/time'
 import type { AnyCommand } from '@svc/platform/command'
+import { cardTransaction } from '@svc/server/cards/card-transactions'
 import { newestChanges } from '@svc/server/cards/list-card-changes'
 import type { Command } from 'commander'
 import { addEndCommands } from './card-end-commands.ts'
 import { addExceptionCommands } from './card-exception-commands.ts'
 import { addIssueCommand } from './card-issue-command.ts'
 import { type CommandContext, cliActor, withInstallation } from './context.ts'
+import { addNounList } from './noun-commands.ts'
 import { printJson, printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -53,6 +55,15 @@ export function addCardCommands(program: Command): void {
         )
       }),
     )
+  addNounList(
+    card.command('transactions').description('what happened on cards: authorisations and movements of money'),
+    cardTransaction,
+    {
+      by: 'svcCardId',
+      description: 'list transactions of all cards, or of one',
+      example: 'svc admin cards transactions list card_… --kind capture',
+    },
+  )
   addIssueCommand(card, async (context, svcCardId, json) =>
     printCard(context, await findCard(context, svcCardId), json),
   )

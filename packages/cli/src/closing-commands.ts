@@ -1,18 +1,9 @@
-import { checkClosing } from '@svc/app/closing-checks'
+import { checkClosing, closeBooks } from '@svc/console-api/closing-checks'
 import { fail } from '@svc/contract/errors'
-import {
-  type Closing,
-  closePeriod,
-  knownAtClosing,
-  listClosings,
-  verifyClosings,
-} from '@svc/core/ledger/closing'
-import { priorPeriodItems } from '@svc/core/ledger/prior-period'
+import { type Closing, knownAtClosing, listClosings, verifyClosings } from '@svc/core/ledger/closing'
+import { priorPeriodItems, priorPeriodItemToWire } from '@svc/core/ledger/prior-period'
 import { accrueThrough } from '@svc/core/payments/accrue-fees'
-import { openItems } from '@svc/core/payments/closing-checks'
-import { formatRupees } from '@svc/kernel/money'
 import { isDay } from '@svc/kernel/time'
-import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
@@ -112,6 +103,15 @@ async function accrue({ through, json = false }: Json & { through: string }): Pr
   printRecord({ through, payments }, json)
 }
 
+const WHAT_TO_DO: Readonly<Record<string, string>> = {
+  accrued: 'svc admin books accrue',
+  batches: 'svc admin settlement batches',
+  invoices: 'svc admin tax issue',
+  old_lines: 'svc admin settlement differences',
+  proof: 'svc admin books proof',
+  statements: 'svc admin statement import',
+}
+
 interface Close extends Json {
   readonly through: string
   readonly check?: boolean
@@ -124,12 +124,7 @@ async function close({ through, check = false, despite, json = false }: Close): 
   const closing = await withInstallation(async (context) => {
     const by = await moneyActor(context)
     const { config, database, keyMaker } = context
-    const isRepeat = (await database.report(listClosings)).some((each) => each.through === through)
-    const found = isRepeat ? [] : await checkClosing(context, through)
-    const open = found.filter(({ ok }) => !ok).map(({ item }) => item)
-    const requested = { through, by, timeZone: config.BUSINESS_TIME_ZONE, open, despite, openItems }
-    const work = (tx: Tx) => closePeriod(tx, keyMaker.keyring, requested)
-    return database.operate(work, 'read committed', { actor: by }, 'long')
+    return closeBooks({ config, database, keyring: keyMaker.keyring }, { through, by, despite })
   })
   if ('isRequested' in closing) {
     printRecord({ ...closing }, json)
@@ -142,7 +137,10 @@ async function close({ through, check = false, despite, json = false }: Close): 
 async function printChecks(through: string, json: boolean): Promise<void> {
   const found = await withInstallation((context) => checkClosing(context, through))
   printRows(
-    found.map((each) => ({ ...each })),
+    found.map(({ detail, ...each }) => {
+      const toDo = each.ok ? undefined : WHAT_TO_DO[each.item]
+      return { ...each, detail: toDo === undefined ? detail : `${detail}: ${toDo}` }
+    }),
     json,
   )
   if (found.some(({ ok }) => !ok)) process.exitCode = 1
@@ -161,15 +159,7 @@ async function priorPeriod({ through, ...printed }: Printed & { through: string 
       'long',
     ),
   )
-  printTable(
-    items.map(({ unit, amount, at, reference, ...item }) => ({
-      ...item,
-      at: at.toISOString(),
-      amount: unit === 'INR' ? formatRupees(amount) : String(amount),
-      reference: reference ?? '',
-    })),
-    printed,
-  )
+  printTable(items.map(priorPeriodItemToWire), printed)
 }
 
 async function verify({ json = false }: Json): Promise<void> {

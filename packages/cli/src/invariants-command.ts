@@ -1,4 +1,4 @@
-import { checkInvariants, type InvariantReport } from '@svc/app/invariants'
+import { checkInvariants, type InvariantReport } from '@svc/console-api/invariants'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { printJson, printRows } from './print.ts'

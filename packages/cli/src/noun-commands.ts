@@ -29,6 +29,10 @@ function optionOf(name: string, { description, enum: choices }: FilterSchema): O
 interface ListFace {
   readonly description: string
   readonly example: string
+  /** Name of the command, where it is not `list`. */
+  readonly name?: string
+  /** How many it prints by default. */
+  readonly limit?: number
   /** The filter that is the argument of the command. */
   readonly by?: string
   /** Reads that argument. */
@@ -39,15 +43,15 @@ interface ListFace {
 export function addNounList<R extends object>(
   group: Command,
   noun: Resource<R>,
-  { by, read = String, description, example }: ListFace,
+  { by, name = 'list', limit: most = 50, read = String, description, example }: ListFace,
 ): void {
-  const command = group.command(by === undefined ? 'list' : `list [${by}]`).description(description)
-  for (const [name, { schema }] of Object.entries(noun.filters))
-    if (name !== by) command.addOption(optionOf(name, schema as FilterSchema))
+  const command = group.command(by === undefined ? name : `${name} [${by}]`).description(description)
+  for (const [filter, { schema }] of Object.entries(noun.filters))
+    if (filter !== by) command.addOption(optionOf(filter, schema as FilterSchema))
   const sorts = ['-created', 'created', ...Object.keys(noun.sorts ?? {})]
   command
     .addOption(new Option('--sort <order>', 'newest first by default').choices(sorts))
-    .option('--limit <count>', 'how many', readCount, 50)
+    .option('--limit <count>', 'how many', readCount, most)
     .option('--csv', 'print CSV')
     .option('--json', 'print JSON')
     .addHelpText('after', `\nExample:\n  ${example}`)
@@ -69,20 +73,28 @@ async function printRecords<R extends object>(
   limit: number,
   printed: Printed,
 ): Promise<void> {
-  const wire = toRecord(noun, 'operator')
-  const records = await withInstallation(async ({ config: { BUSINESS_TIME_ZONE }, database }) => {
-    const found: R[] = []
-    for (let after: string | undefined; found.length < limit; ) {
-      const size = String(Math.min(PAGE_MAX, limit - found.length))
-      const wanted = { ...given, limit: size, uncounted: true, ...(after !== undefined && { after }) }
-      const { data, next } = await database.report((tx) => readRows(tx, noun, ALL, wanted))
-      found.push(...data)
-      if (next === undefined) break
-      after = next
-    }
-    return found.map((row) => wire(row, BUSINESS_TIME_ZONE))
-  })
+  const records = await withInstallation((context) => readRecords(context, noun, given, limit))
   printNouns(noun, records, printed)
+}
+
+/** So many records of a noun that fit, as the API returns them to operators. */
+export async function readRecords<R extends object>(
+  { config: { BUSINESS_TIME_ZONE }, database }: CommandContext,
+  noun: Resource<R>,
+  given: Readonly<Record<string, unknown>>,
+  limit: number,
+): Promise<object[]> {
+  const wire = toRecord(noun, 'operator')
+  const found: R[] = []
+  for (let after: string | undefined; found.length < limit; ) {
+    const size = String(Math.min(PAGE_MAX, limit - found.length))
+    const wanted = { ...given, limit: size, uncounted: true, ...(after !== undefined && { after }) }
+    const { data, next } = await database.report((tx) => readRows(tx, noun, ALL, wanted))
+    found.push(...data)
+    if (next === undefined) break
+    after = next
+  }
+  return found.map((row) => wire(row, BUSINESS_TIME_ZONE))
 }
 
 /** Records for people, or the same JSON and CSV as the API and the export of the console. */

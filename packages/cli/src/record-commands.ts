@@ -1,4 +1,5 @@
-import type { Command } from 'commander'
+import { TRANSACTION_KINDS } from '@svc/core/cards/card-transaction'
+import { type Command, Option } from 'commander'
 import { readCount } from './read-count.ts'
 import { openProfile, pathWith, type RemoteOptions, remote, show } from './remote.ts'
 import { addCreateCard } from './remote-card-command.ts'
@@ -13,6 +14,16 @@ interface CardOptions extends RemoteOptions {
   readonly company: string
   readonly account: string
   readonly card?: string
+}
+
+interface TransactionOptions extends RemoteOptions {
+  readonly kind?: string
+  readonly limit: number
+}
+
+interface StatementOptions extends RemoteOptions {
+  readonly from?: string
+  readonly to?: string
 }
 
 /** Payments of a merchant and cards of a partner, as the tenant of a profile reads them. */
@@ -76,5 +87,35 @@ function addCards(program: Command): void {
         await session.call<object>('GET', `/api/v0/partner/svcCard/${encodeURIComponent(svcCardId)}`),
         options,
       )
+    })
+  addTransactions(cards)
+}
+
+function addTransactions(cards: Command): void {
+  remote(cards.command('transactions [svcCardId]'))
+    .description('list transactions of all cards, or of one, newest first')
+    .addOption(new Option('--kind <kind>', 'only these').choices(TRANSACTION_KINDS))
+    .option('--limit <count>', 'how many', readCount, 50)
+    .addHelpText('after', '\nExample:\n  svc cards transactions card_… --kind capture')
+    .action(async (svcCardId: string | undefined, options: TransactionOptions) => {
+      const { kind, limit } = options
+      const session = await openProfile(options, 'partner')
+      const path = pathWith('/api/v0/partner/card-transactions', { svcCardId, kind, limit })
+      show((await session.call<{ data: readonly object[] }>('GET', path)).data, options)
+    })
+  remote(cards.command('statement <svcCardId>'))
+    .description('show what moved the balance of a card, by default this month until today')
+    .option('--from <day>', 'the first day, YYYY-MM-DD')
+    .option('--to <day>', 'the last day, YYYY-MM-DD')
+    .addHelpText('after', '\nExample:\n  svc cards statement card_… --from 2026-04-01')
+    .action(async (svcCardId: string, options: StatementOptions) => {
+      const { from, to } = options
+      const session = await openProfile(options, 'partner')
+      const path = pathWith(`/api/v0/partner/svcCard/${encodeURIComponent(svcCardId)}/statement`, {
+        from,
+        to,
+      })
+      const statement = await session.call<{ lines: readonly object[] }>('GET', path)
+      show(options.json ? statement : statement.lines, options)
     })
 }

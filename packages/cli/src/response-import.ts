@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { canonicalWord, type FileFormat } from '@svc/core/bank-files/file-format'
-import { readBankFile } from '@svc/core/bank-files/read-bank-file'
+import { problemsToWire, readBankFile } from '@svc/core/bank-files/read-bank-file'
 import {
   type BankOutcome,
   type BankResponse,
@@ -15,7 +15,6 @@ import {
   type BankFileOptions,
   chooseFormat,
   fileSource,
-  problemsToWire,
   readingDays,
   rejecting,
   reportProblems,

@@ -1,20 +1,13 @@
-import { BATCH_STATUSES, SETTLEMENT_RAILS, type SettlementRail } from '@svc/core/payments/settlements/batch'
 import {
   type DifferenceKind,
   type SettlementDifference,
   settlementDifferences,
 } from '@svc/core/payments/settlements/differences'
-import { countBatch } from '@svc/core/payments/settlements/import-settlement'
-import {
-  batchLineToWire,
-  findBatch,
-  linesOfBatch,
-  listBatches,
-  settlementBatchToWire,
-} from '@svc/core/payments/settlements/list-batches'
 import { formatRupees } from '@svc/kernel/money'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { settlement, settlementLine } from '@svc/server/payments/settlement-resource'
+import { type Command, InvalidArgumentError } from 'commander'
 import { withInstallation } from './context.ts'
+import { addNounList, printNouns, readRecords } from './noun-commands.ts'
 import { type Printed, printJson, printTable } from './print.ts'
 import { addSettlementImport } from './settlement-import.ts'
 import { UsageError } from './usage-error.ts'
@@ -34,11 +27,11 @@ const WHAT_TO_DO: Readonly<Record<DifferenceKind, string>> = {
 }
 
 export function addSettlementCommands(program: Command): void {
-  const settlement = program
+  const group = program
     .command('settlement')
     .description('what the bank has paid: import its settlement files, list what does not fit')
-  addSettlementImport(settlement)
-  settlement
+  addSettlementImport(group)
+  group
     .command('differences')
     .description(
       'list lines without a payment, lines of another amount, and payments that the bank has not paid',
@@ -48,26 +41,17 @@ export function addSettlementCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin settlement differences --days 3 --csv > differences.csv')
     .action(printDifferences)
-  addBatchCommands(settlement)
+  addBatchCommands(group)
 }
 
-function addBatchCommands(settlement: Command): void {
-  settlement
-    .command('batches')
-    .description('list the transfers of the bank and the card network, newest first')
-    .addOption(new Option('--status <status>', 'only these').choices([...BATCH_STATUSES]))
-    .addOption(new Option('--rail <rail>', 'only of this rail').choices([...SETTLEMENT_RAILS]))
-    .option('--csv', 'print CSV')
-    .option('--json', 'print JSON')
-    .action(async ({ status, rail, ...printed }: BatchesOptions) =>
-      printTable(
-        await withInstallation(({ database }) =>
-          database.report((tx) => listBatches(tx, { status, rail, limit: DIFFERENCES_MAX })),
-        ),
-        printed,
-      ),
-    )
-  settlement
+function addBatchCommands(group: Command): void {
+  addNounList(group, settlement, {
+    name: 'batches',
+    limit: DIFFERENCES_MAX,
+    description: 'list the transfers of the bank and the card network, newest first',
+    example: 'svc admin settlement batches --status INCOMPLETE',
+  })
+  group
     .command('batch <id>')
     .description('show a transfer with its lines, by its id or its reference')
     .option('--csv', 'print CSV')
@@ -76,21 +60,16 @@ function addBatchCommands(settlement: Command): void {
     .action(printBatch)
 }
 
-interface BatchesOptions extends Printed {
-  readonly status?: string
-  readonly rail?: SettlementRail
-}
-
 async function printBatch(id: string, printed: Printed): Promise<void> {
-  const { record, lines } = await withInstallation(async ({ database }) => {
-    const batch = await database.report((tx) => findBatch(tx, id))
-    if (!batch) throw new UsageError(`There is no transfer ${id}: svc admin settlement batches`)
-    const counts = await countBatch(database, batch.batchId)
-    const found = await database.report((tx) => linesOfBatch(tx, batch.batchId, DIFFERENCES_MAX))
-    return { record: settlementBatchToWire(batch, counts), lines: found.map(batchLineToWire) }
+  const { record, lines } = await withInstallation(async (context) => {
+    const [record] = await readRecords(context, settlement, { q: id }, 1)
+    if (!record) throw new UsageError(`There is no transfer ${id}: svc admin settlement batches`)
+    const { batchId } = record as { readonly batchId: string }
+    const wanted = { batchId, sort: 'created' }
+    return { record, lines: await readRecords(context, settlementLine, wanted, DIFFERENCES_MAX) }
   })
   if (printed.json) printJson({ ...record, lineItems: lines })
-  else printTable(lines, printed)
+  else printNouns(settlementLine, lines, printed)
 }
 
 function readDays(text: string): number {

@@ -1,37 +1,30 @@
 import { randomBytes } from 'node:crypto'
 import { idMaker } from '@svc/contract/id-kinds'
 import type { FileFormat } from '@svc/core/bank-files/file-format'
-import { type ReadFile, readBankFile } from '@svc/core/bank-files/read-bank-file'
-import { SETTLEMENT_FIELDS, SettlementReader } from '@svc/core/bank-files/settlement-rows'
-import { SettlementSummary } from '@svc/core/bank-files/settlement-summary'
+import { SETTLEMENT_FIELDS } from '@svc/core/bank-files/settlement-rows'
 import { SETTLEMENT_FORMATS } from '@svc/core/bank-files/shipped-formats'
 import {
-  type BatchCounts,
   SETTLEMENT_RAILS,
-  type SettlementBatch,
   type SettlementRail,
+  type settlementBatchToWire,
 } from '@svc/core/payments/settlements/batch'
 import {
-  countBatch,
-  importSettlement,
-  type SettlementImport,
+  type ImportedSettlement,
+  importedSettlementToWire,
 } from '@svc/core/payments/settlements/import-settlement'
-import { settlementBatchToWire } from '@svc/core/payments/settlements/list-batches'
 import {
-  previewBatch,
-  type RecordBatch,
-  type RecordedBatch,
-  recordBatch,
-} from '@svc/core/payments/settlements/record-batch'
+  importSettlementFile,
+  previewSettlementFile,
+  readSettlementFile,
+  type SettlementFile,
+} from '@svc/core/payments/settlements/settlement-file'
 import { formatRupees } from '@svc/kernel/money'
 import { systemClock } from '@svc/kernel/time'
-import { recordAudit } from '@svc/platform/audit'
 import { type Command, Option } from 'commander'
 import {
   type BankFileOptions,
   chooseFormat,
   fileSource,
-  problemsToWire,
   readingDays,
   rejecting,
   reportProblems,
@@ -98,87 +91,48 @@ async function formatOf({ format, utr, amount, date, unit }: ImportOptions): Pro
 async function runImport(file: string, options: ImportOptions): Promise<void> {
   const format = await formatOf(options)
   const source = await fileSource(file)
-  const reader = new SettlementReader(format, options.rail)
-  const summary = new SettlementSummary()
   await withInstallation(async (context) => {
     const days = await readingDays(context)
-    const reading = {
-      format,
-      days,
-      reference: 'reference',
-      read: reader.read.bind(reader),
-      seen: summary.add.bind(summary),
-    }
     const of = await rejecting(
-      () => readBankFile(source, reading),
+      () => readSettlementFile(source, { format, rail: options.rail, days }),
       'Name its columns with --utr, --amount and --date, or give --format.',
     )
-    reportProblems(file, of, options)
-    const fileId = `stf_${of.hash.slice(0, 26)}`
-    const record = await recorderOf(context, fileId, options)
-    const transfers = { rail: options.rail, fileId, linesOf: summary.linesOf.bind(summary) }
-    const done = await importSettlement(record, transfers, of.rows())
-    const batches: [SettlementBatch, BatchCounts][] = []
-    for (const batch of done.batches) {
-      const would = options.dryRun ? done.done.get(batch.batchId) : undefined
-      batches.push([batch, would ?? (await countBatch(context.database, batch.batchId))])
-    }
-    report({ fileId, done, batches, read: of }, options)
+    reportProblems(file, of.read, options)
+    report(await importedBy(context, of, options), options)
   })
 }
 
-interface Report {
-  readonly fileId: string
-  readonly done: SettlementImport
-  readonly batches: readonly (readonly [SettlementBatch, BatchCounts])[]
-  readonly read: Pick<ReadFile<unknown>, 'skipped' | 'unreadable' | 'problems'>
+/** A dry run records nothing, and needs no operator in whose name money moves. */
+async function importedBy(
+  context: CommandContext,
+  file: SettlementFile,
+  { dryRun = false }: ImportOptions,
+): Promise<ImportedSettlement> {
+  const { config, database } = context
+  const newId = idMaker(systemClock, randomBytes)
+  if (dryRun) return previewSettlementFile({ config, database, clock: systemClock, newId }, file)
+  return importSettlementFile(context, file, { actor: await moneyActor(context) })
 }
 
-function report({ fileId, done, batches, read }: Report, { json = false }: ImportOptions): void {
-  const { conflicting, matchedPaise, batches: _batches, done: _done, ...counts } = done
+function report(imported: ImportedSettlement, { json = false }: ImportOptions): void {
+  const { conflicting } = imported.done
   for (const { line, reference, kind, amountPaise } of conflicting)
     process.stderr.write(
       `line ${line}: ${reference ?? kind} was recorded before with another amount than ${formatRupees(amountPaise)}\n`,
     )
-  const record = {
-    fileId,
-    ...counts,
-    conflicting: conflicting.length,
-    matchedAmount: formatRupees(matchedPaise),
-    skipped: read.skipped,
-    unreadable: read.unreadable,
-  }
-  if (json)
-    printJson({
-      ...record,
-      batches: batches.map(([batch, of]) => settlementBatchToWire(batch, of)),
-      problems: problemsToWire(read.problems),
-    })
+  const { batches, problems, ...record } = importedSettlementToWire(imported)
+  if (json) printJson({ ...record, batches, problems })
   else {
-    for (const [batch, of] of batches) if (batch.isAwaited) process.stderr.write(`${inWords(batch, of)}\n`)
+    for (const [i, [{ isAwaited }]] of imported.batches.entries())
+      if (isAwaited) process.stderr.write(`${inWords(batches[i]!)}\n`)
     printRecord(record, false)
   }
   if (conflicting.length > 0) process.exitCode = 1
 }
 
-const inWords = (batch: SettlementBatch, of: BatchCounts): string => {
-  const { batchUtr, valueDate, netAmount, status, remainder, unmatched } = settlementBatchToWire(batch, of)
+type Transfer = ReturnType<typeof settlementBatchToWire>
+
+const inWords = ({ batchUtr, valueDate, netAmount, status, remainder, unmatched }: Transfer): string => {
   const waiting = unmatched > 0 ? `; ${unmatched} lines fit nothing yet` : ''
   return `transfer ${batchUtr} of ${valueDate}: ${netAmount} ${status}${waiting}${remainder === '0.00' ? '' : `; ${remainder} is in no line`}`
-}
-
-/** A dry run records nothing, and needs no operator in whose name money moves. */
-async function recorderOf(context: CommandContext, fileId: string, { dryRun = false }: ImportOptions) {
-  const { database, commands, config } = context
-  if (dryRun)
-    return previewBatch({ config, database, clock: systemClock, newId: idMaker(systemClock, randomBytes) })
-  const actor = await moneyActor(context)
-  const entry = { actor, action: 'settlement.imported', target: fileId }
-  await database.operate(async (tx) => recordAudit(tx, [entry]))
-  const audit = {
-    actor,
-    action: 'settlement_batch.recorded',
-    target: ({ batch }: RecordedBatch) => batch.batchId,
-  }
-  return (batch: RecordBatch) => commands.open(recordBatch).run(batch, audit)
 }

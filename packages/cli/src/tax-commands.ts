@@ -1,16 +1,9 @@
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import { newId } from '@svc/contract/id-kinds'
-import { furthestAhead } from '@svc/core/ledger/transfers-since'
-import { accrueThrough } from '@svc/core/payments/accrue-fees'
-import { lastDayOf } from '@svc/core/payments/gst'
 import { GSTR1_SECTIONS, type Gstr1Section, gstr1 } from '@svc/core/payments/gstr1'
-import {
-  type DocumentsOf,
-  findTaxDocument,
-  issueInvoices,
-  listTaxDocuments,
-} from '@svc/core/payments/issue-invoices'
+import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
+import { type DocumentsOf, findTaxDocument, listTaxDocuments } from '@svc/core/payments/issue-invoices'
+import { issueMonth } from '@svc/core/payments/issue-month'
 import { type TaxDocument, taxDocumentToWire } from '@svc/core/payments/tax-document'
 import {
   findTaxRegistration,
@@ -19,12 +12,16 @@ import {
   setTaxRegistration,
 } from '@svc/core/payments/tax-registration'
 import { findMerchant } from '@svc/core/tenants/merchant'
+import { formatRupees, type Paise } from '@svc/kernel/money'
 import { isDay } from '@svc/kernel/time'
 import { taxDocumentPdf } from '@svc/server/statements/tax-document-pdf'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { type Printed, printJson, printRecord, printTable } from './print.ts'
+import { readReason } from './read-reason.ts'
+import { readPaise } from './read-rupees.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -73,6 +70,7 @@ Example:
     .description('write a tax document as PDF')
     .addHelpText('after', '\nExample:\n  svc admin tax pdf S/26-27/0000001 invoice.pdf')
     .action(pdf)
+  addCreditNote(tax)
   withMonth(tax.command('gstr1'))
     .description('print a section of the return of outward supplies, as the offline tool reads it')
     .addOption(new Option('--section <section>', 'which').choices(GSTR1_SECTIONS).makeOptionMandatory())
@@ -87,7 +85,7 @@ const withMonth = (command: Command): Command =>
     .option('--csv', 'print CSV')
     .option('--json', 'print JSON')
 
-function readMonth(text: string): string {
+export function readMonth(text: string): string {
   if (!isDay(`${text}-01`)) throw new InvalidArgumentError('It must be a month such as 2026-10.')
   return text
 }
@@ -150,23 +148,9 @@ function printDocuments(documents: readonly TaxDocument[], { json = false, ...pr
 
 async function issue({ month, merchant, ...printed }: OfMonth): Promise<void> {
   const issued = await withInstallation(async (context) => {
-    const actor = await moneyActor(context)
-    await accrueThrough(context, lastDayOf(month))
-    const { config, database, keyMaker } = context
-    return database.operate(
-      async (tx) =>
-        issueInvoices(tx, {
-          config,
-          keyring: keyMaker.keyring,
-          newDocumentId: () => newId('txd', Date.now(), keyMaker.random),
-          month,
-          merchantId: merchant,
-          now: new Date(Date.now() + (await furthestAhead(tx))),
-        }),
-      'read committed',
-      { actor },
-      'long',
-    )
+    const by = { actor: await moneyActor(context) }
+    const { keyring, random } = context.keyMaker
+    return issueMonth({ ...context, keyring, random }, { month, merchantId: merchant, by })
   })
   printDocuments(issued, printed)
 }
@@ -193,4 +177,33 @@ async function pdf(number: string, file: string): Promise<void> {
   )
   if (!document) throw new UsageError(`There is no tax document ${number}. See them with: svc admin tax list`)
   await pipeline(taxDocumentPdf(document, new Date()), createWriteStream(file))
+}
+
+interface NoteOptions extends Json {
+  readonly amount: Paise
+  readonly reason: string
+}
+
+function addCreditNote(tax: Command): void {
+  tax
+    .command('credit-note <number>')
+    .description('give fees of an invoice back with their GST; the next payout of the merchant pays them')
+    .requiredOption('--amount <fee>', 'rupees of fees, without GST', readPaise)
+    .requiredOption('--reason <text>', 'why; it is in the journal. The same again issues nothing', readReason)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin tax credit-note S/26-27/0000001 --amount 25.00 --reason "charged at the old rate"',
+    )
+    .action(creditNote)
+}
+
+async function creditNote(number: string, { amount, json = false, reason }: NoteOptions): Promise<void> {
+  const issued = await withInstallation(async (context) => {
+    const actor = await moneyActor(context)
+    const details = { fee: formatRupees(amount), reason }
+    const audit = { actor, action: 'tax_document.credit_note', target: number, details }
+    return context.commands.open(issueCreditNote).run({ number, feePaise: amount, reason }, audit)
+  })
+  printOutcome(issued, json, ({ document }) => printDocuments([document], { json }))
 }

@@ -76,6 +76,7 @@ const MERCHANT_TRIGGERS = {
     PAID_CODE,
     async (sandbox) => `could not pay out ${await payOut(sandbox, 'FAILED')}`,
   ),
+  'tax_document.issued': { advice: 'Invoices of a month that is over cause it: svc admin tax issue' },
   'merchant.updated': { advice: 'An operator changes merchants: svc admin payout fee, or the console' },
   'credential.issued': { advice: 'An operator issues credentials: svc admin key issue' },
   'credential.revoked': { advice: 'An operator revokes credentials: svc admin key revoke' },

@@ -1,21 +1,22 @@
-import { failField } from '@svc/contract/fail-fields'
-import { FileRejected, type FileSource } from '@svc/core/bank-files/file-source'
+import { readingDays } from '@svc/core/bank-files/reading-days'
 import { readStatement } from '@svc/core/bank-files/statement-file'
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { bankAccountToWire, listBankAccounts, PURPOSE_NAMES } from '@svc/core/statements/bank-account'
 import { businessToday } from '@svc/core/statements/change-line'
-import { importStatement, importToWire } from '@svc/core/statements/import-statement'
+import { importStatement, importToWire, previewStatement } from '@svc/core/statements/import-statement'
+import { statementBalances } from '@svc/core/statements/proof'
 import {
   LINE_STATUSES,
   type StatementLine,
   statementLines,
   statementLineToWire,
 } from '@svc/core/statements/statement-line'
-import { listProofs, storedProofToWire } from '@svc/core/statements/stored-proofs'
+import { formatRupees } from '@svc/kernel/money'
 import { Filters, readList } from '@svc/server/http/list'
 import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
+import { fileBody, fileOf, refusingFile } from './bank-file-body.ts'
 import {
   BY_TIME,
   CONSOLE_API,
@@ -23,9 +24,9 @@ import {
   consoleOperation,
   exact,
   idParam,
-  instant,
   listOf,
   listQuery,
+  maybe,
   oneOf,
   record,
   rupeesText,
@@ -33,8 +34,6 @@ import {
 } from './console-schema.ts'
 
 const TAG = 'Bank statements'
-const FILE_BYTES_MAX = 16 * 2 ** 20
-const PROOFS_SHOWN = 400
 
 const BankAccountRecord = record('BankAccount', {
   bankAccountId: Type.String(),
@@ -44,8 +43,10 @@ const BankAccountRecord = record('BankAccount', {
   ifsc: text(),
   openingBalance: rupeesText,
   from: text('The first day of its statements, `YYYY-MM-DD`'),
+  through: Type.Optional(text('The last day of its statements; absent before the first one')),
+  balance: text('Rupees with two decimals, as the bank said last'),
 })
-const StatementLineRecord = record('StatementLine', {
+export const StatementLineRecord = record('StatementLine', {
   lineId: Type.String(),
   purpose: Type.Enum([...PURPOSE_NAMES]),
   date: text('Day on which the bank booked it, `YYYY-MM-DD`'),
@@ -54,6 +55,7 @@ const StatementLineRecord = record('StatementLine', {
   narration: text(),
   status: Type.Enum([...LINE_STATUSES]),
   documentId: text('The movement in the books that it is; empty for none'),
+  documentName: maybe('In lists: the reference of the transfer, or the merchant of the payout'),
   ageDays: Type.Integer(),
   owner: text('Who is to find out what it is'),
 })
@@ -67,16 +69,6 @@ const StatementImportRecord = record('StatementImport', {
   differs: Type.Integer(),
   unmatched: Type.Integer(),
 })
-const FundsProofRecord = record('FundsProof', {
-  date: text('At the end of this day, `YYYY-MM-DD`'),
-  version: Type.Integer(),
-  provisional: Type.Boolean({ description: 'A statement of the day was missing' }),
-  unexplained: rupeesText,
-  shortfall: rupeesText,
-  signed: text('A compact JWS that has all of it'),
-  provenOn: instant,
-})
-
 export const listBankAccountsInConsole = query({
   ...consoleOperation,
   id: 'console.listBankAccounts',
@@ -87,13 +79,26 @@ export const listBankAccountsInConsole = query({
   permission: 'view',
   result: closed({ data: Type.Array(BankAccountRecord) }),
   errors: [],
-  mount({ database }) {
+  mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async () => {
-      const found = await database.operate(listBankAccounts)
-      return { body: JSON.stringify({ data: found.map(bankAccountToWire) }) }
+      const [found, balances] = await database.operate(async (tx) => [
+        await listBankAccounts(tx),
+        await statementBalances(tx, businessToday(clock.now() + (await furthestAhead(tx)), timeZone)),
+      ])
+      const data = found.map((account) => {
+        const { balancePaise, through } = balances.get(account.bankAccountId) ?? {}
+        return {
+          ...bankAccountToWire(account),
+          through: through ?? undefined,
+          balance: formatRupees(balancePaise ?? account.openingPaise),
+        }
+      })
+      return { body: JSON.stringify({ data }) }
     }
   },
 })
+
+type ListedLine = StatementLine & { readonly documentName: string | null }
 
 export const listStatementLinesInConsole = query({
   ...consoleOperation,
@@ -117,16 +122,21 @@ export const listStatementLinesInConsole = query({
         .add('l.bank_account_id = ?', query.bankAccountId)
         .add('l.reference = ?', query.reference)
       const plan = {
-        columns: statementLines.columns,
+        columns: `${statementLines.columns}, coalesce(b.batch_utr, m.name) as "documentName"`,
         table: 'statement_lines l',
         alias: 'l',
+        joins: `left join settlement_batches b on b.tenant_id = l.tenant_id and b.batch_id = l.document_id
+          left join payouts y on y.payout_id = l.document_id left join merchants m on m.merchant_id = y.merchant_id`,
         filters,
         keys: [{ sql: 'l.line_id', type: 'text' as const }],
         descending: query.sort !== 'created',
       }
       const today = businessToday(clock.now(), timeZone)
       const page = await database.operate((tx) =>
-        readList(tx, plan, query, (line: StatementLine) => statementLineToWire(line, today)),
+        readList(tx, plan, query, (line: ListedLine) => ({
+          ...statementLineToWire(line, today),
+          documentName: line.documentName ?? undefined,
+        })),
       )
       return { body: JSON.stringify(page) }
     }
@@ -135,6 +145,7 @@ export const listStatementLinesInConsole = query({
 
 export const importStatementInConsole = query({
   ...consoleOperation,
+  ...fileBody,
   id: 'console.importStatement',
   method: 'POST',
   path: `${CONSOLE_API}/bank-accounts/:bankAccountId/statements`,
@@ -145,56 +156,48 @@ export const importStatementInConsole = query({
   permission: 'finance',
   stepUp: true,
   params: idParam('bankAccountId'),
-  body: Type.Any({ description: 'The file, as the bank made it' }),
-  acceptsAnyBody: true,
-  bodyBytesMax: FILE_BYTES_MAX,
-  takesLong: true,
   result: StatementImportRecord,
   errors: ['bank_account_not_found', 'validation_failed'],
   mount(services) {
     return async ({ caller, params: { bankAccountId }, rawBody }) => {
-      const done = await importFile(services, rawBody, { bankAccountId, by: actorOf(caller) })
+      const done = await refusingFile(async () => {
+        const { file, tools } = await readFile(services, rawBody)
+        return importStatement(tools, file, { bankAccountId, by: actorOf(caller) })
+      })
       return { body: JSON.stringify(importToWire(done)) }
     }
   },
 })
 
-async function importFile(
-  { clock, config: { BUSINESS_TIME_ZONE: timeZone }, database, random }: Services,
-  file: Buffer,
-  of: { readonly bankAccountId: string; readonly by: string },
-) {
-  const source: FileSource = {
-    name: 'the statement',
-    async *bytes() {
-      yield file
-    },
-  }
-  const aheadMs = await database.operate((tx) => furthestAhead(tx))
-  const days = { zone: timeZone, today: businessToday(clock.now() + aheadMs, timeZone) }
-  try {
-    const statement = await readStatement(source, undefined, days)
-    return await importStatement({ database, random, nowMs: () => clock.now(), timeZone }, statement, of)
-  } catch (error) {
-    if (error instanceof FileRejected) return failField('file', 'format', error.message)
-    throw error
-  }
-}
-
-export const listFundsProofs = query({
+export const readStatementInConsole = query({
   ...consoleOperation,
-  id: 'console.listFundsProofs',
-  method: 'GET',
-  path: `${CONSOLE_API}/funds-proofs`,
+  ...fileBody,
+  id: 'console.readStatement',
+  method: 'POST',
+  path: `${CONSOLE_API}/bank-accounts/:bankAccountId/statements/read`,
   tag: TAG,
-  summary: 'List the proofs of funds, the latest of each day',
-  permission: 'view',
-  result: closed({ data: Type.Array(FundsProofRecord) }),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async () => {
-      const found = await database.operate((tx) => listProofs(tx, PROOFS_SHOWN))
-      return { body: JSON.stringify({ data: found.map((proof) => storedProofToWire(proof, timeZone)) }) }
+  summary: 'Read a bank statement and record nothing',
+  description: 'What importing the file would do: how many lines are new, and what of them fits.',
+  permission: 'finance',
+  safe: true,
+  params: idParam('bankAccountId'),
+  result: StatementImportRecord,
+  errors: ['bank_account_not_found', 'validation_failed'],
+  mount(services) {
+    return async ({ caller, params: { bankAccountId }, rawBody }) => {
+      const would = await refusingFile(async () => {
+        const { file, tools } = await readFile(services, rawBody)
+        return previewStatement(tools, file, { bankAccountId, by: actorOf(caller) })
+      })
+      return { body: JSON.stringify(importToWire(would)) }
     }
   },
 })
+
+/** The statement in a body, and what it is imported with. */
+async function readFile({ clock, config, database, random }: Services, body: Buffer) {
+  const days = await readingDays({ config, database }, clock)
+  const { BUSINESS_TIME_ZONE: timeZone } = config
+  const tools = { database, random, nowMs: () => clock.now(), timeZone }
+  return { tools, file: await readStatement(fileOf(body), undefined, days) }
+}

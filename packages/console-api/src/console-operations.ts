@@ -6,12 +6,14 @@ import * as approvals from './approval-operations.ts'
 import * as audit from './audit-operations.ts'
 import * as credits from './bank-credit-operations.ts'
 import * as bankStatements from './bank-statement-operations.ts'
+import * as bookMonths from './book-month-operations.ts'
 import * as accountMoney from './card-account-money.ts'
 import * as accounts from './card-account-operations.ts'
 import * as cardChanges from './card-change-operations.ts'
 import * as cardExceptions from './card-exception-operations.ts'
 import * as cards from './card-operations.ts'
 import * as cardsInSandbox from './card-sandbox-operations.ts'
+import { listCardTransactionsInConsole } from './card-transaction-operations.ts'
 import * as closing from './closing-operations.ts'
 import * as coinAllocations from './coin-allocation-operations.ts'
 import * as coinChanges from './coin-change-operations.ts'
@@ -21,6 +23,7 @@ import type { ConsoleServices } from './console-services.ts'
 import * as credentials from './credential-operations.ts'
 import { exportOf } from './csv.ts'
 import * as disputes from './dispute-operations.ts'
+import * as fundsProofs from './funds-proof-operations.ts'
 import * as handovers from './handover-operations.ts'
 import * as invitations from './invitation-operations.ts'
 import { issueCardInConsole } from './issue-card.ts'
@@ -51,10 +54,13 @@ import * as secondFactor from './second-factor-operations.ts'
 import * as session from './session-operations.ts'
 import { showSetUp } from './set-up-operations.ts'
 import { settleLedgerAccount } from './settle-account.ts'
+import * as settlements from './settlement-operations.ts'
 import { showCatalogue } from './show-catalogue.ts'
+import * as statementLines from './statement-line-operations.ts'
 import * as statements from './statement-operations.ts'
 import { showStatus } from './status-operations.ts'
 import * as suspense from './suspense-operations.ts'
+import * as taxDocuments from './tax-document-operations.ts'
 import { showTrialBalance } from './trial-balance.ts'
 import * as users from './user-operations.ts'
 import * as webhookChanges from './webhook-changes.ts'
@@ -140,9 +146,35 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   suspense.returnPayment,
   suspense.confirmReturnByOperator,
   bankStatements.listBankAccountsInConsole,
+  settlements.listSettlementsInConsole,
+  settlements.showSettlementInConsole,
+  settlements.listSettlementLinesInConsole,
+  settlements.listOpenSettlementLinesInConsole,
+  settlements.readSettlementInConsole,
+  settlements.importSettlementInConsole,
+  bankStatements.readStatementInConsole,
   bankStatements.importStatementInConsole,
   bankStatements.listStatementLinesInConsole,
-  bankStatements.listFundsProofs,
+  statementLines.showMatchCandidates,
+  statementLines.matchStatementLine,
+  statementLines.unmatchStatementLine,
+  statementLines.assignStatementLine,
+  statementLines.resolveStatementLine,
+  fundsProofs.listFundsProofs,
+  fundsProofs.showFundsProof,
+  fundsProofs.exportFundsProof,
+  bookMonths.showBookMonths,
+  bookMonths.checkBookMonth,
+  bookMonths.closeBookMonth,
+  bookMonths.accrueBookMonth,
+  bookMonths.verifyBookMonths,
+  bookMonths.showSignedBookMonth,
+  bookMonths.listPriorPeriodItems,
+  taxDocuments.listTaxDocumentsInConsole,
+  taxDocuments.showTaxDocument,
+  taxDocuments.issueTaxDocuments,
+  taxDocuments.showTaxDocumentPdf,
+  taxDocuments.showTaxReturn,
   approvals.listApprovalsInConsole,
   approvals.approvePostingInConsole,
   approvals.rejectPosting,
@@ -164,6 +196,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   notices.reopenNoticeByOperator,
   cards.listCards,
   cards.showCard,
+  listCardTransactionsInConsole,
   cardChanges.changeCardStatusInConsole,
   cardChanges.setCardKycInConsole,
   cardChanges.setCardFlagsInConsole,

@@ -1,4 +1,4 @@
-import { newId } from '@svc/contract/id-kinds'
+import { idMaker } from '@svc/contract/id-kinds'
 import { accrueDueFees } from '@svc/core/payments/accrue-fees'
 import { issueInvoices, supplierOf } from '@svc/core/payments/issue-invoices'
 import { calendarDay } from '@svc/kernel/time'
@@ -23,9 +23,8 @@ export async function issueDueInvoices(services: CoreServices): Promise<number> 
   for (const { clock: own, tenantIds } of clock.timelines()) {
     const now = await databaseTime(database, own)
     const month = monthBefore(calendarDay(now, config.BUSINESS_TIME_ZONE))
-    const newDocumentId = () => newId('txd', clock.now(), random)
     for (const merchantId of tenantIds ?? [undefined]) {
-      const issuing = { config, keyring, newDocumentId, month, merchantId, now }
+      const issuing = { config, keyring, newId: idMaker(clock, random), month, merchantId, now }
       const documents = await database.operate((tx) => issueInvoices(tx, issuing), 'read committed', {
         actor: 'service',
       })

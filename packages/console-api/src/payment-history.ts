@@ -4,6 +4,7 @@ import type { PaymentAdjustment } from '@svc/core/payments/payment-adjustment'
 import { type SettlementLine, settlementLines } from '@svc/core/payments/settlements/settlement-line'
 import { type Unassignment, unassignmentsOf } from '@svc/core/payments/unassignment'
 import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
@@ -18,6 +19,8 @@ export const SettlementRecord = record('SettlementLine', {
   line: Type.Integer({ description: 'Line of the file; the first one is 1' }),
   amount: rupeesText,
   settledOn: text('Day on which the bank paid, `YYYY-MM-DD`'),
+  batchId: Type.Optional(text('The transfer of the bank; absent where the file names none')),
+  batchUtr: Type.Optional(text('The bank’s reference of that transfer')),
   status: Type.Enum(['MATCHED', 'DIFFERS', 'UNKNOWN'], {
     description: '`DIFFERS`: from the amount of the payment',
   }),
@@ -25,17 +28,24 @@ export const SettlementRecord = record('SettlementLine', {
   recordedOn: instant,
 })
 
-const SETTLEMENT = statement<SettlementLine>(
+/** With the transfer that it is a line of. */
+type SettledLine = SettlementLine & { readonly batchUtr: string | null }
+
+const SETTLEMENT = statement<SettledLine>(
   'console_settlement_of_payment',
-  `select ${settlementLines.columns} from settlement_lines l where l.tenant_id = $1 and l.utr = $2`,
+  `select ${settlementLines.columns}, b.batch_utr as "batchUtr"
+   from settlement_lines l left join settlement_batches b
+     on b.tenant_id = '${PLATFORM_TENANT}' and b.batch_id = l.batch_id and b.is_awaited
+   where l.tenant_id = $1 and l.utr = $2`,
 )
 export const findSettlementLine = async (
   tx: Tx,
   tenantId: string,
   utr: string,
-): Promise<SettlementLine | undefined> => (await tx.query(SETTLEMENT, [tenantId, utr]))[0]
+): Promise<SettledLine | undefined> => (await tx.query(SETTLEMENT, [tenantId, utr]))[0]
 
-export const settlementToWire = (line: SettlementLine, timeZone: string) => ({
+export const settlementToWire = (line: SettledLine, timeZone: string) => ({
+  ...(line.batchUtr !== null && { batchId: line.batchId ?? undefined, batchUtr: line.batchUtr }),
   fileId: line.fileId,
   line: line.line,
   amount: formatRupees(line.amountPaise),

@@ -7,7 +7,7 @@ export const PERMISSIONS = {
   support:
     'lock, unlock and block cards, open and close their channels; create and cancel QR codes; send webhook events again',
   finance:
-    'fund card accounts, set bank accounts and fees of merchants, complete refunds, close disputes, assign and return suspense, correct payments, prepare, approve and complete payouts, approve and reverse postings, void coin allocations, read bank notices and card exceptions',
+    'fund card accounts, set bank accounts and fees of merchants, complete refunds, close disputes, assign and return suspense, correct payments, prepare, approve and complete payouts, approve and reverse postings, import bank files, match and resolve statement lines, issue invoices, close the books, void coin allocations, read bank notices and card exceptions',
   operations:
     'create, edit and disable tenants, companies, users, card accounts and coin configurations; issue gift cards; move the KYC of cards; issue, hand over and revoke credentials; manage members and webhook endpoints',
   acknowledge: 'acknowledge alerts',

@@ -38,6 +38,7 @@ export const DEADLINE_SETTINGS = {
   ),
   ALERT_INVOICE_MISSING_DAY: dayOfMonth(5, 'a missing invoice of the month before'),
   ALERT_CLOSE_LATE_DAY: dayOfMonth(10, 'a month before that is not closed'),
+  ALERT_GST_DUE_DAY: dayOfMonth(18, 'GST of the month before that is not paid'),
   ALERT_STATEMENT_HOUR: whole(
     12,
     0,
@@ -49,6 +50,12 @@ export const DEADLINE_SETTINGS = {
     0,
     365,
     'A line of a bank statement that fits nothing for longer opens an alert.',
+  ),
+  ALERT_BATCH_INCOMPLETE_DAYS: whole(
+    1,
+    0,
+    365,
+    'A settlement batch whose lines do not add up to its net amount so many days after its value date opens an alert.',
   ),
   ALERT_BATCH_UNCONFIRMED_DAYS: whole(
     1,

@@ -59,6 +59,9 @@ export const EVENTS = {
     description:
       'The bank could not pay a payout, or its money came back after it was paid; what it was made of is due again',
   },
+  'tax_document.issued': {
+    description: 'An invoice of fees and GST, or a credit note for one, was issued to the merchant',
+  },
   'card.created': { description: 'A card was issued' },
   'card.status_changed': { description: 'A card was locked, unlocked, blocked or activated' },
   'card.spent': { description: 'Money was spent from a card' },

@@ -20,6 +20,18 @@ export const OPERATOR_FAILURES = {
     'Bank account not found',
     'List the bank accounts and use a `bankAccountId` from there.',
   ),
+  book_closing_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'No period of the books ends on this day',
+    'List the months of the books and use the `through` of a closed one.',
+  ),
+  settlement_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Transfer not found',
+    'List the settlements and use a `batchId` from there.',
+  ),
   bank_account_exists: kind(
     409,
     'CONFLICT_ERROR',
@@ -67,6 +79,42 @@ export const OPERATOR_FAILURES = {
     'VALIDATION_ERROR',
     'A line of this account cannot be resolved like this',
     'Money of `own_funds` is of an escrow account, `suspense` of that of merchants.',
+  ),
+  own_funds_reference_used: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The reference names another movement of our funds',
+    'A reference is entered once. Repeat it with the same options, or give the reference of this movement.',
+  ),
+  own_funds_moved: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Another movement of our funds was entered at the same time',
+    'Repeat the command: what is ours is reckoned again.',
+  ),
+  nothing_to_sweep: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Nothing in the escrow account of merchants is ours',
+    'Fees and GST are ours once their payout is paid, less charges of the bank and earlier sweeps.',
+  ),
+  escrow_too_low: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The escrow account of merchants has less than that',
+    'Import the settlement files of the bank first.',
+  ),
+  gst_not_due: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The amounts are not the GST that is due',
+    'Pay what the description names, each tax in cash and input credit together. Issue the invoices of the month first.',
+  ),
+  gst_credit_too_low: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The input credit is less than that',
+    'Pay the rest in cash.',
   ),
   journal_not_found: kind(
     404,

@@ -44,6 +44,18 @@ export const PAYOUT_FAILURES = {
     'Payout not found',
     'Check the id; list payouts to find it.',
   ),
+  tax_document_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Tax document not found',
+    'Check the id; list tax documents to find it.',
+  ),
+  credit_note_over_invoice: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The fee is more than is left of the invoice',
+    'A credit note gives back at most the fees of its invoice, less earlier credit notes.',
+  ),
   payout_state: kind(
     409,
     'CONFLICT_ERROR',

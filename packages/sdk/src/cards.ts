@@ -16,6 +16,10 @@ export type RewardsCard = Schemas['RewardsCard']
 export type GiftCardOrder = Schemas['GiftCardOrder']
 /** One change in a card's life. */
 export type CardChange = Schemas['CardChange']
+/** An authorisation with what became of it, or a movement of a card's money; amounts in rupees. */
+export type CardTransaction = Schemas['CardTransaction']
+/** What moved the money of a card in a period, between two balances of the ledger. */
+export type CardStatement = Schemas['CardStatement']
 /** The end of a card, and its link to the card that it replaced or that has replaced it. */
 export type CardEnd = Schemas['CardEnd']
 /** The remaining balance of a blocked or expired card, on its way back to its card account. */
@@ -29,6 +33,8 @@ export interface CardAccountRef {
   readonly companyId: string
   readonly cardAccountId: string
 }
+type TransactionFilter = NonNullable<operations['findCardTransactions']['parameters']['query']>
+type StatementPeriod = NonNullable<operations['getCardStatement']['parameters']['query']>
 type CardStatus = NonNullable<operations['changeCardStatus']['requestBody']>['content']['application/json']
 type CardFlags = NonNullable<operations['setCardFlags']['requestBody']>['content']['application/json']
 
@@ -269,6 +275,45 @@ export class Cards {
         body: flags,
         ...call,
       }),
+    )
+  }
+
+  /** Authorisations and movements of money of all cards, newest first. */
+  listTransactions(
+    { limit, ...filter }: TransactionFilter = {},
+    options?: CallOptions,
+  ): Paged<CardTransaction> {
+    return new Paged(async (after) => {
+      const params = { query: { ...filter, ...pageQuery(after, limit) } }
+      const call = this.#api.call(options)
+      return payloadOf(await this.#api.http.GET('/api/v0/partner/card-transactions', { params, ...call }))
+    })
+  }
+
+  /** Authorisations and movements of money of a card, newest first. */
+  transactions(
+    svcCardId: string,
+    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
+  ): Paged<CardTransaction> {
+    return new Paged(async (after) => {
+      const params = { path: { svcCardId }, query: pageQuery(after, limit) }
+      const call = this.#api.call(options)
+      return payloadOf(
+        await this.#api.http.GET('/api/v0/partner/svcCard/{svcCardId}/transactions', { params, ...call }),
+      )
+    })
+  }
+
+  /** What moved the money of a card in whole days; by default this month until today. */
+  async statement(
+    svcCardId: string,
+    period: StatementPeriod = {},
+    options?: CallOptions,
+  ): Promise<CardStatement> {
+    const params = { path: { svcCardId }, query: period }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.GET('/api/v0/partner/svcCard/{svcCardId}/statement', { params, ...call }),
     )
   }
 

@@ -71,6 +71,7 @@ export interface EventData {
     readonly balance: number
   }
   'coin_config.changed': Schemas['CoinConfig']
+  'tax_document.issued': Schemas['TaxDocument']
   'merchant.updated': Schemas['MerchantChange']
   'credential.issued': Schemas['CredentialChange']
   'credential.revoked': Schemas['CredentialChange']

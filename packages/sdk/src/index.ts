@@ -21,6 +21,8 @@ export type {
   CardChange,
   CardEnd,
   CardReturn,
+  CardStatement,
+  CardTransaction,
   GiftCardOrder,
   IncentiveCard,
   RewardsCard,

@@ -18,6 +18,7 @@ import { PaymentWithRefund } from '@svc/core/payments/merchant-refund'
 import { PaymentRecord, SettledPayment } from '@svc/core/payments/payment'
 import { PaymentWithAdjustment } from '@svc/core/payments/payment-adjustment'
 import { PayoutRecord } from '@svc/core/payments/payout'
+import { TaxDocumentRecord } from '@svc/core/payments/tax-document'
 import { ClosedQrCode, QrCodeResponse } from '@svc/core/qr-codes/qr-code'
 import { CredentialChange, MemberChange, MerchantChange } from '@svc/core/tenants/tenant-events'
 import { EventResponse } from '@svc/core/webhooks/event'
@@ -85,6 +86,7 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'dispute.lost': DisputeRecord,
   'payout.paid': PayoutRecord,
   'payout.failed': PayoutRecord,
+  'tax_document.issued': TaxDocumentRecord,
   'card.created': CardRecord,
   'card.status_changed': CardRecord,
   'card.spent': CardReceipt,

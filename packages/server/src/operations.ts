@@ -27,6 +27,8 @@ import {
   refundCardMessage,
   voidCard,
 } from './cards/card-rail.ts'
+import { getCardStatement, getCardStatementPdf } from './cards/card-statement.ts'
+import { findCardTransactions, listCardTransactions } from './cards/card-transactions.ts'
 import { getFundingInstructions } from './cards/funding-instructions.ts'
 import { getCard, getCardBalance } from './cards/get-card.ts'
 import { bulkIssueOperation, createGiftCardOperation } from './cards/issue-cards.ts'
@@ -60,6 +62,7 @@ import { getPayout, listPayoutLines, listPayouts } from './payments/payouts.ts'
 import { receiveDisputeOperation } from './payments/rail-disputes.ts'
 import { confirmRefundOperation } from './payments/rail-refunds.ts'
 import { createRefundOperation, findRefunds, getRefund, listRefunds } from './payments/refunds.ts'
+import { getTaxDocument, getTaxDocumentPdf, listTaxDocuments } from './payments/tax-documents.ts'
 import { acceptPaymentOperation } from './payments/upi-rail.ts'
 import { getQrCode } from './qr-codes/get-qr-code.ts'
 import { cancelQrCodeOperation, createQrCodeOperation } from './qr-codes/qr-codes.ts'
@@ -130,6 +133,9 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   getPayout,
   listPayoutLines,
   getPayoutStatement,
+  listTaxDocuments,
+  getTaxDocument,
+  getTaxDocumentPdf,
   createGiftCardOperation,
   bulkIssueOperation,
   getBulkJob,
@@ -160,6 +166,10 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   getCardAccountStatementPdf,
   getFundingInstructions,
   listCardChanges,
+  listCardTransactions,
+  findCardTransactions,
+  getCardStatement,
+  getCardStatementPdf,
   getCoinConfig,
   createCoinConfigOperation,
   searchCoinConfigs,

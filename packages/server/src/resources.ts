@@ -1,9 +1,12 @@
 import { cardAccount } from './cards/card-accounts.ts'
+import { cardTransaction } from './cards/card-transactions.ts'
 import type { Resource } from './http/resource.ts'
 import { dispute } from './payments/disputes.ts'
 import { payment } from './payments/payment-resource.ts'
 import { payout } from './payments/payouts.ts'
 import { refund } from './payments/refunds.ts'
+import { openSettlementLine, settlement, settlementLine } from './payments/settlement-resource.ts'
+import { taxDocument } from './payments/tax-documents.ts'
 import { company } from './tenants/companies.ts'
 import { merchant } from './tenants/merchants.ts'
 import { partner } from './tenants/partners.ts'
@@ -17,9 +20,14 @@ export const RESOURCES = {
   company,
   user,
   cardAccount,
+  cardTransaction,
   refund,
   dispute,
   payout,
   payment,
+  taxDocument,
   webhookEndpoint,
+  settlement,
+  settlementLine,
+  openSettlementLine,
 } satisfies Readonly<Record<string, Resource<never>>>

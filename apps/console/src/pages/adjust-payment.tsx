@@ -1,8 +1,8 @@
 import { Text, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { PLATFORM_TENANT } from '../objects.ts'
+import { AmountInWords } from '../parts/amount-in-words.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { readRupees, rupees } from '../parts/money.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
@@ -63,7 +63,7 @@ function Fields({ form, payment }: FieldsProps) {
       </Text>
       <TextInput
         label="Amount that it should have had, in rupees"
-        description={amount ? amountInWords(amount) : undefined}
+        description={amount ? <AmountInWords amount={amount} /> : undefined}
         inputMode="decimal"
         leftSection="₹"
         required

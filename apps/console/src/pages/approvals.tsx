@@ -1,8 +1,8 @@
 import { Group, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { amountInWords } from '../amount-in-words.ts'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import { PLATFORM_TENANT } from '../objects.ts'
+import { AmountInWords } from '../parts/amount-in-words.tsx'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -151,8 +151,8 @@ export function Decision({ row }: OfRow) {
         >
           <Posting row={row} />
           <Text size="sm" mt="xs">
-            <b>{rupees(row.amount)}</b> ({amountInWords(row.amount)}), requested by {row.requestedBy}: “
-            {row.reason}”. It is posted at once, in your name too.
+            <b>{rupees(row.amount)}</b> (<AmountInWords amount={row.amount} />
+            ), requested by {row.requestedBy}: “{row.reason}”. It is posted at once, in your name too.
           </Text>
         </ConfirmAction>
       )}

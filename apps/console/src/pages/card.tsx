@@ -20,6 +20,7 @@ import { queryClient, useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
 import { ChannelForm, KycForm } from './card-changes.tsx'
 import { CardFacts } from './card-facts.tsx'
+import { CardTransactions } from './card-transactions.tsx'
 
 type Detail = Schemas['CardDetail']
 
@@ -51,6 +52,9 @@ export function Card() {
               <History detail={detail} />
               <CardFacts.Holder detail={detail} />
             </SimpleGrid>
+            <Section title="Transactions">
+              <CardTransactions svcCardId={svcCardId} />
+            </Section>
             <Section
               title="Ledger entries"
               aside={

@@ -1,6 +1,6 @@
 import { Select, Text } from '@mantine/core'
-import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { AmountInWords } from '../parts/amount-in-words.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
 import { NoticeField } from '../parts/notice-field.tsx'
@@ -38,7 +38,7 @@ export function CloseDispute({ dispute }: { readonly dispute: Row }) {
       fields={(form) => (
         <>
           <Text size="sm">
-            <b>{rupees(amount)}</b> ({amountInWords(amount)}) of {dispute.merchantName}.
+            <b>{rupees(amount)}</b> (<AmountInWords amount={amount} />) of {dispute.merchantName}.
           </Text>
           <Select
             label="The network’s decision"

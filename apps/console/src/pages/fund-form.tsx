@@ -2,8 +2,8 @@ import { TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { readReference } from '@svc/kernel/bank-reference'
-import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf } from '../api.ts'
+import { AmountInWords } from '../parts/amount-in-words.tsx'
 import { readRupees, rupees } from '../parts/money.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { queryClient } from '../session.ts'
@@ -40,7 +40,7 @@ export function FundFields<F extends Funding>({ form, amountOf, referenceOf }: F
     <>
       <TextInput
         label="Amount in rupees"
-        description={amount ? amountInWords(amount) : amountOf}
+        description={amount ? <AmountInWords amount={amount} /> : amountOf}
         inputMode="decimal"
         leftSection="₹"
         data-autofocus

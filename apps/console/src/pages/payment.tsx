@@ -7,7 +7,7 @@ import { keptReference, withReference } from '../kept-reference.ts'
 import { PLATFORM_TENANT } from '../objects.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { History } from '../parts/history.tsx'
-import { Instant } from '../parts/instant.tsx'
+import { Day, Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
@@ -147,7 +147,15 @@ function About({ detail: payment }: { readonly detail: Detail }) {
 function Settlement({ line }: { readonly line: NonNullable<Detail['settlement']> }) {
   return (
     <>
-      <Money amount={line.amount} /> on {line.settledOn}
+      <Money amount={line.amount} /> on <Day day={line.settledOn} />
+      {line.batchId && (
+        <>
+          , in transfer{' '}
+          <ObjectLink kind="settlement" id={line.batchId}>
+            {line.batchUtr}
+          </ObjectLink>
+        </>
+      )}
       {line.status === 'DIFFERS' && ', which differs from the payment'}
     </>
   )

@@ -1,6 +1,6 @@
 import { Alert, Text, TextInput } from '@mantine/core'
-import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { AmountInWords } from '../parts/amount-in-words.tsx'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
@@ -83,7 +83,8 @@ export function PayoutActions({ row }: OfPayout) {
 function Paid({ row: { account, amount, merchantName } }: OfPayout) {
   return (
     <Text size="sm" component="div">
-      <b>{rupees(amount)}</b> ({amountInWords(amount)}) to {merchantName}, account ending in {account}.
+      <b>{rupees(amount)}</b> (<AmountInWords amount={amount} />) to {merchantName}, account ending in{' '}
+      {account}.
     </Text>
   )
 }

@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { amountInWords } from '../amount-in-words.ts'
 import { api, apiAt, listAt, responseOf, type Schemas } from '../api.ts'
+import { AmountInWords } from '../parts/amount-in-words.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { History } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -85,7 +85,9 @@ function About({ detail: payout }: { readonly detail: Detail }) {
             value: (
               <>
                 <Money amount={amount} fw={700} fz="lg" />
-                <Text size="sm">{amountInWords(amount)}</Text>
+                <Text size="sm">
+                  <AmountInWords amount={amount} />
+                </Text>
               </>
             ),
           },
@@ -151,6 +153,7 @@ const KINDS: Readonly<Record<Line['kind'], string>> = {
   adjustment_down: 'Correction of a payment',
   advance_settled: 'Advance that was repaid otherwise',
   advance_reopened: 'Advance that is owed again',
+  credit_note: 'Fees given back by a credit note',
 }
 
 /** What the merchant gives back. */
@@ -159,10 +162,10 @@ const TAKEN: ReadonlySet<Line['kind']> = new Set(['refund', 'dispute', 'adjustme
 const LINES: readonly Column<Line>[] = [
   {
     title: 'Line',
-    cell: ({ adjustmentId, disputeId, journalId, paymentId, refundId }) => {
+    cell: ({ adjustmentId, disputeId, documentId, journalId, paymentId, refundId }) => {
       if (paymentId) return <ObjectLink kind="payment" id={paymentId} />
       if (journalId) return <ObjectLink kind="journal" id={journalId} />
-      return refundId ? <ObjectLink kind="refund" id={refundId} /> : (disputeId ?? adjustmentId)
+      return refundId ? <ObjectLink kind="refund" id={refundId} /> : (disputeId ?? adjustmentId ?? documentId)
     },
   },
   { title: 'Kind', cell: ({ kind }) => KINDS[kind] },

@@ -1,6 +1,6 @@
 import { Text, TextInput } from '@mantine/core'
-import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { AmountInWords } from '../parts/amount-in-words.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
 import { NoticeField } from '../parts/notice-field.tsx'
@@ -46,7 +46,7 @@ function Repaid({ refund: { amount, paymentId } }: OfRefund) {
   const inFigures = amount.toFixed(2)
   return (
     <Text size="sm">
-      <b>{rupees(inFigures)}</b> ({amountInWords(inFigures)}) of the payment {paymentId}.
+      <b>{rupees(inFigures)}</b> (<AmountInWords amount={inFigures} />) of the payment {paymentId}.
     </Text>
   )
 }

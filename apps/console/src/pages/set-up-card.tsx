@@ -1,6 +1,7 @@
 import { Alert, Text } from '@mantine/core'
 import { type FormKey } from '../form-key.ts'
-import { Form, needed } from '../parts/form-dialog.tsx'
+import { Form } from '../parts/form.tsx'
+import { needed } from '../parts/form-dialog.tsx'
 import { handOver, PersonInput } from '../parts/tenant-handovers.tsx'
 import { queryClient } from '../session.ts'
 import { HOLDER_RULES, HolderFields, type HolderValues, issueCard, NO_HOLDER } from './issue-card.tsx'

@@ -1,8 +1,8 @@
 import { Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { pathOf } from '../objects.ts'
+import { AmountInWords } from '../parts/amount-in-words.tsx'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
@@ -36,7 +36,8 @@ export function SuspenseActions({ row, compact = false, toAny = false }: OfPayme
 export function Credit({ row: payment }: OfPayment) {
   return (
     <Text size="sm" component="div">
-      <b>{rupees(payment.amount)}</b> ({amountInWords(payment.amount)}), UTR {payment.utr}
+      <b>{rupees(payment.amount)}</b> (<AmountInWords amount={payment.amount} />
+      ), UTR {payment.utr}
       {payment.payerVpa && `, from ${payment.payerVpa}`}.
     </Text>
   )

@@ -13,6 +13,8 @@ interface ConfirmActionProps {
   /** On the button that does it. */
   readonly confirm: string
   readonly danger?: boolean
+  /** It is what the page is for. */
+  readonly primary?: boolean
   /** Asks for a reason, which is kept with the change. */
   readonly withReason?: boolean
   /** Must be typed before it is done: for what cannot be undone. */
@@ -24,7 +26,7 @@ interface ConfirmActionProps {
 
 /** A button that asks before it does something, stays until it can say how it went, and cannot be pressed twice. */
 export function ConfirmAction(props: ConfirmActionProps) {
-  const { label, danger = false, compact = false } = props
+  const { label, danger = false, primary = false, compact = false } = props
   const [opened, { open, close }] = useDisclosure(false)
   const [busy, setBusy] = useState(false)
   // The question stays on the screen until it has faded, also when the button does the opposite by then.
@@ -32,7 +34,7 @@ export function ConfirmAction(props: ConfirmActionProps) {
   return (
     <>
       <Button
-        variant={danger ? 'light' : 'default'}
+        variant={danger ? 'light' : primary ? 'filled' : 'default'}
         {...(danger && { color: 'red' })}
         size={compact ? 'compact-sm' : 'sm'}
         onClick={() => {

@@ -37,6 +37,9 @@ export const QrIcon = drawing(
 export const PaymentIcon = drawing(<path d="M7 5h10M7 9h10M8 5h2.5a4 4 0 0 1 0 8H7l7 7" />)
 export const RefundIcon = drawing(<path d="M4 9h10a5 5 0 0 1 0 10H8M8 5 4 9l4 4" />)
 export const PayoutIcon = drawing(<path d="M3 10 12 4l9 6M5 10v8M10 10v8M14 10v8M19 10v8M3 20h18" />)
+export const SettlementIcon = drawing(<path d="M12 3v12M7 10l5 5 5-5M4 20h16" />)
+export const StatementIcon = drawing(<path d="M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6" />)
+export const CloseIcon = drawing(<path d="M4 6h16v14H4zM8 3v5M16 3v5M4 10h16M9 15l2 2 4-4" />)
 export const SuspenseIcon = drawing(<path d="M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18M12 7v5l3 2" />)
 export const NoticeIcon = drawing(<path d="M4 5h16v12H9l-5 4zM8 9h8M8 13h5" />)
 export const ExceptionIcon = drawing(

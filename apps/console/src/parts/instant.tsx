@@ -86,3 +86,18 @@ export function Instant({ at, long = false }: InstantProps) {
     )
   return exact
 }
+
+const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+
+/** A business day (`2026-11-27`) as `27 Nov 2026`. */
+export const dayText = (day: string): string => {
+  const at = new Date(`${day}T00:00:00Z`)
+  return Number.isNaN(at.getTime()) ? day : DAY.format(at)
+}
+
+/** A business day, which no line break divides. */
+export const Day = ({ day }: { readonly day: string }) => (
+  <Text span inherit style={{ whiteSpace: 'nowrap' }}>
+    {dayText(day)}
+  </Text>
+)

@@ -15,7 +15,7 @@ import { lazyPart } from './lazy-part.tsx'
 import { ListRows, type ListRowsProps } from './list-rows.tsx'
 import { Waiting } from './loaded.tsx'
 import { about, count } from './money.tsx'
-import { Page } from './page.tsx'
+import { Page, type PageTrail } from './page.tsx'
 import { SavedFilters } from './saved-filters.tsx'
 import { StaleNote } from './stale-note.tsx'
 import { ViewMenu } from './view-menu.tsx'
@@ -48,13 +48,14 @@ interface ListProps<Row> {
 interface ListPageProps<Row> extends ListProps<Row> {
   readonly title: string
   readonly lead?: ReactNode
+  readonly trail?: PageTrail
   readonly actions?: ReactNode
 }
 
 /** A page that is a list: the server searches, filters, sorts and pages; the address says how. */
-export function ListPage<Row>({ title, lead, actions, ...list }: ListPageProps<Row>) {
+export function ListPage<Row>({ title, lead, trail, actions, ...list }: ListPageProps<Row>) {
   return (
-    <Page title={title} lead={lead} actions={actions}>
+    <Page title={title} lead={lead} actions={actions} {...(trail && { trail })}>
       <List {...list} />
     </Page>
   )

@@ -1,5 +1,5 @@
 import { Text, type TextProps } from '@mantine/core'
-import { formatRupees, readAmount } from '@svc/kernel/money'
+import { formatRupees, paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 
 const RUPEES = new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' })
@@ -16,6 +16,10 @@ export function rupees(amount: string | number): string {
   )
   return (sign ? '−' : '') + shown.join('')
 }
+
+/** The sum of amounts as the service writes them; exact. */
+export const sumOf = (amounts: readonly string[]): string =>
+  formatRupees(paise(amounts.reduce((sum, amount) => sum + BigInt(amount.replace('.', '')), 0n)))
 
 /** A count with Indian grouping. */
 export const count = (value: number): string => NUMBER.format(value)

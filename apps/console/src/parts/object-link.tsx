@@ -25,6 +25,13 @@ export function ObjectLink({ kind, id, children }: ObjectLinkProps) {
   )
 }
 
+/** A link in a table to a place of the console. */
+export const NamedLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
+  <Anchor component={Link} to={to} inherit>
+    {children}
+  </Anchor>
+)
+
 /** Links an id whose prefix names its kind; others are shown as they are. */
 export function IdLink({ id, short = true }: { readonly id: string; readonly short?: boolean }) {
   const kind = kindOf(id)

@@ -4,13 +4,16 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { APP } from '../app.ts'
 
+/** The way back: the pages above this one. */
+export type PageTrail = readonly { readonly to: string; readonly label: string }[]
+
 interface PageProps {
   readonly title: string
   /** Shown beside the title: a status. */
   readonly badge?: ReactNode
   /** One sentence on what the page shows. */
   readonly lead?: ReactNode
-  readonly trail?: readonly { readonly to: string; readonly label: string }[]
+  readonly trail?: PageTrail
   readonly actions?: ReactNode
   readonly children: ReactNode
 }

@@ -1,6 +1,6 @@
 import { Text, TextInput } from '@mantine/core'
-import { amountInWords } from '../amount-in-words.ts'
 import { type FormKey } from '../form-key.ts'
+import { AmountInWords } from './amount-in-words.tsx'
 import { FormDialog, needed } from './form-dialog.tsx'
 import { readRupees } from './money.tsx'
 
@@ -66,7 +66,7 @@ export function RefundForm({ payment, note, reference = '', needsReason = false,
             </Text>
             <TextInput
               label="Amount in rupees"
-              description={amount ? amountInWords(amount) : undefined}
+              description={amount ? <AmountInWords amount={amount} /> : undefined}
               inputMode="decimal"
               leftSection="₹"
               {...form.getInputProps('amount')}

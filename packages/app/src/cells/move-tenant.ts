@@ -1,3 +1,4 @@
+import { sharesOfMovement } from '@svc/core/payments/own-funds/reconcile-own-funds'
 import { bookedOfBatch } from '@svc/core/payments/settlements/reconcile-settlements'
 import type pg from 'pg'
 import { type CellDatabase, CellRefused, inTransaction, recordCell, rowsOf } from './cell-connection.ts'
@@ -242,7 +243,7 @@ async function finish(travel: Travel, { actor, directory, routed, report }: Move
   if (arriving.length > 0) {
     await inTransaction(target.client, async () => {
       await target.client.query('delete from moved_references where tenant_id = any ($1)', [tenants])
-      await carryBatches(target.client, tenants, '-')
+      await carryShares(target.client, tenants, '-')
       await endMoves(target.client, tenants)
       await recordCell(target.client, actor, 'tenant.arrived', tenants[0]!, {
         from,
@@ -259,20 +260,30 @@ async function finish(travel: Travel, { actor, directory, routed, report }: Move
   await endReplication(travel)
   await inTransaction(source.client, async () => {
     await keepReferences(source.client, tenants)
-    await carryBatches(source.client, tenants, '+')
+    await carryShares(source.client, tenants, '+')
     await deleteRows(source.client, tenants)
   })
   report(`${tenants.join(' ')}: nothing is left in the cell ${from} but what names it`)
 }
 
-/** What the tenants' books have of the bank's transfers leaves this cell (`+`) or is back in it (`-`). */
-const carryBatches = (client: pg.ClientBase, tenants: readonly string[], sign: '+' | '-') =>
-  client.query(
-    `update settlement_batches b set moved_paise = b.moved_paise ${sign} booked.amount
-     from (select b.batch_id, ${bookedOfBatch((column) => `${column} = any ($1)`)} as amount from settlement_batches b) booked
-     where b.batch_id = booked.batch_id and booked.amount <> 0`,
+/** What the tenants' books have of the platform's transfers and movements leaves this cell (`+`) or is back in it (`-`). */
+async function carryShares(
+  client: pg.ClientBase,
+  tenants: readonly string[],
+  sign: '+' | '-',
+): Promise<void> {
+  const among = (column: string) => `${column} = any ($1)`
+  await client.query(
+    `update settlement_batches b set moved_paise = b.moved_paise ${sign} (${bookedOfBatch(among)})
+     where (${bookedOfBatch(among)}) <> 0`,
     [tenants],
   )
+  await client.query(
+    `update own_funds_movements m set moved_paise = m.moved_paise ${sign} ${sharesOfMovement(among)}
+     where ${sharesOfMovement(among)} <> 0`,
+    [tenants],
+  )
+}
 
 /** Ends a move that has not flipped; the tenants stay where they are. */
 export async function abortMove(travel: Travel): Promise<void> {

@@ -131,6 +131,15 @@ const STORED = {
     detail: ({ value }) =>
       `No bank statement shows ${many(value, 'settlement batch', 'settlement batches')} as booked. Import the statements, or ask the bank for the money.`,
   },
+  batch_incomplete: {
+    severity: 'warning',
+    sql: counted(
+      `settlement_batches b where b.status = 'INCOMPLETE'
+         and b.value_date < ($1::timestamptz - ${given('ALERT_BATCH_INCOMPLETE_DAYS')} * interval '1 day')::date`,
+    ),
+    detail: ({ value }) =>
+      `Lines of ${many(value, 'settlement batch', 'settlement batches')} do not add up to the net amount. Ask the bank for the missing lines and import them. List the transfers with svc admin settlement batches --status INCOMPLETE`,
+  },
   escrow_shortfall: {
     severity: 'critical',
     sql: `select '' as object, null as page, last.shortfall_paise as value, last.day as about

@@ -75,6 +75,18 @@ export const DEADLINES = {
     detail: ({ value }: FoundDeadline) =>
       `Fees of the month before are in no invoice, ${value} days of merchants. Run svc admin tax issue.`,
   },
+  gst_due: {
+    severity: 'warning',
+    sql: `select '' as object, null as page, count(*) as value, to_char(${THIS_MONTH} - 1, 'YYYY-MM') as about from (
+        select from tax_documents d
+        where d.issue_date >= ${THIS_MONTH} - interval '1 month' and d.issue_date < ${THIS_MONTH}
+          and ${isDay('ALERT_GST_DUE_DAY')} and d.cgst_paise + d.sgst_paise + d.igst_paise > 0
+          and d.created_at > coalesce((select max(m.created_at) from own_funds_movements m
+            where m.month = (${THIS_MONTH} - interval '1 month')::date), '-infinity')
+        limit 10000) unpaid having count(*) > 0`,
+    detail: ({ about, value }: FoundDeadline) =>
+      `GST of ${about} is not paid, of ${value} documents. It is due on the 20th: pay it, then run svc admin books pay gst --month ${about}.`,
+  },
   close_late: {
     severity: 'warning',
     sql: `select '' as object, null as page, 1 as value, (${THIS_MONTH} - 1)::text as about

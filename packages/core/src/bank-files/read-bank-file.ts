@@ -96,3 +96,7 @@ const whyDamaged = ({ name }: FileSource, { line, column, reason }: LineProblem)
 /** A line that cannot be read, in words. */
 export const problemText = ({ line, column, reason }: LineProblem): string =>
   `line ${line}: ${column} ${reason}`
+
+/** Lines that cannot be read, as operators see them. */
+export const problemsToWire = (problems: readonly LineProblem[]) =>
+  problems.map(({ line, column, reason }) => ({ line, column, reason }))

@@ -1,5 +1,5 @@
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
-import type { Database } from '@svc/platform/db/database'
+import type { Database, Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { type CardKey, looksLikeCardId } from './card.ts'
 
@@ -12,6 +12,11 @@ const TOKENS = statement<{ svcCardId: string; token: string }>(
   'card_tokens',
   'select svc_card_id as "svcCardId", token from cards where svc_card_id = any ($1)',
 )
+
+/** Whether a card is of the partner. */
+export const isCardOf = async (tx: Tx, partnerId: string, svcCardId: string): Promise<boolean> =>
+  looksLikeCardId(svcCardId) &&
+  (await tx.query(PARTNERS, [[svcCardId]])).some((card) => card.partnerId === partnerId)
 
 /** Under which reference the card network knows a card: for the sandbox, which plays it. */
 export const cardTokenLookup =

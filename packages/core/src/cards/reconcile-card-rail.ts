@@ -61,6 +61,30 @@ export const CARD_RAIL_CHECKS: readonly Check[] = [
          and ${chosen('m.message_id')} limit 100`,
   ),
   check(
+    'card_transactions',
+    CARDS,
+    'The transactions of a card are its authorisations and each movement of its money, and add up to its balance',
+    (
+      chosen,
+    ) => `select c.svc_card_id as subject, 'balance ' || l.balance || ', its transactions ' || t.moved || '; movements '
+         || g.movements || ' and ' || t.movements || ', authorisations ' || m.authorizations || ' and ' || t.authorizations
+         as detail
+       from cards c join ledger_accounts l on l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id
+       cross join lateral (
+         select coalesce(sum(t.moved_paise), 0) as moved, count(t.moved_paise) as movements,
+           count(*) filter (where t.kind = 'authorization') as authorizations
+         from card_transactions t where t.partner_id = c.partner_id and t.svc_card_id = c.svc_card_id) t
+       cross join lateral (
+         select (select count(*) from ledger_transfers g where g.debit_account_id = l.account_id)
+           + (select count(*) from ledger_transfers g where g.credit_account_id = l.account_id) as movements) g
+       cross join lateral (
+         select count(*) as authorizations from card_messages m
+         where m.partner_id = c.partner_id and m.svc_card_id = c.svc_card_id
+           and (m.type = 'authorization' or m.type = 'advice' and m.event_type = 'card.authorized')) m
+       where (l.balance, g.movements, m.authorizations) is distinct from (t.moved, t.movements, t.authorizations)
+         and ${chosen('c.svc_card_id')} limit 100`,
+  ),
+  check(
     'card_exceptions',
     EXCEPTION_ACCOUNTS,
     'The account of exceptions has what the exceptions say, less what was settled or written off',

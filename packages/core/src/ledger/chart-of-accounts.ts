@@ -3,7 +3,7 @@ export type Unit = 'INR' | 'COIN'
 
 interface KindOfAccount {
   readonly unit: Unit
-  readonly group: 'asset' | 'liability' | 'income' | 'expense' | 'coins'
+  readonly group: 'asset' | 'liability' | 'equity' | 'income' | 'expense' | 'coins'
   /** The side on which it grows: assets and expenses by debits, liabilities and income by credits. */
   readonly side: 'debit' | 'credit'
   /** Whether its balance may go beyond nothing, to the other side. */
@@ -49,7 +49,7 @@ export const CHART_OF_ACCOUNTS = {
   own_funds: {
     ...asset,
     title: 'Own funds',
-    meaning: 'Our own current account at the bank',
+    meaning: 'Our own current account at the bank, with what of it came from fees of a merchant in its books',
   },
   settlement_unmatched: {
     ...liability,
@@ -122,8 +122,10 @@ export const CHART_OF_ACCOUNTS = {
     meaning:
       'Refunds that the bank reported as failed and made after all, where their money was spent or not left of the payment, until the merchant or the bank returns it',
   },
+  // A credit note takes back what may have been paid or closed by then.
   fee_income: {
     ...income,
+    isBounded: false,
     title: 'Fee income',
     meaning: 'Fees that the merchant was charged for its payments',
   },
@@ -133,9 +135,24 @@ export const CHART_OF_ACCOUNTS = {
     title: 'Tax payable',
     meaning: 'GST on fees that was entered before its three kinds had accounts of their own',
   },
-  output_cgst: { ...liability, title: 'Output CGST', meaning: 'Central GST on fees, owed to the state' },
-  output_sgst: { ...liability, title: 'Output SGST', meaning: 'State GST on fees, owed to the state' },
-  output_igst: { ...liability, title: 'Output IGST', meaning: 'Integrated GST on fees, owed to the state' },
+  output_cgst: {
+    ...liability,
+    isBounded: false,
+    title: 'Output CGST',
+    meaning: 'Central GST on fees, owed to the state',
+  },
+  output_sgst: {
+    ...liability,
+    isBounded: false,
+    title: 'Output SGST',
+    meaning: 'State GST on fees, owed to the state',
+  },
+  output_igst: {
+    ...liability,
+    isBounded: false,
+    title: 'Output IGST',
+    meaning: 'Integrated GST on fees, owed to the state',
+  },
   gst_input: {
     ...asset,
     title: 'GST input credit',
@@ -161,6 +178,13 @@ export const CHART_OF_ACCOUNTS = {
     ...expense,
     title: 'Written off',
     meaning: 'Advances and exceptions that were given up',
+  },
+  owner_equity: {
+    ...liability,
+    group: 'equity',
+    isBounded: false,
+    title: 'Equity of the owner',
+    meaning: 'What the owner paid in, and profits, less what was paid to the owner',
   },
   card_funding: {
     ...liability,

@@ -8,15 +8,21 @@ export interface ClosingPeriod {
   readonly to: Date
 }
 
+/** What is not in order: how many of it, and in words. */
+export interface ClosingProblem {
+  readonly count: number
+  readonly detail: string
+}
+
 /** What a period is checked for before it is closed. */
 export interface ClosingCheck {
   readonly item: string
-  /** What is not in order, in words; `null` where all is. */
-  readonly problem: (tx: Tx, period: ClosingPeriod) => Promise<string | null>
+  readonly problem: (tx: Tx, period: ClosingPeriod) => Promise<ClosingProblem | null>
 }
 
 export interface ClosingFinding {
   readonly item: string
   readonly ok: boolean
+  readonly count: number
   readonly detail: string
 }

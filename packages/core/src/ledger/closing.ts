@@ -163,7 +163,8 @@ async function secondPersonFor(
 export const listClosings = (tx: Tx): Promise<Closing[]> => tx.query(LIST)
 
 type Stated = FirstStatement | ClosingStatement
-const statedBy = (keyring: Keyring, closing: Closing): Stated | undefined =>
+/** What a closing says; `undefined` where it was not signed here. */
+export const statedBy = (keyring: Keyring, closing: Pick<Closing, 'signed'>): Stated | undefined =>
   readSigned(keyring, TYPE, closing.signed) as Stated | undefined
 
 /** An instant of a statement that we signed. */

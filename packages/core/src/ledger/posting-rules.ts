@@ -163,6 +163,31 @@ const POSTINGS = {
       ),
     ),
   ],
+  // Our own money (decision R26): the platform has what the bank moves; tenants have their shares of it, and the platform
+  // has those the other way round.
+  own_funds_swept: [manual(person(['own_funds', 'bank']))],
+  sweep_shared: [person(...both(['own_funds', 'bank']))],
+  gst_paid: [
+    manual(
+      person(
+        ['output_cgst', 'own_funds'],
+        ['output_cgst', 'gst_input'],
+        ['output_sgst', 'own_funds'],
+        ['output_sgst', 'gst_input'],
+        ['output_igst', 'own_funds'],
+        ['output_igst', 'gst_input'],
+      ),
+    ),
+  ],
+  gst_shared: [
+    person(
+      ...both(['output_cgst', 'own_funds']),
+      ...both(['output_sgst', 'own_funds']),
+      ...both(['output_igst', 'own_funds']),
+    ),
+  ],
+  owner_paid: [manual(person(...both(['owner_equity', 'own_funds'])))],
+  escrow_paid: [manual(person(['bank', 'own_funds']))],
   // Fees and their GST belong to the day of the payment.
   fee_accrual: [
     program(
@@ -170,6 +195,17 @@ const POSTINGS = {
       ['accrued_fees', 'output_cgst'],
       ['accrued_fees', 'output_sgst'],
       ['accrued_fees', 'output_igst'],
+    ),
+  ],
+  // Fees that are given back, with their tax; the next payout pays them.
+  credit_note: [
+    manual(
+      person(
+        ['fee_income', 'payable'],
+        ['output_cgst', 'payable'],
+        ['output_sgst', 'payable'],
+        ['output_igst', 'payable'],
+      ),
     ),
   ],
   coin_allocation: [program(['coins_issued', 'coins'], ['coins_issued', 'coins_pending'])],

@@ -23,6 +23,11 @@ export const POSTING_KINDS = [
   'payout_failed',
   'card_load',
   'statement_resolved',
+  'own_funds_swept',
+  'gst_paid',
+  'owner_paid',
+  'escrow_paid',
+  'credit_note',
 ] as const
 export type PostingKind = (typeof POSTING_KINDS)[number]
 
@@ -48,6 +53,11 @@ export const POSTING_TITLES: Readonly<Record<PostingKind, string>> = {
     'Say that the bank could not make a payout, or that its money came back, without a file of the bank',
   card_load: 'Issue a gift card on behalf of its partner',
   statement_resolved: 'Say what a line of a bank statement is that fits nothing',
+  own_funds_swept: 'Move fees and GST from the escrow of merchants to our account',
+  gst_paid: 'Pay the GST of a month',
+  owner_paid: 'Pay the owner, or enter capital of the owner',
+  escrow_paid: 'Pay from our account into the escrow of merchants',
+  credit_note: 'Give fees of an invoice back to the merchant, with their tax',
 }
 
 /** What a decision moves on the word of the person who commands it: nothing that a signed message says, and no repeat. */

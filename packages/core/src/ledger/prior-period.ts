@@ -1,3 +1,4 @@
+import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { AccountKind, Unit } from './chart-of-accounts.ts'
@@ -17,11 +18,13 @@ export interface PriorPeriodItem {
 
 const LATER = `from journals j join ledger_transfers t using (tenant_id, journal_id)
    where j.effective_date <= $1::date and t.created_at > $2`
+/** Later entries of the period through `$1`, of which what was entered until `$2` was known. */
+export const PRIOR_PERIOD_ITEMS = `select j.journal_id as "journalId", j.tenant_id as "tenantId", j.kind,
+     j.effective_date::text as "effectiveDate", j.at, t.unit, sum(t.amount)::bigint as amount, j.reference
+   ${LATER} group by j.tenant_id, j.journal_id, t.unit`
 const ITEMS = statement<PriorPeriodItem>(
   'prior_period_items',
-  `select j.journal_id as "journalId", j.tenant_id as "tenantId", j.kind, j.effective_date::text as "effectiveDate",
-     j.at, t.unit, sum(t.amount)::bigint as amount, j.reference
-   ${LATER} group by j.tenant_id, j.journal_id, t.unit order by j.at, j.journal_id`,
+  `${PRIOR_PERIOD_ITEMS} order by j.at, j.journal_id`,
 )
 const MOVED = statement<{ kind: AccountKind; unit: Unit; amount: bigint }>(
   'prior_period_moved',
@@ -39,3 +42,11 @@ export const priorPeriodItems = (tx: Tx, through: string, knownUntil: Date): Pro
 /** By kind of account, what they added: credits less debits. */
 export const priorPeriodMoved = (tx: Tx, through: string, knownUntil: Date) =>
   tx.query(MOVED, [through, knownUntil])
+
+/** As operators see it. */
+export const priorPeriodItemToWire = ({ unit, amount, at, reference, ...item }: PriorPeriodItem) => ({
+  ...item,
+  at: at.toISOString(),
+  amount: unit === 'INR' ? formatRupees(amount) : String(amount),
+  reference: reference ?? '',
+})

@@ -1,6 +1,6 @@
 import type { Tx } from '@svc/platform/db/database'
 import { type Statement, statement } from '@svc/platform/db/statement'
-import type { ClosingCheck } from '../ledger/closing-check.ts'
+import type { ClosingCheck, ClosingProblem } from '../ledger/closing-check.ts'
 import type { OpenItem } from '../ledger/closing-statement.ts'
 
 const OPEN_ITEMS = statement<OpenItem>(
@@ -64,14 +64,14 @@ const UNINVOICED: Counted = statement(
 
 const counted = async (tx: Tx, of: Counted, value: unknown): Promise<bigint> =>
   (await tx.query(of, [value]))[0]!.count
-const unless = (count: bigint, words: string): string | null => (count === 0n ? null : `${count} ${words}`)
+const unless = (count: bigint, words: string): ClosingProblem | null =>
+  count === 0n ? null : { count: Number(count), detail: `${count} ${words}` }
 
 /** What of payments has to be in order before a period is closed. */
 export const PAYMENT_CLOSING_CHECKS: readonly ClosingCheck[] = [
   {
     item: 'accrued',
-    problem: async (tx, { to }) =>
-      unless(await counted(tx, UNACCRUED, to), 'payments have no fee entered: svc admin books accrue'),
+    problem: async (tx, { to }) => unless(await counted(tx, UNACCRUED, to), 'payments have no fee entered'),
   },
   {
     item: 'batches',
@@ -81,10 +81,7 @@ export const PAYMENT_CLOSING_CHECKS: readonly ClosingCheck[] = [
   {
     item: 'invoices',
     problem: async (tx, { through }) =>
-      unless(
-        await counted(tx, UNINVOICED, through),
-        'journals of fees are in no invoice: svc admin tax issue',
-      ),
+      unless(await counted(tx, UNINVOICED, through), 'journals of fees are in no invoice'),
   },
   {
     item: 'old_lines',

@@ -8,7 +8,7 @@ import type { PayoutLineKind } from './payout-line-kinds.ts'
 /** Lines that one payout holds at most; what is left goes into the next. */
 export const LINES_MAX = 100_000
 
-/** A payment, refund, dispute, correction, opening balance or settled advance that is in no payout. */
+/** A payment, refund, dispute, correction, opening balance, settled advance or credit note that is in no payout. */
 export interface DueLine {
   readonly merchantId: string
   readonly kind: PayoutLineKind
@@ -97,6 +97,11 @@ const DUE = statement<Row>(
    from wanted w join ${SETTLED_ADVANCES}
    where v.journal_id is not null and ${notIn('advance_reopened', 'j.journal_id')}
      and not ${notIn('advance_settled', 'j.journal_id')}
+   union all
+   select w.merchant_id, 'credit_note', d.document_id, d.created_at,
+     d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise, 0, true, ${NO_FEE}
+   from wanted w join tax_documents d on d.merchant_id = w.merchant_id
+   where d.kind = 'CREDIT_NOTE' and ${notIn('credit_note', 'd.document_id')}
    order by "occurredAt", "objectId"`,
 )
 

@@ -7,8 +7,9 @@ import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { takeTurn } from '@svc/platform/db/turn'
+import { saveEvents } from '@svc/platform/outbox'
 import { financialYear, lastDayOf } from './gst.ts'
-import { signedDocument, type TaxDocument, type TaxParty, taxDocuments } from './tax-document.ts'
+import { issuedEvent, signedDocument, type TaxDocument, type TaxParty, taxDocuments } from './tax-document.ts'
 
 /** Until this day of the next month an invoice is dated the last day of its month. */
 const DATED_BACK_UNTIL = 7
@@ -77,7 +78,7 @@ export function supplierOf(config: Config): TaxParty | undefined {
 export interface IssueInvoices {
   readonly config: Config
   readonly keyring: Keyring
-  readonly newDocumentId: () => string
+  readonly newId: (prefix: 'txd' | 'evt') => string
   /** `YYYY-MM`. */
   readonly month: string
   readonly merchantId?: string | undefined
@@ -93,11 +94,17 @@ export function issueDateOf(month: string, today: string): string {
   return today <= until ? last : today
 }
 
+/** Who issues documents waits for others under this name. */
+export const TURN = 'tax documents'
+
+export const numberOf = (series: string, year: string, n: bigint): string =>
+  `${series}/${year}/${String(n).padStart(7, '0')}`
+
 /** The next number of a series: its row stays locked until the transaction ends, so that none is missing. */
 export async function nextNumber(tx: Tx, series: string, issueDate: string): Promise<string> {
   const year = financialYear(issueDate)
   const [row] = await tx.query(NEXT_NUMBER, [series, year])
-  return `${series}/${year}/${String(row!.number).padStart(7, '0')}`
+  return numberOf(series, year, row!.number)
 }
 
 /**
@@ -111,7 +118,7 @@ export async function issueInvoices(tx: Tx, issuing: IssueInvoices): Promise<Tax
   if (today <= lastDayOf(month)) fail('period_not_over')
   const supplier = supplierOf(config) ?? fail('supplier_not_set')
   // Others wait for this transaction: no two read the same fees, and numbers are in the order of their dates.
-  await takeTurn(tx, 'tax documents')
+  await takeTurn(tx, TURN)
   const found = await tx.query(UNINVOICED, [`${month}-01`, lastDayOf(month), merchantId ?? null])
   const merchantIds = [...new Set(found.map((each) => each.merchantId))]
   const recipients = await tx.query(RECIPIENTS, [merchantIds, config.GST_STATE])
@@ -127,7 +134,7 @@ export async function issueInvoices(tx: Tx, issuing: IssueInvoices): Promise<Tax
 
 async function issue(
   tx: Tx,
-  { config, keyring, month, newDocumentId, now }: IssueInvoices,
+  { config, keyring, month, newId, now }: IssueInvoices,
   fees: readonly Uninvoiced[],
   recipient: TaxParty,
   supplier: TaxParty,
@@ -138,7 +145,7 @@ async function issue(
     paise(fees.reduce((total, fee) => total + part(fee), 0n))
   const document = {
     merchantId,
-    documentId: newDocumentId(),
+    documentId: newId('txd'),
     number: await nextNumber(tx, config.INVOICE_SERIES, issueDate),
     kind: 'INVOICE' as const,
     issueDate,
@@ -157,6 +164,7 @@ async function issue(
   }
   const row: TaxDocument = { ...document, signed: signedDocument(document, keyring), createdAt: now }
   taxDocuments.insert(tx, [row])
+  saveEvents(tx, [issuedEvent(row, newId('evt'))])
   await tx.query(ASSIGN, [merchantId, fees.map(({ journalId }) => journalId), row.documentId])
   return row
 }

@@ -10,6 +10,7 @@ export const PAYOUT_LINE_KINDS = [
   'adjustment_down',
   'advance_settled',
   'advance_reopened',
+  'credit_note',
 ] as const
 export type PayoutLineKind = (typeof PAYOUT_LINE_KINDS)[number]
 
@@ -20,6 +21,7 @@ export const ADJUSTING: ReadonlySet<PayoutLineKind> = new Set([
   'adjustment_down',
   'advance_settled',
   'advance_reopened',
+  'credit_note',
 ])
 
 /** Adjustments that take from what the merchant gets. */

@@ -97,6 +97,11 @@ const SOURCES = {
         join journals j on j.tenant_id = o.tenant_id and j.journal_id = o.reversed_by
       where o.tenant_id = $2 and o.account_id = $1 and j.at >= $3 and j.at < $4`,
   },
+  credit_note: {
+    title: 'Fees given back by credit notes, with tax',
+    sql: `select count(*), coalesce(sum(d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise), 0)
+      from tax_documents d where d.merchant_id = $2 and d.kind = 'CREDIT_NOTE' and d.created_at >= $3 and d.created_at < $4`,
+  },
   payout: {
     title: 'Payouts, with fees and tax',
     sql: `select count(*), -coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise), 0)

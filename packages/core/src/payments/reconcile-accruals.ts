@@ -10,6 +10,10 @@ const leg = (kind: string) =>
   `coalesce(sum(t.amount) filter (where t.credit_account_id = '${kind}:' || j.tenant_id
      and t.debit_account_id = 'accrued_fees:' || j.tenant_id), 0)`
 
+const noted = (kind: string) =>
+  `coalesce(sum(t.amount) filter (where t.debit_account_id = '${kind}:' || t.tenant_id
+     and t.credit_account_id = 'payable:' || t.tenant_id), 0)`
+
 /** What must be true between payments, the fees that were entered for them, and the ledger (decision R22). */
 export const ACCRUAL_CHECKS: readonly Check[] = [
   check(
@@ -79,5 +83,28 @@ export const ACCRUAL_CHECKS: readonly Check[] = [
          and ((d.taxable_paise, d.cgst_paise, d.sgst_paise, d.igst_paise, d.payment_count)
              is distinct from (f.fee, f.cgst, f.sgst, f.igst, f.payments)
            or f.is_of_it is not true) limit 100`,
+  ),
+  check(
+    'credit_notes',
+    DOCUMENTS,
+    'A credit note is its journal of those amounts, and those of an invoice are at most its fees and GST',
+    (
+      chosen,
+    ) => `select d.document_id as subject, d.number || ': ' || d.taxable_paise || ' of ' || i.number || ', journals ' || l.fee
+           || ', notes ' || n.fee || ' of ' || i.taxable_paise as detail
+       from tax_documents d join tax_documents i on i.merchant_id = d.merchant_id and i.number = d.original_number
+       cross join lateral (
+         select ${noted('fee_income')} as fee, ${noted('output_cgst')} as cgst, ${noted('output_sgst')} as sgst,
+           ${noted('output_igst')} as igst
+         from ledger_transfers t join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id
+           and j.kind = 'credit_note' and j.effective_date = d.issue_date
+         where t.tenant_id = d.merchant_id and t.object_id = d.document_id) l
+       cross join lateral (
+         select sum(n.taxable_paise) as fee, sum(n.cgst_paise) as cgst, sum(n.sgst_paise) as sgst, sum(n.igst_paise) as igst
+         from tax_documents n where n.merchant_id = d.merchant_id and n.original_number = i.number) n
+       where d.kind = 'CREDIT_NOTE' and ${chosen('d.document_id')}
+         and ((d.taxable_paise, d.cgst_paise, d.sgst_paise, d.igst_paise) is distinct from (l.fee, l.cgst, l.sgst, l.igst)
+           or i.kind <> 'INVOICE' or n.fee > i.taxable_paise or n.cgst > i.cgst_paise or n.sgst > i.sgst_paise
+           or n.igst > i.igst_paise) limit 100`,
   ),
 ]

@@ -1,5 +1,6 @@
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 import { NOTICE_CHECKS } from '../rails/reconcile-notices.ts'
+import { OWN_FUNDS_CHECKS } from './own-funds/reconcile-own-funds.ts'
 import { ACCRUAL_CHECKS } from './reconcile-accruals.ts'
 import { ADJUSTMENT_CHECKS } from './reconcile-adjustments.ts'
 import { DISPUTE_CHECKS } from './reconcile-disputes.ts'
@@ -140,5 +141,6 @@ export const PAYMENT_CHECKS: readonly Check[] = [
   ...DISPUTE_CHECKS,
   ...PAYOUT_CHECKS,
   ...ACCRUAL_CHECKS,
+  ...OWN_FUNDS_CHECKS,
   ...LATE_PAYMENT_CHECKS,
 ]

@@ -9,11 +9,12 @@ import {
   nullable,
   paise,
   type RowOf,
-  stamped,
   table,
   text,
   textOf,
 } from '@svc/platform/db/table'
+import type { OutboxEvent } from '@svc/platform/outbox'
+import { Type } from 'typebox'
 import { placeOfSupply } from './gst.ts'
 
 export const TAX_DOCUMENT_KINDS = ['INVOICE', 'CREDIT_NOTE'] as const
@@ -51,7 +52,7 @@ export const taxDocuments = table('tax_documents', 'd', ['merchantId', 'document
   originalNumber: nullable(text),
   /** Compact JWS of what it says. */
   signed: text,
-  createdAt: stamped(instant),
+  createdAt: instant,
 })
 export type TaxDocument = RowOf<typeof taxDocuments>
 
@@ -91,3 +92,66 @@ export const signedDocument = (document: Unsigned, keyring: Keyring): string =>
 
 /** Amounts as texts of rupees, so that no program rounds them. */
 export const taxDocumentToWire = (document: TaxDocument) => ({ ...stated(document), signed: document.signed })
+
+const Rupees = (description: string) =>
+  Type.String({ description: `Rupees with two decimals: ${description}`, pattern: '^\\d+\\.\\d{2}$' })
+const Party = (title: string, whose: string) =>
+  Type.Object(
+    {
+      legalName: Type.String({ description: `As ${whose} is registered` }),
+      address: Type.String(),
+      gstin: Type.Optional(Type.String({ description: 'Absent where there is none' })),
+      state: Type.String({ description: 'GST state code' }),
+    },
+    { title, additionalProperties: false },
+  )
+
+/** An invoice or credit note, as the API and events have it: what is signed, without what has no value. */
+export const TaxDocumentRecord = Type.Object(
+  {
+    documentId: Type.String(),
+    number: Type.String({ description: 'Without gaps within a series and financial year' }),
+    kind: Type.Enum([...TAX_DOCUMENT_KINDS]),
+    issueDate: Type.String({ description: '`YYYY-MM-DD`' }),
+    period: Type.String({ description: 'The month whose fees it is of, `YYYY-MM`' }),
+    supplier: Party('TaxSupplier', 'the company that runs the service'),
+    recipient: Party('TaxRecipient', 'the merchant'),
+    placeOfSupply: Type.String({ description: 'As returns name it, such as `27-Maharashtra`' }),
+    sac: Type.String({ description: 'Services accounting code' }),
+    count: Type.Integer({ description: 'Payments that were charged' }),
+    taxableValue: Rupees('fees'),
+    rate: Type.String({ description: 'Percent with two decimals' }),
+    cgst: Rupees('central GST'),
+    sgst: Rupees('state GST'),
+    igst: Rupees('integrated GST'),
+    total: Rupees('fees and GST'),
+    originalNumber: Type.Optional(Type.String({ description: 'Of a credit note: its invoice' })),
+    signed: Type.String({ description: 'Compact JWS of it; verify it with the published keys' }),
+  },
+  { title: 'TaxDocument', additionalProperties: false },
+)
+
+const partyToWire = ({ gstin, ...party }: TaxParty) => ({ ...party, ...(gstin !== null && { gstin }) })
+
+export function taxDocumentToRecord(document: TaxDocument) {
+  const { originalNumber, recipient, supplier, ...rest } = taxDocumentToWire(document)
+  return {
+    ...rest,
+    supplier: partyToWire(supplier),
+    recipient: partyToWire(recipient),
+    ...(originalNumber !== null && { originalNumber }),
+  }
+}
+
+/** Notifies the merchant of a document. */
+export const issuedEvent = (document: TaxDocument, eventId: string): OutboxEvent => ({
+  eventId,
+  tenantId: document.merchantId,
+  type: 'tax_document.issued',
+  objectId: document.documentId,
+  payload: taxDocumentToRecord(document),
+  createdAt: document.createdAt,
+})
+
+/** Ids are opaque: whatever looks like none is not there. */
+export const looksLikeTaxDocumentId = (id: string): boolean => /^txd_[0-9a-z]{26}$/.test(id)

@@ -8,7 +8,7 @@ import type { StatementLine } from './statement-line.ts'
 /** A movement in the books, or one that a line makes, which a statement shows as one line. */
 export interface Movement {
   readonly purpose: Purpose
-  /** A batch, payout, payout run, refund or journal. */
+  /** A batch, payout, payout run, refund, movement of our funds or journal. */
   readonly documentId: string
   /** Above zero it is money to us. */
   readonly amountPaise: bigint
@@ -41,7 +41,8 @@ export const SIDES = `cross join lateral (values
  */
 export const DOCUMENT_OF = `case
    when o.kind in ('payout_paid', 'payout_paid_late', 'bank_settlement', 'settlement_unmatched', 'settlement_matched',
-     'settlement_charged', 'network_settlement', 'network_matched', 'funding_settled') then t.object_id
+     'settlement_charged', 'network_settlement', 'network_matched', 'funding_settled', 'own_funds_swept', 'sweep_shared',
+     'gst_paid', 'gst_shared', 'owner_paid', 'escrow_paid') then t.object_id
    when o.kind = 'bank_settlement_reversed' then coalesce((
      select b.object_id from ledger_transfers b where b.tenant_id = t.tenant_id and b.journal_id = t.object_id limit 1), t.object_id)
    when o.kind = 'statement_resolved' then o.reference
@@ -120,7 +121,7 @@ const BY_ID = statement<Omit<Found, 'name'> & { isFree: boolean }>(
 )
 
 /** Our ids as they are in texts of banks: in capitals, and without the mark behind their prefix. */
-const OWN_ID = /^(PYO|PYR|RFD)([0-9A-Z]{26})$/
+const OWN_ID = /^(PYO|PYR|RFD|OFM)([0-9A-Z]{26})$/
 const NAME_CHARS_MIN = 6
 
 /** What a line may name a movement by: its reference, and words of its narration that have a digit. */

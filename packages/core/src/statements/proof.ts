@@ -100,12 +100,14 @@ const BALANCES = statement<Balance>(
    where b.opened_on <= $1::date`,
 )
 
+/** What the bank said last of each account until the end of a day, and the day that statements reach. */
+export const statementBalances = async (tx: Tx, day: string): Promise<ReadonlyMap<string, Balance>> =>
+  new Map((await tx.query(BALANCES, [day])).map((balance) => [balance.bankAccountId, balance]))
+
 /** What must be true of the money that we hold, as of the end of a day; under repeatable read. */
 export async function proveFunds(tx: Tx, day: string, today: string): Promise<Proof> {
   const accounts = (await listBankAccounts(tx)).filter(({ openedOn }) => openedOn <= day)
-  const balances = new Map(
-    (await tx.query(BALANCES, [day])).map((balance) => [balance.bankAccountId, balance]),
-  )
+  const balances = await statementBalances(tx, day)
   const trial = await trialBalance(tx, { effectiveThrough: day })
   const books = booksOf(trial)
   const proven: Awaited<ReturnType<typeof accountProof>>[] = []

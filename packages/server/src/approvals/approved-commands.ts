@@ -12,6 +12,8 @@ import { changePayout } from '@svc/core/payments/change-payout'
 import { closeDispute } from '@svc/core/payments/close-dispute'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { createRefund } from '@svc/core/payments/create-refund'
+import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
+import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { resolveLine } from '@svc/core/statements/resolve-line'
@@ -30,6 +32,8 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   enterOpeningBalance,
   settleBalance,
   resolveLine,
+  moveOwnFunds,
+  issueCreditNote,
   acceptPayment,
   adjustPayment,
   resolveSuspense,

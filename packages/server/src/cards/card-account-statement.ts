@@ -16,16 +16,21 @@ import { StreamSlots } from '../http/stream-slots.ts'
 import { PDF, PDFS_MAX } from '../statements/limits.ts'
 import { ACCOUNTS, ACCOUNTS_TAG, AccountParams, cardAccount, type ListedAccount } from './card-accounts.ts'
 
-const LINES_MAX = 10_000
-const DAY_MINUTES = 1_440
+export const STATEMENT_LINES_MAX = 10_000
+export const DAY_MINUTES = 1_440
+
+/** The period of a statement, and the balances at its ends. */
+export const OPENING_AND_CLOSING = {
+  from: Type.String({ description: 'First day, `YYYY-MM-DD`' }),
+  to: Type.String({ description: 'Last day, `YYYY-MM-DD`' }),
+  openingBalance: Type.Number({ description: 'Rupees at the beginning of the first day' }),
+  closingBalance: Type.Number({ description: 'Rupees at the end of the last day, or now' }),
+}
 
 const StatementRecord = Type.Object(
   {
     cardAccountId: Type.String(),
-    from: Type.String({ description: 'First day, `YYYY-MM-DD`' }),
-    to: Type.String({ description: 'Last day, `YYYY-MM-DD`' }),
-    openingBalance: Type.Number({ description: 'Rupees at the beginning of the first day' }),
-    closingBalance: Type.Number({ description: 'Rupees at the end of the last day, or now' }),
+    ...OPENING_AND_CLOSING,
     lines: Type.Array(
       Type.Object(
         {
@@ -94,11 +99,12 @@ export async function readCardAccountStatement(
     accountId: accountId('card_funding', cardAccountId),
     from: instantOfDay(period.from, 0, timeZone),
     to: instantOfDay(period.to, DAY_MINUTES, timeZone),
-    limit: LINES_MAX,
+    limit: STATEMENT_LINES_MAX,
     aheadMs: aheadOf(clock, tenantId),
   })
   const statement = required(found, 'a card account has an account of the ledger')
-  if (statement.hasMore) failField('from', 'minimum', `must leave at most ${LINES_MAX} lines until to`)
+  if (statement.hasMore)
+    failField('from', 'minimum', `must leave at most ${STATEMENT_LINES_MAX} lines until to`)
   return { account, statement }
 }
 
@@ -148,7 +154,7 @@ export const getCardAccountStatement = query({
   path: `${ACCOUNTS}/:cardAccountId/statement`,
   tag: ACCOUNTS_TAG,
   summary: 'Get statement of card account',
-  description: `Opening balance, every movement with the balance after it, and closing balance, for whole days; by default this month until today. At most ${LINES_MAX} lines: a longer period is 400. With \`Accept: text/csv\` as CSV (RFC 4180).`,
+  description: `Opening balance, every movement with the balance after it, and closing balance, for whole days; by default this month until today. At most ${STATEMENT_LINES_MAX} lines: a longer period is 400. With \`Accept: text/csv\` as CSV (RFC 4180).`,
   auth: 'partner',
   scope: 'cards:read',
   envelope: 'code',

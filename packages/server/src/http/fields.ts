@@ -1,7 +1,7 @@
 import { failField } from '@svc/contract/fail-fields'
 import { type Paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
-import { EARLIEST, LATEST, parseRfc3339 } from '@svc/kernel/time'
+import { EARLIEST, isDay, LATEST, parseRfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 
 const INSTANT_RULE = `must be an RFC 3339 date-time with a zone, such as 2027-01-31T18:30:00+05:30, from ${EARLIEST.toISOString()} to ${LATEST.toISOString()}`
@@ -30,6 +30,11 @@ export function readInstant(name: string, text: string | undefined): Date | unde
 export function readInstant(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   return parseRfc3339(text) ?? failField(name, 'format', INSTANT_RULE)
+}
+
+/** Reads the calendar day in the field of this name; 400 when it is none. */
+export function readDay(name: string, day: string, where: 'body' | 'query' = 'body'): string {
+  return isDay(day) ? day : failField(name, 'format', 'must be a day, such as 2026-04-01', where)
 }
 
 /** Reads the amount in the field of this name; 400 when it is none. */

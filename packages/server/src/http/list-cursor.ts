@@ -1,17 +1,17 @@
-import { parseRfc3339 } from '@svc/kernel/time'
+import { isDay, parseRfc3339 } from '@svc/kernel/time'
 import { refuseCursor } from './page.ts'
 
 /** One of the values by which a list is ordered. */
 export interface Key {
   readonly sql: string
-  readonly type: 'text' | 'timestamptz' | 'bigint'
+  readonly type: 'text' | 'timestamptz' | 'bigint' | 'date'
 }
 
 /** The key's value as text, for the cursor: instants to the microsecond, as PostgreSQL keeps them. */
 export const keyText = (type: Key['type'], value: string): string =>
   type === 'text'
     ? value
-    : type === 'bigint'
+    : type === 'bigint' || type === 'date'
       ? `${value}::text`
       : `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
@@ -19,6 +19,7 @@ export const keyText = (type: Key['type'], value: string): string =>
 const READABLE: Record<Key['type'], (text: string) => boolean> = {
   text: (text) => !text.includes('\0'),
   bigint: (text) => /^\d{1,18}$/.test(text),
+  date: isDay,
   timestamptz: (text) => /\.\d{6}Z$/.test(text) && parseRfc3339(text) !== undefined,
 }
 

@@ -91,7 +91,7 @@ function mountOperation<S extends Services>(
       ...(operation.permission && { permission: operation.permission }),
       ...(operation.stepUp && { stepUp: true }),
       ...(operation.beforeSecondFactor && { beforeSecondFactor: true }),
-      ...(authenticator?.needs === 'body' && { parse: 'later' }),
+      ...((authenticator?.needs === 'body' || operation.acceptsAnyBody) && { parse: 'later' }),
       ...(body === undefined && { parse: 'never' }),
       ...(mustDecrypt && { isEncrypted: true }),
       ...(operation.acceptsAccessKeyAlone && { acceptsAccessKeyAlone: true }),

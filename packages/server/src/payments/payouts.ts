@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { failField } from '@svc/contract/fail-fields'
 import {
   looksLikePayoutId,
   PAYOUT_STATUSES,
@@ -13,9 +12,10 @@ import {
   payoutToWire,
 } from '@svc/core/payments/payout'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { isDay, rfc3339 } from '@svc/kernel/time'
+import { rfc3339 } from '@svc/kernel/time'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
+import { readDay } from '../http/fields.ts'
 import { query, succeed } from '../http/operation.ts'
 import { PageOf, PageQuery, page, readPage } from '../http/page.ts'
 import {
@@ -37,10 +37,8 @@ const PayoutParams = Type.Object({ payoutId: Type.String({ description: 'The id 
 /** A payout, and for operators whose it is. */
 export type ListedPayout = Payout & { readonly merchantName: string }
 
-export function readBusinessDay(day: string, where: 'body' | 'query'): string {
-  if (!isDay(day)) failField('businessDay', 'format', 'must be a day, such as 2026-04-01', where)
-  return day
-}
+export const readBusinessDay = (day: string, where: 'body' | 'query'): string =>
+  readDay('businessDay', day, where)
 
 /** Payouts, as every reader sees and finds them. */
 export const payout = {

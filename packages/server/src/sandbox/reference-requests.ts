@@ -82,6 +82,9 @@ const OF_PARTNER: Readonly<Record<string, RequestOf>> = {
   updateCardAccount: () => ({ body: { lowBalance: 5000 } }),
   getCardAccountStatement: () => ({ query: {} }),
   getCardAccountStatementPdf: () => ({ query: {} }),
+  findCardTransactions: () => ({ query: { limit: '10' } }),
+  getCardStatement: () => ({ query: {} }),
+  getCardStatementPdf: () => ({ query: {} }),
   receiveBankCredit: ({ virtualAccount }, { nowMs }) => ({
     body: { utr: `NEFT${nowMs}`, virtualAccount, amount: 1_000 },
   }),

@@ -13,11 +13,12 @@ interface CardAccountStatement {
 }
 
 /** `card_back_to_source` as people read it: `Card back to source`. */
-const sentenceCase = (kind: string): string => {
+export const sentenceCase = (kind: string): string => {
   const words = kind.replaceAll('_', ' ')
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
-const side = (amount: bigint): string => (amount === 0n ? '' : rupeesText(amount))
+/** An amount in its column, and nothing in the other one. */
+export const sideText = (amount: bigint): string => (amount === 0n ? '' : rupeesText(amount))
 
 /** The statement of a card account: opening balance, every movement with the balance after it, closing balance. */
 export function cardAccountPdf(requested: CardAccountStatement): Readable {
@@ -46,8 +47,8 @@ export function cardAccountPdf(requested: CardAccountStatement): Readable {
           share: 0.31,
           cell: ({ objectId, reference }) => reference ?? (objectId.startsWith('card_') ? objectId : ''),
         },
-        { title: 'Paid', share: 0.12, align: 'right', cell: ({ debit }) => side(debit) },
-        { title: 'Received', share: 0.12, align: 'right', cell: ({ credit }) => side(credit) },
+        { title: 'Paid', share: 0.12, align: 'right', cell: ({ debit }) => sideText(debit) },
+        { title: 'Received', share: 0.12, align: 'right', cell: ({ credit }) => sideText(credit) },
         { title: 'Balance', share: 0.12, align: 'right', cell: ({ balance }) => rupeesText(balance) },
       ],
       statement.lines,

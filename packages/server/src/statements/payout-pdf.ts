@@ -26,6 +26,7 @@ const KINDS: Readonly<Record<PayoutLine['kind'], string>> = {
   adjustment_down: 'Correction',
   advance_settled: 'Advance repaid',
   advance_reopened: 'Advance reopened',
+  credit_note: 'Credit note',
 }
 /** What the merchant gives back. */
 const TAKEN: ReadonlySet<PayoutLine['kind']> = new Set([

@@ -121,3 +121,18 @@ export const batchToWire = (
   unmatched: counts.unmatched,
   remainder: formatRupees(inPaise(remainderPaise)),
 })
+
+/** A transfer as operators see it, in files and in lists. */
+export const SettlementRecord = Type.Object({
+  ...BatchRecord.properties,
+  rail: Type.Enum([...SETTLEMENT_RAILS]),
+  valueDate: Type.String({ description: 'Day of the transfer, `YYYY-MM-DD`' }),
+  netAmount: Rupees,
+})
+
+export const settlementBatchToWire = (batch: SettlementBatch, counts: BatchCounts) => ({
+  ...batchToWire(batch, counts),
+  rail: batch.rail,
+  valueDate: batch.valueDate,
+  netAmount: formatRupees(batch.netPaise ?? inPaise(batch.linesPaise)),
+})

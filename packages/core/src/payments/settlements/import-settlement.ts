@@ -1,5 +1,9 @@
+import { formatRupees, type Paise } from '@svc/kernel/money'
 import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import type { LineKind } from '../../bank-files/file-format.ts'
+import type { LineProblem } from '../../bank-files/line-reader.ts'
+import { problemsToWire } from '../../bank-files/read-bank-file.ts'
 import type { SettlementRow } from '../../bank-files/settlement-rows.ts'
 import {
   type BatchCounts,
@@ -7,10 +11,22 @@ import {
   type BatchLine,
   type SettlementBatch,
   type SettlementRail,
+  settlementBatchToWire,
 } from './batch.ts'
 import type { RecordBatch, RecordedBatch } from './record-batch.ts'
 
 const LINES_A_CHUNK = 1_000
+const SHOWN_MAX = 100
+
+/** A line that is posted and waits for what it fits. */
+export interface UnfittingLine {
+  readonly batchUtr: string
+  readonly kind: LineKind
+  readonly reference: string | null
+  readonly amountPaise: Paise
+  /** What it is of is here, with another amount. */
+  readonly differs: boolean
+}
 
 /** What became of the lines of a file. */
 export interface SettlementImport {
@@ -24,6 +40,8 @@ export interface SettlementImport {
   readonly repeated: number
   /** The first hundred lines that were recorded before with another amount. */
   readonly conflicting: readonly BatchLine[]
+  /** The first hundred lines that fit nothing, or something of another amount. */
+  readonly unfitting: readonly UnfittingLine[]
   /** The transfers, as they are now. */
   readonly batches: readonly SettlementBatch[]
   /** Of each transfer, what this import did or would do. */
@@ -96,6 +114,7 @@ export async function importSettlement(
 class ImportSum {
   readonly #counts = { lines: 0, matched: 0, matchedPaise: 0n, differing: 0, unknown: 0, repeated: 0 }
   readonly #conflicting: BatchLine[] = []
+  readonly #unfitting: UnfittingLine[] = []
   readonly #batches = new Map<string, SettlementBatch>()
   readonly #done = new Map<string, BatchCounts>()
 
@@ -115,7 +134,19 @@ class ImportSum {
     counts.unknown += rows.filter(({ status }) => status === 'UNMATCHED').length
     counts.repeated += repeated
     this.#count(batch.batchId, [...payments.flatMap(({ said }) => said), ...rows])
-    this.#conflicting.push(...conflicting.slice(0, 100 - this.#conflicting.length))
+    this.#conflicting.push(...conflicting.slice(0, SHOWN_MAX - this.#conflicting.length))
+    const unfitting = [...unfittingPayments(payments), ...rows.filter(({ status }) => status === 'UNMATCHED')]
+    for (const { kind, reference, amountPaise, status } of unfitting.slice(
+      0,
+      SHOWN_MAX - this.#unfitting.length,
+    ))
+      this.#unfitting.push({
+        batchUtr: batch.batchUtr,
+        kind,
+        reference,
+        amountPaise,
+        differs: status === 'DIFFERS',
+      })
   }
 
   #count(batchId: string, made: readonly { readonly status: string }[]): void {
@@ -130,9 +161,21 @@ class ImportSum {
 
   result(): SettlementImport {
     const batches = [...this.#batches.values()]
-    return { ...this.#counts, conflicting: this.#conflicting, batches, done: this.#done }
+    return {
+      ...this.#counts,
+      conflicting: this.#conflicting,
+      unfitting: this.#unfitting,
+      batches,
+      done: this.#done,
+    }
   }
 }
+
+const unfittingPayments = (payments: RecordedBatch['payments']) =>
+  payments
+    .flatMap(({ said }) => said)
+    .filter(({ status }) => status !== 'MATCHED')
+    .map((line) => ({ ...line, kind: 'payment' as const, reference: line.utr }))
 
 const COUNTS = statement<{ lines: bigint; matched: bigint; unmatched: bigint }>(
   'directory_settlement_batch',
@@ -144,3 +187,31 @@ export async function countBatch(database: Database, batchId: string): Promise<B
   const [row] = await database.directory(COUNTS, [batchId])
   return { lines: Number(row!.lines), matched: Number(row!.matched), unmatched: Number(row!.unmatched) }
 }
+
+/** A file of transfers, what became of it, and how each transfer is now. */
+export interface ImportedSettlement {
+  readonly fileId: string
+  readonly done: SettlementImport
+  readonly batches: readonly (readonly [SettlementBatch, BatchCounts])[]
+  readonly read: {
+    readonly skipped: number
+    readonly unreadable: number
+    readonly problems: readonly LineProblem[]
+  }
+}
+
+/** As operators see it. */
+export const importedSettlementToWire = ({ fileId, done, batches, read }: ImportedSettlement) => ({
+  fileId,
+  lines: done.lines,
+  matched: done.matched,
+  differing: done.differing,
+  unknown: done.unknown,
+  repeated: done.repeated,
+  conflicting: done.conflicting.length,
+  matchedAmount: formatRupees(done.matchedPaise),
+  skipped: read.skipped,
+  unreadable: read.unreadable,
+  batches: batches.map(([batch, of]) => settlementBatchToWire(batch, of)),
+  problems: problemsToWire(read.problems),
+})

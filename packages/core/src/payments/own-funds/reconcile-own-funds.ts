@@ -1,0 +1,42 @@
+import { type Check, check, subjects } from '../../ledger/reconcile.ts'
+
+const MOVEMENTS = subjects('movements of own funds', 'own_funds_movements')
+
+/** What some tenants' shares of a movement `m` add to our account; `among` is a condition on a column with their ids. */
+export const sharesOfMovement = (among: (column: string) => string): string =>
+  `coalesce((select sum(case when t.debit_account_id like 'own\\_funds:%' then t.amount else - t.amount end)
+     from ledger_transfers t
+     where t.object_id = m.movement_id and t.kind in ('sweep_shared', 'gst_shared') and ${among('t.tenant_id')}), 0)`
+
+/** What must be true of our own money (decision R26). */
+export const OWN_FUNDS_CHECKS: readonly Check[] = [
+  check(
+    'own_funds',
+    MOVEMENTS,
+    'A movement of our funds has the journal of the whole, with its amounts and day; shares of tenants add up to nothing',
+    (chosen) => `with legs as (
+         select t.object_id, t.tenant_id, t.journal_id, t.kind, t.amount, s.of_kind, s.sign
+         from ledger_accounts a cross join lateral (
+           select * from ledger_transfers d where d.debit_account_id = a.account_id
+           union all
+           select * from ledger_transfers c where c.credit_account_id = a.account_id) t
+         cross join lateral (values (split_part(t.debit_account_id, ':', 1), 1),
+           (split_part(t.credit_account_id, ':', 1), -1)) s (of_kind, sign)
+         where a.kind in ('own_funds', 'gst_input')),
+       moved as (
+         select l.object_id,
+           coalesce(sum(l.sign * l.amount) filter (where l.of_kind = 'own_funds' and l.kind not like '%shared'), 0) as own,
+           coalesce(sum(l.sign * l.amount) filter (where l.of_kind = 'bank' and l.kind not like '%shared'), 0) as escrow,
+           coalesce(sum(l.sign * l.amount) filter (where l.of_kind like 'output%' and l.kind not like '%shared'), 0) as tax,
+           coalesce(sum(l.sign * l.amount) filter (where l.of_kind = 'own_funds' and l.kind like '%shared'), 0) as shared
+         from legs l group by l.object_id)
+       select m.movement_id as subject, m.kind || ': own funds ' || m.own_funds_paise || ', escrow ' || m.escrow_paise
+           || '; journals ' || coalesce(v.own, 0) || ' and ' || coalesce(v.escrow, 0) || ', shares ' || coalesce(v.shared, 0)
+           || ' and in other cells ' || m.moved_paise as detail
+       from own_funds_movements m left join moved v on v.object_id = m.movement_id
+         left join journals j on j.tenant_id = m.tenant_id and j.journal_id = m.journal_id
+       where ${chosen('m.movement_id')} and ((v.own, v.escrow, v.tax, v.shared + m.moved_paise)
+           is distinct from (m.own_funds_paise, m.escrow_paise, m.tax_paise, 0)
+         or (j.reference, j.effective_date) is distinct from (m.reference, m.moved_on)) limit 100`,
+  ),
+]

@@ -1,0 +1,125 @@
+import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
+import {
+  looksLikeTaxDocumentId,
+  TAX_DOCUMENT_KINDS,
+  type TaxDocument,
+  TaxDocumentRecord,
+  taxDocuments,
+  taxDocumentToRecord,
+} from '@svc/core/payments/tax-document'
+import { isDay } from '@svc/kernel/time'
+import { Type } from 'typebox'
+import { streamingQuery } from '../http/operation.ts'
+import {
+  choiceFilter,
+  exactFilter,
+  findRow,
+  idFilter,
+  listOf,
+  merchantNameOf,
+  type Resource,
+  showOf,
+} from '../http/resource.ts'
+import { StreamSlots } from '../http/stream-slots.ts'
+import { PDF, PDFS_MAX } from '../statements/limits.ts'
+
+const PATH = '/api/v0/tax-documents'
+const TAG = 'Tax documents'
+const Params = Type.Object({ documentId: Type.String({ description: 'The id of the document' }) })
+
+/** A tax document, and for operators whose it is. */
+export type ListedTaxDocument = TaxDocument & { readonly merchantName: string }
+
+/** Reads a month in the field of this name; 400 when it is none. */
+export const readMonth = (name: string, month: string, where: 'body' | 'query' = 'body'): string =>
+  isDay(`${month}-01`) ? month : failField(name, 'format', 'must be a month, such as 2026-04', where)
+
+/** Invoices of fees and credit notes, as every reader sees and finds them. */
+export const taxDocument = {
+  titles: { tenant: 'TaxDocument', operator: 'TaxDocumentRow' },
+  record: { schema: TaxDocumentRecord, toWire: taxDocumentToRecord },
+  looksLikeId: looksLikeTaxDocumentId,
+  from: { columns: taxDocuments.columns, table: 'tax_documents d', alias: 'd' },
+  operatorFrom: merchantNameOf('d'),
+  tenant: 'd.merchant_id',
+  keys: [{ sql: 'd.document_id', type: 'text' }],
+  fields: {
+    merchantId: { schema: Type.String(), of: ({ merchantId }) => merchantId, operatorOnly: true },
+    merchantName: { schema: Type.String(), of: ({ merchantName }) => merchantName, operatorOnly: true },
+  },
+  filters: {
+    merchantId: { schema: idFilter('Of this merchant'), sql: 'd.merchant_id = ?', operatorOnly: true },
+    kind: { schema: choiceFilter(TAX_DOCUMENT_KINDS), sql: 'd.kind = ?' },
+    number: { schema: exactFilter('The number of the document'), sql: 'd.number = ?' },
+    originalNumber: {
+      schema: exactFilter('Credit notes for the invoice of this number'),
+      sql: 'd.original_number = ?',
+    },
+    period: {
+      schema: exactFilter('Of fees of this month, `YYYY-MM`', 7),
+      sql: (filters, month) => filters.add('d.month = ?::date', `${readMonth('period', month, 'query')}-01`),
+    },
+  },
+} satisfies Resource<ListedTaxDocument>
+
+/** Not in the specification (decision R24). */
+export const listTaxDocuments = listOf<ListedTaxDocument>(taxDocument, {
+  id: 'listTaxDocuments',
+  path: PATH,
+  tag: TAG,
+  summary: 'List tax documents',
+  description:
+    'Invoices of the fees of each month, and credit notes. Newest first; pass `next` back as `after` for the next page.',
+  auth: 'merchant',
+  scope: 'payouts:read',
+  envelope: 'response_code',
+})
+
+/** Not in the specification (decision R24). */
+export const getTaxDocument = showOf<ListedTaxDocument>(taxDocument, {
+  id: 'getTaxDocument',
+  path: `${PATH}/:documentId`,
+  tag: TAG,
+  summary: 'Get tax document',
+  auth: 'merchant',
+  scope: 'payouts:read',
+  envelope: 'response_code',
+  params: Params,
+  errors: ['tax_document_not_found'],
+  notFound: () => fail('tax_document_not_found'),
+})
+
+/** Not in the specification (decision R24). */
+export const getTaxDocumentPdf = streamingQuery({
+  id: 'getTaxDocumentPdf',
+  method: 'GET',
+  path: `${PATH}/:documentId/pdf`,
+  tag: TAG,
+  summary: 'Get tax document as PDF',
+  description: 'With the particulars of CGST rules 46 and 53.',
+  auth: 'merchant',
+  scope: 'payouts:read',
+  envelope: 'response_code',
+  params: Params,
+  result: Type.String({ format: 'binary', description: 'A4, fonts embedded' }),
+  produces: PDF,
+  errors: ['tax_document_not_found', 'too_many_streams'],
+  mount({ clock, database }) {
+    const slots = new StreamSlots(PDFS_MAX)
+    return async ({ caller, params: { documentId } }) => {
+      const { tenantId } = caller
+      const scope = { reader: 'tenant', tenantId } as const
+      const document =
+        (await database.read([tenantId], (tx) =>
+          findRow<ListedTaxDocument>(tx, taxDocument, scope, documentId),
+        )) ?? fail('tax_document_not_found')
+      const now = new Date(clock.of(tenantId).now())
+      const { taxDocumentPdf } = await import('../statements/tax-document-pdf.ts')
+      return {
+        headers: { 'content-type': PDF },
+        body: slots.stream(tenantId, caller, () => taxDocumentPdf(document, now)),
+      }
+    }
+  },
+})

@@ -1,0 +1,127 @@
+import type { Locator, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { monthName } from '../../apps/console/src/words.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
+import { type MonthToClose, makeMonthToClose } from '../harness/closed-month.ts'
+import { newOperator, PASSWORD } from '../harness/console.ts'
+import { type Bed, goTo, settled } from './bed.ts'
+
+const dialog = (page: Page) => page.getByRole('dialog')
+const main = (page: Page) => page.getByRole('main')
+const button = (of: Page | Locator, name: string) => of.getByRole('button', { name, exact: true })
+const confirmed = async (page: Page, label: string, confirm: string) => {
+  await button(page, label).click()
+  expect(await accessibilityViolations(page)).toEqual([])
+  await button(dialog(page), confirm).click()
+  await dialog(page).waitFor({ state: 'detached' })
+}
+const drop = (page: Page, what: string, name: string, buffer: Buffer) =>
+  page.getByLabel(`Choose ${what}`).setInputFiles({ name, mimeType: 'text/csv', buffer })
+const goPlace = async (page: Page, name: string) => {
+  await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name, exact: true }).click()
+  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+  await settled(page)
+}
+
+async function importsSettlement(page: Page, of: MonthToClose): Promise<void> {
+  await goPlace(page, 'Settlements')
+  await page.getByText('No transfers yet').waitFor()
+  await main(page).getByRole('link', { name: 'Import a file' }).first().click()
+  await drop(page, 'a settlement file', 'no-settlement.csv', Buffer.from('%PDF-1.7'))
+  await page.getByRole('alert').getByText('a PDF document').waitFor()
+  await drop(page, 'a settlement file', 'settlement.csv', of.settlementFile)
+  await page.getByRole('table', { name: 'Lines that do not fit' }).getByText(of.strayUtr).waitFor()
+  expect(await accessibilityViolations(page)).toEqual([])
+  await confirmed(page, 'Post ₹1,567.00', 'Post it')
+  await page.getByText('Posted: ₹1,567.00').waitFor()
+  await page.getByRole('link', { name: `Transfer ${of.transfers[0]}` }).click()
+  await page.getByRole('heading', { level: 1, name: `Transfer ${of.transfers[0]}` }).waitFor()
+  await page.getByText('1 line without a match').waitFor()
+  await page.getByRole('row', { name: 'Matched' }).getByRole('link').first().click()
+  await page.getByRole('heading', { level: 1, name: /^Payment / }).waitFor()
+}
+
+async function importsStatement(page: Page, of: MonthToClose): Promise<void> {
+  await goPlace(page, 'Bank statements')
+  await main(page).getByRole('link', { name: 'Import a statement' }).click()
+  await drop(page, 'a bank statement', 'statement.csv', of.statementFile)
+  await button(page, 'Import 2 lines').waitFor()
+  expect(await accessibilityViolations(page)).toEqual([])
+  await confirmed(page, 'Import 2 lines', 'Import them')
+  await page.getByText('Imported: 2 lines').waitFor()
+  await page.getByRole('link', { name: 'See the lines that do not fit' }).click()
+  const line = page.getByRole('row', { name: 'CHEQUE000077' })
+  await line.getByText('+₹500.00').waitFor()
+  await button(line, 'Match the line').click()
+  await dialog(page).getByLabel(`Transfer ${of.transfers[1]} of`).check()
+  await dialog(page).getByLabel('Reason').fill('by letter of the bank')
+  expect(await accessibilityViolations(page)).toEqual([])
+  await button(dialog(page), 'Match').click()
+  await page.getByText('Nothing fits these filters.').waitFor()
+}
+
+async function issuesInvoices(page: Page, of: MonthToClose): Promise<void> {
+  const month = monthName(of.through)
+  await goPlace(page, 'Close')
+  await main(page).getByRole('link', { name: month }).click()
+  const fees = page.getByRole('row', { name: 'Fees and GST of every payment are entered' })
+  await button(fees, 'Enter the fees').click()
+  await page.getByRole('row', { name: 'Fees are in invoices' }).getByRole('link').click()
+  await confirmed(page, 'Issue the invoices', `Issue those of ${month}`)
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: /^S\/.* as PDF$/ }).click(),
+  ])
+  expect(download.suggestedFilename()).toMatch(/^S-.*\.pdf$/)
+  expect(await accessibilityViolations(page)).toEqual([])
+}
+
+async function closes(page: Page, of: MonthToClose): Promise<void> {
+  const month = monthName(of.through)
+  await page.getByRole('tab', { name: 'Proof of funds' }).click()
+  await page.getByText('The books equal the banks', { exact: true }).waitFor()
+  await page.getByRole('table', { name: 'Escrow of merchants' }).getByText('₹1,567.00').first().waitFor()
+  expect(await accessibilityViolations(page)).toEqual([])
+  await page.getByRole('tab', { name: 'Checklist' }).click()
+  await page.getByText('7 of 7 done').waitFor()
+  expect(await accessibilityViolations(page)).toEqual([])
+  await confirmed(page, `Close ${month}`, `Close ${month}`)
+  await page.getByRole('heading', { level: 2, name: 'Closed' }).waitFor()
+  expect(await accessibilityViolations(page)).toEqual([])
+  await goPlace(page, 'Close')
+  await button(page, 'Verify what was signed').click()
+  await page.getByText('The books are as they were signed').waitFor()
+  expect(await accessibilityViolations(page)).toEqual([])
+}
+
+export function closing(bed: Bed): void {
+  test('finance imports the files of the bank, matches a line, proves the funds, issues invoices, closes the month and verifies it', async () => {
+    const of = await makeMonthToClose(bed.service)
+    const { name } = await newOperator(bed.service, 'finance')
+    const page = await bed.visit({ as: { name, password: PASSWORD }, expected: [/400/] })
+    await importsSettlement(page, of)
+    await importsStatement(page, of)
+    await issuesInvoices(page, of)
+    await closes(page, of)
+  })
+
+  test('a viewer sees the files, lines and months, and can change none', async () => {
+    const { name } = await newOperator(bed.service, 'viewer')
+    const page = await bed.visit({ as: { name, password: PASSWORD }, at: '/settlements' })
+    await page.getByRole('table', { name: 'Transfers' }).waitFor()
+    for (const path of ['/settlements', '/statements', '/close']) {
+      await goTo(page, path)
+      const changes = /Import|Match|Resolve|Owner|Take the match back|Close |Verify|Issue/
+      expect.soft(await main(page).getByRole('button', { name: changes }).count(), path).toBe(0)
+      expect
+        .soft(
+          await main(page)
+            .getByRole('link', { name: /Import/ })
+            .count(),
+          path,
+        )
+        .toBe(0)
+      expect.soft(await accessibilityViolations(page), path).toEqual([])
+    }
+  })
+}
