@@ -202,7 +202,8 @@ const isSame = (
   known.kind === kind &&
   known.through === (through ?? null) &&
   known.month === monthOf(month) &&
-  (amountPaise === undefined || known.ownFundsPaise === (kind === 'CAPITAL' ? amountPaise : 0n - amountPaise)) &&
+  (amountPaise === undefined ||
+    known.ownFundsPaise === (kind === 'CAPITAL' ? amountPaise : 0n - amountPaise)) &&
   (taxes === undefined || -known.ownFundsPaise === taxes.reduce((sum, { cashPaise }) => sum + cashPaise, 0n))
 
 function decide({ known, count, balances }: State, command: PreparedMovement, now: Date): MovedOwnFunds {
