@@ -113,7 +113,9 @@ create function list_card_movements() returns trigger
         from added a cross join lateral cards_of_leg(a.debit_account_id, a.credit_account_id, a.kind, a.object_id) s
           join ledger_accounts l on l.tenant_id = a.tenant_id and l.account_id = s.account_id) t
       join cards c on c.partner_id = t.tenant_id and c.svc_card_id = substr(t.account_id, 6)
-      left join card_messages m on m.partner_id = t.tenant_id and m.message_id = 'cmg_' || substr(t.journal_id, 5);
+      left join card_messages m on m.partner_id = t.tenant_id and m.message_id = 'cmg_' || substr(t.journal_id, 5)
+    -- A statement that inserts the card as well has listed what loads it.
+    on conflict do nothing;
     return null;
   end $$;
 create trigger transactions_of_cards after insert on ledger_transfers referencing new table as added

@@ -172,8 +172,11 @@ async function inTheConsole(browser: Browser, { merchantId, payoutId, day }: Pai
 
 /** A fee of a month that is over is invoiced, and the merchant reads its invoice. */
 export async function invoice({ server, svc }: Live, { client, merchantId }: LiveMerchant): Promise<void> {
-  const { tr } = payloadOf(await client.post('/api/v0/qr-code', {}))
-  const { paymentId } = payloadOf(await client.notify('/rails/upi/credits', creditOf(tr), RAIL_KEY))
+  const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', {}))
+  const [code] = await server.query<{ tr: string }>('select tr from qr_codes where qr_code_id = $1', [
+    qrCodeId,
+  ])
+  const { paymentId } = payloadOf(await client.notify('/rails/upi/credits', creditOf(code!.tr), RAIL_KEY))
   // As if the payment had come and the fee had been set more than a month ago: a trigger would say that the fee is new.
   await server.query(
     `begin; set local session_replication_role = replica;

@@ -36,6 +36,8 @@ const ODD: readonly unknown[] = [
   true,
   [],
   {},
+  // No text, whoever asks it for one.
+  { toString: 1, valueOf: 1 },
   [[['x']]],
   'nul\u0000byte',
   '\ud800',

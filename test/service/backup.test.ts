@@ -249,6 +249,8 @@ test('a restore reports what prevents it: data, another master key, a newer sche
 test('after a restore the service’s roles have their permissions, and no more', async () => {
   const { service } = await lively()
   const { db } = service
+  // It makes the partitions of the days to come.
+  await service.close()
   const rights = () =>
     asSuperuser(db.database, async (client) => {
       const { rows } = await client.query(

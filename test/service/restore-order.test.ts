@@ -11,7 +11,6 @@ import { asSuperuser, MASTER_KEY, newDatabase, openService, type TestDatabase } 
 
 test('a backup is restored in any order of rows: also where a card comes long after the one that replaces it', async () => {
   const service = await openService()
-  onTestFinished(() => service.close())
   const partner = await newPartner(service, { fundsPaise: 1_000_000_000n })
   const client = await asPartner(service.client, partner)
   const { svcCardId: previous } = payloadOf(await createCard(client, partner, { loadAmount: 5 }))
@@ -19,6 +18,8 @@ test('a backup is restored in any order of rows: also where a card comes long af
   payloadOf(await client.patch(`${path}/status`, { status: 'BL', reason: 'lost' }))
   payloadOf(await client.post(`${path}/replace`, { reason: 'lost' }))
   await settled(service.db)
+  // Nothing else writes from here on.
+  await service.close()
   await asSuperuser(service.db.database, async (db) => {
     await insertManyCards(db, partner, 1, 9_000)
     await db.query('set session_replication_role = replica')

@@ -76,13 +76,16 @@ test('a process that stops while many old requests are deleted waits for one cal
   const env = { REQUEST_LOG_DAYS: '2', REQUEST_LOG_READ_SAMPLE: '1' }
   const report = reporting('request_log_forget')
   try {
-    const first = await openService({ db, env, Client: report.Client })
+    // It begins once each call is reported.
+    const open = () => openService({ db, env, Client: report.Client, background: false })
+    const first = await open()
     await new Promise<void>((resolve, reject) => {
       report.onSent = () => void first.close().then(resolve, reject)
+      first.app.startBackground()
     })
     expect(await count(db, 'request_log')).toBe(22_000)
 
-    const second = await openService({ db, env, Client: report.Client })
+    const second = await open()
     const logged = await new Promise<number>((resolve, reject) => {
       let calls = 0
       report.onSent = () => {
@@ -91,6 +94,7 @@ test('a process that stops while many old requests are deleted waits for one cal
         if (calls === 1) second.client.get('/api/v0/none').catch(reject)
         if (calls === 5) count(db, `request_log where operation <> 'createQrCode'`).then(resolve, reject)
       }
+      second.app.startBackground()
     })
     expect(logged).toBeGreaterThan(0)
     await expect.poll(() => count(db, `request_log where operation = 'createQrCode'`)).toBe(0)

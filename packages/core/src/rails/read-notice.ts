@@ -112,8 +112,9 @@ function refuseUnlessMoved(
 ): void {
   if (fields.status === undefined || fields.status === only?.field) return
   const outcome = stated.read(fields.status, 'not_a_credit', (value) => {
-    const own = statusWords.get(String(value).trim().toUpperCase())
-    return own ? { value: { outcome: own, word: String(value) } } : readOutcome(value, of)
+    const word = valueIn(readText(value)) ?? ''
+    const own = statusWords.get(word.toUpperCase())
+    return own ? { value: { outcome: own, word } } : readOutcome(value, of)
   })
   if (outcome && outcome.outcome !== 'success')
     stated.refuse('not_a_credit', fields.status, saying(stated.at(fields.status), outcome, of))

@@ -184,7 +184,7 @@ export class AccessTokens {
       const claims: LiveToken = {
         tenantId: payload.sub!,
         kind: payload['kind'] as TenantKind,
-        credentialId: String(payload['client_id']),
+        credentialId: payload['client_id'] as string,
         tokenId: payload.jti!,
         ...(typeof accessKey === 'string' && { accessKey }),
         ...(typeof limitsRevision === 'number' && { limitsRevision }),
