@@ -45,7 +45,6 @@ export const PURPOSES = [
   { value: 'own_funds', label: 'Own funds' },
 ] as const
 
-const NUMBER = new Intl.NumberFormat('en-IN')
 const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 /** The month of a day, such as `October 2026`. */
@@ -53,9 +52,6 @@ export const monthName = (day: string): string => {
   const at = new Date(`${day}T00:00:00Z`)
   return Number.isNaN(at.getTime()) ? day : MONTH.format(at)
 }
-
-/** How many lines, such as `1 line`. */
-export const linesText = (lines: number): string => (lines === 1 ? '1 line' : `${NUMBER.format(lines)} lines`)
 
 /** Whose transfers are settled. */
 export const railLabel = (rail: string): string => (rail === 'card' ? 'Card network' : 'Bank of UPI')

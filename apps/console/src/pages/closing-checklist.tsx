@@ -8,7 +8,7 @@ import { FailureAlert } from '../parts/failure-alert.tsx'
 import { DownloadIcon } from '../parts/icons.tsx'
 import { dayText, Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { count } from '../parts/money.tsx'
+import { counted } from '../parts/money.tsx'
 import { NamedLink } from '../parts/object-link.tsx'
 import { Facts, Section } from '../parts/page.tsx'
 import { Mark } from '../parts/status-badge.tsx'
@@ -20,7 +20,6 @@ type Month = Schemas['BookMonth']
 
 interface Item {
   readonly title: string
-  /** Of one, and of several. */
   readonly open: (found: number) => string
   /** Where it is mended. */
   readonly mend?: { readonly to: (through: string) => string; readonly label: string }
@@ -32,26 +31,26 @@ const here = (tab: string) => (through: string) => `/close/${through}?tab=${tab}
 const ITEMS: Readonly<Record<Check['item'], Item>> = {
   accrued: {
     title: 'Fees and GST of every payment are entered',
-    open: (found) => `${count(found)} payments have no fee yet`,
+    open: (found) => `${counted(found, 'payment')} without a fee`,
   },
   batches: {
     title: 'Every transfer has all its lines, as the statement shows it',
-    open: (found) => `${count(found)} transfers are incomplete or differ`,
+    open: (found) => `${counted(found, 'transfer')} incomplete or different on the statement`,
     mend: { to: () => '/settlements?status=INCOMPLETE', label: 'See the transfers' },
   },
   invoices: {
     title: 'Fees are in invoices',
-    open: (found) => `${count(found)} days of merchants with fees are in no invoice`,
+    open: (found) => `Fees of ${counted(found, 'day')} in no invoice`,
     mend: { to: here('tax'), label: 'Issue invoices' },
   },
   old_lines: {
     title: 'No settlement line waits for more than 7 days',
-    open: (found) => `${count(found)} lines have no match`,
+    open: (found) => `${counted(found, 'line')} without a match`,
     mend: { to: () => '/settlements/open-lines', label: 'See the lines' },
   },
   statements: {
     title: 'Every bank account has its statement of the last day',
-    open: (found) => `${count(found)} accounts have none`,
+    open: (found) => `${counted(found, 'account')} without one`,
     mend: { to: () => '/statements/import', label: 'Import a statement' },
   },
   proof: {
@@ -61,7 +60,7 @@ const ITEMS: Readonly<Record<Check['item'], Item>> = {
   },
   reconciled: {
     title: 'The books agree with themselves',
-    open: (found) => `${count(found)} rules are broken`,
+    open: (found) => `${counted(found, 'rule')} broken`,
     mend: { to: () => '/ledger/reconciliation', label: 'Reconcile' },
   },
 }
@@ -259,8 +258,8 @@ function Closed({ month }: { readonly month: Month }) {
         facts={[
           { label: 'Closed by', value: nameOf(closedBy) },
           { label: 'Closed', value: closedOn && <Instant at={closedOn} long /> },
-          { label: 'Although', value: despite },
-          { label: 'Requested by', value: nameOf(requestedBy) },
+          ...(despite === undefined ? [] : [{ label: 'Closed despite', value: despite }]),
+          ...(requestedBy === undefined ? [] : [{ label: 'Requested by', value: nameOf(requestedBy) }]),
         ]}
       />
     </Section>

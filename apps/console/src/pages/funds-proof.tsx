@@ -4,7 +4,7 @@ import { api, responseOf, type Schemas } from '../api.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Day, dayText } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { count, Money, rupees } from '../parts/money.tsx'
+import { count, counted, Money, rupees } from '../parts/money.tsx'
 import { Section } from '../parts/page.tsx'
 import { purposeLabel } from '../words.ts'
 import { Download } from './closing-checklist.tsx'
@@ -123,7 +123,7 @@ function AccountProof({ account }: { readonly account: Account }) {
   const steps: readonly Step[] = [
     { what: 'The books', amount: booksBalance, isSum: true },
     ...differences.map(({ kind, amount, count: found }) => ({
-      what: `${DIFFERENCES[kind]}, ${found === 1 ? 'one movement' : `${count(found)} movements`}`,
+      what: `${DIFFERENCES[kind]}, ${counted(found, 'movement')}`,
       amount,
     })),
     { what: 'Unexplained', amount: unexplained },

@@ -9,11 +9,11 @@ import { FailureAlert } from '../parts/failure-alert.tsx'
 import { Figures } from '../parts/figures.tsx'
 import { FileDrop } from '../parts/file-drop.tsx'
 import { Day } from '../parts/instant.tsx'
-import { count, Money, rupees, sumOf } from '../parts/money.tsx'
+import { count, counted, Money, rupees, sumOf } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient } from '../session.ts'
-import { linesText, railLabel, sentenceCase } from '../words.ts'
+import { railLabel, sentenceCase } from '../words.ts'
 
 type Read = Schemas['SettlementImport']
 
@@ -154,7 +154,7 @@ function Found({ of: { file, read, chosen }, discard, onPosted }: FoundProps) {
           </Text>
           {isReady && (
             <ConfirmAction primary label={`Post ${rupees(net)}`} confirm="Post it" run={post}>
-              The bank account moves by {rupees(net)}: of the file {linesText(read.lines)} are recorded.
+              The bank account moves by {rupees(net)}: of the file {counted(read.lines, 'line')} are recorded.
               Posting the same file again changes nothing; a posted transfer is not taken back as a whole.
             </ConfirmAction>
           )}
@@ -244,7 +244,7 @@ const Posted = ({ done }: { readonly done: Read }) => (
             <Anchor component={Link} to={pathOf('settlement', batchId)} size="sm">
               Transfer {batchUtr}
             </Anchor>
-            {unmatched > 0 && `: ${linesText(unmatched)} without a match yet`}
+            {unmatched > 0 && `: ${counted(unmatched, 'line')} without a match yet`}
           </Text>
         ))}
       </Stack>

@@ -6,11 +6,11 @@ import type { Filter } from '../parts/filters.tsx'
 import { Day, Instant } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { count, Money, rupees } from '../parts/money.tsx'
+import { count, counted, Money, rupees } from '../parts/money.tsx'
 import { Id } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { linesText, railLabel } from '../words.ts'
+import { railLabel } from '../words.ts'
 import { LINE_COLUMNS } from './settlement-lines.tsx'
 
 type Detail = Schemas['Settlement']
@@ -88,7 +88,7 @@ function Waits({
         ]
       : []),
     ...(unmatched > 0
-      ? [`${linesText(unmatched)} without a match: matched as soon as it is known what that is.`]
+      ? [`${counted(unmatched, 'line')} without a match: matched as soon as it is known what that is.`]
       : []),
   ]
   if (says.length === 0) return undefined

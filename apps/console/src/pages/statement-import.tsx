@@ -8,10 +8,9 @@ import { FailureAlert } from '../parts/failure-alert.tsx'
 import { Figures } from '../parts/figures.tsx'
 import { FileDrop } from '../parts/file-drop.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { count, Money, rupees } from '../parts/money.tsx'
+import { count, counted, Money, rupees } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { queryClient } from '../session.ts'
-import { linesText } from '../words.ts'
 import { bankAccountsQuery } from './statements.tsx'
 
 type Read = Schemas['StatementImport']
@@ -128,8 +127,13 @@ function Found({ of: { account, file, read }, discard, onDone }: FoundProps) {
       <Stack gap="md">
         <Counts read={read} />
         <Group justify="flex-end">
-          <ConfirmAction primary label={`Import ${linesText(read.new)}`} confirm="Import them" run={run}>
-            {linesText(read.new)} of {account.name} are new; after them the account has{' '}
+          <ConfirmAction
+            primary
+            label={`Import ${counted(read.new, 'line')}`}
+            confirm="Import them"
+            run={run}
+          >
+            {counted(read.new, 'line')} of {account.name} are new; after them the account has{' '}
             {rupees(read.closingBalance)}. Importing the same file again changes nothing; a recorded line
             stays.
           </ConfirmAction>
@@ -153,7 +157,7 @@ const Counts = ({ read }: { readonly read: Read }) => (
 )
 
 const Done = ({ done }: { readonly done: Read }) => (
-  <Alert color="teal" title={`Imported: ${linesText(done.new)}`} role="status">
+  <Alert color="teal" title={`Imported: ${counted(done.new, 'line')}`} role="status">
     <Text size="sm">
       {count(done.matched)} fit, {count(done.unmatched + done.differs)} do not.{' '}
       <Anchor component={Link} to="/statements?status=UNMATCHED" size="sm">

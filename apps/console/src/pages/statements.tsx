@@ -9,7 +9,7 @@ import type { Filter } from '../parts/filters.tsx'
 import { Day } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { count, Money } from '../parts/money.tsx'
+import { counted, Money } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
@@ -70,7 +70,7 @@ const LINES: readonly Column<Line>[] = [
     title: 'Age and owner',
     cell: ({ ageDays, owner }) => (
       <>
-        {ageDays === 1 ? '1 day' : `${count(ageDays)} days`}
+        {counted(ageDays, 'day')}
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
           {owner.replace(/^operator /, '')}
         </Text>

@@ -5,7 +5,7 @@ import { ConfirmAction } from '../parts/confirm-action.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { Day } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
-import { count, Money, sumOf } from '../parts/money.tsx'
+import { count, counted, Money, sumOf } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
 import { Section } from '../parts/page.tsx'
 import { queryClient, useSession } from '../session.ts'
@@ -94,7 +94,9 @@ function Issue({ month }: { readonly month: string }) {
     await queryClient.invalidateQueries({ queryKey: ['tax-documents'] })
     notifications.show({
       message:
-        numbers.length === 0 ? 'Everything is in an invoice already.' : `Issued: ${count(numbers.length)}`,
+        numbers.length === 0
+          ? 'Everything is in an invoice already.'
+          : `Issued: ${counted(numbers.length, 'invoice')}`,
     })
   }
   return (

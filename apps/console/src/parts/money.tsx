@@ -24,6 +24,10 @@ export const sumOf = (amounts: readonly string[]): string =>
 /** A count with Indian grouping. */
 export const count = (value: number): string => NUMBER.format(value)
 
+/** How many of what: `1 line`, `1,200 lines`. */
+export const counted = (many: number, one: string, several = `${one}s`): string =>
+  `${count(many)} ${many === 1 ? one : several}`
+
 /** How many rows there are; large numbers are estimates, and say so. */
 export const about = ({ count: rows, exact }: { count: number; exact: boolean }): string =>
   `${exact ? '' : 'about '}${count(rows)}`

@@ -5,7 +5,7 @@ import { responseOf } from '../../api.ts'
 import { ConfirmAction } from '../../parts/confirm-action.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { count, Money } from '../../parts/money.tsx'
+import { counted, Money } from '../../parts/money.tsx'
 import { Id } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { queryClient } from '../../session.ts'
@@ -47,8 +47,7 @@ function Tile({ label, amount, note }: { label: string; amount: string; note?: s
   )
 }
 
-const payments = ({ count: many }: { count: number }) =>
-  `${count(many)} ${many === 1 ? 'payment' : 'payments'}`
+const payments = ({ count: many }: { count: number }) => counted(many, 'payment')
 
 async function withdraw() {
   await responseOf(api.DELETE('/next-payment-address'))
