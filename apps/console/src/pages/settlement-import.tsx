@@ -1,16 +1,15 @@
-import { Alert, Anchor, Button, Checkbox, Group, Select, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Checkbox, Group, Select, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, fileAsBody, responseOf, type Schemas } from '../api.ts'
 import { pathOf } from '../objects.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
-import { FailureAlert } from '../parts/failure-alert.tsx'
 import { Figures } from '../parts/figures.tsx'
-import { FileDrop } from '../parts/file-drop.tsx'
 import { Day } from '../parts/instant.tsx'
 import { count, counted, Money, rupees, sumOf } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
+import { ReadFirst } from '../parts/read-first.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient } from '../session.ts'
 import { railLabel, sentenceCase } from '../words.ts'
@@ -40,23 +39,9 @@ interface ReadFile {
 /** A settlement file is read first, which records nothing, and then posted. */
 export function ImportSettlement() {
   const [chosen, setChosen] = useState<Chosen>({ rail: 'upi', format: 'svc' })
-  const [found, setFound] = useState<ReadFile>()
-  const [posted, setPosted] = useState<Read>()
-  const [busy, setBusy] = useState(false)
-  const [failed, setFailed] = useState<unknown>()
-  const read = async (file: File) => {
-    setBusy(true)
-    setFailed(undefined)
-    setFound(undefined)
-    setPosted(undefined)
-    try {
-      const call = api.POST('/settlements/read', { params: { query: chosen }, ...fileAsBody(file) })
-      setFound({ file, read: await responseOf(call), chosen })
-    } catch (error) {
-      setFailed(error)
-    } finally {
-      setBusy(false)
-    }
+  const read = async (file: File): Promise<ReadFile> => {
+    const call = api.POST('/settlements/read', { params: { query: chosen }, ...fileAsBody(file) })
+    return { file, read: await responseOf(call), chosen }
   }
   return (
     <Page
@@ -65,24 +50,13 @@ export function ImportSettlement() {
       trail={[{ to: '/settlements', label: 'Settlements' }]}
     >
       <Choices chosen={chosen} choose={setChosen} />
-      <FileDrop
+      <ReadFirst<ReadFile, Read>
         what="a settlement file"
         hint="CSV as the bank or the card network made it, up to 16 MB."
-        busy={busy}
-        onFile={(file) => void read(file)}
+        read={read}
+        found={(of, onPosted) => <Found of={of} onPosted={onPosted} />}
+        done={(done) => <Posted done={done} />}
       />
-      {failed !== undefined && <FailureAlert failed={failed} />}
-      {found && (
-        <Found
-          of={found}
-          discard={() => setFound(undefined)}
-          onPosted={(done) => {
-            setFound(undefined)
-            setPosted(done)
-          }}
-        />
-      )}
-      {posted && <Posted done={posted} />}
     </Page>
   )
 }
@@ -115,11 +89,10 @@ const netOf = ({ batches }: Read) => sumOf(batches.map(({ netAmount }) => netAmo
 
 interface FoundProps {
   readonly of: ReadFile
-  readonly discard: () => void
   readonly onPosted: (done: Read) => void
 }
 
-function Found({ of: { file, read, chosen }, discard, onPosted }: FoundProps) {
+function Found({ of: { file, read, chosen }, onPosted }: FoundProps) {
   const [onlyReadable, setOnlyReadable] = useState(false)
   const net = netOf(read)
   const isReady = read.unreadable === 0 || onlyReadable
@@ -130,37 +103,28 @@ function Found({ of: { file, read, chosen }, discard, onPosted }: FoundProps) {
     onPosted(done)
   }
   return (
-    <Section
-      title={file.name}
-      aside={
-        <Button variant="subtle" size="compact-sm" onClick={discard}>
-          Discard
-        </Button>
-      }
-    >
-      <Stack gap="md">
-        <Summary read={read} />
-        <Differences read={read} />
-        {read.unreadable > 0 && (
-          <Checkbox
-            label={`Post the other lines although ${count(read.unreadable)} cannot be read`}
-            checked={onlyReadable}
-            onChange={(event) => setOnlyReadable(event.currentTarget.checked)}
-          />
+    <Stack gap="md">
+      <Summary read={read} />
+      <Differences read={read} />
+      {read.unreadable > 0 && (
+        <Checkbox
+          label={`Post the other lines although ${count(read.unreadable)} cannot be read`}
+          checked={onlyReadable}
+          onChange={(event) => setOnlyReadable(event.currentTarget.checked)}
+        />
+      )}
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          What does not fit is posted as well and waits: nothing is lost.
+        </Text>
+        {isReady && (
+          <ConfirmAction primary label={`Post ${rupees(net)}`} confirm="Post it" run={post}>
+            The bank account moves by {rupees(net)}: of the file {counted(read.lines, 'line')} are recorded.
+            Posting the same file again changes nothing; a posted transfer is not taken back as a whole.
+          </ConfirmAction>
         )}
-        <Group justify="space-between">
-          <Text size="sm" c="dimmed">
-            What does not fit is posted as well and waits: nothing is lost.
-          </Text>
-          {isReady && (
-            <ConfirmAction primary label={`Post ${rupees(net)}`} confirm="Post it" run={post}>
-              The bank account moves by {rupees(net)}: of the file {counted(read.lines, 'line')} are recorded.
-              Posting the same file again changes nothing; a posted transfer is not taken back as a whole.
-            </ConfirmAction>
-          )}
-        </Group>
-      </Stack>
-    </Section>
+      </Group>
+    </Stack>
   )
 }
 

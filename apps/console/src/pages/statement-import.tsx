@@ -1,15 +1,14 @@
-import { Alert, Anchor, Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Group, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, fileAsBody, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
-import { FailureAlert } from '../parts/failure-alert.tsx'
 import { Figures } from '../parts/figures.tsx'
-import { FileDrop } from '../parts/file-drop.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count, counted, Money, rupees } from '../parts/money.tsx'
-import { Page, Section } from '../parts/page.tsx'
+import { Page } from '../parts/page.tsx'
+import { ReadFirst } from '../parts/read-first.tsx'
 import { queryClient } from '../session.ts'
 import { bankAccountsQuery } from './statements.tsx'
 
@@ -39,28 +38,14 @@ export function ImportStatement() {
 function Import({ accounts }: { readonly accounts: readonly Schemas['BankAccount'][] }) {
   const [accountId, setAccountId] = useState(accounts[0]?.bankAccountId)
   const account = accounts.find(({ bankAccountId }) => bankAccountId === accountId)
-  const [found, setFound] = useState<ReadFile>()
-  const [done, setDone] = useState<Read>()
-  const [busy, setBusy] = useState(false)
-  const [failed, setFailed] = useState<unknown>()
   if (!account) return <Text c="dimmed">There is no bank account yet.</Text>
-  const read = async (file: File) => {
-    setBusy(true)
-    setFailed(undefined)
-    setFound(undefined)
-    setDone(undefined)
-    try {
-      const path = { bankAccountId: account.bankAccountId }
-      const call = api.POST('/bank-accounts/{bankAccountId}/statements/read', {
-        params: { path },
-        ...fileAsBody(file),
-      })
-      setFound({ account, file, read: await responseOf(call) })
-    } catch (error) {
-      setFailed(error)
-    } finally {
-      setBusy(false)
-    }
+  const read = async (file: File): Promise<ReadFile> => {
+    const path = { bankAccountId: account.bankAccountId }
+    const call = api.POST('/bank-accounts/{bankAccountId}/statements/read', {
+      params: { path },
+      ...fileAsBody(file),
+    })
+    return { account, file, read: await responseOf(call) }
   }
   return (
     <Stack gap="md">
@@ -75,35 +60,23 @@ function Import({ accounts }: { readonly accounts: readonly Schemas['BankAccount
         allowDeselect={false}
         maw={420}
       />
-      <FileDrop
+      <ReadFirst<ReadFile, Read>
         what="a bank statement"
         hint="CSV, MT940 or camt.053, up to 16 MB."
-        busy={busy}
-        onFile={(file) => void read(file)}
+        read={read}
+        found={(of, onDone) => <Found of={of} onDone={onDone} />}
+        done={(done) => <Done done={done} />}
       />
-      {failed !== undefined && <FailureAlert failed={failed} />}
-      {found && (
-        <Found
-          of={found}
-          discard={() => setFound(undefined)}
-          onDone={(imported) => {
-            setFound(undefined)
-            setDone(imported)
-          }}
-        />
-      )}
-      {done && <Done done={done} />}
     </Stack>
   )
 }
 
 interface FoundProps {
   readonly of: ReadFile
-  readonly discard: () => void
   readonly onDone: (done: Read) => void
 }
 
-function Found({ of: { account, file, read }, discard, onDone }: FoundProps) {
+function Found({ of: { account, file, read }, onDone }: FoundProps) {
   const run = async () => {
     const path = { bankAccountId: account.bankAccountId }
     const call = api.POST('/bank-accounts/{bankAccountId}/statements', {
@@ -116,30 +89,15 @@ function Found({ of: { account, file, read }, discard, onDone }: FoundProps) {
     onDone(done)
   }
   return (
-    <Section
-      title={file.name}
-      aside={
-        <Button variant="subtle" size="compact-sm" onClick={discard}>
-          Discard
-        </Button>
-      }
-    >
-      <Stack gap="md">
-        <Counts read={read} />
-        <Group justify="flex-end">
-          <ConfirmAction
-            primary
-            label={`Import ${counted(read.new, 'line')}`}
-            confirm="Import them"
-            run={run}
-          >
-            {counted(read.new, 'line')} of {account.name} are new; after them the account has{' '}
-            {rupees(read.closingBalance)}. Importing the same file again changes nothing; a recorded line
-            stays.
-          </ConfirmAction>
-        </Group>
-      </Stack>
-    </Section>
+    <Stack gap="md">
+      <Counts read={read} />
+      <Group justify="flex-end">
+        <ConfirmAction primary label={`Import ${counted(read.new, 'line')}`} confirm="Import them" run={run}>
+          {counted(read.new, 'line')} of {account.name} are new; after them the account has{' '}
+          {rupees(read.closingBalance)}. Importing the same file again changes nothing; a recorded line stays.
+        </ConfirmAction>
+      </Group>
+    </Stack>
   )
 }
 
