@@ -1,5 +1,5 @@
 -- A transfer of the bank or the card network that was recorded by mistake is taken back as a whole (decision R25): what it has
--- moved is entered the other way round, its lines are gone, and the same transfer can be recorded anew.
+-- moved is entered the other way round, its lines are gone, and the same transfer can be recorded again.
 alter table settlement_batches
   drop constraint settlement_batches_status_check,
   add constraint settlement_batches_status_check
@@ -58,6 +58,14 @@ create function legs_of_batch(id text)
         where o.object_id = id and o.leg = 1) t) l
   $$;
 
+-- The line of a bank statement that shows a transfer, and whether a transfer was taken back; null for other ids.
+create function line_of_batch(id text) returns text
+  language sql stable
+  as $$ select (select l.line_id from statement_lines l where l.tenant_id = 'house' and l.document_id = id limit 1) $$;
+create function batch_is_reversed(id text) returns boolean
+  language sql stable
+  as $$ select (select b.status = 'REVERSED' from settlement_batches b where b.tenant_id = 'house' and b.batch_id = id) $$;
+
 -- Who has a part in a transfer, and whether that tenant lives in another cell now.
 create function directory_batch_tenants(id text) returns table (tenant_id text, is_away boolean)
   language sql stable security definer set search_path = svc, pg_temp
@@ -73,7 +81,7 @@ create function directory_batch_tenants(id text) returns table (tenant_id text, 
   $$;
 
 -- A transfer becomes REVERSED by an operator, as long as no statement shows it, and is numbered; its day is another one only
--- once it is recorded anew.
+-- once it is recorded again.
 create function require_batch_step() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
@@ -83,8 +91,7 @@ create function require_batch_step() returns trigger
     if tg_op = 'INSERT' and (is_taken_back or new.taken_back <> 0)
       or tg_op = 'UPDATE' and (new.taken_back <> old.taken_back + is_taken_back::int
         or new.value_date <> old.value_date and old.status <> 'REVERSED')
-      or is_taken_back and (not acts_for_operators() or exists (
-        select from statement_lines l where l.tenant_id = 'house' and l.document_id = new.batch_id))
+      or is_taken_back and (not acts_for_operators() or line_of_batch(new.batch_id) is not null)
     then
       raise exception 'a transfer does not come to % like this', new.status
         using errcode = 'integrity_constraint_violation', constraint = 'batch_steps_are_taken', table = 'settlement_batches';
@@ -166,8 +173,19 @@ create function require_taken_back_journal() returns trigger
         where t.tenant_id = new.tenant_id and t.journal_id = new.journal_id and t.object_id <> batch.batch_id and not exists (
           select from ledger_transfers o
           where o.tenant_id = t.tenant_id and o.journal_id = t.object_id and o.object_id = batch.batch_id))
-      or exists (select from legs_of_batch(batch.batch_id) l where l.tenant_id = new.tenant_id
+      -- The platform's are few, and have parts of the whole; any other is of the journals that it takes back.
+      or new.tenant_id = 'house' and exists (select from legs_of_batch(batch.batch_id) l where l.tenant_id = 'house'
         group by l.other_kind having sum(l.amount) <> 0)
+      or new.tenant_id <> 'house' and exists (
+        select from ledger_transfers t cross join lateral (
+          select sum(case when split_part(m.debit_account_id, ':', 1) in ('bank', 'ppi_bank') then m.amount else - m.amount end)
+            as amount
+          from (
+            select o.* from ledger_transfers o where o.tenant_id = t.tenant_id and o.journal_id = t.object_id
+            union all
+            select r.* from ledger_transfers r where r.tenant_id = t.tenant_id and r.object_id = t.object_id
+              and r.kind in ('bank_settlement_reversed', 'taken_back_shared')) m) net
+        where t.tenant_id = new.tenant_id and t.journal_id = new.journal_id and net.amount <> 0)
     then
       raise exception 'no transfer that was taken back has this journal of kind %', new.kind
         using errcode = 'integrity_constraint_violation', constraint = 'taken_back_is_reversed', table = 'ledger_transfers';
@@ -226,5 +244,5 @@ create or replace function statement_movements(names text[], ids text[])
   $$;
 
 revoke execute on all functions in schema svc from public;
-grant execute on function legs_of_batch to svc_service, svc_operator;
+grant execute on function legs_of_batch, line_of_batch, batch_is_reversed to svc_service, svc_operator;
 grant execute on function directory_batch_tenants to svc_service;

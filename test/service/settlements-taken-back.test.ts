@@ -141,7 +141,7 @@ async function whole() {
   return { one, two, message: transfer(lines, '400.00') }
 }
 
-test('a transfer that was taken back has moved nothing, its merchants know, and the same file records it anew', async () => {
+test('a transfer that was taken back has moved nothing, its merchants know, and the same file records it again', async () => {
   const { one, two, message } = await whole()
   const { batchUtr } = message
   const before = await balances()
@@ -193,7 +193,7 @@ test('a transfer that was taken back has moved nothing, its merchants know, and 
   await clean()
 })
 
-test('a transfer of the card network is taken back and recorded anew, each message of its partner', async () => {
+test('a transfer of the card network is taken back and recorded again, each message of its partner', async () => {
   const partner = await newPartner(service)
   const { token } = payloadOf(await createCard(await asPartner(service.client, partner), partner))
   const terminal = new Terminal(service.client, token)
@@ -220,16 +220,16 @@ test('a transfer of the card network is taken back and recorded anew, each messa
   expect(await balances()).toEqual(after)
   // What it brought was given away since: the account has a floor.
   const account = `where account_id = 'interchange_income:house'`
-  const [{ balance }] = (await sql<{ balance: string }>(`select balance from ledger_accounts ${account}`)) as [
-    { balance: string },
-  ]
+  const [{ balance }] = (await sql<{ balance: string }>(
+    `select balance from ledger_accounts ${account}`,
+  )) as [{ balance: string }]
   await tampered(`update ledger_accounts set balance = 0 ${account}`)
   await refused(first.batchId, 'settlement_not_reversible', 'interchange_income:house')
   await tampered(`update ledger_accounts set balance = $1 ${account}`, [balance])
   await clean()
 })
 
-test('a transfer that a bank statement shows stays until its line is unmatched; anew, it is proven whole', async () => {
+test('a transfer that a bank statement shows stays until its line is unmatched; recorded again, it is proven whole', async () => {
   const { message } = await whole()
   const complete = { ...message, netAmount: '378.82' }
   const of = ['--purpose', 'merchant_escrow', '--name', 'escrow', '--number', '50100012340099']
@@ -344,7 +344,7 @@ test('lines that it took over from a file which names no transfer are that fileâ
   await clean()
 })
 
-test('a line whose payment came late is not recorded anew once its transfer was taken back', async () => {
+test('a line whose payment came late is not recorded again once its transfer was taken back', async () => {
   const merchant = await service.newMerchant()
   const utr = newUtr()
   const message = transfer(
@@ -439,10 +439,9 @@ test('no login makes a transfer REVERSED that is in the books, nor takes back wh
     constraint: 'taken_back_is_reversed',
   })
   await received(message)
-  const [mine] = await sql<{ n: string }>(
-    `select count(*) as n from settlement_lines where batch_id = $1`,
-    [batchId],
-  )
+  const [mine] = await sql<{ n: string }>(`select count(*) as n from settlement_lines where batch_id = $1`, [
+    batchId,
+  ])
   expect(mine!.n).toBe('1')
   await clean()
 })

@@ -14,6 +14,7 @@ import {
   readSettlementFile,
 } from '@svc/core/payments/settlements/settlement-file'
 import { TakenBackRecord, takenBackToWire } from '@svc/core/payments/settlements/taken-back'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { formatRupees } from '@svc/kernel/money'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query, type Services } from '@svc/server/http/operation'
@@ -25,7 +26,6 @@ import {
   settlement,
   settlementLine,
 } from '@svc/server/payments/settlement-resource'
-import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { Type } from 'typebox'
 import { actorOf, auditOf } from './as-operator.ts'
 import { failFile, fileBody, fileOf, refusingFile } from './bank-file-body.ts'
@@ -227,7 +227,7 @@ export const reverseSettlementInConsole = query({
   tag: TAG,
   summary: 'Take back a transfer that was recorded by mistake',
   description:
-    'As a whole, as long as no bank statement shows it: what it has moved is entered the other way round today, its lines are gone, and merchants of its payments are notified. It can be imported anew. A repeat changes nothing. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.',
+    'As a whole, as long as no bank statement shows it: what it has moved is entered the other way round today, its lines are gone, and merchants of its payments are notified. It can be imported again. A repeat changes nothing. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.',
   permission: 'finance',
   params: idParam('batchId'),
   body: closed({ reason: reasonText('Why; it is in the journals') }),

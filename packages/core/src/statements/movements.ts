@@ -113,9 +113,7 @@ const BY_ID = statement<Omit<Found, 'name'> & { isFree: boolean }>(
      ${free("'{}'::text[]")} as "isFree"
    from (
      select $1::text, l.purpose, l.document_id, sum(l.amount)::bigint, null, min(l.tenant_id) from legs l
-       where (l.document_id = $1 or $1 like 'jrn\\_%') and not exists (
-         select from settlement_batches b
-         where b.tenant_id = 'house' and b.batch_id = l.document_id and b.status = 'REVERSED')
+       where (l.document_id = $1 or $1 like 'jrn\\_%') and batch_is_reversed(l.document_id) is not true
        group by l.purpose, l.document_id
      union all
      select $1, * from funding

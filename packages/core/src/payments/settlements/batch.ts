@@ -22,7 +22,7 @@ export const SETTLEMENT_RAILS = Object.keys(KINDS_OF_RAIL) as readonly Settlemen
 
 /**
  * `INCOMPLETE`: its lines do not add up to its net amount yet. `POSTED`: they do. `CONFIRMED`: the bank's statement shows it;
- * `DIFFERS`: with another amount. `REVERSED`: it was taken back, and can be recorded anew.
+ * `DIFFERS`: with another amount. `REVERSED`: it was taken back, and can be recorded again.
  */
 export const BATCH_STATUSES = ['INCOMPLETE', 'POSTED', 'CONFIRMED', 'DIFFERS', 'REVERSED'] as const
 

@@ -30,8 +30,7 @@ export const SETTLEMENT_CHECKS: readonly Check[] = [
        where ${chosen('l.utr')} and l.status = 'MATCHED' and p.amount_paise + p.adjusted_paise is distinct from l.amount_paise limit 100`,
   ),
   {
-    check:
-      'A settlement journal moves what its lines add up to, less what was taken back of it since',
+    check: 'A settlement journal moves what its lines add up to, less what was taken back of it since',
     of: LINES,
     differences: statement(
       'reconcile_settlement_journals',

@@ -32,7 +32,7 @@ export interface RecordBatch extends BatchHead {
   readonly lines: readonly BatchLine[]
   /** Whether these are the last lines of the file: what the transfer has beyond its lines is posted then. */
   readonly isLast: boolean
-  /** They were recorded before, and what they are of is known by now: once taken back, they are not recorded anew. */
+  /** They were recorded before, and what they are of is known by now: once taken back, they are not recorded again. */
   readonly isLate?: boolean
 }
 
@@ -257,7 +257,7 @@ export const previewBatch =
 
 function decide(state: State, given: Prepared, at: Date): RecordedBatch {
   const stored = state.batch
-  const command = stored && stored.takenBack > 0 ? anew(state, given, stored) : given
+  const command = stored && stored.takenBack > 0 ? recordedAgain(state, given, stored) : given
   const { batchId, payments, others, rail, transferId } = command
   const isEmpty = payments.length === 0 && others.length === 0
   const before = stored?.status === 'REVERSED' && !isEmpty ? undefined : stored
@@ -312,10 +312,10 @@ function decide(state: State, given: Prepared, at: Date): RecordedBatch {
 }
 
 /**
- * Of a transfer that was taken back and is recorded anew: its lines have other places than before, which name journals, and
+ * Of a transfer that was taken back and is recorded again: its lines have other places than before, which name journals, and
  * late ones are left out that it has no more.
  */
-function anew(
+function recordedAgain(
   { known, lines }: State,
   command: Prepared,
   { batchId, status, takenBack }: SettlementBatch,

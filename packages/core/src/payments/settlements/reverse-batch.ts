@@ -77,9 +77,8 @@ const MATCHING = statement(
 )
 const STORED = statement<Pick<Stored, 'movedPaise' | 'bookedPaise' | 'statementLineId'>>(
   'settlement_batch_to_reverse',
-  `select b.moved_paise as "movedPaise", (${bookedOfBatch(() => 'true')})::bigint as "bookedPaise", (
-     select l.line_id from statement_lines l
-     where l.tenant_id = b.tenant_id and l.document_id = b.batch_id limit 1) as "statementLineId"
+  `select b.moved_paise as "movedPaise", (${bookedOfBatch(() => 'true')})::bigint as "bookedPaise",
+     line_of_batch(b.batch_id) as "statementLineId"
    from settlement_batches b where b.tenant_id = '${PLATFORM_TENANT}' and b.batch_id = $1`,
 )
 const WHOLE = statement<TakenBackWhole>(
@@ -128,7 +127,7 @@ const tenantsOf = async (database: Database, batchId: string): Promise<string[]>
 
 /**
  * Takes a transfer of the bank or the card network back as a whole, which was recorded by mistake (decision R25): what it
- * has moved is entered the other way round today, and its lines are gone, so that it can be recorded anew. A repeat
+ * has moved is entered the other way round today, and its lines are gone, so that it can be recorded again. A repeat
  * changes nothing.
  */
 export const reverseBatch = moneyCommand({

@@ -68,7 +68,10 @@ export interface TakenBackWhole {
 export const wholeOf = ([whole]: readonly Journal[]): TakenBackWhole | undefined =>
   whole && {
     journalId: whole.journalId,
-    amountPaise: whole.transfers.reduce((sum, leg) => sum + ('amountPaise' in leg ? leg.amountPaise : 0n), 0n),
+    amountPaise: whole.transfers.reduce(
+      (sum, leg) => sum + ('amountPaise' in leg ? leg.amountPaise : 0n),
+      0n,
+    ),
   }
 
 /** A transfer that was taken back, as operators see it. */
