@@ -301,6 +301,12 @@ export async function proveAndRestore(live: Live): Promise<void> {
   await svc(['admin', 'settlement', 'import', whole])
   expect(await svc(['admin', 'settlement', 'batches'])).toMatchObject([{ batchUtr: 'HDFCN526001' }])
   expect(await svc(['admin', 'settlement', 'batch', 'HDFCN526001'])).toMatchObject({ netAmount: '-1.00' })
+  expect(
+    await svc(['admin', 'settlement', 'reverse', 'HDFCN526001', '--reason', 'wrong file']),
+  ).toMatchObject({
+    status: 'REVERSED',
+    amount: '1.00',
+  })
   await svc(['admin', 'books', 'accrue', '--through', day])
   expect(await svc(['admin', 'books', 'prior-period', '--through', day])).toBeDefined()
   await readTaxes(live, day.slice(0, 7))

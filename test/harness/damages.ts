@@ -76,6 +76,11 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['bank_credit_events', `delete from outbox where type = 'card_account.funded'`],
   ['settlement_lines', 'update settlement_lines set amount_paise = amount_paise + 1'],
   ['settlement_batches', 'update settlement_batches set lines_paise = lines_paise + 1'],
+  [
+    'settlements_taken_back',
+    `alter table settlement_batches drop constraint reversed_batches_are_empty;
+     update settlement_batches set status = 'REVERSED'`,
+  ],
   ['settlement_journals', `update ledger_transfers set amount = amount + 1 where kind = 'bank_settlement'`],
   ['code_events', `delete from outbox where type = 'qr_code.credited'`],
   ['refund_totals', 'update payments set refund_paise = refund_paise + 1 where refund_paise > 0'],

@@ -153,7 +153,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
     'of_tenant',
     'status',
   ],
-  settlement_batches: ['lines_paise', 'net_paise', 'remainder_paise', 'status'],
+  settlement_batches: ['lines_paise', 'net_paise', 'remainder_paise', 'status', 'taken_back', 'value_date'],
   statement_lines: ['document_id', 'journal_id', 'journal_tenant', 'resolved_as', 'status'],
   tax_series: ['last_number'],
   test_clocks: ['ahead_ms'],

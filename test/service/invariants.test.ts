@@ -360,6 +360,7 @@ test('a check of some objects is the same as the check of all', async () => {
     'reversals',
     'settlement_journals',
     'settlement_batches',
+    'settlements_taken_back',
     'inter_tenant',
   ])
   for (const { differencesOf } of INVARIANTS)

@@ -10,6 +10,7 @@ import { withInstallation } from './context.ts'
 import { addNounList, printNouns, readRecords } from './noun-commands.ts'
 import { type Printed, printJson, printTable } from './print.ts'
 import { addSettlementImport } from './settlement-import.ts'
+import { addReverseCommand } from './settlement-reverse.ts'
 import { UsageError } from './usage-error.ts'
 
 interface DifferencesOptions extends Printed {
@@ -42,6 +43,7 @@ export function addSettlementCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  svc admin settlement differences --days 3 --csv > differences.csv')
     .action(printDifferences)
   addBatchCommands(group)
+  addReverseCommand(group)
 }
 
 function addBatchCommands(group: Command): void {

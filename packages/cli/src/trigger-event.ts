@@ -65,6 +65,9 @@ const MERCHANT_TRIGGERS = {
     return `paid to no code with ${(await pay(sandbox, { upi }, 10, 'SUSPENSE', 'HELD')).utr}`
   }),
   'payment.settled': { advice: 'A settlement file of the bank causes it: svc admin settlement import' },
+  'payment.settlement_reversed': {
+    advice: 'An operator takes transfers of the bank back: svc admin settlement reverse',
+  },
   'payment.adjusted': { advice: 'An operator corrects payments: svc admin payments adjust' },
   'payment.assigned': { advice: 'An operator assigns credits: svc admin suspense assign' },
   'payment.unassigned': { advice: 'An operator takes assignments back: svc admin suspense unassign' },

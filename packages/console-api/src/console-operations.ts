@@ -152,6 +152,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   settlements.listOpenSettlementLinesInConsole,
   settlements.readSettlementInConsole,
   settlements.importSettlementInConsole,
+  settlements.reverseSettlementInConsole,
   bankStatements.readStatementInConsole,
   bankStatements.importStatementInConsole,
   bankStatements.listStatementLinesInConsole,

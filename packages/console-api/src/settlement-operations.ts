@@ -7,12 +7,16 @@ import {
   type ImportedSettlement,
   importedSettlementToWire,
 } from '@svc/core/payments/settlements/import-settlement'
+import { reverseBatch } from '@svc/core/payments/settlements/reverse-batch'
 import {
   importSettlementFile,
   previewSettlementFile,
   readSettlementFile,
 } from '@svc/core/payments/settlements/settlement-file'
+import { TakenBackRecord, takenBackToWire } from '@svc/core/payments/settlements/taken-back'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { formatRupees } from '@svc/kernel/money'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query, type Services } from '@svc/server/http/operation'
 import { findRow, listOf, showOf } from '@svc/server/http/resource'
 import {
@@ -23,7 +27,7 @@ import {
   settlementLine,
 } from '@svc/server/payments/settlement-resource'
 import { Type } from 'typebox'
-import { actorOf } from './as-operator.ts'
+import { actorOf, auditOf } from './as-operator.ts'
 import { failFile, fileBody, fileOf, refusingFile } from './bank-file-body.ts'
 import {
   CONSOLE_API,
@@ -31,6 +35,7 @@ import {
   consoleOperation,
   idParam,
   oneOf,
+  reasonText,
   record,
   rupeesText,
   text,
@@ -209,6 +214,36 @@ export const importSettlementInConsole = query({
         failFile(`${unreadable} lines of the file cannot be read`)
       const done = await importSettlementFile(services, file, { actor: actorOf(caller), requestId })
       return { body: JSON.stringify(imported(done)) }
+    }
+  },
+})
+
+export const reverseSettlementInConsole = query({
+  ...consoleOperation,
+  id: 'console.reverseSettlement',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/:batchId/reverse`,
+  tag: TAG,
+  summary: 'Take back a transfer that was recorded by mistake',
+  description:
+    'As a whole, as long as no bank statement shows it: what it has moved is entered the other way round today, its lines are gone, and merchants of its payments are notified. It can be imported again. A repeat changes nothing. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.',
+  permission: 'finance',
+  params: idParam('batchId'),
+  body: closed({ reason: reasonText('Why; it is in the journals') }),
+  result: record('ReversedSettlement', TakenBackRecord.properties),
+  accepted: ApprovalRecord,
+  errors: [...reverseBatch.approval.failures, 'approval_open'],
+  mount({ commands, config }) {
+    const { run } = commands.open(reverseBatch)
+    return async (input) => {
+      const { batchId } = input.params
+      const { reason } = input.body
+      const entry = { action: 'settlement_batch.reversed', target: batchId, details: { reason } }
+      const reversed = await run({ batchId, reason }, auditOf(PLATFORM_TENANT, input, entry))
+      return wireOrWait(reversed, config.BUSINESS_TIME_ZONE, ({ batch, isRepeat, whole }) =>
+        takenBackToWire(batch, whole, isRepeat),
+      )
     }
   },
 })

@@ -31,6 +31,10 @@ export const EVENTS = {
       'A credit arrived that fits no QR code; it stays in suspense until it is assigned or returned',
   },
   'payment.settled': { description: 'The bank has paid for a payment, as its settlement file says' },
+  'payment.settlement_reversed': {
+    description:
+      'An operator took back the transfer of the bank by which a payment was settled: it was recorded by mistake. The payment is not settled until another `payment.settled`',
+  },
   'payment.adjusted': {
     description:
       'An operator corrected what a payment amounts to, by a reference of the bank; what is payable to the merchant changes by the difference',

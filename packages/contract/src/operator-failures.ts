@@ -32,6 +32,30 @@ export const OPERATOR_FAILURES = {
     'Transfer not found',
     'List the settlements and use a `batchId` from there.',
   ),
+  settlement_confirmed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'A bank statement shows the transfer',
+    'Take the match of its line back first.',
+  ),
+  settlement_elsewhere: kind(
+    409,
+    'CONFLICT_ERROR',
+    'A merchant or partner of the transfer lives in another cell',
+    'Move it back to this cell first.',
+  ),
+  settlement_not_reversible: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The transfer cannot be taken back',
+    'The description says what it brought that is no longer there.',
+  ),
+  settlement_changed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Lines of the transfer were recorded at the same time',
+    'Repeat the command.',
+  ),
   bank_account_exists: kind(
     409,
     'CONFLICT_ERROR',

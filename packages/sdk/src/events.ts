@@ -19,6 +19,7 @@ export interface EventData {
   'payment.refund_failed': Schemas['PaymentWithRefund']
   'payment.suspended': Schemas['PaymentRecord']
   'payment.settled': Schemas['SettledPayment']
+  'payment.settlement_reversed': Schemas['SettledPayment']
   'payment.adjusted': Schemas['PaymentWithAdjustment']
   'payment.assigned': Schemas['PaymentRecord']
   'payment.unassigned': Schemas['PaymentRecord']

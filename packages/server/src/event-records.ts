@@ -78,6 +78,7 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'payment.refund_failed': PaymentWithRefund,
   'payment.suspended': PaymentRecord,
   'payment.settled': SettledPayment,
+  'payment.settlement_reversed': SettledPayment,
   'payment.adjusted': PaymentWithAdjustment,
   'payment.assigned': PaymentRecord,
   'payment.unassigned': PaymentRecord,

@@ -41,6 +41,7 @@ const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     'console.returnPayment',
     'console.resolveStatementLine',
     'console.reverseJournal',
+    'console.reverseSettlement',
     'console.setMerchantFee',
     'console.unassignPayment',
     'console.unmatchStatementLine',

@@ -27,6 +27,7 @@ const KINDS: Readonly<Record<string, string>> = {
   journal_reversal: 'Reversal of a journal',
   opening_balance: 'Opening balance',
   payment_adjustment: 'Correction of a payment',
+  settlement_taken_back: 'Transfer of the bank or the card network taken back',
   exception_settled: 'Exceptions that were settled',
   exception_written_off: 'Exceptions written off',
   advance_repaid: 'Advance repaid by the merchant',
@@ -46,7 +47,8 @@ function objectsOf({ kind, reference, request }: Row): string[] {
   const { paymentId, refundId } = request
   const ofNotice = kind === 'notice_assigned' ? reference : noticeId
   const ofPayment = [paymentId, refundId, disputeId, merchantId]
-  return [cardAccountId, ofNotice, ...ofPayment, journalId, ownerId].flatMap((id) => id ?? [])
+  const ofTransfer = kind === 'settlement_taken_back' ? reference : undefined
+  return [cardAccountId, ofNotice, ofTransfer, ...ofPayment, journalId, ownerId].flatMap((id) => id ?? [])
 }
 
 /** What is posted when it is approved, in words; once it is posted, its journal too. */

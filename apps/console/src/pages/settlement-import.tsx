@@ -120,7 +120,7 @@ function Found({ of: { file, read, chosen }, onPosted }: FoundProps) {
         {isReady && (
           <ConfirmAction primary label={`Post ${rupees(net)}`} confirm="Post it" run={post}>
             The bank account moves by {rupees(net)}: of the file {counted(read.lines, 'line')} are recorded.
-            Posting the same file again changes nothing; a posted transfer is not taken back as a whole.
+            Posting the same file again changes nothing.
           </ConfirmAction>
         )}
       </Group>

@@ -11,6 +11,7 @@ import { Id } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { railLabel } from '../words.ts'
+import { ReverseSettlement } from './reverse-settlement.tsx'
 import { LINE_COLUMNS } from './settlement-lines.tsx'
 
 type Detail = Schemas['Settlement']
@@ -43,6 +44,7 @@ export function Settlement() {
       title={row ? `Transfer ${row.batchUtr}` : 'Transfer'}
       badge={row && <StatusBadge state={row.status} />}
       trail={[{ to: '/settlements', label: 'Settlements' }]}
+      actions={row && <ReverseSettlement transfer={row} />}
     >
       <Loaded query={query}>
         {(transfer) => (
@@ -86,6 +88,9 @@ function Waits({
       ? [
           `The bank statement shows ${rupees(statementAmount ?? '0.00')}, and not ${rupees(netAmount)}: ask the bank.`,
         ]
+      : []),
+    ...(status === 'REVERSED'
+      ? ['It was taken back: nothing of it counts. If the bank has made it, import the right file.']
       : []),
     ...(unmatched > 0
       ? [`${counted(unmatched, 'line')} without a match: matched as soon as it is known what that is.`]

@@ -42,7 +42,7 @@ const FILTERS: readonly Filter[] = [
     name: 'status',
     label: 'Status',
     kind: 'select',
-    options: ['INCOMPLETE', 'POSTED', 'CONFIRMED', 'DIFFERS'].map((value) => ({
+    options: ['INCOMPLETE', 'POSTED', 'CONFIRMED', 'DIFFERS', 'REVERSED'].map((value) => ({
       value,
       label: statusLabel(value),
     })),

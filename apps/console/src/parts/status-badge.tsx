@@ -42,6 +42,7 @@ const STATES: Readonly<Record<string, readonly [label: string, color: string]>> 
   POSTED: ['Posted', 'blue'],
   CONFIRMED: ['Confirmed', 'teal'],
   DIFFERS: ['Differs', 'red'],
+  REVERSED: ['Taken back', 'gray'],
   UNMATCHED: ['Unmatched', 'orange'],
   MATCHED: ['Matched', 'teal'],
   RESOLVED: ['Resolved', 'gray'],

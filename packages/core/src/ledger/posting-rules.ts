@@ -84,6 +84,24 @@ const POSTINGS = {
     ),
   ],
   network_matched: [program(...both(['network_unmatched', 'ppi_bank']))],
+  // A transfer that was recorded by mistake: the platform takes back what the whole has moved; tenants have their shares of
+  // it, and the platform has those the other way round.
+  settlement_taken_back: [
+    manual(
+      person(
+        ...both(['bank', 'upi_clearing']),
+        ...both(['bank', 'settlement_unmatched']),
+        ...both(['rail_charges', 'bank']),
+        ...both(['gst_input', 'bank']),
+        ...both(['ppi_bank', 'card_settlement']),
+        ...both(['ppi_bank', 'network_unmatched']),
+        ...both(['ppi_bank', 'interchange_income']),
+        ...both(['network_charges', 'ppi_bank']),
+        ...both(['gst_input', 'ppi_bank']),
+      ),
+    ),
+  ],
+  taken_back_shared: [person(...both(['bank', 'upi_clearing']), ...both(['ppi_bank', 'card_settlement']))],
   merchant_refund: [program(['payable', 'upi_refunds'], ['merchant_advances', 'upi_refunds'])],
   merchant_refund_paid: [rail(['upi_refunds', 'upi_clearing'])],
   merchant_refund_failed: [manual(rail(['upi_refunds', 'payable'], ['upi_refunds', 'merchant_advances']))],

@@ -15,6 +15,7 @@ import { createRefund } from '@svc/core/payments/create-refund'
 import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { reverseBatch } from '@svc/core/payments/settlements/reverse-batch'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { resolveLine } from '@svc/core/statements/resolve-line'
 import { required } from '@svc/kernel/invariant'
@@ -32,6 +33,7 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   enterOpeningBalance,
   settleBalance,
   resolveLine,
+  reverseBatch,
   moveOwnFunds,
   issueCreditNote,
   acceptPayment,

@@ -9,6 +9,7 @@ import {
   nullable,
   paise,
   type RowOf,
+  smallint,
   table,
   text,
   textOf,
@@ -21,9 +22,9 @@ export const SETTLEMENT_RAILS = Object.keys(KINDS_OF_RAIL) as readonly Settlemen
 
 /**
  * `INCOMPLETE`: its lines do not add up to its net amount yet. `POSTED`: they do. `CONFIRMED`: the bank's statement shows it;
- * `DIFFERS`: with another amount.
+ * `DIFFERS`: with another amount. `REVERSED`: it was taken back, and can be recorded again.
  */
-export const BATCH_STATUSES = ['INCOMPLETE', 'POSTED', 'CONFIRMED', 'DIFFERS'] as const
+export const BATCH_STATUSES = ['INCOMPLETE', 'POSTED', 'CONFIRMED', 'DIFFERS', 'REVERSED'] as const
 
 /** Transfers of the bank and of the card network, the platform's (decision R25). */
 export const settlementBatches = table('settlement_batches', 'b', ['tenantId', 'batchId'], {
@@ -39,6 +40,8 @@ export const settlementBatches = table('settlement_batches', 'b', ['tenantId', '
   linesPaise: bigint,
   /** What of the net amount is in no line yet, as posted. */
   remainderPaise: bigint,
+  /** How often it was taken back; the journals that did it are numbered with it. */
+  takenBack: smallint,
   createdAt: instant,
 })
 export type SettlementBatch = RowOf<typeof settlementBatches>

@@ -46,6 +46,7 @@ export async function matchLateLines(services: CoreServices): Promise<number> {
       fileId,
       lines,
       isLast: false,
+      isLate: true,
     })
     recorded += done.others.changed.length
     for (const { inserted, changed } of done.payments) recorded += inserted.length + changed.length

@@ -12,10 +12,15 @@ interface RailBooks {
   /** What the bank or network owes a tenant, or the tenant's cards owe it. */
   readonly clearing: AccountKind
   readonly unmatched: AccountKind
-  readonly journals: Readonly<Record<'settled' | 'unmatched' | 'matched' | 'charged', JournalKind>>
+  readonly journals: Readonly<
+    Record<'settled' | 'unmatched' | 'matched' | 'charged' | 'takenBack' | 'shared', JournalKind>
+  >
   /** Lines that need no document, each with the account that they move. */
   readonly charges: Readonly<Partial<Record<BatchLine['kind'], AccountKind>>>
 }
+
+/** Of the whole, and of the shares of tenants in it. */
+const TAKEN_BACK = { takenBack: 'settlement_taken_back', shared: 'taken_back_shared' } as const
 
 /** Where the money of each rail's transfers is posted. */
 export const RAIL_BOOKS: Readonly<Record<SettlementRail, RailBooks>> = {
@@ -28,6 +33,7 @@ export const RAIL_BOOKS: Readonly<Record<SettlementRail, RailBooks>> = {
       unmatched: 'settlement_unmatched',
       matched: 'settlement_matched',
       charged: 'settlement_charged',
+      ...TAKEN_BACK,
     },
     charges: { charge: 'rail_charges', charge_gst: 'gst_input' },
   },
@@ -40,6 +46,7 @@ export const RAIL_BOOKS: Readonly<Record<SettlementRail, RailBooks>> = {
       unmatched: 'network_settlement',
       matched: 'network_matched',
       charged: 'network_settlement',
+      ...TAKEN_BACK,
     },
     charges: { charge: 'network_charges', charge_gst: 'gst_input', interchange: 'interchange_income' },
   },
@@ -56,9 +63,11 @@ export const settlementAccounts = (rail: SettlementRail, tenants: Iterable<strin
 }
 
 /** An amount between the bank and another account; above zero it is money to us. */
-interface Moved {
+export interface Moved {
   readonly kind: AccountKind
   readonly amountPaise: bigint
+  /** What it is of, where that is not the transfer: the journal that it takes back. */
+  readonly objectId?: string
 }
 
 export interface PostingOf {
@@ -81,25 +90,25 @@ export function settlementPosting(of: PostingOf, moved: readonly Moved[]): Journ
   const { tenantId, rail, as, valueDate, batchId, at, transferId, reference = null } = of
   const { bank, journals } = RAIL_BOOKS[rail]
   const kind = journals[as]
-  const sums = new Map<string, bigint>()
-  for (const { kind: other, amountPaise } of moved) {
-    const key = `${other} ${amountPaise < 0n ? '-' : '+'}`
-    sums.set(key, (sums.get(key) ?? 0n) + amountPaise)
+  const sums = new Map<string, Moved>()
+  for (const each of moved) {
+    const key = `${each.kind} ${each.amountPaise < 0n ? '-' : '+'} ${each.objectId}`
+    sums.set(key, { ...each, amountPaise: (sums.get(key)?.amountPaise ?? 0n) + each.amountPaise })
   }
-  const transfers = [...sums]
-    .filter(([, amount]) => amount !== 0n)
-    .map(([key, amount]) => {
-      const other = accountId(key.split(' ')[0] as AccountKind, tenantId)
+  const transfers = [...sums.values()]
+    .filter(({ amountPaise }) => amountPaise !== 0n)
+    .map(({ kind: otherKind, amountPaise, objectId = batchId }) => {
+      const other = accountId(otherKind, tenantId)
       const [debit, credit] =
-        amount > 0n ? [accountId(bank, tenantId), other] : [other, accountId(bank, tenantId)]
+        amountPaise > 0n ? [accountId(bank, tenantId), other] : [other, accountId(bank, tenantId)]
       return {
         transferId: transferId(),
         tenantId,
         kind: kind as LegKind,
         debitAccountId: debit,
         creditAccountId: credit,
-        amountPaise: amount < 0n ? -amount : amount,
-        objectId: batchId,
+        amountPaise: amountPaise < 0n ? -amountPaise : amountPaise,
+        objectId,
         createdAt: at,
       }
     })

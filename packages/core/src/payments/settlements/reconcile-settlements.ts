@@ -10,18 +10,12 @@ const ON_BANK = `case when split_part(t.debit_account_id, ':', 1) in ('bank', 'p
 
 /** What the books of some tenants have of a transfer `b`; `among` is a condition on a column with their ids. */
 export const bookedOfBatch = (among: (column: string) => string): string =>
-  `coalesce((select sum(${ON_BANK}) from ledger_transfers t
-       where t.object_id = b.batch_id and t.kind in ('bank_settlement', 'settlement_unmatched', 'settlement_matched',
-         'settlement_charged', 'network_settlement', 'network_matched') and ${among('t.tenant_id')}), 0)
+  `coalesce((select sum(t.amount) from legs_of_batch(b.batch_id) t where ${among('t.tenant_id')}), 0)
      -- Of lines that a file without transfers had before: their money is in its journals.
      + coalesce((select sum(l.amount_paise) from settlement_lines l
        where l.batch_id = b.batch_id and coalesce(l.journal_id, l.unmatched_journal_id) is not null and ${among('l.tenant_id')}
          and not exists (select from ledger_transfers t where t.tenant_id in (l.tenant_id, '${PLATFORM_TENANT}')
-           and t.journal_id = coalesce(l.journal_id, l.unmatched_journal_id) and t.object_id = b.batch_id)), 0)
-     - coalesce((select sum(r.amount) from ledger_transfers r
-       where r.kind = 'bank_settlement_reversed' and ${among('r.tenant_id')} and exists (
-         select from ledger_transfers o
-         where o.tenant_id = r.tenant_id and o.journal_id = r.object_id and o.object_id = b.batch_id)), 0)`
+           and t.journal_id = coalesce(l.journal_id, l.unmatched_journal_id) and t.object_id = b.batch_id)), 0)`
 
 /** What must be true between the bank's transfers, their lines and the ledger. */
 export const SETTLEMENT_CHECKS: readonly Check[] = [
@@ -36,8 +30,7 @@ export const SETTLEMENT_CHECKS: readonly Check[] = [
        where ${chosen('l.utr')} and l.status = 'MATCHED' and p.amount_paise + p.adjusted_paise is distinct from l.amount_paise limit 100`,
   ),
   {
-    check:
-      'A settlement journal moves what its lines add up to, less those that the bank has corrected since',
+    check: 'A settlement journal moves what its lines add up to, less what was taken back of it since',
     of: LINES,
     differences: statement(
       'reconcile_settlement_journals',
@@ -45,8 +38,11 @@ export const SETTLEMENT_CHECKS: readonly Check[] = [
            || coalesce(own.amount, 0) as detail
        from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
          cross join lateral (
-           select coalesce(sum(b.amount), 0)::bigint as amount from ledger_transfers b
-           where b.tenant_id = j.tenant_id and b.object_id = j.journal_id and b.kind = 'bank_settlement_reversed') back
+           -- Each is the other way round than what it takes back.
+           select coalesce(sum(case when split_part(b.debit_account_id, ':', 1) in ('bank', 'ppi_bank') then - b.amount
+             else b.amount end), 0)::bigint as amount from ledger_transfers b
+           where b.tenant_id = j.tenant_id and b.object_id = j.journal_id
+             and b.kind in ('bank_settlement_reversed', 'taken_back_shared')) back
          left join lateral (
            select sum(l.amount_paise) as amount from (
              select l.amount_paise from settlement_lines l where l.tenant_id = j.tenant_id and l.journal_id = j.journal_id
@@ -71,6 +67,22 @@ export const SETTLEMENT_CHECKS: readonly Check[] = [
        from settlement_batches b cross join lateral (select ${bookedOfBatch(() => 'true')} as amount) booked
        where b.is_awaited and booked.amount + b.moved_paise <> b.lines_paise + b.remainder_paise
        limit 100`,
+    ),
+  },
+  {
+    check: 'A transfer that was taken back has no lines, and nothing of it is in any books',
+    of: BATCHES,
+    differences: statement(
+      'reconcile_settlements_taken_back',
+      `select b.batch_id as subject, counted.lines || ' lines, in books ' || coalesce(booked.what, 'nothing') as detail
+       from settlement_batches b
+         cross join lateral (select (select count(*) from settlement_lines l where l.batch_id = b.batch_id)
+           + (select count(*) from settlement_batch_lines l where l.tenant_id = b.tenant_id and l.batch_id = b.batch_id) as lines) counted
+         cross join lateral (
+           select string_agg(t.other_kind || ' of ' || t.tenant_id || ' ' || t.amount, ', ') as what
+           from (select l.tenant_id, l.other_kind, sum(l.amount) as amount from legs_of_batch(b.batch_id) l
+             group by l.tenant_id, l.other_kind having sum(l.amount) <> 0) t) booked
+       where b.status = 'REVERSED' and (counted.lines > 0 or booked.what is not null) limit 100`,
     ),
   },
 ]

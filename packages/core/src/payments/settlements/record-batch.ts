@@ -32,6 +32,8 @@ export interface RecordBatch extends BatchHead {
   readonly lines: readonly BatchLine[]
   /** Whether these are the last lines of the file: what the transfer has beyond its lines is posted then. */
   readonly isLast: boolean
+  /** They were recorded before, and what they are of is known by now: once taken back, they are not recorded again. */
+  readonly isLate?: boolean
 }
 
 interface Prepared extends RecordBatch, PreparedCommand {
@@ -42,8 +44,7 @@ interface Prepared extends RecordBatch, PreparedCommand {
   readonly documents: ReadonlyMap<string, readonly SettledDocument[]>
   readonly transferId: () => string
   readonly eventId: () => string
-  /** What the tenant's clock shows when that of the platform shows this. */
-  readonly timeIn: (tenantId: string, now: Date) => Date
+  readonly timeIn: ReturnType<typeof timeIn>
   readonly timeZone: string
 }
 
@@ -69,7 +70,7 @@ const OWNERS = statement<{ utr: string; tenant_id: string }>(
   'settlement_owners',
   'select utr, tenant_id from directory_credits($1)',
 )
-const BATCH = statement<SettlementBatch>(
+export const BATCH = statement<SettlementBatch>(
   'settlement_batch_to_record',
   `select ${settlementBatches.columns} from settlement_batches b where b.tenant_id = '${PLATFORM_TENANT}' and b.batch_id = $1`,
 )
@@ -84,7 +85,10 @@ const SETTLED = statement<{ kind: string; documentId: string }>(
    where l.tenant_id = '${PLATFORM_TENANT}' and l.document_id = any ($1)`,
 )
 
-const saveBatch = settlementBatches.updates(['netPaise', 'status', 'linesPaise', 'remainderPaise'], 'record')
+const saveBatch = settlementBatches.updates(
+  ['netPaise', 'valueDate', 'status', 'linesPaise', 'remainderPaise'],
+  'record',
+)
 const correctLines = settlementLines.updates(
   [
     'fileId',
@@ -132,6 +136,12 @@ async function ownersOf(
   }))
 }
 
+/** What the clock of a tenant shows when that of the platform shows this. */
+export const timeIn =
+  (clock: CommandTools['clock']) =>
+  (tenantId: string, now: Date): Date =>
+    new Date(now.getTime() + clock.of(tenantId).offsetMs() - clock.of(PLATFORM_TENANT).offsetMs())
+
 type BatchTools = Pick<CommandTools, 'clock' | 'config' | 'database' | 'newId'>
 
 const prepareBatch =
@@ -157,8 +167,7 @@ const prepareBatch =
       documents,
       transferId: () => newId('trf'),
       eventId: () => newId('evt'),
-      timeIn: (tenantId, now) =>
-        new Date(now.getTime() + clock.of(tenantId).offsetMs() - clock.of(PLATFORM_TENANT).offsetMs()),
+      timeIn: timeIn(clock),
       timeZone: config.BUSINESS_TIME_ZONE,
     }
   }
@@ -246,9 +255,12 @@ export const previewBatch =
     return decide(state, command, new Date())
   }
 
-function decide(state: State, command: Prepared, at: Date): RecordedBatch {
+function decide(state: State, given: Prepared, at: Date): RecordedBatch {
+  const stored = state.batch
+  const command = stored && stored.takenBack > 0 ? recordedAgain(state, given, stored) : given
   const { batchId, payments, others, rail, transferId } = command
-  const before = state.batch
+  const isEmpty = payments.length === 0 && others.length === 0
+  const before = stored?.status === 'REVERSED' && !isEmpty ? undefined : stored
   const netPaise = netOf(before, command)
   const unmatchedId = transferId()
   const settling = { ...command, at, unmatchedJournalId: `jrn_${unmatchedId.slice(4)}` }
@@ -275,7 +287,8 @@ function decide(state: State, command: Prepared, at: Date): RecordedBatch {
     status: statusOfBatch(before, netPaise, total),
     linesPaise: total,
     remainderPaise,
-    createdAt: before?.createdAt ?? at,
+    takenBack: stored?.takenBack ?? 0,
+    createdAt: stored?.createdAt ?? at,
   }
   const ofPlatform = platformJournals(command, settled, {
     at,
@@ -285,7 +298,7 @@ function decide(state: State, command: Prepared, at: Date): RecordedBatch {
   const conflicting = new Set(settled.flatMap((each) => each.conflicting.map(({ line }) => line)))
   return {
     batch,
-    isNew: before === undefined,
+    isNew: stored === undefined,
     payments: settled,
     others: documents,
     conflicting: [
@@ -295,6 +308,32 @@ function decide(state: State, command: Prepared, at: Date): RecordedBatch {
     repeated: settled.reduce((sum, each) => sum + each.repeated, documents.repeated),
     journals: [...ofPlatform, ...settled.flatMap(({ journals }) => journals), ...documents.journals],
     timeZone: command.timeZone,
+  }
+}
+
+/**
+ * Of a transfer that was taken back and is recorded again: its lines have other places than before, which name journals, and
+ * late ones are left out that it has no more.
+ */
+function recordedAgain(
+  { known, lines }: State,
+  command: Prepared,
+  { batchId, status, takenBack }: SettlementBatch,
+): Prepared {
+  if (!command.isLate) return { ...command, fileId: `${command.fileId}~${takenBack + 1}` }
+  if (status === 'REVERSED') return { ...command, payments: [], others: [] }
+  const keys = keysOf(command.others)
+  const isThere = (tenantId: string, utr: string): boolean => {
+    const { previous, ofPlatform } = known.of(tenantId).known.get(utr) ?? {}
+    return previous?.batchId === batchId || ofPlatform?.batchId === batchId
+  }
+  return {
+    ...command,
+    payments: command.payments.map((of) => ({
+      ...of,
+      lines: of.lines.filter(({ utr }) => isThere(of.tenantId, utr)),
+    })),
+    others: command.others.filter((line) => lines.has(keys.get(line)!)),
   }
 }
 
@@ -323,6 +362,7 @@ function statusOfBatch(
   netPaise: Paise | undefined,
   linesPaise: bigint,
 ): SettlementBatch['status'] {
+  if (before?.status === 'REVERSED') return 'REVERSED'
   if (netPaise !== undefined && netPaise !== linesPaise) return 'INCOMPLETE'
   return before && before.status !== 'INCOMPLETE' ? before.status : 'POSTED'
 }

@@ -204,3 +204,9 @@ export const settledEvent = (
   payload: { ...paymentRecordToWire(payment, timeZone), ...(isAwaited && { batchUtr }) },
   createdAt: at,
 })
+
+/** The transfer that had brought it was recorded by mistake. */
+export const takenBackEvent = (...of: Parameters<typeof settledEvent>): OutboxEvent => ({
+  ...settledEvent(...of),
+  type: 'payment.settlement_reversed',
+})
