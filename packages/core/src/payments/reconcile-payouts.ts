@@ -5,8 +5,6 @@ const LINES = subjects('payout lines', 'payout_lines')
 const ADVANCES = subjects('merchant advance accounts', `ledger_accounts where kind = 'merchant_advances'`)
 const MERCHANTS = subjects('merchants with payouts', 'payout_positions')
 
-const PERIODS = subjects('payout periods', 'payout_periods')
-
 const ADJUSTS = `l.kind in ('opening_balance', 'adjustment_up', 'adjustment_down', 'advance_settled', 'advance_reopened', 'credit_note')`
 const SETTLED = `j.kind in ('advance_repaid', 'advance_written_off')`
 const STANDS = `y.status not in ('FAILED', 'CANCELLED')`
@@ -143,7 +141,7 @@ export const PAYOUT_CHECKS: readonly Check[] = [
   ),
   check(
     'payout_periods',
-    PERIODS,
+    MERCHANTS,
     'A period of a payout schedule has the payout that it names, of its day and amount, and a merchant with a schedule has a period that runs',
     (
       chosen,
