@@ -63,6 +63,14 @@ async function pay(): Promise<string> {
 const lastInTime = (day: string): Date => at(bankDays.after(day, 1), 23)
 const firstLate = (day: string): Date => at(dayAfter(bankDays.after(day, 1)), 0)
 
+/** A payment that came before any settlement was imported. */
+let first: string
+
+test('while no settlement was imported, none is late', async () => {
+  first = await pay()
+  expect(await valueAt('settlement_late', firstLate(today))).toBeUndefined()
+})
+
 test('a bank day without its statement at noon of the next one, a transfer that no statement shows, and a line that fits nothing open alerts until they are there', async () => {
   const day = bankDays.before(today, 1)
   const next = bankDays.after(day, 1)
@@ -97,9 +105,7 @@ test('a bank day without its statement at noon of the next one, a transfer that 
 
 test('a payment that the bank has not settled is late once its T+1 is over, until it is settled', async () => {
   const { config, database } = service.app.services
-  const utr = await pay()
-  // Who imports no settlements waits for none.
-  expect(await valueAt('settlement_late', firstLate(today))).toBeUndefined()
+  const utr = first
   await settle(today, [{ kind: 'charge', amount: '-1.00' }])
   expect(await valueAt('settlement_late', lastInTime(today))).toBeUndefined()
   expect(await valueAt('settlement_late', firstLate(today))).toBe(1)

@@ -43,7 +43,7 @@ test('holidays of a file are added once, whatever its separator, encoding and fo
     expect.objectContaining({ holidays: 3 }),
   ])
   const first = await svc('import', encoded, '--reason', 'list of 2027', '--json')
-  expect(JSON.parse(first.stdout)).toMatchObject({ added: 3, renamed: 0, repeated: 0, skipped: 1 })
+  expect(JSON.parse(first.stdout)).toMatchObject({ added: 3, renamed: 0, repeated: 0 })
   const again = await svc('import', encoded, '--json')
   expect(JSON.parse(again.stdout)).toMatchObject({ added: 0, renamed: 0, repeated: 3 })
   const renamed = await file(`date,name\n${year}-03-22,Dhulandi\n`)
@@ -64,9 +64,9 @@ test('a file with a line that cannot be read adds nothing and names the line', a
   const named = await svc('import', await file(twice))
   expect(named.code).toBe(1)
   expect(named.stderr).toContain(
-    'line 3: name is "Dussehra", and line 2 names the same day "Gandhi Jayanti": keep one',
+    'line 2: name is "Dussehra", and line 1 names the same day "Gandhi Jayanti": keep one',
   )
-  expect(named.stderr).toContain('line 4: name must not be empty')
+  expect(named.stderr).toContain('line 3: name must not be empty')
   const columns = await svc('import', await file('day,what\n2027-01-01,x\n'))
   expect([columns.code, columns.stderr]).toEqual([1, expect.stringContaining('date')])
   const listed = JSON.parse((await svc('list', '--json')).stdout)
