@@ -1,8 +1,10 @@
+import { instantOfDay } from './time.ts'
+
 const DAY_MS = 86_400_000
 const SUNDAY = 0
 const SATURDAY = 6
 
-const dateOf = (day: string): Date => new Date(`${day}T00:00:00.000Z`)
+const dateOf = (day: string): Date => instantOfDay(day, 0, 'UTC')
 
 /** The day so many days of the calendar after another one, both `YYYY-MM-DD`. */
 export const dayAfter = (day: string, days = 1): string =>
