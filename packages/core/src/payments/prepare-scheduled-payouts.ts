@@ -18,7 +18,8 @@ interface Waiting {
   readonly afterDays: number
 }
 
-// In the order of their ends: a merchant whose payouts were missed has them one after the other. One that is away waits.
+// In the order of their ends: a merchant whose payouts were missed has them one after the other. One that is away waits,
+// one that is closed has none.
 const WAITING = statement<Waiting>(
   'payout_periods_waiting',
   `select q.merchant_id as "merchantId", q.ends_on::text as "endsOn", s.after_days as "afterDays"
@@ -27,6 +28,7 @@ const WAITING = statement<Waiting>(
      order by s.valid_from desc, s.created_at desc limit 1) s
    where q.outcome is null and q.ends_on < $1::date and (q.ends_on, q.merchant_id) > ($2::date, $3::text)
      and ($4::text[] is null or q.merchant_id = any ($4))
+     and exists (select from tenants t where t.tenant_id = q.merchant_id and t.closed_at is null)
      and not exists (select from tenant_moves m where m.tenant_id = q.merchant_id and m.state <> 'copying')
    order by q.ends_on, q.merchant_id limit ${PERIODS_A_QUERY}`,
 )
