@@ -4,7 +4,6 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import {
   day,
-  generated,
   instant,
   nullable,
   paise,
@@ -31,7 +30,7 @@ const payoutSchedules = table('payout_schedules', 's', ['merchantId', 'validFrom
   minimumPaise: paise,
   reason: text,
   /** Who set it, as the audit names them, and may not approve what is prepared by it: the database fills it. */
-  setBy: generated(text),
+  setBy: text,
 })
 export type PayoutSchedule = RowOf<typeof payoutSchedules>
 
