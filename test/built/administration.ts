@@ -257,6 +257,15 @@ async function proveFunds({ svc, folder }: Live): Promise<void> {
   await svc(['admin', 'statement', 'match', came, '--to', left, ...why])
 }
 
+/** A day on which banks are closed, and one on which they are not after all. */
+async function closeBanks({ svc, folder }: Live): Promise<void> {
+  const file = join(folder, 'holidays.csv')
+  await writeFile(file, 'date,name\n2027-01-26,Republic Day\n2027-03-22,Holi\n')
+  expect(await svc(['admin', 'calendar', 'import', file])).toMatchObject({ added: 2, repeated: 0 })
+  await svc(['admin', 'calendar', 'remove', '2027-03-22', '--reason', 'moved'])
+  expect(await svc(['admin', 'calendar', 'list', '--year', '2027'])).toHaveLength(1)
+}
+
 /** A month of invoices: of one that is not over there are none yet. */
 async function readTaxes({ svc, server }: Live, month: string): Promise<void> {
   const [{ merchant_id: merchantId }] = (await server.query(
@@ -311,6 +320,7 @@ export async function proveAndRestore(live: Live): Promise<void> {
   expect(await svc(['admin', 'books', 'prior-period', '--through', day])).toBeDefined()
   await readTaxes(live, day.slice(0, 7))
   await proveFunds(live)
+  await closeBanks(live)
   const file = join(folder, 'today.tar')
   await svc(['admin', 'backup', file])
   await svc(['admin', 'backup', 'verify', file])

@@ -99,6 +99,8 @@ export async function payOut(
   const account = ['--holder', 'Corner Shop', '--number', '000012345678', '--ifsc', 'HDFC0000001']
   await svc(['admin', 'payout', 'account', merchantId, ...account, '--gst-state', '29'])
   await svc(['admin', 'payout', 'fee', merchantId, '--percent', '1', '--fixed', '0.50'])
+  const monthly = ['--every', 'month', '--on', '31', '--reason', 'agreed']
+  expect(await svc(['admin', 'payout', 'schedule', merchantId, ...monthly])).toMatchObject([{ on: '31' }])
   // A business day must be over: these payments were accepted days ago.
   await server.query(
     `update payments set created_at = created_at - interval '3 days' where status = 'ACCEPTED'`,

@@ -241,6 +241,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   cell: 'by the login that owns the databases of the cells',
   directory: READS,
   'bank-account': MONEY,
+  calendar: MONEY,
   statement: MONEY,
   suspense: MONEY,
   payout: MONEY,

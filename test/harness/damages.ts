@@ -134,6 +134,16 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
     'payouts_complete',
     `update payout_positions set due_from = now(); delete from payout_lines where kind = 'payment'`,
   ],
+  [
+    'payout_periods',
+    `insert into payout_periods (merchant_id, ends_on, outcome, payout_id, amount_paise, decided_at)
+     select merchant_id, business_day, 'PREPARED', payout_id, amount_paise + 1, now() from payouts limit 1`,
+  ],
+  [
+    'payout_periods',
+    `insert into payout_schedules (merchant_id, valid_from, created_at, every, after_days, minimum_paise, reason, set_by)
+     select merchant_id, '2026-11-01', now(), 'day', 1, 0, 'agreed', 'operator asha' from merchants limit 1`,
+  ],
   ['card_loads', `update ledger_transfers set amount = amount + 1 where kind = 'card_load'`],
   ['card_balances', 'update cards set load_paise = load_paise + 1'],
   ['card_accounts', 'delete from cards'],

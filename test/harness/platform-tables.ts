@@ -2,6 +2,7 @@
 export const PLATFORM_TABLES: Record<string, string> = {
   account_kinds: 'the chart of accounts',
   approval_limit: 'from which amount on a posting needs two people',
+  bank_holidays: 'on which days banks are closed',
   batches: 'ids of transactions',
   book_closings: 'signed totals of the whole ledger',
   cells: 'all databases of the installation, by their letters',

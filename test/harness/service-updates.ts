@@ -103,6 +103,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
     'status',
   ],
   payout_lines: ['released'],
+  payout_periods: ['amount_paise', 'decided_at', 'outcome', 'payout_id'],
   payout_positions: ['accrued_to', 'due_from'],
   payouts: [
     'approved_at',

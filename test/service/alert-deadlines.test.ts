@@ -9,8 +9,8 @@ import { payloadOf } from '../harness/client.ts'
 import { issueMonth, newBilled, payAt } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
-import { cancel, creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
-import { openService, RAIL_KEY, type TestService } from '../harness/service.ts'
+import { cancel, creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { openService, type TestService } from '../harness/service.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -32,7 +32,6 @@ async function overAt(now: Date): Promise<Record<string, string>> {
     'invoice_missing',
     'close_late',
     'gst_due',
-    'batch_incomplete',
   ])
   return Object.fromEntries(
     found.filter(({ kind }) => deadlines.has(kind)).map(({ kind, severity }) => [kind, severity]),
@@ -110,15 +109,4 @@ test('GST of the month before that is not paid opens an alert from its day on, u
     .open(moveOwnFunds)
     .run({ kind: 'GST', month, taxes, reference: 'CPIN26110001', reason: 'return' })
   expect(await at(18)).toBeUndefined()
-})
-
-test('a transfer whose lines do not add up opens an alert a day after its value date', async () => {
-  const valueDate = calendarDay(new Date(), 'Asia/Kolkata')
-  const lines = [{ kind: 'charge', amount: '-1.00' }]
-  const message = { batchUtr: newUtr(), valueDate, netAmount: '-1.18', lines }
-  expect(payloadOf(await service.client.notify('/rails/upi/settlements', message, RAIL_KEY))).toMatchObject({
-    status: 'INCOMPLETE',
-  })
-  const at = async (days: number) => (await overAt(inHours(24 * days)))['batch_incomplete']
-  expect([await at(0), await at(3)]).toEqual([undefined, 'warning'])
 })

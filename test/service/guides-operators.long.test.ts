@@ -121,4 +121,8 @@ test('the guide to operating runs as printed on its own server: settings, doctor
   const printed = await checkout.bash(blocks.map(({ code }) => code).join('\n'), server.env)
   expect(printed).toContain('Corner Shop')
   expect(printed).toContain('The books add up.')
+  const calendar = (await blocksOf('guides/operate.md', 'sh')).find(({ code }) =>
+    code.includes('calendar list'),
+  )
+  expect(printed).toContain(calendar!.output!)
 })

@@ -86,6 +86,7 @@ test('every background loop of a service has its metrics before its first failur
     'move_addresses',
     'number_events',
     'partitions',
+    'prepare_scheduled_payouts',
     'prove_funds',
     'purge_expired',
     'reference_examples',

@@ -176,6 +176,6 @@ test('the terms of a merchant show only the last digits of its account, and its 
   })
   expect(text).not.toContain('000012345678')
   const { merchantId: bare } = await service.newMerchant()
-  expect((await viewer.get(`/merchants/${bare}/payout-terms`)).json).toEqual({ fees: [] })
+  expect((await viewer.get(`/merchants/${bare}/payout-terms`)).json).toEqual({ fees: [], schedules: [] })
   expect((await viewer.get('/merchants/mer_none/payout-terms')).error).toBe('merchant_not_found')
 })

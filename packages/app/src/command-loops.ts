@@ -7,6 +7,7 @@ import { forgetUsersLoop } from '@svc/core/cards/forget-users'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
 import { accrueFeesLoop } from '@svc/core/payments/accrue-fees'
 import { expireDisputesLoop } from '@svc/core/payments/expire-disputes'
+import { prepareScheduledPayoutsLoop } from '@svc/core/payments/prepare-scheduled-payouts'
 import { matchLateLinesLoop } from '@svc/core/payments/settlements/match-late-lines'
 import { matchStatementsLoop, proveFundsLoop } from '@svc/core/statements/stored-proofs'
 import type { Services } from '@svc/server/http/operation'
@@ -21,6 +22,7 @@ export const dueCommandLoops = (services: Services): Part[] => [
   matchStatementsLoop(services),
   proveFundsLoop(services),
   accrueFeesLoop(services),
+  prepareScheduledPayoutsLoop(services),
   forgetUsersLoop(services),
   closeTenantsLoop(services),
   moveAddressesLoop(services),

@@ -15,6 +15,7 @@ import { moneyActor } from './money-actor.ts'
 import { addNounList, addNounShow } from './noun-commands.ts'
 import { addPayoutFileCommands } from './payout-file.ts'
 import { missingPayout, readDay } from './payout-print.ts'
+import { addPayoutScheduleCommand } from './payout-schedule-command.ts'
 import { addPayoutStepCommands } from './payout-steps.ts'
 import { addPayoutTermsCommands } from './payout-terms-commands.ts'
 import { type Printed, printJson, printRows, printTable } from './print.ts'
@@ -29,6 +30,7 @@ export function addPayoutCommands(program: Command): void {
     .command('payout')
     .description('pay merchants: fees, payouts, the files for the bank, daily statements')
   addPayoutTermsCommands(group)
+  addPayoutScheduleCommand(group)
   group
     .command('run')
     .description('prepare the payouts of a business day; a second person approves them')

@@ -8,6 +8,7 @@ import { addBackupCommands } from './backup-commands.ts'
 import { addBankAccountCommands } from './bank-account-commands.ts'
 import { addBooksCommands } from './books-commands.ts'
 import { addBulkCommands } from './bulk-commands.ts'
+import { addCalendarCommands } from './calendar-commands.ts'
 import { addCardCommands } from './card-commands.ts'
 import { addCellCommands } from './cell-commands.ts'
 import { addCoinCommands } from './coin-commands.ts'
@@ -129,6 +130,7 @@ Examples:
   addDisputeCommands(admin)
   addNoticeCommands(admin)
   addSettlementCommands(admin)
+  addCalendarCommands(admin)
   addBankAccountCommands(admin)
   addStatementCommands(admin)
   addSuspenseCommands(admin)

@@ -1,5 +1,8 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
+import { readBankDays } from '@svc/core/ledger/bank-holidays'
+import { SCHEDULE_PERIODS, scheduleToWire, shownSchedules } from '@svc/core/payments/payout-schedule'
+import { businessDayOf } from '@svc/core/payments/payout-statement'
 import {
   ACCOUNT_NUMBER,
   FEE_BASIS_POINTS_MAX,
@@ -16,7 +19,7 @@ import { formatRupees, paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { query } from '@svc/server/http/operation'
+import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator } from './as-operator.ts'
 import {
@@ -53,11 +56,32 @@ const PayoutTerms = record('PayoutTerms', {
     }),
     { description: 'Latest first; before the first of them nothing is charged' },
   ),
+  schedules: Type.Array(
+    record('PayoutSchedule', {
+      every: Type.Enum([...SCHEDULE_PERIODS]),
+      on: maybe('The day that ends a period: `mon` to `sun`, or `1` to `31`, the last day of every month'),
+      after: Type.Integer({ description: 'Bank days between the end of a period and its payout' }),
+      minimum: rupeesText,
+      from: text('Day from which it holds, `YYYY-MM-DD`'),
+      periodEnds: maybe('The day that ends its running or first period, `YYYY-MM-DD`'),
+      preparedOn: maybe('The bank day on which the payout of that period is prepared, `YYYY-MM-DD`'),
+      setBy: text('Who set it, as the audit names them'),
+    }),
+    { description: 'In force, and the one that follows; none: people prepare the payouts' },
+  ),
 })
 
-async function termsOf(tx: Tx, merchantId: string, timeZone: string) {
+async function termsOf(tx: Tx, merchantId: string, { clock, config }: ScheduleTools) {
+  const { BUSINESS_DAY_CUTOFF: cutOff, BUSINESS_TIME_ZONE: timeZone } = config
   const [details, fees] = [await findPayoutDetails(tx, merchantId), await listMerchantFees(tx, merchantId)]
+  const today = businessDayOf(new Date(clock.of(merchantId).now()), cutOff, timeZone)
+  const bankDays = await readBankDays(tx)
+  const schedules = await shownSchedules(tx, merchantId, today)
   return {
+    schedules: schedules.map((each) => {
+      const { merchantId: _, reason: _reason, ...shown } = scheduleToWire(each, bankDays)
+      return shown
+    }),
     bankAccount: details && {
       holder: details.accountHolder,
       ends: details.accountNumber.slice(-4),
@@ -73,6 +97,8 @@ async function termsOf(tx: Tx, merchantId: string, timeZone: string) {
   }
 }
 
+type ScheduleTools = Pick<Services, 'clock' | 'config'>
+
 async function requireMerchant(tx: Tx, merchantId: string): Promise<void> {
   if (!(await findMerchant(tx, merchantId))) fail('merchant_not_found')
 }
@@ -83,16 +109,17 @@ export const showPayoutTerms = query({
   method: 'GET',
   path: `${PATH}/payout-terms`,
   tag: TAG,
-  summary: 'Show the bank account that a merchant is paid to, and what it is charged',
+  summary:
+    'Show the bank account that a merchant is paid to, what it is charged, and when payouts are prepared',
   permission: 'view',
   params: idParam('merchantId'),
   result: PayoutTerms,
   errors: ['merchant_not_found'],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+  mount(services) {
     return async ({ params: { merchantId } }) => {
-      const terms = await database.operate(async (tx) => {
+      const terms = await services.database.operate(async (tx) => {
         await requireMerchant(tx, merchantId)
-        return termsOf(tx, merchantId, timeZone)
+        return termsOf(tx, merchantId, services)
       })
       return { body: JSON.stringify(terms) }
     }
@@ -135,7 +162,7 @@ export const setBankAccount = query({
           ifsc,
           gstState,
         })
-        return termsOf(tx, merchantId, services.config.BUSINESS_TIME_ZONE)
+        return termsOf(tx, merchantId, services)
       })
       return { body: JSON.stringify(terms) }
     }
@@ -192,7 +219,7 @@ export const setFee = query({
           cutOffMinutes: config.BUSINESS_DAY_CUTOFF,
           timeZone,
         })
-        return termsOf(tx, merchantId, timeZone)
+        return termsOf(tx, merchantId, services)
       })
       return { body: JSON.stringify(terms) }
     }

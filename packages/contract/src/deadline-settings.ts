@@ -10,7 +10,7 @@ export const DEADLINE_SETTINGS = {
     1,
     1,
     DAYS_MAX,
-    'A credit that was not accepted and that the bank has not returned for as many days opens an alert; after 4 days it is critical, since banks have to return it within 5.',
+    'A credit that was not accepted and that the bank has not returned for as many days opens an alert; after 4 days of the calendar it is critical, since banks have to return it within 5.',
   ),
   ALERT_MERCHANT_REFUND_UNSENT_DAYS: whole(
     1,
@@ -43,7 +43,7 @@ export const DEADLINE_SETTINGS = {
     12,
     0,
     23,
-    'From this hour of the business day on, a missing bank statement of the day before opens an alert.',
+    'From this hour of a bank day on, a missing bank statement of the bank day before opens an alert.',
   ),
   ALERT_STATEMENT_UNMATCHED_DAYS: whole(
     1,
@@ -51,17 +51,23 @@ export const DEADLINE_SETTINGS = {
     365,
     'A line of a bank statement that fits nothing for longer opens an alert.',
   ),
+  ALERT_SETTLEMENT_LATE_DAYS: whole(
+    1,
+    0,
+    365,
+    'A payment that the bank has not settled so many bank days after its own day opens an alert, once a settlement was imported.',
+  ),
   ALERT_BATCH_INCOMPLETE_DAYS: whole(
     1,
     0,
     365,
-    'A settlement batch whose lines do not add up to its net amount so many days after its value date opens an alert.',
+    'A settlement batch whose lines do not add up to its net amount so many bank days after its value date opens an alert.',
   ),
   ALERT_BATCH_UNCONFIRMED_DAYS: whole(
     1,
     0,
     365,
-    'A settlement batch that no bank statement shows so many days after its value date opens an alert.',
+    'A settlement batch that no bank statement shows so many bank days after its value date, and one more for the statement, opens an alert.',
   ),
   ALERT_SHORTFALL_RUPEES: whole(
     0,

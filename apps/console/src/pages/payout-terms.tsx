@@ -18,7 +18,7 @@ const FEES: readonly Column<Schemas['MerchantFee']>[] = [
   { title: 'For each payment', align: 'right', cell: ({ fixed }) => <Money amount={fixed} /> },
 ]
 
-/** Where the money of a merchant goes, and what it is charged. */
+/** Where the money of a merchant goes, what it is charged, and when its payouts are prepared. */
 export function PayoutTerms({ merchantId }: { readonly merchantId: string }) {
   const query = useQuery({
     queryKey: ['merchants', merchantId, 'payout-terms'],
@@ -50,10 +50,40 @@ export function PayoutTerms({ merchantId }: { readonly merchantId: string }) {
                 rowKey={({ validFrom }) => validFrom}
               />
             )}
+            <Schedules schedules={terms.schedules} merchantId={merchantId} />
           </>
         )}
       </Loaded>
     </Section>
+  )
+}
+
+const SCHEDULES: readonly Column<Schemas['PayoutSchedule']>[] = [
+  { title: 'From', cell: ({ from }) => from },
+  { title: 'Every', cell: ({ every, on }) => (on === undefined ? every : `${every}, on ${on}`) },
+  { title: 'Bank days after', align: 'right', cell: ({ after }) => after },
+  { title: 'Minimum', align: 'right', cell: ({ minimum }) => <Money amount={minimum} /> },
+  { title: 'Period ends', cell: ({ periodEnds }) => periodEnds ?? '' },
+  { title: 'Payout prepared', cell: ({ preparedOn }) => preparedOn ?? '' },
+]
+
+interface SchedulesProps {
+  readonly schedules: readonly Schemas['PayoutSchedule'][]
+  readonly merchantId: string
+}
+
+function Schedules({ schedules, merchantId }: SchedulesProps) {
+  if (schedules.length === 0)
+    return (
+      <>
+        <Text size="sm">Its payouts are prepared by people.</Text>
+        <Command
+          text={`svc admin payout schedule ${merchantId} --every week --on mon --after 1 --reason "…"`}
+        />
+      </>
+    )
+  return (
+    <DataTable caption="Payout schedule" columns={SCHEDULES} rows={schedules} rowKey={({ from }) => from} />
   )
 }
 

@@ -1,12 +1,15 @@
 import { statfs } from 'node:fs/promises'
 import { type DeadlineSettings, deadlinesOf } from '@svc/contract/deadline-settings'
 import { idFloor } from '@svc/contract/id-kinds'
+import { readBankDays } from '@svc/core/ledger/bank-holidays'
 import { formatRupees } from '@svc/kernel/money'
-import { calendarDay, instantOfDay, plainTimestamp } from '@svc/kernel/time'
+import { calendarDay, instantOfDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '@svc/server/http/operation'
-import { DEADLINES, given } from './deadlines.ts'
+import { bankDeadlines, settledBeforeId } from './bank-deadlines.ts'
+import { DEADLINES, dueDay, given } from './deadlines.ts'
+import { SETTLED_TO } from './settled-payments.ts'
 
 /**
  * Conditions of one kind that open alerts; the first ones, so that a broken bank does not open thousands. Those that have
@@ -106,10 +109,10 @@ const STORED = {
   },
   statement_missing: {
     severity: 'warning',
-    sql: `select b.bank_account_id as object, null as page, ($3::jsonb ->> 'statementDue')::date - coalesce(s.through, b.opened_on - 1) as value, b.name as about
+    sql: `select b.bank_account_id as object, null as page, ${dueDay('statementDue')} - coalesce(s.through, b.opened_on - 1) as value, b.name as about
       from bank_accounts b cross join lateral (
         select max(s.through) as through from bank_statements s where s.bank_account_id = b.bank_account_id) s
-      where coalesce(s.through, b.opened_on - 1) < ($3::jsonb ->> 'statementDue')::date`,
+      where coalesce(s.through, b.opened_on - 1) < ${dueDay('statementDue')}`,
     detail: ({ about, value }) =>
       `${many(value, 'day of', 'days of')} ${about} ${value === 1n ? 'has' : 'have'} no bank statement. Get it from the bank and import it.`,
   },
@@ -126,7 +129,7 @@ const STORED = {
     severity: 'warning',
     sql: counted(
       `settlement_batches b where b.is_awaited and b.status in ('INCOMPLETE', 'POSTED', 'DIFFERS')
-         and b.value_date < ($1::timestamptz - (${given('ALERT_BATCH_UNCONFIRMED_DAYS')} + 1) * interval '1 day')::date and exists (select from bank_accounts)`,
+         and b.value_date < ${dueDay('unconfirmedBefore')} and exists (select from bank_accounts)`,
     ),
     detail: ({ value }) =>
       `No bank statement shows ${many(value, 'settlement batch', 'settlement batches')} as booked. Import the statements, or ask the bank for the money.`,
@@ -134,8 +137,7 @@ const STORED = {
   batch_incomplete: {
     severity: 'warning',
     sql: counted(
-      `settlement_batches b where b.status = 'INCOMPLETE'
-         and b.value_date < ($1::timestamptz - ${given('ALERT_BATCH_INCOMPLETE_DAYS')} * interval '1 day')::date`,
+      `settlement_batches b where b.status = 'INCOMPLETE' and b.value_date < ${dueDay('incompleteBefore')}`,
     ),
     detail: ({ value }) =>
       `Lines of ${many(value, 'settlement batch', 'settlement batches')} do not add up to the net amount. Ask the bank for the missing lines and import them. List the transfers with svc admin settlement batches --status INCOMPLETE`,
@@ -276,14 +278,6 @@ const READ = statement<Found>(
     .join('\nunion all\n'),
 )
 
-const DAY_MS = 86_400_000
-
-/** The last business day whose bank statement must be here. */
-function dueStatement(now: Date, { BUSINESS_TIME_ZONE, ALERT_STATEMENT_HOUR }: Settings): string {
-  const isDue = Number(plainTimestamp(now, BUSINESS_TIME_ZONE).slice(11, 13)) >= ALERT_STATEMENT_HOUR
-  return calendarDay(new Date(now.getTime() - (isDue ? 1 : 2) * DAY_MS), BUSINESS_TIME_ZONE)
-}
-
 /** No id of a journal of this month sorts before it. */
 function firstJournalOfMonth(now: Date, { BUSINESS_TIME_ZONE: zone }: Settings): string {
   return idFloor('jrn', instantOfDay(`${calendarDay(now, zone).slice(0, 7)}-01`, 0, zone))
@@ -296,10 +290,12 @@ type Settings = DeadlineSettings & {
 
 /** The conditions that the database shows. */
 export async function storedConditions(tx: Tx, now: Date, config: Settings): Promise<Condition[]> {
+  const due = bankDeadlines(await readBankDays(tx), now, config)
   const limits = {
     ...deadlinesOf(config),
+    ...due,
     zone: config.BUSINESS_TIME_ZONE,
-    statementDue: dueStatement(now, config),
+    settledBeforeId: settledBeforeId(due, config),
     monthBegins: firstJournalOfMonth(now, config),
   }
   const found = await tx.query(READ, [now, config.ALERT_SUSPENSE_HOURS, JSON.stringify(limits)])
@@ -314,6 +310,12 @@ export async function storedConditions(tx: Tx, now: Date, config: Settings): Pro
       detail: detail(row),
     }
   })
+}
+
+/** Remembers until which payment the bank has settled all, so that no look reads them again. */
+export async function moveSettled(tx: Tx, now: Date, config: Settings): Promise<void> {
+  const due = bankDeadlines(await readBankDays(tx), now, config)
+  await tx.query(SETTLED_TO, [settledBeforeId(due, config)])
 }
 
 const DISK_WARNING = 0.1

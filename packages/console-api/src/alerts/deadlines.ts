@@ -1,15 +1,30 @@
 import type { DeadlineSettings } from '@svc/contract/deadline-settings'
+import { UNSETTLED_AHEAD } from './settled-payments.ts'
 
 /** A setting, or the business zone, in the JSON that is `$3`. */
 export const given = (name: keyof DeadlineSettings): string => `($3::jsonb ->> '${name}')::integer`
+/** A day that bank days decide, in the JSON that is `$3`. */
+export const dueDay = (name: keyof BankDeadlines): string => `($3::jsonb ->> '${name}')::date`
 const TODAY = `($1::timestamptz at time zone ($3::jsonb ->> 'zone'))`
 const THIS_MONTH = `date_trunc('month', ${TODAY})::date`
 const isDay = (name: keyof DeadlineSettings): string => `extract(day from ${TODAY}) >= ${given(name)}`
+// Days of the calendar: so the circular on turnaround times counts, and it is the earlier one.
 const REFUND_CRITICAL_DAYS = 4n
 
 export interface FoundDeadline {
   readonly value: bigint
   readonly about: string | null
+}
+
+/** The days that bank days decide (decision R33). */
+export interface BankDeadlines {
+  /** The last day whose bank statement must be here. */
+  readonly statementDue: string
+  /** Transfers of a value date before it whose lines do not add up, or that no statement shows, are late. */
+  readonly incompleteBefore: string
+  readonly unconfirmedBefore: string
+  /** Payments of days before it that the bank has not settled are late. */
+  readonly settledBefore: string
 }
 
 const days = (value: bigint): string => (value === 1n ? '1 day' : `${value} days`)
@@ -31,6 +46,13 @@ export const DEADLINES = {
     ),
     detail: ({ about, value }: FoundDeadline) =>
       `The bank has not returned ${about} credits that were not accepted, one of them for ${days(value)}. Ask the bank: it has to within 5 days.`,
+  },
+  settlement_late: {
+    severity: 'warning',
+    sql: `select '' as object, null as page, count(*) as value, to_char(min(late.created_at at time zone ($3::jsonb ->> 'zone')), 'YYYY-MM-DD') as about
+      from ${UNSETTLED_AHEAD} late where exists (select from settlement_batches) having count(*) > 0`,
+    detail: ({ about, value }: FoundDeadline) =>
+      `The bank has not settled ${value === 1n ? '1 payment' : `${value} payments`} in time, the oldest of ${about}. Import the settlement files that are missing; run svc admin settlement differences and claim the rest from the bank.`,
   },
   merchant_refund_late: {
     severity: 'warning',

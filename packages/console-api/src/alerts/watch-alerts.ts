@@ -8,7 +8,7 @@ import type { Services } from '@svc/server/http/operation'
 import { ledgerChecks } from '../reconciliations.ts'
 import { type AlertEvent, writeMessages } from './alert-messages.ts'
 import { type Alert, alerts } from './alert-store.ts'
-import { type Condition, measuredConditions, storedConditions } from './conditions.ts'
+import { type Condition, measuredConditions, moveSettled, storedConditions } from './conditions.ts'
 import { type AlertDecision, decideAlerts } from './decide-alerts.ts'
 
 const EVERY_MS = 15_000
@@ -108,6 +108,7 @@ export async function watchAlerts(tools: Tools, holder: string): Promise<boolean
   return database.operate(async (tx) => {
     if ((await tx.query(LEASE, [holder])).length === 0) return false
     const now = await transactionTime(tx, clock)
+    await moveSettled(tx, now, config)
     const stored = await storedConditions(tx, now, config)
     await save(tx, tools, decideAlerts(await tx.query(OPEN), [...stored, ...measured]), now)
     tx.write(FORGET, [now])

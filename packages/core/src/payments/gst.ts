@@ -1,3 +1,5 @@
+import { monthEnd } from '@svc/kernel/bank-days'
+
 /** GST state codes. */
 export const GST_STATES: Readonly<Record<string, string>> = {
   '01': 'Jammu and Kashmir',
@@ -51,7 +53,4 @@ export function financialYear(day: string): string {
 }
 
 /** The last day of a month, `YYYY-MM`. */
-export const lastDayOf = (month: string): string => {
-  const [year, of] = month.split('-').map(Number) as [number, number]
-  return new Date(Date.UTC(year, of, 0)).toISOString().slice(0, 10)
-}
+export const lastDayOf = (month: string): string => monthEnd(`${month}-01`)

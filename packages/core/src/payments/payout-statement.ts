@@ -1,3 +1,4 @@
+import { dayAfter } from '@svc/kernel/bank-days'
 import { formatRupees } from '@svc/kernel/money'
 import { calendarDay, instantOfDay } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
@@ -7,7 +8,6 @@ import { statement } from '@svc/platform/db/statement'
 import { accountId } from '../ledger/accounts.ts'
 import { transfersSince } from '../ledger/transfers-since.ts'
 
-const DAY_MS = 86_400_000
 const DAY_MINUTES = 1_440
 
 export interface BusinessDay {
@@ -24,10 +24,9 @@ export const businessDayOf = (at: Date, cutOffMinutes: number, timeZone: string)
 
 /** A business day ends at the cut-off, in minutes of the day, and begins where the one before ended. */
 export function businessDay(day: string, cutOffMinutes: number, timeZone: string): BusinessDay {
-  const before = new Date(instantOfDay(day, 0, 'UTC').getTime() - DAY_MS).toISOString().slice(0, 10)
   return {
     day,
-    from: instantOfDay(before, cutOffMinutes, timeZone),
+    from: instantOfDay(dayAfter(day, -1), cutOffMinutes, timeZone),
     to: instantOfDay(day, cutOffMinutes, timeZone),
   }
 }

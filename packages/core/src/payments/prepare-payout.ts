@@ -24,6 +24,8 @@ import { type Payout, type PayoutLine, payoutAccounts, payoutLines, payouts, tax
 import { NOTHING } from './payout-fees.ts'
 import { LEGS_MAX, preparedJournal } from './payout-journals.ts'
 import { ADJUSTING, ADJUSTING_DOWN, ADVANCING } from './payout-line-kinds.ts'
+import { type DecidedPeriod, savePeriods } from './payout-period.ts'
+import { lockSchedule, type MerchantSchedule, nextPeriodEnd, scheduleOn } from './payout-schedule.ts'
 
 export interface PreparePayout {
   readonly merchantId: string
@@ -35,6 +37,8 @@ export interface PreparePayout {
   readonly requiresSettlement?: boolean
   /** Pays up to now, though the day is not over: for the sandbox. */
   readonly isEarly?: boolean
+  /** By the merchant's schedule: the day ends a period, which is decided with it. */
+  readonly isScheduled?: boolean
 }
 
 interface Prepared extends PreparePayout, PreparedCommand {
@@ -54,10 +58,20 @@ interface State extends Terms {
   readonly entered: ReadonlyMap<string, number>
   /** The accounts that exist. */
   readonly accounts: ReadonlyMap<string, bigint>
+  /** What it is prepared by, if by a schedule. */
+  readonly plan: MerchantSchedule | undefined
 }
 
-/** Why nothing is paid out: nothing is due, refunds and fees exceed payments, or the merchant has no bank account. */
-export type NotPaidOut = 'nothing_due' | 'carried_forward' | 'no_bank_account'
+/**
+ * Why nothing is paid out: nothing is due, refunds and fees exceed payments, or the merchant has no bank account; by its
+ * schedule also less than its minimum is due, or the period was decided before.
+ */
+export type NotPaidOut =
+  | 'nothing_due'
+  | 'carried_forward'
+  | 'no_bank_account'
+  | 'below_minimum'
+  | 'already_decided'
 
 export interface PreparedPayout {
   readonly payout: Payout | undefined
@@ -71,6 +85,8 @@ export interface PreparedPayout {
   readonly hasMore: boolean
   readonly dueFrom: Date
   readonly opens: readonly Account[]
+  /** By a schedule: what became of the period. */
+  readonly period: DecidedPeriod | undefined
   readonly command: Prepared
 }
 
@@ -111,6 +127,10 @@ export const preparePayout = command({
   decide,
 
   save(tx, decisions) {
+    savePeriods(
+      tx,
+      decisions.flatMap(({ period }) => period ?? []),
+    )
     const made = decisions.flatMap(({ payout, ...rest }) => (payout ? [{ payout, ...rest }] : []))
     if (made.length === 0) return
     saveJournals(
@@ -144,6 +164,9 @@ export const preparePayout = command({
 
 async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
   const merchantIds = commands.map(({ merchantId }) => merchantId)
+  const plans = new Map<string, MerchantSchedule>()
+  for (const { isScheduled, merchantId } of commands)
+    if (isScheduled) plans.set(merchantId, await lockSchedule(tx, merchantId))
   // In this order: who holds the accounts sees every payment, refund and payout that others have made.
   const [accounts, due, termsOf] = await Promise.all([
     lockAccounts(tx, merchantIds.flatMap(payoutAccounts)),
@@ -167,32 +190,51 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
       entered: entered.get(merchantId) ?? new Map(),
       ...termsOf(merchantId),
       accounts: accounts.of(merchantId),
+      plan: plans.get(merchantId),
     }),
   )
 }
 
 function decide(state: State, command: Prepared, now: Date): PreparedPayout {
+  const { plan } = state
+  const { businessDay, merchantId } = command
+  if (!plan) return decidePayout(state, command, now)
+  const schedule = scheduleOn(plan.schedules, businessDay)
+  if (!schedule || plan.open?.endsOn !== businessDay)
+    return { ...nothing(command), reason: 'already_decided' }
+  const { minimumPaise, setBy } = schedule
+  // Who set the schedule may not approve what is prepared by it (decision R33).
+  const decided = decidePayout(state, { ...command, preparedBy: setBy }, now, minimumPaise)
+  const nextEndsOn = nextPeriodEnd(plan.schedules, businessDay)
+  return { ...decided, period: { merchantId, endsOn: businessDay, decided, nextEndsOn, at: now } }
+}
+
+const nothing = (command: Prepared) => ({
+  payout: undefined,
+  lines: [],
+  accrual: NO_ACCRUAL,
+  netPaise: paise(0n),
+  hasMore: false,
+  dueFrom: command.until,
+  opens: [],
+  period: undefined,
+  command,
+})
+
+function decidePayout(state: State, command: Prepared, now: Date, minimumPaise = 0n): PreparedPayout {
   const { due, details, accounts } = state
   const { businessDay, isEarly = false, merchantId, requiresSettlement, until } = command
   if (!isEarly && now.getTime() < until.getTime() + SETTLES_MS) fail('business_day_not_over')
   const payable = due
     .filter(({ isSettled }) => isSettled || !requiresSettlement)
     .filter(({ kind, occurredAt }) => kind !== 'payment' || occurredAt < until)
-  const nothing = {
-    payout: undefined,
-    lines: [],
-    accrual: NO_ACCRUAL,
-    netPaise: paise(0n),
-    hasMore: false,
-    dueFrom: until,
-    opens: [],
-    command,
-  }
-  if (payable.length === 0) return { ...nothing, reason: 'nothing_due' }
+  const none = nothing(command)
+  if (payable.length === 0) return { ...none, reason: 'nothing_due' }
   const lines = linesOf(payable, state, command)
   const sums = sumsOf(lines)
-  if (sums.amountPaise <= 0n) return { ...nothing, reason: 'carried_forward', netPaise: sums.amountPaise }
-  if (!details) return { ...nothing, reason: 'no_bank_account', netPaise: sums.amountPaise }
+  if (sums.amountPaise <= 0n) return { ...none, reason: 'carried_forward', netPaise: sums.amountPaise }
+  if (sums.amountPaise < minimumPaise) return { ...none, reason: 'below_minimum', netPaise: sums.amountPaise }
+  if (!details) return { ...none, reason: 'no_bank_account', netPaise: sums.amountPaise }
   const payout: Payout = {
     merchantId,
     payoutId: command.payoutId,
@@ -220,7 +262,7 @@ function decide(state: State, command: Prepared, now: Date): PreparedPayout {
   }
   const opens = payoutAccounts(merchantId).filter(({ accountId }) => !accounts.has(accountId))
   return {
-    ...nothing,
+    ...none,
     payout,
     lines,
     accrual: accrualOfLines(lines, state, command, now),

@@ -139,4 +139,23 @@ export const PAYOUT_CHECKS: readonly Check[] = [
          select from payout_lines l where l.merchant_id = p.merchant_id and l.object_id = p.payment_id
            and l.kind = 'payment' and not l.released) limit 100`,
   ),
+  check(
+    'payout_periods',
+    MERCHANTS,
+    'A period of a payout schedule has the payout that it names, of its day and amount, and a merchant with a schedule has a period that runs',
+    (
+      chosen,
+    ) => `select q.merchant_id as subject, q.ends_on || ' has ' || q.amount_paise || ', its payout ' || coalesce(y.business_day || ' has ' || y.amount_paise, 'is not there') as detail
+       from payout_periods q left join payouts y on y.merchant_id = q.merchant_id and y.payout_id = q.payout_id
+       where ${chosen('q.merchant_id')} and q.payout_id is not null
+         and (y.business_day, y.amount_paise) is distinct from (q.ends_on, q.amount_paise)
+       union all
+       select s.merchant_id, 'every ' || s.every || ' from ' || s.valid_from || ', and no period runs'
+       from (
+         select distinct on (s.merchant_id) s.* from payout_schedules s where ${chosen('s.merchant_id')}
+         order by s.merchant_id, s.valid_from desc, s.created_at desc) s
+       where s.every <> 'never' and not exists (
+         select from payout_periods q where q.merchant_id = s.merchant_id and q.outcome is null)
+       limit 100`,
+  ),
 ]

@@ -15,6 +15,8 @@ const WHY: Readonly<Record<NotPaidOut, string>> = {
   nothing_due: 'No payment or refund is due',
   carried_forward: 'Refunds and fees exceed payments; they are carried forward',
   no_bank_account: 'The merchant has no bank account: svc admin payout account',
+  below_minimum: 'Less than the minimum of the schedule is due',
+  already_decided: 'The period of the schedule has its payout',
 }
 
 const REASON = 'account closed'

@@ -7,6 +7,7 @@ import { announceExpiringCoins } from '@svc/core/coins/announce-coins'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { accrueDueFees } from '@svc/core/payments/accrue-fees'
 import { expireDisputes } from '@svc/core/payments/expire-disputes'
+import { prepareScheduledPayouts } from '@svc/core/payments/prepare-scheduled-payouts'
 import { closeExpiredQrCodes, expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { tenantKind } from '@svc/core/tenants/tenant'
 import { advanceClock } from '@svc/core/tenants/test-clock'
@@ -52,6 +53,7 @@ const DUE: readonly ((services: CoreServices) => Promise<number>)[] = [
   expireDueCoins,
   endDueCards,
   accrueDueFees,
+  prepareScheduledPayouts,
 ]
 
 async function doWhatIsDue(services: CoreServices): Promise<void> {

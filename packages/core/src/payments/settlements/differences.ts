@@ -23,6 +23,10 @@ export interface SettlementDifference {
   readonly since: Date
 }
 
+/** SQL: whether a payment `p` is one that the bank has to settle and has not. */
+export const NOT_SETTLED = `p.assigned_from is null and not exists (
+     select from settlement_lines l where l.tenant_id = p.merchant_id and l.utr = p.utr)`
+
 const DIFFERENCES = statement<SettlementDifference>(
   'settlement_differences',
   `select case l.status when 'UNKNOWN' then 'unknown' else 'differs' end as kind, l.utr, b.batch_utr as "batchUtr",
@@ -42,8 +46,7 @@ const DIFFERENCES = statement<SettlementDifference>(
    union all
    select 'missing', p.utr, null, null, p.merchant_id, p.payment_id, null, p.amount_paise + p.adjusted_paise, p.created_at
    from payments p
-   where p.created_at < $1 and p.assigned_from is null and not exists (
-     select from settlement_lines l where l.tenant_id = p.merchant_id and l.utr = p.utr)
+   where p.created_at < $1 and ${NOT_SETTLED}
    order by since desc, utr limit $2`,
 )
 
