@@ -9,6 +9,7 @@ import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { changePayout } from '@svc/core/payments/change-payout'
 import { findAssignment } from '@svc/core/payments/find-suspense'
 import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
+import { enterYearEnd } from '@svc/core/payments/own-funds/enter-year-end'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
@@ -65,6 +66,7 @@ beforeAll(async () => {
   await importLines(['-590', '1700'])
   await bill()
   await sweep()
+  await endYear()
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   await useCards(client, partner)
@@ -86,6 +88,14 @@ async function sweep(): Promise<void> {
   await run({ ...of, kind: 'CAPITAL', reference: 'OWNFUNDS0001', amountPaise: paise(10_000_000_00n) })
   await run({ ...of, kind: 'ESCROW', reference: 'OWNFUNDS0002', amountPaise: paise(9_000_000_00n) })
   await run({ ...of, kind: 'SWEEP', reference: 'OWNFUNDS0003', through: day })
+}
+
+/** A fee of a financial year that is over, and its year end. */
+async function endYear(): Promise<void> {
+  await payAt(service, await newBilled(service, '29'), 100, '2020-05-15T12:00:00+05:30')
+  await accrueDueFees(service.app.services)
+  const { run } = operatorsOf(service.app.services.commands).open(enterYearEnd)
+  await run({ year: '2020-21', reason: 'accounts' })
 }
 
 /** A merchant with an invoice of a month that is over, a credit note and a payout with both. */
@@ -323,6 +333,7 @@ const IDS = `select array(
   union all select refund_id from merchant_refunds union all select payout_id from payouts
   union all select dispute_id from disputes union all select journal_id from opening_balances
   union all select line_id from statement_lines union all select movement_id from own_funds_movements
+  union all select year_end_id from year_ends
   union all select adjustment_id from payment_adjustments
   union all select authorization_id from card_authorizations union all select message_id from card_messages
   union all select journal_id from journals union all select 'txd_1' union all select document_id from tax_documents

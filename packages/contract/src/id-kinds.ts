@@ -69,6 +69,7 @@ export const ID_KINDS = {
   whe: { of: 'webhook endpoint', fields: ['endpointId'] },
   whp: { of: 'process that delivers webhooks', fields: [] },
   whs: { of: 'secret of a webhook endpoint', fields: ['secretId'] },
+  yre: { of: 'year end', fields: [] },
 } as const
 
 export type IdPrefix = keyof typeof ID_KINDS

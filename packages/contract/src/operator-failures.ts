@@ -92,6 +92,30 @@ export const OPERATOR_FAILURES = {
     'Another movement of our funds was entered at the same time',
     'Repeat the command: what is ours is reckoned again.',
   ),
+  year_not_over: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The financial year is not over',
+    'A year is closed from 1 April on.',
+  ),
+  year_not_ready: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Something of the financial year is not in order',
+    'See what with `svc admin books close --through DAY --check`. Fees have to be entered: `svc admin books accrue`. What else is open is accepted once the books of the last day are closed, with `--despite`.',
+  ),
+  year_before_open: kind(
+    409,
+    'CONFLICT_ERROR',
+    'An earlier financial year has income or expenses that are not closed',
+    'Close that year first, also where only a late entry is left of it.',
+  ),
+  year_end_entered: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Another year end was entered at the same time',
+    'Repeat the command: it enters what is left.',
+  ),
   nothing_to_sweep: kind(
     409,
     'CONFLICT_ERROR',

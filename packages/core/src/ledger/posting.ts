@@ -27,6 +27,7 @@ export const POSTING_KINDS = [
   'gst_paid',
   'owner_paid',
   'escrow_paid',
+  'year_end',
   'credit_note',
 ] as const
 export type PostingKind = (typeof POSTING_KINDS)[number]
@@ -57,6 +58,7 @@ export const POSTING_TITLES: Readonly<Record<PostingKind, string>> = {
   gst_paid: 'Pay the GST of a month',
   owner_paid: 'Pay the owner, or enter capital of the owner',
   escrow_paid: 'Pay from our account into the escrow of merchants',
+  year_end: 'Close income and expenses of a financial year',
   credit_note: 'Give fees of an invoice back to the merchant, with their tax',
 }
 

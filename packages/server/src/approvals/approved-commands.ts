@@ -13,6 +13,7 @@ import { closeDispute } from '@svc/core/payments/close-dispute'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { createRefund } from '@svc/core/payments/create-refund'
 import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
+import { enterYearEnd } from '@svc/core/payments/own-funds/enter-year-end'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
@@ -33,6 +34,7 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   settleBalance,
   resolveLine,
   moveOwnFunds,
+  enterYearEnd,
   issueCreditNote,
   acceptPayment,
   adjustPayment,

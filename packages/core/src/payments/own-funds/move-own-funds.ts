@@ -25,15 +25,14 @@ import {
   type Share,
   TAX_ACCOUNTS,
 } from './movement.ts'
-import { journalsOf, planOf } from './movement-journals.ts'
+import { type Balances, balancesOf, journalsOf, ofTenants, opensOf, planOf } from './movement-journals.ts'
 import { escrowPaise, gstDue, sharesToSweep } from './shares.ts'
 
 interface State {
   readonly known: OwnFundsMovement | undefined
   /** How many movements there are. */
   readonly count: bigint
-  /** Of the accounts that exist, of all tenants. */
-  readonly balances: ReadonlyMap<string, bigint>
+  readonly balances: Balances
 }
 
 export interface MovedOwnFunds {
@@ -183,12 +182,7 @@ async function lock(tx: BatchTx, [command]: readonly PreparedMovement[]): Promis
     tx.query(KNOWN, [command!.reference]),
     countOf(tx),
   ])
-  const balances = new Map(
-    accounts.flatMap(({ accountId, tenantId }) => {
-      const balance = locked.of(tenantId).get(accountId)
-      return balance === undefined ? [] : [[accountId, balance] as const]
-    }),
-  )
+  const balances = balancesOf(accounts, locked)
   return new ByTenant((): State => ({ known, count, balances }))
 }
 
@@ -208,7 +202,7 @@ const isSame = (
 
 function decide({ known, count, balances }: State, command: PreparedMovement, now: Date): MovedOwnFunds {
   const { kind, movementId, reference, shares, through, month } = command
-  const others = shares.filter(({ tenantId }) => tenantId !== PLATFORM_TENANT)
+  const others = ofTenants(shares)
   if (known) {
     if (!isSame(known, command)) fail('own_funds_reference_used')
     return { movement: known, shares: [], journals: [], opens: [], command }
@@ -233,17 +227,8 @@ function decide({ known, count, balances }: State, command: PreparedMovement, no
     journalId: journals[0]!.journalId,
     createdAt: now,
   }
-  const moved = new Set(
-    journals.flatMap(({ transfers }) =>
-      transfers.flatMap((leg) => [leg.debitAccountId, leg.creditAccountId]),
-    ),
-  )
-  const opens = new Map(
-    accountsOf(command)
-      .filter(({ accountId }) => moved.has(accountId) && !balances.has(accountId))
-      .map((each) => [each.accountId, each]),
-  )
-  return { movement, shares: others, journals, opens: [...opens.values()], command }
+  const opens = opensOf(accountsOf(command), journals, balances)
+  return { movement, shares: others, journals, opens, command }
 }
 
 function requirePlausible({ month, through }: PreparedMovement, movedOn: string, today: string): void {

@@ -1,14 +1,18 @@
 import { fail } from '@svc/contract/errors'
+import type { ByTenant } from '@svc/kernel/by-tenant'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, paise } from '@svc/kernel/money'
-import { accountId } from '../../ledger/accounts.ts'
+import { type Account, accountId } from '../../ledger/accounts.ts'
 import type { AccountKind } from '../../ledger/chart-of-accounts.ts'
 import type { Journal } from '../../ledger/journals.ts'
 import type { JournalKind } from '../../ledger/posting-rules.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import { type PreparedMovement, type Share, TAX_ACCOUNTS, type TaxAccount } from './movement.ts'
 
-type Leg = readonly [debit: AccountKind, credit: AccountKind, paise: bigint]
+/** Of the accounts that exist, of all tenants. */
+export type Balances = ReadonlyMap<string, bigint>
+
+export type Leg = readonly [debit: AccountKind, credit: AccountKind, paise: bigint]
 
 /** What a movement enters. */
 export interface Plan {
@@ -23,10 +27,10 @@ export interface Plan {
   readonly taxPaise: bigint
 }
 
-const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
+export const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
 
 /** What it moves, reckoned from what is ours; throws where that does not fit. */
-export function planOf(command: PreparedMovement, balances: ReadonlyMap<string, bigint>): Plan {
+export function planOf(command: PreparedMovement, balances: Balances): Plan {
   const { amountPaise = 0n, kind } = command
   const stated = { shares: [], taxPaise: 0n }
   switch (kind) {
@@ -61,7 +65,8 @@ export function planOf(command: PreparedMovement, balances: ReadonlyMap<string, 
   }
 }
 
-const ofTenants = (shares: readonly Share[]): Share[] =>
+/** Without the platform's. */
+export const ofTenants = (shares: readonly Share[]): Share[] =>
   shares.filter(({ tenantId }) => tenantId !== PLATFORM_TENANT)
 
 function sweep({ escrowPaise, shares }: PreparedMovement): Plan {
@@ -91,7 +96,7 @@ const NAME_OF: Readonly<Record<TaxAccount, string>> = {
   output_igst: 'IGST',
 }
 
-function gst({ month, shares, taxes = [] }: PreparedMovement, balances: ReadonlyMap<string, bigint>): Plan {
+function gst({ month, shares, taxes = [] }: PreparedMovement, balances: Balances): Plan {
   const due = new Map(
     TAX_ACCOUNTS.map((kind) => [
       kind,
@@ -136,8 +141,11 @@ interface Entered {
   readonly movedOn: string
 }
 
+type Entries = Pick<Plan, 'kind' | 'legs' | 'shares' | 'sharesKind'>
+type Named = Pick<PreparedMovement, 'movementId' | 'newTransferId' | 'reason' | 'reference'>
+
 /** The journal of the whole first; then shares of the tenants, and the platform's of them all, the other way round. */
-export function journalsOf(plan: Plan, command: PreparedMovement, entered: Entered): Journal[] {
+export function journalsOf(plan: Entries, command: Named, entered: Entered): Journal[] {
   const whole = required(
     journal(PLATFORM_TENANT, plan.kind, plan.legs, command, entered),
     'a movement has an amount',
@@ -171,7 +179,7 @@ function journal(
   tenantId: string,
   kind: JournalKind,
   legs: readonly Leg[],
-  { movementId, newTransferId, reason, reference }: PreparedMovement,
+  { movementId, newTransferId, reason, reference }: Named,
   { at, movedOn }: Entered,
 ): Journal | undefined {
   const moved = legs.filter(([, , amount]) => amount !== 0n)
@@ -197,4 +205,35 @@ function journal(
       createdAt: at,
     })),
   }
+}
+
+/** Balances of accounts that are locked. */
+export const balancesOf = (
+  accounts: readonly Account[],
+  locked: ByTenant<ReadonlyMap<string, bigint>>,
+): Balances =>
+  new Map(
+    accounts.flatMap(({ accountId: id, tenantId }) => {
+      const balance = locked.of(tenantId).get(id)
+      return balance === undefined ? [] : [[id, balance] as const]
+    }),
+  )
+
+/** The accounts of journals that do not exist yet. */
+export function opensOf(
+  accounts: readonly Account[],
+  journals: readonly Journal[],
+  balances: Balances,
+): Account[] {
+  const moved = new Set(
+    journals.flatMap(({ transfers }) =>
+      transfers.flatMap((leg) => [leg.debitAccountId, leg.creditAccountId]),
+    ),
+  )
+  const opens = new Map(
+    accounts
+      .filter(({ accountId: id }) => moved.has(id) && !balances.has(id))
+      .map((each) => [each.accountId, each]),
+  )
+  return [...opens.values()]
 }
