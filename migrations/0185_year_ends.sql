@@ -10,7 +10,8 @@ from (values ('year_end'), ('year_end_shared')) j (kind)
 
 -- What the network or the bank takes back of such income may belong to a year that is closed: it may be below zero; those
 -- that are there, from 0186 on. A process of the version before opens them with a floor.
-update account_kinds set is_bounded = false where kind in ('interchange_income', 'other_income');
+insert into account_kinds (kind, unit, is_bounded) values ('interchange_income', 'INR', false), ('other_income', 'INR', false)
+on conflict (kind) do update set is_bounded = excluded.is_bounded;
 drop trigger floor_is_lifted on ledger_accounts;
 create trigger floor_is_lifted before insert on ledger_accounts for each row
   when (new.kind in ('fee_income', 'output_cgst', 'output_sgst', 'output_igst', 'interchange_income', 'other_income')

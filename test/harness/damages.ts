@@ -48,7 +48,12 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['own_funds', `delete from ledger_transfers where kind = 'sweep_shared' and tenant_id = 'house'`],
   ['year_ends', 'update year_ends set profit_paise = profit_paise + 1'],
   ['year_ends', `delete from ledger_transfers where kind = 'year_end_shared' and tenant_id = 'house'`],
-  ['year_end_journals', `update journals set effective_date = effective_date - 1 where kind = 'year_end_shared'`],
+  [
+    'year_end_journals',
+    `update journals set effective_date = effective_date - 1 where kind = 'year_end_shared'`,
+  ],
+  ['tds_certificates', 'update tds_certificates set amount_paise = amount_paise + 1'],
+  ['tds_certificates', `delete from ledger_transfers where kind = 'tds_certified'`],
   ['opening_balances', 'update opening_balances set amount_paise = amount_paise + 1'],
   ['opening_balances', `update opening_balances set reversed_by = 'jrn_other', payout_id = null`],
   ['opening_balances_paid_out', 'update opening_balances set payout_id = null'],

@@ -96,7 +96,8 @@ async function interest(paise: number, day: string): Promise<void> {
 async function resultsThrough(day: string, ...tenant: string[]): Promise<Record<string, string>> {
   const of = tenant.flatMap((each) => ['--tenant', each])
   const rows: Json[] = await done('books', 'trial-balance', '--effective-through', day, ...of)
-  const kinds = 'fee_income rail_charges network_charges interchange_income other_income write_offs owner_equity'
+  const kinds =
+    'fee_income rail_charges network_charges interchange_income other_income write_offs owner_equity'
   return Object.fromEntries(
     rows
       .filter(({ kind }) => kinds.split(' ').includes(kind))
@@ -145,7 +146,11 @@ test('a year end empties income and expenses of every tenant on 31 March: the pr
   expect(await resultsThrough(through, far.merchantId)).toEqual({ owner_equity: formatRupees(ofFar) })
   expect(await resultsThrough(through, 'house')).toEqual({ owner_equity: '49.00' })
   expect(await resultsThrough(today)).toEqual({ owner_equity: profit, fee_income: formatRupees(later) })
-  const shared = [near.merchantId, far.merchantId].map((tenant) => ({ kind: 'year_end_shared', tenant, day: through }))
+  const shared = [near.merchantId, far.merchantId].map((tenant) => ({
+    kind: 'year_end_shared',
+    tenant,
+    day: through,
+  }))
   expect(new Set(await journalsOf(year))).toEqual(
     new Set([
       ...shared,

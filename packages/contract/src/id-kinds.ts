@@ -60,6 +60,7 @@ export const ID_KINDS = {
   stl: { of: 'line of a bank statement', fields: ['lineId'] },
   stm: { of: 'bank statement', fields: ['statementId'] },
   svc: { of: 'transaction reference of a QR code, in upper case (decision Q12)', fields: ['tr'] },
+  tdc: { of: 'certificate of tax deducted at source', fields: ['certificateId'] },
   tok: { of: 'access token', fields: ['jti'] },
   trf: { of: 'ledger transfer', fields: ['svcCardTxnId', 'transactionId'] },
   try: { of: 'award that is only tried', fields: [] },

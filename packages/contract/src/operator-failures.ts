@@ -92,6 +92,24 @@ export const OPERATOR_FAILURES = {
     'Another movement of our funds was entered at the same time',
     'Repeat the command: what is ours is reckoned again.',
   ),
+  tds_not_due: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The refund is more than the tax that merchants have certified',
+    'Enter the certificates first. Interest is no refund: resolve its line of the statement as `interest`.',
+  ),
+  tds_certificate_differs: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The merchant has a certificate of this number with other details',
+    'A number is entered once for each merchant. Repeat it with the same details, or give the number of this certificate.',
+  ),
+  tds_over_fees: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The certificates of the financial year are more than its invoiced fees',
+    'Compare the amount and the quarter with the certificate; issue the invoices of the year first.',
+  ),
   year_not_over: kind(
     409,
     'CONFLICT_ERROR',

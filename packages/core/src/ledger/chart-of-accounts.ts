@@ -157,6 +157,11 @@ export const CHART_OF_ACCOUNTS = {
     title: 'GST input credit',
     meaning: 'GST that banks and networks charged us, set against what we owe',
   },
+  tds_receivable: {
+    ...asset,
+    title: 'Tax deducted at source',
+    meaning: 'Tax that merchants deducted on our fees and certified, until the tax office refunds it',
+  },
   rail_charges: {
     ...expense,
     title: 'Charges of the rail',

@@ -190,6 +190,10 @@ const POSTINGS = {
   ],
   owner_paid: [manual(person(...both(['owner_equity', 'own_funds'])))],
   escrow_paid: [manual(person(['bank', 'own_funds']))],
+  // Tax that merchants deducted on our fees, and its refund (decision R29).
+  tds_certified: [manual(person(['tds_receivable', 'payable']))],
+  tds_refunded: [manual(person(['own_funds', 'tds_receivable']))],
+  tds_shared: [person(...both(['own_funds', 'tds_receivable']))],
   // Income and expenses of a financial year, in the same shape (decision R28).
   year_end: [manual(YEAR_END)],
   year_end_shared: [YEAR_END],

@@ -16,6 +16,7 @@ import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
 import { enterYearEnd } from '@svc/core/payments/own-funds/enter-year-end'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { enterTdsCertificate } from '@svc/core/payments/tds/enter-certificate'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { resolveLine } from '@svc/core/statements/resolve-line'
 import { required } from '@svc/kernel/invariant'
@@ -35,6 +36,7 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   resolveLine,
   moveOwnFunds,
   enterYearEnd,
+  enterTdsCertificate,
   issueCreditNote,
   acceptPayment,
   adjustPayment,

@@ -10,7 +10,15 @@ import { moneyCommand } from '../../ledger/money-command.ts'
 import { storedArgs } from '../../ledger/stored-args.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import type { Share } from './movement.ts'
-import { type Balances, balancesOf, journalsOf, type Leg, opensOf, ofTenants, sum } from './movement-journals.ts'
+import {
+  type Balances,
+  balancesOf,
+  journalsOf,
+  type Leg,
+  ofTenants,
+  opensOf,
+  sum,
+} from './movement-journals.ts'
 import {
   endsOf,
   type OpenYear,

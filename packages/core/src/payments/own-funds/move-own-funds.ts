@@ -26,7 +26,7 @@ import {
   TAX_ACCOUNTS,
 } from './movement.ts'
 import { type Balances, balancesOf, journalsOf, ofTenants, opensOf, planOf } from './movement-journals.ts'
-import { escrowPaise, gstDue, sharesToSweep } from './shares.ts'
+import { certifiedTax, escrowPaise, gstDue, sharesToSweep } from './shares.ts'
 
 interface State {
   readonly known: OwnFundsMovement | undefined
@@ -63,7 +63,7 @@ const ALONE = statement(
 const countOf = async (tx: Pick<Tx, 'query'>): Promise<bigint> => (await tx.query(COUNT))[0]!.count
 
 /** What is ours, and whose it was: read for operators, who see every tenant. */
-function readShares(database: Database, { kind, month, through }: MoveOwnFunds) {
+function readShares(database: Database, { amountPaise, kind, month, through }: MoveOwnFunds) {
   return database.operate(async (tx) => ({
     after: await countOf(tx),
     shares:
@@ -71,7 +71,9 @@ function readShares(database: Database, { kind, month, through }: MoveOwnFunds) 
         ? await sharesToSweep(tx, through)
         : kind === 'GST' && month !== undefined
           ? await gstDue(tx, month)
-          : [],
+          : kind === 'TDS' && amountPaise !== undefined
+            ? await certifiedTax(tx, amountPaise)
+            : [],
     escrowPaise: await escrowPaise(tx),
   }))
 }
@@ -85,7 +87,7 @@ export const moveOwnFunds = moneyCommand({
   batchMax: 1,
 
   approval: {
-    kinds: ['own_funds_swept', 'gst_paid', 'owner_paid', 'escrow_paid'],
+    kinds: ['own_funds_swept', 'gst_paid', 'owner_paid', 'escrow_paid', 'tds_refunded'],
     args: storedArgs(
       Type.Object({
         kind: Type.Enum([...MOVEMENT_KINDS]),
@@ -133,6 +135,7 @@ export const moveOwnFunds = moneyCommand({
       'period_not_over',
       'gst_not_due',
       'gst_credit_too_low',
+      'tds_not_due',
     ],
   },
 
@@ -164,8 +167,8 @@ export const moveOwnFunds = moneyCommand({
 })
 
 const accountsOf = ({ shares }: PreparedMovement): Account[] => [
-  ...(['bank', 'own_funds', 'owner_equity', 'gst_input', ...TAX_ACCOUNTS] as const).map((kind) =>
-    account(kind, PLATFORM_TENANT),
+  ...(['bank', 'own_funds', 'owner_equity', 'gst_input', 'tds_receivable', ...TAX_ACCOUNTS] as const).map(
+    (kind) => account(kind, PLATFORM_TENANT),
   ),
   ...shares.flatMap(({ account: kind, tenantId }) => [
     account(kind, tenantId),
@@ -197,7 +200,7 @@ const isSame = (
   known.through === (through ?? null) &&
   known.month === monthOf(month) &&
   (amountPaise === undefined ||
-    known.ownFundsPaise === (kind === 'CAPITAL' ? amountPaise : 0n - amountPaise)) &&
+    known.ownFundsPaise === (kind === 'CAPITAL' || kind === 'TDS' ? amountPaise : 0n - amountPaise)) &&
   (taxes === undefined || -known.ownFundsPaise === taxes.reduce((sum, { cashPaise }) => sum + cashPaise, 0n))
 
 function decide({ known, count, balances }: State, command: PreparedMovement, now: Date): MovedOwnFunds {

@@ -27,7 +27,8 @@ export interface Plan {
   readonly taxPaise: bigint
 }
 
-export const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
+export const sum = (amounts: readonly bigint[]): bigint =>
+  amounts.reduce((total, amount) => total + amount, 0n)
 
 /** What it moves, reckoned from what is ours; throws where that does not fit. */
 export function planOf(command: PreparedMovement, balances: Balances): Plan {
@@ -38,6 +39,8 @@ export function planOf(command: PreparedMovement, balances: Balances): Plan {
       return sweep(command)
     case 'GST':
       return gst(command, balances)
+    case 'TDS':
+      return refund(command)
     case 'OWNER':
       return {
         ...stated,
@@ -86,6 +89,28 @@ function sweep({ escrowPaise, shares }: PreparedMovement): Plan {
     sharesKind: 'sweep_shared',
     escrowPaise: -total,
     ownFundsPaise: total,
+    taxPaise: 0n,
+  }
+}
+
+/** Of tax that merchants deducted: whose certificates it is set against. */
+function refund(command: PreparedMovement): Plan {
+  const { amountPaise = 0n, shares } = command
+  const certified = sum(shares.map((share) => share.paise))
+  if (certified < amountPaise)
+    fail('tds_not_due', {
+      description: `Merchants have certified ${formatRupees(certified)} that is not refunded`,
+    })
+  return {
+    kind: 'tds_refunded',
+    legs: [['own_funds', 'tds_receivable', amountPaise]],
+    shares: shares.map((share) => ({
+      ...share,
+      leg: ({ paise: amount }) => ['own_funds', 'tds_receivable', amount],
+    })),
+    sharesKind: 'tds_shared',
+    escrowPaise: 0n,
+    ownFundsPaise: amountPaise,
     taxPaise: 0n,
   }
 }

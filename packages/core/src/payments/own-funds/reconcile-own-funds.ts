@@ -7,7 +7,7 @@ const YEAR_ENDS = subjects('year ends', 'year_ends')
 export const sharesOfMovement = (among: (column: string) => string): string =>
   `coalesce((select sum(case when t.debit_account_id like 'own\\_funds:%' then t.amount else - t.amount end)
      from ledger_transfers t
-     where t.object_id = m.movement_id and t.kind in ('sweep_shared', 'gst_shared') and ${among('t.tenant_id')}), 0)`
+     where t.object_id = m.movement_id and t.kind in ('sweep_shared', 'gst_shared', 'tds_shared') and ${among('t.tenant_id')}), 0)`
 
 /** What some tenants' shares of a year end `y` add to the owner's equity; `among` is a condition on a column with their ids. */
 export const sharesOfYearEnd = (among: (column: string) => string): string =>
@@ -50,7 +50,9 @@ export const OWN_FUNDS_CHECKS: readonly Check[] = [
     'year_ends',
     YEAR_ENDS,
     'A year end has the journal of the whole, of its profit and day; shares of tenants add up to nothing',
-    (chosen) => `select y.year_end_id as subject, y.through || ': profit ' || y.profit_paise || ', journal ' || l.profit
+    (
+      chosen,
+    ) => `select y.year_end_id as subject, y.through || ': profit ' || y.profit_paise || ', journal ' || l.profit
            || ', shares ' || ${sharesOfYearEnd(() => 'true')} || ' and in other cells ' || y.moved_paise as detail
        from year_ends y
          left join journals j on j.tenant_id = y.tenant_id and j.journal_id = y.journal_id and j.kind = 'year_end'
@@ -65,7 +67,9 @@ export const OWN_FUNDS_CHECKS: readonly Check[] = [
     'year_end_journals',
     YEAR_ENDS,
     'Each journal of a year end has its day and reference',
-    (chosen) => `select distinct y.year_end_id as subject, j.journal_id || ' of ' || j.effective_date as detail
+    (
+      chosen,
+    ) => `select distinct y.year_end_id as subject, j.journal_id || ' of ' || j.effective_date as detail
        from year_ends y join ledger_transfers t on t.object_id = y.year_end_id
          join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id
        where ${chosen('y.year_end_id')} and (j.effective_date <> y.through or j.kind not in ('year_end', 'year_end_shared')
