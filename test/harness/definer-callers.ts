@@ -24,6 +24,8 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   require_credit_note: [],
   require_own_funds_movement: [],
   require_payout_of_period: [],
+  require_year_end: [],
+  require_tds_certificate: [],
   require_payout_step: [],
   require_period_step: [],
   require_proof: [],

@@ -8,9 +8,12 @@ import { accrueDueFees } from '@svc/core/payments/accrue-fees'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { changePayout } from '@svc/core/payments/change-payout'
 import { findAssignment } from '@svc/core/payments/find-suspense'
+import { financialYear } from '@svc/core/payments/gst'
 import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
+import { enterYearEnd } from '@svc/core/payments/own-funds/enter-year-end'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { enterTdsCertificate } from '@svc/core/payments/tds/enter-certificate'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { createBankAccount } from '@svc/core/statements/bank-account'
 import { listLines } from '@svc/core/statements/change-line'
@@ -65,6 +68,7 @@ beforeAll(async () => {
   await importLines(['-590', '1700'])
   await bill()
   await sweep()
+  await endYear()
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   await useCards(client, partner)
@@ -88,7 +92,15 @@ async function sweep(): Promise<void> {
   await run({ ...of, kind: 'SWEEP', reference: 'OWNFUNDS0003', through: day })
 }
 
-/** A merchant with an invoice of a month that is over, a credit note and a payout with both. */
+/** A fee of a financial year that is over, and its year end. */
+async function endYear(): Promise<void> {
+  await payAt(service, await newBilled(service, '29'), 100, '2020-05-15T12:00:00+05:30')
+  await accrueDueFees(service.app.services)
+  const { run } = operatorsOf(service.app.services.commands).open(enterYearEnd)
+  await run({ year: '2020-21', reason: 'accounts' })
+}
+
+/** A merchant with an invoice of a month that is over, a credit note, a certificate of deducted tax and a payout with all. */
 async function bill(): Promise<void> {
   const monthAgo = new Date(Date.now() - 31 * 86_400_000)
   const billed = await newBilled(service, '29')
@@ -100,6 +112,16 @@ async function bill(): Promise<void> {
     .open(issueCreditNote)
     .run({ number: invoice!.number, feePaise: paise(1_00n), reason: 'by letter' })
   const { merchantId } = billed
+  await operatorsOf(service.app.services.commands)
+    .open(enterTdsCertificate)
+    .run({
+      merchantId,
+      number: 'QWERTYA',
+      quarter: `20${financialYear(invoice!.month)}-Q1`,
+      amountPaise: paise(1_00n),
+      datedOn: calendarDay(new Date(), 'Asia/Kolkata'),
+      reason: 'by letter',
+    })
   const payoutId = await sendPayoutOf(service, merchantId)
   await operatorsOf(service.app.services.commands)
     .open(changePayout)
@@ -323,6 +345,8 @@ const IDS = `select array(
   union all select refund_id from merchant_refunds union all select payout_id from payouts
   union all select dispute_id from disputes union all select journal_id from opening_balances
   union all select line_id from statement_lines union all select movement_id from own_funds_movements
+  union all select year_end_id from year_ends
+  union all select certificate_id from tds_certificates
   union all select adjustment_id from payment_adjustments
   union all select authorization_id from card_authorizations union all select message_id from card_messages
   union all select journal_id from journals union all select 'txd_1' union all select document_id from tax_documents

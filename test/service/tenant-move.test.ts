@@ -3,6 +3,7 @@ import { companions, type MoveOptions, moveTenant } from '@svc/app/cells/move-te
 import { NOT_REPLICATED, tenantTables } from '@svc/app/cells/moved-tables'
 import type { Travel } from '@svc/app/cells/replication'
 import { checkInvariants } from '@svc/console-api/invariants'
+import { accrueDueFees } from '@svc/core/payments/accrue-fees'
 import { changePayout } from '@svc/core/payments/change-payout'
 import { linkMerchant } from '@svc/core/tenants/merchant'
 import { calendarDay } from '@svc/kernel/time'
@@ -12,6 +13,7 @@ import { openCells, type TestCells } from '../harness/cells.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { newRefundAndDispute, utrOf } from '../harness/disputes.ts'
+import { payAt } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
@@ -190,7 +192,7 @@ test(
 )
 
 test(
-  'a merchant moves with its fees, refunds, disputes, settled batches, payouts and a sweep; the books of both cells stay whole',
+  'a merchant moves with its fees, refunds, disputes, settled batches, payouts, a sweep and a year end; the books of both cells stay whole',
   async () => {
     const { client, merchantId, paymentId } = await shopWith(cells.a, 500)
     await giveAccount(cells.a, merchantId)
@@ -217,6 +219,13 @@ test(
     const sweep = ['books', 'sweep', '--through', through, '--reference', newUtr(), '--reason', 'monthly']
     const swept = await runHere(['admin', ...sweep], cells.settings('a'))
     expect(swept, swept.stderr).toMatchObject({ code: 0 })
+    await payAt(cells.a, { merchantId, tr }, 100, '2020-05-15T12:00:00+05:30')
+    await accrueDueFees(cells.a.app.services)
+    const ended = await runHere(
+      ['admin', 'books', 'year-end', '--year', '2020-21', '--reason', 'accounts'],
+      cells.settings('a'),
+    )
+    expect(ended, ended.stderr).toMatchObject({ code: 0 })
     await requireWhole(cells.a)
 
     for (const from of ['a', 'b'] as const) {

@@ -22,6 +22,7 @@ import { addProofCommand } from './proof-command.ts'
 import { readTenant } from './read-tenant.ts'
 import { addSettleCommand } from './settle-account.ts'
 import { UsageError } from './usage-error.ts'
+import { addYearEndCommand } from './year-end-command.ts'
 
 interface Books extends Printed {
   readonly asOf?: Date
@@ -50,6 +51,7 @@ export function addBooksCommands(program: Command): void {
   addSettleCommand(books)
   addProofCommand(books)
   addOwnFundsCommands(books)
+  addYearEndCommand(books)
   books
     .command('statement <accountId>')
     .description('print an account: opening balance, every line with the balance after it, closing balance')

@@ -13,11 +13,11 @@ import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { readDay } from './payout-print.ts'
 import { printJson, printRecord } from './print.ts'
+import { readMonth } from './read-month.ts'
 import { readReason } from './read-reason.ts'
 import { readPaise } from './read-rupees.ts'
-import { readMonth } from './tax-commands.ts'
 
-interface Options {
+export interface MovementOptions {
   readonly reference: string
   readonly reason: string
   readonly date?: string
@@ -50,14 +50,14 @@ export function addOwnFundsCommands(books: Command): void {
     .addHelpText(
       'after',
       `
-What is moved are fees and GST of payouts that were paid, less credit notes, charges of the bank with their GST and
-earlier sweeps. The command prints the amount: pay it at the bank under this reference.
+What is moved are fees and GST of payouts that were paid, less credit notes, certificates of deducted tax, charges of the
+bank with their GST and earlier sweeps. The command prints the amount: pay it at the bank under this reference.
 
 Example:
   svc admin books sweep --through 2026-10-31 --reference HDFCN526004242 --reason "fees of October"`,
     )
-    .action(({ through, ...options }: Options & { through: string }) =>
-      move({ kind: 'SWEEP', through }, options),
+    .action(({ through, ...options }: MovementOptions & { through: string }) =>
+      moveMoney({ kind: 'SWEEP', through }, options),
     )
   const pay = books
     .command('pay')
@@ -70,8 +70,9 @@ Example:
       'after',
       '\nExample:\n  svc admin books pay owner --amount 5000.00 --reference HDFCN526004243 --reason "drawing of May"',
     )
-    .action(({ amount, capital = false, ...options }: Options & { amount: Paise; capital?: boolean }) =>
-      move({ kind: capital ? 'CAPITAL' : 'OWNER', amountPaise: amount }, options),
+    .action(
+      ({ amount, capital = false, ...options }: MovementOptions & { amount: Paise; capital?: boolean }) =>
+        moveMoney({ kind: capital ? 'CAPITAL' : 'OWNER', amountPaise: amount }, options),
     )
   withAmount(pay.command('escrow'))
     .description('enter what was paid from our account into the escrow of merchants, such as for a shortfall')
@@ -79,15 +80,15 @@ Example:
       'after',
       '\nExample:\n  svc admin books pay escrow --amount 250.00 --reference HDFCN526004244 --reason "shortfall of 3 May"',
     )
-    .action(({ amount, ...options }: Options & { amount: Paise }) =>
-      move({ kind: 'ESCROW', amountPaise: amount }, options),
+    .action(({ amount, ...options }: MovementOptions & { amount: Paise }) =>
+      moveMoney({ kind: 'ESCROW', amountPaise: amount }, options),
     )
 }
 
-const withAmount = (command: Command): Command =>
+export const withAmount = (command: Command): Command =>
   withOptions(command.requiredOption('--amount <rupees>', 'rupees, at most two decimals', readPaise))
 
-interface GstOptions extends Options {
+interface GstOptions extends MovementOptions {
   readonly month: string
   readonly cgst?: Parts
   readonly sgst?: Parts
@@ -117,13 +118,16 @@ Example:
         account: account as TaxAccount,
         ...paid,
       }))
-      return move({ kind: 'GST', month, taxes }, options)
+      return moveMoney({ kind: 'GST', month, taxes }, options)
     })
 }
 
 type Wanted = Omit<MoveOwnFunds, 'reference' | 'reason' | 'movedOn'>
 
-async function move(wanted: Wanted, { date, json = false, reason, reference }: Options): Promise<void> {
+export async function moveMoney(
+  wanted: Wanted,
+  { date, json = false, reason, reference }: MovementOptions,
+): Promise<void> {
   const moved = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
     const { amountPaise, kind, month, through } = wanted

@@ -13,15 +13,16 @@ import {
 } from '@svc/core/payments/tax-registration'
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { formatRupees, type Paise } from '@svc/kernel/money'
-import { isDay } from '@svc/kernel/time'
 import { taxDocumentPdf } from '@svc/server/statements/tax-document-pdf'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { type Printed, printJson, printRecord, printTable } from './print.ts'
+import { readMonth } from './read-month.ts'
 import { readReason } from './read-reason.ts'
 import { readPaise } from './read-rupees.ts'
+import { addTdsCommands } from './tds-commands.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -71,6 +72,7 @@ Example:
     .addHelpText('after', '\nExample:\n  svc admin tax pdf S/26-27/0000001 invoice.pdf')
     .action(pdf)
   addCreditNote(tax)
+  addTdsCommands(tax)
   withMonth(tax.command('gstr1'))
     .description('print a section of the return of outward supplies, as the offline tool reads it')
     .addOption(new Option('--section <section>', 'which').choices(GSTR1_SECTIONS).makeOptionMandatory())
@@ -84,11 +86,6 @@ const withMonth = (command: Command): Command =>
     .option('--merchant <merchantId>', 'only this merchant')
     .option('--csv', 'print CSV')
     .option('--json', 'print JSON')
-
-export function readMonth(text: string): string {
-  if (!isDay(`${text}-01`)) throw new InvalidArgumentError('It must be a month such as 2026-10.')
-  return text
-}
 
 async function registration(
   merchantId: string,

@@ -60,6 +60,7 @@ export const ID_KINDS = {
   stl: { of: 'line of a bank statement', fields: ['lineId'] },
   stm: { of: 'bank statement', fields: ['statementId'] },
   svc: { of: 'transaction reference of a QR code, in upper case (decision Q12)', fields: ['tr'] },
+  tdc: { of: 'certificate of tax deducted at source', fields: ['certificateId'] },
   tok: { of: 'access token', fields: ['jti'] },
   trf: { of: 'ledger transfer', fields: ['svcCardTxnId', 'transactionId'] },
   try: { of: 'award that is only tried', fields: [] },
@@ -69,6 +70,7 @@ export const ID_KINDS = {
   whe: { of: 'webhook endpoint', fields: ['endpointId'] },
   whp: { of: 'process that delivers webhooks', fields: [] },
   whs: { of: 'secret of a webhook endpoint', fields: ['secretId'] },
+  yre: { of: 'year end', fields: [] },
 } as const
 
 export type IdPrefix = keyof typeof ID_KINDS

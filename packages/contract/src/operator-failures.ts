@@ -116,6 +116,48 @@ export const OPERATOR_FAILURES = {
     'Another movement of our funds was entered at the same time',
     'Repeat the command: what is ours is reckoned again.',
   ),
+  tds_not_due: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The refund is more than the tax that merchants have certified',
+    'Enter the certificates first. Interest is no refund: resolve its line of the statement as `interest`.',
+  ),
+  tds_certificate_differs: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The merchant has a certificate of this number with other details',
+    'A number is entered once for each merchant. Repeat it with the same details, or give the number of this certificate.',
+  ),
+  tds_over_fees: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The certificates of the financial year are more than its invoiced fees',
+    'Compare the amount and the quarter with the certificate; issue the invoices of the year first.',
+  ),
+  year_not_over: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The financial year is not over',
+    'A year is closed from 1 April on.',
+  ),
+  year_not_ready: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Something of the financial year is not in order',
+    'See what with `svc admin books close --through DAY --check`. Fees have to be entered: `svc admin books accrue`. What else is open is accepted once the books of the last day are closed, with `--despite`.',
+  ),
+  year_before_open: kind(
+    409,
+    'CONFLICT_ERROR',
+    'An earlier financial year has income or expenses that are not closed',
+    'Close that year first, also where only a late entry is left of it.',
+  ),
+  year_end_entered: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Another year end was entered at the same time',
+    'Repeat the command: it enters what is left.',
+  ),
   nothing_to_sweep: kind(
     409,
     'CONFLICT_ERROR',

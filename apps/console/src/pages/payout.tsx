@@ -154,6 +154,7 @@ const KINDS: Readonly<Record<Line['kind'], string>> = {
   advance_settled: 'Advance that was repaid otherwise',
   advance_reopened: 'Advance that is owed again',
   credit_note: 'Fees given back by a credit note',
+  tds_certificate: 'Tax that the merchant deducted, by a certificate',
 }
 
 /** What the merchant gives back. */

@@ -1,4 +1,4 @@
-import { sharesOfMovement } from '@svc/core/payments/own-funds/reconcile-own-funds'
+import { sharesOfMovement, sharesOfYearEnd } from '@svc/core/payments/own-funds/reconcile-own-funds'
 import { bookedOfBatch } from '@svc/core/payments/settlements/reconcile-settlements'
 import type pg from 'pg'
 import { type CellDatabase, CellRefused, inTransaction, recordCell, rowsOf } from './cell-connection.ts'
@@ -281,6 +281,11 @@ async function carryShares(
   await client.query(
     `update own_funds_movements m set moved_paise = m.moved_paise ${sign} ${sharesOfMovement(among)}
      where ${sharesOfMovement(among)} <> 0`,
+    [tenants],
+  )
+  await client.query(
+    `update year_ends y set moved_paise = y.moved_paise ${sign} ${sharesOfYearEnd(among)}
+     where ${sharesOfYearEnd(among)} <> 0`,
     [tenants],
   )
 }

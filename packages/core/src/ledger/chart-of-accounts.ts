@@ -19,7 +19,8 @@ interface KindOfAccount {
 
 const asset = { unit: 'INR', group: 'asset', side: 'debit', isBounded: false } as const
 const liability = { unit: 'INR', group: 'liability', side: 'credit', isBounded: true } as const
-const income = { ...liability, group: 'income' } as const
+// What of it goes back may belong to a year that is closed.
+const income = { ...liability, group: 'income', isBounded: false } as const
 const expense = { ...asset, group: 'expense' } as const
 const coins = { unit: 'COIN', group: 'coins', side: 'credit', isBounded: true } as const
 
@@ -122,10 +123,8 @@ export const CHART_OF_ACCOUNTS = {
     meaning:
       'Refunds that the bank reported as failed and made after all, where their money was spent or not left of the payment, until the merchant or the bank returns it',
   },
-  // A credit note takes back what may have been paid or closed by then.
   fee_income: {
     ...income,
-    isBounded: false,
     title: 'Fee income',
     meaning: 'Fees that the merchant was charged for its payments',
   },
@@ -157,6 +156,11 @@ export const CHART_OF_ACCOUNTS = {
     ...asset,
     title: 'GST input credit',
     meaning: 'GST that banks and networks charged us, set against what we owe',
+  },
+  tds_receivable: {
+    ...asset,
+    title: 'Tax deducted at source',
+    meaning: 'Tax that merchants deducted on our fees and certified, until the tax office refunds it',
   },
   rail_charges: {
     ...expense,
@@ -245,6 +249,11 @@ export type AccountKind = keyof typeof CHART_OF_ACCOUNTS
 
 /** All kinds, in the order of the chart. */
 export const ACCOUNT_KINDS = Object.keys(CHART_OF_ACCOUNTS) as AccountKind[]
+
+/** Income and expenses: a year end moves them to the owner's equity. */
+export const KINDS_OF_A_YEAR: readonly AccountKind[] = ACCOUNT_KINDS.filter((kind) =>
+  ['income', 'expense'].includes(CHART_OF_ACCOUNTS[kind].group),
+)
 
 /** Kinds whose balance is owed to or by a tenant, its holders or its payers: it is closed once all of them are zero. */
 export const OPEN_MONEY = [

@@ -1,4 +1,4 @@
-import type { AccountKind } from './chart-of-accounts.ts'
+import { type AccountKind, KINDS_OF_A_YEAR } from './chart-of-accounts.ts'
 
 /**
  * On whose word a journal is entered. `rail`: money comes from the world or goes there, as the bank or the card network
@@ -31,6 +31,8 @@ const both = ([debit, credit]: Posting['moves'][number]): Posting['moves'] => [
   [debit, credit],
   [credit, debit],
 ]
+// Where expenses are given back, or more fees than were earned, it goes the other way.
+const YEAR_END = person(...KINDS_OF_A_YEAR.flatMap((kind) => both([kind, 'owner_equity'])))
 const legs = (leg: CardLeg, posting: Posting): Posting => ({ ...posting, leg })
 
 // What a payout deducts; where failed refunds gave back more than that, advances go the other way.
@@ -206,6 +208,13 @@ const POSTINGS = {
   ],
   owner_paid: [manual(person(...both(['owner_equity', 'own_funds'])))],
   escrow_paid: [manual(person(['bank', 'own_funds']))],
+  // Tax that merchants deducted on our fees, and its refund (decision R29).
+  tds_certified: [manual(person(['tds_receivable', 'payable']))],
+  tds_refunded: [manual(person(['own_funds', 'tds_receivable']))],
+  tds_shared: [person(...both(['own_funds', 'tds_receivable']))],
+  // Income and expenses of a financial year, in the same shape (decision R28).
+  year_end: [manual(YEAR_END)],
+  year_end_shared: [YEAR_END],
   // Fees and their GST belong to the day of the payment.
   fee_accrual: [
     program(

@@ -28,6 +28,9 @@ export const POSTING_KINDS = [
   'gst_paid',
   'owner_paid',
   'escrow_paid',
+  'year_end',
+  'tds_certified',
+  'tds_refunded',
   'credit_note',
 ] as const
 export type PostingKind = (typeof POSTING_KINDS)[number]
@@ -59,6 +62,9 @@ export const POSTING_TITLES: Readonly<Record<PostingKind, string>> = {
   gst_paid: 'Pay the GST of a month',
   owner_paid: 'Pay the owner, or enter capital of the owner',
   escrow_paid: 'Pay from our account into the escrow of merchants',
+  year_end: 'Close income and expenses of a financial year',
+  tds_certified: 'Enter tax that a merchant deducted on our fees, which is payable to it',
+  tds_refunded: 'Enter that the tax office refunded tax deducted on our fees',
   credit_note: 'Give fees of an invoice back to the merchant, with their tax',
 }
 

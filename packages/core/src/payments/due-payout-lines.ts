@@ -8,7 +8,7 @@ import type { PayoutLineKind } from './payout-line-kinds.ts'
 /** Lines that one payout holds at most; what is left goes into the next. */
 export const LINES_MAX = 100_000
 
-/** A payment, refund, dispute, correction, opening balance, settled advance or credit note that is in no payout. */
+/** A payment, refund, dispute, correction, opening balance, settled advance, credit note or certificate of tax that is in no payout. */
 export interface DueLine {
   readonly merchantId: string
   readonly kind: PayoutLineKind
@@ -102,6 +102,10 @@ const DUE = statement<Row>(
      d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise, 0, true, ${NO_FEE}
    from wanted w join tax_documents d on d.merchant_id = w.merchant_id
    where d.kind = 'CREDIT_NOTE' and ${notIn('credit_note', 'd.document_id')}
+   union all
+   select w.merchant_id, 'tds_certificate', c.certificate_id, c.created_at, c.amount_paise, 0, true, ${NO_FEE}
+   from wanted w join tds_certificates c on c.merchant_id = w.merchant_id
+   where ${notIn('tds_certificate', 'c.certificate_id')}
    order by "occurredAt", "objectId"`,
 )
 

@@ -11,6 +11,7 @@ export const PAYOUT_LINE_KINDS = [
   'advance_settled',
   'advance_reopened',
   'credit_note',
+  'tds_certificate',
 ] as const
 export type PayoutLineKind = (typeof PAYOUT_LINE_KINDS)[number]
 
@@ -22,6 +23,7 @@ export const ADJUSTING: ReadonlySet<PayoutLineKind> = new Set([
   'advance_settled',
   'advance_reopened',
   'credit_note',
+  'tds_certificate',
 ])
 
 /** Adjustments that take from what the merchant gets. */

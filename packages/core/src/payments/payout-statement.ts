@@ -101,6 +101,11 @@ const SOURCES = {
     sql: `select count(*), coalesce(sum(d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise), 0)
       from tax_documents d where d.merchant_id = $2 and d.kind = 'CREDIT_NOTE' and d.created_at >= $3 and d.created_at < $4`,
   },
+  tds_certified: {
+    title: 'Tax deducted at source, by certificates',
+    sql: `select count(*), coalesce(sum(c.amount_paise), 0) from tds_certificates c
+      where c.merchant_id = $2 and c.created_at >= $3 and c.created_at < $4`,
+  },
   payout: {
     title: 'Payouts, with fees and tax',
     sql: `select count(*), -coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise), 0)

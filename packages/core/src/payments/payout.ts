@@ -211,7 +211,7 @@ export const PayoutLineRecord = Type.Object(
   {
     kind: Type.Enum([...PAYOUT_LINE_KINDS], {
       description:
-        '`refund_failed` and `dispute_won`: the amount, which an earlier payout had deducted, comes back. `opening_balance`: what was payable to you by the system before. `adjustment_up` and `adjustment_down`: a payment was corrected by a reference of the bank, which adds to what you get or takes from it. `advance_settled`: an advance for refunds or disputes, which a payout deducts, was repaid otherwise; `advance_reopened`: that was a mistake. `credit_note`: fees that are given back with their tax',
+        '`refund_failed` and `dispute_won`: the amount, which an earlier payout had deducted, comes back. `opening_balance`: what was payable to you by the system before. `adjustment_up` and `adjustment_down`: a payment was corrected by a reference of the bank, which adds to what you get or takes from it. `advance_settled`: an advance for refunds or disputes, which a payout deducts, was repaid otherwise; `advance_reopened`: that was a mistake. `credit_note`: fees that are given back with their tax. `tds_certificate`: tax that you deducted on fees, by its certificate',
     }),
     paymentId: Type.Optional(Type.String({ description: 'Of a `payment`' })),
     refundId: Type.Optional(Type.String({ description: 'Of a `refund` or `refund_failed`' })),
@@ -221,6 +221,9 @@ export const PayoutLineRecord = Type.Object(
       Type.String({ description: 'Of an `opening_balance`, `advance_settled` or `advance_reopened`' }),
     ),
     documentId: Type.Optional(Type.String({ description: 'Of a `credit_note`: the tax document' })),
+    certificateId: Type.Optional(
+      Type.String({ description: 'Of a `tds_certificate`' }),
+    ),
     occurredOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     amount: rupees('of the payment, refund, dispute, opening balance or correction'),
     fee: rupees('fee of the payment'),
@@ -240,6 +243,7 @@ export const payoutLineToWire = (line: PayoutLine, timeZone: string) => ({
   adjustmentId: line.kind === 'adjustment_up' || line.kind === 'adjustment_down' ? line.objectId : undefined,
   journalId: OF_JOURNALS.has(line.kind) ? line.objectId : undefined,
   documentId: line.kind === 'credit_note' ? line.objectId : undefined,
+  certificateId: line.kind === 'tds_certificate' ? line.objectId : undefined,
   occurredOn: rfc3339(line.occurredAt, timeZone),
   amount: paiseToWire(line.amountPaise),
   fee: paiseToWire(line.feePaise),

@@ -9,6 +9,7 @@ import { PAYOUT_CHECKS } from './reconcile-payouts.ts'
 import { REFUND_CHECKS } from './reconcile-refunds.ts'
 import { SUSPENSE_CHECKS } from './reconcile-suspense.ts'
 import { SETTLEMENT_CHECKS } from './settlements/reconcile-settlements.ts'
+import { TDS_CHECKS } from './tds/reconcile-certificates.ts'
 
 const CODES = subjects('QR codes', 'qr_codes')
 const PAYMENTS = subjects('payments', 'payments')
@@ -142,5 +143,6 @@ export const PAYMENT_CHECKS: readonly Check[] = [
   ...PAYOUT_CHECKS,
   ...ACCRUAL_CHECKS,
   ...OWN_FUNDS_CHECKS,
+  ...TDS_CHECKS,
   ...LATE_PAYMENT_CHECKS,
 ]

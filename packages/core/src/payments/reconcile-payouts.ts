@@ -5,7 +5,8 @@ const LINES = subjects('payout lines', 'payout_lines')
 const ADVANCES = subjects('merchant advance accounts', `ledger_accounts where kind = 'merchant_advances'`)
 const MERCHANTS = subjects('merchants with payouts', 'payout_positions')
 
-const ADJUSTS = `l.kind in ('opening_balance', 'adjustment_up', 'adjustment_down', 'advance_settled', 'advance_reopened', 'credit_note')`
+const ADJUSTS = `l.kind in ('opening_balance', 'adjustment_up', 'adjustment_down', 'advance_settled', 'advance_reopened', 'credit_note',
+  'tds_certificate')`
 const SETTLED = `j.kind in ('advance_repaid', 'advance_written_off')`
 const STANDS = `y.status not in ('FAILED', 'CANCELLED')`
 
@@ -71,9 +72,11 @@ export const PAYOUT_CHECKS: readonly Check[] = [
            and j.journal_id = l.object_id and ${SETTLED}
          left join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
          left join tax_documents n on l.kind = 'credit_note' and n.merchant_id = l.merchant_id and n.document_id = l.object_id
+         left join tds_certificates c on l.kind = 'tds_certificate' and c.merchant_id = l.merchant_id
+           and c.certificate_id = l.object_id
        where ${chosen('l.object_id')} and (l.released = (${STANDS})
          or l.amount_paise is distinct from coalesce(p.amount_paise, r.amount_paise, d.amount_paise, o.amount_paise,
-           abs(a.change_paise), t.amount, n.taxable_paise + n.cgst_paise + n.sgst_paise + n.igst_paise)) limit 100`,
+           abs(a.change_paise), t.amount, n.taxable_paise + n.cgst_paise + n.sgst_paise + n.igst_paise, c.amount_paise)) limit 100`,
   ),
   check(
     'payout_journals',

@@ -13,9 +13,11 @@ import { closeDispute } from '@svc/core/payments/close-dispute'
 import { completeRefund } from '@svc/core/payments/complete-refund'
 import { createRefund } from '@svc/core/payments/create-refund'
 import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
+import { enterYearEnd } from '@svc/core/payments/own-funds/enter-year-end'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { reverseBatch } from '@svc/core/payments/settlements/reverse-batch'
+import { enterTdsCertificate } from '@svc/core/payments/tds/enter-certificate'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { resolveLine } from '@svc/core/statements/resolve-line'
 import { required } from '@svc/kernel/invariant'
@@ -35,6 +37,8 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   resolveLine,
   reverseBatch,
   moveOwnFunds,
+  enterYearEnd,
+  enterTdsCertificate,
   issueCreditNote,
   acceptPayment,
   adjustPayment,

@@ -27,6 +27,7 @@ const KINDS: Readonly<Record<PayoutLine['kind'], string>> = {
   advance_settled: 'Advance repaid',
   advance_reopened: 'Advance reopened',
   credit_note: 'Credit note',
+  tds_certificate: 'Tax deducted',
 }
 /** What the merchant gives back. */
 const TAKEN: ReadonlySet<PayoutLine['kind']> = new Set([

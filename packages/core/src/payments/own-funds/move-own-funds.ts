@@ -25,15 +25,14 @@ import {
   type Share,
   TAX_ACCOUNTS,
 } from './movement.ts'
-import { journalsOf, planOf } from './movement-journals.ts'
-import { escrowPaise, gstDue, sharesToSweep } from './shares.ts'
+import { type Balances, balancesOf, journalsOf, ofTenants, opensOf, planOf } from './movement-journals.ts'
+import { certifiedTax, escrowPaise, gstDue, sharesToSweep } from './shares.ts'
 
 interface State {
   readonly known: OwnFundsMovement | undefined
   /** How many movements there are. */
   readonly count: bigint
-  /** Of the accounts that exist, of all tenants. */
-  readonly balances: ReadonlyMap<string, bigint>
+  readonly balances: Balances
 }
 
 export interface MovedOwnFunds {
@@ -64,7 +63,7 @@ const ALONE = statement(
 const countOf = async (tx: Pick<Tx, 'query'>): Promise<bigint> => (await tx.query(COUNT))[0]!.count
 
 /** What is ours, and whose it was: read for operators, who see every tenant. */
-function readShares(database: Database, { kind, month, through }: MoveOwnFunds) {
+function readShares(database: Database, { amountPaise, kind, month, through }: MoveOwnFunds) {
   return database.operate(async (tx) => ({
     after: await countOf(tx),
     shares:
@@ -72,7 +71,9 @@ function readShares(database: Database, { kind, month, through }: MoveOwnFunds) 
         ? await sharesToSweep(tx, through)
         : kind === 'GST' && month !== undefined
           ? await gstDue(tx, month)
-          : [],
+          : kind === 'TDS' && amountPaise !== undefined
+            ? await certifiedTax(tx, amountPaise)
+            : [],
     escrowPaise: await escrowPaise(tx),
   }))
 }
@@ -86,7 +87,7 @@ export const moveOwnFunds = moneyCommand({
   batchMax: 1,
 
   approval: {
-    kinds: ['own_funds_swept', 'gst_paid', 'owner_paid', 'escrow_paid'],
+    kinds: ['own_funds_swept', 'gst_paid', 'owner_paid', 'escrow_paid', 'tds_refunded'],
     args: storedArgs(
       Type.Object({
         kind: Type.Enum([...MOVEMENT_KINDS]),
@@ -134,6 +135,7 @@ export const moveOwnFunds = moneyCommand({
       'period_not_over',
       'gst_not_due',
       'gst_credit_too_low',
+      'tds_not_due',
     ],
   },
 
@@ -165,8 +167,8 @@ export const moveOwnFunds = moneyCommand({
 })
 
 const accountsOf = ({ shares }: PreparedMovement): Account[] => [
-  ...(['bank', 'own_funds', 'owner_equity', 'gst_input', ...TAX_ACCOUNTS] as const).map((kind) =>
-    account(kind, PLATFORM_TENANT),
+  ...(['bank', 'own_funds', 'owner_equity', 'gst_input', 'tds_receivable', ...TAX_ACCOUNTS] as const).map(
+    (kind) => account(kind, PLATFORM_TENANT),
   ),
   ...shares.flatMap(({ account: kind, tenantId }) => [
     account(kind, tenantId),
@@ -183,12 +185,7 @@ async function lock(tx: BatchTx, [command]: readonly PreparedMovement[]): Promis
     tx.query(KNOWN, [command!.reference]),
     countOf(tx),
   ])
-  const balances = new Map(
-    accounts.flatMap(({ accountId, tenantId }) => {
-      const balance = locked.of(tenantId).get(accountId)
-      return balance === undefined ? [] : [[accountId, balance] as const]
-    }),
-  )
+  const balances = balancesOf(accounts, locked)
   return new ByTenant((): State => ({ known, count, balances }))
 }
 
@@ -203,12 +200,12 @@ const isSame = (
   known.through === (through ?? null) &&
   known.month === monthOf(month) &&
   (amountPaise === undefined ||
-    known.ownFundsPaise === (kind === 'CAPITAL' ? amountPaise : 0n - amountPaise)) &&
+    known.ownFundsPaise === (kind === 'CAPITAL' || kind === 'TDS' ? amountPaise : 0n - amountPaise)) &&
   (taxes === undefined || -known.ownFundsPaise === taxes.reduce((sum, { cashPaise }) => sum + cashPaise, 0n))
 
 function decide({ known, count, balances }: State, command: PreparedMovement, now: Date): MovedOwnFunds {
   const { kind, movementId, reference, shares, through, month } = command
-  const others = shares.filter(({ tenantId }) => tenantId !== PLATFORM_TENANT)
+  const others = ofTenants(shares)
   if (known) {
     if (!isSame(known, command)) fail('own_funds_reference_used')
     return { movement: known, shares: [], journals: [], opens: [], command }
@@ -233,17 +230,8 @@ function decide({ known, count, balances }: State, command: PreparedMovement, no
     journalId: journals[0]!.journalId,
     createdAt: now,
   }
-  const moved = new Set(
-    journals.flatMap(({ transfers }) =>
-      transfers.flatMap((leg) => [leg.debitAccountId, leg.creditAccountId]),
-    ),
-  )
-  const opens = new Map(
-    accountsOf(command)
-      .filter(({ accountId }) => moved.has(accountId) && !balances.has(accountId))
-      .map((each) => [each.accountId, each]),
-  )
-  return { movement, shares: others, journals, opens: [...opens.values()], command }
+  const opens = opensOf(accountsOf(command), journals, balances)
+  return { movement, shares: others, journals, opens, command }
 }
 
 function requirePlausible({ month, through }: PreparedMovement, movedOn: string, today: string): void {

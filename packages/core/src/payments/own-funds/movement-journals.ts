@@ -1,14 +1,18 @@
 import { fail } from '@svc/contract/errors'
+import type { ByTenant } from '@svc/kernel/by-tenant'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, paise } from '@svc/kernel/money'
-import { accountId } from '../../ledger/accounts.ts'
+import { type Account, accountId } from '../../ledger/accounts.ts'
 import type { AccountKind } from '../../ledger/chart-of-accounts.ts'
 import type { Journal } from '../../ledger/journals.ts'
 import type { JournalKind } from '../../ledger/posting-rules.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import { type PreparedMovement, type Share, TAX_ACCOUNTS, type TaxAccount } from './movement.ts'
 
-type Leg = readonly [debit: AccountKind, credit: AccountKind, paise: bigint]
+/** Of the accounts that exist, of all tenants. */
+export type Balances = ReadonlyMap<string, bigint>
+
+export type Leg = readonly [debit: AccountKind, credit: AccountKind, paise: bigint]
 
 /** What a movement enters. */
 export interface Plan {
@@ -23,10 +27,11 @@ export interface Plan {
   readonly taxPaise: bigint
 }
 
-const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
+export const sum = (amounts: readonly bigint[]): bigint =>
+  amounts.reduce((total, amount) => total + amount, 0n)
 
 /** What it moves, reckoned from what is ours; throws where that does not fit. */
-export function planOf(command: PreparedMovement, balances: ReadonlyMap<string, bigint>): Plan {
+export function planOf(command: PreparedMovement, balances: Balances): Plan {
   const { amountPaise = 0n, kind } = command
   const stated = { shares: [], taxPaise: 0n }
   switch (kind) {
@@ -34,6 +39,8 @@ export function planOf(command: PreparedMovement, balances: ReadonlyMap<string, 
       return sweep(command)
     case 'GST':
       return gst(command, balances)
+    case 'TDS':
+      return refund(command)
     case 'OWNER':
       return {
         ...stated,
@@ -61,7 +68,8 @@ export function planOf(command: PreparedMovement, balances: ReadonlyMap<string, 
   }
 }
 
-const ofTenants = (shares: readonly Share[]): Share[] =>
+/** Without the platform's. */
+export const ofTenants = (shares: readonly Share[]): Share[] =>
   shares.filter(({ tenantId }) => tenantId !== PLATFORM_TENANT)
 
 function sweep({ escrowPaise, shares }: PreparedMovement): Plan {
@@ -85,13 +93,35 @@ function sweep({ escrowPaise, shares }: PreparedMovement): Plan {
   }
 }
 
+/** Of tax that merchants deducted: whose certificates it is set against. */
+function refund(command: PreparedMovement): Plan {
+  const { amountPaise = 0n, shares } = command
+  const certified = sum(shares.map((share) => share.paise))
+  if (certified < amountPaise)
+    fail('tds_not_due', {
+      description: `Merchants have certified ${formatRupees(certified)} that is not refunded`,
+    })
+  return {
+    kind: 'tds_refunded',
+    legs: [['own_funds', 'tds_receivable', amountPaise]],
+    shares: shares.map((share) => ({
+      ...share,
+      leg: ({ paise: amount }) => ['own_funds', 'tds_receivable', amount],
+    })),
+    sharesKind: 'tds_shared',
+    escrowPaise: 0n,
+    ownFundsPaise: amountPaise,
+    taxPaise: 0n,
+  }
+}
+
 const NAME_OF: Readonly<Record<TaxAccount, string>> = {
   output_cgst: 'CGST',
   output_sgst: 'SGST',
   output_igst: 'IGST',
 }
 
-function gst({ month, shares, taxes = [] }: PreparedMovement, balances: ReadonlyMap<string, bigint>): Plan {
+function gst({ month, shares, taxes = [] }: PreparedMovement, balances: Balances): Plan {
   const due = new Map(
     TAX_ACCOUNTS.map((kind) => [
       kind,
@@ -136,8 +166,11 @@ interface Entered {
   readonly movedOn: string
 }
 
+type Entries = Pick<Plan, 'kind' | 'legs' | 'shares' | 'sharesKind'>
+type Named = Pick<PreparedMovement, 'movementId' | 'newTransferId' | 'reason' | 'reference'>
+
 /** The journal of the whole first; then shares of the tenants, and the platform's of them all, the other way round. */
-export function journalsOf(plan: Plan, command: PreparedMovement, entered: Entered): Journal[] {
+export function journalsOf(plan: Entries, command: Named, entered: Entered): Journal[] {
   const whole = required(
     journal(PLATFORM_TENANT, plan.kind, plan.legs, command, entered),
     'a movement has an amount',
@@ -171,7 +204,7 @@ function journal(
   tenantId: string,
   kind: JournalKind,
   legs: readonly Leg[],
-  { movementId, newTransferId, reason, reference }: PreparedMovement,
+  { movementId, newTransferId, reason, reference }: Named,
   { at, movedOn }: Entered,
 ): Journal | undefined {
   const moved = legs.filter(([, , amount]) => amount !== 0n)
@@ -197,4 +230,35 @@ function journal(
       createdAt: at,
     })),
   }
+}
+
+/** Balances of accounts that are locked. */
+export const balancesOf = (
+  accounts: readonly Account[],
+  locked: ByTenant<ReadonlyMap<string, bigint>>,
+): Balances =>
+  new Map(
+    accounts.flatMap(({ accountId: id, tenantId }) => {
+      const balance = locked.of(tenantId).get(id)
+      return balance === undefined ? [] : [[id, balance] as const]
+    }),
+  )
+
+/** The accounts of journals that do not exist yet. */
+export function opensOf(
+  accounts: readonly Account[],
+  journals: readonly Journal[],
+  balances: Balances,
+): Account[] {
+  const moved = new Set(
+    journals.flatMap(({ transfers }) =>
+      transfers.flatMap((leg) => [leg.debitAccountId, leg.creditAccountId]),
+    ),
+  )
+  const opens = new Map(
+    accounts
+      .filter(({ accountId: id }) => moved.has(id) && !balances.has(id))
+      .map((each) => [each.accountId, each]),
+  )
+  return [...opens.values()]
 }

@@ -5,9 +5,9 @@ import type { AccountKind } from '../../ledger/chart-of-accounts.ts'
 
 /**
  * `SWEEP`: fees and GST from the escrow of merchants to our account. `GST`: tax of a month to the tax office. `OWNER`: to
- * the owner; `CAPITAL`: from it. `ESCROW`: to the escrow of merchants.
+ * the owner; `CAPITAL`: from it. `ESCROW`: to the escrow of merchants. `TDS`: deducted tax that the tax office refunds.
  */
-export const MOVEMENT_KINDS = ['SWEEP', 'GST', 'OWNER', 'CAPITAL', 'ESCROW'] as const
+export const MOVEMENT_KINDS = ['SWEEP', 'GST', 'OWNER', 'CAPITAL', 'ESCROW', 'TDS'] as const
 export type MovementKind = (typeof MOVEMENT_KINDS)[number]
 
 /** Movements of our own money at the bank, the platform's (decision R26). */
@@ -50,6 +50,7 @@ export const KIND_OF_JOURNAL = {
   OWNER: 'owner_paid',
   CAPITAL: 'owner_paid',
   ESCROW: 'escrow_paid',
+  TDS: 'tds_refunded',
 } as const satisfies Record<MovementKind, string>
 
 /** How a kind of tax is paid. */

@@ -1,12 +1,19 @@
 import { type Check, check, subjects } from '../../ledger/reconcile.ts'
 
 const MOVEMENTS = subjects('movements of own funds', 'own_funds_movements')
+const YEAR_ENDS = subjects('year ends', 'year_ends')
 
 /** What some tenants' shares of a movement `m` add to our account; `among` is a condition on a column with their ids. */
 export const sharesOfMovement = (among: (column: string) => string): string =>
   `coalesce((select sum(case when t.debit_account_id like 'own\\_funds:%' then t.amount else - t.amount end)
      from ledger_transfers t
-     where t.object_id = m.movement_id and t.kind in ('sweep_shared', 'gst_shared') and ${among('t.tenant_id')}), 0)`
+     where t.object_id = m.movement_id and t.kind in ('sweep_shared', 'gst_shared', 'tds_shared') and ${among('t.tenant_id')}), 0)`
+
+/** What some tenants' shares of a year end `y` add to the owner's equity; `among` is a condition on a column with their ids. */
+export const sharesOfYearEnd = (among: (column: string) => string): string =>
+  `coalesce((select sum(case when t.credit_account_id like 'owner\\_equity:%' then t.amount else - t.amount end)
+     from ledger_transfers t
+     where t.object_id = y.year_end_id and t.kind = 'year_end_shared' and ${among('t.tenant_id')}), 0)`
 
 /** What must be true of our own money (decision R26). */
 export const OWN_FUNDS_CHECKS: readonly Check[] = [
@@ -38,5 +45,35 @@ export const OWN_FUNDS_CHECKS: readonly Check[] = [
        where ${chosen('m.movement_id')} and ((v.own, v.escrow, v.tax, v.shared + m.moved_paise)
            is distinct from (m.own_funds_paise, m.escrow_paise, m.tax_paise, 0)
          or (j.reference, j.effective_date) is distinct from (m.reference, m.moved_on)) limit 100`,
+  ),
+  check(
+    'year_ends',
+    YEAR_ENDS,
+    'A year end has the journal of the whole, of its profit and day; shares of tenants add up to nothing',
+    (
+      chosen,
+    ) => `select y.year_end_id as subject, y.through || ': profit ' || y.profit_paise || ', journal ' || l.profit
+           || ', shares ' || ${sharesOfYearEnd(() => 'true')} || ' and in other cells ' || y.moved_paise as detail
+       from year_ends y
+         left join journals j on j.tenant_id = y.tenant_id and j.journal_id = y.journal_id and j.kind = 'year_end'
+         cross join lateral (
+           select coalesce(sum(case when t.credit_account_id = 'owner_equity:' || y.tenant_id then t.amount
+             else - t.amount end), 0) as profit
+           from ledger_transfers t where t.tenant_id = j.tenant_id and t.journal_id = j.journal_id) l
+       where ${chosen('y.year_end_id')} and (l.profit <> y.profit_paise or j.effective_date is distinct from y.through
+         or ${sharesOfYearEnd(() => 'true')} + y.moved_paise <> 0) limit 100`,
+  ),
+  check(
+    'year_end_journals',
+    YEAR_ENDS,
+    'Each journal of a year end has its day and reference',
+    (
+      chosen,
+    ) => `select distinct y.year_end_id as subject, j.journal_id || ' of ' || j.effective_date as detail
+       from year_ends y join ledger_transfers t on t.object_id = y.year_end_id
+         join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id
+       where ${chosen('y.year_end_id')} and (j.effective_date <> y.through or j.kind not in ('year_end', 'year_end_shared')
+         or j.reference is distinct from (extract(year from y.through) - 1) || to_char(y.through, '-YY')
+           || case when y.place > 1 then '~' || y.place else '' end) limit 100`,
   ),
 ]

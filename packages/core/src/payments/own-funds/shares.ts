@@ -34,6 +34,8 @@ const TO_SWEEP = statement<Share>(
      select d.merchant_id, - (d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise)
      from tax_documents d where d.kind = 'CREDIT_NOTE' and d.issue_date <= $1::date
      union all
+     select c.merchant_id, - c.amount_paise from tds_certificates c where c.dated_on <= $1::date
+     union all
      select tenant_id, - amount from charged where effective_date <= $1::date
      union all
      select tenant_id, case debit when 'own_funds' then - amount else amount end
@@ -54,6 +56,16 @@ const GST_DUE = statement<Share>(
      from own where kind = 'gst_shared' and tenant_id <> '${PLATFORM_TENANT}') due
    group by 1, 2 having sum(amount) <> 0 order by 1, 2`,
 )
+// Those that certified first come first.
+const CERTIFIED = statement<Share>(
+  'own_funds_tds_certified',
+  `select tenant_id as "tenantId", 'tds_receivable' as account, least(open, $1 - before)::bigint as paise from (
+     select a.tenant_id, - a.balance as open, coalesce(sum(- a.balance) over (
+       order by a.created_at, a.tenant_id rows between unbounded preceding and 1 preceding), 0) as before
+     from ledger_accounts a
+     where a.kind = 'tds_receivable' and a.balance < 0 and a.tenant_id <> '${PLATFORM_TENANT}') certified
+   where before < $1 order by tenant_id`,
+)
 const ESCROW = statement<{ paise: bigint }>(
   'own_funds_escrow',
   `select (- coalesce(sum(balance), 0))::bigint as paise from ledger_accounts where kind = 'bank'`,
@@ -61,12 +73,15 @@ const ESCROW = statement<{ paise: bigint }>(
 
 /**
  * What of the escrow of merchants is ours until the end of a day, by tenant: fees and GST of payouts that were paid, less
- * credit notes, charges of the bank with their GST, and what was swept before.
+ * credit notes, tax that merchants deducted, charges of the bank with their GST, and what was swept before.
  */
 export const sharesToSweep = (tx: Tx, through: string): Promise<Share[]> => tx.query(TO_SWEEP, [through])
 
 /** GST of documents that are dated until the end of a month, less what was paid before; by merchant and kind of tax. */
 export const gstDue = (tx: Tx, month: string): Promise<Share[]> => tx.query(GST_DUE, [lastDayOf(month)])
+
+/** Whose certified tax a refund of this amount is; less where less is certified and not refunded. */
+export const certifiedTax = (tx: Tx, paise: bigint): Promise<Share[]> => tx.query(CERTIFIED, [paise])
 
 /** What the escrow of merchants has. */
 export const escrowPaise = async (tx: Tx): Promise<bigint> => (await tx.query(ESCROW))[0]!.paise
