@@ -221,9 +221,7 @@ export const PayoutLineRecord = Type.Object(
       Type.String({ description: 'Of an `opening_balance`, `advance_settled` or `advance_reopened`' }),
     ),
     documentId: Type.Optional(Type.String({ description: 'Of a `credit_note`: the tax document' })),
-    certificateId: Type.Optional(
-      Type.String({ description: 'Of a `tds_certificate`' }),
-    ),
+    certificateId: Type.Optional(Type.String({ description: 'Of a `tds_certificate`' })),
     occurredOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     amount: rupees('of the payment, refund, dispute, opening balance or correction'),
     fee: rupees('fee of the payment'),
