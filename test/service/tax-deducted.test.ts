@@ -206,7 +206,7 @@ test('above the limit a second person approves a certificate, and the database t
     insert into svc.ledger_transfers select 'trf_forged', '${rich.merchantId}', 'jrn_forged', 1, 'tds_certified',
       'tds_receivable:${rich.merchantId}', 'payable:${rich.merchantId}', 100, 'INR', 'tdc_forged', clock_timestamp() from j`
   await expect(
-    service.app.services.database.operate((tx) => tx.query(statement('forged', forged))),
+    service.app.services.database.operate((tx) => tx.query(statement('forged_certificate', forged))),
   ).rejects.toMatchObject({ constraint: expect.stringMatching(/postings_are_counted|tds_is_certified/) })
   expect(await brokenIn(service)).toEqual([])
 })

@@ -264,6 +264,6 @@ test('above the limit a second person approves a year end, and the database take
     insert into svc.ledger_transfers select 'trf_forged', 'house', 'jrn_forged', 1, 'year_end_shared', 'owner_equity:house',
       'fee_income:house', 100, 'INR', 'yre_forged', clock_timestamp() from j`
   await expect(
-    service.app.services.database.operate((tx) => tx.query(statement('forged', forged))),
+    service.app.services.database.operate((tx) => tx.query(statement('forged_year_end', forged))),
   ).rejects.toMatchObject({ constraint: 'year_ends_are_proven' })
 })
