@@ -1,4 +1,4 @@
--- Bank holidays (decision R33): of the whole installation. Sundays, second and fourth Saturdays are known without them.
+-- Bank holidays (decision R30): of the whole installation. Sundays, second and fourth Saturdays are known without them.
 create table bank_holidays (
   day        date primary key,
   name       text not null check (char_length(name) between 1 and 100),
@@ -10,7 +10,7 @@ create constraint trigger audited after insert or update or delete on bank_holid
 grant select on bank_holidays to svc_service;
 grant select, insert, update (name, set_by), delete on bank_holidays to svc_operator;
 
--- When payouts to a merchant are prepared (decision R33): entered and never changed, each for periods from a day on.
+-- When payouts to a merchant are prepared (decision R30): entered and never changed, each for periods from a day on.
 create table payout_schedules (
   merchant_id   text collate "C" not null references merchants,
   valid_from    date not null,

@@ -16,7 +16,7 @@ export interface FoundDeadline {
   readonly about: string | null
 }
 
-/** The days that bank days decide (decision R33). */
+/** The days that bank days decide (decision R30). */
 export interface BankDeadlines {
   /** The last day whose bank statement must be here. */
   readonly statementDue: string

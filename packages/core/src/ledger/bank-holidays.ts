@@ -3,7 +3,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { day, instant, type RowOf, table, text } from '@svc/platform/db/table'
 
-/** Days on which banks are closed, beside Sundays and second and fourth Saturdays (decision R33). */
+/** Days on which banks are closed, beside Sundays and second and fourth Saturdays (decision R30). */
 const bankHolidays = table('bank_holidays', 'h', ['day'], {
   day,
   name: text,

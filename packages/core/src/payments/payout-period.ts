@@ -6,7 +6,7 @@ import { day, instant, nullable, paise, table, text, textOf } from '@svc/platfor
 /** What became of a period; null: it runs, or waits for its bank day. */
 type PeriodOutcome = 'PREPARED' | 'NOTHING_DUE' | 'BELOW_MINIMUM' | 'CARRIED_FORWARD' | 'NO_BANK_ACCOUNT'
 
-/** The periods of merchants with a schedule (decision R33): each has at most one payout. */
+/** The periods of merchants with a schedule (decision R30): each has at most one payout. */
 const payoutPeriods = table('payout_periods', 'q', ['merchantId', 'endsOn'], {
   merchantId: text,
   endsOn: day,

@@ -17,7 +17,7 @@ import {
 export const SCHEDULE_PERIODS = ['day', 'week', 'month', 'never'] as const
 export type SchedulePeriod = (typeof SCHEDULE_PERIODS)[number]
 
-/** When payouts to a merchant are prepared: from a day on, the latest that was entered for it (decision R33). */
+/** When payouts to a merchant are prepared: from a day on, the latest that was entered for it (decision R30). */
 const payoutSchedules = table('payout_schedules', 's', ['merchantId', 'validFrom', 'createdAt'], {
   merchantId: text,
   validFrom: day,

@@ -203,7 +203,7 @@ function decide(state: State, command: Prepared, now: Date): PreparedPayout {
   if (!schedule || plan.open?.endsOn !== businessDay)
     return { ...nothing(command), reason: 'already_decided' }
   const { minimumPaise, setBy } = schedule
-  // Who set the schedule may not approve what is prepared by it (decision R33).
+  // Who set the schedule may not approve what is prepared by it (decision R30).
   const decided = decidePayout(state, { ...command, preparedBy: setBy }, now, minimumPaise)
   const nextEndsOn = nextPeriodEnd(plan.schedules, businessDay)
   return { ...decided, period: { merchantId, endsOn: businessDay, decided, nextEndsOn, at: now } }

@@ -34,7 +34,7 @@ const WAITING = statement<Waiting>(
 )
 
 /**
- * Prepares the payouts of periods that are over once their bank days have come, by the merchants' clocks (decision R33).
+ * Prepares the payouts of periods that are over once their bank days have come, by the merchants' clocks (decision R30).
  * People approve them. Returns how many periods it decided.
  */
 export const prepareScheduledPayouts = (services: CoreServices): Promise<number> =>
