@@ -48,7 +48,7 @@ export const OPERATOR_FAILURES = {
     409,
     'CONFLICT_ERROR',
     'The transfer cannot be taken back',
-    'The description says what it brought that is no longer there.',
+    'The books and its lines differ: svc admin invariants says where.',
   ),
   settlement_changed: kind(
     409,

@@ -7,8 +7,7 @@ import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
-import { type Account, account, accountId, lockAccounts } from '../../ledger/accounts.ts'
-import { kindOf } from '../../ledger/chart-of-accounts.ts'
+import { type Account, lockAccounts } from '../../ledger/accounts.ts'
 import { type Journal, saveJournals } from '../../ledger/journals.ts'
 import { moneyCommand } from '../../ledger/money-command.ts'
 import { storedArgs } from '../../ledger/stored-args.ts'
@@ -273,7 +272,7 @@ function decide(state: State, command: Prepared, at: Date): ReversedBatch {
 /** Throws where it stays; the message says what to do first. */
 function requireReversible(
   { batchUtr, bookedPaise, linesPaise, movedPaise, remainderPaise, statementLineId }: Stored,
-  { tenants, moved, balances }: State,
+  { tenants }: State,
   command: Prepared,
 ): void {
   if (movedPaise !== 0n || tenants.some(({ isAway }) => isAway)) fail('settlement_elsewhere')
@@ -286,24 +285,6 @@ function requireReversible(
     fail('settlement_not_reversible', {
       description: `The books have ${formatRupees(bookedPaise)} of ${batchUtr}, and its lines add up to ${formatRupees(linesPaise + remainderPaise)}: svc admin invariants`,
     })
-  requireCovered(moved, balances)
-}
-
-/** What it brought is taken out again: it must still be there. */
-function requireCovered(moved: readonly MovedOfBatch[], balances: State['balances']): void {
-  const sums = new Map<string, MovedOfBatch>()
-  for (const each of moved) {
-    const id = accountId(each.kind, each.tenantId)
-    sums.set(id, { ...each, amountPaise: (sums.get(id)?.amountPaise ?? 0n) + each.amountPaise })
-  }
-  for (const [id, { amountPaise, kind, tenantId }] of sums) {
-    const { floor } = account(kind, tenantId)
-    const balance = balances.of(tenantId).get(id) ?? 0n
-    if (floor === null || balance - amountPaise >= floor) continue
-    fail('settlement_not_reversible', {
-      description: `The account ${id} (${kindOf(kind).title}) has ${formatRupees(balance)}, and ${formatRupees(amountPaise)} of it came with the transfer`,
-    })
-  }
 }
 
 /** Accounts that the platform has not had: what the whole moves is in the books of tenants otherwise. */
