@@ -36,7 +36,7 @@ test('the guide to the portal runs as printed: a member is invited, gets another
 })
 
 test('the guides to personal data and to closing tenants run as printed', async () => {
-  expect(await checkout.runGuide('guides/personal-data.md')).toMatch(/erasedAt +20/)
+  expect(await checkout.runGuide('guides/personal-data.md')).toMatch(/erasedOn +20/)
   const printed = await checkout.runGuide('guides/closing-tenants.md')
   expect(printed).toMatch(/status +clos(ing|ed)/)
 })
@@ -77,7 +77,7 @@ test('the guide to the books runs as printed: a payment, its statement, the tria
   expect(printed).toMatch(/journal_reversal/)
   expect(printed).toMatch(/differing +1\b/)
   expect(printed).toMatch(/change +-0\.50/)
-  expect(printed).toMatch(/adjustedAmount +249\.00/)
+  expect(printed).toMatch(/adjustedAmount +249\b/)
   expect(printed).toMatch(/payable +1250\.50/)
   expect(printed).toMatch(/entered +1\b/)
 })

@@ -10,7 +10,7 @@ import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { newDispute, notifyDispute, utrOf } from '../harness/disputes.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
-import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, notifyRefund, type Shop, shopWith } from '../harness/refunds.ts'
 import {
   asSuperuser,
@@ -286,6 +286,22 @@ test('lines of a file of three columns become those of the transfer that names t
     remainder: '0.00',
   })
   expect(bank - (await totalOf('bank'))).toBe(8_000n)
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('a line of such a file whose payment comes after its transfer is matched in the books of both', async () => {
+  const { tr } = await newCode(service, await service.as(await service.newMerchant()), {})
+  const utr = newUtr()
+  const file = join(dir, 'early.csv')
+  await writeFile(file, `utr,amount,date\n${utr},90.00,${today}\n`)
+  const bank = await totalOf('bank')
+  expect((await svc('import', file, '--json')).code).toBe(0)
+  const message = transfer([{ kind: 'payment', reference: utr, amount: '90.00' }], '90.00')
+  expect(await received(message)).toMatchObject({ status: 'POSTED', unmatched: 1 })
+  expect(await brokenIn(service)).toEqual([])
+  payloadOf(await notifyCredit(service.client, creditOf(tr, { amount: 90, utr })))
+  expect(await received(message)).toMatchObject({ status: 'POSTED', matched: 1, unmatched: 0 })
+  expect(bank - (await totalOf('bank'))).toBe(9_000n)
   expect(await brokenIn(service)).toEqual([])
 })
 

@@ -34,6 +34,7 @@ interface PreviousColumns {
   previousSuperseded: readonly string[]
   previousBatch: string | null
   previousUnmatched: string | null
+  unmatchedBatch: string | null
   isLoose: boolean
 }
 /** Its reference and tenant, beside the columns of its payment and of its line, which are null where there is none. */
@@ -42,7 +43,9 @@ type KnownRow = SettledPayment &
 
 const PREVIOUS = `l.amount_paise as "previousPaise", l.status as "previousStatus", l.file_id as "previousFile",
      l.line as "previousPlace", l.journal_id as "previousJournal", l.superseded as "previousSuperseded",
-     l.batch_id as "previousBatch", l.unmatched_journal_id as "previousUnmatched", not exists (
+     l.batch_id as "previousBatch", l.unmatched_journal_id as "previousUnmatched", (
+       select t.object_id from ledger_transfers t
+       where t.tenant_id = '${PLATFORM_TENANT}' and t.journal_id = l.unmatched_journal_id limit 1) as "unmatchedBatch", not exists (
        select from settlement_batches b
        where b.tenant_id = '${PLATFORM_TENANT}' and b.batch_id = l.batch_id and b.is_awaited) as "isLoose"`
 
@@ -109,6 +112,7 @@ const previousOf = (row: PreviousColumns): PreviousLine | undefined =>
         superseded: row.previousSuperseded,
         batchId: row.previousBatch,
         unmatchedJournalId: row.previousUnmatched,
+        unmatchedBatchId: row.unmatchedBatch,
         isLoose: row.isLoose,
       }
     : undefined

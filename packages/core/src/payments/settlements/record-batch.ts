@@ -380,12 +380,24 @@ function platformJournals(
   { at, unmatchedId, remainderPaise }: OfPlatform,
 ): Journal[] {
   const { unmatched: kind } = RAIL_BOOKS[command.rail]
-  const sum = (of: 'unmatchedPaise' | 'freedPaise') => settled.reduce((total, each) => total + each[of], 0n)
-  const post = (as: PostingOf['as'], amountPaise: bigint, transferId = command.transferId) =>
-    settlementPosting({ ...command, at, transferId, as, tenantId: PLATFORM_TENANT }, [{ kind, amountPaise }])
+  const unmatched = settled.reduce((total, { unmatchedPaise }) => total + unmatchedPaise, 0n)
+  const freed = groupBy(
+    settled.flatMap(({ freedPaise }) => [...freedPaise]),
+    ([batchId]) => batchId,
+  )
+  const post = (
+    as: PostingOf['as'],
+    amountPaise: bigint,
+    { batchId = command.batchId, transferId = command.transferId } = {},
+  ) =>
+    settlementPosting({ ...command, at, batchId, transferId, as, tenantId: PLATFORM_TENANT }, [
+      { kind, amountPaise },
+    ])
   return [
-    post('unmatched', sum('unmatchedPaise'), () => unmatchedId),
-    post('matched', 0n - sum('freedPaise')),
+    post('unmatched', unmatched, { transferId: () => unmatchedId }),
+    ...[...freed].map(([batchId, parts]) =>
+      post('matched', 0n - parts.reduce((total, [, amount]) => total + amount, 0n), { batchId }),
+    ),
     post('unmatched', remainderPaise),
   ].flatMap((journal) => journal ?? [])
 }

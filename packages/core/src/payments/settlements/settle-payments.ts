@@ -40,9 +40,10 @@ export interface SettledPayments {
   readonly conflicting: readonly FileLine[]
   readonly paidTwice: readonly FileLine[]
   readonly repeated: number
-  /** What the platform has from now on for lines that fit nothing, less what it had before. */
+  /** What the platform has from now on for lines that fit nothing. */
   readonly unmatchedPaise: bigint
-  readonly freedPaise: bigint
+  /** Less what it had before, by the transfer whose journal it was in. */
+  readonly freedPaise: ReadonlyMap<string, bigint>
   /** By how much the lines of the transfer add up to more. */
   readonly linesPaise: bigint
   readonly journals: readonly Journal[]
@@ -146,13 +147,17 @@ function unmatchedOf(
   known: ReadonlyMap<string, Known>,
   journalId: string,
 ): Pick<SettledPayments, 'unmatchedPaise' | 'freedPaise'> {
-  let [unmatchedPaise, freedPaise] = [0n, 0n]
+  let unmatchedPaise = 0n
+  const freedPaise = new Map<string, bigint>()
   for (const { utr, amountPaise, unmatchedJournalId } of lines) {
     const { previous, ofPlatform } = known.get(utr) ?? {}
     if (unmatchedJournalId === journalId) unmatchedPaise += amountPaise
     const before = previous ?? ofPlatform
-    if (before?.unmatchedJournalId && unmatchedJournalId !== before.unmatchedJournalId)
-      freedPaise += before.amountPaise
+    if (before?.unmatchedBatchId && unmatchedJournalId !== before.unmatchedJournalId)
+      freedPaise.set(
+        before.unmatchedBatchId,
+        (freedPaise.get(before.unmatchedBatchId) ?? 0n) + before.amountPaise,
+      )
   }
   return { unmatchedPaise, freedPaise }
 }

@@ -7,6 +7,8 @@ export type PreviousLine = Pick<
   SettlementLine,
   'amountPaise' | 'status' | 'fileId' | 'line' | 'journalId' | 'superseded' | 'batchId' | 'unmatchedJournalId'
 > & {
+  /** Whose journal has its money as long as it fits no payment: a file's, where a transfer has taken the line over since. */
+  readonly unmatchedBatchId: string | null
   /** Of a file that names no transfer: the transfer that has it too takes it over. */
   readonly isLoose: boolean
 }
