@@ -273,9 +273,15 @@ async function carryShares(
   sign: '+' | '-',
 ): Promise<void> {
   const among = (column: string) => `${column} = any ($1)`
+  // Of transfers that their lines name: a cell has very many others.
   await client.query(
-    `update settlement_batches b set moved_paise = b.moved_paise ${sign} (${bookedOfBatch(among)})
-     where (${bookedOfBatch(among)}) <> 0`,
+    `update settlement_batches b set moved_paise = b.moved_paise ${sign} booked.amount
+     from (select b.tenant_id, b.batch_id, (${bookedOfBatch(among)}) as amount from settlement_batches b
+       where b.batch_id in (
+         select l.batch_id from settlement_lines l where ${among('l.tenant_id')}
+         union
+         select l.batch_id from settlement_batch_lines l where ${among('l.of_tenant')})) booked
+     where b.tenant_id = booked.tenant_id and b.batch_id = booked.batch_id and booked.amount <> 0`,
     [tenants],
   )
   await client.query(
