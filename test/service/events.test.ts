@@ -9,6 +9,7 @@ import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { findAssignment } from '@svc/core/payments/find-suspense'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { reverseBatch } from '@svc/core/payments/settlements/reverse-batch'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { revokeApiKey } from '@svc/core/tenants/api-key'
@@ -37,9 +38,8 @@ import { newFirstInvoice } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
-import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
-import { asSuperuser, openService, type TestService } from '../harness/service.ts'
-import { recordSettlement } from '../harness/settlements.ts'
+import { cancel, creditOf, newCode, newCodes, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { asSuperuser, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 
 const DAY_MS = 86_400_000
@@ -85,9 +85,14 @@ async function merchantEvents(): Promise<Json[]> {
   const tooMuch = creditOf(fixed.tr, { amount: 11 })
   payloadOf(await notifyCredit(service.client, tooMuch))
   const { utr } = payloadOf(await notifyCredit(service.client, creditOf(plain.tr, { amount: 3 })))
-  await recordSettlement(service.app.services.commands, 'stf_1', [
-    { utr, line: 1, amountPaise: paise(300n), settledOn: '2026-04-01' },
-  ])
+  const transfer = {
+    batchUtr: newUtr(),
+    valueDate: calendarDay(new Date(), 'Asia/Kolkata'),
+    lines: [{ kind: 'payment', reference: utr, amount: '3.00' }],
+  }
+  const settled = await service.client.notify('/rails/upi/settlements', transfer, RAIL_KEY)
+  const { batchId } = payloadOf(settled)
+  await operatorsOf(service.app.services.commands).open(reverseBatch).run({ batchId, reason: 'wrong file' })
   const stray = payloadOf(await notifyCredit(service.client, creditOf('none', { payeeVpa: merchant.vpa })))
   const { merchantId } = merchant
   const assign = operatorsOf(service.app.services.commands).open(resolveSuspense)
@@ -123,7 +128,7 @@ async function merchantEvents(): Promise<Json[]> {
   await invitedAndReset(merchantId)
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 35)
+  return feedOf(await service.as(merchant), 36)
 }
 
 /** A member who is invited, has a second factor, and loses it. */
