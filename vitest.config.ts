@@ -62,7 +62,8 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,
     fileParallelism: true,
-    maxWorkers: 2,
+    // On two cores: a test waits for its database and for processes as long as it computes.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,
