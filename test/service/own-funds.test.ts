@@ -318,7 +318,7 @@ test('above the limit a second person approves a movement of our funds, and the 
     insert into svc.ledger_transfers select 'trf_forged', 'house', 'jrn_forged', 1, 'escrow_paid', 'bank:house', 'own_funds:house',
       100, 'INR', 'ofm_forged', clock_timestamp() from j`
   await expect(
-    service.app.services.database.operate((tx) => tx.query(statement('forged', forged))),
+    service.app.services.database.operate((tx) => tx.query(statement('forged_movement', forged))),
   ).rejects.toMatchObject({ constraint: expect.stringMatching(/postings_are_counted|own_funds_are_proven/) })
   expect(await brokenIn(service)).toEqual([])
 })

@@ -416,7 +416,7 @@ test('no login makes a transfer REVERSED that is in the books, nor takes back wh
     constraint: 'batches_are_taken_back_whole',
   })
   await expect(
-    service.app.services.database.operate((tx) => tx.query(statement('forged', reversed))),
+    service.app.services.database.operate((tx) => tx.query(statement('forged_reversal', reversed))),
   ).rejects.toMatchObject({ constraint: 'batches_are_taken_back_whole' })
   const journal = (reference: string) => `with j as (
       insert into svc.journals (tenant_id, journal_id, kind, effective_date, reference, legs, at)
