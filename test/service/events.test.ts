@@ -85,14 +85,7 @@ async function merchantEvents(): Promise<Json[]> {
   const tooMuch = creditOf(fixed.tr, { amount: 11 })
   payloadOf(await notifyCredit(service.client, tooMuch))
   const { utr } = payloadOf(await notifyCredit(service.client, creditOf(plain.tr, { amount: 3 })))
-  const transfer = {
-    batchUtr: newUtr(),
-    valueDate: calendarDay(new Date(), 'Asia/Kolkata'),
-    lines: [{ kind: 'payment', reference: utr, amount: '3.00' }],
-  }
-  const settled = await service.client.notify('/rails/upi/settlements', transfer, RAIL_KEY)
-  const { batchId } = payloadOf(settled)
-  await operatorsOf(service.app.services.commands).open(reverseBatch).run({ batchId, reason: 'wrong file' })
+  await settledByMistake(utr)
   const stray = payloadOf(await notifyCredit(service.client, creditOf('none', { payeeVpa: merchant.vpa })))
   const { merchantId } = merchant
   const assign = operatorsOf(service.app.services.commands).open(resolveSuspense)
@@ -129,6 +122,18 @@ async function merchantEvents(): Promise<Json[]> {
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
   return feedOf(await service.as(merchant), 36)
+}
+
+/** A payment that a transfer of the bank settles, which is taken back. */
+async function settledByMistake(utr: string): Promise<void> {
+  const transfer = {
+    batchUtr: newUtr(),
+    valueDate: calendarDay(new Date(), 'Asia/Kolkata'),
+    lines: [{ kind: 'payment', reference: utr, amount: '3.00' }],
+  }
+  const settled = await service.client.notify('/rails/upi/settlements', transfer, RAIL_KEY)
+  const { batchId } = payloadOf(settled)
+  await operatorsOf(service.app.services.commands).open(reverseBatch).run({ batchId, reason: 'wrong file' })
 }
 
 /** A member who is invited, has a second factor, and loses it. */
