@@ -116,7 +116,7 @@ test('a year end empties income and expenses of every tenant on 31 March: the pr
   await payAt(service, near, 1_000, `${ended - 1}-05-15T12:00:00+05:30`)
   const early = await end()
   expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('year_not_ready') })
-  expect(early.stderr).toContain('accrued: 1 payments have no fee entered')
+  expect(early.stderr).toContain('accrued: payments without a fee: 1')
   await accrueDueFees(service.app.services)
   const ofNear = await feesOf(near)
   const ofFar = await earn(far, 500, through)
