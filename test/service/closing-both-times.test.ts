@@ -117,7 +117,7 @@ test('what is not in order is named; it is closed for a reason and, where postin
   const check = await books('close', '--through', through, '--check')
   expect(check.code).toBe(1)
   expect(check.out.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([
-    { item: 'batches', ok: false, count: 1, detail: expect.stringContaining('1 batches') },
+    { item: 'batches', ok: false, count: 1, detail: expect.stringContaining('1 batch is incomplete') },
   ])
   expect(check.out.map(({ item }: { item: string }) => item)).toEqual(
     expect.arrayContaining(['accrued', 'batches', 'statements', 'proof', 'old_lines', 'reconciled']),

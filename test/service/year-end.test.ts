@@ -6,8 +6,10 @@ import { accrueDueFees } from '@svc/core/payments/accrue-fees'
 import { enterYearEnd } from '@svc/core/payments/own-funds/enter-year-end'
 import { formatRupees } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
+import type { ConnectionClass } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openApprovers, sqlOn } from '../harness/approvals.ts'
 import { csvStatement } from '../harness/bank-statements.ts'
 import { runHere } from '../harness/cli.ts'
@@ -17,7 +19,7 @@ import { type Billed, newBilled, payAt, SUPPLIER } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { newUtr } from '../harness/qr-codes.ts'
 import { brokenIn } from '../harness/refunds.ts'
-import { MASTER_KEY, RAIL_KEY, type TestService } from '../harness/service.ts'
+import { MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 const ZONE = 'Asia/Kolkata'
 const today = calendarDay(new Date(), ZONE)
@@ -116,7 +118,7 @@ test('a year end empties income and expenses of every tenant on 31 March: the pr
   await payAt(service, near, 1_000, `${ended - 1}-05-15T12:00:00+05:30`)
   const early = await end()
   expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('year_not_ready') })
-  expect(early.stderr).toContain('accrued: payments without a fee: 1')
+  expect(early.stderr).toContain('accrued: 1 payment has no fee entered')
   await accrueDueFees(service.app.services)
   const ofNear = await feesOf(near)
   const ofFar = await earn(far, 500, through)
@@ -243,6 +245,30 @@ test('one of several at once is entered; a year that is not over, or is none, is
   expect((await end(yearTo(ended + 2))).stderr).toContain('year_not_over')
   expect((await end(`${ended - 1}-27x`)).stderr).toContain('must be a financial year such as 2026-27')
   expect((await end(`${ended - 1}-${String(ended + 1).slice(2)}`)).stderr).toContain('--year')
+})
+
+test('one that is entered while another reads what is open is not entered twice', async () => {
+  await earn(near, 95, `${ended}-02-04`)
+  let meanwhile: (() => Promise<unknown>) | undefined
+  const Waiting = class extends pg.Client {
+    // oxlint-disable-next-line typescript/no-explicit-any -- the driver's own overloads are all served by passing on what came
+    override query(...args: any[]): any {
+      // oxlint-disable-next-line typescript/no-explicit-any -- as above
+      const result: any = super.query(...(args as [string]))
+      if (args[0]?.name !== 'year_open' || !meanwhile) return result
+      const run = meanwhile
+      meanwhile = undefined
+      return (result as Promise<unknown>).then(async (rows) => (await run(), rows))
+    }
+  } as unknown as ConnectionClass
+  const env = { APPROVAL_ABOVE_RUPEES: '1000' }
+  const slow = await openService({ db: service.db, env, Client: Waiting, background: false })
+  onTestFinished(() => slow.close())
+  meanwhile = () => end()
+  const late = operatorsOf(slow.app.services.commands).open(enterYearEnd).run({ year, reason: 'accounts' })
+  await expect(late).rejects.toMatchObject({ code: 'year_end_entered' })
+  expect(meanwhile).toBeUndefined()
+  expect(Object.keys(await resultsThrough(through))).toEqual(['owner_equity'])
 })
 
 test('above the limit a second person approves a year end, and the database takes none without its row', async () => {

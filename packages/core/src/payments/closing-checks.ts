@@ -64,28 +64,41 @@ const UNINVOICED: Counted = statement(
 
 const counted = async (tx: Tx, of: Counted, value: unknown): Promise<bigint> =>
   (await tx.query(of, [value]))[0]!.count
-const unless = (count: bigint, words: string): ClosingProblem | null =>
-  count === 0n ? null : { count: Number(count), detail: `${words}: ${count}` }
+const unless = (count: bigint, one: string, several: string): ClosingProblem | null =>
+  count === 0n ? null : { count: Number(count), detail: `${count} ${count === 1n ? one : several}` }
 
 /** What of payments has to be in order before a period is closed. */
 export const PAYMENT_CLOSING_CHECKS: readonly ClosingCheck[] = [
   {
     item: 'accrued',
-    problem: async (tx, { to }) => unless(await counted(tx, UNACCRUED, to), 'payments without a fee'),
+    problem: async (tx, { to }) =>
+      unless(await counted(tx, UNACCRUED, to), 'payment has no fee entered', 'payments have no fee entered'),
   },
   {
     item: 'batches',
     problem: async (tx, { through }) =>
-      unless(await counted(tx, BATCHES, through), 'batches that are incomplete or differ from the statement'),
+      unless(
+        await counted(tx, BATCHES, through),
+        'batch is incomplete or differs from the statement',
+        'batches are incomplete or differ from the statement',
+      ),
   },
   {
     item: 'invoices',
     problem: async (tx, { through }) =>
-      unless(await counted(tx, UNINVOICED, through), 'journals of fees in no invoice'),
+      unless(
+        await counted(tx, UNINVOICED, through),
+        'journal of fees is in no invoice',
+        'journals of fees are in no invoice',
+      ),
   },
   {
     item: 'old_lines',
     problem: async (tx, { through }) =>
-      unless(await counted(tx, OLD_LINES, through), 'lines without a match for more than 7 days'),
+      unless(
+        await counted(tx, OLD_LINES, through),
+        'line has had no match for more than 7 days',
+        'lines have had no match for more than 7 days',
+      ),
   },
 ]

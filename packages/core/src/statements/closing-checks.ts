@@ -18,7 +18,10 @@ export const STATEMENT_CLOSING_CHECKS: readonly ClosingCheck[] = [
       const count = Number((await tx.query(BEHIND, [through]))[0]!.count)
       return count === 0
         ? null
-        : { count, detail: `bank accounts without a statement of the last day: ${count}` }
+        : {
+            count,
+            detail: `${count} ${count === 1 ? 'bank account has' : 'bank accounts have'} no statement of the last day`,
+          }
     },
   },
   {

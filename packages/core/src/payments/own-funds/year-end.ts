@@ -108,6 +108,8 @@ export function readOpenYear({ config, database }: Tools, year: string): Promise
       if (calendarDay(now, config.BUSINESS_TIME_ZONE) <= through) fail('year_not_over')
       const { to } = businessDay(through, config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE)
       await requireFinished(tx, through, to)
+      // Before what is open: of one that is entered meanwhile the count shows it.
+      const ends = await endsOf(tx, through)
       const found = await tx.query(OPEN, [through, KINDS_OF_A_YEAR])
       if (found.some(({ beforePaise }) => beforePaise !== 0n)) {
         const before = `${Number(through.slice(0, 4)) - 1}${through.slice(4)}`
@@ -116,7 +118,7 @@ export function readOpenYear({ config, database }: Tools, year: string): Promise
         })
       }
       const shares = found.map(({ tenantId, account, paise }) => ({ tenantId, account, paise }))
-      return { through, shares, ends: await endsOf(tx, through), closed: await tx.query(CLOSED, [through]) }
+      return { through, shares, ends, closed: await tx.query(CLOSED, [through]) }
     },
     'read committed',
     undefined,
