@@ -29,7 +29,7 @@ on conflict do nothing;
 create table own_funds_movements (
   tenant_id       text collate "C" not null references tenants check (tenant_id = 'house'),
   movement_id     text collate "C" not null,
-  kind            text not null check (kind in ('SWEEP', 'GST', 'OWNER', 'CAPITAL', 'ESCROW')),
+  kind            text not null check (kind in ('SWEEP', 'GST', 'OWNER', 'CAPITAL', 'ESCROW', 'TDS')),
   -- the bank's, or that of the payment of tax
   reference       text collate "C" not null,
   moved_on        date not null,
@@ -62,8 +62,9 @@ create function require_own_funds_movement() returns trigger
     if not exists (
       select from own_funds_movements m join journals j on j.tenant_id = new.tenant_id and j.journal_id = new.journal_id
       where m.tenant_id = 'house' and m.movement_id = new.object_id and m.reference = j.reference
-        and (new.kind in ('sweep_shared', 'gst_shared') or m.journal_id = new.journal_id)
+        and (new.kind in ('sweep_shared', 'gst_shared', 'tds_shared') or m.journal_id = new.journal_id)
         and m.kind = any (case new.kind when 'own_funds_swept' then array['SWEEP'] when 'sweep_shared' then array['SWEEP']
+          when 'tds_refunded' then array['TDS'] when 'tds_shared' then array['TDS']
           when 'owner_paid' then array['OWNER', 'CAPITAL'] when 'escrow_paid' then array['ESCROW'] else array['GST'] end))
     then
       raise exception 'no movement of our funds has this journal of kind %', new.kind
@@ -72,10 +73,11 @@ create function require_own_funds_movement() returns trigger
     return null;
   end $$;
 create constraint trigger own_funds_are_proven after insert on ledger_transfers deferrable initially deferred for each row
-  when (new.kind in ('own_funds_swept', 'sweep_shared', 'gst_paid', 'gst_shared', 'owner_paid', 'escrow_paid'))
+  when (new.kind in ('own_funds_swept', 'sweep_shared', 'gst_paid', 'gst_shared', 'owner_paid', 'escrow_paid', 'tds_refunded',
+    'tds_shared'))
   execute function require_own_funds_movement();
 
--- As before, with them.
+-- As before, with them, and without transfers that were taken back (0180): no statement shows those.
 create or replace function statement_movements(names text[], ids text[])
   returns table (name text, purpose text, document_id text, amount bigint, settles text, tenant_id text)
   language sql stable
@@ -103,7 +105,7 @@ create or replace function statement_movements(names text[], ids text[])
     -- What it has moved: as the bank states it, else as its lines add up.
     select b.name, case b.rail when 'upi' then 'merchant_escrow' else 'ppi_escrow' end, b.batch_id,
         b.lines_paise + b.remainder_paise, null::text, b.tenant_id
-      from batches b
+      from batches b where b.status <> 'REVERSED'
     union all
     select p.name, 'merchant_escrow', p.payout_id, - p.amount_paise, null, p.merchant_id
       from paid p where p.payout_id = p.id
@@ -154,9 +156,9 @@ insert into posting_rules
 alter table payout_lines drop constraint payout_lines_kind_check;
 alter table payout_lines add constraint payout_lines_kind_check check (
   kind in ('payment', 'refund', 'refund_failed', 'dispute', 'dispute_won', 'opening_balance', 'adjustment_up',
-    'adjustment_down', 'advance_settled', 'advance_reopened', 'credit_note')) not valid;
+    'adjustment_down', 'advance_settled', 'advance_reopened', 'credit_note', 'tds_certificate')) not valid;
 
--- As before, with lines of credit notes.
+-- As before, with lines of credit notes and of certificates of deducted tax (0187).
 create or replace function require_payout_step() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
@@ -184,7 +186,7 @@ create or replace function require_payout_step() returns trigger
         and new.amount_paise = (
           select coalesce(sum(case
             when l.kind in ('payment', 'opening_balance', 'adjustment_up', 'advance_settled', 'refund_failed', 'dispute_won',
-                'credit_note')
+                'credit_note', 'tds_certificate')
               then l.amount_paise else - l.amount_paise end - l.fee_paise - l.cgst_paise - l.sgst_paise - l.igst_paise), 0)
           from payout_lines l where l.merchant_id = new.merchant_id and l.payout_id = new.payout_id and not l.released))
     then

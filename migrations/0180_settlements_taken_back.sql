@@ -195,54 +195,6 @@ create function require_taken_back_journal() returns trigger
 create constraint trigger taken_back_is_reversed after insert on ledger_transfers deferrable initially deferred for each row
   when (new.leg = 1 and new.kind in ('settlement_taken_back', 'taken_back_shared')) execute function require_taken_back_journal();
 
--- As before, without batches that were taken back: no statement shows them.
-create or replace function statement_movements(names text[], ids text[])
-  returns table (name text, purpose text, document_id text, amount bigint, settles text, tenant_id text)
-  language sql stable
-  as $$
-    with n as (select * from unnest(names, ids) as w (name, id)),
-      batches as (
-        select n.name, b.* from n join settlement_batches b on b.tenant_id = 'house' and b.batch_utr = n.name
-        union
-        select n.name, b.* from n join settlement_batches b on b.tenant_id = 'house' and b.batch_id = n.id),
-      paid as (
-        select y.*
-        from (
-          select n.name, n.id, p.* from n join payouts p on p.payout_id = n.id
-          union
-          select n.name, n.id, p.* from n join payouts p on p.run_id = n.id) y
-        where y.status = 'PAID' or y.returned_at is not null or y.paid_late_at is not null),
-      own as (
-        select n.name, m.* from n join own_funds_movements m on m.tenant_id = 'house' and m.reference = n.name
-        union
-        select n.name, m.* from n join own_funds_movements m on m.tenant_id = 'house' and m.movement_id = n.id),
-      refunds as (
-        select n.name, r.* from n join merchant_refunds r on r.utr = n.name
-        union
-        select n.name, r.* from n join merchant_refunds r on r.refund_id = n.id)
-    -- What it has moved: as the bank states it, else as its lines add up.
-    select b.name, case b.rail when 'upi' then 'merchant_escrow' else 'ppi_escrow' end, b.batch_id,
-        b.lines_paise + b.remainder_paise, null::text, b.tenant_id
-      from batches b where b.status <> 'REVERSED'
-    union all
-    select p.name, 'merchant_escrow', p.payout_id, - p.amount_paise, null, p.merchant_id
-      from paid p where p.payout_id = p.id
-    union all
-    select p.name, 'merchant_escrow', p.run_id, - sum(p.amount_paise)::bigint, null, min(p.merchant_id)
-      from paid p where p.run_id = p.id group by p.name, p.run_id
-    union all
-    select o.name, 'merchant_escrow', o.movement_id, o.escrow_paise, null, o.tenant_id from own o where o.escrow_paise <> 0
-    union all
-    select o.name, 'own_funds', o.movement_id, o.own_funds_paise, null, o.tenant_id from own o where o.own_funds_paise <> 0
-    union all
-    -- One that a batch has netted is no transfer of its own.
-    select r.name, 'merchant_escrow', r.refund_id, - r.amount_paise, 'refund', r.merchant_id
-      from refunds r
-      where r.status = 'REFUNDED' and not exists (
-        select from settlement_batch_lines l
-        where l.kind = 'refund' and l.of_tenant = r.merchant_id and l.document_id = r.refund_id)
-  $$;
-
 revoke execute on all functions in schema svc from public;
 grant execute on function legs_of_batch, line_of_batch, batch_is_reversed to svc_service, svc_operator;
 grant execute on function directory_batch_tenants to svc_service;

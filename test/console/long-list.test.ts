@@ -9,8 +9,6 @@ import { Bed, goTo } from './bed.ts'
 /** `LONG_LIST_ROWS=100000` for a run of minutes. */
 const CARDS = Number(process.env['LONG_LIST_ROWS'] ?? 5_000)
 const LONG_TASK_MS = 100
-/** Of a thousand tasks one may have the collector of garbage in it, or the interrupts of a busy machine. */
-const LONG_TASKS_OF = 1_000
 /** Every 250 rows are a request, one after the other, on a machine that does much else. */
 const SCROLL_MS = 600_000
 
@@ -57,7 +55,7 @@ describe.skipIf(!BROWSER)(`a long list in a real browser${without}`, () => {
   }, SCROLL_MS)
 
   test(
-    'it scrolls from the first row to the last with at most one task in a thousand over 100 ms, and the page contains few of its rows',
+    'it scrolls from the first row to the last without a task over 100 ms, and the page contains few of its rows',
     async () => {
       const page = await bed.visit({ at: '/account' })
       await page.evaluate(`localStorage.setItem('svc.console.paging', 'scroll')`)
@@ -84,10 +82,7 @@ describe.skipIf(!BROWSER)(`a long list in a real browser${without}`, () => {
         console.log({ tasks: tasks.length, longestMs: Math.max(...tasks.slice(-200_000)), observed })
       }
       expect(tasks.length).toBeGreaterThan(1_000)
-      const long = tasks.filter((ms) => ms > LONG_TASK_MS)
-      expect(long.length, `of ${tasks.length} tasks: ${long.join(', ')} ms`).toBeLessThanOrEqual(
-        tasks.length / LONG_TASKS_OF,
-      )
+      expect(tasks.filter((ms) => ms > LONG_TASK_MS)).toEqual([])
       for (const key of ['j', 'x']) await page.keyboard.press(key)
       await page.getByText('1 selected').waitFor()
     },

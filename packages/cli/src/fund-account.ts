@@ -1,4 +1,4 @@
-import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
+import { findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { type FundedAccount, findFundedAccount } from '@svc/core/cards/list-onboarded'
 import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
@@ -6,13 +6,13 @@ import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { required } from '@svc/kernel/invariant'
-import { formatRupees, type Paise, readAmount } from '@svc/kernel/money'
-import { valueIn } from '@svc/kernel/reading'
+import { formatRupees, type Paise } from '@svc/kernel/money'
 import type { Command } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { printRecord } from './print.ts'
+import { readPaise } from './read-rupees.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A card account for people. */
@@ -31,7 +31,7 @@ export const shownAccount = (account: FundedAccount) => ({
 
 interface MoveOptions {
   readonly json?: boolean
-  readonly amount: string
+  readonly amount: Paise
   readonly reference: string
   readonly reason: string
 }
@@ -50,15 +50,10 @@ type Enter = (movement: Movement, actor: string, context: CommandContext) => Pro
 /** Enters money that was paid in or out, or requests the approval of a second person; `done`: how the result is called. */
 async function move(
   cardAccountId: string,
-  { amount: text, reference: given, reason, json = false }: MoveOptions,
+  { amount, reference: given, reason, json = false }: MoveOptions,
   done: 'funded' | 'withdrawn',
   enter: Enter,
 ): Promise<void> {
-  const amount = valueIn(readAmount(text))
-  if (!amount || amount > FUNDING_MAX_PAISE)
-    throw new UsageError(
-      `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
-    )
   const reference = enteredReference(given, '--reference')
   const outcome = await withInstallation(async (context) => {
     const { database } = context
@@ -103,7 +98,7 @@ export function addCardAccountMoney(account: Command): void {
   account
     .command('fund <cardAccountId>')
     .description('enter money that the partner paid in for the cards of this account')
-    .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
+    .requiredOption('--amount <rupees>', 'rupees, at most two decimals', readPaise)
     .option('--json', 'print JSON')
     .requiredOption('--reference <reference>', 'the bank’s reference of the payment: entered once')
     .requiredOption('--reason <text>', 'why, for the books')
@@ -116,7 +111,7 @@ export function addCardAccountMoney(account: Command): void {
   account
     .command('withdraw <cardAccountId>')
     .description('enter money that was paid back to the partner, at most what is left on this account')
-    .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
+    .requiredOption('--amount <rupees>', 'rupees, at most two decimals', readPaise)
     .option('--json', 'print JSON')
     .requiredOption('--reference <reference>', 'the bank’s reference of the outgoing transfer: entered once')
     .requiredOption('--reason <text>', 'why, for the books')

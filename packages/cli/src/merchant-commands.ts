@@ -26,6 +26,7 @@ import {
 } from './limit-credential.ts'
 import { addNounList, addNounShow, printNoun } from './noun-commands.ts'
 import { printRecord, printRows } from './print.ts'
+import { noMerchant, noMerchantText } from './require-merchant.ts'
 import { type RollOptions, roll } from './roll-credential.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -34,10 +35,6 @@ interface Json {
 }
 
 const shown = toRecord<Merchant>(merchant, 'operator')
-
-const noMerchant = (merchantId: string): never => {
-  throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc admin merchant list`)
-}
 
 export function addMerchantCommands(program: Command): void {
   const group = program.command('merchant').description('register, list and disable merchants')
@@ -61,7 +58,7 @@ export function addMerchantCommands(program: Command): void {
     id: 'merchantId',
     description: 'show a merchant',
     example: 'svc admin merchant show mer_…',
-    missing: (id) => `There is no merchant ${id}. See them all with: svc admin merchant list`,
+    missing: noMerchantText,
   })
   group
     .command('link <merchantId> [partnerId]')

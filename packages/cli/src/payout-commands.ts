@@ -19,7 +19,7 @@ import { addPayoutScheduleCommand } from './payout-schedule-command.ts'
 import { addPayoutStepCommands } from './payout-steps.ts'
 import { addPayoutTermsCommands } from './payout-terms-commands.ts'
 import { type Printed, printJson, printRows, printTable } from './print.ts'
-import { UsageError } from './usage-error.ts'
+import { noMerchant } from './require-merchant.ts'
 
 interface Json {
   readonly json?: boolean
@@ -127,8 +127,7 @@ async function printStatement(merchantId: string, { date, ...printed }: Statemen
       async (tx) => dailyStatement(tx, merchantId, day, await furthestAhead(tx)),
       'repeatable read',
     )
-    if (!found)
-      throw new UsageError(`There is no merchant ${merchantId}. See them with: svc admin merchant list`)
+    if (!found) return noMerchant(merchantId)
     const shown = statementToWire(found)
     if (printed.json) return printJson({ ...shown, signed: signedStatement(found, keyMaker.keyring) })
     printTable(

@@ -9,7 +9,6 @@ import {
   shownSchedules,
 } from '@svc/core/payments/payout-schedule'
 import { businessDayOf } from '@svc/core/payments/payout-statement'
-import { findMerchant } from '@svc/core/tenants/merchant'
 import { type Paise, paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { type Command, InvalidArgumentError, Option } from 'commander'
@@ -17,6 +16,7 @@ import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { printRows } from './print.ts'
 import { readReason } from './read-reason.ts'
+import { requireMerchant } from './require-merchant.ts'
 import { UsageError } from './usage-error.ts'
 
 const AFTER_MAX = 30
@@ -105,10 +105,7 @@ async function schedule(merchantId: string, { json = false, ...options }: Schedu
     const today = businessDayOf(now, cutOff, zone)
     return context.database.operate(
       async (tx) => {
-        if (!(await findMerchant(tx, merchantId)))
-          throw new UsageError(
-            `There is no merchant ${merchantId}. See them all with: svc admin merchant list`,
-          )
+        await requireMerchant(tx, merchantId)
         if (terms) await setPayoutSchedule(tx, { merchantId, ...terms }, today)
         const bankDays = await readBankDays(tx)
         return (await shownSchedules(tx, merchantId, today)).map((each) => scheduleToWire(each, bankDays))

@@ -10,7 +10,6 @@ import {
   setMerchantFee,
   setPayoutDetails,
 } from '@svc/core/payments/payout-terms'
-import { findMerchant } from '@svc/core/tenants/merchant'
 import { formatRupees, paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import type { Tx } from '@svc/platform/db/database'
@@ -19,6 +18,7 @@ import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { readDay } from './payout-print.ts'
 import { printRecord, printRows } from './print.ts'
+import { requireMerchant } from './require-merchant.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -55,11 +55,6 @@ export function addPayoutTermsCommands(payout: Command): void {
       '\nExample:\n  svc admin payout fee mer_… --percent 1.8 --fixed 2 --from 2026-05-01',
     )
     .action(fee)
-}
-
-async function requireMerchant(tx: Tx, merchantId: string): Promise<void> {
-  if (!(await findMerchant(tx, merchantId)))
-    throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc admin merchant list`)
 }
 
 /** Where the money of a merchant goes and what it costs is changed as money is moved: in an operator's name. */

@@ -1,19 +1,18 @@
-import { FUNDING_MAX_PAISE } from '@svc/core/cards/card-account'
 import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
-import { formatRupees, readAmount } from '@svc/kernel/money'
-import { valueIn } from '@svc/kernel/reading'
+import { formatRupees, type Paise } from '@svc/kernel/money'
 import type { Command } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { printRecord } from './print.ts'
 import { readReason } from './read-reason.ts'
+import { readPaise } from './read-rupees.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Options {
-  readonly amount: string
+  readonly amount: Paise
   readonly reference: string
   readonly reason: string
   readonly writeOff?: boolean
@@ -24,7 +23,7 @@ export function addSettleCommand(books: Command): void {
   books
     .command('settle <accountId>')
     .description('enter that what is open on card exceptions or advances ended outside, at most what is open')
-    .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
+    .requiredOption('--amount <rupees>', 'rupees, at most two decimals', readPaise)
     .requiredOption('--reference <reference>', 'of the bank or network, or of the decision: entered once')
     .requiredOption('--reason <text>', 'why; it is in the journal', readReason)
     .option('--write-off', 'nothing was paid: the amount is given up')
@@ -42,12 +41,7 @@ Examples:
 }
 
 async function settle(accountId: string, { json = false, ...options }: Options): Promise<void> {
-  const { reason } = options
-  const amountPaise = valueIn(readAmount(options.amount))
-  if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
-    throw new UsageError(
-      `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
-    )
+  const { amount: amountPaise, reason } = options
   const reference = enteredReference(options.reference, '--reference')
   const outcome = options.writeOff ? 'WRITTEN_OFF' : 'SETTLED'
   const settled = await withInstallation(async (context) => {

@@ -2,7 +2,6 @@ import { findAssignment, findCredit, listSuspense } from '@svc/core/payments/fin
 import type { Payment } from '@svc/core/payments/payment'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
-import { findMerchant } from '@svc/core/tenants/merchant'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import type { Command } from 'commander'
@@ -12,6 +11,7 @@ import { moneyActor } from './money-actor.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { readReason } from './read-reason.ts'
+import { requireMerchant } from './require-merchant.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -89,8 +89,7 @@ async function resolve(id: string, merchantId: string | null, reason: string, js
   const outcome = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
     const found = await context.database.operate(async (tx) => {
-      if (merchantId !== null && !(await findMerchant(tx, merchantId)))
-        throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc admin merchant list`)
+      if (merchantId !== null) await requireMerchant(tx, merchantId)
       return findCredit(tx, id, canonicalReference(id))
     })
     if (!found) throw new UsageError(`There is no payment ${id}. List them with: svc admin suspense list`)

@@ -11,7 +11,6 @@ import {
   registrationProblems,
   setTaxRegistration,
 } from '@svc/core/payments/tax-registration'
-import { findMerchant } from '@svc/core/tenants/merchant'
 import { formatRupees, type Paise } from '@svc/kernel/money'
 import { taxDocumentPdf } from '@svc/server/statements/tax-document-pdf'
 import { type Command, Option } from 'commander'
@@ -22,6 +21,7 @@ import { type Printed, printJson, printRecord, printTable } from './print.ts'
 import { readMonth } from './read-month.ts'
 import { readReason } from './read-reason.ts'
 import { readPaise } from './read-rupees.ts'
+import { requireMerchant } from './require-merchant.ts'
 import { addTdsCommands } from './tds-commands.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -100,10 +100,7 @@ async function registration(
     const by = isSet ? { actor: await moneyActor(context) } : undefined
     return context.database.operate(
       async (tx) => {
-        if (!(await findMerchant(tx, merchantId)))
-          throw new UsageError(
-            `There is no merchant ${merchantId}. See them all with: svc admin merchant list`,
-          )
+        await requireMerchant(tx, merchantId)
         if (isSet) await setTaxRegistration(tx, merchantId, wanted)
         return findTaxRegistration(tx, merchantId)
       },

@@ -1,3 +1,4 @@
+import { dayAfter, monthEnd } from '@svc/kernel/bank-days'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { type Closing, listClosings } from './closing.ts'
@@ -27,15 +28,16 @@ const FIRST = statement<{ day: string | null }>(
   `select least((select min(created_at) from merchants), (select min(created_at) from partners))::date::text as day`,
 )
 
-const lastDay = (year: number, month: number): string =>
-  new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10)
-
 /** Last days of the months from that of a day until that of another, newest first. */
 function monthsFrom(day: string, today: string): string[] {
-  const [year, month] = today.split('-').map(Number) as [number, number]
-  return Array.from({ length: MONTHS_MAX }, (_, i) => lastDay(year, month - i)).filter(
-    (through) => through >= day,
+  const months: string[] = []
+  for (
+    let through = monthEnd(today);
+    through >= day && months.length < MONTHS_MAX;
+    through = dayAfter(`${through.slice(0, 8)}01`, -1)
   )
+    months.push(through)
+  return months
 }
 
 /**

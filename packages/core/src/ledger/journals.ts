@@ -42,6 +42,23 @@ export const journalOf = (transfer: AnyTransfer, reference: string | null = null
   transfers: [transfer],
 })
 
+/** What a journal moves, all legs together. */
+export const movedBy = ({ transfers }: Journal): bigint =>
+  transfers.reduce((sum, transfer) => sum + amountOf(transfer), 0n)
+
+/** Which of these accounts journals move, that do not exist yet. */
+export function accountsToOpen(
+  accounts: readonly Account[],
+  entered: readonly Journal[],
+  exists: (account: Account) => boolean,
+): Account[] {
+  const moved = new Set(
+    entered.flatMap(({ transfers }) => transfers.flatMap((leg) => [leg.debitAccountId, leg.creditAccountId])),
+  )
+  const opens = accounts.filter((account) => moved.has(account.accountId) && !exists(account))
+  return [...new Map(opens.map((account) => [account.accountId, account])).values()]
+}
+
 const JOURNALS = journals.insertValues([]).length
 // One statement for both tables: each statement of a batch costs as much as several rows. The database makes the balances.
 const SAVE = statement(

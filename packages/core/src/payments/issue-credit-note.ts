@@ -5,6 +5,7 @@ import { calendarDay } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
+import { TURN_LOCK } from '@svc/platform/db/turn'
 import { saveEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
@@ -56,8 +57,6 @@ export interface IssuedCreditNote {
   readonly command: Prepared
 }
 
-// Others wait: numbers have no gaps, and no two give back the same fees.
-const ALONE = statement('credit_note_turn', `select pg_advisory_xact_lock(hashtext('svc ${TURN}'))`)
 const NOTES = statement<Noted>(
   'credit_notes_of_invoice',
   `select ${taxDocuments.columns}, (
@@ -123,7 +122,8 @@ export const issueCreditNote = moneyCommand({
     const { invoice, tenantId } = command!
     const kinds = ['payable', ...ACCRUED.map(([kind]) => kind)] as const
     const [, , notes, last] = await Promise.all([
-      tx.query(ALONE),
+      // Others wait: numbers have no gaps, and no two give back the same fees.
+      tx.query(TURN_LOCK, [TURN]),
       lockAccounts(
         tx,
         kinds.map((kind) => account(kind, tenantId)),

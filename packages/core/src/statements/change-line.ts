@@ -7,12 +7,12 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { RowOf } from '@svc/platform/db/table'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
+import { matchAlone } from '../ledger/match-alone.ts'
 import { ledgerTransfers, type Transfer } from '../ledger/transfers.ts'
 import {
   confirmBatches,
   lockAccounts,
   type MatchTools,
-  matchAlone,
   recordMatches,
   unconfirmBatch,
 } from './match-lines.ts'

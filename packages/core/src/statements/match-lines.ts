@@ -6,6 +6,7 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { accountId } from '../ledger/accounts.ts'
 import type { AccountKind } from '../ledger/chart-of-accounts.ts'
 import { type Journal, journalOf, saveJournals } from '../ledger/journals.ts'
+import { matchAlone } from '../ledger/match-alone.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { findMovements, type Movement, namesOf } from './movements.ts'
 import { type StatementLine, statementLines } from './statement-line.ts'
@@ -13,11 +14,6 @@ import { type StatementLine, statementLines } from './statement-line.ts'
 /** Lines that are matched in one transaction. */
 export const LINES_A_CHUNK = 500
 
-// One matches at a time, so that no movement gets two lines.
-const ALONE = statement(
-  'statement_matching_lock',
-  `select pg_advisory_xact_lock(hashtextextended('statement_lines', 0))`,
-)
 // One that a person resolves at this moment is theirs.
 const OPEN = statement<StatementLine>(
   'statement_lines_open',
@@ -53,9 +49,6 @@ export interface Match {
   readonly movement: Movement
   readonly status: 'MATCHED' | 'DIFFERS'
 }
-
-/** Holds every other process back that matches, until the transaction ends. */
-export const matchAlone = (tx: Pick<Tx, 'query'>): Promise<unknown> => tx.query(ALONE)
 
 /** Marks batches by what statements say of them. */
 export const confirmBatches = (tx: Tx): void => tx.write(CONFIRM)

@@ -5,20 +5,12 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { type Account, account, lockAccounts } from '../../ledger/accounts.ts'
-import { type Journal, saveJournals } from '../../ledger/journals.ts'
+import { accountsToOpen, type Journal, movedBy, saveJournals } from '../../ledger/journals.ts'
 import { moneyCommand } from '../../ledger/money-command.ts'
 import { storedArgs } from '../../ledger/stored-args.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import type { Share } from './movement.ts'
-import {
-  type Balances,
-  balancesOf,
-  journalsOf,
-  type Leg,
-  ofTenants,
-  opensOf,
-  sum,
-} from './movement-journals.ts'
+import { type Balances, balancesOf, journalsOf, type Leg, ofTenants, sum } from './movement-journals.ts'
 import {
   endsOf,
   type OpenYear,
@@ -72,7 +64,7 @@ export const enterYearEnd = moneyCommand({
     moves: ({ command: { reason, shares, through }, journals: [journal] }: EnteredYearEnd) =>
       journal && {
         kind: 'year_end',
-        amountPaise: sum(journal.transfers.map((leg) => ('amountPaise' in leg ? leg.amountPaise : 0n))),
+        amountPaise: movedBy(journal),
         // Without the number of a later one, as the database compares it.
         reference: yearThrough(through),
         facts: {
@@ -171,7 +163,8 @@ function decide({ ends, balances }: State, command: Prepared, now: Date): Entere
     journalId: journals[0]!.journalId,
     createdAt: now,
   }
-  return { yearEnd, journals, opens: opensOf(accountsOf(command), journals, balances), command }
+  const opens = accountsToOpen(accountsOf(command), journals, ({ accountId: id }) => balances.has(id))
+  return { yearEnd, journals, opens, command }
 }
 
 /** What was entered; of a repeat, what the year ends of the year have entered together. */

@@ -9,7 +9,7 @@ import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { type Account, account, lockAccounts } from '../../ledger/accounts.ts'
 import { enteredReference } from '../../ledger/entered-reference.ts'
-import { type Journal, saveJournals } from '../../ledger/journals.ts'
+import { accountsToOpen, type Journal, movedBy, saveJournals } from '../../ledger/journals.ts'
 import { moneyCommand } from '../../ledger/money-command.ts'
 import { implausibleDay } from '../../ledger/plausible-day.ts'
 import { StoredPaise, StoredPaiseOrNone, StoredTextOrNone, storedArgs } from '../../ledger/stored-args.ts'
@@ -25,7 +25,7 @@ import {
   type Share,
   TAX_ACCOUNTS,
 } from './movement.ts'
-import { type Balances, balancesOf, journalsOf, ofTenants, opensOf, planOf } from './movement-journals.ts'
+import { type Balances, balancesOf, journalsOf, ofTenants, planOf } from './movement-journals.ts'
 import { certifiedTax, escrowPaise, gstDue, sharesToSweep } from './shares.ts'
 
 interface State {
@@ -111,10 +111,7 @@ export const moveOwnFunds = moneyCommand({
     moves: ({ journals: [journal], movement, command: { kind, reason } }: MovedOwnFunds) =>
       journal && {
         kind: KIND_OF_JOURNAL[kind],
-        amountPaise: journal.transfers.reduce(
-          (sum, leg) => sum + ('amountPaise' in leg ? leg.amountPaise : 0n),
-          0n,
-        ),
+        amountPaise: movedBy(journal),
         reference: movement.reference,
         facts: {
           kind,
@@ -230,7 +227,7 @@ function decide({ known, count, balances }: State, command: PreparedMovement, no
     journalId: journals[0]!.journalId,
     createdAt: now,
   }
-  const opens = opensOf(accountsOf(command), journals, balances)
+  const opens = accountsToOpen(accountsOf(command), journals, ({ accountId: id }) => balances.has(id))
   return { movement, shares: others, journals, opens, command }
 }
 

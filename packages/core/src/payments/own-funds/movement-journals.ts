@@ -243,22 +243,3 @@ export const balancesOf = (
       return balance === undefined ? [] : [[id, balance] as const]
     }),
   )
-
-/** The accounts of journals that do not exist yet. */
-export function opensOf(
-  accounts: readonly Account[],
-  journals: readonly Journal[],
-  balances: Balances,
-): Account[] {
-  const moved = new Set(
-    journals.flatMap(({ transfers }) =>
-      transfers.flatMap((leg) => [leg.debitAccountId, leg.creditAccountId]),
-    ),
-  )
-  const opens = new Map(
-    accounts
-      .filter(({ accountId: id }) => moved.has(id) && !balances.has(id))
-      .map((each) => [each.accountId, each]),
-  )
-  return [...opens.values()]
-}

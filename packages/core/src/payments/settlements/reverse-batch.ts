@@ -8,7 +8,8 @@ import { statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { type Account, lockAccounts } from '../../ledger/accounts.ts'
-import { type Journal, saveJournals } from '../../ledger/journals.ts'
+import { accountsToOpen, type Journal, saveJournals } from '../../ledger/journals.ts'
+import { matchAlone } from '../../ledger/match-alone.ts'
 import { moneyCommand } from '../../ledger/money-command.ts'
 import { storedArgs } from '../../ledger/stored-args.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
@@ -68,11 +69,6 @@ interface BatchTenant {
 const TENANTS = statement<BatchTenant>(
   'directory_batch_tenants',
   'select tenant_id as "tenantId", is_away as "isAway" from directory_batch_tenants($1) order by tenant_id',
-)
-// No statement is matched meanwhile, which would show it.
-const MATCHING = statement(
-  'settlement_reversal_lock',
-  `select pg_advisory_xact_lock(hashtextextended('statement_lines', 0))`,
 )
 const STORED = statement<Pick<Stored, 'movedPaise' | 'bookedPaise' | 'statementLineId'>>(
   'settlement_batch_to_reverse',
@@ -197,7 +193,8 @@ async function lock(tx: BatchTx, [command]: readonly Prepared[]): Promise<ByTena
   const { batchId } = command!
   // In this order: who holds the accounts of the platform sees what others have recorded.
   const [, balances, [batch], [facts], [whole], tenants, moved, settled] = await Promise.all([
-    tx.query(MATCHING),
+    // No statement is matched meanwhile, which would show it.
+    matchAlone(tx),
     lockAccounts(tx, accountsOf(command!)),
     tx.query(BATCH, [batchId]),
     tx.query(STORED, [batchId]),
@@ -265,7 +262,10 @@ function decide(state: State, command: Prepared, at: Date): ReversedBatch {
       eventId(),
     ),
   )
-  const opens = openedBy(journals, command, state.balances)
+  // The platform may not have had some: what the whole moves is in the books of tenants otherwise.
+  const opens = accountsToOpen(accountsOf(command), journals, ({ accountId: id, tenantId }) =>
+    state.balances.of(tenantId).has(id),
+  )
   return { batch, whole: wholeOf(journals), isRepeat: false, journals, opens, events, command }
 }
 
@@ -285,21 +285,4 @@ function requireReversible(
     fail('settlement_not_reversible', {
       description: `The books have ${formatRupees(bookedPaise)} of ${batchUtr}, and its lines add up to ${formatRupees(linesPaise + remainderPaise)}: svc admin invariants`,
     })
-}
-
-/** Accounts that the platform has not had: what the whole moves is in the books of tenants otherwise. */
-function openedBy(
-  journals: readonly Journal[],
-  command: Prepared,
-  balances: State['balances'],
-): readonly Account[] {
-  const moved = new Set(
-    journals.flatMap(({ transfers }) =>
-      transfers.flatMap(({ debitAccountId, creditAccountId }) => [debitAccountId, creditAccountId]),
-    ),
-  )
-  const opens = accountsOf(command).filter(
-    ({ accountId: id, tenantId }) => moved.has(id) && !balances.of(tenantId).has(id),
-  )
-  return [...new Map(opens.map((each) => [each.accountId, each])).values()]
 }

@@ -1,6 +1,6 @@
 import { formatRupees } from '@svc/kernel/money'
 import { Type } from 'typebox'
-import type { Journal } from '../../ledger/journals.ts'
+import { type Journal, movedBy } from '../../ledger/journals.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import { type SettlementBatch, SettlementRecord, settlementBatchToWire } from './batch.ts'
 import { type Moved, type PostingOf, RAIL_BOOKS, settlementPosting } from './postings.ts'
@@ -68,10 +68,7 @@ export interface TakenBackWhole {
 export const wholeOf = ([whole]: readonly Journal[]): TakenBackWhole | undefined =>
   whole && {
     journalId: whole.journalId,
-    amountPaise: whole.transfers.reduce(
-      (sum, leg) => sum + ('amountPaise' in leg ? leg.amountPaise : 0n),
-      0n,
-    ),
+    amountPaise: movedBy(whole),
   }
 
 /** A transfer that was taken back, as operators see it. */
