@@ -3,7 +3,9 @@ import { newProgram } from '@svc/cli/program'
 import { describeError, wantsJson } from '@svc/cli/report-error'
 import { RemoteError } from '@svc/cli/usage-error'
 import { type Command, CommanderError } from 'commander'
-import { vi } from 'vitest'
+import { expect, vi } from 'vitest'
+import type { Json } from './client.ts'
+import { MASTER_KEY, type TestService } from './service.ts'
 
 export interface Run {
   readonly code: number | null
@@ -60,4 +62,26 @@ export function runHere(args: readonly string[], settings: Readonly<Record<strin
   const mine = turn.then(run)
   turn = mine.catch(() => undefined)
   return mine
+}
+
+interface Printed {
+  readonly code: number | null
+  /** What the command printed as JSON. */
+  readonly out: Json
+  readonly stderr: string
+}
+
+/** `svc admin … --json` on the database of a service: `svc` with what became of it, `done` with what it printed. */
+export function adminCli(on: () => TestService, env: Readonly<Record<string, string>>) {
+  const svc = async (...args: string[]): Promise<Printed> => {
+    const settings = { DATABASE_URL: on().db.url, SVC_MASTER_KEY: MASTER_KEY, ...env }
+    const { code, stdout, stderr } = await runHere(['admin', ...args, '--json'], settings)
+    return { code, out: stdout === '' ? undefined : JSON.parse(stdout), stderr }
+  }
+  const done = async (...args: string[]): Promise<Json> => {
+    const { code, out, stderr } = await svc(...args)
+    expect(code, stderr).toBe(0)
+    return out
+  }
+  return { svc, done }
 }

@@ -10,7 +10,7 @@ import { statement } from '@svc/platform/db/statement'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { byTwo, newReference, openApprovers, sqlOn } from '../harness/approvals.ts'
 import { csvStatement, rupees, type StatedLine } from '../harness/bank-statements.ts'
-import { runHere } from '../harness/cli.ts'
+import { adminCli } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser } from '../harness/console.ts'
 import { type Billed, issueMonth, newBilled, SUPPLIER } from '../harness/invoices.ts'
@@ -18,7 +18,7 @@ import { operatorsOf } from '../harness/operators.ts'
 import { sendPayoutOf } from '../harness/payouts.ts'
 import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { brokenIn } from '../harness/refunds.ts'
-import { MASTER_KEY, RAIL_KEY, type TestService } from '../harness/service.ts'
+import { RAIL_KEY, type TestService } from '../harness/service.ts'
 import { recordSettlement } from '../harness/settlements.ts'
 
 const ZONE = 'Asia/Kolkata'
@@ -44,21 +44,7 @@ afterAll(async () => {
 })
 
 const sql = <T>(text: string, values: unknown[] = []) => sqlOn<T>(service, text, values)
-async function svc(...args: string[]): Promise<{ code: number | null; out: Json; stderr: string }> {
-  const env = {
-    DATABASE_URL: service.db.url,
-    SVC_MASTER_KEY: MASTER_KEY,
-    APPROVAL_ABOVE_RUPEES: '1000',
-    ...SUPPLIER,
-  }
-  const { code, stdout, stderr } = await runHere(['admin', ...args, '--json'], env)
-  return { code, out: stdout === '' ? undefined : JSON.parse(stdout), stderr }
-}
-async function done(...args: string[]): Promise<Json> {
-  const { code, out, stderr } = await svc(...args)
-  expect(code, stderr).toBe(0)
-  return out
-}
+const { svc, done } = adminCli(() => service, { APPROVAL_ABOVE_RUPEES: '1000', ...SUPPLIER })
 const why = ['--reason', 'by letter']
 const sweep = (reference: string, through = today) =>
   svc('books', 'sweep', '--through', through, '--reference', reference, ...why)

@@ -12,14 +12,14 @@ import { openApprovers, sqlOn } from '../harness/approvals.ts'
 import { asLogin } from '../harness/as-login.ts'
 import { csvStatement } from '../harness/bank-statements.ts'
 import { Terminal } from '../harness/card-rail.ts'
-import { runHere } from '../harness/cli.ts'
+import { adminCli } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser } from '../harness/console.ts'
 import { utrOf } from '../harness/disputes.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, notifyRefund, type Shop, shopWith } from '../harness/refunds.ts'
-import { asSuperuser, CARD_RAIL_KEY, MASTER_KEY, RAIL_KEY, type TestService } from '../harness/service.ts'
+import { asSuperuser, CARD_RAIL_KEY, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 /** More than what one person takes back here. */
 const LIMIT = '2000000'
@@ -49,16 +49,7 @@ const tampered = (text: string, values: unknown[] = []) =>
     await db.query('set session_replication_role = origin')
   })
 
-async function svc(...args: string[]): Promise<{ code: number | null; out: Json; stderr: string }> {
-  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, APPROVAL_ABOVE_RUPEES: LIMIT }
-  const { code, stdout, stderr } = await runHere(['admin', ...args, '--json'], env)
-  return { code, out: stdout === '' ? undefined : JSON.parse(stdout), stderr }
-}
-async function done(...args: string[]): Promise<Json> {
-  const { code, out, stderr } = await svc(...args)
-  expect(code, stderr).toBe(0)
-  return out
-}
+const { svc, done } = adminCli(() => service, { APPROVAL_ABOVE_RUPEES: LIMIT })
 const reverse = (id: string) => svc('settlement', 'reverse', id, '--reason', 'wrong file')
 async function refused(id: string, code: string, saying = ''): Promise<void> {
   const before = await balances()

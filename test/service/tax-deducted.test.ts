@@ -10,7 +10,7 @@ import { statement } from '@svc/platform/db/statement'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newReference, openApprovers, sqlOn } from '../harness/approvals.ts'
 import { csvStatement } from '../harness/bank-statements.ts'
-import { runHere } from '../harness/cli.ts'
+import { adminCli } from '../harness/cli.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import type { Browser } from '../harness/console.ts'
 import { newTaxDocument, SUPPLIER } from '../harness/invoices.ts'
@@ -18,7 +18,7 @@ import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
 import { newCode, newUtr } from '../harness/qr-codes.ts'
 import { brokenIn, newShop } from '../harness/refunds.ts'
-import { MASTER_KEY, type TestService } from '../harness/service.ts'
+import { type TestService } from '../harness/service.ts'
 import { recordSettlement } from '../harness/settlements.ts'
 
 const today = calendarDay(new Date(), 'Asia/Kolkata')
@@ -38,16 +38,7 @@ afterAll(async () => {
 })
 
 const sql = <T>(text: string, values: unknown[] = []) => sqlOn<T>(service, text, values)
-async function svc(...args: string[]): Promise<{ code: number | null; out: Json; stderr: string }> {
-  const env = {
-    DATABASE_URL: service.db.url,
-    SVC_MASTER_KEY: MASTER_KEY,
-    APPROVAL_ABOVE_RUPEES: '1000',
-    ...SUPPLIER,
-  }
-  const { code, stdout, stderr } = await runHere(['admin', ...args, '--json'], env)
-  return { code, out: stdout === '' ? undefined : JSON.parse(stdout), stderr }
-}
+const { svc } = adminCli(() => service, { APPROVAL_ABOVE_RUPEES: '1000', ...SUPPLIER })
 const why = ['--reason', 'Form 16A']
 
 interface Charged {

@@ -12,14 +12,14 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openApprovers, sqlOn } from '../harness/approvals.ts'
 import { csvStatement } from '../harness/bank-statements.ts'
-import { runHere } from '../harness/cli.ts'
+import { adminCli } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import type { Browser } from '../harness/console.ts'
 import { type Billed, newBilled, payAt, SUPPLIER } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { newUtr } from '../harness/qr-codes.ts'
 import { brokenIn } from '../harness/refunds.ts'
-import { MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
+import { openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 const ZONE = 'Asia/Kolkata'
 const today = calendarDay(new Date(), ZONE)
@@ -48,21 +48,7 @@ afterAll(async () => {
 })
 
 const sql = <T>(text: string, values: unknown[] = []) => sqlOn<T>(service, text, values)
-async function svc(...args: string[]): Promise<{ code: number | null; out: Json; stderr: string }> {
-  const env = {
-    DATABASE_URL: service.db.url,
-    SVC_MASTER_KEY: MASTER_KEY,
-    APPROVAL_ABOVE_RUPEES: '1000',
-    ...SUPPLIER,
-  }
-  const { code, stdout, stderr } = await runHere(['admin', ...args, '--json'], env)
-  return { code, out: stdout === '' ? undefined : JSON.parse(stdout), stderr }
-}
-async function done(...args: string[]): Promise<Json> {
-  const { code, out, stderr } = await svc(...args)
-  expect(code, stderr).toBe(0)
-  return out
-}
+const { svc, done } = adminCli(() => service, { APPROVAL_ABOVE_RUPEES: '1000', ...SUPPLIER })
 const end = (of = year, ...more: string[]) =>
   svc('books', 'year-end', '--year', of, '--reason', 'accounts', ...more)
 
