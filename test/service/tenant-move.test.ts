@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type CellDatabase, connectCell } from '@svc/app/cells/cell-connection'
 import { companions, type MoveOptions, moveTenant } from '@svc/app/cells/move-tenant'
 import { NOT_REPLICATED, tenantTables } from '@svc/app/cells/moved-tables'
@@ -299,6 +300,39 @@ test(
     expect(left.rows).toEqual([])
     await requireWhole(cells.a)
     await requireWhole(cells.b)
+  },
+  MOVES_MS,
+)
+
+/** How often a mover of this database has begun to wait for a lock, asked from outside until it is this often. */
+async function untilWaited({ db }: TestService, times: number): Promise<void> {
+  const begun = new Set<string>()
+  await asSuperuser('postgres', async (client) => {
+    while (begun.size < times) {
+      const { rows } = await client.query<{ since: string }>(
+        `select query_start::text as since from pg_stat_activity
+         where datname = $1 and application_name = 'svc cells' and wait_event_type = 'Lock'`,
+        [db.database],
+      )
+      for (const { since } of rows) begun.add(since)
+      await sleep(20)
+    }
+  })
+}
+
+test(
+  'a move that waits too long for a lock lets those who serve pass, and goes on',
+  async () => {
+    const { merchantId } = await cells.a.newMerchant()
+    const moved = await asSuperuser(cells.a.db.database, async (client) => {
+      await client.query('begin; lock table svc.tenant_moves in exclusive mode')
+      const moving = move(merchantId, 'a')
+      await untilWaited(cells.a, 2)
+      await client.query('commit')
+      return moving
+    })
+    expect(moved, moved.stderr).toMatchObject({ code: 0 })
+    expect(moved.stderr).toContain('waited too long for a lock')
   },
   MOVES_MS,
 )

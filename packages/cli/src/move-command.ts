@@ -137,7 +137,7 @@ async function carryOut(
     return
   }
   if (abort) {
-    await abortMove(travel)
+    await abortMove(travel, progress)
     return printRecord({ ...facts, aborted: true }, json)
   }
   const directory = await find()

@@ -1,5 +1,6 @@
 import type { CellUrls } from '@svc/contract/cell-settings'
 import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
+import { LOCK_TIMEOUT, sqlState } from '@svc/platform/db/database'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
 import type pg from 'pg'
 
@@ -64,4 +65,23 @@ export async function inTransaction<T>(client: pg.ClientBase, work: () => Promis
     await client.query('rollback').catch(() => undefined)
     throw error
   }
+}
+
+const WAITS_MAX = 5
+
+/**
+ * Does steps that may be repeated again where one waited too long for a lock: who waits for a lock makes those who serve
+ * wait behind it, so this lets them pass and goes on.
+ */
+export async function letOthersPass(
+  report: (line: string) => void,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (let waits = 1; ; waits++)
+    try {
+      return await work()
+    } catch (error) {
+      if (sqlState(error) !== LOCK_TIMEOUT || waits === WAITS_MAX) throw error
+      report('waited too long for a lock that others hold; goes on')
+    }
 }

@@ -1,7 +1,14 @@
 import { sharesOfMovement, sharesOfYearEnd } from '@svc/core/payments/own-funds/reconcile-own-funds'
 import { bookedOfBatch } from '@svc/core/payments/settlements/reconcile-settlements'
 import type pg from 'pg'
-import { type CellDatabase, CellRefused, inTransaction, recordCell, rowsOf } from './cell-connection.ts'
+import {
+  type CellDatabase,
+  CellRefused,
+  inTransaction,
+  letOthersPass,
+  recordCell,
+  rowsOf,
+} from './cell-connection.ts'
 import { differences, obstacles } from './check-move.ts'
 import { endHold, endMoves, Hold, HoldEnded, movesOf, setMoves } from './move-state.ts'
 import { CARRIED, deleteRows, keepReferences } from './moved-tables.ts'
@@ -46,7 +53,10 @@ export async function companions(client: pg.ClientBase, tenantId: string): Promi
  * Moves tenants to another cell while they are served, but for a moment (decision X40). Every step may be broken off and
  * is repeated by another call. Once the previous home knows that the tenants live elsewhere, only this leads on.
  */
-export async function moveTenant(travel: Travel, options: MoveOptions): Promise<void> {
+export const moveTenant = (travel: Travel, options: MoveOptions): Promise<void> =>
+  letOthersPass(options.report, () => moveOnce(travel, options))
+
+async function moveOnce(travel: Travel, options: MoveOptions): Promise<void> {
   const { source, to, tenants } = travel
   const moves = await movesOf(source.client, tenants)
   const arriving = moves.find(({ state }) => state === 'arriving')
@@ -297,7 +307,10 @@ async function carryShares(
 }
 
 /** Ends a move that has not flipped; the tenants stay where they are. */
-export async function abortMove(travel: Travel): Promise<void> {
+export const abortMove = (travel: Travel, report: (line: string) => void): Promise<void> =>
+  letOthersPass(report, () => abortOnce(travel))
+
+async function abortOnce(travel: Travel): Promise<void> {
   const { source, target, tenants, from } = travel
   const moves = await movesOf(source.client, tenants)
   if (moves.some(({ state }) => state === 'moved' || state === 'arriving'))
