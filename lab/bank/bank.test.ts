@@ -19,14 +19,12 @@ import { brokenIn, newShop, notifyRefund } from '../../test/harness/refunds.ts'
 import { MASTER_KEY, openService, RAIL_KEY, type TestService } from '../../test/harness/service.ts'
 import { Chance } from '../simulation/chance.ts'
 import { Bank, type Credit, type Notice, type Till } from './bank.ts'
+import { chargePaise, FEE_BASIS_POINTS, FEE_FIXED_PAISE, sum } from './charges.ts'
 
 const PAYMENTS = Number(process.env['BANK_PAYMENTS'] ?? 400)
 const SEED = Number(process.env['BANK_SEED'] ?? randomInt(2 ** 29))
 const MERCHANTS = 20
 const CALLERS = 32
-const FEE_BASIS_POINTS = 180
-const FEE_FIXED_PAISE = 200
-const GST_BASIS_POINTS = 1_800
 
 interface Shop extends Till {
   readonly client: Client
@@ -133,14 +131,6 @@ async function refundSome(shop: Shop): Promise<number> {
   }
   return refundedPaise
 }
-
-/** What a merchant is charged for a payment: fee and both halves of GST, each rounded half up to the paisa. */
-function chargePaise(amountPaise: number): number {
-  const fee = Math.floor((amountPaise * FEE_BASIS_POINTS + 5_000) / 10_000) + FEE_FIXED_PAISE
-  return fee + 2 * Math.floor((fee * GST_BASIS_POINTS + 10_000) / 20_000)
-}
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
 
 async function payOut({ merchantId }: Shop): Promise<number> {
   const { commands } = service.app.services

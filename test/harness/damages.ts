@@ -30,6 +30,8 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ],
   ['adjustment_journals', 'update payment_adjustments set advanced_paise = 1 where change_paise < 0'],
   ['adjustment_events', `delete from outbox where type = 'payment.adjusted'`],
+  ['bank_statements', 'update bank_statements set closing_paise = closing_paise - 100'],
+  ['bank_statements', 'update bank_statements set opening_paise = opening_paise - 100'],
   ['statement_balances', 'update statement_lines set amount_paise = amount_paise + 1'],
   ['statement_balances', 'update bank_accounts set opening_paise = opening_paise + 1'],
   [
@@ -82,6 +84,8 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
     `update ledger_transfers set credit_account_id = 'bank:house' where kind = 'card_withdrawal'`,
   ],
   ['bank_credit_events', `delete from outbox where type = 'card_account.funded'`],
+  ['settlement_amounts', 'update settlement_batches set net_paise = net_paise - 100'],
+  ['settlement_amounts', 'update settlement_batch_lines set amount_paise = amount_paise - 100'],
   ['settlement_lines', 'update settlement_lines set amount_paise = amount_paise + 1'],
   ['settlement_batches', 'update settlement_batches set lines_paise = lines_paise + 1'],
   [

@@ -1,6 +1,8 @@
+import { statement } from '@svc/platform/db/statement'
 import { type Check, check, subjects } from '../ledger/reconcile.ts'
 
 const LINES = subjects('lines of bank statements', 'statement_lines')
+const STATEMENTS = subjects('bank statements', 'bank_statements')
 const EXPLAINED = subjects(
   'explained lines of bank statements',
   'statement_lines where document_id is not null',
@@ -20,6 +22,32 @@ export const STATEMENT_CHECKS: readonly Check[] = [
          from statement_lines l join bank_accounts b on b.tenant_id = l.tenant_id and b.bank_account_id = l.bank_account_id) l
        where ${chosen('l.line_id')} and l.balance_paise <> coalesce(l.before, l.opening_paise) + l.amount_paise limit 100`,
   ),
+  {
+    check: 'A bank statement opens and closes with the balances that its lines have',
+    of: STATEMENTS,
+    differences: statement(
+      'reconcile_bank_statements',
+      `select s.statement_id as subject, 'opening ' || s.opening_paise || ', before its lines ' || first.before
+         || ', closing ' || s.closing_paise || ', after them ' || last.balance_paise as detail
+       from bank_statements s
+         -- Its last line, which is new unless all of its lines were known.
+         cross join lateral (
+           select l.booked_on, l.place, l.balance_paise from statement_lines l
+           where l.tenant_id = s.tenant_id and l.bank_account_id = s.bank_account_id
+             and (l.statement_id = s.statement_id or s.new_lines = 0 and l.booked_on = s.through and l.place = s.last_place)
+           order by l.booked_on desc, l.place desc limit 1) last
+         cross join lateral (
+           select l.balance_paise - l.amount_paise as before from statement_lines l
+           where l.tenant_id = s.tenant_id and l.bank_account_id = s.bank_account_id
+             and (l.booked_on, l.place) <= (last.booked_on, last.place)
+           order by l.booked_on desc, l.place desc offset s.lines - 1 limit 1) first
+       where s.lines > 0 and (s.opening_paise, s.closing_paise) <> (first.before, last.balance_paise)
+       union all
+       select s.statement_id, 'opening ' || s.opening_paise || ', closing ' || s.closing_paise || ', no lines'
+       from bank_statements s
+       where s.lines = 0 and s.opening_paise <> s.closing_paise limit 100`,
+    ),
+  },
   check(
     'statement_lines',
     EXPLAINED,

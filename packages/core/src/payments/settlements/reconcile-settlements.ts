@@ -70,6 +70,27 @@ export const SETTLEMENT_CHECKS: readonly Check[] = [
     ),
   },
   {
+    check: 'A transfer’s net amount is that of its lines and of what is beyond them',
+    of: BATCHES,
+    differences: statement(
+      'reconcile_settlement_amounts',
+      `select b.batch_id as subject, 'net ' || coalesce(b.net_paise::text, 'not stated') || ', lines ' || b.lines_paise
+         || ', beyond them ' || b.remainder_paise || ', its lines are ' || lines.amount as detail
+       from settlement_batches b cross join lateral (
+         select (select coalesce(sum(l.amount_paise), 0) from settlement_lines l
+           -- A line that fitted nothing at first stays beside that of its merchant.
+           where l.batch_id = b.batch_id and not (l.status = 'UNKNOWN' and exists (
+             select from settlement_lines m where m.utr = l.utr and m.batch_id = l.batch_id and m.status <> 'UNKNOWN')))
+           + (select coalesce(sum(l.amount_paise), 0) from settlement_batch_lines l
+             where l.tenant_id = b.tenant_id and l.batch_id = b.batch_id) as amount) lines
+       where b.is_awaited and b.status <> 'REVERSED' and (
+         b.net_paise <> b.lines_paise + b.remainder_paise
+         -- Lines of tenants that live in another cell now are there.
+         or lines.amount <> b.lines_paise
+           and b.created_at > coalesce((select max(since) from tenant_moves where state = 'moved'), '-infinity')) limit 100`,
+    ),
+  },
+  {
     check: 'A transfer that was taken back has no lines, and nothing of it is in any books',
     of: BATCHES,
     differences: statement(
