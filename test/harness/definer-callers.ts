@@ -77,6 +77,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   directory_notices: ['svc_service'],
   directory_moved: ['svc_service'],
   directory_moves: ['svc_service'],
+  take_back_document: [],
   tenants_away: ['svc_service'],
   directory_merchant_refunds_open: ['svc_service'],
   directory_oauth_clients: ['svc_service', 'svc_operator'],

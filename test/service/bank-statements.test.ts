@@ -286,6 +286,31 @@ test('people resolve, assign, match and unmatch lines; each is posted once, on t
   expect(await brokenIn(service)).toEqual([])
 })
 
+test('what a line was resolved to be is taken back with its journal: the line is open again, and is resolved otherwise', async () => {
+  const { lineId, journalId } = (
+    await sql(
+      `select line_id as "lineId", journal_id as "journalId" from statement_lines where amount_paise = -590`,
+    )
+  )[0]!
+  const spent = (kind: string) =>
+    sql(`select coalesce(sum(-balance), 0)::int as paise from ledger_accounts where kind = $1`, [kind])
+  const before = await proofOf()
+  expect((await svc('statement', 'unmatch', lineId, '--reason', 'a mistake')).stderr).toContain(journalId)
+  const back = ['journal', 'reverse', journalId, '--reason', 'no charge']
+  await done(...back)
+  await done(...back)
+  expect(await spent('rail_charges')).toEqual([{ paise: 0 }])
+  expect(await lineOf('UNMATCHED', '-5.90')).toMatchObject({ lineId, documentId: '' })
+  expect(sumsOf(await proofOf(), 'merchant_escrow')).toEqual({
+    ...sumsOf(before, 'merchant_escrow'),
+    statement_only: '-5.90',
+  })
+  await done('statement', 'resolve', lineId, '--as', 'exception', '--reason', 'the bank does not say')
+  expect(await spent('bank_exceptions')).toEqual([{ paise: 590 }])
+  expect(await proofOf()).toMatchObject({ accounts: before.accounts })
+  expect(await brokenIn(service)).toEqual([])
+})
+
 test('a payout that is paid after its line was imported is matched alone, and the next statement follows the last', async () => {
   const late = await paidMerchant(250)
   const line: StatedLine = { date: day, paise: -250_00, reference: '', narration: `RTGS ${late.payoutId}` }

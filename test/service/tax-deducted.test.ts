@@ -148,7 +148,7 @@ test('a number is entered once for a merchant, from several processes, and all o
 
 test('a refund of the tax office is set against certificates, first ones first, and the statement shows it', async () => {
   const far = await charged(40)
-  expect((await certify(far, 'QWERTYA', '4.00')).code).toBe(0)
+  const { out: certified } = await certify(far, 'QWERTYA', '4.00')
   const refund = (amount: string, reference: string) =>
     svc('tax', 'tds-refund', '--amount', amount, '--reference', reference, ...why)
   const tooMuch = await refund('10.01', newReference())
@@ -168,6 +168,8 @@ test('a refund of the tax office is set against certificates, first ones first, 
   expect(await balance('tds_receivable', far.merchantId)).toBe('-300')
   expect(await balance('tds_receivable', 'house')).toBe('0')
   expect((await refund('7.00', reference)).out).toMatchObject({ isRepeat: true })
+  const refunded = await svc('journal', 'reverse', certified.journalId, '--reason', 'too late')
+  expect(refunded.stderr).toContain('has 3.00, and the reversal takes 4.00 out of it')
   expect((await refund('6.00', reference)).stderr).toContain('own_funds_reference_used')
   const of = ['--purpose', 'own_funds', '--name', 'current', '--number', '50100012345678', '--ifsc']
   const opened = [...of, 'HDFC0000123', '--opening', '0.00', '--from', today]
@@ -199,5 +201,27 @@ test('above the limit a second person approves a certificate, and the database t
   await expect(
     service.app.services.database.operate((tx) => tx.query(statement('forged_certificate', forged))),
   ).rejects.toMatchObject({ constraint: expect.stringMatching(/postings_are_counted|tds_is_certified/) })
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('a certificate entered by mistake is taken back with its journal until a payout has it, and its number is entered again', async () => {
+  const wrong = await charged(30)
+  const { out } = await certify(wrong, 'QWERTYW', '3.00')
+  const back = ['journal', 'reverse', out.journalId, '--reason', 'of another merchant']
+  const [{ journalId: reversal }] = (await svc(...back)).out
+  expect((await svc(...back)).out[0].journalId).toBe(reversal)
+  expect(await balance('payable', wrong.merchantId)).toBe('0')
+  expect(await balance('tds_receivable', wrong.merchantId)).toBe('0')
+  expect((await certify(wrong, 'QWERTYW', '2.00')).out).toMatchObject({ isRepeat: false, amount: '2.00' })
+  // What was taken back counts for nothing.
+  expect((await certify(wrong, 'QWERTYX', '28.01')).stderr).toContain('2.00 is certified of it')
+  const list = (await svc('tax', 'tds-certificates', wrong.merchantId)).out
+  expect(list.map(({ amount, reversedBy }: Json) => [amount, reversedBy])).toEqual([
+    ['2.00', ''],
+    ['3.00', reversal],
+  ])
+  const payoutId = await payOut(wrong.merchantId)
+  const held = await svc('journal', 'reverse', list[0].journalId, '--reason', 'too late')
+  expect(held.stderr).toContain(`in the payout ${payoutId}`)
   expect(await brokenIn(service)).toEqual([])
 })

@@ -58,7 +58,9 @@ export function addStatementCommands(program: Command): void {
       ),
     )
   reasoned(statement.command('unmatch <lineId>'))
-    .description('take the match of a line back, with what it had posted')
+    .description(
+      'take the match of a line back, with what it had posted; what people resolved: svc admin journal reverse',
+    )
     .addHelpText('after', '\nExample:\n  svc admin statement unmatch stl_… --reason "of another payout"')
     .action((lineId: string, { reason, json }: Reasoned) =>
       change(json, (tx, by, context) => unmatchLine(tx, { lineId, by, reason }, matchTools(context))),

@@ -35,7 +35,8 @@ export function addTdsCommands(tax: Command): void {
     .addHelpText(
       'after',
       `
-Fees were deducted whole, so the tax is payable to the merchant: its next payout has it.
+Fees were deducted whole, so the tax is payable to the merchant: its next payout has it. Until then a certificate that was
+entered by mistake is taken back with its journal: svc admin journal reverse <journalId>
 
 Example:
   svc admin tax tds mer_… --certificate QWERTYA --quarter 2026-27-Q1 --amount 40.00 --date 2026-08-14 --reason "Form 16A"`,

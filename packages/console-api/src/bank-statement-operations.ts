@@ -55,6 +55,7 @@ export const StatementLineRecord = record('StatementLine', {
   narration: text(),
   status: Type.Enum([...LINE_STATUSES]),
   documentId: text('The movement in the books that it is; empty for none'),
+  journalId: text('What was posted because of it; empty for nothing'),
   documentName: maybe('In lists: the reference of the transfer, or the merchant of the payout'),
   ageDays: Type.Integer(),
   owner: text('Who is to find out what it is'),

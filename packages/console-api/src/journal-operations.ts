@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { reverseJournal } from '@svc/core/cards/reverse-posting'
-import { findJournal, type JournalWithLegs } from '@svc/core/ledger/reverse-journal'
+import { findJournal, isReversible, type JournalWithLegs } from '@svc/core/ledger/reverse-journal'
 import { rfc3339 } from '@svc/kernel/time'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query, type Services } from '@svc/server/http/operation'
@@ -28,13 +28,15 @@ const JournalDetail = record('JournalDetail', {
   reason: maybe(),
   reverses: maybe('The journal that it takes back'),
   reversedBy: maybe('The journal that takes it back'),
+  isReversible: Type.Boolean({ description: 'Whether a person may take it back' }),
   createdOn: instant,
   legs: Type.Array(TransferRecord, {
     description: 'In their order; each debits one account and credits another',
   }),
 })
 
-function toWire({ journal, legs, reversedBy }: JournalWithLegs, timeZone: string) {
+function toWire(found: JournalWithLegs, timeZone: string) {
+  const { journal, legs, reversedBy } = found
   const { at, effectiveDate, journalId, kind, reason, reference, reverses, tenantId } = journal
   return {
     journalId,
@@ -45,6 +47,7 @@ function toWire({ journal, legs, reversedBy }: JournalWithLegs, timeZone: string
     reason: reason ?? undefined,
     reverses: reverses ?? undefined,
     reversedBy: reversedBy ?? undefined,
+    isReversible: isReversible(found),
     createdOn: rfc3339(at, timeZone),
     legs: legs.map((leg) => transferToWire({ ...leg, effectiveDate, reference }, timeZone)),
   }

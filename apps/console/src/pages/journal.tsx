@@ -49,22 +49,11 @@ export function Journal() {
   )
 }
 
-/** Kinds that operators post. */
-const REVERSIBLE: ReadonlySet<string> = new Set([
-  'card_funding',
-  'card_withdrawal',
-  'opening_balance',
-  'exception_settled',
-  'exception_written_off',
-  'advance_repaid',
-  'advance_written_off',
-])
-
 /** Takes a posting of an operator back; what made another journal also corrects it. */
 function Reverse({ journal }: { readonly journal: Detail }) {
   const { can } = useSession()
   const navigate = useNavigate()
-  if (!REVERSIBLE.has(journal.kind) || journal.reversedBy || !can('finance')) return undefined
+  if (!journal.isReversible || !can('finance')) return undefined
   return (
     <ConfirmAction
       label="Reverse"

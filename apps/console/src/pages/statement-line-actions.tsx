@@ -21,7 +21,6 @@ const pathOfLine = ({ lineId }: Line) => ({ params: { path: { lineId } } })
 
 /** What may be done with a line: what fits nothing is matched or resolved, a match is taken back. */
 export function LineActions({ line }: OfLine) {
-  if (line.status === 'RESOLVED') return undefined
   if (line.status !== 'UNMATCHED') return <Unmatch line={line} />
   return (
     <Group gap={4} wrap="nowrap">
@@ -188,24 +187,33 @@ const Owner = ({ line }: OfLine) => (
   />
 )
 
+/** What was posted for a line that was resolved is a posting like others: above the limit a second person takes it back. */
 const Unmatch = ({ line }: OfLine) => (
   <ConfirmAction
-    label="Take the match back"
+    label={line.status === 'RESOLVED' ? 'Take the resolution back' : 'Take the match back'}
     confirm="Take it back"
     compact
     danger
     withReason
     run={async (reason) => {
-      await responseOf(
-        api.POST('/statement-lines/{lineId}/unmatch', { ...pathOfLine(line), body: { reason } }),
-      )
+      if (line.status !== 'RESOLVED')
+        await responseOf(
+          api.POST('/statement-lines/{lineId}/unmatch', { ...pathOfLine(line), body: { reason } }),
+        )
+      else {
+        const path = { params: { path: { journalId: line.journalId } } }
+        const reversed = await responseOf(
+          api.POST('/ledger/journals/{journalId}/reverse', { ...path, body: { reason } }),
+        )
+        if ('approvalId' in reversed) notifyWaiting(reversed.amount)
+      }
       await changed()
     }}
   >
     <Stated line={line} />
     <Text size="sm" mt="xs">
-      What the match had posted is reversed on the same day. The line waits again, and can be matched
-      otherwise.
+      What was posted because of it is reversed on the same day. The line waits again, and can be matched or
+      resolved otherwise.
     </Text>
   </ConfirmAction>
 )

@@ -163,7 +163,7 @@ const POSTINGS = {
   // Lines of the bank's statements: money of cards that came in or went back, and what people found lines to be.
   funding_settled: [program(...both(['ppi_bank', 'funding_clearing']))],
   statement_resolved: [
-    manual(
+    reversible(
       person(
         ...both(['rail_charges', 'bank']),
         ...both(['gst_input', 'bank']),
@@ -209,7 +209,7 @@ const POSTINGS = {
   owner_paid: [manual(person(...both(['owner_equity', 'own_funds'])))],
   escrow_paid: [manual(person(['bank', 'own_funds']))],
   // Tax that merchants deducted on our fees, and its refund (decision R29).
-  tds_certified: [manual(person(['tds_receivable', 'payable']))],
+  tds_certified: [reversible(person(['tds_receivable', 'payable']))],
   tds_refunded: [manual(person(['own_funds', 'tds_receivable']))],
   tds_shared: [person(...both(['own_funds', 'tds_receivable']))],
   // Income and expenses of a financial year, in the same shape (decision R28).

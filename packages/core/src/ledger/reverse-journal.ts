@@ -23,7 +23,7 @@ export interface JournalWithLegs {
   readonly journal: StoredJournal
   readonly legs: readonly Leg[]
   readonly reversedBy: string | null
-  /** The payout that has this opening balance. */
+  /** The payout that has what it entered: an opening balance or a certificate. */
   readonly payoutId: string | null
 }
 
@@ -52,8 +52,8 @@ const FOUND = statement<StoredJournal & Pick<JournalWithLegs, 'reversedBy' | 'pa
   'journals_to_reverse',
   `select ${journals.columns}, (
      select r.journal_id from journals r where r.tenant_id = j.tenant_id and r.reverses = j.journal_id) as "reversedBy",
-     o.payout_id as "payoutId"
-   from journals j left join opening_balances o on o.tenant_id = j.tenant_id and o.journal_id = j.journal_id
+     payout_of_posting(j.tenant_id, j.journal_id) as "payoutId"
+   from journals j
    where (j.tenant_id, j.journal_id) in (select * from unnest($1::text[], $2::text[]))`,
 )
 const LEGS = statement<Leg>(
@@ -126,6 +126,10 @@ export async function findJournal(tx: Tx, journalId: string): Promise<JournalWit
 export const amountOfJournal = ({ legs }: JournalWithLegs): bigint =>
   legs.reduce((sum, { amount }) => sum + amount, 0n)
 
+/** Whether operators may take this journal back now. */
+export const isReversible = ({ journal: { kind }, payoutId, reversedBy }: JournalWithLegs): boolean =>
+  REVERSIBLE.has(kind) && payoutId === null && reversedBy === null
+
 /** Throws unless operators may take this journal back; the message says how else it is corrected. */
 export function requireReversible({
   journal: { kind },
@@ -133,7 +137,7 @@ export function requireReversible({
 }: Pick<JournalWithLegs, 'journal' | 'payoutId'>): void {
   if (payoutId !== null)
     fail('journal_not_reversible', {
-      description: `The opening balance is in the payout ${payoutId}: cancel it first, as long as it was not sent to the bank`,
+      description: `It is in the payout ${payoutId}: cancel it first, as long as it was not sent to the bank`,
     })
   if (REVERSIBLE.has(kind)) return
   fail('journal_not_reversible', {
@@ -254,8 +258,13 @@ function decide<Facts>(
   if (reversedBy !== null)
     return { reversed, reversalId: reversedBy, made: undefined, event: undefined, command }
   requireReversible(reversed)
-  for (const { creditAccountId, amount, floor } of legs)
-    requireCovered(creditAccountId, amount, floor, balances)
+  for (const { creditAccountId, debitAccountId, amount, floor } of legs) {
+    const balanceOf = (accountId: string): bigint => balances.get(accountId) ?? 0n
+    if (floor !== null) requireCovered(creditAccountId, amount, balanceOf(creditAccountId) - floor)
+    // The tax office has not refunded it.
+    if (debitAccountId.startsWith('tds_receivable:'))
+      requireCovered(debitAccountId, amount, 0n - balanceOf(debitAccountId))
+  }
   const transfers = legs.map((leg, i) => ({
     transferId: transferIds[i]!,
     tenantId,
@@ -276,22 +285,18 @@ function decide<Facts>(
     reason,
     at: now,
     transfers,
+    // The books of the line's day are as if it had not been posted.
+    ...(reversed.journal.kind === 'statement_resolved' && { effectiveDate: reversed.journal.effectiveDate }),
   }
   const event = eventOf(reversed, facts, balances, { eventId, timeZone, createdAt: now })
   return { reversed, reversalId, made, event, command }
 }
 
-/** What the journal credited is taken out again: it must still be there. */
-function requireCovered(
-  accountId: string,
-  amount: bigint,
-  floor: bigint | null,
-  balances: ReadonlyMap<string, bigint>,
-): void {
-  const balance = balances.get(accountId) ?? 0n
-  if (floor === null || balance - amount >= floor) return
+/** What the journal brought to an account is taken out again: it must still be there. */
+function requireCovered(accountId: string, amount: bigint, there: bigint): void {
+  if (there >= amount) return
   const { title } = kindOf(accountId.slice(0, accountId.indexOf(':')) as Account['kind'])
   fail('journal_not_reversible', {
-    description: `The account ${accountId} (${title}) has ${formatRupees(balance)}, and the reversal takes ${formatRupees(amount)} out of it`,
+    description: `The account ${accountId} (${title}) has ${formatRupees(there)}, and the reversal takes ${formatRupees(amount)} out of it`,
   })
 }

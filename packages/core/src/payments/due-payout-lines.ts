@@ -105,7 +105,7 @@ const DUE = statement<Row>(
    union all
    select w.merchant_id, 'tds_certificate', c.certificate_id, c.created_at, c.amount_paise, 0, true, ${NO_FEE}
    from wanted w join tds_certificates c on c.merchant_id = w.merchant_id
-   where ${notIn('tds_certificate', 'c.certificate_id')}
+   where c.reversed_by is null and ${notIn('tds_certificate', 'c.certificate_id')}
    order by "occurredAt", "objectId"`,
 )
 

@@ -91,10 +91,14 @@ const SOURCES = {
       where o.tenant_id = $2 and o.account_id = $1 and o.created_at >= $3 and o.created_at < $4`,
   },
   journal_reversal: {
-    title: 'Opening balances that were reversed',
-    sql: `select count(*), -coalesce(sum(o.amount_paise), 0) from opening_balances o
-        join journals j on j.tenant_id = o.tenant_id and j.journal_id = o.reversed_by
-      where o.tenant_id = $2 and o.account_id = $1 and j.at >= $3 and j.at < $4`,
+    title: 'Opening balances and certificates of tax that were taken back',
+    sql: `select count(*), -coalesce(sum(r.amount_paise), 0) from (
+        select o.tenant_id, o.reversed_by, o.amount_paise from opening_balances o
+        where o.tenant_id = $2 and o.account_id = $1
+        union all
+        select c.merchant_id, c.reversed_by, c.amount_paise from tds_certificates c where c.merchant_id = $2) r
+        join journals j on j.tenant_id = r.tenant_id and j.journal_id = r.reversed_by
+      where j.at >= $3 and j.at < $4`,
   },
   credit_note: {
     title: 'Fees given back by credit notes, with tax',

@@ -18,7 +18,8 @@ export const SUSPENSE_CHECKS: readonly Check[] = [
        from ledger_accounts a cross join lateral (
          select coalesce(sum(p.amount_paise), 0) + (
              select coalesce(sum(case when t.credit_account_id = a.account_id then t.amount else -t.amount end), 0)
-             from ledger_transfers t where t.tenant_id = a.tenant_id and t.kind = 'statement_resolved'
+             from ledger_transfers t where t.tenant_id = a.tenant_id and t.object_id like 'stl\\_%'
+               and t.kind in ('statement_resolved', 'journal_reversal')
                and a.account_id in (t.debit_account_id, t.credit_account_id)) as waiting
          from payments p where p.merchant_id = a.tenant_id and p.status = 'SUSPENSE') p
        where a.kind = 'suspense' and a.balance <> p.waiting and ${chosen('a.account_id')} limit 100`,

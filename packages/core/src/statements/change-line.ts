@@ -101,7 +101,10 @@ export async function unmatchLine(
   await matchAlone(tx)
   const line = await lockLine(tx, lineId)
   if (line.status === 'UNMATCHED') fail('statement_line_not_matched')
-  if (line.status === 'RESOLVED') fail('statement_line_explained')
+  if (line.status === 'RESOLVED')
+    fail('statement_line_explained', {
+      description: `What it was resolved to be is taken back with its journal: svc admin journal reverse ${line.journalId}`,
+    })
   await reversePosted(tx, line, tools)
   tx.write(UNMATCH, [lineId])
   unconfirmBatch(tx, line.documentId!)

@@ -45,7 +45,7 @@ export const DOCUMENT_OF = `case
      'gst_paid', 'gst_shared', 'owner_paid', 'escrow_paid', 'tds_refunded', 'tds_shared') then t.object_id
    when o.kind in ('bank_settlement_reversed', 'taken_back_shared') then coalesce((
      select b.object_id from ledger_transfers b where b.tenant_id = t.tenant_id and b.journal_id = t.object_id limit 1), t.object_id)
-   when o.kind = 'statement_resolved' then o.reference
+   when o.kind = 'statement_resolved' then t.object_id
    else o.journal_id end`
 
 /** The journal whose movement a journal `j` is: a reversal is a part of what it takes back. */
@@ -104,7 +104,7 @@ const BY_ID = statement<Omit<Found, 'name'> & { isFree: boolean }>(
   `with legs as (
      ${legs('j.journal_id = $1')}
      union all
-     ${legs(`j.tenant_id = 'house' and j.kind = 'statement_resolved' and j.reference = $1`)}),
+     ${legs(`j.tenant_id = 'house' and j.kind = 'statement_resolved' and split_part(j.reference, '~', 1) = $1`)}),
    funding as (
      select 'ppi_escrow', j.journal_id, case j.kind when 'card_funding' then t.amount else - t.amount end, 'funding', j.tenant_id
      from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id

@@ -67,7 +67,7 @@ export const STATEMENT_CHECKS: readonly Check[] = [
   check(
     'statement_postings',
     EXPLAINED,
-    'What a line of a bank statement posted has its amount and its day',
+    'What a line of a bank statement posted has its amount and its day, and stands',
     (
       chosen,
     ) => `select l.line_id as subject, 'amount ' || l.amount_paise || ' of ' || l.booked_on || ', posted '
@@ -76,6 +76,7 @@ export const STATEMENT_CHECKS: readonly Check[] = [
          left join journals j on j.tenant_id = l.journal_tenant and j.journal_id = l.journal_id
          left join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
        where ${chosen('l.line_id')} and l.journal_id is not null
-         and (t.amount, j.effective_date) is distinct from (abs(l.amount_paise), l.booked_on) limit 100`,
+         and ((t.amount, j.effective_date) is distinct from (abs(l.amount_paise), l.booked_on)
+           or exists (select from journals r where r.tenant_id = j.tenant_id and r.reverses = j.journal_id)) limit 100`,
   ),
 ]

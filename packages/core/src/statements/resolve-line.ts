@@ -27,6 +27,8 @@ interface Prepared extends ResolveLine, PreparedCommand {
 
 interface State {
   readonly lines: Map<string, StatementLine>
+  /** How often each line was resolved and taken back. */
+  readonly before: ReadonlyMap<string, number>
   readonly balances: Map<string, bigint>
 }
 
@@ -57,6 +59,11 @@ const KINDS = [
 const ACCOUNTS: readonly Account[] = KINDS.map((kind) => account(kind, PLATFORM_TENANT))
 
 const LOCK = statementLines.lock('resolve')
+const BEFORE = statement<{ lineId: string; count: bigint }>(
+  'statement_lines_resolved_before',
+  `select t.object_id as "lineId", count(*) from ledger_transfers t
+   where t.tenant_id = '${PLATFORM_TENANT}' and t.kind = 'statement_resolved' and t.object_id = any ($1) group by t.object_id`,
+)
 const SAVE = statement(
   'statement_lines_resolved',
   `update statement_lines l set status = 'RESOLVED', document_id = l.line_id, resolved_as = w.resolved_as,
@@ -130,14 +137,16 @@ export const resolveLine = moneyCommand({
 })
 
 async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenant<State>> {
-  const [lines, balances] = await Promise.all([
+  const [lines, balances, resolved] = await Promise.all([
     statementLines.lockRows(tx, LOCK, commands),
     lockAccounts(tx, ACCOUNTS),
+    tx.query(BEFORE, [commands.map(({ lineId }) => lineId)]),
   ])
-  return new ByTenant((tenantId) => ({ lines: lines.of(tenantId), balances: balances.of(tenantId) }))
+  const before = new Map(resolved.map(({ lineId, count }) => [lineId, Number(count)]))
+  return new ByTenant((tenantId) => ({ lines: lines.of(tenantId), before, balances: balances.of(tenantId) }))
 }
 
-function decide({ lines, balances }: State, command: Prepared, now: Date): Resolved {
+function decide({ lines, before, balances }: State, command: Prepared, now: Date): Resolved {
   const { lineId, as, reason, transferId } = command
   const line = lines.get(lineId) ?? fail('statement_line_not_found')
   if (line.status === 'RESOLVED' && line.resolvedAs === as) return { line, journal: undefined, command }
@@ -160,6 +169,8 @@ function decide({ lines, balances }: State, command: Prepared, now: Date): Resol
     objectId: lineId,
     createdAt: now,
   }
-  const journal: Journal = { ...journalOf(transfer, lineId), effectiveDate: line.bookedOn, reason }
+  const times = before.get(lineId) ?? 0
+  const name = times === 0 ? lineId : `${lineId}~${times + 1}`
+  const journal: Journal = { ...journalOf(transfer, name), effectiveDate: line.bookedOn, reason }
   return { line: { ...line, status: 'RESOLVED', resolvedAs: as, documentId: lineId }, journal, command }
 }

@@ -85,6 +85,7 @@ export const statementLineToWire = (line: StatementLine, today: string) => ({
   reference: line.reference,
   status: line.status,
   documentId: line.documentId ?? '',
+  journalId: line.journalId ?? '',
   ageDays: daysBetween(line.bookedOn, today),
   owner: line.owner,
   narration: line.narration,

@@ -34,7 +34,7 @@ const TO_SWEEP = statement<Share>(
      select d.merchant_id, - (d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise)
      from tax_documents d where d.kind = 'CREDIT_NOTE' and d.issue_date <= $1::date
      union all
-     select c.merchant_id, - c.amount_paise from tds_certificates c where c.dated_on <= $1::date
+     select c.merchant_id, - c.amount_paise from tds_certificates c where c.reversed_by is null and c.dated_on <= $1::date
      union all
      select tenant_id, - amount from charged where effective_date <= $1::date
      union all

@@ -2,7 +2,7 @@ import { failField } from '@svc/contract/fail-fields'
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { day, instant, paise, type RowOf, table, text } from '@svc/platform/db/table'
+import { day, instant, nullable, paise, type RowOf, table, text } from '@svc/platform/db/table'
 import { lastDayOfYear } from '../own-funds/year-end.ts'
 
 /** Certificates of tax that merchants deducted at source on our fees (decision R29). */
@@ -15,6 +15,8 @@ export const tdsCertificates = table('tds_certificates', 'c', ['merchantId', 'ce
   amountPaise: paise,
   datedOn: day,
   journalId: text,
+  /** The journal that took it back. */
+  reversedBy: nullable(text),
   createdAt: instant,
 })
 export type TdsCertificate = RowOf<typeof tdsCertificates>
@@ -49,5 +51,6 @@ export const tdsCertificateToWire = (certificate: TdsCertificate) => ({
   amount: formatRupees(certificate.amountPaise),
   date: certificate.datedOn,
   journalId: certificate.journalId,
+  reversedBy: certificate.reversedBy ?? '',
   createdOn: certificate.createdAt.toISOString(),
 })

@@ -59,7 +59,7 @@ const FEES = statement<{ fees: bigint }>(
 
 /**
  * Enters that a merchant deducted tax at source on our fees, by its certificate (decision R29). Our fees were deducted
- * whole, so that the tax is payable to the merchant, whose next payout has it. A number is entered once for each merchant.
+ * whole, so that the tax is payable to the merchant, whose next payout has it. A number is entered once for each merchant, and again where it was taken back.
  */
 export const enterTdsCertificate = moneyCommand({
   name: 'enterTdsCertificate',
@@ -132,7 +132,8 @@ export const enterTdsCertificate = moneyCommand({
 
 function decide(state: State, command: Prepared, now: Date): EnteredTdsCertificate {
   const { amountPaise, certificateId, datedOn, merchantId, number, quarter, reason, transferId } = command
-  const known = state.certificates.find((each) => each.number === number)
+  const entries = state.certificates.filter((each) => each.number === number)
+  const known = entries.find(({ reversedBy }) => reversedBy === null)
   if (known) {
     const isSame = known.amountPaise === amountPaise && known.quarter === quarter && known.datedOn === datedOn
     if (!isSame)
@@ -156,7 +157,7 @@ function decide(state: State, command: Prepared, now: Date): EnteredTdsCertifica
         objectId: certificateId,
         createdAt: now,
       },
-      number,
+      entries.length === 0 ? number : `${number}~${entries.length + 1}`,
     ),
     effectiveDate: datedOn,
     reason,
@@ -170,6 +171,7 @@ function decide(state: State, command: Prepared, now: Date): EnteredTdsCertifica
     amountPaise,
     datedOn,
     journalId,
+    reversedBy: null,
     createdAt: now,
   }
   const opens = state.isOpen ? [] : [account('tds_receivable', merchantId)]
@@ -179,7 +181,7 @@ function decide(state: State, command: Prepared, now: Date): EnteredTdsCertifica
 /** All certificates of a financial year together are at most the fees that are invoiced for it. */
 function requireWithinFees({ certificates, feesPaise }: State, { amountPaise, year }: Prepared): void {
   const certified = certificates
-    .filter(({ quarter }) => quarter.startsWith(`${year}-`))
+    .filter(({ quarter, reversedBy }) => reversedBy === null && quarter.startsWith(`${year}-`))
     .reduce((sum, each) => sum + each.amountPaise, 0n)
   if (certified + amountPaise > feesPaise)
     fail('tds_over_fees', {
