@@ -99,16 +99,21 @@ async function differences(): Promise<Record<string, string[]>> {
   return { unknown: utrs('unknown'), differs: utrs('differs'), missing: utrs('missing') }
 }
 
-/** An operator reads the notices that could not be read, and enters what they report. */
-async function assignUnreadable(): Promise<void> {
-  const kept: Json[] = await svc('admin', 'notice', 'list', '--limit', '1000')
+/** An operator reads the notices that were kept: enters what one reports that could not be read, and dismisses the others. */
+async function workThroughKept(): Promise<void> {
   const credits = new Map(bank.of('unreadable').map((credit) => [credit.utr, credit]))
-  for (const { noticeId, utr } of kept) {
-    const credit = credits.get(utr)
-    if (!credit) continue
-    const amount = (credit.amountPaise / 100).toFixed(2)
-    await svc('admin', 'notice', 'assign', noticeId, '--utr', utr, '--amount', amount, '--tr', credit.till.tr)
-    credits.delete(utr)
+  for (;;) {
+    const kept: Json[] = await svc('admin', 'notice', 'list', '--limit', '1000')
+    if (kept.length === 0) break
+    for (const { noticeId, utr } of kept) {
+      const credit = credits.get(utr)
+      if (credit) {
+        const amount = (credit.amountPaise / 100).toFixed(2)
+        const of = ['--utr', utr, '--amount', amount, '--tr', credit.till.tr]
+        await svc('admin', 'notice', 'assign', noticeId, ...of)
+      } else await svc('admin', 'notice', 'dismiss', noticeId, '--reason', 'of another amount than the first')
+      credits.delete(utr)
+    }
   }
   expect(utrsOf([...credits.values()])).toEqual([])
 }
@@ -182,7 +187,7 @@ test(`for ${PAYMENTS} payments of an error-prone bank every difference is detect
   })
 
   await each(bank.found(), send)
-  await assignUnreadable()
+  await workThroughKept()
   expect(await settle(bank.settlementFile(today))).toMatchObject({ matched: absent.length, unknown: 0 })
   expect(await settle(bank.correctingFile(today))).toMatchObject({
     matched: unsettled.length + misbooked.length,

@@ -417,7 +417,9 @@ test('a rupee taken from a row of any column of the database that has money in i
   await dropChecks()
   const columns = await moneyColumns()
   const unseen = new Set<string>()
-  for (let i = 0; i < Math.max(THEFTS, columns.length); i++) {
+  // Each invariant looks at everything: of many payments one theft from each column.
+  const times = PAYMENTS > 1_000 ? 0 : THEFTS
+  for (let i = 0; i < Math.max(times, columns.length); i++) {
     const column = columns[i % columns.length]!
     const giveBack = await stealFrom(column, i)
     const broken = await brokenIn(service)
