@@ -3,7 +3,7 @@ import { contest, httpContender, medianLatency } from './contest.ts'
 import { type Cores, meanCores, whileCounting } from './cores.ts'
 import { closedLoop, type Latency, openLoop } from './load.ts'
 import type { Pair } from './pair.ts'
-import { PEER_OPERATIONS, type PeerOperation, prepareSide } from './peer-operations.ts'
+import { operationsOf, prepareSide } from './peer-operations.ts'
 import { type Measured, showMeasure } from './report.ts'
 import { descendantsOf, residentMb } from './server-process.ts'
 import { WAITS, type Waits, waitsOf } from './waits.ts'
@@ -20,9 +20,6 @@ export interface PeerSetting {
   readonly progress: (text: string) => void
 }
 
-const chosen = ({ only }: PeerSetting): readonly PeerOperation[] =>
-  PEER_OPERATIONS.filter(({ id }) => !only || only.includes(id))
-
 /** `npm run bench -- --peer`: rate, CPU, memory, and latency of both at half the slower one's rate. */
 export async function measurePeer(pair: Pair, setting: PeerSetting): Promise<Measured[]> {
   const sides = new Map([
@@ -30,7 +27,7 @@ export async function measurePeer(pair: Pair, setting: PeerSetting): Promise<Mea
     [PEER, pair.peer],
   ])
   const measured: Measured[] = []
-  for (const operation of chosen(setting)) {
+  for (const operation of operationsOf(setting.only)) {
     const { id, title, aim } = operation
     const contenders = [...sides].map(([name, side]) =>
       httpContender(name, [side.service.pid, side.postmasterPid], () =>
@@ -88,7 +85,7 @@ export interface Tail {
  */
 export async function measureTail(pair: Pair, setting: PeerSetting): Promise<Tail[]> {
   const tails: Tail[] = []
-  for (const operation of chosen(setting)) {
+  for (const operation of operationsOf(setting.only)) {
     const { id, title } = operation
     const full = async (side: Side) => {
       await prepareSide(operation, side)

@@ -1,9 +1,10 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { withSpeed } from '../../scripts/speed.ts'
 import type { PeerSetting, Tail } from './against-peer.ts'
+import type { BusyMerchant } from './busy.ts'
 import type { Setting } from './measures/measure.ts'
 import type { Mixed } from './mixed.ts'
-import { mixedSection, peerChart, peerSection, tailSection } from './peer-pages.ts'
+import { busySection, mixedSection, peerChart, peerSection, tailSection } from './peer-pages.ts'
 import type { Profiled } from './profile.ts'
 import { profileSection } from './profile-pages.ts'
 import { asMarkdown, chart, type Measured, machine, noteLine, ratioLine, ratios } from './report.ts'
@@ -20,6 +21,9 @@ interface StoredMeasures {
 export interface StoredPeer extends Stored {
   readonly setting: Pick<PeerSetting, 'callers' | 'rounds' | 'seconds'>
   readonly measures: readonly Measured[]
+}
+export interface StoredBusy extends StoredPeer {
+  readonly merchant: BusyMerchant
 }
 export interface StoredTail extends Stored {
   readonly setting: Pick<PeerSetting, 'callers' | 'rounds' | 'seconds'>
@@ -42,7 +46,7 @@ const read = async <T>(file: string): Promise<T | undefined> => {
 
 /** Keeps the results of a run, and writes the pages again. */
 export async function storeResults(
-  file: 'results.json' | 'peer.json' | 'tail.json' | 'mixed.json' | 'profile.json',
+  file: 'results.json' | 'peer.json' | 'tail.json' | 'mixed.json' | 'profile.json' | 'busy.json',
   results: object,
 ) {
   const text = JSON.stringify({ machine: machine(), ...results }, null, 1)
@@ -103,6 +107,7 @@ const head = ({ measures }: StoredMeasures): string =>
 export async function writePages(): Promise<void> {
   const stored = await read<StoredMeasures>('results.json')
   const peer = await read<StoredPeer>('peer.json')
+  const busy = await read<StoredBusy>('busy.json')
   const tail = await read<StoredTail>('tail.json')
   const mixed = await read<StoredMixed>('mixed.json')
   const profile = await read<StoredProfile>('profile.json')
@@ -113,6 +118,7 @@ export async function writePages(): Promise<void> {
     await writeFile(new URL('charts/peer.svg', FOLDER), peerChart(peer, tail))
     parts.push(peerSection(peer))
   }
+  if (busy) parts.push(busySection(busy))
   if (tail) parts.push(tailSection(tail))
   if (mixed) parts.push(mixedSection(mixed))
   if (profile) parts.push(profileSection(profile))

@@ -60,8 +60,8 @@ async function install(host: string, port: number, dataDir: string): Promise<Ins
   const root = new pg.Client({ host, port, user: 'postgres', database: 'postgres' })
   await root.connect()
   for (const statement of await guideStatements()) await root.query(statement)
-  // The peer's own login. It names its tenants in its statements only, and is spared row-level security.
-  await root.query(`create role peer_app login bypassrls; grant svc_service to peer_app`)
+  // The peer's own login. It names its tenants in its statements only, is spared row-level security, and enters what rails sign.
+  await root.query(`create role peer_app login bypassrls; grant svc_service, svc_rail to peer_app`)
   await root.end()
   const [masterKey, railKey] = [randomBytes(32).toString('base64'), randomBytes(24).toString('hex')]
   const settings = {

@@ -1,5 +1,5 @@
 import { manyCardId } from '../../test/harness/many-cards.ts'
-import type { Side } from './bed.ts'
+import { MERCHANTS, PAID_CODES, type Side } from './bed.ts'
 import { type Load, requestBytes } from './load.ts'
 import { cancels, creates, credits, prepare } from './measures/durable-commands.ts'
 import { orders } from './measures/encrypted-creation.ts'
@@ -45,7 +45,7 @@ const tokens = (side: Side): Load =>
     side.apiKeys.map((apiKey) => requestBytes('POST', '/api/v0/merchant/token', { 'api-key': apiKey })),
   )
 
-export const PEER_OPERATIONS: readonly PeerOperation[] = [
+const PEER_OPERATIONS: readonly PeerOperation[] = [
   {
     id: 'payment',
     title: 'Accept a payment',
@@ -96,6 +96,47 @@ export const PEER_OPERATIONS: readonly PeerOperation[] = [
     load: ({ lookups }, side) => repeated(side, lookups),
   },
 ]
+
+/**
+ * The busy merchant: the same commands, all on the rows of one tenant, where transactions of one command each wait for
+ * each other. `--only busy`; no part of a run of all.
+ */
+const BUSY_OPERATIONS: readonly PeerOperation[] = [
+  {
+    id: 'busy-payment',
+    title: 'Accept payments of one counter code',
+    aim: 5,
+    isCommand: true,
+    load: (_, side, seconds) => credits(side, seconds, () => BUSY_CODE),
+  },
+  {
+    id: 'busy-card',
+    title: 'Issue gift cards from one account',
+    aim: 5,
+    isCommand: true,
+    load: ({ partners: [partner] }, side, seconds) => {
+      const oneAccount = { ...partner!, cardAccountIds: partner!.cardAccountIds.slice(0, 1) }
+      return orders(side, [oneAccount], ({ sharedKey }) => sharedKey, seconds)
+    },
+  },
+]
+
+/** The code that all pay, of merchant 0. */
+export const BUSY_CODE = 0
+
+/** Codes of all merchants but the busy one, in turn. */
+export const otherCode = (n: number): number => {
+  const code = n % PAID_CODES
+  return code % MERCHANTS === BUSY_CODE % MERCHANTS ? code + 1 : code
+}
+
+/** Those that were named, or whose name begins so (`busy`); without names, all that are no busy merchant's. */
+export const operationsOf = (only: readonly string[] | undefined): readonly PeerOperation[] =>
+  only
+    ? [...PEER_OPERATIONS, ...BUSY_OPERATIONS].filter(({ id }) =>
+        only.some((name) => id === name || id.startsWith(`${name}-`)),
+      )
+    : PEER_OPERATIONS
 
 /** Every phase begins with active codes, no events to number and a clean checkpoint. */
 export const prepareSide = (operation: PeerOperation, side: Side): Promise<void> =>

@@ -1,7 +1,7 @@
 import { PEER, percentiles, SVC, type Tail } from './against-peer.ts'
 import { type Figure, median } from './contest.ts'
 import type { Cores } from './cores.ts'
-import type { StoredMixed, StoredPeer, StoredTail } from './pages.ts'
+import type { StoredBusy, StoredMixed, StoredPeer, StoredTail } from './pages.ts'
 import { escaped, type Measured, ratios, small, whole } from './report.ts'
 import { WAITS } from './waits.ts'
 
@@ -68,6 +68,36 @@ export function peerSection({ machine, setting, measures }: StoredPeer): string 
     ),
     '',
     `Resident memory of the process after all of it: svc ${memoryOf(measures, SVC)}, by hand ${memoryOf(measures, PEER)}.`,
+    '',
+  ].join('\n')
+}
+
+/** One busy merchant, and what the others notice of it. */
+export function busySection({ machine, setting, measures, merchant }: StoredBusy): string {
+  const { callers, rounds, seconds } = setting
+  const { busyPerSecond, othersPerSecond, svc, peer } = merchant
+  const row = (name: string, { alone, beside, worse }: typeof svc) =>
+    `| ${name} | ${percentiles(alone)} | ${percentiles(beside)} | ${worse.toFixed(2)} × |`
+  return [
+    '## One busy merchant',
+    '',
+    `Written by \`npm run bench -- --only busy --write\`. ${machine}. ${callers} callers, ${rounds} rounds of ${seconds} s in turn.`,
+    'All payments are of one counter code, all cards of one account. By hand, each transaction waits for the locks of the',
+    'one before; svc carries out all that wait in one.',
+    '',
+    '| | svc, requests/s | by hand, requests/s | ratio | aim |',
+    '|---|---|---|---|---|',
+    ...rowsOf(measures).map(
+      (each) =>
+        `| ${each.title} | ${rateOf(each.svc)} | ${rateOf(each.peer)} | ${each.ratio.toFixed(2)} × | ${aimOf(each)} |`,
+    ),
+    '',
+    `Payments to all other merchants, ${Math.round(othersPerSecond)} a second, alone and beside ${Math.round(busyPerSecond)} a second of the busy one (aim: p99 ≤ 1.3 ×):`,
+    '',
+    '| | alone, p50 / p99 / p99.9 ms | beside | p99, median of the rounds |',
+    '|---|---|---|---|',
+    row(SVC, svc),
+    row(PEER, peer),
     '',
   ].join('\n')
 }

@@ -4,7 +4,7 @@ import { busyCores, CORES, type Cores, whileCounting } from './cores.ts'
 import { cpuProfile, type Shares } from './cpu-profile.ts'
 import { closedLoop, type Load } from './load.ts'
 import type { Pair } from './pair.ts'
-import { PEER_OPERATIONS, type PeerOperation, prepareSide } from './peer-operations.ts'
+import { operationsOf, type PeerOperation, prepareSide } from './peer-operations.ts'
 import { descendantsOf } from './server-process.ts'
 
 /** Of PostgreSQL's statements, by name. */
@@ -105,7 +105,7 @@ export function ceiling({ svc, peer }: Pick<Profiled, 'svc' | 'peer'>): number {
 export async function measureProfiles(pair: Pair, setting: ProfileSetting): Promise<Profiled[]> {
   await pair.svc.admin.query('create extension if not exists pg_stat_statements')
   const profiles: Profiled[] = []
-  for (const operation of PEER_OPERATIONS.filter(({ id }) => !setting.only || setting.only.includes(id))) {
+  for (const operation of operationsOf(setting.only)) {
     const profiled = await profileOf(operation, pair, setting)
     profiles.push(profiled)
     setting.progress('')

@@ -7,6 +7,7 @@
  *   npm run bench -- --only node-versions          on Node 20, 24 and 26, which a run of all leaves out
  *   npm run bench -- --peer        beside the same operations written by hand; --write keeps the results
  *   npm run bench -- --tail        latency of both at fixed rates; --write keeps the results
+ *   npm run bench -- --only busy   one busy merchant, beside the peer; and what other tenants notice of it
  *   npm run bench -- --mixed       latency of payments beside a bulk job, exports, webhooks and other requests
  *   npm run bench -- --rounds 5 --seconds 4 --callers 16 --cards 100000
  *
@@ -17,6 +18,7 @@
 import { parseArgs } from 'node:util'
 import { measurePeer, measureTail } from './against-peer.ts'
 import { closeBeds, makeBed } from './bed.ts'
+import { measureBusyMerchant } from './busy.ts'
 import { cardAuthorization } from './measures/card-authorization.ts'
 import { fullSearch, singleSearch } from './measures/card-search.ts'
 import { coinLookup } from './measures/coin-lookup.ts'
@@ -33,7 +35,7 @@ import { merchantToken } from './measures/token.ts'
 import { measureMixed, showMixed } from './mixed.ts'
 import { storeMeasure, storeResults } from './pages.ts'
 import { openPair } from './pair.ts'
-import { PEER_OPERATIONS } from './peer-operations.ts'
+import { operationsOf } from './peer-operations.ts'
 import { measureProfiles } from './profile.ts'
 import { machine, ratios, showMeasure } from './report.ts'
 
@@ -83,9 +85,12 @@ if (values.list) {
   process.exit()
 }
 const only = values.only?.split(',')
-const isAgainstPeer = values.peer || values.tail || values.mixed || values.profile
-const known: readonly { readonly id: string }[] = isAgainstPeer ? PEER_OPERATIONS : MEASURES
-const unknown = only?.filter((id) => !known.some((measure) => measure.id === id)) ?? []
+/** `--only busy` alone is beside the peer; with --tail or --profile it names the operations of these. */
+const isBusy = values.only === 'busy' && !values.tail && !values.profile
+const isAgainstPeer = isBusy || values.peer || values.tail || values.mixed || values.profile
+const isKnown = (id: string) =>
+  isAgainstPeer ? operationsOf([id]).length > 0 : MEASURES.some((measure) => measure.id === id)
+const unknown = only?.filter((id) => !isKnown(id)) ?? []
 if (unknown.length > 0) {
   console.error(`There is no measure ${unknown.join(', ')}. --list says what there is.`)
   process.exit(2)
@@ -127,10 +132,14 @@ if (isAgainstPeer) {
   const cards = Number(values.cards ?? 100_000)
   const pair = await openPair(cards, values['peer-pool'], progress, values.profile ? COUNTED : {})
   try {
-    if (values.peer) {
+    if (values.peer || isBusy) {
       const measures = await measurePeer(pair, setting)
       const stored = measures.map((measured) => ({ ...measured, ratios: ratios(measured) }))
       if (isWritten) await storeResults('peer.json', { setting, measures: stored })
+      if (isBusy) {
+        const merchant = await measureBusyMerchant(pair, setting)
+        if (values.write) await storeResults('busy.json', { setting, measures: stored, merchant })
+      }
     }
     if (values.tail) {
       const tails = await measureTail(pair, setting)

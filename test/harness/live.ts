@@ -112,6 +112,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   VAULT_TRANSIT_KEY: 'test/service/vault.test.ts',
   VAULT_CHECK_SECONDS: 'test/service/vault.test.ts',
   CELL_DATABASE_URLS: 'test/service/cells.test.ts',
+  ROLES: 'test/built/roles.test.ts',
+  WORKERS: 'test/built/workers.test.ts',
 }
 
 /** A value for each setting that is not an address of this very installation: where it can be, another than the default. */

@@ -196,7 +196,11 @@ test('missing partitions are reported by /readyz, the metrics and svc admin doct
     const ready = await service.client.get('/readyz')
     expect(ready).toMatchObject({
       status: 200,
-      json: { status: 'ready', warnings: ['The table outbox lacks partitions for the days ahead'] },
+      json: {
+        status: 'ready',
+        roles: ['api', 'jobs', 'console'],
+        warnings: ['The table outbox lacks partitions for the days ahead'],
+      },
     })
     const env = { DATABASE_URL: database.url, SVC_MASTER_KEY: MASTER_KEY }
     const doctor = async () => {
@@ -214,7 +218,10 @@ test('missing partitions are reported by /readyz, the metrics and svc admin doct
     const second = await open()
     onTestFinished(() => second.close())
     await expect.poll(() => gauge(second), { timeout: 30_000 }).toBe('0')
-    expect((await second.client.get('/readyz')).json).toEqual({ status: 'ready' })
+    expect((await second.client.get('/readyz')).json).toEqual({
+      status: 'ready',
+      roles: ['api', 'jobs', 'console'],
+    })
     expect(await partitionsOf(db, 'outbox')).toEqual(partitions)
     expect(await doctor()).toMatchObject([{ status: 'PASS' }])
   })

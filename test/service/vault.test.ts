@@ -36,7 +36,7 @@ const ready = async (): Promise<{ status: number; body: { warnings?: string[] } 
 
 test('the service runs with a master key that Vault has unwrapped', async () => {
   expect(vault.unwrapped).toBeGreaterThan(0)
-  expect(await ready()).toEqual({ status: 200, body: { status: 'ready' } })
+  expect(await ready()).toEqual({ status: 200, body: { status: 'ready', roles: ['api', 'jobs', 'console'] } })
   expect(service.written()).not.toContain(MASTER_KEY)
 })
 
@@ -46,7 +46,7 @@ test('while Vault is `sealed` the service continues; the log and /readyz explain
     'The service runs, but could not start again: Vault does not unwrap the master key: its state is `sealed`; the log has details'
   await expect.poll(ready, { timeout: 60_000 }).toEqual({
     status: 200,
-    body: { status: 'ready', warnings: [why] },
+    body: { status: 'ready', roles: ['api', 'jobs', 'console'], warnings: [why] },
   })
   expect(service.written()).toMatch(/its state is `sealed` \(Vault is sealed\).*"loop":"key_provider"/)
   vault.sealed = false

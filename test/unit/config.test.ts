@@ -1,5 +1,12 @@
 import { inspect } from 'node:util'
-import { type Config, ConfigError, readConfig, SETTINGS } from '@svc/contract/config'
+import {
+  type Config,
+  ConfigError,
+  readConfig,
+  requireOperatorUrlOfRoles,
+  requireRailUrl,
+  SETTINGS,
+} from '@svc/contract/config'
 import { idleMinutes } from '@svc/contract/sign-in-settings'
 import type { Secret } from '@svc/kernel/secret'
 import { expect, test } from 'vitest'
@@ -194,4 +201,55 @@ test('idle sessions of the console end after 15 minutes in live mode and 30 in s
   expect(idleMinutes({ SVC_MODE: 'live' })).toBe(15)
   expect(idleMinutes({ SVC_MODE: 'sandbox' })).toBe(30)
   expect(idleMinutes({ SVC_MODE: 'live', CONSOLE_IDLE_MINUTES: 60 })).toBe(60)
+})
+
+const SPLIT = { ...LIVE, PUBLIC_URL: 'https://pay.example.com' }
+
+test('ROLES are api, jobs and console, in any order, and all of them by default', () => {
+  expect(readConfig({}).ROLES).toEqual(['api', 'jobs', 'console'])
+  expect(readConfig({ ...SPLIT, ROLES: 'console, api,api' }).ROLES).toEqual(['api', 'console'])
+})
+
+test.each([
+  [{ ...SPLIT, ROLES: 'api,worker' }, 'ROLES must be one or more of api, jobs, console, comma-separated'],
+  [{ ...SPLIT, ROLES: ',' }, 'ROLES must be one or more of api, jobs, console, comma-separated'],
+  [{ ROLES: 'api' }, 'ROLES must be api,jobs,console in sandbox mode, which needs all of them'],
+  [{ WORKERS: '2' }, 'WORKERS must be 1 in sandbox mode'],
+  [
+    { ...LIVE, ROLES: 'jobs' },
+    'PUBLIC_URL is needed with ROLES=jobs: callers reach all processes at one address',
+  ],
+  [
+    { ...LIVE, WORKERS: '2' },
+    'PUBLIC_URL is needed with WORKERS=2: callers reach all processes at one address',
+  ],
+  [
+    { ...SPLIT, ROLES: 'jobs', WORKERS: '2' },
+    'WORKERS must be 1 where ROLES is jobs: one process does all of it',
+  ],
+  [
+    { ...SPLIT, ROLES: 'console', CONSOLE: 'off', PORTAL: 'off' },
+    'ROLES must not be console alone where CONSOLE and PORTAL are off',
+  ],
+])('roles and workers that fit nothing are refused (%j)', (settings: Record<string, string>, problem) => {
+  expect(problemsOf(settings)).toEqual([problem])
+})
+
+test.each([
+  [{ ROLES: 'api' }, undefined],
+  [{ ROLES: 'api,jobs' }, undefined],
+  [{ ROLES: 'jobs' }, 'for jobs'],
+  [{ ROLES: 'console' }, 'for the console'],
+  [{ ROLES: 'console', CONSOLE: 'off' }, undefined],
+  [{}, 'for the console'],
+])('in live mode the login of operators is required where roles need it (%j)', (settings, purpose) => {
+  const check = () => requireOperatorUrlOfRoles(readConfig({ ...SPLIT, ...settings }))
+  if (purpose === undefined) expect(check).not.toThrow()
+  else expect(check).toThrow(`DATABASE_OPERATOR_URL is required in live mode ${purpose}`)
+})
+
+test('the login of rails is required only of processes that serve them', () => {
+  const keys = { ...SPLIT, UPI_RAIL_KEYS: 'a-key-of-the-rail-with-more-than-32-characters' }
+  expect(() => requireRailUrl(readConfig({ ...keys, ROLES: 'api' }))).toThrow('DATABASE_RAIL_URL is required')
+  expect(() => requireRailUrl(readConfig({ ...keys, ROLES: 'jobs,console' }))).not.toThrow()
 })

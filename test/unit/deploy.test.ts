@@ -6,9 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { describeError } from '@svc/cli/report-error'
 import { ConfigError, readConfig, SETTINGS } from '@svc/contract/config'
 import { FAILURES } from '@svc/contract/errors'
+import { PROCESS_ROLES } from '@svc/contract/process-settings'
 import { partitionGauges } from '@svc/platform/db/partitions'
 import { countReplicaReads, type Replica } from '@svc/platform/db/replica'
-import { certificateExpiry, clockSkew, openMetrics } from '@svc/platform/metrics'
+import { certificateExpiry, clockSkew, countRoles, openMetrics } from '@svc/platform/metrics'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -29,6 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function metricNames(): Promise<Set<string>> {
   const { registry, text } = openMetrics(new Set())
+  countRoles(registry, PROCESS_ROLES)
   certificateExpiry(registry)
   clockSkew(registry)
   partitionGauges(registry)
@@ -147,6 +149,67 @@ test.each(['compose.yaml', 'compose.three-nodes.yaml'])(
     for (const { name, names } of read) expect(names).toContain(name)
   },
 )
+
+describe('kubernetes', () => {
+  /** Its deployments, each with what it sets, anchors included. */
+  const deployments = () => {
+    const text = textOf('kubernetes/svc.yaml')
+    const [, shared = ''] = /kind: ConfigMap\n([\s\S]*?)\n\n/.exec(text) ?? []
+    const [, operators = ''] = /volumes: &operators\n([\s\S]*?)\n\n/.exec(text) ?? []
+    return text.split(/^ {2}- apiVersion/m).flatMap((item) => {
+      const [, roles] = /name: ROLES, value: ([a-z,]+)/.exec(item) ?? []
+      return roles === undefined
+        ? []
+        : [{ roles, text: `${shared}${item}${item.includes('*operators') ? operators : ''}` }]
+    })
+  }
+
+  test('the deployments have each role once', () => {
+    expect(
+      deployments()
+        .map(({ roles }) => roles)
+        .sort(),
+    ).toEqual([...PROCESS_ROLES].sort())
+  })
+
+  test('each deployment has the secrets that its settings read, which the README creates, and the API no login of operators', () => {
+    const found = [...deployments(), { roles: 'migrate', text: textOf('kubernetes/migrate.yaml') }]
+    for (const { roles, text } of found) {
+      const read = [...text.matchAll(/_FILE(?::|, value:) \/run\/secrets\/([a-z-]+)/g)].map(
+        ([, name]) => name!,
+      )
+      const there = [...text.matchAll(/key: ([a-z-]+), path: \1 /g)].map(([, name]) => name!)
+      expect(read.length, roles).toBeGreaterThan(2)
+      expect(there, roles).toEqual(expect.arrayContaining(read))
+      for (const name of read) expect(textOf('README.md')).toMatch(new RegExp(`> ${name}$`, 'm'))
+      if (roles === 'api') expect(there).not.toContain('database-operator-url')
+    }
+  })
+
+  test.skipIf(!isInstalled('kubectl'))('the manifests are read, and name one another', () => {
+    for (const name of ['svc.yaml', 'migrate.yaml'])
+      writeFileSync(join(folder, name), textOf(`kubernetes/${name}`))
+    writeFileSync(join(folder, 'kustomization.yaml'), 'resources: [svc.yaml, migrate.yaml]\n')
+    const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
+    expect(status, stderr).toBe(0)
+    const objects = stdout.split(/^---$/m)
+    const kinds = objects.map((object) => /^kind: (\w+)$/m.exec(object)![1])
+    expect(kinds.filter((kind) => kind === 'Deployment')).toHaveLength(3)
+    for (const { roles } of deployments()) {
+      const object = objects.find(
+        (each) => each.includes(`name: svc-${roles}\n`) && each.includes('replicas:'),
+      )
+      for (const part of [
+        'terminationGracePeriodSeconds: 40',
+        'path: /readyz',
+        'readOnlyRootFilesystem: true',
+      ])
+        expect([roles, object]).toEqual([roles, expect.stringContaining(part)])
+    }
+    const services = [...stdout.matchAll(/service:\n +name: (\S+)/g)].map(([, name]) => name)
+    expect([...new Set(services)].sort()).toEqual(['svc-api', 'svc-console'])
+  })
+})
 
 test.each(['.gitignore', '.dockerignore'])('%s omits what contains secrets of an installation', (file) => {
   const left = textOf(`../${file}`)

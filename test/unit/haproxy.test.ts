@@ -29,9 +29,9 @@ async function openBalancer(
     .replace('/etc/haproxy/tls.pem', join(folder, 'tls.pem'))
     .replace('bind :8443', `bind 127.0.0.1:${port}`)
     .replace('192.0.2.0/24', networkOfTheBank)
-    .replace(/^ {2}server (svc(\d)) .*\n/gm, (_, name: string, n: string) => {
+    .replace(/^ {2}server (svc(\d)) \S+(.*)\n/gm, (_, name: string, n: string, track: string) => {
       const process = processes[Number(n) - 1]
-      return process ? `  server ${name} 127.0.0.1:${process.port}\n` : ''
+      return process ? `  server ${name} 127.0.0.1:${process.port}${track}\n` : ''
     })
   const file = join(folder, 'haproxy.cfg')
   writeFileSync(file, config)

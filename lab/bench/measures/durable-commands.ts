@@ -41,11 +41,11 @@ export function tokensOf(bed: Side): Promise<string[]> {
 
 const ours = ({ service, postmasterPid }: Side): number[] => [service.pid, postmasterPid]
 
-/** Credits of as many codes as are paid, each with a UTR of its own. */
-export function credits(bed: Side, seconds: number): Load {
+/** Credits, each with a UTR of its own; by default of as many codes as are paid, in turn. */
+export function credits(bed: Side, seconds: number, codeOf = (n: number): number => n % PAID_CODES): Load {
   const run = randomBytes(6).toString('hex')
   const requests = Array.from({ length: Math.ceil(seconds) * NOTICES_PER_SECOND }, (_, n) => {
-    const notice = { utr: `S${run}${n}`, tr: trOf(n % PAID_CODES), amount: 10, payerVpa: 'payer@bank' }
+    const notice = { utr: `S${run}${n}`, tr: trOf(codeOf(n)), amount: 10, payerVpa: 'payer@bank' }
     const body = Buffer.from(JSON.stringify(notice))
     const signature = signNotice(body, bed.railKey, Date.now())
     return requestBytes('POST', '/rails/upi/credits', { ...JSON_BODY, 'x-rail-signature': signature }, body)

@@ -22,4 +22,6 @@ export interface AppOptions {
   /** How connections to the database are made; the simulation gives its own. */
   readonly Client?: ConnectionClass
   readonly tracing?: Tracing | undefined
+  /** Of a worker: what reports the metrics of all of them. */
+  readonly metricsOfAll?: ((own: () => Promise<string>) => () => Promise<string>) | undefined
 }

@@ -1,22 +1,17 @@
+import cluster from 'node:cluster'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AuditAnchors } from '@svc/console-api/audit-anchors'
 import { mountConsole, mountPortal } from '@svc/console-api/mount-pages'
 import { RequestLog } from '@svc/console-api/request-log'
 import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
 import { idMaker } from '@svc/contract/id-kinds'
-import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
+import type { ProcessRole } from '@svc/contract/process-settings'
 import { storeApprovalLimit } from '@svc/core/ledger/approvals'
-import { expireQrCodesLoop } from '@svc/core/qr-codes/expire-qr-codes'
 import { AccessTokens } from '@svc/core/tenants/access-token'
 import { CredentialRefusals } from '@svc/core/tenants/credential-refusals'
 import { CredentialUses } from '@svc/core/tenants/credential-uses'
 import { jweKeys } from '@svc/core/tenants/jwe-keys'
 import { TestClocks } from '@svc/core/tenants/test-clocks'
-import { Deliveries } from '@svc/core/webhooks/deliveries'
-import { growTreesLoop } from '@svc/core/webhooks/grow-trees'
-import { Relay } from '@svc/core/webhooks/relay'
-import { webhookRetentionLoop } from '@svc/core/webhooks/webhook-retention'
 import { inPieces } from '@svc/kernel/ids'
 import { systemClock } from '@svc/kernel/time'
 import { Commands } from '@svc/platform/command'
@@ -31,13 +26,13 @@ import { purgeLoop } from '@svc/platform/db/purge-expired'
 import { countReplicaReads } from '@svc/platform/db/replica'
 import { storeRetention } from '@svc/platform/db/retention'
 import { BoundedWaits, requestLimitMs } from '@svc/platform/deadlines'
-import { openMetrics } from '@svc/platform/metrics'
+import { countRoles, openMetrics } from '@svc/platform/metrics'
 import { authenticators } from '@svc/server/access/authenticate'
 import { apiDocument } from '@svc/server/api-document'
-import { BulkWorker } from '@svc/server/cards/bulk-worker'
 import { mountOperations } from '@svc/server/http/mount'
 import type { Services } from '@svc/server/http/operation'
 import { OverloadLog } from '@svc/server/http/overload-log'
+import { isProbe } from '@svc/server/http/probes'
 import { serveReference } from '@svc/server/http/reference'
 import type { SelfCall } from '@svc/server/http/self-call'
 import { buildServer, type ServerOptions } from '@svc/server/http/server'
@@ -47,12 +42,11 @@ import { railAuthenticator } from '@svc/server/rails/authenticate-rail'
 import { injectFaults } from '@svc/server/sandbox/fault-injection'
 import { ReferenceMaker } from '@svc/server/sandbox/reference-maker'
 import type { ReferenceTenants } from '@svc/server/sandbox/reference-tenants'
-import { UpiSwitch } from '@svc/server/sandbox/upi-switch'
 import { EventStreams } from '@svc/server/webhooks/stream-events'
 import type { FastifyInstance } from 'fastify'
 import type { AppOptions } from './app-options.ts'
 import { HttpCloser } from './close-http.ts'
-import { dueCommandLoops } from './command-loops.ts'
+import { NO_JOBS, openJobs } from './jobs.ts'
 import { listenAddress } from './listen-address.ts'
 import { type Part, startInTurn, stopAll } from './part.ts'
 import { sandboxReference } from './sandbox-reference.ts'
@@ -69,7 +63,8 @@ export class App {
   readonly #essential: readonly Part[]
   readonly #background: readonly Part[]
   readonly #epoch: EpochWatch
-  readonly #partitions: Partitions
+  /** Of a process with jobs. */
+  readonly #partitions: Partitions | undefined
   readonly #keyWatch: KeyProviderWatch
   /** Of a sandbox. */
   readonly #referenceMaker: ReferenceMaker | undefined
@@ -92,64 +87,47 @@ export class App {
     this.#httpCloser = new HttpCloser(this.http)
     if (config.SVC_MODE === 'sandbox') injectFaults(this.http, this.#httpCloser.closing)
 
-    this.#partitions = new Partitions(services)
     this.#keyWatch = new KeyProviderWatch(options.keyProvider, options.masterKeys, services)
-    const purge = purgeLoop(services, config.IDEMPOTENCY_HOURS)
-    const keyringRefresh = keyring.refreshLoop(services)
     const optional = [
       certificateLoop(this.http, services),
       services.testClocks?.loop(services),
       this.#keyWatch.loop,
     ]
-    this.#essential = [purge, keyringRefresh, this.#partitions.loop, ...optional.filter((part) => !!part)]
-
-    const upiSwitch = config.SVC_MODE === 'sandbox' ? [new UpiSwitch(services).loop()] : []
-    const expiries = [expireQrCodesLoop(services), expireCardHoldsLoop(services)]
-    const auditAnchors = new AuditAnchors(services).loop
-    const deliveries = new Deliveries(services)
-    const relay = new Relay(services, () => deliveries.wake()).loop
-    const growTrees = growTreesLoop(services)
-    const webhookRetention = webhookRetentionLoop(services)
-    const commandLoops = [...dueCommandLoops(services), new BulkWorker(services).loop]
-    this.#background = [
-      ...upiSwitch,
-      ...expiries,
-      requestLog.loop,
-      credentialUses.loop,
-      credentialRefusals.loop,
-      auditAnchors,
-      relay,
-      growTrees,
-      deliveries,
-      webhookRetention,
-      ...commandLoops,
+    const hasJobs = this.#does('jobs')
+    if (hasJobs) this.#partitions = new Partitions(services)
+    this.#essential = [
+      ...(this.#partitions ? [purgeLoop(services, config.IDEMPOTENCY_HOURS), this.#partitions.loop] : []),
+      keyring.refreshLoop(services),
+      ...optional.filter((part) => !!part),
     ]
+    const jobs = hasJobs ? openJobs(services) : NO_JOBS
+    // What this very process remembers of its requests.
+    const records = [requestLog.loop, credentialUses.loop, credentialRefusals.loop]
+    this.#background = [...records, ...jobs.all]
 
     this.#epoch = watchEpoch(database, keyring.epoch, services)
     const maker = this.#referenceMaker ? [this.#referenceMaker.loop] : []
     this.#drainSteps = [
-      () => stopAll([...upiSwitch, ...commandLoops, ...maker]),
-      () =>
-        Promise.all([
-          this.#endRequests(),
-          stopAll([...expiries, relay, growTrees, deliveries, webhookRetention]),
-        ]),
+      () => stopAll([...jobs.commands, ...maker]),
+      () => Promise.all([this.#endRequests(), stopAll(jobs.beside)]),
       () => Promise.all([...services.queues.open].map((queue) => queue.drain())),
-      () => stopAll([requestLog.loop, credentialUses.loop, credentialRefusals.loop, auditAnchors]),
+      () => stopAll([...records, ...jobs.last]),
       // Together: on a frozen connection, each of them waits until it is closed.
       () => Promise.all([stopAll([this.#epoch.loop, ...this.#essential]), database.close()]),
     ]
   }
 
   #open(
-    { config, log, clock: base = systemClock, random = inPieces(randomBytes) }: AppOptions,
+    { config, log, clock: base = systemClock, random = inPieces(randomBytes), metricsOfAll }: AppOptions,
     database: Database,
     keyring: Keyring,
   ): ApiServices {
     const testClocks = config.SVC_MODE === 'sandbox' ? new TestClocks(base) : undefined
     const clock = testClocks ?? base
     const open: CommitQueueServices['open'] = new Set()
-    const metrics = openMetrics(open)
+    const own = openMetrics(open)
+    const metrics = metricsOfAll ? { ...own, text: metricsOfAll(own.text) } : own
+    countRoles(metrics.registry, config.ROLES)
     if (database.replica) countReplicaReads(metrics.registry, database.replica)
     const waits = new BoundedWaits()
     const queues: CommitQueueServices = {
@@ -172,7 +150,7 @@ export class App {
       jwes: jweKeys(keyring, database),
       isLeaving: () => this.phase === 'leaving',
       isSettingUp: () => this.phase === 'setting up',
-      warnings: () => [...this.#partitions.warnings, ...this.#keyWatch.warnings],
+      warnings: () => [...(this.#partitions?.warnings ?? []), ...this.#keyWatch.warnings],
       selfCall: (request) => this.#selfCall(request),
     }
     return {
@@ -206,6 +184,7 @@ export class App {
       requestMs,
       durable: config.SVC_MODE === 'live' ? config.REPLICATION : undefined,
       replicaWaitMs: config.DATABASE_READ_WAIT_MS,
+      roles: config.ROLES,
     })
     try {
       const app = new App(options, database, await Keyring.open(database, masterKeys, rsaKey))
@@ -248,17 +227,27 @@ export class App {
   async #mount(): Promise<void> {
     const { config } = this.services
     const isSandbox = config.SVC_MODE === 'sandbox'
-    const operations = OPERATIONS.filter(({ sandboxOnly }) => !sandboxOnly || isSandbox)
-    await serveReference(this.http, operations, {
-      about: apiDocument(config),
-      publicUrl: () => this.#publicUrl,
-      examples: async () => (await import('./examples.ts')).EXAMPLES,
-      ...(isSandbox && sandboxReference(this.services)),
-    })
+    const hasApi = this.#does('api')
+    const operations = OPERATIONS.filter(
+      (operation) => (hasApi || isProbe(operation)) && (!operation.sandboxOnly || isSandbox),
+    )
+    if (hasApi)
+      await serveReference(this.http, operations, {
+        about: apiDocument(config),
+        publicUrl: () => this.#publicUrl,
+        examples: async () => (await import('./examples.ts')).EXAMPLES,
+        ...(isSandbox && sandboxReference(this.services)),
+      })
     mountOperations(this.http, operations, this.#serverOptions)
-    if (config.CONSOLE === 'on') mountConsole(this.http, this.#serverOptions)
-    if (config.PORTAL === 'on') mountPortal(this.http, this.#serverOptions)
+    if (this.#does('console')) {
+      if (config.CONSOLE === 'on') mountConsole(this.http, this.#serverOptions)
+      if (config.PORTAL === 'on') mountPortal(this.http, this.#serverOptions)
+    }
     await this.http.ready()
+  }
+
+  #does(role: ProcessRole): boolean {
+    return this.services.config.ROLES.includes(role)
   }
 
   /** Makes the records of the reference's examples, and replaces those that readers use. */
@@ -272,15 +261,19 @@ export class App {
     return this.#epoch.replaced
   }
 
-  /** Listens; returns the address at which callers reach the service. */
+  /**
+   * Listens; returns the address at which callers reach the service. A worker with jobs alone does not: connections to the
+   * port go to the other workers.
+   */
   async listen(): Promise<string> {
     const { config } = this.services
+    if (cluster.isWorker && config.ROLES.join() === 'jobs') return (this.#publicUrl = config.PUBLIC_URL ?? '')
     const local = await this.http.listen({ host: await listenAddress(config), port: config.PORT })
     this.#publicUrl = config.PUBLIC_URL ?? local.replace('[::]', 'localhost').replace('0.0.0.0', 'localhost')
     return this.#publicUrl
   }
 
-  /** Starts what a listening service does beside requests: it expires, numbers and delivers events, and keeps records. */
+  /** Starts what a listening service does beside requests: its jobs, and the records of its requests. */
   startBackground(): void {
     void startInTurn(this.#background, () => this.phase === 'leaving')
   }

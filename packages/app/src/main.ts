@@ -1,4 +1,5 @@
-import { type Config, readConfig, requireOperatorUrl, requireRailUrl } from '@svc/contract/config'
+import cluster from 'node:cluster'
+import { type Config, readConfig, requireOperatorUrlOfRoles, requireRailUrl } from '@svc/contract/config'
 import { storeApprovalLimitAsOwner } from '@svc/core/ledger/approvals'
 import { type Log, openLog } from '@svc/platform/log'
 import type { Tracing } from '@svc/platform/tracing'
@@ -6,17 +7,39 @@ import { expectListenable } from '@svc/server/http/listening'
 import { openInstallation } from './installation.ts'
 import { listenAddress } from './listen-address.ts'
 import type { End } from './serve-until.ts'
+import { WorkerLink } from './worker-link.ts'
 
 /** Runs the service until a signal ends it. Resolves to the exit code: 0 after an orderly end. */
 export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   const config = readConfig(environment)
   requireRailUrl(config)
-  if (config.CONSOLE === 'on') requireOperatorUrl(config, 'for the console; or set CONSOLE=off')
-  const terminal = process.stdout.isTTY
+  requireOperatorUrlOfRoles(config)
+  const terminal = process.stdout.isTTY && !cluster.isWorker
   // On a terminal people read the banner; only troubles interrupt it, unless they asked for more.
   const log = openLog(terminal && !environment['LOG_LEVEL'] ? 'warn' : config.LOG_LEVEL)
   const signalled = nextSignal(log)
-  await expectListenable({ HOST: await listenAddress(config), PORT: config.PORT })
+  // Of workers, the port is open already.
+  if (!cluster.isWorker) await expectListenable({ HOST: await listenAddress(config), PORT: config.PORT })
+  if (config.WORKERS > 1) {
+    endOnErrors(signalled)
+    return (await import('./workers.ts')).runWorkers(config, log, signalled.signal)
+  }
+  const link = WorkerLink.open()
+  try {
+    return await serveOnDatabase(config, { log, terminal, signalled, link })
+  } finally {
+    link?.close()
+  }
+}
+
+interface Serving {
+  readonly log: Log
+  readonly terminal: boolean
+  readonly signalled: Signalled
+  readonly link: WorkerLink | undefined
+}
+
+async function serveOnDatabase(config: Config, { log, terminal, signalled, link }: Serving): Promise<number> {
   // The database server starts while the rest of the program is read: each takes a third of a second.
   const opening = openInstallation(config, log, (message) =>
     terminal ? console.log(`  ${message} …`) : log.info(message),
@@ -29,12 +52,16 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   try {
     // Live mode serves without the owner's login: there `svc admin migrate` stores it.
     if (config.SVC_MODE === 'sandbox') await storeApprovalLimitAsOwner(installation.address, config)
-    process.on('uncaughtException', signalled.crash)
-    process.on('unhandledRejection', signalled.crash)
-    return await serveUntil(signalled.signal, { config, installation, log, terminal, tracing })
+    endOnErrors(signalled)
+    return await serveUntil(signalled.signal, { config, installation, log, terminal, tracing, link })
   } finally {
     await Promise.all([installation.release(), tracing?.close(LAST_EXPORT_MS)])
   }
+}
+
+function endOnErrors({ crash }: Signalled): void {
+  process.on('uncaughtException', crash)
+  process.on('unhandledRejection', crash)
 }
 
 /** How long the last traces may take to be sent. */
@@ -47,6 +74,11 @@ async function tracingOf(config: Config): Promise<Tracing | undefined> {
   return (await import('@svc/platform/opentelemetry')).openTracing(config, endpoint)
 }
 
+interface Signalled {
+  readonly signal: Promise<End>
+  readonly crash: (error: unknown) => void
+}
+
 /** Ctrl-C comes twice under npm: from the terminal, and from npm, which forwards its own (`@npmcli/run-script`). */
 const SAME_SIGNAL_MS = 1_000
 
@@ -54,7 +86,7 @@ const SAME_SIGNAL_MS = 1_000
  * The first SIGTERM, SIGINT, SIGHUP or unhandled error starts an orderly end. During it, further errors are logged;
  * another SIGTERM or SIGINT ends the process at once.
  */
-function nextSignal(log: Log): { signal: Promise<End>; crash: (error: unknown) => void } {
+function nextSignal(log: Log): Signalled {
   let ending = false
   let resolveSignal: (end: End) => void = () => undefined
   const signal = new Promise<End>((resolve) => (resolveSignal = resolve))

@@ -10,6 +10,7 @@ import { prepareReferenceTenants } from '@svc/server/sandbox/reference-tenants'
 import { type SandboxFile, sandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { App } from './app.ts'
 import type { Installation } from './installation.ts'
+import type { WorkerLink } from './worker-link.ts'
 
 /** Why a service comes to its end. */
 export interface End {
@@ -26,19 +27,21 @@ interface Start {
   readonly log: Log
   readonly terminal: boolean
   readonly tracing: Tracing | undefined
+  /** Of a worker. */
+  readonly link: WorkerLink | undefined
 }
 
 /** Serves, on a database that is ready, until the end comes. Resolves to the exit code. */
 export async function serveUntil(
   ending: Promise<End>,
-  { config, installation, log, terminal, tracing }: Start,
+  { config, installation, log, terminal, tracing, link }: Start,
 ): Promise<number> {
   let settings = config
   // For the database that was new at the start; data that comes in its place gets a key of its own.
   let { rsaKey } = installation
   // The first time is counted from the start of the process.
   for (let startedAtMs = 0; ; startedAtMs = performance.now()) {
-    const app = await openApp(settings, { ...installation, rsaKey }, log, tracing)
+    const app = await openApp(settings, { ...installation, rsaKey }, { log, tracing, link })
     rsaKey = undefined
     try {
       const isSandbox = config.SVC_MODE === 'sandbox'
@@ -47,13 +50,15 @@ export async function serveUntil(
       const demo = isSandbox ? await prepareDemo(app.services, keyMaker(app)) : undefined
       if (isSandbox) await app.keepExamples(await prepareReferenceTenants(app.services, keyMaker(app)))
       app.phase = 'serving'
+      link?.ready()
       logStarted(log, terminal, { config, baseUrl, installation, demo, startedAtMs })
       const end = await Promise.race([ending, app.replaced().then(() => REPLACED)])
       if (end === REPLACED) log.warn('the data was replaced by a restore; beginning again on it')
       else if (end.error) log.fatal({ err: end.error }, 'an unhandled error; shutting down')
       else log.info({ signal: end.name }, 'draining: no new requests, accepted ones are completed')
       // The next one listens where callers know the service.
-      settings = { ...config, PORT: (app.http.server.address() as AddressInfo).port }
+      const listening = app.http.server.address() as AddressInfo | null
+      settings = { ...config, PORT: listening?.port ?? config.PORT }
       const inTime = await drained(app, config, log)
       if (end !== REPLACED) return inTime && !end.error ? 0 : 1
     } catch (error) {
@@ -66,10 +71,18 @@ export async function serveUntil(
 const openApp = (
   config: Config,
   { address, masterKeys, keyProvider, rsaKey }: Installation,
-  log: Log,
-  tracing: Tracing | undefined,
+  { log, tracing, link }: Pick<Start, 'log' | 'tracing' | 'link'>,
 ): Promise<App> =>
-  App.open({ config, address, masterKeys, keyProvider, log, tracing, ...(rsaKey && { rsaKey }) })
+  App.open({
+    config,
+    address,
+    masterKeys,
+    keyProvider,
+    log,
+    tracing,
+    ...(rsaKey && { rsaKey }),
+    metricsOfAll: link && ((own) => link.metricsOfAll(own)),
+  })
 
 export const keyMaker = ({ services: { keyring, random, config } }: App) =>
   ({ keyring, random, mode: config.SVC_MODE === 'live' ? 'live' : 'test' }) as const
@@ -105,8 +118,8 @@ function logStarted(
         baseUrl,
         database: installation.database,
         mode: config.SVC_MODE,
-        hasConsole: config.CONSOLE === 'on',
-        hasPortal: config.PORTAL === 'on',
+        hasConsole: config.CONSOLE === 'on' && config.ROLES.includes('console'),
+        hasPortal: config.PORTAL === 'on' && config.ROLES.includes('console'),
         demo,
         file,
         tookMs,
@@ -117,6 +130,7 @@ function logStarted(
       {
         baseUrl,
         mode: config.SVC_MODE,
+        roles: config.ROLES,
         database: installation.database,
         tookMs,
         ...(demo && { sandboxFile: file }),

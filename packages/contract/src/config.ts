@@ -6,6 +6,7 @@ import { CONSOLE_SETTINGS } from './console-settings.ts'
 import { type Environment, givenSecret, isGiven } from './given-secret.ts'
 import { INTERPRETATION_SETTINGS } from './interpretations.ts'
 import { PAYOUT_SETTINGS } from './payout-settings.ts'
+import { PROCESS_SETTINGS, processErrors } from './process-settings.ts'
 import {
   adapters,
   address,
@@ -41,6 +42,7 @@ export const SETTINGS = {
   ),
   HOST: text('127.0.0.1', 'Address to listen on.'),
   PORT: whole(8080, 0, 65_535, 'Port to listen on; 0 takes a free one.'),
+  ...PROCESS_SETTINGS,
   PUBLIC_URL: address(
     ['http:', 'https:'],
     'Address at which callers reach the service, also the issuer of its tokens: the same for all processes of one installation. In live mode `https:`, but for this very machine. By default made from `HOST` and `PORT`.',
@@ -282,23 +284,34 @@ export function readConfig(environment: Environment): Config {
       'RAIL_CLIENT_CA_FILE needs TLS_CERT_FILE and TLS_KEY_FILE: the service itself must speak TLS',
     )
   const isSet = (name: string) => isGiven(environment, name)
-  problems.push(...signInErrors(config, isSet), ...alertErrors(config, isSet))
+  problems.push(...signInErrors(config, isSet), ...alertErrors(config, isSet), ...processErrors(config))
   if (problems.length > 0) throw new ConfigError(problems)
   const dataDir = config.DATA_DIR
   return Object.freeze({ ...config, DATA_DIR: isAbsolute(dataDir) ? dataDir : resolve(dataDir) })
 }
 
-/** Live mode stores what rails sign by a login of their own, which a process with keys of a rail needs: throws `ConfigError`. */
+/** Live mode stores what rails sign by a login of their own, which a process needs that serves a rail with keys: throws `ConfigError`. */
 export function requireRailUrl(config: Config): void {
-  const { SVC_MODE, DATABASE_RAIL_URL, UPI_RAIL_KEYS, BANK_RAIL_KEYS, CARD_RAIL_KEYS } = config
+  const { SVC_MODE, ROLES, DATABASE_RAIL_URL, UPI_RAIL_KEYS, BANK_RAIL_KEYS, CARD_RAIL_KEYS } = config
   if (
     SVC_MODE === 'live' &&
+    ROLES.includes('api') &&
     DATABASE_RAIL_URL === undefined &&
     (UPI_RAIL_KEYS || BANK_RAIL_KEYS || CARD_RAIL_KEYS)
   )
     throw new ConfigError([
       'DATABASE_RAIL_URL is required in live mode where a rail has keys: the database stores what is signed from that login alone. docs/guides/operate.md shows how to create it',
     ])
+}
+
+/** Live mode has no operators without their login, which the roles of a process may need: throws `ConfigError`. */
+export function requireOperatorUrlOfRoles(config: Config): void {
+  const { CONSOLE, ROLES } = config
+  if (ROLES.includes('console') && CONSOLE === 'on')
+    requireOperatorUrl(config, 'for the console; or set CONSOLE=off')
+  // A process of everything may do without what is due for operators; one for jobs alone would leave it undone.
+  if (ROLES.includes('jobs') && !ROLES.includes('api'))
+    requireOperatorUrl(config, 'for jobs, which send alerts, issue invoices and prepare payouts')
 }
 
 /** Live mode has no operators without their login: throws `ConfigError`, naming what needs it. */

@@ -121,6 +121,29 @@ export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
   }
 }
 
+/** Of a process that serves: what it does (`ROLES`). */
+export function countRoles(registry: Registry, roles: readonly string[]): void {
+  const gauge = new Gauge({
+    name: 'svc_role',
+    help: '1 for each role of the process: api, jobs, console',
+    labelNames: ['role'] as const,
+    registers: [registry],
+  })
+  for (const role of roles) gauge.set({ role }, 1)
+}
+
+/** Of the process that starts workers (`WORKERS`), which has no other metrics. */
+export function workerStarts() {
+  const registry = new Registry()
+  const counter = new Counter({
+    name: 'svc_worker_starts_total',
+    help: 'How often a worker was started: more than once where it ended and was replaced',
+    labelNames: ['worker'] as const,
+    registers: [registry],
+  })
+  return { inc: (worker: string) => counter.inc({ worker }), text: () => registry.metrics() }
+}
+
 /** Of a process that speaks TLS itself. */
 export const certificateExpiry = (registry: Registry): Gauge =>
   new Gauge({

@@ -1,3 +1,4 @@
+import { plannedProcesses } from '@svc/contract/process-settings'
 import { CLUSTER, requireCluster } from '@svc/platform/db/cluster'
 import { connectionsMax } from '@svc/platform/db/connection-counts'
 import { connectionOptions, settingOf } from '@svc/platform/db/connection-options'
@@ -164,11 +165,15 @@ export const connections: Check = {
   async examine({ config, connect }) {
     const [row] = await rowsOf<{ most: number; used: number }>(await connect('svc_service'), ROOM)
     const { most, used } = row!
-    const wanted = connectionsMax(config.DATABASE_POOL_SIZE)
-    const detail = `a process uses up to ${wanted} connections; ${used} of ${most} are in use`
+    const { length: processes } = plannedProcesses(config)
+    const wanted = processes * connectionsMax(config.DATABASE_POOL_SIZE)
+    const who = processes === 1 ? 'a process uses' : `the ${processes} processes of svc serve use`
+    const detail = `${who} up to ${wanted} connections; ${used} of ${most} are in use`
     return [
       wanted > most
-        ? fail(`${detail}; raise max_connections or lower DATABASE_POOL_SIZE`)
+        ? fail(
+            `${detail}; raise max_connections or lower DATABASE_POOL_SIZE${processes === 1 ? '' : ' or WORKERS'}`,
+          )
         : used > 0.9 * most
           ? warn(detail)
           : pass(detail),

@@ -1,7 +1,13 @@
 import { statfs } from 'node:fs/promises'
+import { PROCESS_ROLES } from '@svc/contract/process-settings'
 import { KeyProviderFailed } from '@svc/platform/crypto/key-provider'
 import { MasterKeys } from '@svc/platform/crypto/master-keys'
-import { connectionOptions, type Login, settingOf } from '@svc/platform/db/connection-options'
+import {
+  CONNECTED_ROLES,
+  connectionOptions,
+  type Login,
+  settingOf,
+} from '@svc/platform/db/connection-options'
 import { NotDurable, requireDurable } from '@svc/platform/db/durable'
 import { migrationNames } from '@svc/platform/db/migration-files'
 import { requireSessions, TransactionPooling } from '@svc/platform/db/session'
@@ -237,5 +243,27 @@ export const disk: Check = {
     const free = bavail / blocks
     const detail = `${Math.round(free * 100)} % of the disk of DATA_DIR is free`
     return [free < DISK_FAIL ? fail(detail) : free < DISK_WARN ? warn(detail) : pass(detail)]
+  },
+}
+
+const UNDONE = {
+  api: 'nothing serves the API and the rails',
+  jobs: 'no event is numbered, no webhook delivered, nothing that is due is done',
+  console: 'nothing serves the console and the portal',
+} as const
+
+/** Processes that serve may share the work (`ROLES`); together they have to do all of it. */
+export const roles: Check = {
+  name: 'roles',
+  stages: ['running'],
+  async examine({ connect }) {
+    const rows = await rowsOf<{ role: string }>(await connect('svc_service'), CONNECTED_ROLES)
+    const connected = new Set(rows.map(({ role }) => role))
+    if (connected.size === 0) return [warn('no process of the service is connected to the database')]
+    const missing = PROCESS_ROLES.filter((role) => !connected.has(role))
+    if (missing.length === 0) return [pass(`processes with ${PROCESS_ROLES.join(', ')} are connected`)]
+    return missing.map((role) =>
+      warn(`no process with the role ${role} is connected: ${UNDONE[role]}; start one with ROLES=${role}`),
+    )
   },
 }

@@ -47,7 +47,7 @@ interface Growth {
 
 /**
  * Adds numbered events to the trees of their tenants (decision E7), beside the requests and behind the numbers. Every
- * process runs one; the database lets one at a time, and moves a tree with its tiles in one transaction.
+ * process with jobs runs one; the database lets one at a time, and moves a tree with its tiles in one transaction.
  */
 export function growTreesLoop(services: CoreServices): Loop {
   let last = ''

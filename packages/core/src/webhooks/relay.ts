@@ -13,7 +13,7 @@ const EVENTS_A_CALL = 2_000
 const POLL_MS = 100
 
 /**
- * Numbers committed events, tenant by tenant, and queues them for the endpoints (decision E1). Every process runs one;
+ * Numbers committed events, tenant by tenant, and queues them for the endpoints (decision E1). Every process with jobs runs one;
  * the database lets one at a time number, so any of them may die at any moment.
  */
 export class Relay {

@@ -76,17 +76,30 @@ function urlOf({ url, operatorUrl, ownerUrl, railUrl, replicaUrl }: Urls, login:
   return operatorUrl
 }
 
+/** `application_name`: whose connection it is, and of a process that serves also what the process does (`ROLES`). */
+const nameOf = (role: Role | undefined, processRoles: readonly string[]): string =>
+  ['svc', role ?? 'setup', processRoles.join()].filter(Boolean).join(' ')
+
+/**
+ * The roles of all processes that are connected to the database, by the names of their connections, which every login
+ * may read. A process always has one: it reads from the database twice a second (`watchEpoch`).
+ */
+export const CONNECTED_ROLES = `select distinct role from pg_stat_activity,
+  regexp_split_to_table(substring(application_name from '^svc svc_service (.+)$'), ',') as role
+  where datname = current_database()`
+
 /**
  * Connection settings for one role, of the login that has it by default; without a role they are the owner's. With a
- * URL, its login sets the role (and must be a member of it).
+ * URL, its login sets the role (and must be a member of it). `processRoles`: of a process that serves.
  */
 export function connectionOptions(
   address: DatabaseAddress,
   role: Role | undefined,
   login: Login | undefined = role,
+  processRoles: readonly string[] = [],
 ): LocatedConfig {
   const common = {
-    application_name: `svc ${role ?? 'setup'}`,
+    application_name: nameOf(role, processRoles),
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_AFTER_MS,
@@ -100,6 +113,8 @@ export function connectionOptions(
     // pg lets a URL's own `options` replace ours, and the role of the session, hence row-level security, is in ours.
     const own = url.searchParams.get('options') ?? ''
     if (own) url.searchParams.delete('options')
+    // So it would the name, by which processes know of each other.
+    url.searchParams.delete('application_name')
     const config = {
       ...common,
       connectionString: url.href,

@@ -68,6 +68,8 @@ export interface DatabaseOptions {
   readonly requestMs?: number
   /** Statements are spans of it, inside a span of a request or a batch. */
   readonly tracing?: Tracing | undefined
+  /** What a process that serves does: the names of its connections have it (`CONNECTED_ROLES`). */
+  readonly roles?: readonly string[]
 }
 
 const REQUEST_MS = 30_000
@@ -88,6 +90,7 @@ export class Database {
   readonly #Client: ConnectionClass
   readonly #actor: string
   readonly #durable: Replication | undefined
+  readonly #roles: readonly string[]
   readonly #service: ConnectionPool
   #operator: ConnectionPool | undefined
   #forOperators: ConnectionPool | undefined
@@ -114,6 +117,7 @@ export class Database {
       durable,
       replicaWaitMs = REPLICA_WAIT_MS,
       tracing,
+      roles = [],
     }: DatabaseOptions = {},
   ) {
     this.address = address
@@ -124,6 +128,7 @@ export class Database {
     this.#actor = actor
     this.requestMs = requestMs
     this.#durable = durable
+    this.#roles = roles
     this.tracing = tracing
     this.#service = this.#pool('svc_service', poolSize)
     if ('url' in address && address.replicaUrl !== undefined) {
@@ -137,7 +142,7 @@ export class Database {
   #pool(role: Role, max: number, login: Login = role): ConnectionPool {
     const durable = this.#durable
     const config = {
-      ...connectionOptions(this.address, role, login),
+      ...connectionOptions(this.address, role, login, this.#roles),
       max,
       idleTimeoutMillis: 60_000,
       pipeline: true,

@@ -48,7 +48,7 @@ export const partitionGauges = (registry: Registry) => {
   }
 }
 
-/** The partitions of the database, which a loop in every process maintains (decision X26). */
+/** The partitions of the database, which a loop in every process with jobs maintains (decision X26). */
 export class Partitions {
   readonly #database: Database
   readonly #metrics: ReturnType<typeof partitionGauges>

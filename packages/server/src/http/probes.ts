@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type FailureDetails, fail, SHUTTING_DOWN } from '@svc/contract/errors'
+import { PROCESS_ROLES } from '@svc/contract/process-settings'
 import { ReadOnlyDatabase } from '@svc/platform/db/connection-pool'
 import { VERSION } from '@svc/platform/package'
 import { Type } from 'typebox'
@@ -19,12 +20,16 @@ const SETTING_UP: FailureDetails = {
   isOrderly: true,
 }
 
+const Roles = Type.Array(Type.Enum([...PROCESS_ROLES]), { description: 'What the process does (`ROLES`)' })
+
 const Alive = Type.Object({
   status: Type.String(),
   version: Type.String({ description: 'Version of the program' }),
+  roles: Roles,
 })
 const Ready = Type.Object({
   status: Type.String(),
+  roles: Roles,
   warnings: Type.Optional(
     Type.Array(Type.String(), { description: 'What an operator should fix although requests are served' }),
   ),
@@ -43,8 +48,8 @@ export const livez = query({
   ignores: ['query'],
   result: Alive,
   errors: [],
-  mount: () => {
-    const body = JSON.stringify({ status: 'ok', version: VERSION })
+  mount: ({ config: { ROLES: roles } }) => {
+    const body = JSON.stringify({ status: 'ok', version: VERSION, roles })
     return () => ({ body })
   },
 })
@@ -66,7 +71,7 @@ export const readyz = query({
   ignores: ['query'],
   result: Ready,
   errors: ['temporarily_unavailable'],
-  mount({ database, warnings, isLeaving, isSettingUp, queues }) {
+  mount({ config: { ROLES: roles }, database, warnings, isLeaving, isSettingUp, queues }) {
     return async () => {
       if (isLeaving()) fail('temporarily_unavailable', SHUTTING_DOWN)
       if (isSettingUp()) fail('temporarily_unavailable', SETTING_UP)
@@ -83,7 +88,8 @@ export const readyz = query({
             batchAgeMs,
           })
       const found = warnings()
-      return { body: JSON.stringify({ status: 'ready', ...(found.length > 0 && { warnings: found }) }) }
+      const shown = { status: 'ready', roles, ...(found.length > 0 && { warnings: found }) }
+      return { body: JSON.stringify(shown) }
     }
   },
 })
