@@ -112,14 +112,21 @@ function voidHold(state: CardState, { message, now }: MessageContext): Effect {
   const held = authorizationOf(state, message)
   const recorded = { ...NOTHING, status: 'recorded', authorization: held } as const
   if (!held) return recorded
+  const { replacementPaise } = message
+  const whole = raisedBy(state, message) ?? held.amountPaise - voidedOf(state, held)
+  const resolvedPaise = replacementPaise === null ? undefined : notNegative(whole - replacementPaise)
   if (held.status === 'CAPTURED' || isCapturedLate(state, held)) {
+    // What it says to be left is what was taken: nothing is wrong.
+    if (replacementPaise !== null && replacementPaise >= held.capturedPaise)
+      return { ...recorded, resolvedPaise }
     const exception = { reason: 'void_after_capture', debitPaise: NO_PAISE, creditPaise: NO_PAISE } as const
-    return { ...recorded, exception }
+    return { ...recorded, exception, resolvedPaise }
   }
-  if (held.status !== 'OPEN') return recorded
-  const authorization = afterVoid(held, message.amountPaise ?? raisedBy(state, message), now)
+  if (held.status !== 'OPEN') return { ...recorded, resolvedPaise }
+  const amountPaise = resolvedPaise ?? message.amountPaise ?? raisedBy(state, message)
+  const authorization = afterVoid(held, amountPaise, now)
   const releasedPaise = paise(held.heldPaise - authorization.heldPaise)
-  return { ...recorded, event: 'card.voided', authorization, releasedPaise }
+  return { ...recorded, event: 'card.voided', authorization, releasedPaise, resolvedPaise }
 }
 
 /** Whether captures took all that was not voided of a hold, though it was no longer open. */

@@ -54,10 +54,25 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
     authorizationId: optional(fields, 'authorizationId', 'reference_unreadable', readText),
     captureId: optional(fields, 'captureId', 'reference_unreadable', readText),
     original: readOriginal(fields),
+    replacementPaise:
+      type === 'void'
+        ? optional(fields, 'replacementAmount', 'amount_unreadable', readWithinMax)
+        : { value: null },
     isFinal: optional(fields, 'final', 'final_unreadable', readFlag),
+    isPartialAllowed: optional(fields, 'partialApproval', 'partial_unreadable', readFlag),
   })
   if ('unreadable' in read) return read
-  const { outcome: _, responseCode: __, currency: ___, isFinal, amountPaise, ...message } = read.value
+  const {
+    outcome: _,
+    responseCode: __,
+    currency: ___,
+    isFinal,
+    isPartialAllowed,
+    amountPaise: stated,
+    ...message
+  } = read.value
+  // Beside its replacement, the amount is that of the authorisation.
+  const amountPaise = message.replacementPaise === null ? stated : null
   return {
     message: {
       type,
@@ -65,14 +80,21 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
       amountPaise,
       // A capture of nothing says that nothing more of the authorisation will be captured.
       isFinal: isFinal === true || (amountPaise === 0n && type === 'capture'),
-      rrn: shortText(fields['rrn']),
-      mcc: shortText(fields['mcc']),
-      merchantName: shortText(fields['merchantName']),
-      merchantPlace: shortText(fields['merchantPlace']),
-      localTime: shortText(fields['localTime']),
+      isPartialAllowed: isPartialAllowed === true && type === 'authorization',
+      ...textsOf(fields),
     },
   }
 }
+
+/** What people read, as the network wrote it. */
+const textsOf = (fields: Fields) => ({
+  rrn: shortText(fields['rrn']),
+  mcc: shortText(fields['mcc']),
+  merchantName: shortText(fields['merchantName']),
+  merchantPlace: shortText(fields['merchantPlace']),
+  merchantCountry: shortText(fields['merchantCountry']),
+  localTime: shortText(fields['localTime']),
+})
 
 /** All parts, or the first one that cannot be read. */
 function allOf<T extends object>(parts: { readonly [K in keyof T]: Part<T[K]> }): Part<T> {
@@ -205,12 +227,18 @@ function readResponseCode(value: unknown): Reading<string> {
 function statedAmount(type: MessageType, fields: Fields): Part<Paise | null> {
   const needed = type !== 'void' && type !== 'balance_inquiry'
   const part = (needed ? required : optional)(fields, 'amount', 'amount_unreadable', (value) => {
-    const amount = readAmount(value)
+    const amount = readWithinMax(value)
     if ('unreadable' in amount) return amount
-    if (amount.value > AMOUNT_MAX) return unreadable('is more than 10,000,000,000.00')
     return amount.value === 0n && type === 'refund' ? unreadable('must be above 0') : amount
   })
   return 'value' in part && part.value === 0n && !needed ? { value: null } : part
+}
+
+function readWithinMax(value: unknown): Reading<Paise> {
+  const amount = readAmount(value)
+  return 'value' in amount && amount.value > AMOUNT_MAX
+    ? unreadable('is more than 10,000,000,000.00')
+    : amount
 }
 
 /** The network's reference of an earlier message of the same acquirer: both halves or none. */
