@@ -12,6 +12,7 @@ import {
   responseCodeOf,
   type StoredMessage,
 } from './card-message.ts'
+import { MESSAGE_KINDS } from './card-message-kinds.ts'
 import type { CardRailState, KnownMessage, RecordMessage } from './card-rail-state.ts'
 import { decideMessage } from './decide-card-message.ts'
 import type { CardState } from './message-references.ts'
@@ -79,7 +80,7 @@ const rulesAbout = (
     }))
 
 /** Real-time requests are decided; everything else has happened already. */
-const isDecided = (type: MessageType): boolean => type === 'authorization' || type === 'balance_inquiry'
+const isDecided = (type: MessageType): boolean => MESSAGE_KINDS[type].isDecided
 
 const exceptionOf = (
   command: RecordMessage,
