@@ -110,7 +110,7 @@ export async function backtestSpendRules(
 }
 
 async function* pagesOf(database: Database, { partnerId, from, ...backtest }: BacktestSpendRules) {
-  // Nothing is counted anew where nothing is proposed.
+  // Nothing else is counted where nothing is proposed.
   const isProposed = backtest.create.length + backtest.remove.length > 0
   let after: readonly [Date, string] = [from, '']
   for (;;) {

@@ -131,7 +131,7 @@ export const createSpendRule = command({
     if (svcCardId !== null && !subjects.has(svcCardId)) fail('card_not_found')
     if (cardAccountId !== null && subjects.get(svcCardId ?? cardAccountId) !== cardAccountId)
       fail('card_account_not_found')
-    // A card is of one account: that says no more.
+    // The account of a card follows from the card.
     const terms = { ...given, cardAccountId: svcCardId === null ? cardAccountId : null }
     const before = replaces === undefined ? undefined : (rules.get(replaces) ?? fail('spend_rule_not_found'))
     if (before && before.removedAt !== null)

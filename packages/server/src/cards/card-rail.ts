@@ -134,7 +134,7 @@ export const authorizeCard = railOperation({
     amount: rupees,
     channel,
     partialApproval: Type.Optional(
-      Type.Boolean({ description: 'Whether a part may be approved: `10` with `approvedAmount`' }),
+      Type.Boolean({ description: 'Whether a part may be approved: `approvedAmount`, and `10`' }),
     ),
     ...authorization,
   },
