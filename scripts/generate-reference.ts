@@ -9,6 +9,7 @@ import { CONSOLE_DOCUMENT } from '@svc/console-api/console-schema'
 import { PORTAL_DOCUMENT, PORTAL_DOCUMENTED } from '@svc/console-api/portal/portal-operations'
 import { SETTINGS } from '@svc/contract/config'
 import { INTERPRETATIONS } from '@svc/contract/interpretations'
+import { messageTable } from '@svc/core/cards/card-message-kinds'
 import { responseCodeTable } from '@svc/core/cards/response-codes'
 import { ACCOUNT_KINDS, kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { POSTING_RULES } from '@svc/core/ledger/posting-rules'
@@ -65,7 +66,12 @@ const cardResponseCodes = (): string => `# Response codes of the card rail
 ${GENERATED}
 Authorisations and balance inquiries are decided at once: \`approved\`, or \`declined\` with an ISO 8583 response code (field 39) and a \`reason\`. Both are HTTP 200. All other messages report what has happened, and are recorded with \`00\`.
 
-${responseCodeTable()}`
+${responseCodeTable()}
+## Messages
+
+What a message of each type states and does, and what it may leave for an operator:
+
+${messageTable()}`
 
 const sandbox = (): string => `# The sandbox
 

@@ -103,6 +103,8 @@ export const inFuture = (at: number, now: number) => {
   const begun = later(at, now - 60_000, now + 60_000)
   return begun ? not(later(at, now + 4.9 * YEAR_MS, now + 5.1 * YEAR_MS)) : begun
 }
+export const notBefore90Days = (at: number, now: number) =>
+  later(at, now - 90 * DAY_MS - 60_000, now - 90 * DAY_MS + 60_000)
 export const notLongAgo = (at: number, now: number) => {
   const early = later(at, now - 31 * DAY_MS - 60_000, now - 31 * DAY_MS + 60_000)
   return early ? not(later(at, now + 4 * 60_000, now + 6 * 60_000)) : early

@@ -10,6 +10,7 @@ import {
   type Fields,
   inFuture,
   named,
+  notBefore90Days,
   notLongAgo,
   type Reply,
   range,
@@ -140,6 +141,9 @@ async function partnerFields(send: Send, { ids, partner }: Tenant): Promise<Fiel
     'getCardBalance asOf': asOf(send, `/api/v0/partner/svcCard/${svcCardId}/balance`),
     ...transactions('listCardTransactions', `svcCard/${svcCardId}/transactions`),
     ...transactions('findCardTransactions', 'card-transactions'),
+    'backtestSpendRules from': backtest((from) =>
+      send('POST', '/api/v0/partner/spend-rules/backtest', { from }),
+    ),
     'allocateCoins occurredOn': {
       async send(occurredOn) {
         const request = { requestId: unique(), event, userId, companyId, occurredOn }
@@ -153,6 +157,15 @@ async function partnerFields(send: Send, { ids, partner }: Tenant): Promise<Fiel
     },
   }
 }
+
+/** The first instant of a backtest of spend rules, which its result repeats. */
+const backtest = (run: (from: string) => Promise<Reply>): DateField => ({
+  async send(from) {
+    const reply = await run(from)
+    return reply.status === 200 ? { ...reply, seen: [reply.payload.from] } : reply
+  },
+  takes: notBefore90Days,
+})
 
 /** Configurations of coins that operators create and change for a partner. */
 function consoleCoinFields(send: Send, partnerId: string): Fields {
@@ -175,6 +188,9 @@ function consoleCoinFields(send: Send, partnerId: string): Fields {
       return send('PATCH', `${path}/${coinConfigId}`, { revision: 1, terms: { [name]: text } }, own)
     })
   return {
+    'console.backtestSpendRules from': backtest((from) =>
+      send('POST', '/console/api/v0/spend-rules/backtest', { partnerId, from }, own),
+    ),
     'console.createCoinConfig validFrom': created('validFrom'),
     'console.createCoinConfig validTo': created('validTo'),
     'console.updateCoinConfig validFrom': updated('validFrom'),

@@ -132,6 +132,14 @@ export async function administerPartners({ svc, folder }: Live, partner: LivePar
   const { userId } = await svc(['admin', 'user', 'create', companyId, '--first-name', 'Leaving'])
   await svc(['admin', 'user', 'show', userId])
   await svc(['admin', 'user', 'erase', userId, '--reason', 'asked'])
+  const rule = ['--name', 'Cash', '--channels', 'atm', '--day-amount', '2000', '--per-card']
+  const { spendRuleId } = await svc(['admin', 'spend-rules', 'create', partnerId, ...rule])
+  await svc(['admin', 'spend-rules', 'list', partnerId])
+  await svc(['admin', 'spend-rules', 'show', spendRuleId])
+  expect(await svc(['admin', 'spend-rules', 'backtest', partnerId, '--mccs', '7995'])).toMatchObject({
+    changed: 0,
+  })
+  expect((await svc(['admin', 'spend-rules', 'remove', spendRuleId])).removedOn).toBeTruthy()
   await svc(['admin', 'card-account', 'list', companyId])
   await svc(['admin', 'card-account', 'show', partner.cardAccountId])
   await svc(['admin', 'card-account', 'instructions', partner.cardAccountId])

@@ -99,6 +99,12 @@ export async function issueCards(partner: LivePartner): Promise<{ inUse: string;
   const transfer = { utr: 'NEFTLIVE0001', virtualAccount: virtualAccountNumber, amount: 300_000 }
   const credited = await client.notify('/rails/bank/credits', transfer, BANK_RAIL_KEY)
   expect(payloadOf(credited)).toMatchObject({ status: 'CREDITED', cardAccountId })
+  const rules = '/api/v0/partner/spend-rules'
+  const { spendRuleId } = payloadOf(await client.post(rules, { name: 'Up to 50', transactionAmount: 50 }))
+  expect(payloadOf(await client.get(rules)).data).toHaveLength(1)
+  expect(payloadOf(await client.get(`${rules}/${spendRuleId}`)).transactionAmount).toBe(50)
+  expect(payloadOf(await client.post(`${rules}/backtest`, {})).changed).toBe(0)
+  payloadOf(await client.send('DELETE', `${rules}/${spendRuleId}`))
   const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 20)))
   await done(client, jobId)
   expect((await results(client, jobId)).filter(({ status }) => status !== 'ISSUED')).toEqual([])

@@ -231,6 +231,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   coins: READS,
   cards: MONEY,
   'card-account': MONEY,
+  'spend-rules': 'what cards may be used for: they move no money',
   payments: MONEY,
   refund: MONEY,
   dispute: MONEY,

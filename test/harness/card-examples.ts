@@ -18,6 +18,7 @@ export async function cardExamples(recorder: Recorder, callers: Callers): Promis
   await endOfCards(recorder, callers)
   await recordCompanies(recorder, callers)
   await cardAccounts(recorder, callers)
+  await spendRules(recorder, callers)
 }
 
 const newCard = async ({ issuer, partner }: Callers): Promise<string> => {
@@ -134,4 +135,53 @@ async function cardAccounts(recorder: Recorder, callers: Callers): Promise<void>
   await recorder.works('getCardBalance', 'To the paisa', issuer, card)
   const noCard = { params: { svcCardId: 'card_nothing' }, headers }
   await recorder.fails('getCardBalance', 'card_not_found', nobody, issuer, noCard)
+}
+
+const RULES = '/api/v0/partner/spend-rules'
+
+async function spendRules(recorder: Recorder, callers: Callers): Promise<void> {
+  const { issuer, open, partner } = callers
+  const svcCardId = await newCard(callers)
+  const nobody = 'Not there, or not yours'
+  const cash = {
+    name: 'Cash: 2,000 rupees a day for each card',
+    cardAccountId: partner.cardAccountId,
+    channels: ['atm'],
+    dayAmount: 2000,
+    perCard: true,
+  }
+  const set = await recorder.works('createSpendRule', 'A limit', issuer, { body: cash })
+  const params = { spendRuleId: payloadOf(set).spendRuleId }
+  const missing = { params: { spendRuleId: 'spr_nothing' } }
+  const bets = { name: 'No bets', mccs: ['7995'], svcCardId }
+  const blocked = await recorder.works('createSpendRule', 'What is not permitted', issuer, { body: bets })
+  const send = (body: object) => open.post(`/sandbox/cards/${svcCardId}/messages`, body)
+  await send({ type: 'authorization', amount: 120, mcc: '7995' })
+  await send({ type: 'authorization', amount: 80, mcc: '5411' })
+  const fails: Recorder['fails'] = recorder.fails.bind(recorder)
+  await fails('createSpendRule', 'card_not_found', nobody, issuer, {
+    body: { ...bets, svcCardId: 'card_nothing' },
+  })
+  await fails('createSpendRule', 'card_account_not_found', nobody, issuer, {
+    body: { ...cash, cardAccountId: 'acc_nothing' },
+  })
+  await fails('createSpendRule', 'spend_rule_not_found', 'To replace one that is not there', issuer, {
+    body: { ...cash, replaces: 'spr_nothing' },
+  })
+  const many = { name: 'Up to 100', transactionAmount: 100 }
+  const extra = await Promise.all(Array.from({ length: 20 }, () => issuer.post(RULES, many)))
+  await fails('createSpendRule', 'too_many_spend_rules', 'One more', issuer, { body: many })
+  for (const { spendRuleId } of extra.map(payloadOf)) await issuer.send('DELETE', `${RULES}/${spendRuleId}`)
+  await recorder.works('listSpendRules', 'Those of a card', issuer, { query: { svcCardId } })
+  await fails('listSpendRules', 'validation_failed', 'Too many at once', issuer, { query: { limit: '0' } })
+  await recorder.works('getSpendRule', 'One of them', issuer, { params })
+  await fails('getSpendRule', 'spend_rule_not_found', nobody, issuer, missing)
+  const without = {
+    svcCardId,
+    remove: [payloadOf(blocked).spendRuleId],
+    create: [{ transactionAmount: 100 }],
+  }
+  await recorder.works('backtestSpendRules', 'A limit in the place of a rule', issuer, { body: without })
+  await recorder.works('removeSpendRule', 'It is no longer in force', issuer, { params })
+  await fails('removeSpendRule', 'spend_rule_not_found', nobody, issuer, missing)
 }

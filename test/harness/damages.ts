@@ -175,6 +175,8 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
     'card_authorizations',
     'update card_authorizations set captured_paise = captured_paise + 1, held_paise = held_paise - 1',
   ],
+  ['spend_counters', 'update spend_counters set amount_paise = amount_paise + 1'],
+  ['spend_counters', 'delete from spend_counters'],
   ['card_messages', `update card_messages set refunded_paise = refunded_paise - 1 where type = 'capture'`],
   ['card_messages', `delete from ledger_transfers where kind = 'card_refund'`],
   ['card_transactions', `delete from card_transactions where kind = 'capture'`],

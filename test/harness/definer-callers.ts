@@ -7,6 +7,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   append_member_audit: ['svc_service'],
   audit_change: [],
   audit_closing: [],
+  count_spending: [],
   list_card_authorizations: [],
   list_card_movements: [],
   list_first_card_movements: [],

@@ -103,6 +103,13 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
   findCardTransactions: ({ svcCardId }) => ({ query: `?svcCardId=${svcCardId}` }),
   getCardStatement: plain,
   getCardStatementPdf: plain,
+  listSpendRules: plain,
+  getSpendRule: plain,
+  createSpendRule: ({ svcCardId, cardAccountId }) => ({
+    body: { name: 'Up to 100', svcCardId, cardAccountId, dayAmount: 100 },
+  }),
+  removeSpendRule: plain,
+  backtestSpendRules: ({ svcCardId }) => ({ body: { svcCardId } }),
   getCoinConfig: plain,
   createCoinConfig: ({ companyId, event }) => ({
     body: { configuration: 'CUSTOM', companyId, event, amount: 1, title: 'Thanks' },

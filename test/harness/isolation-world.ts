@@ -21,6 +21,7 @@ export const IDS = new Set([
   'svcCardId',
   'jobId',
   'coinConfigId',
+  'spendRuleId',
   'allocationId',
   'userId',
   'companyId',
@@ -61,6 +62,8 @@ export async function newPartnerTenant(
   const { svcCardId } = payloadOf(await createCard(client, partner, { loadAmount: 100, referenceNumber }))
   const { jobId } = payloadOf(await upload(client, [JSON.stringify(await encryptOrder(partner))]))
   await done(client, jobId)
+  const rule = { name: 'Up to 500', svcCardId, dayAmount: 500 }
+  const { spendRuleId } = payloadOf(await client.post('/api/v0/partner/spend-rules', rule))
   const [event, requestId] = [`event.${newUtr()}`, `req-${newUtr()}`]
   const { coinConfigId } = payloadOf(await client.post(COINS, { event, amount: 3, title: 'Hello' }))
   payloadOf(await client.post(`${COINS}/allocate`, { requestId, event, userId, companyId }))
@@ -71,7 +74,8 @@ export async function newPartnerTenant(
   const path = `${COINS}/allocations/${allocationId}/void`
   payloadOf(await client.post(path, { requestId, reason: 'returned' }))
   const names = { event, requestId, referenceNumber }
-  const ids = { companyId, cardAccountId, userId, svcCardId, jobId, coinConfigId, allocationId, ...names }
+  const made = { svcCardId, spendRuleId, jobId, coinConfigId, allocationId }
+  const ids = { companyId, cardAccountId, userId, ...made, ...names }
   return { client, partner, ids: { ...ids, ...(await newHooks(client)) } }
 }
 

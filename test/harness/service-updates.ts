@@ -155,6 +155,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
     'status',
   ],
   settlement_batches: ['lines_paise', 'net_paise', 'remainder_paise', 'status', 'taken_back', 'value_date'],
+  spend_rules: ['removed_at', 'svc_card_id'],
   statement_lines: ['document_id', 'journal_id', 'journal_tenant', 'resolved_as', 'status'],
   tax_series: ['last_number'],
   test_clocks: ['ahead_ms'],

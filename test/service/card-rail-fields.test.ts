@@ -43,6 +43,8 @@ const DECIDES: Readonly<Record<string, FieldCase>> = {
   },
   responseCode: { spelled: ['00', 0, '0', '85'], unreadable: ['05', 51, '30'] },
   final: { spelled: ['true', true, 'Y', 1], read: [true], unreadable: ['maybe', 2] },
+  partialApproval: { spelled: ['true', true, 'Y', 1], read: [true], unreadable: ['maybe', 2] },
+  replacementAmount: { unreadable: ['five', -1, '1.005'] },
   advice: { unreadable: ['forced', 0] },
   authorizationId: { read: ['zzz zzz', '1e3', -1, '٣'] },
   captureId: { read: ['zzz zzz', '1e3', -1, '٣'] },
@@ -50,7 +52,7 @@ const DECIDES: Readonly<Record<string, FieldCase>> = {
   originalTransmissionTime: { unreadable: ['yesterday', 0] },
 }
 /** Texts that an operator reads; whatever they state is shown. */
-const FOR_PEOPLE = ['localTime', 'rrn', 'mcc', 'merchantName', 'merchantPlace']
+const FOR_PEOPLE = ['localTime', 'rrn', 'mcc', 'merchantName', 'merchantPlace', 'merchantCountry']
 const ADVICE = { adviseCard: { advice: 'forced_post' } } as const
 
 const all = Object.values(operations).filter(

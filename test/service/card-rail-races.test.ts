@@ -1,4 +1,6 @@
 import { checkInvariants } from '@svc/console-api/invariants'
+import type { MessageType } from '@svc/core/cards/card-message'
+import { MESSAGE_KINDS } from '@svc/core/cards/card-message-kinds'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { signNotice } from '@svc/server/http/notice-signature'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -180,6 +182,12 @@ test(`of ${MESSAGES} messages, some duplicated, reordered or lost, while a proce
   expect(play.broken).toEqual([])
   const query = (text: string, values?: unknown[]) =>
     asSuperuser(service.db.database, async (db) => (await db.query(text, values)).rows)
+  const excepted: { type: MessageType; reason: string }[] = await query(
+    `select distinct m.type, x.reason from card_exceptions x
+       join card_messages m on m.partner_id = x.partner_id and m.message_id = x.message_id`,
+  )
+  expect(excepted.length).toBeGreaterThan(3)
+  for (const { type, reason } of excepted) expect(MESSAGE_KINDS[type].excepts).toContain(reason)
   expect(await compareBooks(query as Query, play, cards)).toEqual({
     acknowledged: MESSAGES,
     recorded: MESSAGES,

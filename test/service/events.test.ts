@@ -168,6 +168,9 @@ async function partnerEvents(): Promise<Json[]> {
   payloadOf(await client.post(`/sandbox/cards/${svcCardId}/spend`, shop))
   await cardEvents(payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`)).token)
   payloadOf(await client.post(`/sandbox/cards/${svcCardId}/refund`, { amount: 50.25 }))
+  const rules = '/api/v0/partner/spend-rules'
+  const { spendRuleId } = payloadOf(await client.post(rules, { name: 'No bets', mccs: ['7995'] }))
+  payloadOf(await client.send('DELETE', `${rules}/${spendRuleId}`))
   const { event } = await newConfig(client, { amount: 20, coinsExpireAfterDays: 1 })
   const [userId] = await newUsers(service, partner, 1)
   const { companyId } = partner
@@ -187,7 +190,7 @@ async function partnerEvents(): Promise<Json[]> {
   const [leaving] = await newUsers(service, partner, 1)
   const later = await asPartner(service.client, partner)
   payloadOf(await later.post(`/api/v0/partner/users/${leaving}/erase`, {}))
-  return feedOf(later, 43)
+  return feedOf(later, 45)
 }
 
 /** A load that brings the card account below its threshold. */

@@ -39,6 +39,7 @@ test.each([
   'tutorial/gift-card.md',
   'guides/qr-codes.md',
   'guides/companies.md',
+  'guides/spend-rules.md',
   'guides/test-clocks.md',
   'guides/coins.md',
   'guides/test-in-ci.md',

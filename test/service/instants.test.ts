@@ -262,6 +262,12 @@ async function consoleFields(): Promise<Record<string, Field>> {
   }
 }
 
+/** The first instant of a backtest of spend rules, which its result repeats. */
+const backtest = (run: (from: string) => Promise<Parameters<typeof reported>[0]>): Field => ({
+  send: async (from) => reported(await run(from), ({ from: instant }) => ({ instant })),
+  instants: [after(-HOUR_MS), after(HOUR_MS)],
+})
+
 /** Operations that also show what they show as it was: found from the creation on, here of a moment ago. */
 async function pastFields(): Promise<Record<string, Field>> {
   const partner = await newPartner(service)
@@ -307,6 +313,12 @@ async function pastFields(): Promise<Record<string, Field>> {
     'getCardBalance asOf': asOf(issuer, `/api/v0/partner/svcCard/${svcCardId}/balance`),
     ...named('listCardTransactions', transactions(`svcCard/${svcCardId}/transactions`)),
     ...named('findCardTransactions', transactions('card-transactions')),
+    'backtestSpendRules from': backtest((from) =>
+      issuer.post('/api/v0/partner/spend-rules/backtest', { from }),
+    ),
+    'console.backtestSpendRules from': backtest((from) =>
+      auditor.post('/spend-rules/backtest', { partnerId: partner.partnerId, from }),
+    ),
     'getCardAccount asOf': asOf(issuer, `/api/v0/partner/card-accounts/${partner.cardAccountId}`),
     'getCoinBalance asOf': asOf(issuer, `${COINS}/users/${partner.userId}/balance`),
   }

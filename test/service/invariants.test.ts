@@ -251,6 +251,9 @@ async function useCards(client: Client, partner: TestPartner): Promise<void> {
   payloadOf(await service.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount: 1, channel: 'pos' }))
   const { token } = payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`))
   const terminal = new Terminal(service.client, token)
+  payloadOf(
+    await client.post('/api/v0/partner/spend-rules', { name: 'Up to 500', svcCardId, dayAmount: 500 }),
+  )
   const { authorizationId } = await terminal.authorize(20)
   const { messageId: captureId } = await terminal.capture(5, { authorizationId })
   await terminal.refund(6, { captureId })
@@ -346,6 +349,7 @@ const IDS = `select array(
   union all select dispute_id from disputes union all select journal_id from opening_balances
   union all select line_id from statement_lines union all select movement_id from own_funds_movements
   union all select year_end_id from year_ends
+  union all select counter from spend_counters
   union all select certificate_id from tds_certificates
   union all select adjustment_id from payment_adjustments
   union all select authorization_id from card_authorizations union all select message_id from card_messages

@@ -42,6 +42,8 @@ const ALONE: Readonly<Record<string, string>> = {
   updateCardAccount: 'moves nothing',
   openVirtualAccount: 'moves nothing',
   createCardAccount: 'moves nothing',
+  createSpendRule: 'moves nothing',
+  removeSpendRule: 'moves nothing',
   eraseUser: 'moves nothing',
   reopenNotice: 'moves nothing: its assignment has an approval, and a reference is credited once',
   dismissNotice: 'moves nothing',

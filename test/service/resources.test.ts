@@ -60,6 +60,13 @@ const FACES: Readonly<Record<string, Face>> = {
     command: 'cards transactions',
     isOnlyListed: true,
   },
+  spendRule: {
+    kind: 'partner',
+    api: '/api/v0/partner/spend-rules',
+    console: '/spend-rules',
+    id: 'spendRuleId',
+    command: 'spend-rules',
+  },
   refund: {
     kind: 'merchant',
     api: '/api/v0/refunds',
@@ -184,6 +191,7 @@ async function partnerWithRecords() {
     payloadOf(await client.post('/api/v0/partner/card-accounts', { ...account, ...settings }))
   }
   await useCards(partner, client)
+  await setRules(partner, client)
   return { id: partner.partnerId, client }
 }
 
@@ -205,6 +213,19 @@ async function useCards(partner: TestPartner, client: Client): Promise<void> {
     for (const amount of [900, 0, 1]) await terminal.authorize(amount, shop)
     service.clock.advance(1_000)
   }
+}
+
+/** A spend rule of everything that a rule can be of, one of them removed. */
+async function setRules({ cardAccountId }: TestPartner, client: Client): Promise<void> {
+  const { data } = payloadOf(await client.get('/api/v0/partner/card-transactions?limit=1'))
+  const { svcCardId } = data[0]
+  const rules = '/api/v0/partner/spend-rules'
+  for (const terms of [{ svcCardId, dayAmount: 5 }, { cardAccountId, mccs: ['7995'] }, { monthCount: 9 }])
+    payloadOf(await client.post(rules, { name: 'A rule', ...terms }))
+  const gone = payloadOf(
+    await client.post(rules, { name: 'Gone', exceptCountries: ['IN'], channels: ['pos'] }),
+  )
+  payloadOf(await client.send('DELETE', `${rules}/${gone.spendRuleId}`))
 }
 
 const withQuery = (path: string, query: Readonly<Record<string, string>>): string =>

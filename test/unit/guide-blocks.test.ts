@@ -32,6 +32,7 @@ const RUN_IN: Readonly<Record<string, string>> = {
   'guides/command-line.md': 'guides',
   'guides/coins.md': 'guides',
   'guides/companies.md': 'guides',
+  'guides/spend-rules.md': 'guides',
   'guides/conformance.md': 'guides-conformance.long',
   'guides/books.md': 'guides-operators.long',
   'guides/bank-rail.md': 'guides-operators.long',

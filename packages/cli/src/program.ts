@@ -40,6 +40,7 @@ import { addRefundCommands } from './refund-commands.ts'
 import { addCompletionCommand, addRemoteCommands } from './remote-program.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
+import { addSpendRuleCommands } from './spend-rule-commands.ts'
 import { addStatementCommands } from './statement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
 import { addTaxCommands } from './tax-commands.ts'
@@ -122,6 +123,7 @@ Examples:
   addUserCommands(admin)
   addCardAccountCommands(admin)
   addCardCommands(admin)
+  addSpendRuleCommands(admin)
   addCoinCommands(admin)
   const payments = addPaymentCommands(admin)
   addAdjustCommand(payments)

@@ -6,6 +6,7 @@ import {
   AFTER_A_RETURN,
   AT_THE_END_OF_A_CARD,
   asPartner,
+  type Sandbox,
   type Trigger,
   trigger,
   WHEN_UNCLAIMED,
@@ -22,6 +23,7 @@ import {
 
 const USED_CARD = [...VIRTUAL_ORDER, ...SPENDING]
 const PROFILE = ['companyId', 'title', 'firstName', 'middleName', 'lastName', 'email', 'mobile', 'gender']
+const RULE = [...VIRTUAL_ORDER, 'name']
 const TRANSFER = ['amount', 'remitterName', 'remitterAccount', 'mode', 'utr']
 
 const byReversal: Advice = { advice: 'An operator causes it: svc admin journal reverse' }
@@ -30,9 +32,17 @@ const APPROVED: Sent = { type: 'authorization', amount: 10, status: 'approved' }
 const ofTheNetwork = (...messages: readonly Sent[]): Trigger =>
   trigger(USED_CARD, (sandbox) => byTheNetwork(sandbox, ...messages))
 
-type CardEvent = Extract<EventType, `card${string}` | `user.${string}`>
+type CardEvent = Extract<EventType, `card${string}` | `spend_rule.${string}` | `user.${string}`>
 
-/** Of partners: cards, their accounts and holders. */
+/** Of a new card, so that no other is declined. */
+async function newRule(sandbox: Sandbox): Promise<string> {
+  const svcCardId = await newCard(sandbox, VIRTUAL_ORDER)
+  const rule = sandbox.override(['name'], { name: 'Up to 500 rupees a day', dayAmount: 500, svcCardId })
+  const path: ApiPath = '/api/v0/partner/spend-rules'
+  return (await asPartner(sandbox).call<{ spendRuleId: string }>('POST', path, rule)).spendRuleId
+}
+
+/** Of partners: cards, their accounts, rules and holders. */
 export const CARD_TRIGGERS: Record<CardEvent, Trigger | Advice> = {
   'card.created': trigger(ORDER, async (sandbox) => `issued ${await newCard(sandbox)}`),
   'card.status_changed': trigger([...VIRTUAL_ORDER, 'reason'], async (sandbox) => {
@@ -106,6 +116,12 @@ export const CARD_TRIGGERS: Record<CardEvent, Trigger | Advice> = {
     const { balance } = await asPartner(sandbox).call<{ balance: number }>('GET', path)
     await asPartner(sandbox).call('PATCH', path, { lowBalance: balance })
     return `issued ${await newCard(sandbox)} from ${cardAccountId}`
+  }),
+  'spend_rule.created': trigger(RULE, async (sandbox) => `set ${await newRule(sandbox)}`),
+  'spend_rule.removed': trigger(RULE, async (sandbox) => {
+    const spendRuleId = await newRule(sandbox)
+    await asPartner(sandbox).call('DELETE', `/api/v0/partner/spend-rules/${spendRuleId}`)
+    return `removed ${spendRuleId}`
   }),
   'user.erased': trigger(PROFILE, async (sandbox) => {
     const { companyId } = sandbox.incentivePartner

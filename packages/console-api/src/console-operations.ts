@@ -56,6 +56,7 @@ import { showSetUp } from './set-up-operations.ts'
 import { settleLedgerAccount } from './settle-account.ts'
 import * as settlements from './settlement-operations.ts'
 import { showCatalogue } from './show-catalogue.ts'
+import * as spendRules from './spend-rule-operations.ts'
 import * as statementLines from './statement-line-operations.ts'
 import * as statements from './statement-operations.ts'
 import { showStatus } from './status-operations.ts'
@@ -198,6 +199,11 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   cards.listCards,
   cards.showCard,
   listCardTransactionsInConsole,
+  spendRules.listSpendRulesInConsole,
+  spendRules.showSpendRule,
+  spendRules.createSpendRuleInConsole,
+  spendRules.removeSpendRuleInConsole,
+  spendRules.backtestSpendRulesInConsole,
   cardChanges.changeCardStatusInConsole,
   cardChanges.setCardKycInConsole,
   cardChanges.setCardFlagsInConsole,

@@ -227,6 +227,12 @@ export const FAILURES = {
     'Card account not found in the company',
     'Use the id of a card account that belongs to that company.',
   ),
+  spend_rule_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Spend rule not found',
+    'Use the `spendRuleId` of one of your spend rules.',
+  ),
   user_not_found: kind(
     404,
     'NOT_FOUND_ERROR',
@@ -340,6 +346,18 @@ export const FAILURES = {
   ),
   ...CARD_FAILURES,
   ...COIN_FAILURES,
+  too_many_spend_rules: kind(
+    422,
+    'BUSINESS_ERROR',
+    'There are 20 spend rules in force for this card, card account or partner',
+    'Remove a rule, or send the one that the new rule takes the place of as `replaces`.',
+  ),
+  backtest_too_large: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The backtest covers more than 50,000 messages of the card network',
+    'Send `svcCardId` or `cardAccountId`, or a later `from`.',
+  ),
   refund_over_payment: kind(
     422,
     'BUSINESS_ERROR',

@@ -106,6 +106,10 @@ export const EVENTS = {
       'An operator took back a withdrawal that was entered wrongly; its money is on the card account again',
   },
   'card_account.low': { description: 'A load brought the balance of a card account below its threshold' },
+  'spend_rule.created': {
+    description: 'A spend rule was set; one that it replaces was removed with it',
+  },
+  'spend_rule.removed': { description: 'A spend rule is no longer in force' },
   'user.erased': { description: 'The personal data of a user was erased; erase your copies too' },
   'coins.allocated': { description: 'Coins were awarded to a user' },
   'coins.pending': { description: 'Coins were awarded to a user and become active later' },

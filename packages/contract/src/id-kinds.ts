@@ -55,6 +55,7 @@ export const ID_KINDS = {
   rnt: { of: 'notice of the rail', fields: ['noticeId'] },
   ses: { of: 'session of an operator', fields: ['sessionId'] },
   sk: { of: 'shared key', fields: ['kid'] },
+  spr: { of: 'spend rule', fields: ['spendRuleId', 'replaces', 'remove'] },
   stb: { of: 'transfer of a bank or network', fields: ['batchId'] },
   stf: { of: 'settlement file of the bank', fields: [] },
   stl: { of: 'line of a bank statement', fields: ['lineId'] },

@@ -49,6 +49,8 @@ export interface EventData {
   'card_account.funding_reversed': Schemas['FundedCardAccount']
   'card_account.withdrawal_reversed': Schemas['FundedCardAccount']
   'card_account.low': Schemas['LowCardAccount']
+  'spend_rule.created': Schemas['SpendRule']
+  'spend_rule.removed': Schemas['SpendRule']
   'user.erased': Schemas['ErasedUser']
   'coins.allocated': Schemas['CoinAllocation']
   'coins.pending': Schemas['CoinAllocation']

@@ -8,6 +8,7 @@ import { readJson } from './errors.ts'
 import { Events } from './events.ts'
 import { Requests } from './requests.ts'
 import { refuseInBrowsers, requireText } from './required.ts'
+import { SpendRules } from './spend-rules.ts'
 import { TokenCache } from './tokens.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import { Webhooks } from './webhooks.ts'
@@ -26,12 +27,13 @@ export interface PartnerOptions extends TransportOptions {
   readonly decryptResponsesWith?: JWK | readonly JWK[]
 }
 
-/** Everything a card or rewards partner does: companies and their users, card accounts, cards, coins, events and webhooks. One instance serves a whole process. */
+/** Everything a card or rewards partner does: companies and their users, card accounts, cards, spend rules, coins, events and webhooks. One instance serves a whole process. */
 export class Partner {
   readonly companies: Companies
   readonly users: Users
   readonly cardAccounts: CardAccounts
   readonly cards: Cards
+  readonly spendRules: SpendRules
   readonly coins: Coins
   readonly events: Events
   readonly webhooks: Webhooks
@@ -67,6 +69,7 @@ export class Partner {
     this.companies = new Companies(this.api)
     this.users = new Users(this.api)
     this.cardAccounts = new CardAccounts(this.api)
+    this.spendRules = new SpendRules(this.api)
     this.coins = new Coins(this.api)
     this.events = new Events(this.api)
     this.webhooks = new Webhooks(this.api)

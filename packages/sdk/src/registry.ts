@@ -38,6 +38,7 @@ export type ErrorCode =
   | 'request_not_found'
   | 'company_not_found'
   | 'card_account_not_found'
+  | 'spend_rule_not_found'
   | 'user_not_found'
   | 'card_not_found'
   | 'bulk_job_not_found'
@@ -119,6 +120,8 @@ export type ErrorCode =
   | 'no_coin_config'
   | 'coin_daily_limit_reached'
   | 'insufficient_coins'
+  | 'too_many_spend_rules'
+  | 'backtest_too_large'
   | 'refund_over_payment'
   | 'payable_too_low'
   | 'refund_over_spent'
@@ -268,6 +271,8 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /api/v0/partner/users/{userId}/erase',
   'POST /api/v0/partner/card-accounts',
   'PATCH /api/v0/partner/card-accounts/{cardAccountId}',
+  'POST /api/v0/partner/spend-rules',
+  'DELETE /api/v0/partner/spend-rules/{spendRuleId}',
   'POST /api/v0/svc-coins',
   'PATCH /api/v0/svc-coins/{coinConfigId}',
   'POST /api/v0/svc-coins/{coinConfigId}/deactivate',

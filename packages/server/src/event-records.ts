@@ -9,6 +9,7 @@ import { CardReceipt } from '@svc/core/cards/card-use'
 import { ErasedUser } from '@svc/core/cards/erase-user'
 import { FundedCardAccount } from '@svc/core/cards/funded-event'
 import { LowCardAccount } from '@svc/core/cards/low-balance'
+import { SpendRuleRecord } from '@svc/core/cards/spend-rule'
 import { ActivationRecord, AllocationRecord } from '@svc/core/coins/allocation'
 import { CoinConfigRecord } from '@svc/core/coins/coin-config'
 import { VoidRecord } from '@svc/core/coins/coin-void'
@@ -109,6 +110,8 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'card_account.funding_reversed': FundedCardAccount,
   'card_account.withdrawal_reversed': FundedCardAccount,
   'card_account.low': LowCardAccount,
+  'spend_rule.created': SpendRuleRecord,
+  'spend_rule.removed': SpendRuleRecord,
   'user.erased': ErasedUser,
   'coins.allocated': AllocationRecord,
   'coins.pending': AllocationRecord,

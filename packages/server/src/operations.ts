@@ -34,6 +34,13 @@ import { getCard, getCardBalance } from './cards/get-card.ts'
 import { bulkIssueOperation, createGiftCardOperation } from './cards/issue-cards.ts'
 import { listCardChanges } from './cards/list-card-changes.ts'
 import { searchCards } from './cards/search-cards.ts'
+import {
+  backtestSpendRulesOperation,
+  createSpendRuleOperation,
+  getSpendRule,
+  listSpendRules,
+  removeSpendRuleOperation,
+} from './cards/spend-rules.ts'
 import { confirmCoinAllocation, voidCoinAllocation } from './coins/allocation-changes.ts'
 import { allocateCoinsOperation, redeemCoinsOperation } from './coins/allocations.ts'
 import {
@@ -170,6 +177,11 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   findCardTransactions,
   getCardStatement,
   getCardStatementPdf,
+  listSpendRules,
+  getSpendRule,
+  createSpendRuleOperation,
+  removeSpendRuleOperation,
+  backtestSpendRulesOperation,
   getCoinConfig,
   createCoinConfigOperation,
   searchCoinConfigs,

@@ -1,5 +1,6 @@
 import { cardAccount } from './cards/card-accounts.ts'
 import { cardTransaction } from './cards/card-transactions.ts'
+import { spendRule } from './cards/spend-rules.ts'
 import type { Resource } from './http/resource.ts'
 import { dispute } from './payments/disputes.ts'
 import { payment } from './payments/payment-resource.ts'
@@ -21,6 +22,7 @@ export const RESOURCES = {
   user,
   cardAccount,
   cardTransaction,
+  spendRule,
   refund,
   dispute,
   payout,

@@ -15,6 +15,7 @@ import { accountTypeLabel, productLabel } from '../words.ts'
 import { BankCredits, Instructions } from './bank-credits.tsx'
 import { FundCardAccount, WithdrawFromCardAccount } from './fund-card-account.tsx'
 import { IssueCard } from './issue-card.tsx'
+import { SpendRules } from './spend-rules.tsx'
 
 export function CardAccount() {
   const { cardAccountId = '' } = useParams({ strict: false })
@@ -44,6 +45,7 @@ export function CardAccount() {
             <About account={account} />
             <Instructions cardAccountId={cardAccountId} />
             <BankCredits cardAccountId={cardAccountId} />
+            <SpendRules cardAccountId={cardAccountId} />
             <Section
               title="Movements"
               aside={

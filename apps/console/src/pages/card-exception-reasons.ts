@@ -52,6 +52,10 @@ export const REASONS: Readonly<Record<Reason, Meaning>> = {
     'Reference not readable',
     'The message names an earlier one in a form that cannot be read.',
   ),
+  partial_unreadable: unreadable(
+    'Partial approval not readable',
+    'Whether a part of the amount may be approved is not stated as true or false.',
+  ),
   final_unreadable: unreadable(
     'Last capture or not',
     'Whether the capture is the last of its authorisation cannot be read.',

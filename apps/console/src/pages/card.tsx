@@ -21,6 +21,7 @@ import { sentenceCase } from '../words.ts'
 import { ChannelForm, KycForm } from './card-changes.tsx'
 import { CardFacts } from './card-facts.tsx'
 import { CardTransactions } from './card-transactions.tsx'
+import { SpendRules } from './spend-rules.tsx'
 
 type Detail = Schemas['CardDetail']
 
@@ -52,6 +53,7 @@ export function Card() {
               <History detail={detail} />
               <CardFacts.Holder detail={detail} />
             </SimpleGrid>
+            <SpendRules svcCardId={svcCardId} />
             <Section title="Transactions">
               <CardTransactions svcCardId={svcCardId} />
             </Section>

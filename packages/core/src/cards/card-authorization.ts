@@ -1,6 +1,17 @@
 import { paise as inPaise, type Paise, paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
-import { flag, instant, nullable, paise, type RowOf, table, text, textOf } from '@svc/platform/db/table'
+import {
+  day,
+  flag,
+  instant,
+  nullable,
+  paise,
+  type RowOf,
+  table,
+  text,
+  textOf,
+  texts,
+} from '@svc/platform/db/table'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 
@@ -25,6 +36,9 @@ export const cardAuthorizations = table('card_authorizations', 'a', ['partnerId'
   createdAt: instant,
   expiresAt: instant,
   closedAt: nullable(instant),
+  /** Under what it counts for spend rules, and on which business day; `null`: for none. */
+  counters: nullable(texts()),
+  countedOn: nullable(day),
 })
 export type CardAuthorization = RowOf<typeof cardAuthorizations>
 
@@ -32,6 +46,9 @@ export const updateAuthorizations = cardAuthorizations.updates(
   ['amountPaise', 'capturedPaise', 'voidedPaise', 'heldPaise', 'status', 'expiresAt', 'closedAt'],
   'change',
 )
+
+/** What it uses of limits: what was taken and what is still held. */
+export const usedOf = ({ capturedPaise, heldPaise }: CardAuthorization): bigint => capturedPaise + heldPaise
 
 /** After an authorisation raised an open hold, which lasts as long as a new one would (decision R1). */
 export const afterRaise = (

@@ -1,9 +1,11 @@
 import { type Paise, paise } from '@svc/kernel/money'
+import type { AuthorizationBasis } from './authorization-basis.ts'
 import type { CardAuthorization } from './card-authorization.ts'
 import type { ExceptionReason } from './card-exception.ts'
 import { type CardMessage, type CardMessageEvent, NO_PAISE, type StoredMessage } from './card-message.ts'
 import { type CardState, settledBefore } from './message-references.ts'
-import type { DeclineReason, VERIFIED } from './response-codes.ts'
+import type { Approval, DeclineReason } from './response-codes.ts'
+import { isCounting, type RuleInForce } from './spend-rule.ts'
 
 export interface CardLimits {
   readonly transactionPaise: Paise
@@ -21,20 +23,28 @@ export interface MessageContext {
   readonly ids: { readonly authorization: string }
   readonly authorizationCode: string
   readonly now: Date
+  /** The spend rules that are about it, in their order: of the card, of its card account, of its partner. */
+  readonly rules: readonly RuleInForce[]
 }
 
 /** What a message does to its card. */
 export interface Effect {
   readonly status: 'approved' | 'declined' | 'recorded'
   readonly reason?: DeclineReason
+  /** The spend rule that declines it. */
+  readonly spendRuleId?: string | undefined
+  /** Of an authorisation: what it was decided on. */
+  readonly basis?: AuthorizationBasis
   readonly event?: CardMessageEvent
   /** The hold after it; `isNew` when the message places it. */
   readonly authorization?: CardAuthorization | undefined
   readonly isNew?: boolean
+  /** Of a void by a replacement amount: what it takes off its authorisation. */
+  readonly resolvedPaise?: Paise | undefined
   /** By how much an open hold grew. */
   readonly raisedPaise?: Paise
   /** The code of an approval other than `00`. */
-  readonly approval?: typeof VERIFIED
+  readonly approval?: Approval | undefined
   /** The capture that a refund gives back, after it. */
   readonly capture?: StoredMessage | undefined
   readonly debitPaise: Paise
@@ -61,7 +71,8 @@ export function newHold(
   amountPaise: Paise,
   forced: boolean,
 ): CardAuthorization {
-  const { message, limits, ids, authorizationCode, now } = context
+  const { message, limits, ids, authorizationCode, now, rules } = context
+  const counting = rules.filter(isCounting)
   const { acquirerId, stan, transmissionAt } = message
   return {
     partnerId: view.card.partnerId,
@@ -80,5 +91,7 @@ export function newHold(
     createdAt: now,
     expiresAt: new Date(now.getTime() + limits.holdMs),
     closedAt: null,
+    counters: counting.length > 0 ? [...new Set(counting.map(({ counter }) => counter))] : null,
+    countedOn: counting[0]?.use.day ?? null,
   }
 }

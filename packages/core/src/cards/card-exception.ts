@@ -21,6 +21,7 @@ export const UNREADABLE = [
   'currency_not_inr',
   'reference_unreadable',
   'final_unreadable',
+  'partial_unreadable',
 ] as const
 export type UnreadableReason = (typeof UNREADABLE)[number]
 

@@ -5,11 +5,10 @@ import type { LegKind } from '../ledger/posting-rules.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import type { Effect } from './card-effect.ts'
 import type { MessageType, StoredMessage } from './card-message.ts'
-
-const KINDS = { capture: 'card_capture', advice: 'card_advice', refund: 'card_return' } as const
+import { MESSAGE_KINDS } from './card-message-kinds.ts'
 
 /** Whether messages of a type can have a journal. */
-export const movesMoney = (type: MessageType): type is keyof typeof KINDS => type in KINDS
+export const movesMoney = (type: MessageType): boolean => MESSAGE_KINDS[type].journal !== undefined
 
 /** The network's reference of a message, unique for its type. */
 const referenceOf = ({ acquirerId, stan, transmissionAt }: StoredMessage): string =>
@@ -25,7 +24,8 @@ export function messageJournal(
   transferIds: readonly string[],
 ): Journal | undefined {
   const { partnerId: tenantId, svcCardId, type, createdAt } = message
-  if (svcCardId === null || !movesMoney(type)) return undefined
+  const kind = MESSAGE_KINDS[type].journal
+  if (svcCardId === null || kind === undefined) return undefined
   const card = accountId('card', svcCardId)
   const network = accountId('card_settlement', tenantId)
   const exceptions = accountId('card_exceptions', tenantId)
@@ -60,7 +60,7 @@ export function messageJournal(
   return {
     tenantId,
     journalId: `jrn_${message.messageId.slice(message.messageId.indexOf('_') + 1)}`,
-    kind: KINDS[type],
+    kind,
     reference: referenceOf(message),
     reverses: null,
     reason: null,

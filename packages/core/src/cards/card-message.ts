@@ -16,7 +16,7 @@ import {
 } from '@svc/platform/db/table'
 import { type TSchema, Type } from 'typebox'
 import type { Channel } from './card.ts'
-import { APPROVED, DECLINES, type DeclineReason, type VERIFIED } from './response-codes.ts'
+import { APPROVED, type Approval, DECLINES, type DeclineReason } from './response-codes.ts'
 
 export const MESSAGE_TYPES = [
   'authorization',
@@ -54,14 +54,19 @@ export interface CardMessage extends MessageIdentity {
   readonly authorizationId: string | null
   readonly captureId: string | null
   readonly original: { readonly stan: string; readonly transmissionAt: Date } | null
+  /** Of a void: what its authorisation amounts to after it, ISO 8583 field 95. */
+  readonly replacementPaise: Paise | null
   /** Of a capture: what is left of the hold is released. */
   readonly isFinal: boolean
+  /** Of an authorisation: a part of its amount may be approved. */
+  readonly isPartialAllowed: boolean
   readonly advice: (typeof ADVICES)[number] | null
   /** For people, as the network wrote them. */
   readonly rrn: string | null
   readonly mcc: string | null
   readonly merchantName: string | null
   readonly merchantPlace: string | null
+  readonly merchantCountry: string | null
   readonly localTime: string | null
 }
 
@@ -90,7 +95,9 @@ export const cardMessages = table('card_messages', 'm', ['partnerId', 'messageId
   captureId: nullable(text),
   originalStan: nullable(text),
   originalTransmissionAt: nullable(instant),
+  /** Of a void by a replacement amount: what it takes off its authorisation, where that was known. */
   amountPaise: nullable(paise),
+  replacementPaise: nullable(paise),
   debitedPaise: paise,
   creditedPaise: paise,
   /** Of a capture: what refunds have given back. */
@@ -99,6 +106,7 @@ export const cardMessages = table('card_messages', 'm', ['partnerId', 'messageId
   mcc: nullable(text),
   merchantName: nullable(text),
   merchantPlace: nullable(text),
+  merchantCountry: nullable(text),
   channel: nullable(textOf<NetworkChannel>()),
   localTime: nullable(text),
   /** Of a capture: it was the last of its authorisation. */
@@ -109,6 +117,8 @@ export const cardMessages = table('card_messages', 'm', ['partnerId', 'messageId
   eventType: nullable(textOf<CardMessageEvent>()),
   /** The payload of its response: a repeat gets the same bytes. */
   response: secret(text),
+  /** Of an authorisation: what it was decided on; `null` of those before it was stored. */
+  basis: secret(nullable(text)),
   createdAt: instant,
 })
 export type StoredMessage = RowOf<typeof cardMessages>
@@ -120,6 +130,7 @@ export const identityKey = ({ acquirerId, stan, transmissionAt }: Omit<MessageId
 /** SHA-256 of what a message requests; texts for people do not count. `card`: our id of it, or how it was named. */
 export function contentDigest(message: CardMessage, card: string): Buffer {
   const { amountPaise, channel, authorizationId, captureId, original, isFinal, advice } = message
+  const { replacementPaise, isPartialAllowed } = message
   const content = [
     card,
     amountPaise === null ? null : String(amountPaise),
@@ -129,6 +140,9 @@ export function contentDigest(message: CardMessage, card: string): Buffer {
     original && [original.stan, original.transmissionAt.getTime()],
     isFinal,
     advice,
+    // Not stated, they leave the digests as they were before they could be.
+    ...(replacementPaise === null ? [] : [{ replacement: String(replacementPaise) }]),
+    ...(isPartialAllowed ? ['partial'] : []),
   ]
   return createHash('sha256').update(canonicalJson(content)).digest()
 }
@@ -148,6 +162,7 @@ export const CardMessageRecord = Type.Object(
     reason: optional(
       Type.Enum(Object.keys(DECLINES) as DeclineReason[], { description: 'Why it was declined' }),
     ),
+    spendRuleId: optional(Type.String({ description: 'The spend rule that declined it' })),
     svcCardId: optional(Type.String()),
     detail: optional(
       Type.String({ description: 'Of a message that cannot be read: the field, what it states and why' }),
@@ -159,10 +174,13 @@ export const CardMessageRecord = Type.Object(
     transmissionTime: optional(Type.String({ description: 'RFC 3339' })),
     rrn: optional(Type.String()),
     amount: rupeesField('what the message asks for'),
+    approvedAmount: rupeesField('what is approved of it, where that is only a part'),
+    replacementAmount: rupeesField('what its authorisation amounts to after a void'),
     channel: optional(Type.Enum([...NETWORK_CHANNELS])),
     mcc: optional(Type.String()),
     merchantName: optional(Type.String()),
     merchantPlace: optional(Type.String()),
+    merchantCountry: optional(Type.String()),
     authorizationId: optional(Type.String({ description: 'The authorisation that it created or refers to' })),
     authorizationCode: optional(Type.String({ description: 'ISO 8583 field 38' })),
     captureId: optional(Type.String({ description: 'Of a refund: the capture that it gives back' })),
@@ -184,7 +202,10 @@ export interface MessageOutcome {
   readonly status: 'approved' | 'declined' | 'recorded'
   readonly reason?: DeclineReason | undefined
   /** The code of an approval other than `00`. */
-  readonly approval?: typeof VERIFIED | undefined
+  readonly approval?: Approval | undefined
+  readonly spendRuleId?: string | undefined
+  /** What is approved of an authorisation, where that is a part. */
+  readonly approvedPaise?: bigint | undefined
   readonly authorizationId?: string | undefined
   readonly authorizationCode?: string | undefined
   readonly captureId?: string | undefined
@@ -202,7 +223,25 @@ const some = (name: string, paise: bigint) => (paise === 0n ? {} : { [name]: pai
 export const responseCodeOf = ({ approval, reason }: Pick<MessageOutcome, 'approval' | 'reason'>): string =>
   reason === undefined ? (approval ?? APPROVED) : DECLINES[reason].code
 
-export function messageToWire(message: CardMessage, outcome: MessageOutcome, now: Date, timeZone: string) {
+/** What a response repeats of its message. */
+export type RepeatedMessage = Omit<
+  CardMessage,
+  | 'card'
+  | 'authorizationId'
+  | 'captureId'
+  | 'original'
+  | 'isFinal'
+  | 'isPartialAllowed'
+  | 'advice'
+  | 'localTime'
+>
+
+export function messageToWire(
+  message: RepeatedMessage,
+  outcome: MessageOutcome,
+  now: Date,
+  timeZone: string,
+) {
   const { messageId, svcCardId, status, reason, authorizationId, authorizationCode, captureId } = outcome
   const { balances } = outcome
   const { type, acquirerId, stan, transmissionAt, amountPaise, channel, rrn, mcc } = message
@@ -212,16 +251,20 @@ export function messageToWire(message: CardMessage, outcome: MessageOutcome, now
     status,
     responseCode: responseCodeOf(outcome),
     reason,
+    spendRuleId: outcome.spendRuleId,
     svcCardId,
     acquirerId,
     stan,
     transmissionTime: rfc3339(transmissionAt, timeZone),
     rrn: rrn ?? undefined,
     ...some('amount', amountPaise ?? 0n),
+    ...some('approvedAmount', outcome.approvedPaise ?? 0n),
+    ...(message.replacementPaise !== null && { replacementAmount: paiseToWire(message.replacementPaise) }),
     channel: channel ?? undefined,
     mcc: mcc ?? undefined,
     merchantName: message.merchantName ?? undefined,
     merchantPlace: message.merchantPlace ?? undefined,
+    merchantCountry: message.merchantCountry ?? undefined,
     authorizationId,
     authorizationCode,
     captureId,

@@ -18,6 +18,7 @@ import {
 import { movesMoney } from './card-message-journal.ts'
 import type { CardState } from './message-references.ts'
 import type { ReadMessage } from './read-card-message.ts'
+import { lockRulesInForce, type SpendUses } from './rules-in-force.ts'
 
 /** A signed message with what can be read of it. */
 export interface RecordMessageArgs {
@@ -60,6 +61,8 @@ export interface CardRailState {
   readonly cards: Map<string, CardState>
   /** By identity without the type, and the same for all tenants. */
   readonly known: Map<string, readonly KnownMessage[]>
+  /** What spend rules have counted, by counter. */
+  readonly uses: SpendUses
 }
 
 const KNOWN = statement<Omit<MessageIdentity, 'type'> & KnownMessage>(
@@ -105,7 +108,7 @@ export async function lockCardRail(
     (card) => card.svcCardId,
   )
   // After the lock, so that they see what it waited for; they travel together.
-  const [views, knownRows, authorizations, earlier] = await Promise.all([
+  const [views, knownRows, authorizations, earlier, { rules, uses }] = await Promise.all([
     readForMoney(tx, locked, commands, movedBy(commands)),
     tx.query(
       KNOWN,
@@ -118,12 +121,18 @@ export async function lockCardRail(
     ),
     tx.query(AUTHORIZATIONS, keys),
     tx.query(MESSAGES, keys),
+    lockRulesInForce(
+      tx,
+      locked,
+      commands.filter(({ type }) => type === 'authorization' || type === 'advice'),
+    ),
   ])
   const known: CardRailState['known'] = groupBy(knownRows, identityKey)
-  const state = new ByTenant((): CardRailState => ({ cards: new Map(), known }))
+  const state = new ByTenant((): CardRailState => ({ cards: new Map(), known, uses }))
   for (const { partnerId, svcCardId } of locked) {
     const view = required(views.of(partnerId).get(svcCardId), 'a locked card is read')
-    state.of(partnerId).cards.set(svcCardId, { view, authorizations: [], messages: [] })
+    const ofCard = { view, authorizations: [], messages: [], rules: rules.get(svcCardId) ?? [] }
+    state.of(partnerId).cards.set(svcCardId, ofCard)
   }
   const ofCard = (row: { partnerId: string; svcCardId: string | null }) => {
     const { cards } = state.of(row.partnerId)

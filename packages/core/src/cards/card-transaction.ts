@@ -3,7 +3,7 @@ import { rfc3339 } from '@svc/kernel/time'
 import { instant, nullable, paise, type RowOf, table, text, textOf } from '@svc/platform/db/table'
 import { Type } from 'typebox'
 import { NETWORK_CHANNELS, type NetworkChannel } from './card-message.ts'
-import { APPROVED, DECLINES, type DeclineReason, VERIFIED } from './response-codes.ts'
+import { APPROVED, DECLINES, type DeclineReason, PARTLY_APPROVED, VERIFIED } from './response-codes.ts'
 
 export const TRANSACTION_KINDS = [
   'authorization',
@@ -57,6 +57,8 @@ export interface CardTransaction extends RowOf<typeof cardTransactions> {
   readonly status: TransactionStatus
   readonly responseCode: string | null
   readonly reason: DeclineReason | null
+  readonly spendRuleId: string | null
+  readonly approvedPaise: Paise | null
   readonly captureId: string | null
   readonly mcc: string | null
   readonly merchantPlace: string | null
@@ -75,7 +77,8 @@ const HOLD =
 
 /** Without a hold an approved authorisation was captured before it arrived. */
 const STATUS = `case when t.kind <> 'authorization' then 'completed'
-  when t.response_code = '${VERIFIED}' then 'verified' when t.response_code <> '${APPROVED}' then 'declined'
+  when t.response_code = '${VERIFIED}' then 'verified'
+  when t.response_code not in ('${APPROVED}', '${PARTLY_APPROVED}') then 'declined'
   when h.status = 'OPEN' and h.captured_paise = 0 then 'pending' when h.status = 'OPEN' then 'partly_captured'
   else coalesce(lower(h.status), 'captured') end`
 
@@ -85,7 +88,8 @@ export const STATUS_OF_TRANSACTION = `(select ${STATUS} from (select) one ${HOLD
 /** Transactions `t` with all that is known of them. */
 export const TRANSACTIONS = {
   columns: `${cardTransactions.columns}, ${STATUS} as status, t.response_code as "responseCode",
-    m.response::jsonb ->> 'reason' as reason, m.capture_id as "captureId", m.mcc, m.merchant_place as "merchantPlace",
+    m.response::jsonb ->> 'reason' as reason, m.response::jsonb ->> 'spendRuleId' as "spendRuleId",
+    (100 * (m.response::jsonb -> 'approvedAmount')::numeric)::bigint as "approvedPaise", m.capture_id as "captureId", m.mcc, m.merchant_place as "merchantPlace",
     m.rrn, m.acquirer_id as "acquirerId", m.stan, m.transmission_at as "transmissionAt",
     h.authorization_code as "authorizationCode", h.captured_paise as "capturedPaise", h.held_paise as "heldPaise",
     h.expires_at as "expiresAt"`,
@@ -122,6 +126,8 @@ export const CardTransactionRecord = Type.Object(
     reason: Type.Optional(
       Type.Enum(Object.keys(DECLINES) as DeclineReason[], { description: 'Why it was declined' }),
     ),
+    spendRuleId: optional('The spend rule that declined it'),
+    approvedAmount: rupees('approved of an authorisation, where that is a part'),
     capturedAmount: rupees('captured of an authorisation'),
     heldAmount: rupees('that an authorisation holds now'),
     holdExpiresOn: optional('RFC 3339; of an authorisation: when its hold expires or expired'),
@@ -152,6 +158,8 @@ const holdToWire = (row: CardTransaction, timeZone: string) =>
     ? {
         responseCode: row.responseCode ?? undefined,
         reason: row.reason ?? undefined,
+        spendRuleId: row.spendRuleId ?? undefined,
+        approvedAmount: rupeesOf(row.approvedPaise),
         capturedAmount: rupeesOf(row.capturedPaise),
         heldAmount: rupeesOf(row.heldPaise),
         holdExpiresOn: timeOf(row.expiresAt, timeZone),

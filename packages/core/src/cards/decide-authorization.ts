@@ -1,12 +1,14 @@
-import type { Paise } from '@svc/kernel/money'
+import { paise as inPaise, type Paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
+import type { AuthorizationBasis } from './authorization-basis.ts'
 import { isExpired } from './card.ts'
 import { afterRaise, type CardAuthorization } from './card-authorization.ts'
 import { type Effect, leftToHold, type MessageContext, NOTHING, newHold } from './card-effect.ts'
 import { type CardMessage, channelOf, NO_PAISE } from './card-message.ts'
 import { usedPaise } from './card-record.ts'
 import { authorizationOf, type CardState, isVoidedBefore } from './message-references.ts'
-import { type DeclineReason, VERIFIED } from './response-codes.ts'
+import { type Approval, type DeclineReason, PARTLY_APPROVED, VERIFIED } from './response-codes.ts'
+import { refusalByRule } from './spend-rule.ts'
 
 /**
  * What was captured before it arrived (all of it, after a final capture) is not held again. An amount of zero asks whether the
@@ -14,26 +16,20 @@ import { type DeclineReason, VERIFIED } from './response-codes.ts'
  */
 export function authorize(state: CardState, context: MessageContext): Effect {
   const { message } = context
-  const isVerification = message.amountPaise === NO_PAISE
-  const amountPaise = leftToHold(state, message)
-  const raised = isVerification ? undefined : heldToRaise(state, message)
-  const reason = authorizationRefusal(state, context, amountPaise, raised)
-  if (reason) return { ...NOTHING, status: 'declined', reason, event: 'card.declined' }
-  if (isVerification) return { ...NOTHING, status: 'approved', approval: VERIFIED }
-  if (amountPaise === NO_PAISE) return { ...NOTHING, status: 'approved' }
-  if (raised?.held) {
+  const held = message.amountPaise === NO_PAISE ? undefined : heldToRaise(state, message)
+  const basis = basisOf(state, context, held)
+  const judgement = judge(basis, message)
+  if (judgement.status === 'declined') return { ...NOTHING, ...judgement, basis, event: 'card.declined' }
+  const approved = { ...NOTHING, status: 'approved', basis, approval: judgement.approval } as const
+  const { amountPaise } = judgement
+  if (amountPaise === NO_PAISE) return approved
+  if (held?.held) {
     const expiresAt = new Date(context.now.getTime() + context.limits.holdMs)
-    const authorization = afterRaise(raised.held, amountPaise, expiresAt)
-    return {
-      ...NOTHING,
-      status: 'approved',
-      event: 'card.authorized',
-      authorization,
-      raisedPaise: amountPaise,
-    }
+    const authorization = afterRaise(held.held, amountPaise, expiresAt)
+    return { ...approved, event: 'card.authorized', authorization, raisedPaise: amountPaise }
   }
   const authorization = newHold(state, context, amountPaise, false)
-  return { ...NOTHING, status: 'approved', event: 'card.authorized', authorization, isNew: true }
+  return { ...approved, event: 'card.authorized', authorization, isNew: true }
 }
 
 /** The open hold that an authorisation names, if it names one at all. */
@@ -46,17 +42,73 @@ function heldToRaise(
   return { held: held?.status === 'OPEN' ? held : undefined }
 }
 
-function authorizationRefusal(
+/** Balance less open holds, and limits: holds count in the period in which they were placed, by the usage’s time. */
+function basisOf(
   state: CardState,
   context: MessageContext,
-  amountPaise: Paise,
   raised: ReturnType<typeof heldToRaise>,
-): DeclineReason | undefined {
-  if (isVoidedBefore(state, context.message)) return 'voided_before'
-  const refusal = stateRefusal(state, context)
-  if (refusal) return refusal
-  if (raised && !raised.held) return 'authorization_not_open'
-  return amountRefusal(state, context, amountPaise, raised?.held?.amountPaise)
+): AuthorizationBasis {
+  const { view, authorizations } = state
+  const { message, ids, authorizationCode, limits, now, timeZone, rules } = context
+  const { dayPaise, monthPaise, usedUntil = now } = view.usage
+  const period = (length: 'day' | 'month') => (at: Date) =>
+    calendarDay(at, timeZone).slice(0, length === 'day' ? 10 : 7)
+  const heldOf = (of: (at: Date) => string) =>
+    authorizations
+      .filter(({ createdAt }) => of(createdAt) === of(usedUntil))
+      .reduce((sum, { heldPaise }) => sum + heldPaise, 0n)
+  const refusal = isVoidedBefore(state, message)
+    ? 'voided_before'
+    : (stateRefusal(state, context) ?? (raised && !raised.held ? 'authorization_not_open' : undefined))
+  return {
+    ...(refusal && { refusal }),
+    ...(raised?.held && {
+      raises: { authorizationId: raised.held.authorizationId, amountPaise: raised.held.amountPaise },
+    }),
+    authorizationId: raised?.held?.authorizationId ?? ids.authorization,
+    authorizationCode,
+    isPartialAllowed: message.isPartialAllowed,
+    leftPaise: leftToHold(state, message),
+    balancePaise: view.balancePaise,
+    heldPaise: view.heldPaise,
+    dayPaise: usedPaise(dayPaise) + heldOf(period('day')),
+    monthPaise: usedPaise(monthPaise) + heldOf(period('month')),
+    limits,
+    rules,
+  }
+}
+
+/** What is decided: how much is held, or why nothing is. */
+export type Judgement =
+  | { readonly status: 'approved'; readonly amountPaise: Paise; readonly approval?: Approval }
+  | { readonly status: 'declined'; readonly reason: DeclineReason; readonly spendRuleId?: string }
+
+/**
+ * Pure: the decision of an authorisation. Where the message allows a part, what the card has is approved of a new one; a raise
+ * is approved as a whole. Spend rules decline what would be approved, the first that does in their order.
+ */
+export function judge(
+  basis: AuthorizationBasis,
+  { amountPaise }: Pick<CardMessage, 'amountPaise'>,
+): Judgement {
+  const { refusal, raises, leftPaise, limits, rules } = basis
+  const declined = (reason: DeclineReason): Judgement => ({ status: 'declined', reason })
+  if (refusal) return declined(refusal)
+  const isVerification = amountPaise === NO_PAISE
+  const free = basis.balancePaise - basis.heldPaise
+  const isPart = basis.isPartialAllowed && !raises && free > 0n && free < leftPaise
+  if (free < leftPaise && !isPart) return declined('insufficient_funds')
+  const addedPaise = isPart ? free : leftPaise
+  const totalPaise = (raises?.amountPaise ?? 0n) + (amountPaise ?? 0n) - (leftPaise - addedPaise)
+  if (totalPaise > limits.transactionPaise) return declined('over_transaction_limit')
+  if (basis.dayPaise + addedPaise > limits.dayPaise) return declined('over_day_limit')
+  if (basis.monthPaise + addedPaise > limits.monthPaise) return declined('over_month_limit')
+  for (const rule of rules) {
+    const reason = refusalByRule(rule, { totalPaise, addedPaise, isNew: !raises && addedPaise > 0n })
+    if (reason) return { status: 'declined', reason, spendRuleId: rule.spendRuleId }
+  }
+  const approval = isVerification ? VERIFIED : isPart ? PARTLY_APPROVED : undefined
+  return { status: 'approved', amountPaise: inPaise(addedPaise), ...(approval && { approval }) }
 }
 
 /** A card that could not be used gets no balance. */
@@ -75,30 +127,5 @@ function stateRefusal({ view: { card } }: CardState, context: MessageContext): D
   const channel = message.channel && channelOf(message.channel)
   if (channel && !card[`${channel}AllowedAdmin`]) return 'channel_closed_by_admin'
   if (channel && !card[`${channel}Allowed`]) return 'channel_closed_by_user'
-  return undefined
-}
-
-/**
- * Balance less open holds, then limits; holds count in the period in which they were placed, by the usage’s time.
- * `amount`: what is left to hold; `before`: what the hold that it raises was of.
- */
-function amountRefusal(
-  { view, authorizations }: CardState,
-  context: MessageContext,
-  amount: Paise,
-  before = NO_PAISE,
-): DeclineReason | undefined {
-  const { limits, message, now, timeZone } = context
-  const { dayPaise, monthPaise, usedUntil = now } = view.usage
-  if (view.balancePaise - view.heldPaise < amount) return 'insufficient_funds'
-  if (before + (message.amountPaise ?? NO_PAISE) > limits.transactionPaise) return 'over_transaction_limit'
-  const period = (length: 'day' | 'month') => (at: Date) =>
-    calendarDay(at, timeZone).slice(0, length === 'day' ? 10 : 7)
-  const held = (of: (at: Date) => string) =>
-    authorizations
-      .filter(({ createdAt }) => of(createdAt) === of(usedUntil))
-      .reduce((sum, { heldPaise }) => sum + heldPaise, 0n)
-  if (usedPaise(dayPaise) + held(period('day')) + amount > limits.dayPaise) return 'over_day_limit'
-  if (usedPaise(monthPaise) + held(period('month')) + amount > limits.monthPaise) return 'over_month_limit'
   return undefined
 }

@@ -10,30 +10,27 @@ import {
   notNegative,
 } from './card-effect.ts'
 import type { ExceptionReason } from './card-exception.ts'
-import { type CardMessage, NO_PAISE } from './card-message.ts'
+import { type CardMessage, type MessageType, NO_PAISE } from './card-message.ts'
 import { authorize, inquire } from './decide-authorization.ts'
 import { authorizationOf, type CardState, captureOf, raisedBy, voidedOf } from './message-references.ts'
 
 const least = (...amounts: readonly bigint[]): Paise =>
   paise(amounts.reduce((a, b) => (b < a ? b : a), amounts[0] ?? 0n))
 
-/** Pure. Real-time messages are decided; all others are recorded as what has happened (decision R1). */
-export function decideMessage(state: CardState, context: MessageContext): Effect {
-  switch (context.message.type) {
-    case 'authorization':
-      return authorize(state, context)
-    case 'balance_inquiry':
-      return inquire(state, context)
-    case 'capture':
-      return capture(state, context)
-    case 'void':
-      return voidHold(state, context)
-    case 'refund':
-      return refund(state, context)
-    case 'advice':
-      return context.message.advice === 'stand_in' ? standIn(state, context) : capture(state, context)
-  }
+/** What decides or records a message of each type; `MESSAGE_KINDS` has what it states and may except. */
+const DECIDES: Readonly<Record<MessageType, (state: CardState, context: MessageContext) => Effect>> = {
+  authorization: authorize,
+  balance_inquiry: inquire,
+  capture,
+  void: voidHold,
+  refund,
+  advice: (state, context) =>
+    context.message.advice === 'stand_in' ? standIn(state, context) : capture(state, context),
 }
+
+/** Pure. Real-time messages are decided; all others are recorded as what has happened (decision R1). */
+export const decideMessage = (state: CardState, context: MessageContext): Effect =>
+  DECIDES[context.message.type](state, context)
 
 /**
  * The network stood in and approved: the hold is placed whatever the card has left, and shown where that is too little.
@@ -112,14 +109,21 @@ function voidHold(state: CardState, { message, now }: MessageContext): Effect {
   const held = authorizationOf(state, message)
   const recorded = { ...NOTHING, status: 'recorded', authorization: held } as const
   if (!held) return recorded
+  const { replacementPaise } = message
+  const whole = raisedBy(state, message) ?? held.amountPaise - voidedOf(state, held)
+  const resolvedPaise = replacementPaise === null ? undefined : notNegative(whole - replacementPaise)
   if (held.status === 'CAPTURED' || isCapturedLate(state, held)) {
+    // What it says to be left is what was taken: nothing is wrong.
+    if (replacementPaise !== null && replacementPaise >= held.capturedPaise)
+      return { ...recorded, resolvedPaise }
     const exception = { reason: 'void_after_capture', debitPaise: NO_PAISE, creditPaise: NO_PAISE } as const
-    return { ...recorded, exception }
+    return { ...recorded, exception, resolvedPaise }
   }
-  if (held.status !== 'OPEN') return recorded
-  const authorization = afterVoid(held, message.amountPaise ?? raisedBy(state, message), now)
+  if (held.status !== 'OPEN') return { ...recorded, resolvedPaise }
+  const amountPaise = resolvedPaise ?? message.amountPaise ?? raisedBy(state, message)
+  const authorization = afterVoid(held, amountPaise, now)
   const releasedPaise = paise(held.heldPaise - authorization.heldPaise)
-  return { ...recorded, event: 'card.voided', authorization, releasedPaise }
+  return { ...recorded, event: 'card.voided', authorization, releasedPaise, resolvedPaise }
 }
 
 /** Whether captures took all that was not voided of a hold, though it was no longer open. */

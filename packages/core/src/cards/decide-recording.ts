@@ -1,5 +1,6 @@
 import { paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
+import { basisToText } from './authorization-basis.ts'
 import type { Effect } from './card-effect.ts'
 import { type CardException, exceptionIdOf, quarantinedToWire } from './card-exception.ts'
 import {
@@ -11,11 +12,14 @@ import {
   responseCodeOf,
   type StoredMessage,
 } from './card-message.ts'
+import { MESSAGE_KINDS } from './card-message-kinds.ts'
 import type { CardRailState, KnownMessage, RecordMessage } from './card-rail-state.ts'
 import { decideMessage } from './decide-card-message.ts'
 import type { CardState } from './message-references.ts'
 import { openToBuy } from './open-to-buy.ts'
 import type { UnreadableMessage } from './read-card-message.ts'
+import { PARTLY_APPROVED } from './response-codes.ts'
+import { isRuleAbout, limitsOf, type RuleInForce, unusedIn } from './spend-rule.ts'
 
 export interface RecordedMessage {
   /** 202 when it was not recorded, and shown to operators. */
@@ -23,7 +27,9 @@ export interface RecordedMessage {
   /** The payload of the response, JSON. */
   readonly response: string
   /** Absent for repeats and for what is not recorded. */
-  readonly stored: (StoredMessage & Pick<KnownMessage, 'response'>) | undefined
+  readonly stored:
+    | (StoredMessage & Pick<KnownMessage, 'response'> & { readonly basis: string | null })
+    | undefined
   readonly card: CardState | undefined
   readonly effect: Effect | undefined
   readonly exception: CardException | undefined
@@ -34,7 +40,7 @@ const NOT_RECORDED = { stored: undefined, card: undefined, effect: undefined } a
 
 /** Pure. What is recorded of a message, and its response. */
 export function decideRecording(
-  { cards, known }: CardRailState,
+  { cards, known, uses }: CardRailState,
   command: RecordMessage,
   now: Date,
 ): RecordedMessage {
@@ -53,12 +59,28 @@ export function decideRecording(
       ? declinedUnknown(command, message, now)
       : quarantined(command, 'unknown_card', now)
   const { limits, timeZone, ids, authorizationCode } = command
-  const effect = decideMessage(card, { message, limits, timeZone, ids, authorizationCode, now })
+  const rules = rulesAbout(card, message, uses)
+  const effect = decideMessage(card, { message, limits, timeZone, ids, authorizationCode, now, rules })
   return recorded(command, message, card, effect, now)
 }
 
+/** The spend rules that are about a message, with what was used of each. */
+const rulesAbout = (
+  { rules }: CardState,
+  message: CardMessage,
+  uses: CardRailState['uses'],
+): readonly RuleInForce[] =>
+  rules
+    .filter((rule) => isRuleAbout(rule, message))
+    .map((rule) => ({
+      spendRuleId: rule.spendRuleId,
+      counter: rule.countedAs,
+      ...limitsOf(rule),
+      use: uses.get(rule.countedAs) ?? unusedIn(rule.day),
+    }))
+
 /** Real-time requests are decided; everything else has happened already. */
-const isDecided = (type: MessageType): boolean => type === 'authorization' || type === 'balance_inquiry'
+const isDecided = (type: MessageType): boolean => MESSAGE_KINDS[type].isDecided
 
 const exceptionOf = (
   command: RecordMessage,
@@ -162,6 +184,8 @@ function recorded(
     captureId: capture?.messageId ?? null,
     originalStan: message.original?.stan ?? null,
     originalTransmissionAt: message.original?.transmissionAt ?? null,
+    amountPaise: effect.resolvedPaise ?? message.amountPaise,
+    basis: effect.basis ? basisToText(effect.basis) : null,
     debitedPaise: debitPaise,
     creditedPaise: creditPaise,
     refundedPaise: paise(0n),
@@ -190,7 +214,7 @@ function outcomeOf(
   effect: Effect,
   after: CardState | undefined,
 ): MessageOutcome {
-  const { status, reason, approval, authorization, capture, exception } = effect
+  const { status, reason, spendRuleId, approval, authorization, capture, exception } = effect
   const isApproved = message.type === 'authorization' && status === 'approved'
   return {
     messageId: command.ids.message,
@@ -198,6 +222,8 @@ function outcomeOf(
     status,
     reason,
     approval,
+    spendRuleId,
+    approvedPaise: approval === PARTLY_APPROVED ? authorization?.amountPaise : undefined,
     authorizationId: authorization?.authorizationId,
     // Approved without a hold, too, where all was captured before.
     authorizationCode: isApproved ? command.authorizationCode : authorization?.authorizationCode,
@@ -221,6 +247,7 @@ function afterEffect(state: CardState, effect: Effect): CardState {
   const { dayPaise, monthPaise, yearPaise, lifePaise } = view.usage
   const others = authorizations.filter((held) => held.authorizationId !== authorization?.authorizationId)
   return {
+    ...state,
     view: {
       ...view,
       balancePaise: view.balancePaise - moved,

@@ -2,6 +2,7 @@ import type { Paise } from '@svc/kernel/money'
 import type { CardAuthorization } from './card-authorization.ts'
 import type { CardMessage, MessageIdentity, StoredMessage } from './card-message.ts'
 import type { CardView } from './card-record.ts'
+import type { SpendRule } from './spend-rule.ts'
 
 /** A locked card with what messages may refer to. */
 export interface CardState {
@@ -9,6 +10,15 @@ export interface CardState {
   readonly authorizations: readonly CardAuthorization[]
   /** Captures, advices, authorisations that raised a hold, and voids that released nothing. */
   readonly messages: readonly StoredMessage[]
+  /** The spend rules in force for it, in their order, with the business day in which they count. */
+  readonly rules: readonly RuleOfCard[]
+}
+
+/** A spend rule in force for a card. */
+export interface RuleOfCard extends SpendRule {
+  /** Under what an authorisation of the card counts. */
+  readonly countedAs: string
+  readonly day: string
 }
 
 type Reference = Pick<CardMessage, 'acquirerId' | 'original'>
@@ -91,7 +101,15 @@ export const settledBefore = (
 ): bigint =>
   messages
     .filter((m) => (m.type === 'void' || m.eventType === 'card.captured') && isAbout(m, message))
-    .reduce((sum, m) => sum + ((m.isFinal && m.type !== 'void' ? all : m.amountPaise) ?? all ?? 0n), 0n)
+    .reduce((sum, m) => sum + ((m.isFinal && m.type !== 'void' ? all : amountOf(m, all)) ?? all ?? 0n), 0n)
+
+/** What a message is about of an authorisation that amounts to `all`. */
+const amountOf = ({ amountPaise, replacementPaise }: StoredMessage, all: bigint | null): bigint | null =>
+  replacementPaise === null || amountPaise !== null || all === null
+    ? amountPaise
+    : all > replacementPaise
+      ? all - replacementPaise
+      : 0n
 
 /** What was voided of an authorisation: the hold shows it only while it is open, the voids themselves afterwards. */
 export const voidedOf = ({ messages }: CardState, held: CardAuthorization): bigint =>

@@ -5,6 +5,7 @@ import { isStated, type Reading, readFlag, readText, unreadable } from '@svc/ker
 import { parseObject, textOf } from '../rails/read-notice.ts'
 import type { UnreadableReason } from './card-exception.ts'
 import { ADVICES, type CardMessage, type MessageType, NETWORK_CHANNELS } from './card-message.ts'
+import { MESSAGE_KINDS } from './card-message-kinds.ts'
 
 export interface UnreadableMessage {
   readonly unreadable: UnreadableReason
@@ -35,6 +36,10 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
       unreadable: 'card_number_not_encrypted',
       detail: 'cardNumber is in a message that is not encrypted',
     }
+  const { needs, reads } = MESSAGE_KINDS[type]
+  const stated = (name: (typeof needs)[number]) => (needs.includes(name) ? required : optional)
+  const alone = <T>(name: (typeof reads)[number], reason: UnreadableReason, read: Reader<T>) =>
+    reads.includes(name) ? optional(fields, name, reason, read) : { value: null }
   const read = allOf({
     card: readCard(fields),
     acquirerId: required(fields, 'acquirerId', 'identity_unreadable', readAcquirer),
@@ -44,20 +49,27 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
     responseCode: optional(fields, 'responseCode', 'status_unreadable', readResponseCode),
     currency: optional(fields, 'currency', 'currency_not_inr', readCurrency),
     amountPaise: statedAmount(type, fields),
-    channel: (type === 'authorization' ? required : optional)(
-      fields,
-      'channel',
-      'channel_unreadable',
-      oneOf(NETWORK_CHANNELS),
-    ),
-    advice: (type === 'advice' ? required : optional)(fields, 'advice', 'advice_unreadable', oneOf(ADVICES)),
+    channel: stated('channel')(fields, 'channel', 'channel_unreadable', oneOf(NETWORK_CHANNELS)),
+    advice: stated('advice')(fields, 'advice', 'advice_unreadable', oneOf(ADVICES)),
     authorizationId: optional(fields, 'authorizationId', 'reference_unreadable', readText),
     captureId: optional(fields, 'captureId', 'reference_unreadable', readText),
     original: readOriginal(fields),
+    replacementPaise: alone('replacementAmount', 'amount_unreadable', readWithinMax),
     isFinal: optional(fields, 'final', 'final_unreadable', readFlag),
+    isPartialAllowed: alone('partialApproval', 'partial_unreadable', readFlag),
   })
   if ('unreadable' in read) return read
-  const { outcome: _, responseCode: __, currency: ___, isFinal, amountPaise, ...message } = read.value
+  const {
+    outcome: _,
+    responseCode: __,
+    currency: ___,
+    isFinal,
+    isPartialAllowed,
+    amountPaise: asked,
+    ...message
+  } = read.value
+  // Beside its replacement, the amount is that of the authorisation.
+  const amountPaise = message.replacementPaise === null ? asked : null
   return {
     message: {
       type,
@@ -65,14 +77,21 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
       amountPaise,
       // A capture of nothing says that nothing more of the authorisation will be captured.
       isFinal: isFinal === true || (amountPaise === 0n && type === 'capture'),
-      rrn: shortText(fields['rrn']),
-      mcc: shortText(fields['mcc']),
-      merchantName: shortText(fields['merchantName']),
-      merchantPlace: shortText(fields['merchantPlace']),
-      localTime: shortText(fields['localTime']),
+      isPartialAllowed: isPartialAllowed === true,
+      ...textsOf(fields),
     },
   }
 }
+
+/** What people read, as the network wrote it. */
+const textsOf = (fields: Fields) => ({
+  rrn: shortText(fields['rrn']),
+  mcc: shortText(fields['mcc']),
+  merchantName: shortText(fields['merchantName']),
+  merchantPlace: shortText(fields['merchantPlace']),
+  merchantCountry: shortText(fields['merchantCountry']),
+  localTime: shortText(fields['localTime']),
+})
 
 /** All parts, or the first one that cannot be read. */
 function allOf<T extends object>(parts: { readonly [K in keyof T]: Part<T[K]> }): Part<T> {
@@ -168,15 +187,6 @@ const oneOf =
     return known === undefined ? unreadable(`must be ${words.join(' or ')}`) : { value: known }
   }
 
-/** What the status of a message of each type may say: that it happened, or of a question that it waits. */
-const HAPPENED: Readonly<Record<MessageType, readonly Outcome[]>> = {
-  authorization: ['success', 'not_yet'],
-  balance_inquiry: ['success', 'not_yet'],
-  advice: ['success', 'not_yet'],
-  capture: ['success'],
-  void: ['success', 'gone_back'],
-  refund: ['success', 'gone_back'],
-}
 /** Of a void, that its authorisation is cancelled is what it reports. */
 const VOIDED = /^(?:VOID|CANCEL)/
 
@@ -184,7 +194,7 @@ function readStatus(type: MessageType, value: unknown): Reading<Outcome> {
   const stated = readOutcome(value, type === 'refund' ? 'refund' : 'payment')
   if ('unreadable' in stated) return stated
   const { outcome, word } = stated.value
-  const happened = HAPPENED[type].includes(outcome) || (type === 'void' && VOIDED.test(word))
+  const happened = MESSAGE_KINDS[type].happened.includes(outcome) || (type === 'void' && VOIDED.test(word))
   return happened ? { value: outcome } : unreadable('says that it did not happen')
 }
 
@@ -203,14 +213,20 @@ function readResponseCode(value: unknown): Reading<string> {
  * as without an amount. Of an authorisation it asks for the verification of the card.
  */
 function statedAmount(type: MessageType, fields: Fields): Part<Paise | null> {
-  const needed = type !== 'void' && type !== 'balance_inquiry'
+  const needed = MESSAGE_KINDS[type].needs.includes('amount')
   const part = (needed ? required : optional)(fields, 'amount', 'amount_unreadable', (value) => {
-    const amount = readAmount(value)
+    const amount = readWithinMax(value)
     if ('unreadable' in amount) return amount
-    if (amount.value > AMOUNT_MAX) return unreadable('is more than 10,000,000,000.00')
     return amount.value === 0n && type === 'refund' ? unreadable('must be above 0') : amount
   })
   return 'value' in part && part.value === 0n && !needed ? { value: null } : part
+}
+
+function readWithinMax(value: unknown): Reading<Paise> {
+  const amount = readAmount(value)
+  return 'value' in amount && amount.value > AMOUNT_MAX
+    ? unreadable('is more than 10,000,000,000.00')
+    : amount
 }
 
 /** The network's reference of an earlier message of the same acquirer: both halves or none. */

@@ -3,6 +3,7 @@ import { allEventsKept, type Check, check, settledOutside, subjects } from '../l
 export const CARDS = subjects('cards', 'cards')
 const AUTHORIZATIONS = subjects('card authorisations', 'card_authorizations')
 const MESSAGES = subjects('card messages', 'card_messages')
+const SPEND_COUNTERS = subjects('spend counters', 'spend_counters')
 const EXCEPTION_ACCOUNTS = subjects(
   'card exception accounts',
   `ledger_accounts where kind = 'card_exceptions'`,
@@ -35,6 +36,23 @@ export const CARD_RAIL_CHECKS: readonly Check[] = [
          where m.partner_id = a.partner_id and m.svc_card_id = a.svc_card_id and m.authorization_id = a.authorization_id
            and m.event_type = 'card.captured') m
        where a.captured_paise <> m.captured and ${chosen('a.authorization_id')} limit 100`,
+  ),
+  check(
+    'spend_counters',
+    SPEND_COUNTERS,
+    'What spend rules have counted on a day is what authorisations of that day took and hold',
+    (chosen) => `with counted as (
+         select a.partner_id, c.counter, a.counted_on as day, sum(a.captured_paise + a.held_paise)::bigint as amount,
+           count(*) filter (where a.captured_paise + a.held_paise > 0) as authorizations
+         from card_authorizations a cross join unnest(a.counters) as c (counter)
+         where ${chosen('c.counter')} group by 1, 2, 3)
+       select counter as subject, day || ': counted ' || coalesce(s.amount_paise, 0) || ' in '
+         || coalesce(s.authorizations, 0) || ', authorised ' || coalesce(k.amount, 0) || ' in '
+         || coalesce(k.authorizations, 0) as detail
+       from (select * from spend_counters s where ${chosen('s.counter')}) s
+         full join counted k using (partner_id, counter, day)
+       where (coalesce(s.amount_paise, 0), coalesce(s.authorizations, 0))
+         is distinct from (coalesce(k.amount, 0), coalesce(k.authorizations, 0)) limit 100`,
   ),
   check(
     'card_messages',

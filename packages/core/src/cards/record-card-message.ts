@@ -6,7 +6,7 @@ import { saveEvents } from '@svc/platform/outbox'
 import { saveJournals } from '../ledger/journals.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import type { CardKey } from './card.ts'
-import { cardAuthorizations, updateAuthorizations } from './card-authorization.ts'
+import { type CardAuthorization, cardAuthorizations, updateAuthorizations } from './card-authorization.ts'
 import { cardDirectory } from './card-directory.ts'
 import type { CardLimits, Effect } from './card-effect.ts'
 import { wakeEnded } from './card-end-state.ts'
@@ -15,6 +15,12 @@ import { cardMessages, contentDigest, identityKey } from './card-message.ts'
 import { messageJournal } from './card-message-journal.ts'
 import { lockCardRail, type RecordMessage, type RecordMessageArgs } from './card-rail-state.ts'
 import { decideRecording, type RecordedMessage } from './decide-recording.ts'
+import { countUse } from './rules-in-force.ts'
+
+const isSame =
+  ({ authorizationId }: CardAuthorization) =>
+  (other: CardAuthorization): boolean =>
+    other.authorizationId === authorizationId
 
 const saveRefunded = cardMessages.updates(['refundedPaise'], 'refund')
 
@@ -25,8 +31,13 @@ export const recordCardMessage = command({
   prepare,
   lock: lockCardRail,
   decide: decideRecording,
-  apply({ cards, known }, { stored, card, command }) {
-    if (card) cards.set(card.view.card.svcCardId, card)
+  apply({ cards, known, uses }, { stored, card, effect, command }) {
+    if (card) {
+      const { svcCardId } = card.view.card
+      const after = effect?.authorization
+      if (after) countUse(uses, cards.get(svcCardId)?.authorizations.find(isSame(after)), after)
+      cards.set(svcCardId, card)
+    }
     if (stored)
       known.set(identityKey(stored), [
         ...(known.get(identityKey(stored)) ?? []),

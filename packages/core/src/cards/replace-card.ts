@@ -38,6 +38,7 @@ import {
   takeNumber,
   takenNumbers,
 } from './draw-number.ts'
+import { moveRules } from './rules-in-force.ts'
 
 interface PreparedReplacement extends PreparedEnd {
   readonly partnerId: string
@@ -127,6 +128,10 @@ export const replaceCard = command({
       tx,
       done,
       done.map(({ replacement: { card } }) => account('card', card.partnerId, card.svcCardId)),
+    )
+    moveRules(
+      tx,
+      done.map(({ replacement: { card }, command: { svcCardId } }) => ({ ...card, from: svcCardId })),
     )
     cardChanges.insert(
       tx,

@@ -40,6 +40,7 @@ const COMMON = {
   mcc: text('ISO 8583 field 18'),
   merchantName: text('ISO 8583 field 43'),
   merchantPlace: text('ISO 8583 field 43'),
+  merchantCountry: text('ISO 8583 field 43, positions 39 and 40: two letters, such as `IN`'),
 }
 const channel = Type.Enum([...NETWORK_CHANNELS])
 
@@ -128,8 +129,15 @@ export const authorizeCard = railOperation({
   path: 'authorizations',
   summary: 'Authorise an amount',
   description:
-    'Decides at once: `approved` with an authorisation code, which holds the amount, or `declined` with an ISO 8583 response code; both are 200. An amount of zero verifies the card: `85`. An authorisation that names an open one raises its hold by the amount.',
-  fields: { amount: rupees, channel, ...authorization },
+    'Decides at once: `approved` with an authorisation code, which holds the amount, or `declined` with an ISO 8583 response code; both are 200. An amount of zero verifies the card: `85`. An authorisation that names an open one raises its hold by the amount. With `partialApproval`, what the card has is approved where that is less.',
+  fields: {
+    amount: rupees,
+    channel,
+    partialApproval: Type.Optional(
+      Type.Boolean({ description: 'Whether a part may be approved: `approvedAmount`, and `10`' }),
+    ),
+    ...authorization,
+  },
 })
 
 export const captureCard = railOperation({
@@ -156,8 +164,16 @@ export const voidCard = railOperation({
   path: 'voids',
   summary: 'Report a void',
   description:
-    'Releases a hold, by default all of it. A later capture of what was voided is an exception, also when the hold had expired. A void that arrives before its authorisation is remembered: that authorisation is declined.',
-  fields: { amount: Type.Optional(rupees), ...authorization },
+    'Releases a hold, by default all of it, or what is above `replacementAmount`. A later capture of what was voided is an exception, also when the hold had expired. A void that arrives before its authorisation is remembered: that authorisation is declined.',
+  fields: {
+    amount: Type.Optional(rupees),
+    replacementAmount: Type.Optional({
+      ...rupees,
+      description:
+        'ISO 8583 field 95: rupees that the authorisation amounts to after it. Beside it `amount` is that of the authorisation',
+    }),
+    ...authorization,
+  },
 })
 
 export const refundCardMessage = railOperation({

@@ -37,6 +37,30 @@ export const NetworkMessageRequest = Type.Object(
       'Of captures, voids, refunds and advices: the authorisation; of an authorisation: the one that it raises',
     ),
     captureId: text('Of refunds: the `messageId` of the capture'),
+    partialApproval: Type.Optional(
+      Type.Boolean({ description: 'Of authorisations: a part of the amount may be approved' }),
+    ),
+    replacementAmount: Type.Optional(
+      Rupees({
+        minimum: 0,
+        maximum: 1e7,
+        description: 'Of voids: rupees that the authorisation amounts to after it',
+      }),
+    ),
+    mcc: Type.Optional(
+      Type.String({
+        pattern: '^[0-9]{4}$',
+        'x-rule': 'must be four digits',
+        description: 'Merchant category code',
+      }),
+    ),
+    merchantCountry: Type.Optional(
+      Type.String({
+        pattern: '^[A-Z]{2}$',
+        'x-rule': 'must be two capital letters',
+        description: 'Country of the merchant',
+      }),
+    ),
     final: Type.Optional(Type.Boolean({ description: 'Of captures: what is left of the hold is released' })),
     merchantName: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     behaviour: Type.Optional(

@@ -1,0 +1,2 @@
+-- run: statement by statement
+alter table card_messages validate constraint replacement_not_negative;
