@@ -1,4 +1,4 @@
--- Spend rules (decision C27): what a partner permits its cards, and how much of it in a day and a month.
+-- Spend rules (decision C28): what a partner permits its cards, and how much of it in a day and a month.
 create table spend_rules (
   partner_id        text collate "C" not null references tenants,
   spend_rule_id     text collate "C" not null,

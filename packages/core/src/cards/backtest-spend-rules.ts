@@ -7,7 +7,7 @@ import { NO_PAISE } from './card-message.ts'
 import { type Asked, type Change, type Recorded, Replay, type Replayed } from './replay-authorizations.ts'
 import type { SpendTerms } from './spend-rule.ts'
 
-/** A change of spend rules that is only tried (decision C27). */
+/** A change of spend rules that is only tried (decision C28). */
 export interface BacktestSpendRules {
   readonly partnerId: string
   readonly from: Date

@@ -16,7 +16,7 @@ import { Type } from 'typebox'
 import { type CardMessage, NETWORK_CHANNELS, type NetworkChannel } from './card-message.ts'
 import type { DeclineReason } from './response-codes.ts'
 
-/** What a partner permits its cards (decision C27). Rules never change: one is replaced or removed. */
+/** What a partner permits its cards (decision C28). Rules never change: one is replaced or removed. */
 export const spendRules = table('spend_rules', 'r', ['partnerId', 'spendRuleId'], {
   partnerId: text,
   spendRuleId: text,

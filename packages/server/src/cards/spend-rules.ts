@@ -28,7 +28,7 @@ const DAYS_BACK = 90
 
 const RuleParams = Type.Object({ spendRuleId: Type.String({ description: 'One of your spend rules' }) })
 
-/** Spend rules, as every reader sees and finds them (decision C27). */
+/** Spend rules, as every reader sees and finds them (decision C28). */
 export const spendRule = {
   titles: { tenant: 'SpendRule', operator: 'SpendRuleRow' },
   record: { schema: SpendRuleRecord, toWire: spendRuleToWire },
@@ -132,7 +132,7 @@ export function readTerms(terms: Static<typeof SpendTermsRequest>, at = ''): Spe
 
 const partner = { tag: TAG, auth: 'partner', envelope: 'code' } as const
 
-/** Not in the specification (decision C27). */
+/** Not in the specification (decision C28). */
 export const listSpendRules = listOf<SpendRule>(spendRule, {
   ...partner,
   scope: 'cards:read',
@@ -142,7 +142,7 @@ export const listSpendRules = listOf<SpendRule>(spendRule, {
   description: 'Newest first, removed ones too; pass `next` back as `after` for the next page.',
 })
 
-/** Not in the specification (decision C27). */
+/** Not in the specification (decision C28). */
 export const getSpendRule = showOf<SpendRule>(spendRule, {
   ...partner,
   scope: 'cards:read',
@@ -154,7 +154,7 @@ export const getSpendRule = showOf<SpendRule>(spendRule, {
   notFound: () => fail('spend_rule_not_found'),
 })
 
-/** Not in the specification (decision C27). */
+/** Not in the specification (decision C28). */
 export const createSpendRuleContract = commandContract({
   ...partner,
   scope: 'cards:write',
@@ -187,7 +187,7 @@ export const createSpendRuleContract = commandContract({
 })
 export const createSpendRuleOperation = operation(createSpendRuleContract)
 
-/** Not in the specification (decision C27). */
+/** Not in the specification (decision C28). */
 export const removeSpendRuleContract = commandContract({
   ...partner,
   scope: 'cards:write',
@@ -334,7 +334,7 @@ export const backtester =
     return backtestToWire(from, found, timeZone)
   }
 
-/** Not in the specification (decision C27). */
+/** Not in the specification (decision C28). */
 export const backtestSpendRulesOperation = query({
   ...partner,
   scope: 'cards:read',
