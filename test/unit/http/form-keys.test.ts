@@ -134,6 +134,7 @@ const DO_SOMETHING = [
   'console.issueCard',
   'console.issueCredential',
   'console.issueEncryptionKey',
+  'console.loadCard',
   'console.payQrCode',
   'console.refundPayment',
   'console.refundToCard',
@@ -142,6 +143,7 @@ const DO_SOMETHING = [
   'console.rollCredential',
   'console.rotateWebhookSecret',
   'console.spendFromCard',
+  'console.unloadCard',
   'console.voidCoinAllocation',
   'createCardAccount',
   'createCoinConfig',
@@ -152,6 +154,7 @@ const DO_SOMETHING = [
   'createWebhookEndpoint',
   'deleteWebhookEndpoint',
   'eraseUser',
+  'loadCard',
   'portal.issueCredential',
   'portal.rollCredential',
   'redeemCoins',
@@ -161,6 +164,7 @@ const DO_SOMETHING = [
   'returnCard',
   'rotateWebhookSecret',
   'submitEvidence',
+  'unloadCard',
   'voidCoinAllocation',
 ]
 

@@ -4,6 +4,7 @@ import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import type { Tx, Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import {
+  flag,
   instant,
   type NewRowOf,
   nullable,
@@ -41,6 +42,8 @@ export const cardAccounts = table('card_accounts', 'a', ['partnerId', 'cardAccou
   denominationPaise: paiseColumn,
   /** The partner is notified when a load brings the balance below it. */
   lowBalancePaise: nullable(paiseColumn),
+  /** Whether money of its cards may be taken back to it; never of gift cards (decision C26). */
+  unallocateFundAllowed: flag,
   createdAt: instant,
 })
 export type CardAccount = RowOf<typeof cardAccounts> & {
@@ -59,7 +62,7 @@ const FIND = statement<CardAccount>(
 export interface NewCardAccount
   extends Omit<
     NewRowOf<typeof cardAccounts>,
-    'cardAccountId' | 'denominationPaise' | 'lowBalancePaise' | 'createdAt'
+    'cardAccountId' | 'denominationPaise' | 'lowBalancePaise' | 'unallocateFundAllowed' | 'createdAt'
   > {
   readonly denominationPaise: bigint
 }
@@ -68,7 +71,14 @@ export interface NewCardAccount
 export function insertCardAccount(tx: Writes, random: RandomBytes, plan: NewCardAccount): string {
   const cardAccountId = newId('acc', Date.now(), random)
   const denominationPaise = paise(plan.denominationPaise)
-  const opened = { ...plan, cardAccountId, denominationPaise, lowBalancePaise: null, createdAt: new Date() }
+  const opened = {
+    ...plan,
+    cardAccountId,
+    denominationPaise,
+    lowBalancePaise: null,
+    unallocateFundAllowed: false,
+    createdAt: new Date(),
+  }
   cardAccounts.insert(tx, [opened])
   openAccounts(tx, [account('card_funding', plan.partnerId, cardAccountId)])
   return cardAccountId

@@ -9,7 +9,8 @@ import { account, openAccounts } from '../ledger/accounts.ts'
 import type { Company } from '../tenants/company.ts'
 import { type Product } from '../tenants/partner.ts'
 import { type CardAccount, cardAccounts } from './card-account.ts'
-import { requireWithinLimit } from './create-gift-card.ts'
+import { type LoadTerms, loadTermsOf, requireFirstLoad } from './load-limits.ts'
+import { requireMayUnallocate } from './update-card-account.ts'
 
 export interface CreateCardAccount
   extends Pick<
@@ -17,12 +18,13 @@ export interface CreateCardAccount
     'partnerId' | 'companyId' | 'product' | 'accountType' | 'binType' | 'programme' | 'denominationPaise'
   > {
   readonly lowBalancePaise?: Paise | null | undefined
+  readonly unallocateFundAllowed?: boolean | undefined
 }
 
 interface Prepared extends CreateCardAccount {
   readonly tenantId: string
   readonly cardAccountId: string
-  readonly loadMaxPaise: Paise
+  readonly loadTerms: LoadTerms
 }
 
 type Customer = Pick<Company, 'partnerId' | 'companyId' | 'name'> & { readonly products: readonly Product[] }
@@ -44,13 +46,13 @@ export const createCardAccount = command({
       ...args,
       tenantId: args.partnerId,
       cardAccountId: newId('acc'),
-      loadMaxPaise: (BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n) as Paise,
+      loadTerms: loadTermsOf(config),
     }),
 
   lock,
 
   decide(customers: Map<string, Customer>, create, createdAt): CardAccount {
-    const { tenantId: _, loadMaxPaise, lowBalancePaise = null, ...plan } = create
+    const { tenantId: _, loadTerms, lowBalancePaise = null, unallocateFundAllowed = false, ...plan } = create
     const customer = customers.get(plan.companyId) ?? fail('company_not_found')
     if (!customer.products.includes(plan.product))
       failField(
@@ -58,8 +60,9 @@ export const createCardAccount = command({
         'not_allowed',
         `must be one that the partner uses: ${customer.products.join(', ')}`,
       )
-    requireWithinLimit(plan.denominationPaise, loadMaxPaise)
-    return { ...plan, lowBalancePaise, companyName: customer.name, createdAt }
+    requireFirstLoad(loadTerms, plan.accountType, plan.denominationPaise)
+    requireMayUnallocate(plan.accountType, unallocateFundAllowed)
+    return { ...plan, lowBalancePaise, unallocateFundAllowed, companyName: customer.name, createdAt }
   },
 
   apply: () => undefined,

@@ -20,6 +20,9 @@ export const AccountParams = Type.Object({
 })
 
 const Denomination = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Whole rupees' })
+const Unallocate = Type.Boolean({
+  description: 'Whether money of its cards may be taken back; never of gift cards',
+})
 const LowBalance = Type.Union([Rupees({ minimum: 0, maximum: 1e12 }), Type.Null()], {
   description: 'Rupees; `null` for no threshold',
 })
@@ -54,6 +57,7 @@ export const cardAccount = {
       ),
       of: ({ lowBalancePaise }) => (lowBalancePaise === null ? undefined : paiseToWire(lowBalancePaise)),
     },
+    unallocateFundAllowed: { schema: Unallocate, of: (account) => account.unallocateFundAllowed },
     partnerId: { schema: Type.String(), of: (account) => account.partnerId, operatorOnly: true },
     companyId: { schema: Type.String(), of: (account) => account.companyId },
     companyName: { schema: Type.String(), of: (account) => account.companyName },
@@ -95,9 +99,14 @@ export const cardAccount = {
 export const AccountRecord = recordOf(cardAccount, 'tenant')
 const toWire = toRecord<ListedAccount>(cardAccount, 'tenant')
 
-const { cardAccountId, denomination, lowBalance } = fieldsOf(cardAccount, 'tenant')
+const { cardAccountId, denomination, lowBalance, unallocateFundAllowed } = fieldsOf(cardAccount, 'tenant')
 const AccountSettings = Type.Object(
-  { cardAccountId: cardAccountId!, denomination: denomination!, lowBalance: lowBalance! },
+  {
+    cardAccountId: cardAccountId!,
+    denomination: denomination!,
+    lowBalance: lowBalance!,
+    unallocateFundAllowed: unallocateFundAllowed!,
+  },
   { title: 'CardAccountSettings', additionalProperties: false },
 )
 
@@ -172,6 +181,7 @@ export const createCardAccountContract = commandContract({
       cardProgramme: Type.String({ minLength: 1, maxLength: 100 }),
       denomination: Denomination,
       lowBalance: Type.Optional(LowBalance),
+      unallocateFundAllowed: Type.Optional(Unallocate),
     },
     { additionalProperties: false },
   ),
@@ -195,7 +205,7 @@ export const updateCardAccountContract = commandContract({
   method: 'PATCH',
   path: `${ACCOUNTS}/:cardAccountId`,
   tag: ACCOUNTS_TAG,
-  summary: 'Set denomination and low balance',
+  summary: 'Set denomination, low balance and whether cards are unloaded',
   auth: 'partner',
   scope: 'cards:write',
   envelope: 'code',
@@ -204,21 +214,24 @@ export const updateCardAccountContract = commandContract({
     {
       denomination: Type.Optional(Denomination),
       lowBalance: Type.Optional(LowBalance),
+      unallocateFundAllowed: Type.Optional(Unallocate),
     },
     { additionalProperties: false },
   ),
   result: AccountSettings,
   errors: ['card_account_not_found', 'load_over_limit'],
   run: updateCardAccount,
-  args: ({ caller, params, body: { denomination, lowBalance } }) => ({
+  args: ({ caller, params, body: { denomination, lowBalance, unallocateFundAllowed } }) => ({
+    unallocateFundAllowed,
     partnerId: caller.tenantId,
     cardAccountId: params.cardAccountId,
     denominationPaise: denomination === undefined ? undefined : paise(BigInt(denomination) * 100n),
     lowBalancePaise: readLow(lowBalance),
   }),
-  reply: ({ cardAccountId, denominationPaise, lowBalancePaise }, { ok }) =>
+  reply: ({ cardAccountId, denominationPaise, lowBalancePaise, unallocateFundAllowed }, { ok }) =>
     ok({
       cardAccountId,
+      unallocateFundAllowed,
       denomination: paiseToWire(denominationPaise),
       lowBalance: lowBalancePaise === null ? undefined : paiseToWire(lowBalancePaise),
     }),
