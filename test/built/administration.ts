@@ -135,6 +135,8 @@ export async function administerPartners({ svc, folder }: Live, partner: LivePar
   await svc(['admin', 'card-account', 'list', companyId])
   await svc(['admin', 'card-account', 'show', partner.cardAccountId])
   await svc(['admin', 'card-account', 'instructions', partner.cardAccountId])
+  const support = 'svcSupportEmail=help@acme.example'
+  await svc(['admin', 'card-account', 'update', partner.cardAccountId, '--set', support])
   const paidBack = ['--amount', '1', '--reference', 'AXISR0000001', '--reason', 'paid in twice']
   await svc(['admin', 'card-account', 'withdraw', partner.cardAccountId, ...paidBack])
 }

@@ -6,6 +6,7 @@ import { statement } from '@svc/platform/db/statement'
 import {
   flag,
   instant,
+  json,
   type NewRowOf,
   nullable,
   paise as paiseColumn,
@@ -16,6 +17,7 @@ import {
 } from '@svc/platform/db/table'
 import { type Account, account, accountId, openAccounts } from '../ledger/accounts.ts'
 import type { Transfer } from '../ledger/transfers.ts'
+import type { RecordSettings } from './record-settings.ts'
 
 export const ACCOUNT_TYPES = {
   RELOADABLE_GPR: { label: 'Reloadable', description: 'General-purpose reloadable card' },
@@ -44,6 +46,8 @@ export const cardAccounts = table('card_accounts', 'a', ['partnerId', 'cardAccou
   lowBalancePaise: nullable(paiseColumn),
   /** Whether money of its cards may be taken back to it; never of gift cards (decision C26). */
   unallocateFundAllowed: flag,
+  /** What the records of its cards say (decision C27). */
+  recordSettings: json<RecordSettings>(),
   createdAt: instant,
 })
 export type CardAccount = RowOf<typeof cardAccounts> & {
@@ -62,7 +66,12 @@ const FIND = statement<CardAccount>(
 export interface NewCardAccount
   extends Omit<
     NewRowOf<typeof cardAccounts>,
-    'cardAccountId' | 'denominationPaise' | 'lowBalancePaise' | 'unallocateFundAllowed' | 'createdAt'
+    | 'cardAccountId'
+    | 'denominationPaise'
+    | 'lowBalancePaise'
+    | 'unallocateFundAllowed'
+    | 'recordSettings'
+    | 'createdAt'
   > {
   readonly denominationPaise: bigint
 }
@@ -77,6 +86,7 @@ export function insertCardAccount(tx: Writes, random: RandomBytes, plan: NewCard
     denominationPaise,
     lowBalancePaise: null,
     unallocateFundAllowed: false,
+    recordSettings: {},
     createdAt: new Date(),
   }
   cardAccounts.insert(tx, [opened])

@@ -6,13 +6,14 @@ import { ACCOUNT_TYPES, type CardAccount } from './card-account.ts'
 import { CARD_STATUS_LABELS, KYC_STATUS_LABELS } from './card-states.ts'
 import type { Loads, Usage } from './card-usage.ts'
 import { openToBuy } from './open-to-buy.ts'
+import type { RecordSettings } from './record-settings.ts'
 
 /** A card with what its record shows of its surroundings. */
 export interface CardView {
   readonly card: Card
   readonly account: Pick<
     CardAccount,
-    'companyName' | 'accountType' | 'binType' | 'programme' | 'unallocateFundAllowed'
+    'companyName' | 'accountType' | 'binType' | 'programme' | 'unallocateFundAllowed' | 'recordSettings'
   >
   /** Whether nothing may be written about its user any more (decision C23). */
   readonly isUserErased: boolean
@@ -96,6 +97,7 @@ export function toCardRecord(view: CardView, timeZone: string) {
     remarks: card.remarks,
     createdOn: textTimestamp(card.createdAt, timeZone),
     modifiedOn: textTimestamp(card.modifiedAt, timeZone),
+    ...settingFields(account.recordSettings),
     ...unknownFields(),
   }
 }
@@ -162,6 +164,19 @@ function flagFields({ account, card }: CardView) {
   }
 }
 
+/** What the partner sets for all cards of the account (decision C27). */
+const settingFields = (settings: RecordSettings) => ({
+  partnerLogo: settings.partnerLogo ?? '',
+  extEntityId: settings.extEntityId ?? '',
+  switchProvider: settings.switchProvider ?? '',
+  tncVersionMasterId: settings.tncVersionMasterId ?? '',
+  tncUrl: settings.tncUrl ?? '',
+  defaultCardImage: settings.defaultCardImage ?? '',
+  svcSupportEmail: settings.svcSupportEmail ?? '',
+  svcSupportMobile: settings.svcSupportMobile ?? '',
+  cardKitMasterId: settings.cardKitMasterId ?? 0,
+})
+
 /** What other systems would know: honest neutral values (decision C12). */
 const unknownFields = () => ({
   liveImage: false,
@@ -172,16 +187,7 @@ const unknownFields = () => ({
   latestKeyFactAccepted: false,
   latestTnCVersionAcceptedForPrimaryCard: false,
   latestKeyFactAcceptedCardForPrimaryCard: false,
-  partnerLogo: '',
-  extEntityId: '',
-  switchProvider: '',
-  tncVersionMasterId: '',
-  tncUrl: '',
   virtualAccountNumber: '',
-  defaultCardImage: '',
-  svcSupportEmail: '',
-  svcSupportMobile: '',
-  cardKitMasterId: 0,
 })
 
 /** The record of the incentive card search: the full record with the fields that section 2.4 adds for it. */

@@ -10,6 +10,7 @@ import type { Company } from '../tenants/company.ts'
 import { type Product } from '../tenants/partner.ts'
 import { type CardAccount, cardAccounts } from './card-account.ts'
 import { type LoadTerms, loadTermsOf, requireFirstLoad } from './load-limits.ts'
+import { changedSettings, type RecordSettingsChange } from './record-settings.ts'
 import { requireMayUnallocate } from './update-card-account.ts'
 
 export interface CreateCardAccount
@@ -19,6 +20,7 @@ export interface CreateCardAccount
   > {
   readonly lowBalancePaise?: Paise | null | undefined
   readonly unallocateFundAllowed?: boolean | undefined
+  readonly recordSettings?: RecordSettingsChange
 }
 
 interface Prepared extends CreateCardAccount {
@@ -52,7 +54,14 @@ export const createCardAccount = command({
   lock,
 
   decide(customers: Map<string, Customer>, create, createdAt): CardAccount {
-    const { tenantId: _, loadTerms, lowBalancePaise = null, unallocateFundAllowed = false, ...plan } = create
+    const {
+      tenantId: _,
+      loadTerms,
+      lowBalancePaise = null,
+      unallocateFundAllowed = false,
+      recordSettings: given = {},
+      ...plan
+    } = create
     const customer = customers.get(plan.companyId) ?? fail('company_not_found')
     if (!customer.products.includes(plan.product))
       failField(
@@ -62,7 +71,15 @@ export const createCardAccount = command({
       )
     requireFirstLoad(loadTerms, plan.accountType, plan.denominationPaise)
     requireMayUnallocate(plan.accountType, unallocateFundAllowed)
-    return { ...plan, lowBalancePaise, unallocateFundAllowed, companyName: customer.name, createdAt }
+    const recordSettings = changedSettings({}, given)
+    return {
+      ...plan,
+      lowBalancePaise,
+      unallocateFundAllowed,
+      recordSettings,
+      companyName: customer.name,
+      createdAt,
+    }
   },
 
   apply: () => undefined,

@@ -4,6 +4,7 @@ import type { Paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import { type AccountType, type CardAccount, cardAccounts } from './card-account.ts'
 import { isReloadable, loadTermsOf, requireFirstLoad } from './load-limits.ts'
+import { changedSettings, type RecordSettingsChange } from './record-settings.ts'
 
 export interface UpdateCardAccount {
   readonly partnerId: string
@@ -14,13 +15,14 @@ export interface UpdateCardAccount {
   readonly lowBalancePaise?: Paise | null | undefined
   /** Absent: as it is. */
   readonly unallocateFundAllowed?: boolean | undefined
+  readonly recordSettings?: RecordSettingsChange
 }
 
 type Row = Omit<CardAccount, 'companyName'>
 
 const LOCK = cardAccounts.lock('settings')
 const saveSettings = cardAccounts.updates(
-  ['denominationPaise', 'lowBalancePaise', 'unallocateFundAllowed'],
+  ['denominationPaise', 'lowBalancePaise', 'unallocateFundAllowed', 'recordSettings'],
   'settings',
 )
 
@@ -55,6 +57,7 @@ export const updateCardAccount = command({
       denominationPaise: denominationPaise ?? account.denominationPaise,
       lowBalancePaise: lowBalancePaise === undefined ? account.lowBalancePaise : lowBalancePaise,
       unallocateFundAllowed,
+      recordSettings: changedSettings(account.recordSettings, change.recordSettings ?? {}),
     }
   },
   apply: (accounts, account) => void accounts.set(account.cardAccountId, account),

@@ -72,7 +72,7 @@ const shared = {
 } as const
 
 const REPEATS =
-  'A repeat of the `referenceNumber` with the same request returns the first response; with another one it is 409.'
+  'Under one `referenceNumber` a repeat of the same request returns the first response; another request is 409.'
 
 /** Not in the specification (decision C26). */
 export const loadCardContract = commandContract({
