@@ -143,15 +143,21 @@ export async function administerPartners({ svc, folder }: Live, partner: LivePar
   await svc(['admin', 'card-account', 'list', companyId])
   await svc(['admin', 'card-account', 'show', partner.cardAccountId])
   await svc(['admin', 'card-account', 'instructions', partner.cardAccountId])
+  const support = 'svcSupportEmail=help@acme.example'
+  await svc(['admin', 'card-account', 'update', partner.cardAccountId, '--set', support])
   const paidBack = ['--amount', '1', '--reference', 'AXISR0000001', '--reason', 'paid in twice']
   await svc(['admin', 'card-account', 'withdraw', partner.cardAccountId, ...paidBack])
 }
 
 export async function administerCards(
   svc: Svc,
-  { inUse: svcCardId, waiting }: { inUse: string; waiting: string },
+  { inUse: svcCardId, meal, waiting }: { inUse: string; meal: string; waiting: string },
 ): Promise<void> {
   await svc(['admin', 'cards', 'activate', waiting])
+  for (const way of ['load', 'unload']) {
+    const given = ['--amount', '10', '--reference', `letter-${way}`, '--reason', 'by letter']
+    expect(await svc(['admin', 'cards', way, meal, ...given])).toMatchObject({ kind: way, amount: 10 })
+  }
   await svc(['admin', 'cards', 'show', svcCardId])
   await svc(['admin', 'cards', 'lock', svcCardId, '--reason', 'reported lost'])
   await svc(['admin', 'cards', 'unlock', svcCardId, '--reason', 'found'])

@@ -6,6 +6,7 @@ import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS, ifMatch } from '../harness/coins.ts'
 import { handedOver } from '../harness/handed-over.ts'
 import { BANK_RAIL_KEY, CARD_RAIL_KEY, type Live } from '../harness/live.ts'
+import { loadAndUnload, newMealAccount } from '../harness/meal-account.ts'
 import { asPartner, createCard, SEARCH, type TestPartner } from '../harness/partner.ts'
 
 export interface LivePartner extends TestPartner {
@@ -64,8 +65,10 @@ export async function register({ client }: LivePartner): Promise<void> {
   payloadOf(await client.post('/api/v0/partner/card-accounts', { companyId, ...account, denomination: 100 }))
 }
 
-/** Single orders and a bulk job; what can be done with a card. Returns a card in use and one that waits to be activated. */
-export async function issueCards(partner: LivePartner): Promise<{ inUse: string; waiting: string }> {
+/** Single orders and a bulk job; what can be done with a card. Returns a card in use, one that is loaded again, and one that waits to be activated. */
+export async function issueCards(
+  partner: LivePartner,
+): Promise<{ inUse: string; meal: string; waiting: string }> {
   const { client, companyId, cardAccountId } = partner
   // Each its own content: the settings take the same content within seconds for a repeat.
   const order = async (firstName: string) =>
@@ -108,7 +111,18 @@ export async function issueCards(partner: LivePartner): Promise<{ inUse: string;
   const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 20)))
   await done(client, jobId)
   expect((await results(client, jobId)).filter(({ status }) => status !== 'ISSUED')).toEqual([])
-  return { inUse: svcCardId, waiting }
+  return { inUse: svcCardId, meal: await loadAgain(partner), waiting }
+}
+
+/** A meal card, loaded again and unloaded. */
+async function loadAgain(partner: LivePartner): Promise<string> {
+  const { client } = partner
+  const { meal, virtualAccountNumber } = await newMealAccount(client, partner)
+  const transfer = { utr: 'NEFTLIVE0002', virtualAccount: virtualAccountNumber, amount: 10_000 }
+  payloadOf(await client.notify('/rails/bank/credits', transfer, BANK_RAIL_KEY))
+  const { svcCardId } = payloadOf(await createCard(client, meal, { firstName: 'Isha' }))
+  await loadAndUnload(client, svcCardId)
+  return svcCardId
 }
 
 /** Every message of the card network, and what an operator sees of those that fit nothing. */

@@ -1,5 +1,6 @@
 import { type Client, payloadOf } from './client.ts'
 import { recordCompanies } from './company-examples.ts'
+import { newMealAccount } from './meal-account.ts'
 import { encryptFor, type TestPartner } from './partner.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -15,6 +16,7 @@ const CREATE = '/api/v0/partner/svcCard'
 /** Examples of orders with a reference, of the end of cards, and of the simulated card network. */
 export async function cardExamples(recorder: Recorder, callers: Callers): Promise<void> {
   await ordersWithReference(recorder, callers)
+  await loadsOfCards(recorder, callers)
   await endOfCards(recorder, callers)
   await recordCompanies(recorder, callers)
   await cardAccounts(recorder, callers)
@@ -45,6 +47,59 @@ async function ordersWithReference(recorder: Recorder, { issuer, partner }: Call
   await recorder.works('createGiftCard', first, issuer, await requestOf(order))
   const other = await requestOf({ ...order, loadAmount: '600' })
   await recorder.fails('createGiftCard', 'order_reference_in_use', 'Another order with it', issuer, other)
+}
+
+/** A meal card whose card account has 5,000 rupees. */
+async function newMealCard({ issuer, open, partner }: Callers): Promise<string> {
+  const { meal, virtualAccountNumber } = await newMealAccount(issuer, partner)
+  payloadOf(await open.post('/sandbox/bank/transfers', { virtualAccountNumber, amount: 5_000 }))
+  return newCard({ issuer, open, partner: meal })
+}
+
+async function loadsOfCards(recorder: Recorder, callers: Callers): Promise<void> {
+  const { issuer, partner } = callers
+  const headers = { partnerId: partner.partnerId }
+  const of = (svcCardId: string) => ({ params: { svcCardId }, headers })
+  const [meal, gift, missing] = [
+    of(await newMealCard(callers)),
+    of(await newCard(callers)),
+    of('card_nothing'),
+  ]
+  const move = (amount: number, referenceNumber: string) => ({ body: { amount, referenceNumber } })
+  const nobody = 'Not there, or not yours'
+  const [april, back] = [move(1500, 'april-42'), move(250, 'april-42-back')]
+  await recorder.works('loadCard', 'The allocation of a month', issuer, { ...meal, ...april })
+  await recorder.fails('loadCard', 'load_reference_in_use', 'Another load with it', issuer, {
+    ...meal,
+    ...move(1600, 'april-42'),
+  })
+  await recorder.fails('loadCard', 'load_over_limit', 'More than its type may', issuer, {
+    ...meal,
+    ...move(10_001, 'may-42'),
+  })
+  await recorder.fails('loadCard', 'insufficient_funds', 'The card account has less', issuer, {
+    ...meal,
+    ...move(4_000, 'may-42'),
+  })
+  await recorder.fails('loadCard', 'card_not_reloadable', 'A gift card', issuer, {
+    ...gift,
+    ...move(1, 'gift'),
+  })
+  await recorder.fails('loadCard', 'card_not_found', nobody, issuer, { ...missing, ...move(1, 'none') })
+  await recorder.works('unloadCard', 'A part of it', issuer, { ...meal, ...back })
+  await recorder.fails('unloadCard', 'load_reference_in_use', 'That of a load', issuer, { ...meal, ...april })
+  await recorder.fails('unloadCard', 'card_balance_too_low', 'More than is left', issuer, {
+    ...meal,
+    ...move(5_000, 'june-42'),
+  })
+  await recorder.fails('unloadCard', 'unload_not_allowed', 'A gift card', issuer, {
+    ...gift,
+    ...move(1, 'gift'),
+  })
+  await recorder.fails('unloadCard', 'card_not_found', nobody, issuer, { ...missing, ...move(1, 'none') })
+  await issuer.patch(`${CREATE}/${meal.params.svcCardId}/status`, { status: 'BL', reason: 'Lost' })
+  for (const id of ['loadCard', 'unloadCard'])
+    await recorder.fails(id, 'card_ended', 'It is blocked', issuer, { ...meal, ...move(1, 'july-42') })
 }
 
 async function endOfCards(recorder: Recorder, callers: Callers): Promise<void> {

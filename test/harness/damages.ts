@@ -158,6 +158,10 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ],
   ['card_loads', `update ledger_transfers set amount = amount + 1 where kind = 'card_load'`],
   ['card_balances', 'update cards set load_paise = load_paise + 1'],
+  ['card_balances', `update ledger_transfers set amount = amount + 1 where kind = 'card_unload'`],
+  ['card_reloads', 'update card_loads set amount_paise = amount_paise + 1'],
+  ['card_reloads', `delete from ledger_transfers where kind = 'card_reload'`],
+  ['card_reloads', `delete from card_loads where kind = 'unload'`],
   ['card_accounts', 'delete from cards'],
   ['card_owners', `update card_accounts set company_id = 'com_other'`],
   [
@@ -167,6 +171,7 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ],
   ['card_history', `update cards set status = 'UL' where status = 'L'`],
   ['card_events', `delete from outbox where type = 'card.spent'`],
+  ['card_events', `delete from outbox where type = 'card.loaded'`],
   [
     'card_holds',
     `update card_authorizations set amount_paise = 1000000, held_paise = 1000000 - captured_paise`,

@@ -19,6 +19,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   require_counted_postings: [],
   require_second_administrator: [],
   require_charted_account: [],
+  require_card_load: [],
   require_fees_of_payments: [],
   require_assigned_payment: [],
   require_operator: [],

@@ -147,7 +147,7 @@ export async function recordTerminal(recorder: Recorder, open: Client, svcCardId
   const params = { svcCardId }
   const spend = { amount: 120.5, channel: 'pos', merchantName: 'Corner Shop' }
   await recorder.works('sandboxSpend', 'At a shop', open, { params, body: spend })
-  await recorder.fails('sandboxSpend', 'insufficient_funds', 'More than the card holds', open, {
+  await recorder.fails('sandboxSpend', 'card_balance_too_low', 'More than the card holds', open, {
     params,
     body: { ...spend, amount: 9_000 },
   })

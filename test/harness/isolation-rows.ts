@@ -64,6 +64,8 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
   }),
   changeCardStatus: () => ({ body: { status: 'L', reason: 'lost' } }),
   activateCard: empty,
+  loadCard: ({ referenceNumber = 'load-1' }) => ({ body: { amount: 1, referenceNumber } }),
+  unloadCard: ({ referenceNumber = 'unload-1' }) => ({ body: { amount: 1, referenceNumber } }),
   replaceCard: () => ({ body: { reason: 'lost' } }),
   returnCard: () => ({ body: { consentReference: 'letter-1' } }),
   getCardEnd: plain,

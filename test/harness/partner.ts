@@ -1,5 +1,5 @@
 import { createPublicKey, createSecretKey, randomBytes } from 'node:crypto'
-import { findCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
+import { type AccountType, findCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
 import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey, type SharedKey } from '@svc/core/tenants/jwe-keys'
 import { createPartner, type Product } from '@svc/core/tenants/partner'
@@ -26,11 +26,13 @@ interface PartnerPlan {
   readonly products?: readonly Product[]
   readonly fundsPaise?: bigint
   readonly accountProduct?: Product
+  readonly accountType?: AccountType
 }
 
 /** A partner with a company, a funded card account of denomination 500 rupees and a user. */
 export async function newPartner(service: TestService, plan: PartnerPlan = {}): Promise<TestPartner> {
   const { products = ['incentive'], fundsPaise = 1_000_000_00n, accountProduct = products[0]! } = plan
+  const { accountType = accountProduct === 'incentive' ? 'GIFT' : 'EMPLOYEE_REWARDS' } = plan
   const { database, keyring, random } = service.app.services
   const companyName = 'Acme Industries Private Limited'
   return database.operate(async (tx) => {
@@ -45,7 +47,7 @@ export async function newPartner(service: TestService, plan: PartnerPlan = {}): 
       partnerId,
       companyId,
       product: accountProduct,
-      accountType: accountProduct === 'incentive' ? 'GIFT' : 'EMPLOYEE_REWARDS',
+      accountType,
       binType: accountProduct === 'incentive' ? 'GIFT' : 'REWARD',
       programme: 'Test programme',
       denominationPaise: 500_00n,

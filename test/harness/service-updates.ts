@@ -7,7 +7,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   approvals: ['journal_id'],
   bulk_jobs: ['failed', 'finished_at', 'issued', 'modified_at', 'started_at'],
   bulk_rows: ['attempts', 'content', 'error', 'error_description', 'leased_until', 'status', 'svc_card_id'],
-  card_accounts: ['denomination_paise', 'low_balance_paise'],
+  card_accounts: ['denomination_paise', 'low_balance_paise', 'record_settings', 'unallocate_fund_allowed'],
   card_authorizations: [
     'amount_paise',
     'captured_paise',

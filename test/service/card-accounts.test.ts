@@ -106,7 +106,7 @@ test('a statement is of one instant: balances and movements agree, whatever is p
   expect(lines.reduce((sum, { credit, debit }) => sum + credit - debit, opening)).toBe(closing)
 })
 
-test('the exact balance of a card is in paise, with the amount held', async () => {
+test('the exact balance of a card is in rupees to the paisa, with the amount held', async () => {
   const { svcCardId } = await issue(100)
   payloadOf(await service.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount: 0.01, channel: 'pos' }))
   payloadOf(
@@ -116,6 +116,6 @@ test('the exact balance of a card is in paise, with the amount held', async () =
     }),
   )
   const balance = await client.get(`/api/v0/partner/svcCard/${svcCardId}/balance`)
-  expect(payloadOf(balance)).toMatchObject({ svcCardId, balance: 9_999, held: 1_050, openToBuy: 8_949 })
+  expect(payloadOf(balance)).toMatchObject({ svcCardId, balance: 99.99, held: 10.5, openToBuy: 89.49 })
   expectFailure(await outsider.get(`/api/v0/partner/svcCard/${svcCardId}/balance`), 'card_not_found')
 })

@@ -288,7 +288,7 @@ test('held amounts cannot be spent at the sandbox’s terminal', async () => {
   await terminal.authorize(400)
   const spend = (amount: number) =>
     service.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount, channel: 'pos' })
-  expect(await spend(101)).toMatchObject({ status: 422, error: 'insufficient_funds' })
+  expect(await spend(101)).toMatchObject({ status: 422, error: 'card_balance_too_low' })
   expect(payloadOf(await spend(100)).otbBalance).toBe(0)
 })
 

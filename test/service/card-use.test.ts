@@ -105,7 +105,7 @@ test('a refund on a later day does not make the used amount of that day negative
 
 test('a spend over the balance and a refund over the spent amount change nothing', async () => {
   const { svcCardId } = await newCard()
-  expect(await spend(svcCardId, 500.01)).toMatchObject({ status: 422, error: 'insufficient_funds' })
+  expect(await spend(svcCardId, 500.01)).toMatchObject({ status: 422, error: 'card_balance_too_low' })
   expect(await refund(svcCardId, 0.01)).toMatchObject({ status: 422, error: 'refund_over_spent' })
   expect(payloadOf(await spend(svcCardId, 500)).otbBalance).toBe(0)
   expect(payloadOf(await refund(svcCardId, 499.99)).otbBalance).toBe(499.99)
@@ -189,7 +189,7 @@ test('64 concurrent callers never spend more than the card has, nor refund more 
   const spends = await Promise.all(Array.from({ length: 64 }, () => spend(svcCardId, 3)))
   expect(spends.filter(({ status }) => status === 200)).toHaveLength(33)
   for (const refused of spends.filter(({ status }) => status !== 200))
-    expect(refused.error).toBe('insufficient_funds')
+    expect(refused.error).toBe('card_balance_too_low')
   expect(await card(svcCardId)).toMatchObject({ otbBalance: 1, usedLtd: 99 })
   const refunds = await Promise.all(Array.from({ length: 64 }, () => refund(svcCardId, 2)))
   expect(refunds.filter(({ status }) => status === 200)).toHaveLength(49)

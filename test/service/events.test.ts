@@ -35,6 +35,7 @@ import { rebase } from '../harness/contract.ts'
 import { endedDispute } from '../harness/disputes.ts'
 import { expectFailure } from '../harness/failure.ts'
 import { newFirstInvoice } from '../harness/invoices.ts'
+import { loadAndUnload, newMealAccount } from '../harness/meal-account.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
@@ -181,6 +182,7 @@ async function partnerEvents(): Promise<Json[]> {
   await expireDueCoins(service.app.services)
   await endOfCards(partner)
   await lowAccount(partner)
+  await reloaded(partner)
   await voidConfirmedCoins(service, partner)
   const transfer = transferTo(await numberOf(service, partner))
   payloadOf(await notifyTransfer(service.client, transfer))
@@ -190,7 +192,15 @@ async function partnerEvents(): Promise<Json[]> {
   const [leaving] = await newUsers(service, partner, 1)
   const later = await asPartner(service.client, partner)
   payloadOf(await later.post(`/api/v0/partner/users/${leaving}/erase`, {}))
-  return feedOf(later, 45)
+  return feedOf(later, 49)
+}
+
+/** A meal card, loaded again and unloaded. */
+async function reloaded(partner: TestPartner): Promise<void> {
+  const client = await asPartner(service.client, partner)
+  const { meal, virtualAccountNumber } = await newMealAccount(client, partner)
+  payloadOf(await notifyTransfer(service.client, transferTo(virtualAccountNumber)))
+  await loadAndUnload(client, payloadOf(await createCard(client, meal)).svcCardId)
 }
 
 /** A load that brings the card account below its threshold. */

@@ -35,6 +35,7 @@ import { balanceOf, COINS, newConfig } from '../harness/coins.ts'
 import { DAMAGES } from '../harness/damages.ts'
 import { endedDispute, newDispute } from '../harness/disputes.ts'
 import { issueMonth, newBilled, payAt, SUPPLIER } from '../harness/invoices.ts'
+import { loadAndUnload, newMealAccount } from '../harness/meal-account.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
@@ -262,6 +263,9 @@ async function useCards(client: Client, partner: TestPartner): Promise<void> {
   await endCards(client, partner)
   payloadOf(await notifyTransfer(service.client, transferTo(await numberOf(service, partner))))
   await withdraw(service, partner, 1_00n)
+  const { meal, virtualAccountNumber } = await newMealAccount(client, partner)
+  payloadOf(await notifyTransfer(service.client, transferTo(virtualAccountNumber)))
+  await loadAndUnload(client, payloadOf(await createCard(client, meal)).svcCardId)
 }
 
 /** Coins that are awarded and spent. */

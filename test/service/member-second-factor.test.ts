@@ -238,6 +238,7 @@ test('operations that move money, cannot be undone, or change members, keys, web
     'createWebhookEndpoint',
     'deleteWebhookEndpoint',
     'eraseUser',
+    'loadCard',
     'portal.changeMember',
     'portal.confirmSecondFactor',
     'portal.inviteMember',
@@ -254,6 +255,7 @@ test('operations that move money, cannot be undone, or change members, keys, web
     'replaceCard',
     'returnCard',
     'rotateWebhookSecret',
+    'unloadCard',
     'updateWebhookEndpoint',
     'voidCoinAllocation',
   ])

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { progress as progressBar } from '@clack/prompts'
 import { readConfig } from '@svc/contract/config'
+import { largestFirstLoad, loadTermsOf } from '@svc/core/cards/load-limits'
 import { encrypt } from '@svc/jwe/jwe'
 import type { JweKey } from '@svc/jwe/keys'
 import { csvLine } from '@svc/kernel/csv'
@@ -163,7 +164,7 @@ async function encryptAll(file: string, text: string, access: Access): Promise<I
     ...(companyId !== undefined && { companyId }),
     ...(cardAccountId !== undefined && { cardAccountId }),
   }
-  const loadMaxPaise = BigInt(readConfig(process.env).CARD_LOAD_MAX_RUPEES) * 100n
+  const loadMaxPaise = largestFirstLoad(loadTermsOf(readConfig(process.env)))
   const { orders, problems } = readCsvOrders(text, defaults, loadMaxPaise)
   if (problems.length > 0)
     throw new UsageError(

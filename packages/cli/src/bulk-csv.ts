@@ -1,6 +1,6 @@
 import { Failure } from '@svc/contract/errors'
-import { requireWithinLimit } from '@svc/core/cards/create-gift-card'
-import { paise } from '@svc/kernel/money'
+import { requireAtMost } from '@svc/core/cards/load-limits'
+import type { Paise } from '@svc/kernel/money'
 import { parseStrictJson } from '@svc/kernel/strict-json'
 import { GiftCardRequest, readGiftCardOrder } from '@svc/server/cards/gift-card-order'
 import { bodyCheck } from '@svc/server/http/validator'
@@ -34,7 +34,7 @@ const isFlag = (name: string): boolean =>
  * Reads orders out of a CSV whose first line names fields of the wire. Empty cells are fields that are left out. Every
  * row is held to the rules of the service, so that a mistake is reported before the first card is issued.
  */
-export function readCsvOrders(text: string, defaults: Defaults, loadMaxPaise: bigint): CsvOrders {
+export function readCsvOrders(text: string, defaults: Defaults, loadMaxPaise: Paise): CsvOrders {
   const check = bodyCheck(GiftCardRequest)
   let names: string[] = []
   const readNames = (header: string[]) => (names = header.map((name) => name.trim()))
@@ -78,7 +78,7 @@ function toOrder(
 function problemsOf(
   order: Record<string, unknown>,
   check: ReturnType<typeof bodyCheck>,
-  loadMaxPaise: bigint,
+  loadMaxPaise: Paise,
 ): string[] {
   const hidden = Object.entries(order).filter(([, value]) => !isStrict(value))
   if (hidden.length > 0)
@@ -86,7 +86,7 @@ function problemsOf(
   const invalid = check(order)
   if (invalid) return invalid.errors.map(({ message }) => message)
   try {
-    requireWithinLimit(readGiftCardOrder(order as GiftCardRequest).loadPaise, paise(loadMaxPaise))
+    requireAtMost(loadMaxPaise, readGiftCardOrder(order as GiftCardRequest).loadPaise, 'A card')
     return []
   } catch (error) {
     if (!(error instanceof Failure)) throw error

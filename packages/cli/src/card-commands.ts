@@ -17,6 +17,7 @@ import type { Command } from 'commander'
 import { addEndCommands } from './card-end-commands.ts'
 import { addExceptionCommands } from './card-exception-commands.ts'
 import { addIssueCommand } from './card-issue-command.ts'
+import { addLoadCommands } from './card-load-commands.ts'
 import { type CommandContext, cliActor, withInstallation } from './context.ts'
 import { addNounList } from './noun-commands.ts'
 import { printJson, printRecord, printRows } from './print.ts'
@@ -67,6 +68,7 @@ export function addCardCommands(program: Command): void {
   addIssueCommand(card, async (context, svcCardId, json) =>
     printCard(context, await findCard(context, svcCardId), json),
   )
+  addLoadCommands(card)
   addEndCommands(card)
   addExceptionCommands(card)
   addStatusCommands(card)

@@ -15,6 +15,7 @@ import { cardAccount, type ListedAccount } from '@svc/server/cards/card-accounts
 import { company, type ListedCompany } from '@svc/server/tenants/companies'
 import { type ListedUser, user } from '@svc/server/tenants/users'
 import type { Command } from 'commander'
+import { addCardAccountUpdate } from './card-account-update.ts'
 import { cliActor, withInstallation } from './context.ts'
 import { addCardAccountMoney, shownAccount } from './fund-account.ts'
 import { addFundingInstructionsCommand } from './funding-instructions-command.ts'
@@ -196,6 +197,7 @@ export function addCardAccountCommands(program: Command): void {
     example: 'svc admin card-account show acc_…',
     missing: (id) => `There is no card account ${id}. List: svc admin card-account list`,
   })
+  addCardAccountUpdate(account)
   addCardAccountMoney(account)
   addFundingInstructionsCommand(account)
 }

@@ -14,6 +14,7 @@ import {
 import {
   byTheNetwork,
   newCard,
+  newReloadableCard,
   ORDER,
   type Sent,
   SPENDING,
@@ -31,6 +32,18 @@ const APPROVED: Sent = { type: 'authorization', amount: 10, status: 'approved' }
 
 const ofTheNetwork = (...messages: readonly Sent[]): Trigger =>
   trigger(USED_CARD, (sandbox) => byTheNetwork(sandbox, ...messages))
+
+const LOAD = ['amount', 'referenceNumber', 'reason']
+
+/** Moves money to a new card, or from it, under a reference of its own. */
+const moving = (way: 'loads' | 'unloads'): Trigger =>
+  trigger(LOAD, async (sandbox) => {
+    const svcCardId = await newReloadableCard(sandbox)
+    const path: ApiPath = `/api/v0/partner/svcCard/${svcCardId}/${way}`
+    const request = { amount: 25, referenceNumber: `trigger-${svcCardId}` }
+    await asPartner(sandbox).call('POST', path, sandbox.override(LOAD, request))
+    return `${way === 'loads' ? 'loaded' : 'unloaded'} ${svcCardId}`
+  })
 
 type CardEvent = Extract<EventType, `card${string}` | `spend_rule.${string}` | `user.${string}`>
 
@@ -54,6 +67,8 @@ export const CARD_TRIGGERS: Record<CardEvent, Trigger | Advice> = {
     )
     return `locked ${svcCardId}`
   }),
+  'card.loaded': moving('loads'),
+  'card.unloaded': moving('unloads'),
   'card.spent': trigger(USED_CARD, async (sandbox) => `spent from ${await spend(sandbox)}`),
   'card.refunded': trigger(USED_CARD, async (sandbox) => {
     const svcCardId = await spend(sandbox)

@@ -62,13 +62,37 @@ export async function pay(
   return paid
 }
 
-export async function newCard(sandbox: Sandbox, fields = ORDER): Promise<string> {
+export async function newCard(sandbox: Sandbox, fields = ORDER, given: object = {}): Promise<string> {
   const { companyId, cardAccountId, userId, sharedKey } = sandbox.incentivePartner
-  const order = Buffer.from(JSON.stringify(sandbox.override(fields, { companyId, cardAccountId, userId })))
+  const request = sandbox.override(fields, { companyId, cardAccountId, userId, ...given })
+  const order = Buffer.from(JSON.stringify(request))
   const key = createSecretKey(Buffer.from(sharedKey.k, 'base64url'))
   const encrypted = await encrypt(order, { kid: sharedKey.kid, alg: 'A256KW', enc: 'A256GCM', key })
   return (await asPartner(sandbox).call<{ svcCardId: string }>('POST', '/api/v0/partner/svcCard', encrypted))
     .svcCardId
+}
+
+/** A new card of an account type that is loaded again, from a new card account with money. */
+export async function newReloadableCard(sandbox: Sandbox): Promise<string> {
+  const { companyId } = sandbox.incentivePartner
+  const accounts: ApiPath = '/api/v0/partner/card-accounts'
+  const { cardAccountId } = await asPartner(sandbox).call<{ cardAccountId: string }>('POST', accounts, {
+    companyId,
+    product: 'incentive',
+    accountType: 'MEAL',
+    binType: 'MEAL',
+    cardProgramme: 'Meal cards',
+    denomination: 100,
+    unallocateFundAllowed: true,
+  })
+  const instructions: ApiPath = `${accounts}/${cardAccountId}/funding-instructions`
+  const { virtualAccountNumber } = await asPartner(sandbox).call<{ virtualAccountNumber: string }>(
+    'GET',
+    instructions,
+  )
+  const transfer = { virtualAccountNumber, amount: 10_000 }
+  await asPartner(sandbox).call('POST', '/sandbox/bank/transfers', transfer)
+  return newCard(sandbox, [], { cardAccountId })
 }
 
 /** A new card, spent from. */

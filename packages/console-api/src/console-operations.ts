@@ -29,6 +29,7 @@ import * as invitations from './invitation-operations.ts'
 import { issueCardInConsole } from './issue-card.ts'
 import * as journals from './journal-operations.ts'
 import * as ledger from './ledger-operations.ts'
+import { loadCardInConsole, unloadCardInConsole } from './load-card.ts'
 import * as members from './member-operations.ts'
 import * as merchants from './merchant-operations.ts'
 import * as notices from './notice-operations.ts'
@@ -123,6 +124,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   credits.showFundingInstructions,
   credits.listBankCredits,
   issueCardInConsole,
+  loadCardInConsole,
+  unloadCardInConsole,
   users.listUsersInConsole,
   users.showUser,
   users.createUserInConsole,

@@ -1,7 +1,37 @@
 import { kind } from './failure-kind.ts'
 
-/** Why a card is not used, replaced or emptied. */
+/** Why a card is not used, loaded, replaced or emptied. */
 export const CARD_FAILURES = {
+  card_balance_too_low: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The balance of the card, less what is held of it, is too low',
+    'Choose an amount of at most `openToBuy` of the exact balance, `GET /api/v0/partner/svcCard/{svcCardId}/balance`.',
+  ),
+  card_ended: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The card is blocked or expired',
+    'Replace it, which moves its balance to the new card, or return its balance to the card account.',
+  ),
+  card_not_reloadable: kind(
+    422,
+    'BUSINESS_ERROR',
+    'Cards of this account type are loaded once',
+    'A gift card is not reloadable: issue another one, or use a card account of another type.',
+  ),
+  load_reference_in_use: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Another load or unload has this referenceNumber',
+    'Repeat the first request unchanged to get its response, or use another `referenceNumber`.',
+  ),
+  unload_not_allowed: kind(
+    422,
+    'BUSINESS_ERROR',
+    'Money of this card may not be taken back',
+    'Set `unallocateFundAllowed` of its card account; money of a gift card is never taken back.',
+  ),
   withdrawal_reference_used: kind(
     409,
     'CONFLICT_ERROR',

@@ -1,4 +1,5 @@
 import { FUNDING_SETTINGS } from './funding-settings.ts'
+import { loadLimits } from './load-limits.ts'
 import { digits, oneOf, railKeys, whole } from './setting.ts'
 
 /** Settings of cards, of the rail on which a card network spends them, and of coins. */
@@ -15,6 +16,7 @@ export const CARD_SETTINGS = {
     1_000_000,
     'Largest load of a gift card, in rupees (the regulator’s limit by default).',
   ),
+  CARD_LOAD_LIMITS: loadLimits,
   CARD_VALIDITY_MONTHS: whole(36, 12, 240, 'Months that a new card is valid.'),
   JWE_MAX_AGE_SECONDS: whole(
     300,

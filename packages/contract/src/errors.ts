@@ -342,7 +342,7 @@ export const FAILURES = {
     422,
     'BUSINESS_ERROR',
     'The load exceeds the limit of a card',
-    'A gift card holds at most the limit in the settings, 10,000 rupees by default.',
+    'Load at most what the description names. The limits are in the settings: `CARD_LOAD_MAX_RUPEES` of gift cards, `CARD_LOAD_LIMITS` of other account types.',
   ),
   ...CARD_FAILURES,
   ...COIN_FAILURES,

@@ -68,6 +68,8 @@ export const EVENTS = {
   },
   'card.created': { description: 'A card was issued' },
   'card.status_changed': { description: 'A card was locked, unlocked, blocked or activated' },
+  'card.loaded': { description: 'Money was loaded on a card again, from its card account' },
+  'card.unloaded': { description: 'Money of a card was taken back to its card account' },
   'card.spent': { description: 'Money was spent from a card' },
   'card.refunded': { description: 'Money that was spent came back to a card' },
   'card.authorized': { description: 'The card network placed a hold on a card' },

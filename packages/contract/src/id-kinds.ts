@@ -22,6 +22,7 @@ export const ID_KINDS = {
   ccf: { of: 'coin configuration', fields: ['coinConfigId'] },
   cex: { of: 'exception of the card rail', fields: ['exceptionId'] },
   chg: { of: 'change of a card', fields: ['changeId'] },
+  cld: { of: 'load or unload of a card', fields: ['loadId'] },
   cmg: { of: 'message of the card network', fields: ['messageId', 'captureId'] },
   cli: { of: 'OAuth client', fields: ['clientId'] },
   com: { of: 'company', fields: ['companyId'] },

@@ -24,6 +24,12 @@ export type CardStatement = Schemas['CardStatement']
 export type CardEnd = Schemas['CardEnd']
 /** The remaining balance of a blocked or expired card, on its way back to its card account. */
 export type CardReturn = Schemas['CardReturn']
+/** A load of a card after its first one, or an unload. */
+export type CardLoad = Schemas['CardLoad']
+/** What to load, or to take back; `amount` is in rupees. */
+export type CardLoadRequest = NonNullable<
+  operations['loadCard']['requestBody']
+>['content']['application/json']
 /** An upload of many orders, and how far it is. */
 export type BulkJob = Schemas['BulkJob']
 /** What became of one order of an upload. */
@@ -253,6 +259,38 @@ export class Cards {
       await this.#api.http.POST('/api/v0/partner/svcCard/{svcCardId}/return', {
         params,
         body: { consentReference },
+        ...call,
+      }),
+    )
+  }
+
+  /**
+   * Loads a card again, from its card account. `referenceNumber` names the load: a repeat returns the first response.
+   *
+   * @throws SvcError `card_not_found`, `card_not_reloadable`, `card_ended`, `load_over_limit`, `insufficient_funds`,
+   *   `load_reference_in_use`
+   */
+  async load(svcCardId: string, load: CardLoadRequest, options?: WriteOptions): Promise<CardLoad> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.POST('/api/v0/partner/svcCard/{svcCardId}/loads', { params, body: load, ...call }),
+    )
+  }
+
+  /**
+   * Takes money of a card that is neither spent nor held back to its card account, where that allows it. A repeat of the
+   * `referenceNumber` returns the first response.
+   *
+   * @throws SvcError `card_not_found`, `unload_not_allowed`, `card_ended`, `card_balance_too_low`, `load_reference_in_use`
+   */
+  async unload(svcCardId: string, unload: CardLoadRequest, options?: WriteOptions): Promise<CardLoad> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.POST('/api/v0/partner/svcCard/{svcCardId}/unloads', {
+        params,
+        body: unload,
         ...call,
       }),
     )

@@ -42,6 +42,8 @@ export interface EventData {
   'card.replaced': Schemas['CardReplacement']
   'card.unclaimed_soon': Schemas['CardNotice']
   'card.return_waiting': Schemas['CardReturn']
+  'card.loaded': Schemas['CardLoad']
+  'card.unloaded': Schemas['CardLoad']
   'card.returned': Schemas['CardReturn']
   'card.return_reversed': Schemas['CardReturn']
   'card_account.funded': Schemas['FundedCardAccount']

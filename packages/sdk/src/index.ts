@@ -20,6 +20,8 @@ export type {
   CardAccountRef,
   CardChange,
   CardEnd,
+  CardLoad,
+  CardLoadRequest,
   CardReturn,
   CardStatement,
   CardTransaction,

@@ -102,6 +102,11 @@ export type ErrorCode =
   | 'revision_required'
   | 'insufficient_funds'
   | 'load_over_limit'
+  | 'card_balance_too_low'
+  | 'card_ended'
+  | 'card_not_reloadable'
+  | 'load_reference_in_use'
+  | 'unload_not_allowed'
   | 'withdrawal_reference_used'
   | 'funding_not_set_up'
   | 'card_not_usable'
@@ -262,6 +267,8 @@ export const KEYED: ReadonlySet<string> = new Set([
   'PATCH /api/v0/partner/svcCard/{svcCardId}/status',
   'POST /api/v0/partner/svcCard/{svcCardId}/activate',
   'PATCH /api/v0/partner/svcCard/{svcCardId}/flags',
+  'POST /api/v0/partner/svcCard/{svcCardId}/loads',
+  'POST /api/v0/partner/svcCard/{svcCardId}/unloads',
   'POST /api/v0/partner/svcCard/{svcCardId}/replace',
   'POST /api/v0/partner/svcCard/{svcCardId}/return',
   'POST /api/v0/partner/companies',

@@ -1,6 +1,7 @@
 import { EVENT_TYPES, EVENTS, type EventType } from '@svc/contract/events'
 import { CardHoldRecord } from '@svc/core/cards/card-authorization'
 import { CardNotice } from '@svc/core/cards/card-end'
+import { CardLoadRecord } from '@svc/core/cards/card-load'
 import { CardMessageRecord } from '@svc/core/cards/card-message'
 import { CardRecord } from '@svc/core/cards/card-record'
 import { CardReplacement } from '@svc/core/cards/card-replacement'
@@ -91,6 +92,8 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'tax_document.issued': TaxDocumentRecord,
   'card.created': CardRecord,
   'card.status_changed': CardRecord,
+  'card.loaded': CardLoadRecord,
+  'card.unloaded': CardLoadRecord,
   'card.spent': CardReceipt,
   'card.refunded': Type.Union([CardReceipt, CardMessageRecord]),
   'card.authorized': CardMessageRecord,

@@ -19,6 +19,7 @@ import {
   setCardFlagsOperation,
 } from './cards/card-changes.ts'
 import { getCardEnd, replaceCardOperation, returnCardOperation } from './cards/card-ends.ts'
+import { loadCardOperation, unloadCardOperation } from './cards/card-loads.ts'
 import {
   adviseCard,
   authorizeCard,
@@ -152,6 +153,8 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   changeCardStatusOperation,
   activateCardOperation,
   setCardFlagsOperation,
+  loadCardOperation,
+  unloadCardOperation,
   replaceCardOperation,
   returnCardOperation,
   getCardEnd,

@@ -135,6 +135,7 @@ const DO_SOMETHING = [
   'console.issueCard',
   'console.issueCredential',
   'console.issueEncryptionKey',
+  'console.loadCard',
   'console.payQrCode',
   'console.refundPayment',
   'console.refundToCard',
@@ -144,6 +145,7 @@ const DO_SOMETHING = [
   'console.rollCredential',
   'console.rotateWebhookSecret',
   'console.spendFromCard',
+  'console.unloadCard',
   'console.voidCoinAllocation',
   'createCardAccount',
   'createCoinConfig',
@@ -155,6 +157,7 @@ const DO_SOMETHING = [
   'createWebhookEndpoint',
   'deleteWebhookEndpoint',
   'eraseUser',
+  'loadCard',
   'portal.issueCredential',
   'portal.rollCredential',
   'redeemCoins',
@@ -165,6 +168,7 @@ const DO_SOMETHING = [
   'returnCard',
   'rotateWebhookSecret',
   'submitEvidence',
+  'unloadCard',
   'voidCoinAllocation',
 ]
 

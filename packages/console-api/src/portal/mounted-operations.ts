@@ -26,6 +26,8 @@ const STEP_UP = new Set([
   'cancelQrCode',
   'createRefund',
   'acceptDispute',
+  'loadCard',
+  'unloadCard',
   'returnCard',
   'replaceCard',
   'voidCoinAllocation',

@@ -4,7 +4,9 @@ import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import type { Tx, Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import {
+  flag,
   instant,
+  json,
   type NewRowOf,
   nullable,
   paise as paiseColumn,
@@ -15,6 +17,7 @@ import {
 } from '@svc/platform/db/table'
 import { type Account, account, accountId, openAccounts } from '../ledger/accounts.ts'
 import type { Transfer } from '../ledger/transfers.ts'
+import type { RecordSettings } from './record-settings.ts'
 
 export const ACCOUNT_TYPES = {
   RELOADABLE_GPR: { label: 'Reloadable', description: 'General-purpose reloadable card' },
@@ -41,6 +44,10 @@ export const cardAccounts = table('card_accounts', 'a', ['partnerId', 'cardAccou
   denominationPaise: paiseColumn,
   /** The partner is notified when a load brings the balance below it. */
   lowBalancePaise: nullable(paiseColumn),
+  /** Whether money of its cards may be taken back to it; never of gift cards (decision C26). */
+  unallocateFundAllowed: flag,
+  /** What the records of its cards say (decision C27). */
+  recordSettings: json<RecordSettings>(),
   createdAt: instant,
 })
 export type CardAccount = RowOf<typeof cardAccounts> & {
@@ -59,7 +66,12 @@ const FIND = statement<CardAccount>(
 export interface NewCardAccount
   extends Omit<
     NewRowOf<typeof cardAccounts>,
-    'cardAccountId' | 'denominationPaise' | 'lowBalancePaise' | 'createdAt'
+    | 'cardAccountId'
+    | 'denominationPaise'
+    | 'lowBalancePaise'
+    | 'unallocateFundAllowed'
+    | 'recordSettings'
+    | 'createdAt'
   > {
   readonly denominationPaise: bigint
 }
@@ -68,7 +80,15 @@ export interface NewCardAccount
 export function insertCardAccount(tx: Writes, random: RandomBytes, plan: NewCardAccount): string {
   const cardAccountId = newId('acc', Date.now(), random)
   const denominationPaise = paise(plan.denominationPaise)
-  const opened = { ...plan, cardAccountId, denominationPaise, lowBalancePaise: null, createdAt: new Date() }
+  const opened = {
+    ...plan,
+    cardAccountId,
+    denominationPaise,
+    lowBalancePaise: null,
+    unallocateFundAllowed: false,
+    recordSettings: {},
+    createdAt: new Date(),
+  }
   cardAccounts.insert(tx, [opened])
   openAccounts(tx, [account('card_funding', plan.partnerId, cardAccountId)])
   return cardAccountId

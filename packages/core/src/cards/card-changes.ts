@@ -161,7 +161,7 @@ export async function readForMoney(
 }
 
 /** Reads locked cards with their surroundings: in a statement after the lock, so that it sees what the lock waited for. */
-async function readLocked(
+export async function readLocked(
   tx: Tx,
   locked: readonly CardKey[],
   commands: readonly ReadAt[],

@@ -1,5 +1,4 @@
 import { ByTenant } from '@svc/kernel/by-tenant'
-import type { Paise } from '@svc/kernel/money'
 import { NestedMap } from '@svc/kernel/nested-map'
 import type { BatchTx } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -12,6 +11,7 @@ import type { CardView, toCardRecord } from './card-record.ts'
 import { type DrawnNumber, takenNumbers } from './draw-number.ts'
 import { type Comparable, type EarlierOrders, readEarlierOrders } from './earlier-orders.ts'
 import type { GiftCardOrder } from './gift-card-order.ts'
+import type { LoadTerms } from './load-limits.ts'
 
 export interface CreateGiftCard {
   readonly partnerId: string
@@ -21,7 +21,7 @@ export interface CreateGiftCard {
 }
 
 export interface PreparedGiftCard extends CreateGiftCard, Comparable {
-  readonly loadMaxPaise: Paise
+  readonly loadTerms: LoadTerms
   readonly validityMonths: number
   readonly numbers: readonly DrawnNumber[]
   readonly ids: {

@@ -4,19 +4,24 @@ import { type TSchema, Type } from 'typebox'
 import type { Card } from './card.ts'
 import { ACCOUNT_TYPES, type CardAccount } from './card-account.ts'
 import { CARD_STATUS_LABELS, KYC_STATUS_LABELS } from './card-states.ts'
-import type { Usage } from './card-usage.ts'
+import type { Loads, Usage } from './card-usage.ts'
 import { openToBuy } from './open-to-buy.ts'
+import type { RecordSettings } from './record-settings.ts'
 
 /** A card with what its record shows of its surroundings. */
 export interface CardView {
   readonly card: Card
-  readonly account: Pick<CardAccount, 'companyName' | 'accountType' | 'binType' | 'programme'>
+  readonly account: Pick<
+    CardAccount,
+    'companyName' | 'accountType' | 'binType' | 'programme' | 'unallocateFundAllowed' | 'recordSettings'
+  >
   /** Whether nothing may be written about its user any more (decision C23). */
   readonly isUserErased: boolean
   readonly balancePaise: bigint
   /** Open holds of the card network; beyond the balance only where the network forced one. */
   readonly heldPaise: bigint
   readonly usage: Usage
+  readonly loads: Loads
 }
 
 /** Decision C8: rounded down when a spend left paise. */
@@ -80,7 +85,7 @@ export function toCardRecord(view: CardView, timeZone: string) {
     ...holder,
     ...statusFields(card, timeZone),
     ...moneyFields(view),
-    ...flagFields(card),
+    ...flagFields(view),
     companyId: card.companyId,
     companyName: account.companyName,
     accountType: { name: account.accountType, ...ACCOUNT_TYPES[account.accountType] },
@@ -92,6 +97,7 @@ export function toCardRecord(view: CardView, timeZone: string) {
     remarks: card.remarks,
     createdOn: textTimestamp(card.createdAt, timeZone),
     modifiedOn: textTimestamp(card.modifiedAt, timeZone),
+    ...settingFields(account.recordSettings),
     ...unknownFields(),
   }
 }
@@ -118,26 +124,27 @@ function statusFields(card: Card, timeZone: string) {
 export const usedPaise = (net: bigint): bigint => (net > 0n ? net : 0n)
 
 function moneyFields(view: CardView) {
-  const { card, balancePaise, heldPaise, usage } = view
+  const { card, balancePaise, heldPaise, loads, usage } = view
   return {
     otbBalance: wholeRupees(openToBuy(view)),
     accountBalance: wholeRupees(balancePaise),
     loadAmount: String(wholeRupees(card.loadPaise)),
-    lastAllocatedAmount: wholeRupees(card.loadPaise),
+    lastAllocatedAmount: wholeRupees(loads.lastLoadPaise ?? card.loadPaise),
     svcCardTxnId: card.loadTransferId,
     usedMtd: paiseToWire(usedPaise(usage.monthPaise)),
     usedDtd: paiseToWire(usedPaise(usage.dayPaise)),
     usedYtd: paiseToWire(usedPaise(usage.yearPaise)),
     usedLtd: paiseToWire(usedPaise(usage.lifePaise)),
-    limitAllocatedLtd: paiseToWire(card.loadPaise),
+    // Decision C26: what was loaded less what was taken back.
+    limitAllocatedLtd: paiseToWire(card.loadPaise + loads.reloadedPaise - loads.unloadedPaise),
     // Cards here have no surcharges.
     surchargeAmt: 0,
     holdBalance: paiseToWire(heldPaise),
-    unAllocateHoldBalance: 0,
+    unAllocateHoldBalance: paiseToWire(loads.returningPaise),
   }
 }
 
-function flagFields(card: Card) {
+function flagFields({ account, card }: CardView) {
   return {
     physicalCardAllowed: true,
     panValidated: false,
@@ -148,7 +155,7 @@ function flagFields(card: Card) {
     onlineAllowed: card.onlineAllowed,
     onlineAllowedAdmin: card.onlineAllowedAdmin,
     // Decision C7: a gift card is loaded once and never paid out.
-    unallocateFundAllowed: false,
+    unallocateFundAllowed: account.unallocateFundAllowed,
     tncUnAllocateAllowed: false,
     tncUnAllocateAccepted: false,
     closedLoopCard: false,
@@ -156,6 +163,19 @@ function flagFields(card: Card) {
     useParentFundAllowed: false,
   }
 }
+
+/** What the partner sets for all cards of the account (decision C27). */
+const settingFields = (settings: RecordSettings) => ({
+  partnerLogo: settings.partnerLogo ?? '',
+  extEntityId: settings.extEntityId ?? '',
+  switchProvider: settings.switchProvider ?? '',
+  tncVersionMasterId: settings.tncVersionMasterId ?? '',
+  tncUrl: settings.tncUrl ?? '',
+  defaultCardImage: settings.defaultCardImage ?? '',
+  svcSupportEmail: settings.svcSupportEmail ?? '',
+  svcSupportMobile: settings.svcSupportMobile ?? '',
+  cardKitMasterId: settings.cardKitMasterId ?? 0,
+})
 
 /** What other systems would know: honest neutral values (decision C12). */
 const unknownFields = () => ({
@@ -167,29 +187,25 @@ const unknownFields = () => ({
   latestKeyFactAccepted: false,
   latestTnCVersionAcceptedForPrimaryCard: false,
   latestKeyFactAcceptedCardForPrimaryCard: false,
-  partnerLogo: '',
-  extEntityId: '',
-  switchProvider: '',
-  tncVersionMasterId: '',
-  tncUrl: '',
   virtualAccountNumber: '',
-  defaultCardImage: '',
-  svcSupportEmail: '',
-  svcSupportMobile: '',
-  cardKitMasterId: 0,
 })
 
 /** The record of the incentive card search: the full record with the fields that section 2.4 adds for it. */
-export const toIncentiveRecord = (view: CardView, timeZone: string) => ({
-  ...toCardRecord(view, timeZone),
-  middleName: view.card.holder.middleName ?? '',
-  primarySvcCardId: view.card.svcCardId,
-  primarySvcCardUserId: view.card.userId,
-  enableHoldAmount: false,
-  minTransactionAmount: 0,
-  totalRewardsReceived: paiseToWire(view.card.loadPaise),
-  rewardPointsReceived: 0,
-})
+export function toIncentiveRecord(view: CardView, timeZone: string) {
+  const { account, card, loads } = view
+  const receivedPaise = card.loadPaise + loads.reloadedPaise
+  return {
+    ...toCardRecord(view, timeZone),
+    middleName: card.holder.middleName ?? '',
+    primarySvcCardId: card.svcCardId,
+    primarySvcCardUserId: card.userId,
+    enableHoldAmount: false,
+    minTransactionAmount: 0,
+    totalRewardsReceived: paiseToWire(receivedPaise),
+    // Decision C26: a point is a rupee.
+    rewardPointsReceived: account.accountType === 'EMPLOYEE_REWARDS' ? wholeRupees(receivedPaise) : 0,
+  }
+}
 
 export const strings = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Type.String()]))
 const booleans = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Type.Boolean()]))
@@ -205,8 +221,8 @@ const RECORD_FIELDS = {
   ),
   otbBalance: Type.Integer({ description: 'Rupees, rounded down' }),
   accountBalance: Type.Integer({ description: 'Rupees, rounded down' }),
-  lastAllocatedAmount: Type.Integer({ description: 'Rupees' }),
-  loadAmount: Type.String({ description: 'Whole rupees' }),
+  lastAllocatedAmount: Type.Integer({ description: 'Rupees of the last load, rounded down' }),
+  loadAmount: Type.String({ description: 'Whole rupees of the first load' }),
   cardStatus: choice(Object.keys(CARD_STATUS_LABELS)),
   kycStatus: choice(Object.keys(KYC_STATUS_LABELS)),
   accountType: choice(Object.keys(ACCOUNT_TYPES), { description: Type.String() }),

@@ -10,6 +10,7 @@ export const TRANSACTION_KINDS = [
   'capture',
   'refund',
   'load',
+  'unload',
   'replacement',
   'unclaimed',
   'unclaimed_reversed',
@@ -70,6 +71,8 @@ export interface CardTransaction extends RowOf<typeof cardTransactions> {
   readonly capturedPaise: Paise | null
   readonly heldPaise: Paise | null
   readonly expiresAt: Date | null
+  /** The partner’s own, of a load after the first one or an unload. */
+  readonly referenceNumber: string | null
 }
 
 const HOLD =
@@ -92,10 +95,12 @@ export const TRANSACTIONS = {
     (100 * (m.response::jsonb -> 'approvedAmount')::numeric)::bigint as "approvedPaise", m.capture_id as "captureId", m.mcc, m.merchant_place as "merchantPlace",
     m.rrn, m.acquirer_id as "acquirerId", m.stan, m.transmission_at as "transmissionAt",
     h.authorization_code as "authorizationCode", h.captured_paise as "capturedPaise", h.held_paise as "heldPaise",
-    h.expires_at as "expiresAt"`,
+    h.expires_at as "expiresAt", l.reference_number as "referenceNumber"`,
   table: 'card_transactions t',
   alias: 't',
-  joins: `left join card_messages m on m.partner_id = t.partner_id and m.message_id = t.message_id ${HOLD}`,
+  joins: `left join card_messages m on m.partner_id = t.partner_id and m.message_id = t.message_id ${HOLD}
+    left join card_loads l on t.kind in ('load', 'unload') and l.partner_id = t.partner_id
+      and l.load_id = 'cld_' || substr(t.transfer_id, 5)`,
 }
 
 const optional = (description: string) => Type.Optional(Type.String({ description }))
@@ -142,6 +147,7 @@ export const CardTransactionRecord = Type.Object(
     authorizationCode: optional('ISO 8583 field 38'),
     captureId: optional('Of a refund: the message of the capture that it gives back'),
     messageId: optional('The message of the card network'),
+    referenceNumber: optional('Your own reference of a load after the first one, or of an unload'),
     transactionId: optional('The entry of the ledger that moved the money, as in receipts and statements'),
     transmissionTime: optional('RFC 3339; when the network sent its message'),
     createdOn: Type.String({ description: 'RFC 3339; when it was recorded' }),
@@ -188,6 +194,7 @@ export const cardTransactionToWire = (row: CardTransaction, timeZone: string) =>
   authorizationCode: row.authorizationCode ?? undefined,
   captureId: row.captureId ?? undefined,
   messageId: row.messageId ?? undefined,
+  referenceNumber: row.referenceNumber ?? undefined,
   transactionId: row.transferId ?? undefined,
   transmissionTime: timeOf(row.transmissionAt, timeZone),
   createdOn: rfc3339(row.createdAt, timeZone),

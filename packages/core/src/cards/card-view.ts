@@ -5,12 +5,13 @@ import { statement } from '@svc/platform/db/statement'
 import { accountIdOf } from '../ledger/accounts.ts'
 import { type Card, type CardKey, cards, looksLikeCardId } from './card.ts'
 import type { CardView } from './card-record.ts'
-import type { Usage } from './card-usage.ts'
+import type { Loads, Usage } from './card-usage.ts'
 
 type ViewRow = Card &
   CardView['account'] &
   Pick<CardView, 'isUserErased'> &
-  Usage & { readonly balancePaise: bigint; readonly heldPaise: bigint }
+  Usage &
+  Loads & { readonly balancePaise: bigint; readonly heldPaise: bigint }
 
 const spentSince = (unit: string) =>
   `coalesce(sum(amount) filter (where moves.at >= date_trunc('${unit}', w.at, $4)), 0)::bigint`
@@ -31,9 +32,19 @@ const NOW = `(
      select partner_id, svc_card_id, clock_timestamp() + ahead_ms * interval '1 millisecond' as at
      from unnest($1::text[], $2::text[], $3::float8[]) as g (partner_id, svc_card_id, ahead_ms)) as w`
 
-const viewsOf = (wanted: string, balance: string, held: string, moved: string) =>
+/** Of returns `r`: on the way back to the card account. */
+const WAITS = `r.status = 'WAITING'`
+
+const viewsOf = (
+  wanted: string,
+  balance: string,
+  held: string,
+  moved: string,
+  loaded = 'true',
+  waits = WAITS,
+) =>
   `select ${cards.columns}, co.name as "companyName", a.account_type as "accountType", a.bin_type as "binType", a.programme,
-     u.erased_at is not null as "isUserErased", used.*, w.at as "usedUntil", ${balance} as "balancePaise",
+     a.unallocate_fund_allowed as "unallocateFundAllowed", a.record_settings as "recordSettings", u.erased_at is not null as "isUserErased", used.*, loads.*, w.at as "usedUntil", ${balance} as "balancePaise",
      ${held} as "heldPaise"
    from ${wanted}
    join cards c on c.partner_id = w.partner_id and c.svc_card_id = w.svc_card_id
@@ -48,7 +59,15 @@ const viewsOf = (wanted: string, balance: string, held: string, moved: string) =
        from ledger_transfers t
        where t.object_id = c.svc_card_id and t.tenant_id = c.partner_id and t.kind in ('card_spend', 'card_refund')
          and ${moved}) moves
-   ) used`
+   ) used
+   cross join lateral (
+     select coalesce(sum(l.amount_paise) filter (where l.kind = 'load'), 0)::bigint as "reloadedPaise",
+       coalesce(sum(l.amount_paise) filter (where l.kind = 'unload'), 0)::bigint as "unloadedPaise",
+       (array_agg(l.amount_paise order by l.created_at desc, l.load_id desc) filter (where l.kind = 'load'))[1] as "lastLoadPaise",
+       (select coalesce(sum(r.amount_paise), 0)::bigint from card_returns r
+        where r.partner_id = c.partner_id and r.svc_card_id = c.svc_card_id and ${waits}) as "returningPaise"
+     from card_loads l where l.partner_id = c.partner_id and l.svc_card_id = c.svc_card_id and ${loaded}
+   ) loads`
 const VIEWS = statement<ViewRow>('card_views', viewsOf(AT, BALANCE, HELD, 'true'))
 const VIEWS_NOW = statement<ViewRow>('card_views_now', viewsOf(NOW, BALANCE, HELD, 'true'))
 
@@ -74,19 +93,25 @@ const VIEWS_AS_OF = statement<ViewRow>(
     `(${BALANCE} - ${movedSince('credit')} + ${movedSince('debit')})::bigint`,
     HELD_AS_OF,
     't.created_at <= w.at',
+    'l.created_at <= w.at',
+    '(r.created_at <= w.at and (r.closed_at is null or r.closed_at > w.at))',
   ),
 )
 
 function toView(row: ViewRow): CardView {
-  const { companyName, accountType, binType, programme, isUserErased, balancePaise, heldPaise, ...rest } = row
-  const { dayPaise, monthPaise, yearPaise, lifePaise, usedUntil, ...card } = rest
+  const { companyName, accountType, binType, programme, ...more } = row
+  const { unallocateFundAllowed, recordSettings, isUserErased, ...rest } = more
+  const { balancePaise, heldPaise, reloadedPaise, unloadedPaise, lastLoadPaise, returningPaise, ...used } =
+    rest
+  const { dayPaise, monthPaise, yearPaise, lifePaise, usedUntil, ...card } = used
   return {
     card,
-    account: { companyName, accountType, binType, programme },
+    account: { companyName, accountType, binType, programme, unallocateFundAllowed, recordSettings },
     isUserErased,
     balancePaise,
     heldPaise,
     usage: { dayPaise, monthPaise, yearPaise, lifePaise, ...(usedUntil && { usedUntil }) },
+    loads: { reloadedPaise, unloadedPaise, lastLoadPaise, returningPaise },
   }
 }
 

@@ -9,7 +9,9 @@ import { account, openAccounts } from '../ledger/accounts.ts'
 import type { Company } from '../tenants/company.ts'
 import { type Product } from '../tenants/partner.ts'
 import { type CardAccount, cardAccounts } from './card-account.ts'
-import { requireWithinLimit } from './create-gift-card.ts'
+import { type LoadTerms, loadTermsOf, requireFirstLoad } from './load-limits.ts'
+import { changedSettings, type RecordSettingsChange } from './record-settings.ts'
+import { requireMayUnallocate } from './update-card-account.ts'
 
 export interface CreateCardAccount
   extends Pick<
@@ -17,12 +19,14 @@ export interface CreateCardAccount
     'partnerId' | 'companyId' | 'product' | 'accountType' | 'binType' | 'programme' | 'denominationPaise'
   > {
   readonly lowBalancePaise?: Paise | null | undefined
+  readonly unallocateFundAllowed?: boolean | undefined
+  readonly recordSettings?: RecordSettingsChange
 }
 
 interface Prepared extends CreateCardAccount {
   readonly tenantId: string
   readonly cardAccountId: string
-  readonly loadMaxPaise: Paise
+  readonly loadTerms: LoadTerms
 }
 
 type Customer = Pick<Company, 'partnerId' | 'companyId' | 'name'> & { readonly products: readonly Product[] }
@@ -44,13 +48,20 @@ export const createCardAccount = command({
       ...args,
       tenantId: args.partnerId,
       cardAccountId: newId('acc'),
-      loadMaxPaise: (BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n) as Paise,
+      loadTerms: loadTermsOf(config),
     }),
 
   lock,
 
   decide(customers: Map<string, Customer>, create, createdAt): CardAccount {
-    const { tenantId: _, loadMaxPaise, lowBalancePaise = null, ...plan } = create
+    const {
+      tenantId: _,
+      loadTerms,
+      lowBalancePaise = null,
+      unallocateFundAllowed = false,
+      recordSettings: given = {},
+      ...plan
+    } = create
     const customer = customers.get(plan.companyId) ?? fail('company_not_found')
     if (!customer.products.includes(plan.product))
       failField(
@@ -58,8 +69,17 @@ export const createCardAccount = command({
         'not_allowed',
         `must be one that the partner uses: ${customer.products.join(', ')}`,
       )
-    requireWithinLimit(plan.denominationPaise, loadMaxPaise)
-    return { ...plan, lowBalancePaise, companyName: customer.name, createdAt }
+    requireFirstLoad(loadTerms, plan.accountType, plan.denominationPaise)
+    requireMayUnallocate(plan.accountType, unallocateFundAllowed)
+    const recordSettings = changedSettings({}, given)
+    return {
+      ...plan,
+      lowBalancePaise,
+      unallocateFundAllowed,
+      recordSettings,
+      companyName: customer.name,
+      createdAt,
+    }
   },
 
   apply: () => undefined,

@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { formatRupees, type Paise, paise } from '@svc/kernel/money'
+import type { Paise } from '@svc/kernel/money'
 import type { Writes } from '@svc/platform/db/database'
 import { saveEvents } from '@svc/platform/outbox'
 import { account, accountId } from '../ledger/accounts.ts'
@@ -19,10 +19,11 @@ import {
   type PreparedGiftCard,
 } from './card-issuing.ts'
 import { toCardRecord } from './card-record.ts'
-import { UNUSED } from './card-usage.ts'
+import { NOT_RELOADED, UNUSED } from './card-usage.ts'
 import { freeNumber, lastMonthOf, numberDrawer, takeNumber } from './draw-number.ts'
 import { keepOrder, orderDigest, repeatedOrder, storeUsedOrders, usedBy } from './earlier-orders.ts'
 import type { GiftCardOrder } from './gift-card-order.ts'
+import { loadTermsOf, requireFirstLoad } from './load-limits.ts'
 import { lowBalanceEvent } from './low-balance.ts'
 
 /** Issues a gift card, loaded from its card account (spec section 4.3, decisions C6 to C11). */
@@ -48,7 +49,7 @@ export const createGiftCard = moneyCommand({
   },
 
   prepare({ clock, config, keyring, newId, random }) {
-    const loadMaxPaise = paise(BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n)
+    const loadTerms = loadTermsOf(config)
     const draw = numberDrawer({ config, keyring, random })
     const repeatMs = config.CARD_REPEAT_SECONDS * 1_000
     return (args: CreateGiftCard): PreparedGiftCard => {
@@ -57,7 +58,7 @@ export const createGiftCard = moneyCommand({
       return {
         ...args,
         tenantId: args.partnerId,
-        loadMaxPaise,
+        loadTerms,
         validityMonths: config.CARD_VALIDITY_MONTHS,
         numbers: draw(card),
         ids: {
@@ -161,14 +162,6 @@ function saveCards(tx: Writes, issued: readonly (Omit<Issued, 'created'> & NewCa
   )
 }
 
-/** Decision C7. */
-export function requireWithinLimit(loadPaise: Paise | undefined, loadMaxPaise: Paise): void {
-  if (loadPaise !== undefined && loadPaise > loadMaxPaise)
-    fail('load_over_limit', {
-      description: `A gift card holds at most ${formatRupees(loadMaxPaise)} rupees`,
-    })
-}
-
 /** Rules: who may get which card, and whether its account can pay for it. */
 function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issued {
   const { tenantId, order, ciphertextHash } = command
@@ -182,14 +175,14 @@ function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issu
       record: toCardRecord(repeated, command.timeZone),
       command,
     }
-  requireWithinLimit(order.loadPaise, command.loadMaxPaise)
   if (!state.companies.has(order.companyId)) fail('company_not_found')
   const cardAccount = state.accounts.get(order.cardAccountId)
   if (cardAccount?.companyId !== order.companyId) return fail('card_account_not_found')
+  requireFirstLoad(command.loadTerms, cardAccount.accountType, order.loadPaise)
   const known = knownUser(state, order)
   const user = known ?? userOf(command, now)
   const loadPaise = order.loadPaise ?? cardAccount.denominationPaise
-  requireWithinLimit(loadPaise, command.loadMaxPaise)
+  requireFirstLoad(command.loadTerms, cardAccount.accountType, loadPaise)
   const funding = accountId('card_funding', order.cardAccountId)
   if ((state.balances.get(funding) ?? 0n) < loadPaise) fail('insufficient_funds')
   const number = freeNumber(command.numbers, state.takenNumbers)
@@ -211,6 +204,7 @@ function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issu
     balancePaise: loadPaise,
     heldPaise: 0n,
     usage: UNUSED,
+    loads: NOT_RELOADED,
   }
   return {
     created: {

@@ -4,7 +4,6 @@ import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import type { Transfer } from '../ledger/transfers.ts'
 import type { CardAccount } from './card-account.ts'
-import type { PreparedGiftCard } from './card-issuing.ts'
 
 /** What the event of a low card account contains. */
 export const LowCardAccount = Type.Object(
@@ -23,7 +22,7 @@ export function lowBalanceEvent(
   { cardAccountId, companyId, partnerId, lowBalancePaise }: CardAccount,
   beforePaise: bigint,
   { amountPaise, createdAt }: Transfer,
-  { ids, timeZone }: PreparedGiftCard,
+  { ids, timeZone }: { readonly ids: { readonly low: string }; readonly timeZone: string },
 ): OutboxEvent | undefined {
   const balancePaise = beforePaise - amountPaise
   if (lowBalancePaise === null || beforePaise < lowBalancePaise || balancePaise >= lowBalancePaise)

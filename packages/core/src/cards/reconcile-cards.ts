@@ -29,11 +29,11 @@ export const CARD_CHECKS: readonly Check[] = [
   check(
     'card_balances',
     CARDS,
-    'Every card has its load less what it spent, more what it was refunded, less what went to its replacement or back to its card account, and never less than nothing',
+    'Every card has its loads less what it spent, more what it was refunded, less what went to its replacement or back to its card account, and never less than nothing',
     (
       chosen,
     ) => `select c.svc_card_id as subject, 'balance ' || coalesce(l.balance::text, 'missing') || ', load ' || c.load_paise
-         || ', spent ' || u.spent || ', refunded ' || u.refunded || ', replaced ' || r.gone || ', followed ' || u.followed
+         || ', loaded again ' || u.reloaded || ', unloaded ' || u.unloaded || ', spent ' || u.spent || ', refunded ' || u.refunded || ', replaced ' || r.gone || ', followed ' || u.followed
          || ', returned ' || b.gone as detail
        from cards c left join ledger_accounts l on l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id
        cross join lateral (
@@ -41,6 +41,8 @@ export const CARD_CHECKS: readonly Check[] = [
              and t.debit_account_id = 'card:' || c.svc_card_id), 0) as spent,
            coalesce(sum(t.amount) filter (where t.kind = 'card_refund'
              and t.credit_account_id = 'card:' || c.svc_card_id), 0) as refunded,
+           coalesce(sum(t.amount) filter (where t.kind = 'card_reload'), 0) as reloaded,
+           coalesce(sum(t.amount) filter (where t.kind = 'card_unload'), 0) as unloaded,
            coalesce(sum(t.amount) filter (where t.kind = 'card_replacement'
              and t.transfer_id <> c.load_transfer_id), 0) as followed
          from ledger_transfers t where t.object_id = c.svc_card_id) u
@@ -52,9 +54,28 @@ export const CARD_CHECKS: readonly Check[] = [
          select coalesce(sum(b.amount_paise), 0) as gone from card_returns b
          where b.partner_id = c.partner_id and b.svc_card_id = c.svc_card_id and b.status <> 'REVERSED') b
        where ${chosen('c.svc_card_id')}
-         and (l.balance is distinct from c.load_paise - u.spent + u.refunded + u.followed - r.gone - b.gone
+         and (l.balance is distinct from c.load_paise + u.reloaded - u.unloaded - u.spent + u.refunded + u.followed - r.gone - b.gone
            or l.balance < 0 or u.refunded > u.spent)
        limit 100`,
+  ),
+  check(
+    'card_reloads',
+    CARDS,
+    'Every load after the first and every unload is a journal of its amount between the card and the card account that funded it, of an account type that may',
+    (
+      chosen,
+    ) => `select c.svc_card_id as subject, count(*) || ' loads or unloads and journals that do not fit' as detail
+       from cards c join card_accounts a on a.partner_id = c.partner_id and a.card_account_id = c.card_account_id
+       cross join lateral (
+         select from (select * from card_loads l where l.partner_id = c.partner_id and l.svc_card_id = c.svc_card_id) l
+           full join (select * from ledger_transfers t where t.tenant_id = c.partner_id and t.object_id = c.svc_card_id
+             and t.kind in ('card_reload', 'card_unload')) t on substr(t.transfer_id, 5) = substr(l.load_id, 5)
+         where l.amount_paise is distinct from t.amount or l.card_account_id is distinct from c.card_account_id
+           or a.account_type = 'GIFT' or case l.kind when 'load' then 'card_funding:' || c.card_account_id
+             else 'card:' || c.svc_card_id end is distinct from t.debit_account_id
+           or case l.kind when 'load' then 'card:' || c.svc_card_id
+             else 'card_funding:' || c.card_account_id end is distinct from t.credit_account_id) wrong
+       where ${chosen('c.svc_card_id')} group by c.svc_card_id limit 100`,
   ),
   check(
     'card_accounts',
@@ -119,17 +140,20 @@ export const CARD_CHECKS: readonly Check[] = [
            (select count(*) from ledger_transfers t where t.object_id = c.svc_card_id and ${atTerminal('card_spend')}) as spent,
            (select count(*) from ledger_transfers t where t.object_id = c.svc_card_id and ${atTerminal('card_refund')})
              + (select count(*) from card_messages m where m.svc_card_id = c.svc_card_id and m.event_type = 'card.refunded')
-             as refunded
+             as refunded,
+           (select count(*) from card_loads l where l.partner_id = c.partner_id and l.svc_card_id = c.svc_card_id) as loaded
          from cards c
          where ${chosen('c.svc_card_id')} and ${allEventsKept('c.partner_id', 'c.created_at')}),
        published as (
          select object_id as svc_card_id, count(*) filter (where type = 'card.created') as created,
            count(*) filter (where type = 'card.status_changed') as changed,
-           count(*) filter (where type = 'card.spent') as spent, count(*) filter (where type = 'card.refunded') as refunded
+           count(*) filter (where type = 'card.spent') as spent, count(*) filter (where type = 'card.refunded') as refunded,
+           count(*) filter (where type in ('card.loaded', 'card.unloaded')) as loaded
          from outbox where ${chosen('object_id')} group by object_id)
        select svc_card_id as subject, 'happened: ' || h::text || ', published: ' || coalesce(t::text, 'nothing') as detail
        from happened h left join published t using (svc_card_id)
-       where (h.created, h.changed, h.spent, h.refunded) is distinct from (t.created, t.changed, t.spent, t.refunded)
+       where (h.created, h.changed, h.spent, h.refunded, h.loaded)
+         is distinct from (t.created, t.changed, t.spent, t.refunded, t.loaded)
        limit 100`,
   ),
   ...CARD_RAIL_CHECKS,

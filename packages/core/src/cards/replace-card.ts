@@ -28,7 +28,7 @@ import {
 } from './card-end-state.ts'
 import { type CardView, toCardRecord } from './card-record.ts'
 import { replacementEvent, replacementJournal } from './card-replacement.ts'
-import { UNUSED } from './card-usage.ts'
+import { NOT_RELOADED, UNUSED } from './card-usage.ts'
 import { readCardViewsNow } from './card-view.ts'
 import {
   type DrawnNumber,
@@ -196,6 +196,7 @@ function decide(state: State, command: PreparedReplacement, now: Date): Replaced
     balancePaise: amountPaise,
     heldPaise: 0n,
     usage: UNUSED,
+    loads: NOT_RELOADED,
   }
   const at = laterThan(view.card.modifiedAt, now)
   const card = replacedCard(view.card, command, at)

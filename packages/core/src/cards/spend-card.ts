@@ -16,6 +16,6 @@ export const spendCard = cardUse<SpendCard>({
     // Spec §2.4: off, the admin's flag closes the channel whatever the user's flag says.
     if (!card[`${channel}Allowed`] || !card[`${channel}AllowedAdmin`]) fail('channel_not_allowed')
     if (balancePaise - heldPaise < amountPaise)
-      fail('insufficient_funds', { description: 'The card has too little left for this amount' })
+      fail('card_balance_too_low', { description: 'The card has too little left for this amount' })
   },
 })

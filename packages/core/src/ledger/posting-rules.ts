@@ -125,6 +125,8 @@ const POSTINGS = {
   card_funding: [reversible(rail(['funding_clearing', 'card_funding']))],
   card_withdrawal: [reversible(person(['card_funding', 'funding_clearing']))],
   card_load: [program(['card_funding', 'card'])],
+  card_reload: [program(['card_funding', 'card'])],
+  card_unload: [program(['card', 'card_funding'])],
   // The terminal of the sandbox.
   card_spend: [rail(['card', 'card_settlement'])],
   card_refund: [rail(['card_settlement', 'card'])],

@@ -22,6 +22,8 @@ export const POSTING_KINDS = [
   'notice_assigned',
   'payout_failed',
   'card_load',
+  'card_reload',
+  'card_unload',
   'statement_resolved',
   'settlement_taken_back',
   'own_funds_swept',
@@ -56,6 +58,8 @@ export const POSTING_TITLES: Readonly<Record<PostingKind, string>> = {
   payout_failed:
     'Say that the bank could not make a payout, or that its money came back, without a file of the bank',
   card_load: 'Issue a gift card on behalf of its partner',
+  card_reload: 'Load a card on behalf of its partner',
+  card_unload: 'Take money of a card back to its card account on behalf of its partner',
   statement_resolved: 'Say what a line of a bank statement is that fits nothing',
   settlement_taken_back: 'Take back a transfer of the bank or the card network that was recorded by mistake',
   own_funds_swept: 'Move fees and GST from the escrow of merchants to our account',

@@ -44,6 +44,8 @@ const CORRECTED_BY: Readonly<Record<string, string>> = {
   dispute: 'the bank’s notice ends it, or record its end: svc admin dispute close',
   journal_reversal: 'enter the posting again',
   card_load: 'the card’s balance returns to its source when the card ends',
+  card_reload: 'take it back, where its card account allows that: svc admin cards unload',
+  card_unload: 'load the card again: svc admin cards load',
   payout: 'cancel the payout, or record that it failed: svc admin payout',
   payout_paid: 'record that its money came back: svc admin payout fail --return-utr',
 }

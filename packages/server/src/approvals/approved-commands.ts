@@ -1,5 +1,6 @@
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
 import { fundAccount } from '@svc/core/cards/fund-account'
+import { loadCard, unloadCard } from '@svc/core/cards/load-card'
 import { reverseJournal } from '@svc/core/cards/reverse-posting'
 import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
@@ -49,6 +50,8 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   closeDispute,
   changePayout,
   createGiftCard,
+  loadCard,
+  unloadCard,
 ]
 
 /** The command whose approvals are of this kind. */

@@ -1,13 +1,19 @@
 import { fail } from '@svc/contract/errors'
 import { ACCOUNT_TYPES, type AccountType, type CardAccount, cardAccounts } from '@svc/core/cards/card-account'
 import { createCardAccount } from '@svc/core/cards/create-card-account'
+import {
+  RECORD_SETTING_NAMES,
+  RECORD_SETTINGS,
+  type RecordSetting,
+  type RecordSettingsChange,
+} from '@svc/core/cards/record-settings'
 import { updateCardAccount } from '@svc/core/cards/update-card-account'
 import { accountId, accountIdOf } from '@svc/core/ledger/accounts'
 import { balanceAsOf } from '@svc/core/ledger/balance-as-of'
 import { PRODUCTS } from '@svc/core/tenants/partner'
 import { type Paise, paise, paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { Rupees, readRupees } from '../http/fields.ts'
 import { commandContract, operation, query, succeedWithCode } from '../http/operation.ts'
@@ -20,9 +26,26 @@ export const AccountParams = Type.Object({
 })
 
 const Denomination = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Whole rupees' })
+const Unallocate = Type.Boolean({
+  description: 'Whether money of its cards may be taken back; never of gift cards',
+})
 const LowBalance = Type.Union([Rupees({ minimum: 0, maximum: 1e12 }), Type.Null()], {
   description: 'Rupees; `null` for no threshold',
 })
+
+type OfEachSetting<V> = { readonly [Name in RecordSetting]: V }
+const ofEachSetting = <V>(value: (name: RecordSetting) => V): OfEachSetting<V> =>
+  Object.fromEntries(RECORD_SETTING_NAMES.map((name) => [name, value(name)])) as OfEachSetting<V>
+
+/** In requests; `null`: not set. */
+const SettingsGiven = ofEachSetting((name) =>
+  Type.Optional(
+    Type.Union([RECORD_SETTINGS[name], Type.Null()], { description: 'In the record of each card' }),
+  ),
+) as OfEachSetting<TSchema>
+
+const settingsIn = (body: object): RecordSettingsChange =>
+  ofEachSetting((name) => (body as RecordSettingsChange)[name]) as RecordSettingsChange
 
 /** A card account with the balance of its money. */
 export type ListedAccount = CardAccount & { readonly balancePaise: bigint }
@@ -54,6 +77,11 @@ export const cardAccount = {
       ),
       of: ({ lowBalancePaise }) => (lowBalancePaise === null ? undefined : paiseToWire(lowBalancePaise)),
     },
+    unallocateFundAllowed: { schema: Unallocate, of: (account) => account.unallocateFundAllowed },
+    ...ofEachSetting((name) => ({
+      schema: Type.Optional(RECORD_SETTINGS[name]),
+      of: ({ recordSettings }: ListedAccount) => recordSettings[name],
+    })),
     partnerId: { schema: Type.String(), of: (account) => account.partnerId, operatorOnly: true },
     companyId: { schema: Type.String(), of: (account) => account.companyId },
     companyName: { schema: Type.String(), of: (account) => account.companyName },
@@ -95,9 +123,15 @@ export const cardAccount = {
 export const AccountRecord = recordOf(cardAccount, 'tenant')
 const toWire = toRecord<ListedAccount>(cardAccount, 'tenant')
 
-const { cardAccountId, denomination, lowBalance } = fieldsOf(cardAccount, 'tenant')
+const { cardAccountId, denomination, lowBalance, unallocateFundAllowed } = fieldsOf(cardAccount, 'tenant')
 const AccountSettings = Type.Object(
-  { cardAccountId: cardAccountId!, denomination: denomination!, lowBalance: lowBalance! },
+  {
+    cardAccountId: cardAccountId!,
+    denomination: denomination!,
+    lowBalance: lowBalance!,
+    unallocateFundAllowed: unallocateFundAllowed!,
+    ...ofEachSetting((name) => Type.Optional(RECORD_SETTINGS[name])),
+  },
   { title: 'CardAccountSettings', additionalProperties: false },
 )
 
@@ -172,6 +206,8 @@ export const createCardAccountContract = commandContract({
       cardProgramme: Type.String({ minLength: 1, maxLength: 100 }),
       denomination: Denomination,
       lowBalance: Type.Optional(LowBalance),
+      unallocateFundAllowed: Type.Optional(Unallocate),
+      ...SettingsGiven,
     },
     { additionalProperties: false },
   ),
@@ -179,7 +215,12 @@ export const createCardAccountContract = commandContract({
   errors: ['company_not_found', 'load_over_limit'],
   run: createCardAccount,
   args: ({ caller, body: { cardProgramme, denomination, lowBalance, ...rest } }) => ({
-    ...rest,
+    companyId: rest.companyId,
+    product: rest.product,
+    accountType: rest.accountType,
+    binType: rest.binType,
+    unallocateFundAllowed: rest.unallocateFundAllowed,
+    recordSettings: settingsIn(rest),
     partnerId: caller.tenantId,
     programme: cardProgramme,
     denominationPaise: paise(BigInt(denomination) * 100n),
@@ -195,7 +236,9 @@ export const updateCardAccountContract = commandContract({
   method: 'PATCH',
   path: `${ACCOUNTS}/:cardAccountId`,
   tag: ACCOUNTS_TAG,
-  summary: 'Set denomination and low balance',
+  summary: 'Change card account',
+  description:
+    'Denomination, threshold, whether cards are unloaded, and what the records of its cards say. Fields that are absent stay as they are; `null` unsets one.',
   auth: 'partner',
   scope: 'cards:write',
   envelope: 'code',
@@ -204,21 +247,30 @@ export const updateCardAccountContract = commandContract({
     {
       denomination: Type.Optional(Denomination),
       lowBalance: Type.Optional(LowBalance),
+      unallocateFundAllowed: Type.Optional(Unallocate),
+      ...SettingsGiven,
     },
     { additionalProperties: false },
   ),
   result: AccountSettings,
   errors: ['card_account_not_found', 'load_over_limit'],
   run: updateCardAccount,
-  args: ({ caller, params, body: { denomination, lowBalance } }) => ({
+  args: ({ caller, params, body: { denomination, lowBalance, unallocateFundAllowed, ...settings } }) => ({
+    unallocateFundAllowed,
+    recordSettings: settingsIn(settings),
     partnerId: caller.tenantId,
     cardAccountId: params.cardAccountId,
     denominationPaise: denomination === undefined ? undefined : paise(BigInt(denomination) * 100n),
     lowBalancePaise: readLow(lowBalance),
   }),
-  reply: ({ cardAccountId, denominationPaise, lowBalancePaise }, { ok }) =>
+  reply: (
+    { cardAccountId, denominationPaise, lowBalancePaise, unallocateFundAllowed, recordSettings },
+    { ok },
+  ) =>
     ok({
       cardAccountId,
+      ...ofEachSetting((name) => recordSettings[name]),
+      unallocateFundAllowed,
       denomination: paiseToWire(denominationPaise),
       lowBalance: lowBalancePaise === null ? undefined : paiseToWire(lowBalancePaise),
     }),

@@ -3,6 +3,7 @@ import { readCardAsOf } from '@svc/core/cards/card-as-of'
 import { CardRecord, type CardView, toCardRecord } from '@svc/core/cards/card-record'
 import { type CardAt, cardLookup } from '@svc/core/cards/card-view'
 import { openToBuy } from '@svc/core/cards/open-to-buy'
+import { paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Database } from '@svc/platform/db/database'
 import { Type } from 'typebox'
@@ -46,14 +47,14 @@ export const getCard = query({
   },
 })
 
-const inPaise = (description: string) => Type.Integer({ description: `Paise: ${description}` })
+const rupees = (description: string) => Type.Number({ description: `Rupees: ${description}` })
 
 const CardBalance = Type.Object(
   {
     svcCardId: Type.String(),
-    balance: inPaise('the balance'),
-    held: inPaise('what the card network holds of it'),
-    openToBuy: inPaise('the balance less what is held'),
+    balance: rupees('the balance'),
+    held: rupees('what the card network holds of it'),
+    openToBuy: rupees('the balance less what is held'),
     asOf: Type.String({ description: 'RFC 3339' }),
   },
   { title: 'CardBalance', additionalProperties: false },
@@ -66,7 +67,7 @@ export const getCardBalance = query({
   path: '/api/v0/partner/svcCard/:svcCardId/balance',
   tag: 'Cards',
   summary: 'Get exact balance',
-  description: 'In paise: the card record has whole rupees.',
+  description: 'To the paisa: the card record has whole rupees.',
   auth: 'partnerWithId',
   scope: 'cards:read',
   envelope: 'code',
@@ -86,9 +87,9 @@ export const getCardBalance = query({
       if (!view) fail('card_not_found')
       const balance = {
         svcCardId,
-        balance: Number(view.balancePaise),
-        held: Number(view.heldPaise),
-        openToBuy: Number(openToBuy(view)),
+        balance: paiseToWire(view.balancePaise),
+        held: paiseToWire(view.heldPaise),
+        openToBuy: paiseToWire(openToBuy(view)),
         asOf: rfc3339(at ?? new Date(clock.of(tenantId).now()), config.BUSINESS_TIME_ZONE),
       }
       return { headers: { 'cache-control': 'no-store' }, body: succeedWithCode(balance) }

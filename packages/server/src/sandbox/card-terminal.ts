@@ -56,7 +56,7 @@ export const spendAtTerminal = operation({
   params: CardParams,
   body: SpendRequest,
   result: CardReceipt,
-  errors: ['card_not_found', 'card_not_usable', 'channel_not_allowed', 'insufficient_funds'],
+  errors: ['card_not_found', 'card_not_usable', 'channel_not_allowed', 'card_balance_too_low'],
   run: spendCard,
   args: ({ params, body }) => readSpend(params.svcCardId, body),
   reply: (used) => okWithCode(receiptToWire(used)),

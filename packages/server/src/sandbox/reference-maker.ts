@@ -131,6 +131,26 @@ async function unwanted(tools: Tools): Promise<void> {
   await asPartner(tools, `${CARDS}/${svcCardId}/status`, change, { method: 'PATCH' })
 }
 
+/** Of a meal card account with money, from which it is loaded again. */
+async function reloadable(tools: Tools): Promise<void> {
+  const { companyId } = tools.tenants.partner
+  const { cardAccountId } = await asPartner(tools, '/api/v0/partner/card-accounts', {
+    companyId,
+    product: 'incentive',
+    accountType: 'MEAL',
+    binType: 'MEAL',
+    cardProgramme: 'Meal cards',
+    denomination: 500,
+    unallocateFundAllowed: true,
+  })
+  const instructions = `/api/v0/partner/card-accounts/${cardAccountId}/funding-instructions`
+  const { virtualAccountNumber } = await asPartner(tools, instructions, {}, { method: 'GET' })
+  const body = json({ virtualAccountNumber, amount: 50_000 })
+  const headers = { 'content-type': 'application/json' }
+  await call(tools, { method: 'POST', path: '/sandbox/bank/transfers', headers, body })
+  await issueCard(tools, { cardAccountId, lastName: MARKS.reloadable, mobile: '9000000025' })
+}
+
 const allocate = (requestId: string) => (tools: Tools) => {
   const { companyId, userId } = tools.tenants.partner
   return asPartner(tools, `${COINS}/allocate`, { requestId, event: MARKS.pendingEvent, userId, companyId })
@@ -160,6 +180,7 @@ const MAKERS: readonly (readonly [keyof Records, (tools: Tools) => Promise<unkno
   ['physicalCardId', issue(MARKS.physical, '9000000022', { physicalCard: true })],
   ['lostCardId', issue(MARKS.lost, '9000000023')],
   ['unwantedCardId', unwanted],
+  ['reloadableCardId', reloadable],
   [
     'leavingUserId',
     (tools) =>

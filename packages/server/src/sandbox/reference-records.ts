@@ -27,6 +27,8 @@ export interface Records {
   readonly physicalCardId: string
   readonly lostCardId: string
   readonly unwantedCardId: string
+  /** Of a meal card account that money may be taken back to. */
+  readonly reloadableCardId: string
   readonly leavingUserId: string
   readonly virtualAccount: string
   readonly jobId: string
@@ -50,6 +52,7 @@ export const MARKS = {
   physical: 'Activate',
   lost: 'Replace',
   unwanted: 'Return',
+  reloadable: 'Reload',
   leaving: 'Leaving',
   pendingEvent: 'pending.reference',
   coinEvent: 'referral.completed',
@@ -58,6 +61,8 @@ export const MARKS = {
 } as const
 
 const ENOUGH_PAISE = 100_00
+/** A month’s loads of a card have a limit. */
+const RELOADED_PAISE = 5_000_00
 /** An endpoint may have five secrets at a time; each "Test Request" of the rotation adds one for an hour. */
 const SECRETS_MAX = 4
 
@@ -116,6 +121,8 @@ const OF_PARTNER = statement<Partial<Found>>(
      (select min(svc_card_id) from card c where mark = '${MARKS.unwanted}' and status = 'BL' and balance > 0
         and not exists (select from card_returns r where r.partner_id = $1 and r.svc_card_id = c.svc_card_id)
      ) as "unwantedCardId",
+     (select max(svc_card_id) from card where mark = '${MARKS.reloadable}' and status = 'UL'
+        and balance between ${ENOUGH_PAISE} and ${RELOADED_PAISE}) as "reloadableCardId",
      (select min(user_id) from users where partner_id = $1 and first_name = '${MARKS.leaving}') as "leavingUserId",
      (select min(number) from virtual_accounts where partner_id = $1 and card_account_id = $2) as "virtualAccount",
      (select max(job_id) from bulk_jobs where partner_id = $1) as "jobId",

@@ -65,6 +65,14 @@ const OF_PARTNER: Readonly<Record<string, RequestOf>> = {
   bulkIssueGiftCards: (_, { orders: [, first, second] }) => ({ body: `${first}\n${second}` }),
   activateCard: ({ physicalCardId }) => ({ params: { svcCardId: physicalCardId } }),
   replaceCard: ({ lostCardId }) => ({ params: { svcCardId: lostCardId }, body: { reason: 'Lost' } }),
+  loadCard: ({ reloadableCardId }, { nowMs }) => ({
+    params: { svcCardId: reloadableCardId },
+    body: { amount: 100, referenceNumber: `load-${nowMs}` },
+  }),
+  unloadCard: ({ reloadableCardId }, { nowMs }) => ({
+    params: { svcCardId: reloadableCardId },
+    body: { amount: 1, referenceNumber: `unload-${nowMs}` },
+  }),
   returnCard: ({ unwantedCardId }) => ({
     params: { svcCardId: unwantedCardId },
     body: { consentReference: 'letter' },
