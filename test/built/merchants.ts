@@ -58,7 +58,7 @@ export async function sellWithCodes(
   const logged = async () => payloadOf(await client.get('/api/v0/requests?operation=createQrCode')).data
   await expect.poll(logged, { timeout: 30_000 }).toMatchObject([{ status: 200 }, { status: 200 }])
   await refundInPart({ folder, svc }, { client, merchantId, paymentId })
-  await disputeInPart({ svc }, { client, merchantId, paymentId })
+  await disputeInPart({ folder, svc }, { client, merchantId, paymentId })
   await svc(['admin', 'payments', 'list', merchantId])
   await svc(['admin', 'payments', 'show', paymentId])
   expect((await notify({ ...credit, amount: 'seventy-five', utr: undefined })).status).toBe(202)
@@ -77,7 +77,7 @@ export async function sellWithCodes(
 
 /** A dispute that the merchant contests and wins, and one that it accepts. */
 async function disputeInPart(
-  { svc }: Pick<Live, 'svc'>,
+  { folder, svc }: Pick<Live, 'folder' | 'svc'>,
   { client, merchantId, paymentId }: Pick<LiveMerchant, 'client' | 'merchantId'> & { paymentId: string },
 ): Promise<void> {
   const { utr } = payloadOf(await client.get(`/api/v0/payments/${paymentId}`))
@@ -86,7 +86,26 @@ async function disputeInPart(
       .disputeId
   const [contested, accepted] = [await dispute('UDIRLIVE01'), await dispute('UDIRLIVE02')]
   const path = '/api/v0/disputes'
-  payloadOf(await client.post(`${path}/${contested}/evidence`, { evidence: 'Delivered' }))
+  const pdf = Buffer.from('%PDF-1.7 signed by the recipient')
+  const uploading = `${path}/${contested}/attachments?name=note.pdf`
+  const { attachmentId } = payloadOf(
+    await client.send('POST', uploading, pdf, { 'content-type': 'application/pdf' }),
+  )
+  const given = { evidence: 'Delivered', attachmentIds: [attachmentId] }
+  payloadOf(await client.post(`${path}/${contested}/evidence`, given))
+  expect((await client.get(`${path}/${contested}/attachments/${attachmentId}`)).text).toBe(String(pdf))
+  const letter = join(folder, 'letter.pdf')
+  await writeFile(letter, '%PDF-1.7 of the customer')
+  await svc(['admin', 'dispute', 'submit', contested, '--evidence', 'A letter', '--attach', letter])
+  const { runId } = await svc(['admin', 'dispute', 'export', join(folder, 'evidence')])
+  expect(
+    (await svc(['admin', 'dispute', 'export', join(folder, 'again'), '--run', runId])).submissions,
+  ).toHaveLength(2)
+  await svc(['admin', 'dispute', 'receipt', contested, 'NPCI0001'])
+  expect(payloadOf(await client.get(`${path}/${contested}/evidence`)).data).toMatchObject([
+    { receipt: 'NPCI0001', attachments: [{ name: 'note.pdf' }] },
+    { receipt: 'NPCI0001', attachments: [{ name: 'letter.pdf' }] },
+  ])
   expect(payloadOf(await client.post(`${path}/${accepted}/accept`, {})).status).toBe('ACCEPTED')
   await svc(['admin', 'dispute', 'close', contested, '--outcome', 'WON'])
   expect(await svc(['admin', 'dispute', 'show', contested])).toMatchObject({ status: 'WON' })

@@ -106,6 +106,8 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['dispute_totals', 'update payments set dispute_paise = dispute_paise + 1 where dispute_paise > 0'],
   ['dispute_journals', `delete from ledger_transfers where kind = 'dispute'`],
   ['dispute_journals', `update disputes set status = 'WON' where status = 'LOST'`],
+  ['dispute_evidence', `delete from dispute_evidence where sent_at is null`],
+  ['dispute_evidence', 'update disputes set evidence_sent_at = now() where evidence_at is not null'],
   ['dispute_events', `delete from outbox where type = 'dispute.won'`],
   ['suspense', `update payments set amount_paise = amount_paise + 1 where status = 'SUSPENSE'`],
   ['assigned_payments', `delete from payments where assigned_from is not null`],

@@ -3,6 +3,8 @@ import { newDispute } from './disputes.ts'
 import type { Recorder } from './recorder.ts'
 import type { TestService } from './service.ts'
 
+const PDF = { 'content-type': 'application/pdf' }
+
 interface Disputed {
   readonly service: TestService
   readonly shop: Client
@@ -22,15 +24,31 @@ export async function recordDisputes(
   const first = payloadOf(opened).disputeId
   const second = await newDispute(service, paymentId, { caseReference: 'UDIR2026040100018' })
   const params = { disputeId: first }
-  const body = { evidence: 'Delivered on 3 April, signed by the recipient' }
+  const upload = { params, query: { name: 'delivery-note.pdf' }, headers: PDF, body: '%PDF-1.7 …' }
+  const uploaded = payloadOf(await recorder.works('uploadAttachment', 'A delivery note', shop, upload))
+  const { attachmentId } = uploaded
+  const body = {
+    evidence: 'Delivered on 3 April, signed by the recipient',
+    attachmentIds: [attachmentId],
+  }
   await recorder.works('submitEvidence', 'Proof of delivery', shop, { params, body })
-  await recorder.fails('submitEvidence', 'dispute_closed', 'Other evidence, after the first', shop, {
+  await recorder.fails('submitEvidence', 'attachment_in_use', 'The same file, with other words', shop, {
     params,
-    body: { evidence: 'Another text' },
+    body: { ...body, evidence: 'Another text' },
+  })
+  await recorder.works('listEvidence', 'Not sent yet', shop, { params })
+  const file = { params: { ...params, attachmentId } }
+  await recorder.works('downloadAttachment', 'The delivery note', shop, file)
+  await recorder.fails('downloadAttachment', 'attachment_not_found', 'Not there, or not yours', shop, {
+    params: { ...params, attachmentId: 'att_nothing' },
   })
   await recorder.works('acceptDispute', 'The payer is right', shop, {
     params: { disputeId: second },
     body: {},
+  })
+  await recorder.fails('submitEvidence', 'dispute_closed', 'After it was accepted', shop, {
+    params: { disputeId: second },
+    body: { evidence: 'Delivered after all' },
   })
   await recorder.works('listDisputes', 'Newest first', shop, {})
   await recorder.works('getDispute', 'One dispute', shop, { params })

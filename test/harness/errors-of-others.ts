@@ -39,6 +39,8 @@ export const OF_OTHERS: Exceptions = {
     ],
   },
   'console.assignRailNotice': { why: 'a merchant of another cell is not found here', codes: ['moved'] },
+  'console.acceptDispute': { why: 'it follows no notice', codes: ['notice_not_in_quarantine'] },
+  'console.sendEvidence': { why: 'it records no receipt', codes: ['evidence_not_sent'] },
   'console.approvePayout': { why: 'of those that the bank paid', codes: ['utr_conflict'] },
   'console.approvePosting': {
     why: 'orders of cards never wait, and a payout is approved as one',

@@ -7,6 +7,7 @@ export type Ids = Record<string, string>
 
 interface Request {
   readonly query?: string
+  /** JSON, or bytes as they are. */
   readonly body?: Json
   readonly headers?: Record<string, string>
 }
@@ -40,7 +41,14 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
   findRefunds: ({ referenceNumber }) => ({ query: `?referenceNumber=${referenceNumber}` }),
   listDisputes: plain,
   getDispute: plain,
+  uploadAttachment: () => ({
+    query: '?name=note.pdf',
+    body: Buffer.from('%PDF-1.7'),
+    headers: { 'content-type': 'application/pdf' },
+  }),
   submitEvidence: () => ({ body: { evidence: 'Delivered' } }),
+  listEvidence: plain,
+  downloadAttachment: plain,
   acceptDispute: empty,
   listPayouts: plain,
   getPayout: plain,

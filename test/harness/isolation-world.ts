@@ -16,6 +16,7 @@ export const IDS = new Set([
   'qrCodeId',
   'paymentId',
   'refundId',
+  'attachmentId',
   'payoutId',
   'documentId',
   'svcCardId',
@@ -45,9 +46,17 @@ export async function newMerchantTenant(service: TestService): Promise<Tenant> {
   const code = await newCode(service, client, { multipleUse: true, ...names })
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
   const taken = await newRefundAndDispute(service, client, paymentId)
+  const { attachmentId } = payloadOf(
+    await client.send(
+      'POST',
+      `/api/v0/disputes/${taken.disputeId}/attachments?name=note.pdf`,
+      Buffer.from(`%PDF-1.7 ${merchant.merchantId}`),
+      { 'content-type': 'application/pdf' },
+    ),
+  )
   const { payoutId } = payloadOf(await client.post('/sandbox/payouts', {}))
   const { documentId } = await newFirstInvoice(service, { ...merchant, tr: code.tr })
-  const ids = { qrCodeId: code.qrCodeId, paymentId, payoutId, documentId, ...taken, ...names }
+  const ids = { qrCodeId: code.qrCodeId, paymentId, payoutId, documentId, attachmentId, ...taken, ...names }
   return { client, ids: { ...ids, ...(await newHooks(client)) } }
 }
 

@@ -65,11 +65,11 @@ test('a dispute debits its amount from the merchant; contested and won, all of i
   const contested = payloadOf(await shop.client.post(`${path}/evidence`, evidence))
   expect(contested).toMatchObject({ status: 'EVIDENCE_SUBMITTED', ...evidence })
   expect(payloadOf(await shop.client.post(`${path}/evidence`, evidence))).toEqual(contested)
-  expect((await shop.client.post(`${path}/evidence`, { evidence: 'other' })).error).toBe('dispute_closed')
   const won = await closeAs(service, opened.disputeId, 'WON')
   expect(won.status).toBe('WON')
   expect(await closeAs(service, opened.disputeId, 'WON')).toEqual(won)
   expect((await shop.client.post(`${path}/accept`, {})).error).toBe('dispute_closed')
+  expect((await shop.client.post(`${path}/evidence`, { evidence: 'other' })).error).toBe('dispute_closed')
   expect(await balancesOf(service, shop.merchantId)).toEqual({ upi_clearing: '-10000', payable: '10000' })
   expect(payloadOf(await shop.client.get(`/api/v0/payments/${shop.paymentId}`))).not.toHaveProperty(
     'disputedAmount',

@@ -7,6 +7,7 @@ import { reverseReturn } from '@svc/core/cards/return-card'
 import { announceExpiringCoins } from '@svc/core/coins/announce-coins'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
+import { sendInRun } from '@svc/core/payments/evidence-sending'
 import { findAssignment } from '@svc/core/payments/find-suspense'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { reverseBatch } from '@svc/core/payments/settlements/reverse-batch'
@@ -32,7 +33,7 @@ import { Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS, newConfig, newUsers, voidConfirmedCoins } from '../harness/coins.ts'
 import { rebase } from '../harness/contract.ts'
-import { endedDispute } from '../harness/disputes.ts'
+import { endedDispute, newDispute } from '../harness/disputes.ts'
 import { expectFailure } from '../harness/failure.ts'
 import { newFirstInvoice } from '../harness/invoices.ts'
 import { loadAndUnload, newMealAccount } from '../harness/meal-account.ts'
@@ -99,6 +100,9 @@ async function merchantEvents(): Promise<Json[]> {
     .open(unassignCredit)
     .run({ ...required(assignment, 'it was assigned'), reason: 'of another' })
   for (const status of ['WON', 'LOST'] as const) await endedDispute(service, paymentId, status)
+  const contested = await newDispute(service, paymentId)
+  payloadOf(await tenant.post(`/api/v0/disputes/${contested}/evidence`, { evidence: 'Delivered' }))
+  await sendInRun(service.app.services, contested, { actor: 'operator asha' })
   await operatorsOf(service.app.services.commands)
     .open(adjustPayment)
     .run({
@@ -122,7 +126,7 @@ async function merchantEvents(): Promise<Json[]> {
   await invitedAndReset(merchantId)
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 36)
+  return feedOf(await service.as(merchant), 38)
 }
 
 /** A payment that a transfer of the bank settles, which is taken back. */

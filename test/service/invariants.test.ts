@@ -179,6 +179,8 @@ async function giveBack(merchant: Client, paymentId: string): Promise<string> {
   ])
     payloadOf(await notifyRefund(service, outcome))
   for (const status of ['WON', 'LOST'] as const) await endedDispute(service, paymentId, status)
+  const contested = await newDispute(service, paymentId)
+  payloadOf(await merchant.post(`/api/v0/disputes/${contested}/evidence`, { evidence: 'Delivered' }))
   return failed
 }
 

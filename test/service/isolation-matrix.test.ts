@@ -60,7 +60,9 @@ async function send(
   const { method, path, encrypted } = OPERATIONS.find((operation) => operation.id === id)!
   const { query = '', body, headers } = (ROWS[id] as Row)(ids)
   const isEncrypted = encrypted === 'request' || encrypted === 'both'
-  const text = body && JSON.stringify(isEncrypted ? await encryptFor(encrypter, body) : body)
+  const text = Buffer.isBuffer(body)
+    ? body
+    : body && JSON.stringify(isEncrypted ? await encryptFor(encrypter, body) : body)
   const target = path.replace(/:(\w+)/g, (_, name: string) => ids[name]!) + query
   return client.send(method, target, text, {
     ...(body && { 'content-type': 'application/json' }),

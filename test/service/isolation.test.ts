@@ -8,6 +8,9 @@ import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
 
+const PDF = Buffer.from('%PDF-1.7')
+const AS_BYTES = { 'content-type': 'application/octet-stream' }
+
 let service: TestService
 let owner: TestMerchant
 let ownerClient: Client
@@ -31,8 +34,12 @@ beforeAll(async () => {
   await giveAccount(service, owner.merchantId)
   const { payoutId } = payloadOf(await ownerClient.post('/sandbox/payouts', {}))
   const disputeId = await newDispute(service, paymentId)
+  const { attachmentId } = payloadOf(
+    await ownerClient.send('POST', `/api/v0/disputes/${disputeId}/attachments?name=a.pdf`, PDF, AS_BYTES),
+  )
   const { documentId } = await newFirstInvoice(service, { ...owner, tr: code.tr })
-  foreignIds = { qrCodeId: code.qrCodeId, paymentId, refundId, disputeId, payoutId, documentId }
+  const ofPayment = { paymentId, refundId, disputeId, attachmentId }
+  foreignIds = { qrCodeId: code.qrCodeId, ...ofPayment, payoutId, documentId }
 })
 afterAll(() => service.close())
 
@@ -52,6 +59,7 @@ test('on every merchant operation with an id, another’s id gets the same bytes
     paymentId: `pay_${'0'.repeat(26)}`,
     refundId: `rfd_${'0'.repeat(26)}`,
     disputeId: `dsp_${'0'.repeat(26)}`,
+    attachmentId: `att_${'0'.repeat(26)}`,
     payoutId: `pyo_${'0'.repeat(26)}`,
     documentId: `txd_${'0'.repeat(26)}`,
   }
@@ -71,6 +79,8 @@ test('on every merchant operation with an id, another’s id gets the same bytes
       const send = (client: Client, ids: Record<string, string>, headers = {}) => {
         const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!)
         const body = bodies[operationId]
+        if (operationId === 'uploadAttachment')
+          return client.send('POST', `${filled}?name=a.pdf`, PDF, { ...AS_BYTES, ...headers })
         return body
           ? client.post(filled, body, headers)
           : client.send(method.toUpperCase() as 'GET', filled, undefined, headers)

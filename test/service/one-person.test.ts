@@ -53,6 +53,8 @@ const ALONE: Readonly<Record<string, string>> = {
   updateUser: 'moves nothing',
   advanceTestClock: 'of the sandbox',
   submitEvidence: 'moves nothing',
+  uploadAttachment: 'moves nothing',
+  sendEvidence: 'moves nothing',
   createWebhookEndpoint: 'moves nothing',
   updateWebhookEndpoint: 'moves nothing',
   deleteWebhookEndpoint: 'moves nothing',
@@ -69,6 +71,7 @@ const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
   'console.setMerchantFee': 'of later payments',
   'console.importSettlement':
     'what the bank says that it has transferred; a line goes to what it is of alone',
+  'console.acceptDispute': 'leaves with the payer what the bank has taken: nothing is due',
   'console.readSettlement': 'moves nothing',
   'console.readStatement': 'moves nothing',
   'console.matchStatementLine': 'what the bank says of our own accounts is what the books have',

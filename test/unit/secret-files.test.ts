@@ -29,6 +29,7 @@ const VALUES: Readonly<Record<string, string>> = {
   UPI_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   CARD_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   ALERT_WEBHOOK_URL: 'https://alerts.example.com/canary',
+  DISPUTE_EVIDENCE_URL: 'https://bank.example.com/canary',
   ALERT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
   BANK_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   VAULT_TOKEN: 'canary',

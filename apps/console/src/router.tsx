@@ -79,6 +79,7 @@ const routeTree = root.addChildren([
     page('/payments/$paymentId', () => import('./pages/payment.tsx'), 'Payment'),
     page('/refunds', () => import('./pages/refunds.tsx'), 'Refunds'),
     page('/disputes', () => import('./pages/disputes.tsx'), 'Disputes'),
+    page('/disputes/$disputeId', () => import('./pages/dispute.tsx'), 'Dispute'),
     page('/approvals', () => import('./pages/approvals.tsx'), 'Approvals'),
     page('/refunds/$refundId', () => import('./pages/refund.tsx'), 'Refund'),
     page('/suspense', () => import('./pages/suspense.tsx'), 'Suspense'),

@@ -1,6 +1,7 @@
 import { SECOND_FACTORS } from '@svc/console-api/reencrypt-second-factors'
 import { BULK_LINES } from '@svc/core/cards/reencrypt-bulk-lines'
 import { CARD_NUMBERS } from '@svc/core/cards/reencrypt-card-numbers'
+import { ATTACHMENTS } from '@svc/core/payments/evidence'
 import { PARTNER_KEYS } from '@svc/core/tenants/reencrypt-partner-keys'
 import { WEBHOOK_SECRETS } from '@svc/core/webhooks/reencrypt-webhook-secrets'
 import type { EncryptedPlaces, EncryptedRows } from '@svc/platform/crypto/key-rotation'
@@ -13,6 +14,7 @@ const PLACES: EncryptedPlaces = {
   bulk_row: [BULK_LINES],
   webhook_secret: WEBHOOK_SECRETS,
   operator_totp: SECOND_FACTORS,
+  dispute_attachment: [ATTACHMENTS],
 }
 /** All that the service's data keys encrypt. */
 export const ENCRYPTED_ROWS: readonly EncryptedRows[] = Object.values(PLACES).flat()

@@ -8,6 +8,7 @@ import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
 import { forgetUsersLoop } from '@svc/core/cards/forget-users'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
 import { accrueFeesLoop } from '@svc/core/payments/accrue-fees'
+import { eraseAttachmentsLoop } from '@svc/core/payments/erase-attachments'
 import { expireDisputesLoop } from '@svc/core/payments/expire-disputes'
 import { prepareScheduledPayoutsLoop } from '@svc/core/payments/prepare-scheduled-payouts'
 import { matchLateLinesLoop } from '@svc/core/payments/settlements/match-late-lines'
@@ -19,6 +20,7 @@ import { Relay } from '@svc/core/webhooks/relay'
 import { webhookRetentionLoop } from '@svc/core/webhooks/webhook-retention'
 import { BulkWorker } from '@svc/server/cards/bulk-worker'
 import type { Services } from '@svc/server/http/operation'
+import { EvidenceSender } from '@svc/server/payments/evidence-sender'
 import { UpiSwitch } from '@svc/server/sandbox/upi-switch'
 import type { Part } from './part.ts'
 
@@ -27,6 +29,8 @@ const dueCommandLoops = (services: Services): Part[] => [
   expireCoinsLoop(services),
   endCardsLoop(services),
   expireDisputesLoop(services),
+  new EvidenceSender(services),
+  eraseAttachmentsLoop(services),
   matchLateLinesLoop(services),
   matchStatementsLoop(services),
   proveFundsLoop(services),

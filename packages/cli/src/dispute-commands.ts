@@ -5,6 +5,7 @@ import { dispute, type ListedDispute } from '@svc/server/payments/disputes'
 import { type Command, Option } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
+import { addEvidenceCommands, missing } from './dispute-evidence-commands.ts'
 import { moneyActor } from './money-actor.ts'
 import { addNounList, addNounShow, printNoun, recordAfter } from './noun-commands.ts'
 import { UsageError } from './usage-error.ts'
@@ -13,12 +14,10 @@ interface Json {
   readonly json?: boolean
 }
 
-const missing = (id: string) => `There is no dispute ${id}. List them with: svc admin dispute list`
-
 export function addDisputeCommands(program: Command): void {
   const group = program
     .command('dispute')
-    .description('payments that payers dispute: list, show, record what the network decided')
+    .description('payments that payers dispute: list, show, send evidence, record what the network decided')
   addNounList<ListedDispute>(group, dispute, {
     by: 'merchantId',
     description: 'list disputes of a merchant, or of all, newest first',
@@ -30,6 +29,7 @@ export function addDisputeCommands(program: Command): void {
     example: 'svc admin dispute show dsp_…',
     missing,
   })
+  addEvidenceCommands(group)
   group
     .command('close <disputeId>')
     .description(

@@ -72,6 +72,7 @@ const MERCHANT_TRIGGERS = {
   'payment.assigned': { advice: 'An operator assigns credits: svc admin suspense assign' },
   'payment.unassigned': { advice: 'An operator takes assignments back: svc admin suspense unassign' },
   'payment.disputed': byTheBank,
+  'dispute.evidence_sent': byTheBank,
   'dispute.won': byTheBank,
   'dispute.lost': byTheBank,
   'payout.paid': trigger(PAID_CODE, async (sandbox) => `paid out ${await payOut(sandbox, 'PAID')}`),

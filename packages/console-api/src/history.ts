@@ -14,6 +14,7 @@ const SOURCES = [
   'notice',
   'payment',
   'refund',
+  'dispute',
   'payout',
   'journal',
   'settlement',
@@ -30,11 +31,11 @@ export const HistoryEntry = record('HistoryEntry', {
   }),
   what: text('What happened, such as `accepted`, `upi_credit` or `qr_code.credited`'),
   id: maybe(
-    'Of the notice, payment, refund, payout, journal, settlement file, event, attempt; the number in the audit',
+    'Of the notice, payment, refund, dispute, payout, journal, settlement file, event, attempt; the number in the audit',
   ),
   amount: Type.Optional(rupeesText),
   detail: maybe(),
-  actor: maybe('Of entries of the audit'),
+  actor: maybe('Of entries of the audit, and of evidence'),
   endpointId: maybe('Of deliveries'),
   failed: Type.Optional(Type.Boolean({ description: 'Of deliveries that the endpoint did not accept' })),
   lines: Type.Optional(
@@ -121,7 +122,7 @@ const EVENTS = statement<{ event_id: string; type: string; created_at: Date }>(
   `select distinct o.event_id, o.type, o.created_at
    from unnest($2::text[], $3::text[]) as around (low, high)
      join outbox o on o.tenant_id = $1 and o.event_id >= around.low and o.event_id < around.high
-   where o.object_id = any ($4) or o.payload ->> 'paymentId' = any ($4)
+   where o.object_id = any ($4) or o.payload ->> 'paymentId' = any ($4) or o.payload ->> 'disputeId' = any ($4)
      or o.payload -> 'refund' ->> 'refundId' = any ($4)
    order by o.event_id desc limit ${EACH_MAX}`,
 )

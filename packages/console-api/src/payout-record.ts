@@ -31,7 +31,7 @@ export const payoutOf = async (
   tx: Tx,
   merchantId: string,
   objectId: string,
-  kind: 'payment' | 'refund',
+  kind: 'payment' | 'refund' | 'dispute',
 ): Promise<string | undefined> => (await tx.query(OF_OBJECT, [merchantId, objectId, kind]))[0]?.payoutId
 
 const OUTCOMES = { PAID: 'paid', FAILED: 'failed', CANCELLED: 'cancelled' } as const

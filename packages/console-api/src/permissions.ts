@@ -6,6 +6,7 @@ export const PERMISSIONS = {
   reveal: 'reveal personal data for 15 minutes, with a reason',
   support:
     'lock, unlock and block cards, open and close their channels; create and cancel QR codes; send webhook events again',
+  contest: 'contest disputes: add evidence for a merchant, send it to the bank, record its receipt',
   finance:
     'fund card accounts, set bank accounts and fees of merchants, complete refunds, close disputes, assign and return suspense, correct payments, prepare, approve and complete payouts, approve and reverse postings, import bank files, match and resolve statement lines, issue invoices, close the books, void coin allocations, read bank notices and card exceptions',
   operations:
@@ -19,11 +20,21 @@ export type Permission = keyof typeof PERMISSIONS
 const BY_ROLE = {
   viewer: ['view'],
   auditor: ['view', 'verify'],
-  support: ['view', 'reveal', 'support', 'acknowledge'],
-  finance: ['view', 'finance', 'acknowledge', 'verify'],
+  support: ['view', 'reveal', 'support', 'contest', 'acknowledge'],
+  finance: ['view', 'contest', 'finance', 'acknowledge', 'verify'],
   operations: ['view', 'support', 'operations', 'acknowledge', 'verify'],
-  operator: ['view', 'reveal', 'support', 'finance', 'operations', 'acknowledge', 'verify'],
-  admin: ['view', 'reveal', 'support', 'finance', 'operations', 'acknowledge', 'verify', 'administer'],
+  operator: ['view', 'reveal', 'support', 'contest', 'finance', 'operations', 'acknowledge', 'verify'],
+  admin: [
+    'view',
+    'reveal',
+    'support',
+    'contest',
+    'finance',
+    'operations',
+    'acknowledge',
+    'verify',
+    'administer',
+  ],
 } as const satisfies Record<string, readonly Permission[]>
 export type Role = keyof typeof BY_ROLE
 

@@ -3,6 +3,7 @@ import { ALERT_SETTINGS, alertErrors } from './alert-settings.ts'
 import { CARD_SETTINGS } from './card-settings.ts'
 import { CELL_SETTINGS } from './cell-settings.ts'
 import { CONSOLE_SETTINGS } from './console-settings.ts'
+import { DISPUTE_SETTINGS, disputeErrors } from './dispute-settings.ts'
 import { type Environment, givenSecret, isGiven } from './given-secret.ts'
 import { INTERPRETATION_SETTINGS } from './interpretations.ts'
 import { PAYOUT_SETTINGS } from './payout-settings.ts'
@@ -182,6 +183,7 @@ export const SETTINGS = {
   ),
   ...CONSOLE_SETTINGS,
   ...ALERT_SETTINGS,
+  ...DISPUTE_SETTINGS,
   ...SIGN_IN_SETTINGS,
   BODY_BYTES_MAX: whole(65_536, 1_024, 16_777_216, 'Largest request body in bytes.'),
   HEADER_BYTES_MAX: whole(16_384, 4_096, 131_072, 'Largest header block in bytes.'),
@@ -284,7 +286,12 @@ export function readConfig(environment: Environment): Config {
       'RAIL_CLIENT_CA_FILE needs TLS_CERT_FILE and TLS_KEY_FILE: the service itself must speak TLS',
     )
   const isSet = (name: string) => isGiven(environment, name)
-  problems.push(...signInErrors(config, isSet), ...alertErrors(config, isSet), ...processErrors(config))
+  problems.push(
+    ...signInErrors(config, isSet),
+    ...alertErrors(config, isSet),
+    ...disputeErrors(config, isSet),
+    ...processErrors(config),
+  )
   if (problems.length > 0) throw new ConfigError(problems)
   const dataDir = config.DATA_DIR
   return Object.freeze({ ...config, DATA_DIR: isAbsolute(dataDir) ? dataDir : resolve(dataDir) })

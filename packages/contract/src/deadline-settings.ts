@@ -34,7 +34,7 @@ export const DEADLINE_SETTINGS = {
     48,
     1,
     8_760,
-    'A dispute without evidence opens an alert so many hours before its deadline.',
+    'A dispute of which no evidence was sent to the bank opens an alert so many hours before its deadline.',
   ),
   ALERT_INVOICE_MISSING_DAY: dayOfMonth(5, 'a missing invoice of the month before'),
   ALERT_CLOSE_LATE_DAY: dayOfMonth(10, 'a month before that is not closed'),

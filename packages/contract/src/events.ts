@@ -50,6 +50,9 @@ export const EVENTS = {
     description:
       'The payer disputes a payment or a part of it; submit evidence before `evidenceDueOn`, or accept it',
   },
+  'dispute.evidence_sent': {
+    description: 'The evidence of a dispute was sent to the bank; again for each evidence that follows',
+  },
   'dispute.won': {
     description:
       'A dispute was decided for the merchant; its money is payable to the merchant again. Follows `dispute.lost` where that was only because no evidence came in time',

@@ -12,7 +12,31 @@ export const PAYOUT_FAILURES = {
     409,
     'CONFLICT_ERROR',
     'The dispute does not allow this any more',
-    'Evidence is submitted once, before `evidenceDueOn`; `ACCEPTED`, `WON` and `LOST` are final.',
+    'Evidence is submitted before `evidenceDueOn`; `ACCEPTED`, `WON` and `LOST` are final.',
+  ),
+  attachment_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Attachment not found',
+    'Use the `attachmentId` that the upload returned, with the `disputeId` of its dispute. Attachments of disputes that have long ended are erased.',
+  ),
+  attachment_in_use: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The attachment is part of earlier evidence',
+    'It was sent, or will be, with that evidence: leave it out, or upload another file.',
+  ),
+  evidence_limit_reached: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The dispute has as much evidence as it can have',
+    'A dispute has at most 10 submissions and 20 attachments: put what is left into one document.',
+  ),
+  evidence_not_sent: kind(
+    409,
+    'CONFLICT_ERROR',
+    'No evidence of the dispute was sent',
+    'The bank gives a receipt for what it was sent: send the evidence first.',
   ),
   suspense_resolved: kind(
     409,

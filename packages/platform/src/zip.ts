@@ -4,6 +4,8 @@ import { crc32, deflateRawSync } from 'node:zlib'
 export interface ZipFile {
   readonly name: string
   readonly bytes: Buffer
+  /** Compressed already, such as a picture: stored as it is. */
+  readonly isCompressed?: boolean
 }
 
 const LOCAL = 0x04034b50
@@ -11,6 +13,7 @@ const CENTRAL = 0x02014b50
 const END = 0x06054b50
 const VERSION = 20
 const UTF8 = 0x800
+const STORED = 0
 const DEFLATED = 8
 
 /** Two bytes each of time and day, as MS-DOS has them. */
@@ -30,17 +33,17 @@ const numbers = (...fields: readonly (readonly [bytes: 2 | 4, value: number])[])
     }),
   )
 
-/** Files as one ZIP archive (APPNOTE 6.3.3), deflated. */
+/** Files as one ZIP archive (APPNOTE 6.3.3). */
 export function zip(files: readonly ZipFile[], at: Date): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []
   let offset = 0
-  for (const { name, bytes } of files) {
-    const data = deflateRawSync(bytes)
+  for (const { bytes, isCompressed = false, name } of files) {
+    const data = isCompressed ? bytes : deflateRawSync(bytes)
     const encoded = Buffer.from(name)
     const facts = numbers(
       [2, UTF8],
-      [2, DEFLATED],
+      [2, isCompressed ? STORED : DEFLATED],
       [4, dosTime(at)],
       [4, crc32(bytes)],
       [4, data.length],

@@ -24,6 +24,7 @@ export interface EventData {
   'payment.assigned': Schemas['PaymentRecord']
   'payment.unassigned': Schemas['PaymentRecord']
   'payment.disputed': Schemas['Dispute']
+  'dispute.evidence_sent': Schemas['Dispute']
   'dispute.won': Schemas['Dispute']
   'dispute.lost': Schemas['Dispute']
   'payout.paid': Schemas['Payout']

@@ -42,7 +42,7 @@ export type {
   CoinVoid,
 } from './coins.ts'
 export type { CardAccount, CardAccountSettings, Company, FundingInstructions, User } from './companies.ts'
-export type { Dispute, DisputeFilter } from './disputes.ts'
+export type { Attachment, Dispute, DisputeFilter, Evidence } from './disputes.ts'
 export type { EncryptWith, SharedKey } from './encryption.ts'
 export {
   ConnectionError,

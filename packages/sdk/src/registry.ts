@@ -54,6 +54,10 @@ export type ErrorCode =
   | 'refund_reference_in_use'
   | 'refund_closed'
   | 'dispute_closed'
+  | 'attachment_not_found'
+  | 'attachment_in_use'
+  | 'evidence_limit_reached'
+  | 'evidence_not_sent'
   | 'suspense_resolved'
   | 'payment_not_assigned'
   | 'assignment_not_reversible'
@@ -260,6 +264,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /api/v0/qr-code',
   'PATCH /api/v0/qr-code/{qrCodeId}/cancel',
   'POST /api/v0/payments/{paymentId}/refunds',
+  'POST /api/v0/disputes/{disputeId}/attachments',
   'POST /api/v0/disputes/{disputeId}/evidence',
   'POST /api/v0/disputes/{disputeId}/accept',
   'POST /api/v0/partner/svcCard',

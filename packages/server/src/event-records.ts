@@ -85,6 +85,7 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'payment.assigned': PaymentRecord,
   'payment.unassigned': PaymentRecord,
   'payment.disputed': DisputeRecord,
+  'dispute.evidence_sent': DisputeRecord,
   'dispute.won': DisputeRecord,
   'dispute.lost': DisputeRecord,
   'payout.paid': PayoutRecord,

@@ -58,6 +58,7 @@ import { listCoinHistory } from './coins/list-coin-history.ts'
 import { searchCoinConfigs } from './coins/search-coin-configs.ts'
 import type { Operation } from './http/operation.ts'
 import { livez, metrics, readyz } from './http/probes.ts'
+import { downloadAttachment, listEvidence, uploadAttachmentOperation } from './payments/dispute-evidence.ts'
 import {
   acceptDisputeOperation,
   getDispute,
@@ -135,7 +136,10 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   findRefunds,
   listDisputes,
   getDispute,
+  uploadAttachmentOperation,
   submitEvidenceOperation,
+  listEvidence,
+  downloadAttachment,
   acceptDisputeOperation,
   listPayouts,
   getPayout,

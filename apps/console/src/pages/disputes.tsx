@@ -1,6 +1,7 @@
 import { listAt, type Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
+import { SendingMark } from '../parts/evidence.tsx'
 import { type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
@@ -13,7 +14,14 @@ import { CloseDispute } from './close-dispute.tsx'
 type Row = Schemas['DisputeRow']
 
 const COLUMNS: readonly Column<Row>[] = [
-  { title: 'Case', cell: ({ caseReference }) => caseReference },
+  {
+    title: 'Case',
+    cell: ({ caseReference, disputeId }) => (
+      <ObjectLink kind="dispute" id={disputeId}>
+        {caseReference}
+      </ObjectLink>
+    ),
+  },
   {
     title: 'Merchant',
     cell: ({ merchantId, merchantName }) => (
@@ -22,8 +30,8 @@ const COLUMNS: readonly Column<Row>[] = [
       </ObjectLink>
     ),
   },
-  { title: 'Payment', cell: ({ paymentId }) => <ObjectLink kind="payment" id={paymentId} /> },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
+  { title: 'Evidence', cell: (row) => <SendingMark dispute={row} /> },
   { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
   { title: 'Evidence until', cell: ({ evidenceDueOn }) => <Instant at={evidenceDueOn} /> },
   { title: 'Notified', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },

@@ -166,7 +166,8 @@ const LINES: readonly Column<Line>[] = [
     cell: ({ adjustmentId, disputeId, documentId, journalId, paymentId, refundId }) => {
       if (paymentId) return <ObjectLink kind="payment" id={paymentId} />
       if (journalId) return <ObjectLink kind="journal" id={journalId} />
-      return refundId ? <ObjectLink kind="refund" id={refundId} /> : (disputeId ?? adjustmentId ?? documentId)
+      if (disputeId) return <ObjectLink kind="dispute" id={disputeId} />
+      return refundId ? <ObjectLink kind="refund" id={refundId} /> : (adjustmentId ?? documentId)
     },
   },
   { title: 'Kind', cell: ({ kind }) => KINDS[kind] },

@@ -64,6 +64,7 @@ const routeTree = root.addChildren([
     page('/payouts', () => import('./pages/payouts.tsx'), 'Payouts'),
     page('/payouts/$payoutId', () => import('./pages/payouts.tsx'), 'Payout'),
     page('/disputes', () => import('./pages/disputes.tsx'), 'Disputes'),
+    page('/disputes/$disputeId', () => import('./pages/dispute.tsx'), 'Dispute'),
     page('/companies', () => import('./pages/companies.tsx'), 'Companies'),
     page('/users', () => import('./pages/companies.tsx'), 'Users'),
     page('/card-accounts', () => import('./pages/card-accounts.tsx'), 'CardAccounts'),

@@ -80,10 +80,11 @@ export const DEADLINES = {
     severity: 'warning',
     sql: `select d.dispute_id as object, d.dispute_id as page, d.merchant_id as about,
         greatest(0, floor(extract(epoch from d.evidence_due_at - $1::timestamptz) / 3600))::bigint as value
-      from disputes d where d.status = 'OPEN'
+      from disputes d
+      where (d.status = 'OPEN' or d.status = 'EVIDENCE_SUBMITTED' and d.evidence_sent_at is null)
         and d.evidence_due_at < $1::timestamptz + ${given('ALERT_DISPUTE_DUE_HOURS')} * interval '1 hour'`,
     detail: ({ about }: FoundDeadline) =>
-      `A dispute of ${about} has no evidence yet and is lost at its deadline. Remind the merchant.`,
+      `No evidence in a dispute of ${about} was sent to the bank, and its deadline comes. Send what the merchant submitted, or remind it.`,
   },
   invoice_missing: {
     severity: 'warning',

@@ -51,7 +51,7 @@ interface State {
   readonly waiting: WaitingNotices
 }
 
-interface Closed {
+export interface Closed {
   readonly dispute: Dispute
   /** The payment after it, when it was won. */
   readonly payment: Refundable | undefined

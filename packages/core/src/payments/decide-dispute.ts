@@ -145,6 +145,8 @@ function opened(
     evidenceDueAt: dueAt(report, now),
     createdAt: now,
     evidenceAt: null,
+    evidenceSentAt: null,
+    evidenceReceipt: null,
     closedAt: null,
   }
   const needed = [

@@ -2,6 +2,7 @@ import { type Paise, paiseToWire, paise as toPaise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import {
   bytes,
+  generated,
   instant,
   nullable,
   paise,
@@ -42,6 +43,10 @@ export const disputes = table('disputes', 'd', ['merchantId', 'disputeId'], {
   notice: secret(bytes),
   createdAt: instant,
   evidenceAt: nullable(instant),
+  /** When the newest evidence was sent to the bank. */
+  evidenceSentAt: generated(nullable(instant)),
+  /** By which the bank names what it received. */
+  evidenceReceipt: generated(nullable(text)),
   closedAt: nullable(instant),
 })
 export type Dispute = RowOf<typeof disputes>
@@ -57,10 +62,16 @@ export const DisputeRecord = Type.Object(
       description:
         '`OPEN` until `evidenceDueOn`, then `LOST`. `ACCEPTED` by the merchant, `WON` and `LOST` are final, except that a dispute which was lost because no evidence came in time becomes `WON` if the network decides so',
     }),
-    evidence: Type.Optional(Type.String({ description: 'What the merchant submitted' })),
+    evidence: Type.Optional(Type.String({ description: 'What the merchant submitted, the newest of it' })),
     evidenceDueOn: Type.String({ description: 'Until when evidence can be submitted' }),
     createdOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     evidenceOn: Type.Optional(Type.String({ description: 'When the evidence was submitted' })),
+    evidenceSentOn: Type.Optional(
+      Type.String({ description: 'When it was sent to the bank; absent: not sent yet' }),
+    ),
+    evidenceReceipt: Type.Optional(
+      Type.String({ description: 'By which the bank or the network names what it received' }),
+    ),
     closedOn: Type.Optional(Type.String({ description: 'When it was accepted, won or lost' })),
   },
   { title: 'Dispute', additionalProperties: false },
@@ -77,6 +88,8 @@ export const disputeToWire = (dispute: Dispute, timeZone: string) => ({
   evidenceDueOn: rfc3339(dispute.evidenceDueAt, timeZone),
   createdOn: rfc3339(dispute.createdAt, timeZone),
   evidenceOn: dispute.evidenceAt ? rfc3339(dispute.evidenceAt, timeZone) : undefined,
+  evidenceSentOn: dispute.evidenceSentAt ? rfc3339(dispute.evidenceSentAt, timeZone) : undefined,
+  evidenceReceipt: dispute.evidenceReceipt ?? undefined,
   closedOn: dispute.closedAt ? rfc3339(dispute.closedAt, timeZone) : undefined,
 })
 
@@ -93,6 +106,20 @@ export const disputeEvent = (dispute: Dispute, eventId: string, timeZone: string
   objectId: dispute.paymentId,
   payload: disputeToWire(dispute, timeZone),
   createdAt: dispute.closedAt ?? dispute.createdAt,
+})
+
+/** That the evidence of a dispute was sent. */
+export const evidenceSentEvent = (
+  dispute: Dispute & { readonly evidenceSentAt: Date },
+  eventId: string,
+  timeZone: string,
+): OutboxEvent => ({
+  eventId,
+  tenantId: dispute.merchantId,
+  type: 'dispute.evidence_sent',
+  objectId: dispute.paymentId,
+  payload: disputeToWire(dispute, timeZone),
+  createdAt: dispute.evidenceSentAt,
 })
 
 const ID = /^dsp_[0-9a-z]{26}$/

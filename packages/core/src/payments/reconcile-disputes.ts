@@ -42,6 +42,20 @@ export const DISPUTE_CHECKS: readonly Check[] = [
          or f.lost <> f.amount * (f.status in ('LOST', 'ACCEPTED'))::integer limit 100`,
   ),
   check(
+    'dispute_evidence',
+    DISPUTES,
+    'A dispute has the newest of its evidence, and says of it what is recorded of its sending',
+    (chosen) => `select d.dispute_id as subject, 'has ' || coalesce(d.evidence_at::text, 'none') || ', sent '
+           || coalesce(d.evidence_sent_at::text, 'not yet') as detail
+       from disputes d left join lateral (
+         select v.evidence, v.created_at, v.sent_at, v.receipt from dispute_evidence v
+         where v.merchant_id = d.merchant_id and v.dispute_id = d.dispute_id
+         order by v.created_at desc, v.evidence_id desc limit 1) newest on true
+       where ${chosen('d.dispute_id')}
+         and (d.evidence, d.evidence_at, d.evidence_sent_at, d.evidence_receipt) is distinct from
+           (newest.evidence, newest.created_at, newest.sent_at, newest.receipt) limit 100`,
+  ),
+  check(
     'dispute_events',
     DISPUTES,
     'Each dispute has its event, and another for each end',

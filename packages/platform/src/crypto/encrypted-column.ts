@@ -12,6 +12,8 @@ export interface EncryptedColumn {
   readonly column: string
   /** What the value of a row is bound to, by its key. */
   readonly encryptedFor: (...key: readonly string[]) => string
+  /** Rows of a transaction, where values are large; 500 by default. */
+  readonly rowsAtOnce?: number
 }
 
 /** SQL: whether a value begins in one of the ways of `$1`, which are of one length. */
@@ -20,7 +22,7 @@ export const beginsWith = (column: string): string =>
 
 /** A column of which every value is encrypted: rows are locked in order of their key, a bounded number in a transaction. */
 export function encryptedColumn(place: EncryptedColumn): EncryptedRows {
-  const { purpose, table, key, column, encryptedFor } = place
+  const { purpose, table, key, column, encryptedFor, rowsAtOnce = ROWS } = place
   const name = `${table}_${column}`
   const keys = key.join(', ')
   const after = key.map((_, n) => `$${n + 1}`).join(', ')
@@ -49,14 +51,14 @@ export function encryptedColumn(place: EncryptedColumn): EncryptedRows {
     async reencrypt(tx, keyring, last) {
       const from = last.split(' ')
       const newest = encryptedWith(keyring.newest(purpose).keyId)
-      const found = await tx.query(TO_REENCRYPT, [...key.map((_, n) => from[n] ?? ''), newest, ROWS])
+      const found = await tx.query(TO_REENCRYPT, [...key.map((_, n) => from[n] ?? ''), newest, rowsAtOnce])
       if (found.length === 0) return { rows: 0 }
       const encrypted = found.map((row) => {
         const boundTo = encryptedFor(...row.key)
         return keyring.encrypt(purpose, keyring.open(purpose, row.encrypted, boundTo), boundTo)
       })
       await tx.query(REENCRYPT, [...key.map((_, n) => found.map((row) => row.key[n]!)), encrypted])
-      return { rows: found.length, ...(found.length === ROWS && { last: found.at(-1)!.key.join(' ') }) }
+      return { rows: found.length, ...(found.length === rowsAtOnce && { last: found.at(-1)!.key.join(' ') }) }
     },
   }
 }

@@ -23,6 +23,7 @@ export const ENCRYPTING = [
   'webhook_secret',
   'bulk_row',
   'operator_totp',
+  'dispute_attachment',
 ] as const satisfies readonly KeyPurpose[]
 export type EncryptingPurpose = (typeof ENCRYPTING)[number]
 
@@ -77,6 +78,7 @@ const MAKE = {
   webhook_signing: signingPair,
   receipt_signing: signingPair,
   bulk_row: secret,
+  dispute_attachment: secret,
   encryption_p256: pair('P-256'),
   encryption_x25519: pair('X25519'),
   encryption_rsa: pair('RSA'),

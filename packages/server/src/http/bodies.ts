@@ -9,7 +9,15 @@ const READERS: Record<MediaType, (body: Buffer) => unknown> = {
   'application/json': parseJson,
   'application/jose': textOf,
   [FORM]: parseForm,
-  'application/x-ndjson': (body) => body,
+  'application/x-ndjson': asItIs,
+  'application/octet-stream': asItIs,
+  'application/pdf': asItIs,
+  'image/jpeg': asItIs,
+  'image/png': asItIs,
+}
+
+function asItIs(body: Buffer): Buffer {
+  return body
 }
 
 /** A body that is no JSON: without a byte order mark and the white space around it, such as the last line feed of a file. */

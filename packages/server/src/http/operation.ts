@@ -85,6 +85,10 @@ export type MediaType =
   | 'application/jose'
   | 'application/x-www-form-urlencoded'
   | 'application/x-ndjson'
+  | 'application/octet-stream'
+  | 'application/pdf'
+  | 'image/jpeg'
+  | 'image/png'
 
 type Handler<I, R = Reply> = (input: I) => Promise<R> | R
 type AnyInput = Input<unknown, unknown, unknown>

@@ -12,7 +12,7 @@ import {
 import { submitEvidence } from '@svc/core/payments/submit-evidence'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { Type } from 'typebox'
-import { ok, operation } from '../http/operation.ts'
+import { commandContract, operation } from '../http/operation.ts'
 import {
   choiceFilter,
   createdFilters,
@@ -23,14 +23,10 @@ import {
   type Resource,
   showOf,
 } from '../http/resource.ts'
+import { DisputeParams, EvidenceRequest, existingDispute } from './dispute-evidence.ts'
 
 const PATH = '/api/v0/disputes'
 const TAG = 'Disputes'
-const DisputeParams = Type.Object({ disputeId: Type.String({ description: 'The id of the dispute' }) })
-
-const existing = (disputeId: string): string =>
-  looksLikeDisputeId(disputeId) ? disputeId : fail('dispute_not_found')
-
 /** A dispute, and for operators whose it is. */
 export type ListedDispute = Dispute & { readonly merchantName: string }
 
@@ -101,41 +97,40 @@ export const getDispute = showOf<ListedDispute>(dispute, {
 })
 
 /** Not in the specification (decision Q17). */
-export const submitEvidenceOperation = operation({
+export const submitEvidenceContract = commandContract({
   id: 'submitEvidence',
   method: 'POST',
   path: `${PATH}/:disputeId/evidence`,
   tag: TAG,
   summary: 'Submit evidence',
   description:
-    'Contests a dispute, once and before `evidenceDueOn`. A repeat of the same text returns the dispute as it is now.',
+    'Contests a dispute before `evidenceDueOn`. More evidence can follow until then; each is sent to the bank, and `evidenceSentOn` is absent until the newest was. The same again returns the dispute as it is now.',
   auth: 'merchant',
   scope: 'disputes:write',
   envelope: 'response_code',
   params: DisputeParams,
-  body: Type.Object(
-    {
-      evidence: Type.String({
-        minLength: 1,
-        maxLength: 4000,
-        description: 'What shows that the payment is due, such as proof of delivery',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: EvidenceRequest,
   result: DisputeRecord,
-  errors: ['dispute_not_found', 'dispute_closed'],
+  errors: [
+    'dispute_not_found',
+    'dispute_closed',
+    'attachment_not_found',
+    'attachment_in_use',
+    'evidence_limit_reached',
+  ],
   run: submitEvidence,
-  args: ({ caller, params, body: { evidence } }) => ({
+  args: ({ caller, params, body: { evidence, attachmentIds = [] } }) => ({
     merchantId: caller.tenantId,
-    disputeId: existing(params.disputeId),
+    disputeId: existingDispute(params.disputeId),
     evidence,
+    attachmentIds,
   }),
-  reply: (outcome, { timeZone }) => ok(disputeToWire(carriedOut(outcome).dispute, timeZone)),
+  reply: ({ dispute: contested }, { ok, timeZone }) => ok(disputeToWire(contested, timeZone)),
 })
+export const submitEvidenceOperation = operation(submitEvidenceContract)
 
 /** Not in the specification (decision Q17). */
-export const acceptDisputeOperation = operation({
+export const acceptDisputeContract = commandContract({
   id: 'acceptDispute',
   method: 'POST',
   path: `${PATH}/:disputeId/accept`,
@@ -152,8 +147,9 @@ export const acceptDisputeOperation = operation({
   run: closeDispute,
   args: ({ caller, params }) => ({
     merchantId: caller.tenantId,
-    disputeId: existing(params.disputeId),
+    disputeId: existingDispute(params.disputeId),
     outcome: 'ACCEPTED' as const,
   }),
-  reply: (outcome, { timeZone }) => ok(disputeToWire(carriedOut(outcome).dispute, timeZone)),
+  reply: (outcome, { ok, timeZone }) => ok(disputeToWire(carriedOut(outcome).dispute, timeZone)),
 })
+export const acceptDisputeOperation = operation(acceptDisputeContract)

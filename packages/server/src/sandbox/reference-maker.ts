@@ -121,6 +121,17 @@ async function dispute(tools: Tools): Promise<void> {
   await call(tools, { method: 'POST', path: '/rails/upi/disputes', headers, body })
 }
 
+const attachment = (tools: Tools) =>
+  call(tools, {
+    method: 'POST',
+    path: `/api/v0/disputes/${tools.found.disputeId}/attachments?name=delivery-note.pdf`,
+    headers: {
+      authorization: `Bearer ${tools.credentials.merchantToken}`,
+      'content-type': 'application/pdf',
+    },
+    body: Buffer.from('%PDF-1.7 signed by the recipient'),
+  })
+
 const endpoint = (description: string) => (tools: Tools) =>
   asMerchant(tools, '/api/v0/webhook-endpoints', { url: `${tools.services.publicUrl()}/livez`, description })
 
@@ -173,6 +184,7 @@ const MAKERS: readonly (readonly [keyof Records, (tools: Tools) => Promise<unkno
   ],
   ['disputeId', dispute],
   ['lostDisputeId', dispute],
+  ['attachmentId', attachment],
   ['endpointId', endpoint('Of the reference')],
   ['deletedEndpointId', endpoint(MARKS.deleted)],
   ['svcCardId', issue(MARKS.holder, '9000000020')],

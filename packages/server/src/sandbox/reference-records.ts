@@ -18,6 +18,8 @@ export interface Records {
   readonly refundedPaymentId: string
   readonly disputeId: string
   readonly lostDisputeId: string
+  readonly attachmentId: string
+  readonly attachedDisputeId: string
   readonly endpointId: string
   readonly deletedEndpointId: string
   readonly eventId: string
@@ -79,6 +81,9 @@ const OF_MERCHANT = statement<Partial<Found>>(
    open_disputes as materialized (
      select dispute_id, row_number() over (order by dispute_id) as place from disputes
      where merchant_id = $1 and status = 'OPEN' and evidence_due_at > $3),
+   attached as materialized (
+     select attachment_id, dispute_id from dispute_attachments where merchant_id = $1 and erased_at is null
+     order by attachment_id limit 1),
    code as materialized (
      select qr_code_id, qr_name from qr_codes where merchant_id = $1 and status = 'ACTIVE'
        and qr_name in ('${MARKS.counter}', '${MARKS.cancelled}'))
@@ -91,6 +96,7 @@ const OF_MERCHANT = statement<Partial<Found>>(
      (select refund_id from refund) as "refundId", (select payment_id from refund) as "refundedPaymentId",
      (select dispute_id from open_disputes where place = 1) as "disputeId",
      (select dispute_id from open_disputes where place = 2) as "lostDisputeId",
+     (select attachment_id from attached) as "attachmentId", (select dispute_id from attached) as "attachedDisputeId",
      (select min(e.endpoint_id) from webhook_endpoints e where e.tenant_id = $1 and e.description <> '${MARKS.deleted}'
         and (select count(*) from webhook_secrets s where s.tenant_id = $1 and s.endpoint_id = e.endpoint_id
              and coalesce(s.expires_at > $3, true)) < ${SECRETS_MAX}) as "endpointId",

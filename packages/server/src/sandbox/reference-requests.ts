@@ -25,7 +25,16 @@ const OF_MERCHANT: Readonly<Record<string, RequestOf>> = {
   getRefund: ({ refundId, refundedPaymentId }) => ({ params: { paymentId: refundedPaymentId, refundId } }),
   listRefunds: ({ refundedPaymentId }) => ({ params: { paymentId: refundedPaymentId } }),
   getDispute: ({ disputeId }) => ({ params: { disputeId } }),
-  submitEvidence: ({ disputeId }) => ({ params: { disputeId } }),
+  uploadAttachment: ({ disputeId }, { nowMs }) => ({
+    params: { disputeId },
+    query: { name: 'delivery-note.pdf' },
+    body: `%PDF-1.7 ${nowMs}`,
+  }),
+  submitEvidence: ({ disputeId }) => ({ params: { disputeId }, body: { evidence: 'Delivered on 3 April' } }),
+  listEvidence: ({ attachedDisputeId }) => ({ params: { disputeId: attachedDisputeId } }),
+  downloadAttachment: ({ attachedDisputeId, attachmentId }) => ({
+    params: { disputeId: attachedDisputeId, attachmentId },
+  }),
   acceptDispute: ({ lostDisputeId }) => ({ params: { disputeId: lostDisputeId } }),
   receiveSettlement: ({ utr }, { nowMs }) => ({
     body: {
