@@ -1,3 +1,4 @@
+import { bankCredit } from './cards/bank-credits.ts'
 import { cardAccount } from './cards/card-accounts.ts'
 import { cardTransaction } from './cards/card-transactions.ts'
 import type { Resource } from './http/resource.ts'
@@ -19,6 +20,7 @@ export const RESOURCES = {
   partner,
   company,
   user,
+  bankCredit,
   cardAccount,
   cardTransaction,
   refund,
