@@ -1,5 +1,6 @@
 import { bankCredit } from './cards/bank-credits.ts'
 import { cardAccount } from './cards/card-accounts.ts'
+import { cardException } from './cards/card-exceptions.ts'
 import { cardTransaction } from './cards/card-transactions.ts'
 import type { Resource } from './http/resource.ts'
 import { dispute } from './payments/disputes.ts'
@@ -22,6 +23,7 @@ export const RESOURCES = {
   user,
   bankCredit,
   cardAccount,
+  cardException,
   cardTransaction,
   refund,
   dispute,
