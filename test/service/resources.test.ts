@@ -4,6 +4,7 @@ import { paise } from '@svc/kernel/money'
 import { type Filter, fieldsOf, type Resource } from '@svc/server/http/resource'
 import { RESOURCES } from '@svc/server/resources'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { notifyTransfer, numberOf, transferTo } from '../harness/bank-rail.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -115,6 +116,8 @@ beforeAll(async () => {
   const [merchant] = [await merchantWithRecords(), await merchantWithRecords()]
   const [partner] = [await partnerWithRecords(), await partnerWithRecords()]
   tenants = { merchant, partner }
+  for (const currency of ['USD', 'EUR'])
+    await notifyCredit(service.client, { ...creditOf('NOSUCHCODE'), currency })
   operator = await signedIn(service, 'admin')
 })
 afterAll(() => service.close())
@@ -203,6 +206,8 @@ async function useCards(partner: TestPartner, client: Client): Promise<void> {
     await terminal.void(voided)
     await terminal.refund(2.75, { captureId, ...shop })
     for (const amount of [900, 0, 1]) await terminal.authorize(amount, shop)
+    await terminal.capture(3, shop)
+    payloadOf(await notifyTransfer(service.client, transferTo(await numberOf(service, partner))))
     service.clock.advance(1_000)
   }
 }
@@ -347,3 +352,28 @@ describe.each(NOUNS)('%s', (noun, resource: Resource<never>) => {
     }
   })
 })
+
+/** Where operators read a noun of their own, and the command that lists it. */
+const OF_OPERATORS: Readonly<
+  Record<string, { readonly console: string; readonly id: string; readonly command?: string }>
+> = {
+  bankCredit: { console: '/bank-credits', id: 'creditId' },
+  cardException: { console: '/card-exceptions', id: 'exceptionId', command: 'cards exceptions' },
+  railNotice: { console: '/rail-notices', id: 'noticeId', command: 'notice list --all' },
+}
+
+test.each(Object.entries(OF_OPERATORS))(
+  'the list %s of operators is complete in both orders, and the same on the command line',
+  async (_, { console, id, command }) => {
+    const list = (query: Record<string, string> = {}, limit = 500) =>
+      pages(async (page) => (await operator.get(withQuery(console, { ...query, ...page }))).json, limit)
+    const all = await list()
+    expect(all.length).toBeGreaterThan(1)
+    expect(await list({}, 1)).toEqual(all)
+    expect(await list({ sort: 'created' }, 1)).toEqual(all.toReversed())
+    if (command === undefined) return
+    const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+    const { stdout } = await runHere(['admin', ...command.split(' '), '--json'], env)
+    expect(JSON.parse(stdout)).toEqual(all)
+  },
+)

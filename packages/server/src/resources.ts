@@ -9,6 +9,7 @@ import { payout } from './payments/payouts.ts'
 import { refund } from './payments/refunds.ts'
 import { openSettlementLine, settlement, settlementLine } from './payments/settlement-resource.ts'
 import { taxDocument } from './payments/tax-documents.ts'
+import { railNotice } from './rails/rail-notices.ts'
 import { company } from './tenants/companies.ts'
 import { merchant } from './tenants/merchants.ts'
 import { partner } from './tenants/partners.ts'
@@ -29,6 +30,7 @@ export const RESOURCES = {
   dispute,
   payout,
   payment,
+  railNotice,
   taxDocument,
   webhookEndpoint,
   settlement,

@@ -228,6 +228,11 @@ const Total = Type.Object(
 )
 
 type Params = Readonly<Record<string, string>>
+type Mask = (record: never) => object
+interface Asked {
+  readonly caller: Caller
+  readonly params: unknown
+}
 
 /** A list within another record: its failure where the record is missing. */
 interface Within {
@@ -235,12 +240,14 @@ interface Within {
   readonly within?: (tx: Tx, scope: Scope, params: Params) => Promise<void>
   /** Of operators: whether the caller may find people by a part of what is masked. */
   readonly reveals?: (caller: Caller) => boolean
+  /** How records look to the caller, where they name people outside of fields that are marked. */
+  readonly maskFor?: (services: Services, input: Asked) => Mask | Promise<Mask>
 }
 
 /** The list of a noun: of the caller's own records, or of all tenants' for operators; parts of its path are filters. */
 export function listOf<R extends object>(
   noun: Resource<R>,
-  { within, reveals, errors = [], ...face }: Face & Within,
+  { within, reveals, maskFor, errors = [], ...face }: Face & Within,
 ): Operation<Services> {
   const reader = readerOf(face)
   const wire = toRecord(noun, reader)
@@ -264,8 +271,10 @@ export function listOf<R extends object>(
     ),
     result: reader === 'operator' ? counted : PageOf(item),
     errors,
-    mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-      return async ({ caller, params, query: wanted }) => {
+    mount(services) {
+      const { config, database } = services
+      return async (input) => {
+        const { caller, params, query: wanted } = input
         const { tenantId } = caller
         const scope = { ...scopeOf(reader, tenantId), ...(reveals && { reveals: reveals(caller) }) }
         const read = async (tx: Tx) => {
@@ -274,7 +283,12 @@ export function listOf<R extends object>(
         }
         const { data, next, total } =
           reader === 'operator' ? await database.report(read) : await database.read([tenantId], read)
-        const page = { data: data.map((row) => wire(row, timeZone)), ...(next !== undefined && { next }) }
+        const mask = await maskFor?.(services, input)
+        const records = data.map((row) => {
+          const record = wire(row, config.BUSINESS_TIME_ZONE)
+          return mask ? mask(record as never) : record
+        })
+        const page = { data: records, ...(next !== undefined && { next }) }
         return {
           body: success(reader === 'operator' ? { ...page, total } : { recordsCount: data.length, ...page }),
         }
