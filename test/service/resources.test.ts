@@ -4,6 +4,7 @@ import { paise } from '@svc/kernel/money'
 import { type Filter, fieldsOf, type Resource } from '@svc/server/http/resource'
 import { RESOURCES } from '@svc/server/resources'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fund } from '../harness/approvals.ts'
 import { notifyTransfer, numberOf, transferTo } from '../harness/bank-rail.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
@@ -111,7 +112,7 @@ let tenants: Readonly<Record<Kind, { readonly id: string; readonly client: Clien
 
 beforeAll(async () => {
   // Without the simulated bank, which would change records between two reads.
-  service = await openService({ background: false })
+  service = await openService({ background: false, env: { APPROVAL_ABOVE_RUPEES: '10000000' } })
   // The second of each is whose records nobody else may get.
   const [merchant] = [await merchantWithRecords(), await merchantWithRecords()]
   const [partner] = [await partnerWithRecords(), await partnerWithRecords()]
@@ -187,6 +188,7 @@ async function partnerWithRecords() {
     payloadOf(await client.post('/api/v0/partner/card-accounts', { ...account, ...settings }))
   }
   await useCards(partner, client)
+  expect((await fund(await signedIn(service, 'operator'), partner, '20000000')).status).toBe(202)
   return { id: partner.partnerId, client }
 }
 
@@ -354,17 +356,16 @@ describe.each(NOUNS)('%s', (noun, resource: Resource<never>) => {
 })
 
 /** Where operators read a noun of their own, and the command that lists it. */
-const OF_OPERATORS: Readonly<
-  Record<string, { readonly console: string; readonly id: string; readonly command?: string }>
-> = {
-  bankCredit: { console: '/bank-credits', id: 'creditId' },
-  cardException: { console: '/card-exceptions', id: 'exceptionId', command: 'cards exceptions' },
-  railNotice: { console: '/rail-notices', id: 'noticeId', command: 'notice list --all' },
+const OF_OPERATORS: Readonly<Record<string, { readonly console: string; readonly command?: string }>> = {
+  approval: { console: '/approvals', command: 'approval list' },
+  bankCredit: { console: '/bank-credits' },
+  cardException: { console: '/card-exceptions', command: 'cards exceptions' },
+  railNotice: { console: '/rail-notices', command: 'notice list --all' },
 }
 
 test.each(Object.entries(OF_OPERATORS))(
   'the list %s of operators is complete in both orders, and the same on the command line',
-  async (_, { console, id, command }) => {
+  async (_, { console, command }) => {
     const list = (query: Record<string, string> = {}, limit = 500) =>
       pages(async (page) => (await operator.get(withQuery(console, { ...query, ...page }))).json, limit)
     const all = await list()

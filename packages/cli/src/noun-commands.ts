@@ -14,14 +14,15 @@ const ALL = { reader: 'operator' } as const
 const PAGE_MAX = 500
 
 interface FilterSchema {
+  readonly default?: string
   readonly description?: string
   readonly enum?: readonly string[]
 }
 
 /** The option of a filter: `referenceNumber` is `--reference-number`. */
-function optionOf(name: string, { description, enum: choices }: FilterSchema): Option {
+function optionOf(name: string, { default: value, description, enum: choices }: FilterSchema): Option {
   const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  const option = new Option(`--${flag} <value>`, description)
+  const option = new Option(`--${flag} <value>`, description).default(value)
   return choices ? option.choices(choices) : option
 }
 

@@ -1,3 +1,4 @@
+import { approval } from './approvals/approval-record.ts'
 import { bankCredit } from './cards/bank-credits.ts'
 import { cardAccount } from './cards/card-accounts.ts'
 import { cardException } from './cards/card-exceptions.ts'
@@ -36,4 +37,5 @@ export const RESOURCES = {
   settlement,
   settlementLine,
   openSettlementLine,
+  approval,
 } satisfies Readonly<Record<string, Resource<never>>>

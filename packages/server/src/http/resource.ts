@@ -21,7 +21,7 @@ export interface Field<R> {
 
 type Given = Readonly<Record<string, unknown>>
 
-/** A filter of a list: its schema in the query, and its condition, where `?` stands for the value. */
+/** A filter of a list: its schema in the query, with a default or none, and its condition, where `?` stands for the value. */
 export interface Filter {
   readonly schema: TSchema
   readonly sql: string | ((filters: Filters, value: string, given: Given, scope: Scope) => void)
@@ -33,9 +33,9 @@ export const idFilter = (description: string) => exactFilter(description, 100)
 /** The schema of a filter by a text. */
 export const exactFilter = (description: string, maxLength = 64) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description }))
-/** The schema of a filter by one of some values. */
-export const choiceFilter = (values: readonly string[], description = 'Only these') =>
-  Type.Optional(Type.Enum([...values], { description }))
+/** The schema of a filter by one of some values, and which one lists have by default. */
+export const choiceFilter = (values: readonly string[], description = 'Only these', value?: string) =>
+  Type.Optional(Type.Enum([...values], { description, ...(value !== undefined && { default: value }) }))
 
 const sinceFilter = (
   name: string,
@@ -257,6 +257,10 @@ export function listOf<R extends object>(
     { data: Type.Array(item), next: Type.Optional(Type.String()), total: Total },
     { additionalProperties: false },
   )
+  const filters = seenBy(noun.filters, reader)
+  const defaults = Object.fromEntries(
+    filters.flatMap(([name, { schema }]) => ('default' in schema ? [[name, schema.default]] : [])),
+  )
   const inPath = new Set(Object.keys((face.params as TObject | undefined)?.properties ?? {}))
   return query({
     ...face,
@@ -265,7 +269,7 @@ export function listOf<R extends object>(
       {
         ...PAGE_IN_QUERY,
         ...(reader === 'operator' && sortOf(noun)),
-        ...schemasOf(seenBy(noun.filters, reader).filter(([name]) => !inPath.has(name))),
+        ...schemasOf(filters.filter(([name]) => !inPath.has(name))),
       },
       { additionalProperties: false },
     ),
@@ -279,7 +283,7 @@ export function listOf<R extends object>(
         const scope = { ...scopeOf(reader, tenantId), ...(reveals && { reveals: reveals(caller) }) }
         const read = async (tx: Tx) => {
           await within?.(tx, scope, params as Params)
-          return readRows(tx, noun, scope, { ...(wanted as Wanted), ...(params as Params) })
+          return readRows(tx, noun, scope, { ...defaults, ...(wanted as Wanted), ...(params as Params) })
         }
         const { data, next, total } =
           reader === 'operator' ? await database.report(read) : await database.read([tenantId], read)
