@@ -246,7 +246,7 @@ async function proveFunds({ svc, folder }: Live): Promise<void> {
     await writeFile(file, `date,amount,reference,narration,balance\n${day},${amount},,TOP,${amount}\n`)
     const imported = await svc(['admin', 'statement', 'import', file, '--account', bankAccountId])
     expect(imported).toMatchObject({ new: 1, unmatched: 1 })
-    return (await svc(['admin', 'statement', 'lines', '--account', bankAccountId]))[0].lineId
+    return (await svc(['admin', 'statement', 'lines', '--bank-account-id', bankAccountId]))[0].lineId
   }
   const left = await of('merchant_escrow', '50100012345678', '-1.00')
   const came = await of('own_funds', '50100012345679', '1.00')

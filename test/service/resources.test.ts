@@ -6,6 +6,7 @@ import { RESOURCES } from '@svc/server/resources'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fund } from '../harness/approvals.ts'
 import { notifyTransfer, numberOf, transferTo } from '../harness/bank-rail.ts'
+import { importLines } from '../harness/bank-statements.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -15,7 +16,7 @@ import { asPartner, createCard, newPartner, type TestPartner } from '../harness/
 import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { newShop } from '../harness/refunds.ts'
-import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 type Kind = 'merchant' | 'partner'
 
@@ -117,8 +118,9 @@ beforeAll(async () => {
   const [merchant] = [await merchantWithRecords(), await merchantWithRecords()]
   const [partner] = [await partnerWithRecords(), await partnerWithRecords()]
   tenants = { merchant, partner }
+  await importLines(service, [-590, 1700])
   for (const currency of ['USD', 'EUR'])
-    await notifyCredit(service.client, { ...creditOf('NOSUCHCODE'), currency })
+    await service.client.notify('/rails/upi/credits', { ...creditOf('NOSUCHCODE'), currency }, RAIL_KEY)
   operator = await signedIn(service, 'admin')
 })
 afterAll(() => service.close())
@@ -360,6 +362,7 @@ const OF_OPERATORS: Readonly<Record<string, { readonly console: string; readonly
   approval: { console: '/approvals', command: 'approval list' },
   bankCredit: { console: '/bank-credits' },
   cardException: { console: '/card-exceptions', command: 'cards exceptions' },
+  statementLine: { console: '/statement-lines', command: 'statement lines' },
   railNotice: { console: '/rail-notices', command: 'notice list --all' },
 }
 

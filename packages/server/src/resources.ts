@@ -11,6 +11,7 @@ import { refund } from './payments/refunds.ts'
 import { openSettlementLine, settlement, settlementLine } from './payments/settlement-resource.ts'
 import { taxDocument } from './payments/tax-documents.ts'
 import { railNotice } from './rails/rail-notices.ts'
+import { statementLine } from './statements/statement-lines.ts'
 import { company } from './tenants/companies.ts'
 import { merchant } from './tenants/merchants.ts'
 import { partner } from './tenants/partners.ts'
@@ -38,4 +39,5 @@ export const RESOURCES = {
   settlementLine,
   openSettlementLine,
   approval,
+  statementLine,
 } satisfies Readonly<Record<string, Resource<never>>>
