@@ -1,3 +1,4 @@
+import { alerts } from '@svc/console-api/alerts/alert-store'
 import { newId } from '@svc/contract/id-kinds'
 import { taxDocuments } from '@svc/core/payments/tax-document'
 import { paise } from '@svc/kernel/money'
@@ -119,11 +120,35 @@ beforeAll(async () => {
   const [partner] = [await partnerWithRecords(), await partnerWithRecords()]
   tenants = { merchant, partner }
   await importLines(service, [-590, 1700])
+  await insertAlerts()
   for (const currency of ['USD', 'EUR'])
     await service.client.notify('/rails/upi/credits', { ...creditOf('NOSUCHCODE'), currency }, RAIL_KEY)
   operator = await signedIn(service, 'admin')
 })
 afterAll(() => service.close())
+
+/** One that lasts, and one that is closed. */
+async function insertAlerts(): Promise<void> {
+  const alert = {
+    kind: 'disk_low',
+    objectId: '',
+    pageId: null,
+    severity: 'warning',
+    value: 1n,
+    detail: 'Look at it',
+    acknowledgedAt: null,
+    acknowledgedBy: null,
+    note: null,
+    acknowledgedSeverity: null,
+    acknowledgedValue: null,
+  } as const
+  const rows = [null, new Date()].map((closedAt) => {
+    const at = new Date()
+    const alertId = newId('alr', at.getTime(), service.app.services.random)
+    return { ...alert, alertId, openedAt: at, changedAt: at, closedAt }
+  })
+  await service.app.services.database.operate(async (tx) => alerts.insert(tx, rows))
+}
 
 async function merchantWithRecords() {
   const { merchantId, client } = await newShop(service)
@@ -359,6 +384,7 @@ describe.each(NOUNS)('%s', (noun, resource: Resource<never>) => {
 
 /** Where operators read a noun of their own, and the command that lists it. */
 const OF_OPERATORS: Readonly<Record<string, { readonly console: string; readonly command?: string }>> = {
+  alert: { console: '/alerts', command: 'alerts list --all' },
   approval: { console: '/approvals', command: 'approval list' },
   bankCredit: { console: '/bank-credits' },
   cardException: { console: '/card-exceptions', command: 'cards exceptions' },
