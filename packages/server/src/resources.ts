@@ -6,7 +6,7 @@ import { cardTransaction } from './cards/card-transactions.ts'
 import type { Resource } from './http/resource.ts'
 import { dispute } from './payments/disputes.ts'
 import { payment } from './payments/payment-resource.ts'
-import { payout } from './payments/payouts.ts'
+import { payout, payoutLine } from './payments/payouts.ts'
 import { refund } from './payments/refunds.ts'
 import { openSettlementLine, settlement, settlementLine } from './payments/settlement-resource.ts'
 import { taxDocument } from './payments/tax-documents.ts'
@@ -41,3 +41,8 @@ export const RESOURCES = {
   approval,
   statementLine,
 } satisfies Readonly<Record<string, Resource<never>>>
+
+/** The nouns that tenants list within another record, or by a search. */
+export const PARTS = { payoutLine } satisfies Readonly<
+  Record<string, Resource<never>>
+>

@@ -37,7 +37,8 @@ export const exactFilter = (description: string, maxLength = 64) =>
 export const choiceFilter = (values: readonly string[], description = 'Only these', value?: string) =>
   Type.Optional(Type.Enum([...values], { description, ...(value !== undefined && { default: value }) }))
 
-const sinceFilter = (
+/** A filter by an instant: what it adds to the conditions. */
+export const instantFilter = (
   name: string,
   description: string,
   add: (filters: Filters, at: Date) => void,
@@ -48,10 +49,10 @@ const sinceFilter = (
 
 /** Filters by the instant of creation, to the millisecond; the order of ids serves them. */
 export const createdFilters = (prefix: IdPrefix, idColumn: string, atColumn: string) => ({
-  createdFrom: sinceFilter('createdFrom', 'Created at this instant or later', (filters, at) =>
+  createdFrom: instantFilter('createdFrom', 'Created at this instant or later', (filters, at) =>
     filters.createdExactly(idColumn, prefix, atColumn, at),
   ),
-  createdTo: sinceFilter('createdTo', 'Created before this instant', (filters, at) =>
+  createdTo: instantFilter('createdTo', 'Created before this instant', (filters, at) =>
     filters.createdExactly(idColumn, prefix, atColumn, undefined, at),
   ),
 })
@@ -73,8 +74,9 @@ export interface Resource<R> {
   readonly operatorFrom?: { readonly columns: string; readonly joins: string }
   /** The column that names the tenant: in every condition of a tenant. */
   readonly tenant: string
-  /** The columns of order, unique in the end, newest first. */
+  /** The columns of order, unique in the end, newest first unless `oldestFirst`. */
   readonly keys: readonly Key[]
+  readonly oldestFirst?: true
   /** The order within one tenant, where an index has another; ends with the same column. */
   readonly tenantKeys?: readonly Key[]
   /** Other orders that operators may ask for, ascending, by name. */
@@ -156,8 +158,10 @@ function keysOf<R>(noun: Resource<R>, scope: Scope, given: Given): readonly Key[
   return sorted ?? (isOfOneTenant(noun, scope, given) && noun.tenantKeys ? noun.tenantKeys : noun.keys)
 }
 
+const usualSort = <R>({ oldestFirst }: Resource<R>) => (oldestFirst ? 'created' : '-created')
+
 type Wanted = Given & {
-  readonly limit?: string
+  readonly limit?: string | number | undefined
   readonly after?: string
   readonly uncounted?: boolean
 }
@@ -170,7 +174,7 @@ export const readRows = <R extends object>(tx: Tx, noun: Resource<R>, scope: Sco
       ...fromOf(noun, scope.reader),
       filters: filtersOf(noun, scope, wanted),
       keys: keysOf(noun, scope, wanted),
-      descending: (wanted['sort'] ?? '-created') === '-created',
+      descending: (wanted['sort'] ?? usualSort(noun)) === '-created',
     },
     { ...wanted, uncounted: wanted.uncounted ?? scope.reader === 'tenant' },
     (row: R) => row,
@@ -210,9 +214,11 @@ const readerOf = ({ auth }: Access): Reader => (auth === 'operator' ? 'operator'
 const scopeOf = (reader: Reader, tenantId: string): Scope =>
   reader === 'operator' ? { reader } : { reader, tenantId }
 
-const sortOf = <R>({ sorts = {} }: Resource<R>) => ({
+const sortOf = <R>(noun: Resource<R>) => ({
   sort: Type.Optional(
-    Type.Enum(['-created', 'created', ...Object.keys(sorts)], { description: '`-created` by default' }),
+    Type.Enum(['-created', 'created', ...Object.keys(noun.sorts ?? {})], {
+      description: `\`${usualSort(noun)}\` by default`,
+    }),
   ),
   // A name of 100 characters may be part of it.
   after: Type.Optional(Type.String({ maxLength: 800, description: 'The `next` of the previous page' })),
