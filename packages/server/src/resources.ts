@@ -16,6 +16,7 @@ import { company } from './tenants/companies.ts'
 import { merchant } from './tenants/merchants.ts'
 import { partner } from './tenants/partners.ts'
 import { user } from './tenants/users.ts'
+import { webhookAttempt } from './webhooks/list-attempts.ts'
 import { webhookEndpoint } from './webhooks/list-endpoints.ts'
 
 /** The nouns that are described once, for every caller. */
@@ -43,6 +44,6 @@ export const RESOURCES = {
 } satisfies Readonly<Record<string, Resource<never>>>
 
 /** The nouns that tenants list within another record, or by a search. */
-export const PARTS = { payoutLine } satisfies Readonly<
+export const PARTS = { payoutLine, webhookAttempt } satisfies Readonly<
   Record<string, Resource<never>>
 >
