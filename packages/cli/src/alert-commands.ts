@@ -19,7 +19,8 @@ export function addAlertCommands(program: Command): void {
   addNounList<Alert>(group, alert, {
     description: 'list alerts whose condition lasts, newest first',
     example: 'svc admin alerts list --severity critical',
-    without: { given: { status: 'lasting' }, all: 'also those that are closed' },
+    only: { status: 'lasting' },
+    all: 'also those that are closed',
   })
   group
     .command('acknowledge <alertId>')

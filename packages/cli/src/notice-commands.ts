@@ -46,10 +46,8 @@ export function addNoticeCommands(program: Command): void {
   addNounList<RailNotice>(notice, railNotice, {
     description: 'list notices that wait to be assigned, newest first',
     example: 'svc admin notice list --all --q AXISN0000000042',
-    without: {
-      given: { status: 'QUARANTINED' },
-      all: 'also those that were assigned, dismissed or ignored, and repeats in other words',
-    },
+    only: { status: 'QUARANTINED' },
+    all: 'also those that were assigned, dismissed or ignored, and repeats in other words',
   })
   notice
     .command('show <noticeId>')

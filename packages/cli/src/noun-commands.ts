@@ -38,20 +38,22 @@ interface ListFace {
   readonly by?: string
   /** Reads that argument. */
   readonly read?: (text: string) => string
-  /** What it lists without `--all`, and what that option lists besides. */
-  readonly without?: { readonly given: Readonly<Record<string, string>>; readonly all: string }
+  /** Filters that hold unless `--all`, and what that option lists besides; without it they always hold. */
+  readonly only?: Readonly<Record<string, string>>
+  readonly all?: string
 }
 
 /** `list` of a noun: its filters are options, and its records are what the API returns to operators. */
 export function addNounList<R extends object>(
   group: Command,
   noun: Resource<R>,
-  { by, name = 'list', limit: most = 50, read = String, without, description, example }: ListFace,
+  { by, name = 'list', limit: most = 50, read = String, only = {}, all, description, example }: ListFace,
 ): void {
   const command = group.command(by === undefined ? name : `${name} [${by}]`).description(description)
   for (const [filter, { schema }] of Object.entries(noun.filters))
-    if (filter !== by) command.addOption(optionOf(filter, schema as FilterSchema))
-  if (without) command.option('--all', without.all)
+    if (filter !== by && (all !== undefined || !(filter in only)))
+      command.addOption(optionOf(filter, schema as FilterSchema))
+  if (all !== undefined) command.option('--all', all)
   const sorts = ['-created', 'created', ...Object.keys(noun.sorts ?? {})]
   command
     .addOption(new Option('--sort <order>', 'newest first by default').choices(sorts))
@@ -60,9 +62,9 @@ export function addNounList<R extends object>(
     .option('--json', 'print JSON')
     .addHelpText('after', `\nExample:\n  ${example}`)
     .action(async (...args: readonly unknown[]) => {
-      const { all = false, limit, csv, json, ...filters } = args.at(-2) as ListOptions
+      const { all: lifted = false, limit, csv, json, ...filters } = args.at(-2) as ListOptions
       const given = {
-        ...(!all && without?.given),
+        ...(!lifted && only),
         ...filters,
         ...(by !== undefined && args[0] !== undefined && { [by]: read(args[0] as string) }),
       }
