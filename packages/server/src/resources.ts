@@ -3,6 +3,7 @@ import { bankCredit } from './cards/bank-credits.ts'
 import { cardAccount } from './cards/card-accounts.ts'
 import { cardException } from './cards/card-exceptions.ts'
 import { cardTransaction } from './cards/card-transactions.ts'
+import { coinConfig } from './coins/search-coin-configs.ts'
 import type { Resource } from './http/resource.ts'
 import { dispute } from './payments/disputes.ts'
 import { payment } from './payments/payment-resource.ts'
@@ -44,6 +45,6 @@ export const RESOURCES = {
 } satisfies Readonly<Record<string, Resource<never>>>
 
 /** The nouns that tenants list within another record, or by a search. */
-export const PARTS = { payoutLine, webhookAttempt } satisfies Readonly<
+export const PARTS = { payoutLine, webhookAttempt, coinConfig } satisfies Readonly<
   Record<string, Resource<never>>
 >
