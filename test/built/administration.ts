@@ -277,7 +277,7 @@ async function readTaxes({ svc, server }: Live, month: string): Promise<void> {
   )) as [{ merchant_id: string }]
   const who = ['--legal-name', 'Corner Shop LLP', '--address', '2 MG Road, Bengaluru', '--state', '29']
   expect(await svc(['admin', 'tax', 'registration', merchantId, ...who])).toMatchObject({ state: '29' })
-  expect(await svc(['admin', 'tax', 'list', '--month', month])).toEqual([])
+  expect(await svc(['admin', 'tax', 'list', month])).toEqual([])
   await svc(['admin', 'tax', 'gstr1', '--month', month, '--section', 'docs'])
 }
 

@@ -105,6 +105,8 @@ const FACES: Readonly<Record<string, Face>> = {
     api: '/api/v0/tax-documents',
     console: '/tax-documents',
     id: 'documentId',
+    command: 'tax',
+    isOnlyListed: true,
   },
 }
 
@@ -352,6 +354,7 @@ describe.each(NOUNS)('%s', (noun, resource: Resource<never>) => {
       JSON.parse((await runHere(['admin', ...face.command!.split(' '), ...args, '--json'], env)).stdout)
     const ofTenant = [
       ...(['user', 'cardAccount', 'cardTransaction'].includes(noun) ? ['--partner-id'] : []),
+      ...(noun === 'taxDocument' ? ['--merchant-id'] : []),
       tenants[face.kind].id,
     ]
     expect((await svc('list', ...ofTenant)).map(masked)).toEqual(all.map(masked))
