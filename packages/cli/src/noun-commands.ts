@@ -2,7 +2,15 @@ import { columnsOf, type Schema, valueOf } from '@svc/console-api/csv'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { csvLine } from '@svc/kernel/csv'
 import { required } from '@svc/kernel/invariant'
-import { fieldsOf, findRow, type Resource, readRows, recordOf, toRecord } from '@svc/server/http/resource'
+import {
+  fieldsOf,
+  findRow,
+  type Resource,
+  readRows,
+  recordOf,
+  sortsOf,
+  toRecord,
+} from '@svc/server/http/resource'
 import { type Command, Option } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'
 import { type Printed, printJson, printRecord, printRows } from './print.ts'
@@ -54,9 +62,8 @@ export function addNounList<R extends object>(
     if (filter !== by && (all !== undefined || !(filter in only)))
       command.addOption(optionOf(filter, schema as FilterSchema))
   if (all !== undefined) command.option('--all', all)
-  const sorts = ['-created', 'created', ...Object.keys(noun.sorts ?? {})]
   command
-    .addOption(new Option('--sort <order>', 'newest first by default').choices(sorts))
+    .addOption(new Option('--sort <order>', 'newest first by default').choices(sortsOf(noun)))
     .option('--limit <count>', 'how many', readCount, most)
     .option('--csv', 'print CSV')
     .option('--json', 'print JSON')

@@ -74,9 +74,10 @@ export interface Resource<R> {
   readonly operatorFrom?: { readonly columns: string; readonly joins: string }
   /** The column that names the tenant: in every condition of a tenant. */
   readonly tenant: string
-  /** The columns of order, unique in the end, newest first unless `oldestFirst`. */
+  /** The columns of order, unique in the end. */
   readonly keys: readonly Key[]
-  readonly oldestFirst?: true
+  /** The order of lists by default, instead of `-created`, newest first. */
+  readonly usualSort?: string
   /** The order within one tenant, where an index has another; ends with the same column. */
   readonly tenantKeys?: readonly Key[]
   /** Other orders that operators may ask for, ascending, by name. */
@@ -154,11 +155,15 @@ const isOfOneTenant = <R>({ filters, tenant }: Resource<R>, { tenantId }: Scope,
   Object.entries(filters).some(([name, { sql }]) => sql === `${tenant} = ?` && given[name] !== undefined)
 
 function keysOf<R>(noun: Resource<R>, scope: Scope, given: Given): readonly Key[] {
-  const sorted = noun.sorts?.[given['sort'] as string]
+  const sorted = noun.sorts?.[(given['sort'] ?? noun.usualSort) as string]
   return sorted ?? (isOfOneTenant(noun, scope, given) && noun.tenantKeys ? noun.tenantKeys : noun.keys)
 }
 
-const usualSort = <R>({ oldestFirst }: Resource<R>) => (oldestFirst ? 'created' : '-created')
+/** The orders of a noun’s lists, the usual one first. */
+export function sortsOf<R>({ sorts = {}, usualSort = '-created' }: Resource<R>): string[] {
+  const names = usualSort in sorts ? [] : ['-created', 'created']
+  return [...new Set([usualSort, ...names, ...Object.keys(sorts)])]
+}
 
 type Wanted = Given & {
   readonly limit?: string | number | undefined
@@ -174,7 +179,7 @@ export const readRows = <R extends object>(tx: Tx, noun: Resource<R>, scope: Sco
       ...fromOf(noun, scope.reader),
       filters: filtersOf(noun, scope, wanted),
       keys: keysOf(noun, scope, wanted),
-      descending: (wanted['sort'] ?? usualSort(noun)) === '-created',
+      descending: (wanted['sort'] ?? sortsOf(noun)[0]) === '-created',
     },
     { ...wanted, uncounted: wanted.uncounted ?? scope.reader === 'tenant' },
     (row: R) => row,
@@ -215,11 +220,7 @@ const scopeOf = (reader: Reader, tenantId: string): Scope =>
   reader === 'operator' ? { reader } : { reader, tenantId }
 
 const sortOf = <R>(noun: Resource<R>) => ({
-  sort: Type.Optional(
-    Type.Enum(['-created', 'created', ...Object.keys(noun.sorts ?? {})], {
-      description: `\`${usualSort(noun)}\` by default`,
-    }),
-  ),
+  sort: Type.Optional(Type.Enum(sortsOf(noun), { description: `\`${sortsOf(noun)[0]}\` by default` })),
   // A name of 100 characters may be part of it.
   after: Type.Optional(Type.String({ maxLength: 800, description: 'The `next` of the previous page' })),
 })

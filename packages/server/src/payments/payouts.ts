@@ -148,7 +148,7 @@ export const payoutLine = {
     { sql: 'l.object_id', type: 'text' },
     { sql: 'l.kind', type: 'text' },
   ],
-  oldestFirst: true,
+  usualSort: 'created',
   fields: {},
   filters: {
     payoutId: {
