@@ -260,7 +260,7 @@ async function proveFunds({ svc, folder }: Live): Promise<void> {
     await writeFile(file, `date,amount,reference,narration,balance\n${day},${amount},,TOP,${amount}\n`)
     const imported = await svc(['admin', 'statement', 'import', file, '--account', bankAccountId])
     expect(imported).toMatchObject({ new: 1, unmatched: 1 })
-    return (await svc(['admin', 'statement', 'lines', '--account', bankAccountId]))[0].lineId
+    return (await svc(['admin', 'statement', 'lines', '--bank-account-id', bankAccountId]))[0].lineId
   }
   const left = await of('merchant_escrow', '50100012345678', '-1.00')
   const came = await of('own_funds', '50100012345679', '1.00')
@@ -291,7 +291,7 @@ async function readTaxes({ svc, server }: Live, month: string): Promise<void> {
   )) as [{ merchant_id: string }]
   const who = ['--legal-name', 'Corner Shop LLP', '--address', '2 MG Road, Bengaluru', '--state', '29']
   expect(await svc(['admin', 'tax', 'registration', merchantId, ...who])).toMatchObject({ state: '29' })
-  expect(await svc(['admin', 'tax', 'list', '--month', month])).toEqual([])
+  expect(await svc(['admin', 'tax', 'list', month])).toEqual([])
   await svc(['admin', 'tax', 'gstr1', '--month', month, '--section', 'docs'])
 }
 

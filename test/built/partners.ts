@@ -152,7 +152,7 @@ export async function useCard(
     openingBalance: 0,
     closingBalance: 0,
   })
-  expect(await svc(['admin', 'cards', 'exceptions', '--card', svcCardId])).toHaveLength(1)
+  expect(await svc(['admin', 'cards', 'exceptions', svcCardId])).toHaveLength(1)
 }
 
 /** A configuration from its creation to its end, and coins that are earned and spent. */

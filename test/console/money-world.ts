@@ -1,4 +1,4 @@
-import { listAlerts } from '@svc/console-api/alerts/alert-store'
+import { type Alert, alert } from '@svc/console-api/alerts/alert-store'
 import { watchAlerts } from '@svc/console-api/alerts/watch-alerts'
 import { SETTLEMENT_FORMATS } from '@svc/core/bank-files/shipped-formats'
 import { readStatement } from '@svc/core/bank-files/statement-file'
@@ -8,6 +8,7 @@ import { createBankAccount } from '@svc/core/statements/bank-account'
 import { importStatement } from '@svc/core/statements/import-statement'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
+import { readRows } from '@svc/server/http/resource'
 import { expect } from 'vitest'
 import { sourceOf } from '../harness/bank-files.ts'
 import { csvStatement } from '../harness/bank-statements.ts'
@@ -141,6 +142,6 @@ async function openAlerts({ app: { services }, db }: TestService): Promise<void>
     expect(await watchAlerts(services, 'the world')).toBe(true)
     await giveUp()
   })
-  const open = await database.operate((tx) => listAlerts(tx, false, 50))
-  expect(open.map(({ kind }) => kind)).toContain('notices_in_quarantine')
+  const { data } = await database.operate((tx) => readRows<Alert>(tx, alert, { reader: 'operator' }, {}))
+  expect(data.map(({ kind }) => kind)).toContain('notices_in_quarantine')
 }

@@ -1,3 +1,10 @@
+import { readStatement } from '@svc/core/bank-files/statement-file'
+import { createBankAccount } from '@svc/core/statements/bank-account'
+import { importStatement } from '@svc/core/statements/import-statement'
+import { paise } from '@svc/kernel/money'
+import { sourceOf } from './bank-files.ts'
+import type { TestService } from './service.ts'
+
 /** A line of a statement as tests state it; amounts are paise. */
 export interface StatedLine {
   readonly date: string
@@ -72,3 +79,24 @@ ${entries.join('\n')}
 }
 
 export const STATEMENTS = { csv: csvStatement, mt940: mt940Statement, camt053: camtStatement }
+
+/** An account and a statement of it, with lines of these amounts that fit nothing. */
+export async function importLines({ app }: TestService, amounts: readonly number[]): Promise<void> {
+  const { database, random } = app.services
+  const account = {
+    bankAccountId: 'bac_1',
+    purpose: 'merchant_escrow',
+    name: 'Escrow',
+    accountNumber: '50100012345678',
+    ifsc: 'HDFC0000123',
+    openingPaise: paise(0n),
+    openedOn: '2026-01-01',
+    createdBy: 'operator asha',
+  } as const
+  await database.operate((tx) => createBankAccount(tx, account))
+  const lines = amounts.map((amount) => ({ date: '2026-01-02', paise: amount }))
+  const days = { zone: 'Asia/Kolkata', today: '2026-01-02' }
+  const file = await readStatement(sourceOf(csvStatement(0, lines)), undefined, days)
+  const tools = { database, random, nowMs: () => Date.now(), timeZone: 'Asia/Kolkata' }
+  await importStatement(tools, file, { bankAccountId: 'bac_1', by: 'operator asha' })
+}

@@ -5,6 +5,8 @@ import { issueInvoices } from '@svc/core/payments/issue-invoices'
 import type { TaxDocument } from '@svc/core/payments/tax-document'
 import { required } from '@svc/kernel/invariant'
 import { calendarDay } from '@svc/kernel/time'
+import { readRows } from '@svc/server/http/resource'
+import { type ListedTaxDocument, taxDocument } from '@svc/server/payments/tax-documents'
 import { payloadOf } from './client.ts'
 import { giveAccount, giveFee } from './payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from './qr-codes.ts'
@@ -72,4 +74,13 @@ export async function newTaxDocument(on: TestService, of: Billed, amount = 249.5
 export async function newFirstInvoice(on: TestService, of: Billed): Promise<TaxDocument> {
   await giveFee(on, of.merchantId, { basisPoints: 173, fixedPaise: 31n })
   return newTaxDocument(on, of)
+}
+
+/** The tax documents of a month, or all, oldest first. */
+export async function taxDocumentsOf({ app }: TestService, period?: string): Promise<TaxDocument[]> {
+  const wanted = { ...(period !== undefined && { period }), sort: 'created', limit: 500 }
+  const { data } = await app.services.database.operate((tx) =>
+    readRows<ListedTaxDocument>(tx, taxDocument, { reader: 'operator' }, wanted),
+  )
+  return data
 }

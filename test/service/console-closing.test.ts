@@ -286,7 +286,7 @@ test('fees are entered and invoices issued once; the return has them; of a month
     merchantId: of.merchantId,
     count: 2,
   })
-  const stated = (await svc('tax', 'list', '--month', of.month))[0]
+  const stated = (await svc('tax', 'list', of.month))[0]
   expect(document).toMatchObject({
     taxableValue: stated.taxableValue,
     total: stated.total,

@@ -1,7 +1,6 @@
 import { changePayout } from '@svc/core/payments/change-payout'
 import { gstr1 } from '@svc/core/payments/gstr1'
 import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
-import { listTaxDocuments } from '@svc/core/payments/issue-invoices'
 import type { TaxDocument } from '@svc/core/payments/tax-document'
 import { formatRupees, paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
@@ -10,7 +9,7 @@ import { openApprovers, sqlOn } from '../harness/approvals.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import type { Browser } from '../harness/console.ts'
-import { type Billed, newTaxDocument, SUPPLIER } from '../harness/invoices.ts'
+import { type Billed, newTaxDocument, SUPPLIER, taxDocumentsOf } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
 import { newCode, newUtr } from '../harness/qr-codes.ts'
@@ -153,7 +152,7 @@ test('notes give back at most the invoice, and all of its tax; the same again is
 })
 
 test('the return of the month has the notes of registered merchants', async () => {
-  const documents = await service.app.services.database.operate((tx) => listTaxDocuments(tx, {}))
+  const documents = await taxDocumentsOf(service)
   const registered = documents.map(
     (each): TaxDocument => ({ ...each, recipient: { ...each.recipient, gstin: '27AAPFU0939F1ZV' } }),
   )

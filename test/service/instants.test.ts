@@ -140,6 +140,14 @@ async function coinFields(): Promise<Record<string, Field>> {
   const { event } = await newConfig(client, { validFrom: EARLIEST })
   const [start, end] = [after(HOUR_MS), after(2 * HOUR_MS)]
   const within = await newConfig(client, { validFrom: start.toISOString(), validTo: end.toISOString() })
+  const validAt = (send: Field['send']): Field => ({
+    send,
+    instants: [new Date(start.getTime() - 100), start, end, ...EDGES],
+    finds: (at) => at >= start && at < end,
+  })
+  const browser = await signedIn(service, 'admin')
+  const queryOf = (at: string) =>
+    new URLSearchParams({ validAt: at, partnerId: partner.partnerId, event: within.event })
   const create = (name: string): Field => ({
     async send(text) {
       const request = { event: newEvent(), amount: 1, title: 'Thanks', validFrom: EARLIEST, [name]: text }
@@ -171,14 +179,18 @@ async function coinFields(): Promise<Record<string, Field>> {
       },
       instants: [after(-HOUR_MS)],
     },
-    'searchCoinConfigs validAt': {
-      async send(validAt) {
-        const response = await client.post(`${COINS}/search`, { validAt, event: within.event })
-        return reported(response, ({ data }) => ({ found: data.length > 0 }))
-      },
-      instants: [new Date(start.getTime() - 100), start, end, ...EDGES],
-      finds: (at) => at >= start && at < end,
-    },
+    'searchCoinConfigs validAt': validAt(async (at) =>
+      reported(await client.post(`${COINS}/search`, { validAt: at, event: within.event }), ({ data }) => ({
+        found: data.length > 0,
+      })),
+    ),
+    'console.listCoinConfigs validAt': validAt(async (at) =>
+      reported(await browser.get(`/coin-configs?${queryOf(at)}`), ({ data }) => ({ found: data.length > 0 })),
+    ),
+    'console.exportCoinConfigs validAt': validAt(async (at) => {
+      const { status, text } = await browser.get(`/coin-configs.csv?${queryOf(at)}`)
+      return { status, text, ...(status === 200 && { found: text.split('\r\n').length > 2 }) }
+    }),
   }
 }
 

@@ -1,6 +1,5 @@
 import { keyMakerOf } from '@svc/console-api/as-operator'
 import { checkInvariants, INVARIANTS, nameOf } from '@svc/console-api/invariants'
-import { readStatement } from '@svc/core/bank-files/statement-file'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
 import type { SettledKind, Side } from '@svc/core/ledger/settlement'
@@ -15,19 +14,17 @@ import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { enterTdsCertificate } from '@svc/core/payments/tds/enter-certificate'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
-import { createBankAccount } from '@svc/core/statements/bank-account'
-import { listLines } from '@svc/core/statements/change-line'
-import { importStatement } from '@svc/core/statements/import-statement'
 import { resolveLine } from '@svc/core/statements/resolve-line'
 import { issueCredential } from '@svc/core/tenants/credentials'
 import { Relay } from '@svc/core/webhooks/relay'
 import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
+import { readRows } from '@svc/server/http/resource'
+import { type ListedStatementLine, statementLine } from '@svc/server/statements/statement-lines'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sourceOf } from '../harness/bank-files.ts'
 import { notifyTransfer, numberOf, transferTo, withdraw } from '../harness/bank-rail.ts'
-import { csvStatement } from '../harness/bank-statements.ts'
+import { importLines } from '../harness/bank-statements.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -66,7 +63,7 @@ beforeAll(async () => {
   const [failedPayout] = await payOut(merchant)
   await payLate(shop.merchantId, failedPayout!, failedRefund)
   await advance(shop.merchantId, second)
-  await importLines(['-590', '1700'])
+  await resolveLines([-590, 1700])
   await bill()
   await sweep()
   await endYear()
@@ -317,25 +314,12 @@ const broken = async (): Promise<string[]> =>
     .map(({ name }) => name)
 
 /** Lines of a bank statement that fit nothing, and are resolved. */
-async function importLines(paiseTexts: readonly string[]): Promise<void> {
-  const { commands, database, random } = service.app.services
-  const account = {
-    bankAccountId: 'bac_1',
-    purpose: 'merchant_escrow',
-    name: 'Escrow',
-    accountNumber: '50100012345678',
-    ifsc: 'HDFC0000123',
-    openingPaise: paise(0n),
-    openedOn: '2026-01-01',
-    createdBy: 'operator asha',
-  } as const
-  await database.operate((tx) => createBankAccount(tx, account))
-  const lines = paiseTexts.map((text) => ({ date: '2026-01-02', paise: Number(text) }))
-  const days = { zone: 'Asia/Kolkata', today: '2026-01-02' }
-  const file = await readStatement(sourceOf(csvStatement(0, lines)), undefined, days)
-  const tools = { database, random, nowMs: () => Date.now(), timeZone: 'Asia/Kolkata' }
-  await importStatement(tools, file, { bankAccountId: 'bac_1', by: 'operator asha' })
-  const found = await database.report((tx) => listLines(tx, { limit: 10 }))
+async function resolveLines(amounts: readonly number[]): Promise<void> {
+  const { commands, database } = service.app.services
+  await importLines(service, amounts)
+  const { data: found } = await database.report((tx) =>
+    readRows<ListedStatementLine>(tx, statementLine, { reader: 'operator' }, {}),
+  )
   const { run } = operatorsOf(commands).open(resolveLine)
   for (const { lineId } of found) await run({ lineId, as: 'exception', reason: 'by letter' })
 }

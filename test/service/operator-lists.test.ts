@@ -62,7 +62,7 @@ const LISTS: readonly (readonly [path: string, id: (row: Json) => string, sorts:
   ['/cards', (row) => row.svcCardId, ['-created', 'created']],
   ['/webhooks', (row) => row.endpointId, ['-created', 'created']],
   ['/ledger/accounts', (row) => row.accountId, ['accountId']],
-  ['/audit', (row) => String(row.sequence).padStart(9, '0'), ['-at']],
+  ['/audit', (row) => String(row.sequence).padStart(9, '0'), ['-created', 'created']],
 ]
 const bytewise = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 

@@ -1,9 +1,13 @@
+import { alerts } from '@svc/console-api/alerts/alert-store'
 import { newId } from '@svc/contract/id-kinds'
 import { taxDocuments } from '@svc/core/payments/tax-document'
 import { paise } from '@svc/kernel/money'
 import { type Filter, fieldsOf, type Resource } from '@svc/server/http/resource'
 import { RESOURCES } from '@svc/server/resources'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fund } from '../harness/approvals.ts'
+import { notifyTransfer, numberOf, transferTo } from '../harness/bank-rail.ts'
+import { importLines } from '../harness/bank-statements.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -13,7 +17,7 @@ import { asPartner, createCard, newPartner, type TestPartner } from '../harness/
 import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { newShop } from '../harness/refunds.ts'
-import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 type Kind = 'merchant' | 'partner'
 
@@ -108,6 +112,8 @@ const FACES: Readonly<Record<string, Face>> = {
     api: '/api/v0/tax-documents',
     console: '/tax-documents',
     id: 'documentId',
+    command: 'tax',
+    isOnlyListed: true,
   },
 }
 
@@ -117,14 +123,41 @@ let tenants: Readonly<Record<Kind, { readonly id: string; readonly client: Clien
 
 beforeAll(async () => {
   // Without the simulated bank, which would change records between two reads.
-  service = await openService({ background: false })
+  service = await openService({ background: false, env: { APPROVAL_ABOVE_RUPEES: '10000000' } })
   // The second of each is whose records nobody else may get.
   const [merchant] = [await merchantWithRecords(), await merchantWithRecords()]
   const [partner] = [await partnerWithRecords(), await partnerWithRecords()]
   tenants = { merchant, partner }
+  await importLines(service, [-590, 1700])
+  await insertAlerts()
+  for (const currency of ['USD', 'EUR'])
+    await service.client.notify('/rails/upi/credits', { ...creditOf('NOSUCHCODE'), currency }, RAIL_KEY)
   operator = await signedIn(service, 'admin')
 })
 afterAll(() => service.close())
+
+/** One that lasts, and one that is closed. */
+async function insertAlerts(): Promise<void> {
+  const alert = {
+    kind: 'disk_low',
+    objectId: '',
+    pageId: null,
+    severity: 'warning',
+    value: 1n,
+    detail: 'Look at it',
+    acknowledgedAt: null,
+    acknowledgedBy: null,
+    note: null,
+    acknowledgedSeverity: null,
+    acknowledgedValue: null,
+  } as const
+  const rows = [null, new Date()].map((closedAt) => {
+    const at = new Date()
+    const alertId = newId('alr', at.getTime(), service.app.services.random)
+    return { ...alert, alertId, openedAt: at, changedAt: at, closedAt }
+  })
+  await service.app.services.database.operate(async (tx) => alerts.insert(tx, rows))
+}
 
 async function merchantWithRecords() {
   const { merchantId, client } = await newShop(service)
@@ -192,6 +225,7 @@ async function partnerWithRecords() {
   }
   await useCards(partner, client)
   await setRules(partner, client)
+  expect((await fund(await signedIn(service, 'operator'), partner, '20000000')).status).toBe(202)
   return { id: partner.partnerId, client }
 }
 
@@ -211,6 +245,8 @@ async function useCards(partner: TestPartner, client: Client): Promise<void> {
     await terminal.void(voided)
     await terminal.refund(2.75, { captureId, ...shop })
     for (const amount of [900, 0, 1]) await terminal.authorize(amount, shop)
+    await terminal.capture(3, shop)
+    payloadOf(await notifyTransfer(service.client, transferTo(await numberOf(service, partner))))
     service.clock.advance(1_000)
   }
 }
@@ -339,6 +375,7 @@ describe.each(NOUNS)('%s', (noun, resource: Resource<never>) => {
       JSON.parse((await runHere(['admin', ...face.command!.split(' '), ...args, '--json'], env)).stdout)
     const ofTenant = [
       ...(['user', 'cardAccount', 'cardTransaction'].includes(noun) ? ['--partner-id'] : []),
+      ...(noun === 'taxDocument' ? ['--merchant-id'] : []),
       tenants[face.kind].id,
     ]
     expect((await svc('list', ...ofTenant)).map(masked)).toEqual(all.map(masked))
@@ -368,3 +405,29 @@ describe.each(NOUNS)('%s', (noun, resource: Resource<never>) => {
     }
   })
 })
+
+/** Where operators read a noun of their own, and the command that lists it. */
+const OF_OPERATORS: Readonly<Record<string, { readonly console: string; readonly command?: string }>> = {
+  alert: { console: '/alerts', command: 'alerts list --all' },
+  approval: { console: '/approvals', command: 'approval list' },
+  bankCredit: { console: '/bank-credits' },
+  cardException: { console: '/card-exceptions', command: 'cards exceptions' },
+  statementLine: { console: '/statement-lines', command: 'statement lines' },
+  railNotice: { console: '/rail-notices', command: 'notice list --all' },
+}
+
+test.each(Object.entries(OF_OPERATORS))(
+  'the list %s of operators is complete in both orders, and the same on the command line',
+  async (_, { console, command }) => {
+    const list = (query: Record<string, string> = {}, limit = 500) =>
+      pages(async (page) => (await operator.get(withQuery(console, { ...query, ...page }))).json, limit)
+    const all = await list()
+    expect(all.length).toBeGreaterThan(1)
+    expect(await list({}, 1)).toEqual(all)
+    expect(await list({ sort: 'created' }, 1)).toEqual(all.toReversed())
+    if (command === undefined) return
+    const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+    const { stdout } = await runHere(['admin', ...command.split(' '), '--json'], env)
+    expect(JSON.parse(stdout)).toEqual(all)
+  },
+)

@@ -2,9 +2,10 @@ import { readFile, rm } from 'node:fs/promises'
 import { keyMaker } from '@svc/app/serve-until'
 import { startClosing } from '@svc/console-api/tenant-closing'
 import { findFundedAccount } from '@svc/core/cards/list-onboarded'
-import { listApprovals } from '@svc/core/ledger/approvals'
 import { setMerchantDisabled } from '@svc/core/tenants/merchant'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
+import { approval, type ListedApproval } from '@svc/server/approvals/approval-record'
+import { readRows } from '@svc/server/http/resource'
 import { prepareDemo } from '@svc/server/sandbox/demo'
 import { type SandboxFile, sandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { CompactEncrypt, importJWK, type JWK } from 'jose'
@@ -53,9 +54,11 @@ test('a sandbox with a limit of postings starts: its demo accounts are funded by
       const isOnce = found!.balancePaise > 9_000_000_00n && found!.balancePaise <= 10_000_000_00n
       expect([found!.partnerId, isOnce], name).toEqual([partnerId, true])
     }
-    const approvals = await services.database.operate((tx) => listApprovals(tx, false, 10))
-    expect(approvals).toHaveLength(PARTNERS.length)
-    for (const { requestedBy, decidedBy } of approvals) expect(requestedBy).not.toBe(decidedBy)
+    const { data } = await services.database.operate((tx) =>
+      readRows<ListedApproval>(tx, approval, { reader: 'operator' }, {}),
+    )
+    expect(data).toHaveLength(PARTNERS.length)
+    for (const { requestedBy, decidedBy } of data) expect(requestedBy).not.toBe(decidedBy)
     expect(await brokenIn(service)).toEqual([])
   } finally {
     await service.close()

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { accrueDueFees } from '@svc/core/payments/accrue-fees'
 import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
 import { financialYear, lastDayOf } from '@svc/core/payments/gst'
-import { issueDateOf, listTaxDocuments } from '@svc/core/payments/issue-invoices'
+import { issueDateOf } from '@svc/core/payments/issue-invoices'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
-import { type Billed, issueMonth, newBilled, payAt, SUPPLIER } from '../harness/invoices.ts'
+import { type Billed, issueMonth, newBilled, payAt, SUPPLIER, taxDocumentsOf } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { sendPayoutOf } from '../harness/payouts.ts'
 import { newUtr } from '../harness/qr-codes.ts'
@@ -55,7 +55,7 @@ async function totalsOf(month: string) {
      where j.kind = 'fee_accrual' and to_char(j.effective_date, 'YYYY-MM') = $1`,
     [month],
   )
-  const documents = await service.app.services.database.operate((tx) => listTaxDocuments(tx, { month }))
+  const documents = await taxDocumentsOf(service, month)
   const sum = (part: 'taxablePaise' | 'cgstPaise' | 'sgstPaise' | 'igstPaise') =>
     String(documents.reduce((total, document) => total + document[part], 0n))
   const invoices = {

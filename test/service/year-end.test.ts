@@ -76,7 +76,7 @@ async function interest(paise: number, day: string): Promise<void> {
   const file = join(folder, 'interest.csv')
   await writeFile(file, csvStatement(0, [{ date: day, paise, narration: 'interest' }]))
   await done('statement', 'import', file, '--account', bankAccountId)
-  const [{ lineId }] = await done('statement', 'lines', '--account', bankAccountId)
+  const [{ lineId }] = await done('statement', 'lines', '--bank-account-id', bankAccountId)
   await done('statement', 'resolve', lineId, '--as', 'interest', '--reason', 'of the bank')
 }
 

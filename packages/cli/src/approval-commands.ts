@@ -1,33 +1,19 @@
-import { type Approval, approvalStatus, decideApproval, listApprovals } from '@svc/core/ledger/approvals'
+import { readConfig } from '@svc/contract/config'
+import { type Approval, decideApproval } from '@svc/core/ledger/approvals'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
-import { POSTING_TITLES } from '@svc/core/ledger/posting'
-import { formatRupees } from '@svc/kernel/money'
+import { approval, approvalToWire, type ListedApproval } from '@svc/server/approvals/approval-record'
 import { approvePosting } from '@svc/server/approvals/approve-posting'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
-import { printRecord, printRows } from './print.ts'
-import { readCount } from './read-count.ts'
+import { addNounList, printNoun } from './noun-commands.ts'
 
 interface Json {
   readonly json?: boolean
 }
 
-const shown = (approval: Approval) => ({
-  approvalId: approval.approvalId,
-  tenantId: approval.tenantId,
-  kind: approval.kind,
-  title: POSTING_TITLES[approval.kind],
-  status: approvalStatus(approval, new Date()),
-  amount: formatRupees(approval.amountPaise),
-  reference: approval.reference,
-  reason: approval.reason,
-  requestedBy: approval.requestedBy,
-  requestedAt: approval.requestedAt,
-  expiresAt: approval.expiresAt,
-  decidedBy: approval.decidedBy,
-  journalId: approval.journalId,
-})
+const printApproval = (of: Approval, json: boolean): void =>
+  printNoun(approvalToWire(of, readConfig(process.env).BUSINESS_TIME_ZONE), json)
 
 /** Prints what a command did, or that it waits for a second person. */
 export function printOutcome<D>(
@@ -36,37 +22,28 @@ export function printOutcome<D>(
   print: (decision: D) => void,
 ): void {
   if (!(outcome instanceof WaitingApproval)) return print(outcome)
-  const { approval } = outcome
-  printRecord(shown(approval), json)
+  const { approval: waiting } = outcome
+  printApproval(waiting, json)
   process.stderr.write(
-    `Nothing is posted yet: another operator approves it with: svc admin approval approve ${approval.approvalId}\n`,
+    `Nothing is posted yet: another operator approves it with: svc admin approval approve ${waiting.approvalId}\n`,
   )
 }
 
 export function addApprovalCommands(program: Command): void {
-  const approval = program
+  const group = program
     .command('approval')
     .description('postings above APPROVAL_ABOVE_RUPEES, which wait for a second person')
-  approval
-    .command('list')
-    .description('list the postings that wait, newest first')
-    .option('--all', 'also those that were posted, rejected or have expired')
-    .option('--limit <count>', 'how many', readCount, 50)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin approval list')
-    .action(async ({ all = false, limit, json = false }: Json & { all?: boolean; limit: number }) => {
-      const found = await withInstallation(({ database }) =>
-        database.operate((tx) => listApprovals(tx, !all, limit)),
-      )
-      printRows(found.map(shown), json)
-    })
-  approval
+  addNounList<ListedApproval>(group, approval, {
+    description: 'list the postings that wait, newest first',
+    example: 'svc admin approval list --status ALL',
+  })
+  group
     .command('approve <approvalId>')
     .description('approve a posting that another operator requested; it is posted at once')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin approval approve apv_…')
     .action((approvalId: string, { json }: Json) => decide(approvalId, 'APPROVED', json))
-  approval
+  group
     .command('reject <approvalId>')
     .description('reject a posting, or withdraw your own')
     .option('--json', 'print JSON')
@@ -84,5 +61,5 @@ async function decide(approvalId: string, outcome: 'APPROVED' | 'REJECTED', json
       { actor },
     )
   })
-  printRecord(shown(decided), json)
+  printApproval(decided, json)
 }

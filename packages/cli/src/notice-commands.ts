@@ -10,20 +10,19 @@ import {
 import { receiveDispute } from '@svc/core/payments/receive-dispute'
 import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
-import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
+import type { RailNotice } from '@svc/core/rails/rail-notice'
 import { reopenNotice } from '@svc/core/rails/reopen-notice'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
-import { statement } from '@svc/platform/db/statement'
+import { toRecord } from '@svc/server/http/resource'
 import { dispute } from '@svc/server/payments/disputes'
+import { railNotice } from '@svc/server/rails/rail-notices'
 import type { Command } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
-import { printNoun, recordAfter } from './noun-commands.ts'
-import { printRecord, printRows } from './print.ts'
-import { readCount } from './read-count.ts'
+import { addNounList, printNoun, recordAfter } from './noun-commands.ts'
 import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -31,26 +30,7 @@ interface Json {
   readonly json?: boolean
 }
 
-const LIST = statement<RailNotice>(
-  'cli_rail_notices',
-  `select ${railNotices.columns} from rail_notices n where $1 or n.status = 'QUARANTINED'
-   order by n.received_at desc, n.notice_id desc limit $2`,
-)
-
-const shown = (notice: RailNotice) => ({
-  noticeId: notice.noticeId,
-  status: notice.status,
-  reason: notice.reason,
-  field: notice.field,
-  detail: notice.detail,
-  utr: notice.utr,
-  paymentId: notice.paymentId,
-  cardAccountId: notice.cardAccountId,
-  flags: notice.flags.join(' ') || null,
-  receivedAt: notice.receivedAt,
-  assignedBy: notice.assignedBy,
-  dismissal: notice.dismissal,
-})
+const toWire = toRecord<RailNotice>(railNotice, 'operator')
 
 interface AssignOptions extends Json {
   readonly utr?: string
@@ -63,29 +43,24 @@ export function addNoticeCommands(program: Command): void {
   const notice = program
     .command('notice')
     .description('list, show, assign, dismiss and reopen notices of the bank that are or were in quarantine')
-  notice
-    .command('list')
-    .description('list notices that wait to be assigned, newest first')
-    .option('--all', 'also those that were assigned, dismissed or ignored, and repeats in other words')
-    .option('--limit <count>', 'how many', readCount, 50)
-    .option('--json', 'print JSON')
-    .action(async ({ all = false, limit, json = false }: Json & { all?: boolean; limit: number }) => {
-      const rows = await withInstallation(({ database }) =>
-        database.operate((tx) => tx.query(LIST, [all, limit])),
-      )
-      printRows(rows.map(shown), json)
-    })
+  addNounList<RailNotice>(notice, railNotice, {
+    description: 'list notices that wait to be assigned, newest first',
+    example: 'svc admin notice list --all --q AXISN0000000042',
+    only: { status: 'QUARANTINED' },
+    all: 'also those that were assigned, dismissed or ignored, and repeats in other words',
+  })
   notice
     .command('show <noticeId>')
     .description('show a notice with its body as the bank signed it')
     .option('--json', 'print JSON')
     .action(async (noticeId: string, { json = false }: Json) => {
-      const found = await withInstallation(({ database }) =>
-        database.operate((tx) => findNotice(tx, noticeId)),
-      )
+      const found = await withInstallation(async ({ config, database }) => {
+        const row = await database.operate((tx) => findNotice(tx, noticeId))
+        return row && toWire(row, config.BUSINESS_TIME_ZONE)
+      })
       if (!found)
         throw new UsageError(`There is no notice ${noticeId}. List them with: svc admin notice list --all`)
-      printRecord({ ...shown(found), body: found.body.toString('utf8') }, json)
+      printNoun(found, json)
     })
   notice
     .command('assign <noticeId>')
@@ -114,7 +89,7 @@ function addEndings(notice: Command): void {
     .requiredOption('--reason <text>', 'why; it is in the audit', readReason)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin notice dismiss rnt_… --reason "the bank sent a test"')
-    .action(dismiss)
+    .action((noticeId: string, reasoned: Reasoned) => decide(noticeId, reasoned, 'dismissed'))
   notice
     .command('reopen <noticeId>')
     .description('put a notice that was dismissed by mistake back into quarantine')
@@ -124,31 +99,29 @@ function addEndings(notice: Command): void {
       'after',
       '\nExample:\n  svc admin notice reopen rnt_… --reason "the bank confirms the credit"',
     )
-    .action(reopen)
+    .action((noticeId: string, reasoned: Reasoned) => decide(noticeId, reasoned, 'reopened'))
 }
 
-async function dismiss(noticeId: string, { reason, json = false }: Json & { reason: string }): Promise<void> {
-  const dismissed = await withInstallation(async (context) => {
-    const { commands, database } = context
-    const actor = await moneyActor(context)
-    const { tenantId } =
-      (await database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
-    const audit = { actor, action: 'rail_notice.dismissed', target: noticeId, tenantId, details: { reason } }
-    return commands.open(dismissNotice).run({ tenantId, noticeId, actor, reason }, audit)
-  })
-  printRecord(shown(dismissed), json)
-}
+type Reasoned = Json & { readonly reason: string }
 
-async function reopen(noticeId: string, { reason, json = false }: Json & { reason: string }): Promise<void> {
-  const reopened = await withInstallation(async (context) => {
-    const { commands, database } = context
+const existing = async ({ database }: CommandContext, noticeId: string): Promise<RailNotice> =>
+  (await database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
+
+/** Runs what an operator decides about a notice. */
+async function decide(
+  noticeId: string,
+  { reason, json = false }: Reasoned,
+  action: 'dismissed' | 'reopened',
+): Promise<void> {
+  const decided = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
-    const { tenantId } =
-      (await database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
-    const audit = { actor, action: 'rail_notice.reopened', target: noticeId, tenantId, details: { reason } }
-    return commands.open(reopenNotice).run({ tenantId, noticeId }, audit)
+    const { tenantId } = await existing(context, noticeId)
+    const args = { tenantId, noticeId, actor, reason }
+    const audit = { ...args, action: `rail_notice.${action}`, target: noticeId, details: { reason } }
+    const { run } = context.commands.open(action === 'dismissed' ? dismissNotice : reopenNotice)
+    return toWire(await run(args, audit), context.config.BUSINESS_TIME_ZONE)
   })
-  printRecord(shown(reopened), json)
+  printNoun(decided, json)
 }
 
 async function assign(
@@ -160,8 +133,7 @@ async function assign(
     throw new UsageError('--amount must be rupees above 0, with at most two decimals')
   const outcome = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
-    const notice =
-      (await context.database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
+    const notice = await existing(context, noticeId)
     const reading = { utr, amountPaise, tr, payeeVpa }
     if (reportsDispute(notice)) return carryOutAgain(context, notice, reading, actor)
     if (utr === undefined || amountPaise === undefined)

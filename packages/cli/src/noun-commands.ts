@@ -2,7 +2,15 @@ import { columnsOf, type Schema, valueOf } from '@svc/console-api/csv'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { csvLine } from '@svc/kernel/csv'
 import { required } from '@svc/kernel/invariant'
-import { fieldsOf, findRow, type Resource, readRows, recordOf, toRecord } from '@svc/server/http/resource'
+import {
+  fieldsOf,
+  findRow,
+  type Resource,
+  readRows,
+  recordOf,
+  sortsOf,
+  toRecord,
+} from '@svc/server/http/resource'
 import { type Command, Option } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'
 import { type Printed, printJson, printRecord, printRows } from './print.ts'
@@ -14,14 +22,15 @@ const ALL = { reader: 'operator' } as const
 const PAGE_MAX = 500
 
 interface FilterSchema {
+  readonly default?: string
   readonly description?: string
   readonly enum?: readonly string[]
 }
 
 /** The option of a filter: `referenceNumber` is `--reference-number`. */
-function optionOf(name: string, { description, enum: choices }: FilterSchema): Option {
+function optionOf(name: string, { default: value, description, enum: choices }: FilterSchema): Option {
   const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  const option = new Option(`--${flag} <value>`, description)
+  const option = new Option(`--${flag} <value>`, description).default(value)
   return choices ? option.choices(choices) : option
 }
 
@@ -37,27 +46,32 @@ interface ListFace {
   readonly by?: string
   /** Reads that argument. */
   readonly read?: (text: string) => string
+  /** Filters that hold unless `--all`, and what that option lists besides; without it they always hold. */
+  readonly only?: Readonly<Record<string, string>>
+  readonly all?: string
 }
 
 /** `list` of a noun: its filters are options, and its records are what the API returns to operators. */
 export function addNounList<R extends object>(
   group: Command,
   noun: Resource<R>,
-  { by, name = 'list', limit: most = 50, read = String, description, example }: ListFace,
+  { by, name = 'list', limit: most = 50, read = String, only = {}, all, description, example }: ListFace,
 ): void {
   const command = group.command(by === undefined ? name : `${name} [${by}]`).description(description)
   for (const [filter, { schema }] of Object.entries(noun.filters))
-    if (filter !== by) command.addOption(optionOf(filter, schema as FilterSchema))
-  const sorts = ['-created', 'created', ...Object.keys(noun.sorts ?? {})]
+    if (filter !== by && (all !== undefined || !(filter in only)))
+      command.addOption(optionOf(filter, schema as FilterSchema))
+  if (all !== undefined) command.option('--all', all)
   command
-    .addOption(new Option('--sort <order>', 'newest first by default').choices(sorts))
+    .addOption(new Option('--sort <order>', 'newest first by default').choices(sortsOf(noun)))
     .option('--limit <count>', 'how many', readCount, most)
     .option('--csv', 'print CSV')
     .option('--json', 'print JSON')
     .addHelpText('after', `\nExample:\n  ${example}`)
     .action(async (...args: readonly unknown[]) => {
-      const { limit, csv, json, ...filters } = args.at(-2) as ListOptions
+      const { all: lifted = false, limit, csv, json, ...filters } = args.at(-2) as ListOptions
       const given = {
+        ...(!lifted && only),
         ...filters,
         ...(by !== undefined && args[0] !== undefined && { [by]: read(args[0] as string) }),
       }
@@ -65,7 +79,9 @@ export function addNounList<R extends object>(
     })
 }
 
-type ListOptions = Printed & { readonly limit: number } & Readonly<Record<string, unknown>>
+type ListOptions = Printed & { readonly all?: boolean; readonly limit: number } & Readonly<
+    Record<string, unknown>
+  >
 
 async function printRecords<R extends object>(
   noun: Resource<R>,

@@ -1,14 +1,6 @@
-import {
-  assignLine,
-  businessToday,
-  listLines,
-  matchLine,
-  unmatchLine,
-} from '@svc/core/statements/change-line'
+import { assignLine, businessToday, matchLine, unmatchLine } from '@svc/core/statements/change-line'
 import { resolveLine } from '@svc/core/statements/resolve-line'
 import {
-  LINE_STATUSES,
-  type LineStatus,
   RESOLUTIONS,
   type Resolution,
   type StatementLine,
@@ -16,11 +8,13 @@ import {
 } from '@svc/core/statements/statement-line'
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
+import { type ListedStatementLine, statementLine } from '@svc/server/statements/statement-lines'
 import { type Command, Option } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
-import { type Printed, printRecord, printTable } from './print.ts'
+import { addNounList } from './noun-commands.ts'
+import { printRecord } from './print.ts'
 import { readReason } from './read-reason.ts'
 import { addStatementImport, matchTools } from './statement-import.ts'
 
@@ -32,22 +26,17 @@ interface Reasoned extends Json {
   readonly reason: string
 }
 
-const PAGE = 1_000
-
 export function addStatementCommands(program: Command): void {
   const statement = program
     .command('statement')
     .description('bank statements: import them, list their lines, say what they are')
   addStatementImport(statement)
-  statement
-    .command('lines')
-    .description('list the lines of all statements, newest first')
-    .addOption(new Option('--status <status>', 'only these').choices(LINE_STATUSES))
-    .option('--account <bankAccountId>', 'only of this account')
-    .option('--csv', 'print CSV')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin statement lines --status UNMATCHED --csv > unmatched.csv')
-    .action(printLines)
+  addNounList<ListedStatementLine>(statement, statementLine, {
+    name: 'lines',
+    limit: 1_000_000,
+    description: 'list the lines of all statements, newest first',
+    example: 'svc admin statement lines --status UNMATCHED --csv > unmatched.csv',
+  })
   reasoned(statement.command('match <lineId>'))
     .description('say which movement a line is; an amount that is another one makes it differ')
     .requiredOption('--to <id>', 'the batch, payout, run, refund or journal')
@@ -113,30 +102,6 @@ async function change(
 }
 
 const todayOf = ({ config }: CommandContext): string => businessToday(Date.now(), config.BUSINESS_TIME_ZONE)
-
-async function printLines({
-  status,
-  account,
-  ...printed
-}: Printed & { readonly status?: LineStatus; readonly account?: string }): Promise<void> {
-  const { lines, today } = await withInstallation(async (context) => {
-    const read = async (tx: Tx) => {
-      const all: StatementLine[] = []
-      let page: StatementLine[]
-      do {
-        const query = { status, bankAccountId: account, after: all.at(-1)?.lineId, limit: PAGE }
-        page = await listLines(tx, query)
-        all.push(...page)
-      } while (page.length === PAGE)
-      return all
-    }
-    return { lines: await context.database.report(read, 'repeatable read', 'long'), today: todayOf(context) }
-  })
-  printTable(
-    lines.map((line) => statementLineToWire(line, today)),
-    printed,
-  )
-}
 
 async function resolve(lineId: string, options: Reasoned & { readonly as: Resolution }): Promise<void> {
   const { as, reason, json = false } = options

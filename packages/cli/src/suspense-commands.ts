@@ -1,15 +1,15 @@
-import { findAssignment, findCredit, listSuspense } from '@svc/core/payments/find-suspense'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
+import { findAssignment, findCredit } from '@svc/core/payments/find-suspense'
 import type { Payment } from '@svc/core/payments/payment'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { unassignCredit } from '@svc/core/payments/unassign-credit'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { formatRupees } from '@svc/kernel/money'
+import { type ListedPayment, payment } from '@svc/server/payments/payment-resource'
 import type { Command } from 'commander'
 import { printOutcome } from './approval-commands.ts'
-import { withInstallation } from './context.ts'
+import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
-import { printRecord, printRows } from './print.ts'
-import { readCount } from './read-count.ts'
+import { addNounList, printNoun, recordAfter } from './noun-commands.ts'
 import { readReason } from './read-reason.ts'
 import { requireMerchant } from './require-merchant.ts'
 import { UsageError } from './usage-error.ts'
@@ -17,17 +17,6 @@ import { UsageError } from './usage-error.ts'
 interface Json {
   readonly json?: boolean
 }
-
-const shown = ({ paymentId, merchantId, utr, tr, amountPaise, payerVpa, status, createdAt }: Payment) => ({
-  paymentId,
-  merchantId,
-  utr,
-  tr,
-  amount: formatRupees(amountPaise),
-  payerVpa,
-  status,
-  createdAt,
-})
 
 const REASON = ['--reason <text>', 'why; it is in the journal', readReason] as const
 
@@ -37,20 +26,12 @@ export function addSuspenseCommands(program: Command): void {
     .description(
       'credits that fit no QR code: list them, assign them to a merchant and take that back, return them',
     )
-  suspense
-    .command('list')
-    .description(
+  addNounList<ListedPayment>(suspense, payment, {
+    only: { status: 'SUSPENSE' },
+    description:
       'list the credits in suspense, newest first; those with the merchantId house, the platform, fit no merchant',
-    )
-    .option('--limit <count>', 'how many', readCount, 50)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin suspense list')
-    .action(async ({ limit, json = false }: Json & { limit: number }) => {
-      const found = await withInstallation(({ database }) =>
-        database.operate((tx) => listSuspense(tx, limit)),
-      )
-      printRows(found.map(shown), json)
-    })
+    example: 'svc admin suspense list',
+  })
   suspense
     .command('assign <paymentIdOrUtr>')
     .description('assign a credit to a merchant, who is paid for it')
@@ -85,6 +66,14 @@ export function addSuspenseCommands(program: Command): void {
     .action((id: string, { reason, json }: Json & { reason: string }) => resolve(id, null, reason, json))
 }
 
+const paymentAfter = (
+  context: CommandContext,
+  outcome: WaitingApproval | { readonly payment: Payment },
+): Promise<WaitingApproval | object> => {
+  const id = outcome instanceof WaitingApproval ? '' : outcome.payment.paymentId
+  return recordAfter<ListedPayment>(context, payment, id, outcome)
+}
+
 async function resolve(id: string, merchantId: string | null, reason: string, json = false): Promise<void> {
   const outcome = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
@@ -95,14 +84,11 @@ async function resolve(id: string, merchantId: string | null, reason: string, js
     if (!found) throw new UsageError(`There is no payment ${id}. List them with: svc admin suspense list`)
     const { isReadByHand, merchantId: tenantId, paymentId } = found
     const action = merchantId === null ? 'suspense.returned' : 'suspense.assigned'
-    return context.commands
-      .open(resolveSuspense)
-      .run(
-        { tenantId, paymentId, merchantId, isReadByHand, reason },
-        { actor, action, target: paymentId, tenantId },
-      )
+    const args = { tenantId, paymentId, merchantId, isReadByHand, reason }
+    const audit = { actor, action, target: paymentId, tenantId }
+    return paymentAfter(context, await context.commands.open(resolveSuspense).run(args, audit))
   })
-  printOutcome(outcome, json, ({ payment }) => printRecord(shown(payment), json))
+  printOutcome(outcome, json, (record) => printNoun(record, json))
 }
 
 async function unassign(id: string, reason: string, json = false): Promise<void> {
@@ -111,9 +97,9 @@ async function unassign(id: string, reason: string, json = false): Promise<void>
     const found = await context.database.operate((tx) => findAssignment(tx, id, canonicalReference(id)))
     if (!found) throw new UsageError(`There is no payment ${id}. List them with: svc admin payments list`)
     const { tenantId, paymentId } = found
-    return context.commands
-      .open(unassignCredit)
-      .run({ ...found, reason }, { actor, action: 'suspense.unassigned', target: paymentId, tenantId })
+    const audit = { actor, action: 'suspense.unassigned', target: paymentId, tenantId }
+    const { run } = context.commands.open(unassignCredit)
+    return paymentAfter(context, await run({ ...found, reason }, audit))
   })
-  printOutcome(outcome, json, ({ payment }) => printRecord(shown(payment), json))
+  printOutcome(outcome, json, (record) => printNoun(record, json))
 }

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { GSTR1_SECTIONS, type Gstr1Section, gstr1 } from '@svc/core/payments/gstr1'
 import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
-import { type DocumentsOf, findTaxDocument, listTaxDocuments } from '@svc/core/payments/issue-invoices'
+import { findTaxDocument, listTaxDocuments } from '@svc/core/payments/issue-invoices'
 import { issueMonth } from '@svc/core/payments/issue-month'
 import { type TaxDocument, taxDocumentToWire } from '@svc/core/payments/tax-document'
 import {
@@ -12,13 +12,14 @@ import {
   setTaxRegistration,
 } from '@svc/core/payments/tax-registration'
 import { formatRupees, type Paise } from '@svc/kernel/money'
+import { type ListedTaxDocument, readMonth, taxDocument } from '@svc/server/payments/tax-documents'
 import { taxDocumentPdf } from '@svc/server/statements/tax-document-pdf'
 import { type Command, Option } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
+import { addNounList } from './noun-commands.ts'
 import { type Printed, printJson, printRecord, printTable } from './print.ts'
-import { readMonth } from './read-month.ts'
 import { readReason } from './read-reason.ts'
 import { readPaise } from './read-rupees.ts'
 import { requireMerchant } from './require-merchant.ts'
@@ -62,10 +63,12 @@ Example:
   svc admin tax issue --month 2026-10`,
     )
     .action(issue)
-  withMonth(tax.command('list'))
-    .description('list the tax documents of a month')
-    .addHelpText('after', '\nExample:\n  svc admin tax list --month 2026-10')
-    .action(list)
+  addNounList<ListedTaxDocument>(tax, taxDocument, {
+    by: 'period',
+    description: 'list the tax documents of a month, or of all, newest first',
+    example: 'svc admin tax list 2026-10 --csv > documents.csv',
+    limit: 1_000_000,
+  })
   tax
     .command('pdf <number> <file>')
     .description('write a tax document as PDF')
@@ -149,20 +152,17 @@ async function issue({ month, merchant, ...printed }: OfMonth): Promise<void> {
   printDocuments(issued, printed)
 }
 
-const documentsOf = (of: DocumentsOf): Promise<TaxDocument[]> =>
-  withInstallation(({ database }) => database.operate((tx) => listTaxDocuments(tx, of)))
-
-async function list({ month, merchant, ...printed }: OfMonth): Promise<void> {
-  printDocuments(await documentsOf({ month, merchantId: merchant }), printed)
-}
-
 async function printReturn({
   section,
   month,
   merchant,
   ...printed
 }: OfMonth & { section: Gstr1Section }): Promise<void> {
-  printTable(gstr1(section, await documentsOf({ datedIn: month, merchantId: merchant })), printed)
+  const dated = { datedIn: month, merchantId: merchant }
+  const documents = await withInstallation(({ database }) =>
+    database.operate((tx) => listTaxDocuments(tx, dated)),
+  )
+  printTable(gstr1(section, documents), printed)
 }
 
 async function pdf(number: string, file: string): Promise<void> {

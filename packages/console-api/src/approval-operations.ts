@@ -1,59 +1,27 @@
-import { type Approval, approvals, decideApproval } from '@svc/core/ledger/approvals'
-import { ApprovalRecord, approvalToWire } from '@svc/server/approvals/approval-record'
+import { decideApproval } from '@svc/core/ledger/approvals'
+import {
+  ApprovalRecord,
+  approval,
+  approvalToWire,
+  type ListedApproval,
+} from '@svc/server/approvals/approval-record'
 import { approvePosting } from '@svc/server/approvals/approve-posting'
 import { APPROVED_COMMANDS } from '@svc/server/approvals/approved-commands'
-import { Filters, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
+import { listOf } from '@svc/server/http/resource'
 import { actorOf, asOperator } from './as-operator.ts'
-import {
-  BY_TIME,
-  CONSOLE_API,
-  closed,
-  consoleOperation,
-  idParam,
-  listOf,
-  listQuery,
-  oneOf,
-} from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
 
 const TAG = 'Approvals'
 const PATH = `${CONSOLE_API}/approvals`
-type Listed = Approval & { readonly tenantName: string | null }
 
-const OPEN = `(p.outcome is null and p.expires_at > clock_timestamp() or p.outcome = 'APPROVED' and p.journal_id is null)`
-
-export const listApprovalsInConsole = query({
+export const listApprovalsInConsole = listOf<ListedApproval>(approval, {
   ...consoleOperation,
   id: 'console.listApprovals',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List postings that need a second person',
   permission: 'view',
-  query: listQuery(BY_TIME, { status: oneOf(['OPEN', 'ALL'], 'By default those that wait') }),
-  result: listOf(ApprovalRecord),
-  errors: [],
-  mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const filters = new Filters()
-      if (query.status !== 'ALL') filters.add(OPEN, true)
-      const plan = {
-        columns: `${approvals.columns}, coalesce(m.name, r.name) as "tenantName"`,
-        table: 'approvals p',
-        alias: 'p',
-        joins:
-          'left join merchants m on m.merchant_id = p.tenant_id left join partners r on r.partner_id = p.tenant_id',
-        filters,
-        keys: [{ sql: 'p.approval_id', type: 'text' as const }],
-        descending: query.sort !== 'created',
-      }
-      const now = new Date(clock.now())
-      const page = await database.operate((tx) =>
-        readList(tx, plan, query, (row: Listed) => approvalToWire(row, timeZone, now)),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
 export const approvePostingInConsole = query({
@@ -81,7 +49,7 @@ export const approvePostingInConsole = query({
       const { approvalId } = input.params
       const by = { actor: actorOf(input.caller), requestId: input.requestId }
       const posted = await approvePosting(services, approvalId, by)
-      return { body: JSON.stringify(approvalToWire(posted, services.config.BUSINESS_TIME_ZONE, new Date())) }
+      return { body: JSON.stringify(approvalToWire(posted, services.config.BUSINESS_TIME_ZONE)) }
     }
   },
 })
@@ -106,7 +74,7 @@ export const rejectPosting = query({
         decideApproval(tx, approvalId, 'REJECTED', by),
       )
       return {
-        body: JSON.stringify(approvalToWire(rejected, services.config.BUSINESS_TIME_ZONE, new Date())),
+        body: JSON.stringify(approvalToWire(rejected, services.config.BUSINESS_TIME_ZONE)),
       }
     }
   },

@@ -1,7 +1,6 @@
 import { rfc3339 } from '@svc/kernel/time'
-import { readInstant } from '@svc/server/http/fields'
-import { Filters, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
+import { exactFilter, instantFilter, listOf, type Resource } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
 import { latestVerification } from './audit-checks.ts'
@@ -9,14 +8,10 @@ import { withoutReason } from './audit-details.ts'
 import {
   CONSOLE_API,
   consoleOperation,
-  exact,
   instant,
-  listOf,
-  listQuery,
   maybe,
   maybeInstant,
   record,
-  since,
   text,
 } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
@@ -63,53 +58,40 @@ interface Content {
   readonly details?: Record<string, unknown>
 }
 
-export const listAudit = query({
+function toWire({ content, hash }: AuditRow, timeZone: string) {
+  const { at, details, ...entry } = JSON.parse(content) as Content
+  const shown = withoutReason(entry.action, details)
+  return { ...entry, at: rfc3339(new Date(at), timeZone), details: shown, hash: hash.toString('hex') }
+}
+
+/** Who did what; of all tenants' chains, and that of the installation. */
+const auditEntry = {
+  titles: { operator: 'AuditEntry' },
+  record: { schema: AuditEntry, toWire },
+  from: { columns: 'a.sequence, a.content, a.hash', table: 'audit_log a', alias: 'a' },
+  tenant: 'a.tenant_id',
+  keys: [{ sql: 'a.sequence', type: 'bigint' }],
+  fields: {},
+  filters: {
+    actor: { schema: exactFilter('Of this actor, as it is shown', 160), sql: 'a.actor = ?' },
+    action: { schema: exactFilter('Of this kind'), sql: 'a.action = ?' },
+    target: { schema: exactFilter('Done to this', 128), sql: 'a.target = ?' },
+    tenantId: { schema: exactFilter('Concerning this merchant or partner'), sql: 'a.tenant_id = ?' },
+    from: instantFilter('from', 'At this instant or later', (filters, at) =>
+      filters.add('a.at_ms >= ?', at.getTime()),
+    ),
+    to: instantFilter('to', 'Before this instant', (filters, at) => filters.add('a.at_ms < ?', at.getTime())),
+  },
+} satisfies Resource<AuditRow>
+
+export const listAudit = listOf<AuditRow>(auditEntry, {
   ...consoleOperation,
   id: 'console.listAudit',
-  method: 'GET',
   path: `${CONSOLE_API}/audit`,
   tag: 'Audit',
   summary: 'List audit entries',
   description: 'Append-only; chained by hashes, for each tenant; `svc admin audit verify` walks the chains.',
   permission: 'view',
-  query: listQuery(['-at'], {
-    actor: exact('Of this actor, as it is shown', 160),
-    action: exact('Of this kind', 64),
-    target: exact('Done to this', 128),
-    tenantId: exact('Concerning this merchant or partner'),
-    from: since('At this instant or later'),
-    to: since('Before this instant'),
-  }),
-  result: listOf(AuditEntry),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const { action, actor, from, target, tenantId, to } = query
-      const filters = new Filters()
-        .add('a.actor = ?', actor)
-        .add('a.action = ?', action)
-        .add('a.target = ?', target)
-        .add('a.tenant_id = ?', tenantId)
-        .add('a.at_ms >= ?', readInstant('from', from)?.getTime())
-        .add('a.at_ms < ?', readInstant('to', to)?.getTime())
-      const plan = {
-        columns: 'a.sequence, a.content, a.hash',
-        table: 'audit_log a',
-        alias: 'a',
-        filters,
-        keys: [{ sql: 'a.sequence', type: 'bigint' } as const],
-        descending: true,
-      }
-      const page = await database.report((tx) =>
-        readList(tx, plan, query, ({ content, hash }: AuditRow) => {
-          const { at, details, ...entry } = JSON.parse(content) as Content
-          const shown = withoutReason(entry.action, details)
-          return { ...entry, at: rfc3339(new Date(at), timeZone), details: shown, hash: hash.toString('hex') }
-        }),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
 const VerificationRecord = record('AuditVerification', {

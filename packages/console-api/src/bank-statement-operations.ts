@@ -5,33 +5,14 @@ import { bankAccountToWire, listBankAccounts, PURPOSE_NAMES } from '@svc/core/st
 import { businessToday } from '@svc/core/statements/change-line'
 import { importStatement, importToWire, previewStatement } from '@svc/core/statements/import-statement'
 import { statementBalances } from '@svc/core/statements/proof'
-import {
-  LINE_STATUSES,
-  type StatementLine,
-  statementLines,
-  statementLineToWire,
-} from '@svc/core/statements/statement-line'
 import { formatRupees } from '@svc/kernel/money'
-import { Filters, readList } from '@svc/server/http/list'
 import { query, type Services } from '@svc/server/http/operation'
+import { listOf } from '@svc/server/http/resource'
+import { type ListedStatementLine, statementLine } from '@svc/server/statements/statement-lines'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
 import { fileBody, fileOf, refusingFile } from './bank-file-body.ts'
-import {
-  BY_TIME,
-  CONSOLE_API,
-  closed,
-  consoleOperation,
-  exact,
-  idParam,
-  listOf,
-  listQuery,
-  maybe,
-  oneOf,
-  record,
-  rupeesText,
-  text,
-} from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam, record, rupeesText, text } from './console-schema.ts'
 
 const TAG = 'Bank statements'
 
@@ -45,20 +26,6 @@ const BankAccountRecord = record('BankAccount', {
   from: text('The first day of its statements, `YYYY-MM-DD`'),
   through: Type.Optional(text('The last day of its statements; absent before the first one')),
   balance: text('Rupees with two decimals, as the bank said last'),
-})
-export const StatementLineRecord = record('StatementLine', {
-  lineId: Type.String(),
-  purpose: Type.Enum([...PURPOSE_NAMES]),
-  date: text('Day on which the bank booked it, `YYYY-MM-DD`'),
-  amount: text('Rupees with two decimals; above zero it is money to us'),
-  reference: text(),
-  narration: text(),
-  status: Type.Enum([...LINE_STATUSES]),
-  documentId: text('The movement in the books that it is; empty for none'),
-  journalId: text('What was posted because of it; empty for nothing'),
-  documentName: maybe('In lists: the reference of the transfer, or the merchant of the payout'),
-  ageDays: Type.Integer(),
-  owner: text('Who is to find out what it is'),
 })
 const StatementImportRecord = record('StatementImport', {
   statementId: Type.String(),
@@ -99,49 +66,13 @@ export const listBankAccountsInConsole = query({
   },
 })
 
-type ListedLine = StatementLine & { readonly documentName: string | null }
-
-export const listStatementLinesInConsole = query({
+export const listStatementLinesInConsole = listOf<ListedStatementLine>(statementLine, {
   ...consoleOperation,
   id: 'console.listStatementLines',
-  method: 'GET',
   path: `${CONSOLE_API}/statement-lines`,
   tag: TAG,
   summary: 'List the lines of bank statements',
   permission: 'view',
-  query: listQuery(BY_TIME, {
-    status: oneOf([...LINE_STATUSES], 'Only these'),
-    bankAccountId: exact('Only of this account'),
-    reference: exact('Only with this reference'),
-  }),
-  result: listOf(StatementLineRecord),
-  errors: [],
-  mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const filters = new Filters()
-        .add('l.status = ?', query.status)
-        .add('l.bank_account_id = ?', query.bankAccountId)
-        .add('l.reference = ?', query.reference)
-      const plan = {
-        columns: `${statementLines.columns}, coalesce(b.batch_utr, m.name) as "documentName"`,
-        table: 'statement_lines l',
-        alias: 'l',
-        joins: `left join settlement_batches b on b.tenant_id = l.tenant_id and b.batch_id = l.document_id
-          left join payouts y on y.payout_id = l.document_id left join merchants m on m.merchant_id = y.merchant_id`,
-        filters,
-        keys: [{ sql: 'l.line_id', type: 'text' as const }],
-        descending: query.sort !== 'created',
-      }
-      const today = businessToday(clock.now(), timeZone)
-      const page = await database.operate((tx) =>
-        readList(tx, plan, query, (line: ListedLine) => ({
-          ...statementLineToWire(line, today),
-          documentName: line.documentName ?? undefined,
-        })),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
 export const importStatementInConsole = query({

@@ -1,30 +1,20 @@
 import { fail } from '@svc/contract/errors'
-import {
-  type CardException,
-  CardExceptionRecord,
-  cardExceptions,
-  EXCEPTION_REASONS,
-  exceptionToWire,
-} from '@svc/core/cards/card-exception'
+import { type CardException, CardExceptionRecord, exceptionToWire } from '@svc/core/cards/card-exception'
 import { cardMessages, type StoredMessage } from '@svc/core/cards/card-message'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { Filters, type ListPlan, readList } from '@svc/server/http/list'
+import { cardException } from '@svc/server/cards/card-exceptions'
 import { query } from '@svc/server/http/operation'
+import { findRow, listOf } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import {
-  BY_TIME,
   CONSOLE_API,
   consoleOperation,
-  exact,
   idParam,
   instant,
-  listOf,
-  listQuery,
   maybe,
-  oneOf,
   record,
   rupeesText,
   text,
@@ -33,51 +23,16 @@ import {
 const TAG = 'Cards'
 const PATH = `${CONSOLE_API}/card-exceptions`
 
-export const listCardExceptions = query({
+export const listCardExceptions = listOf<CardException>(cardException, {
   ...consoleOperation,
   id: 'console.listCardExceptions',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List exceptions of the card rail',
   description:
     'Messages of the card network that could not be read, and money that fits no card, authorisation or capture.',
   permission: 'finance',
-  query: listQuery(BY_TIME, {
-    q: exact('Id of the exception, the card or the message', 64),
-    reason: oneOf([...EXCEPTION_REASONS], 'Only these'),
-  }),
-  result: listOf(CardExceptionRecord),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const { q, reason, sort } = query
-      const filters = new Filters().add('x.reason = ?', reason)
-      if (q !== undefined) filters.add(columnOf(q), q)
-      const plan: ListPlan = {
-        columns: cardExceptions.columns,
-        table: 'card_exceptions x',
-        alias: 'x',
-        filters,
-        keys: [
-          { sql: 'x.created_at', type: 'timestamptz' },
-          { sql: 'x.exception_id', type: 'text' },
-        ],
-        descending: sort !== 'created',
-      }
-      const page = await database.operate((tx) =>
-        readList(tx, plan, query, (row: CardException) => exceptionToWire(row, timeZone)),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
-
-/** What an id names, by its prefix. */
-function columnOf(id: string): string {
-  if (id.startsWith('card_')) return 'x.svc_card_id = ?'
-  return id.startsWith('cmg_') ? 'x.message_id = ?' : 'x.exception_id = ?'
-}
 
 const NetworkMessage = record('CardNetworkMessage', {
   messageId: text(),
@@ -115,18 +70,14 @@ const messageToWire = (message: StoredMessage, timeZone: string) => ({
   responseCode: message.responseCode,
 })
 
-const FIND = statement<CardException>(
-  'console_card_exception',
-  `select ${cardExceptions.columns} from card_exceptions x where x.exception_id = $1`,
-)
 const MESSAGE = statement<StoredMessage>(
   'console_card_exception_message',
   `select ${cardMessages.columns} from card_messages m where m.partner_id = $1 and m.message_id = $2`,
 )
 
 async function readException(tx: Tx, exceptionId: string, timeZone: string) {
-  const [exception] = await tx.query(FIND, [exceptionId])
-  if (!exception) return fail('card_exception_not_found')
+  const found = await findRow<CardException>(tx, cardException, { reader: 'operator' }, exceptionId)
+  const exception = found ?? fail('card_exception_not_found')
   const { messageId, partnerId } = exception
   const [message] = messageId === null ? [] : await tx.query(MESSAGE, [partnerId, messageId])
   return {

@@ -1,8 +1,7 @@
 import { fail } from '@svc/contract/errors'
-import { failField } from '@svc/contract/fail-fields'
 import { newId } from '@svc/contract/id-kinds'
 import { AllocationRecord } from '@svc/core/coins/allocation'
-import { type CoinConfig, CoinConfigRecord, coinConfigs, toWire } from '@svc/core/coins/coin-config'
+import { type CoinConfig, CoinConfigRecord, toWire } from '@svc/core/coins/coin-config'
 import { dryRunAllocation, dryRunToWire } from '@svc/core/coins/dry-run-allocation'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -11,21 +10,17 @@ import { AllocationStateRecord, readAllocationsOf } from '@svc/server/coins/get-
 import { BalanceRecord, readCoinBalance } from '@svc/server/coins/get-coin-balance'
 import { readRevisions } from '@svc/server/coins/list-coin-config-revisions'
 import { HistoryEntry, readCoinHistory } from '@svc/server/coins/list-coin-history'
-import { Filters, readList } from '@svc/server/http/list'
+import { coinConfig } from '@svc/server/coins/search-coin-configs'
 import { query } from '@svc/server/http/operation'
 import { Cursor, LIMIT_DEFAULT, readNumberedCursor } from '@svc/server/http/page'
+import { findRow, listOf } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import {
-  BY_TIME,
   CONSOLE_API,
   closed,
   consoleOperation,
-  exact,
   idParam,
-  listOf,
-  listQuery,
   maybe,
-  oneOf,
   record,
   since,
   text,
@@ -33,13 +28,8 @@ import {
 
 const TAG = 'Coins'
 const id = Type.String({ minLength: 1, maxLength: 128 })
-const CoinConfigRow = record('CoinConfigRow', { partnerId: text(), config: CoinConfigRecord })
 
 const REVISIONS_SHOWN = 100
-const FIND = statement<CoinConfig>(
-  'console_coin_config',
-  `select ${coinConfigs.columns} from coin_configs c where c.coin_config_id = $1`,
-)
 const USER = statement<{ readonly partnerId: string; readonly companyId: string }>(
   'console_coin_user',
   'select partner_id as "partnerId", company_id as "companyId" from users where user_id = $1',
@@ -48,57 +38,13 @@ const USER = statement<{ readonly partnerId: string; readonly companyId: string 
 const findUser = async (tx: Tx, userId: string) =>
   (await tx.query(USER, [userId]))[0] ?? fail('user_not_found')
 
-export const listCoinConfigs = query({
+export const listCoinConfigs = listOf<CoinConfig>(coinConfig, {
   ...consoleOperation,
   id: 'console.listCoinConfigs',
-  method: 'GET',
   path: `${CONSOLE_API}/coin-configs`,
   tag: TAG,
   summary: 'List coin configurations of all partners',
   permission: 'view',
-  query: listQuery(BY_TIME, {
-    q: exact('Id'),
-    partnerId: exact('Of this partner'),
-    companyId: exact('Of this company'),
-    event: exact('Of this event; needs `partnerId` or `companyId`'),
-    status: oneOf(['ACTIVE', 'INACTIVE'], 'Only these'),
-    configuration: oneOf(['DEFAULT', 'CUSTOM'], 'Only these'),
-  }),
-  result: listOf(CoinConfigRow),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const { q, companyId, configuration, event, partnerId, sort, status } = query
-      if (event !== undefined && partnerId === undefined && companyId === undefined)
-        failField('event', 'not_allowed', 'can only be sent together with partnerId or companyId', 'query')
-      const filters = new Filters()
-        .add('c.coin_config_id = ?', q)
-        .add('c.partner_id = ?', partnerId)
-        // The indexes of configurations begin with the partner.
-        .add(
-          'c.company_id = ? and c.partner_id = (select partner_id from companies where company_id = ?)',
-          companyId,
-        )
-        .add('c.event = ?', event)
-        .add('c.status = ?', status)
-        .add('c.configuration = ?', configuration)
-      const plan = {
-        columns: coinConfigs.columns,
-        table: 'coin_configs c',
-        alias: 'c',
-        filters,
-        keys: [{ sql: 'c.coin_config_id', type: 'text' } as const],
-        descending: sort !== 'created',
-      }
-      const page = await database.report((tx) =>
-        readList(tx, plan, query, (config: CoinConfig) => ({
-          partnerId: config.partnerId,
-          config: toWire(config, timeZone),
-        })),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
 export const showCoinConfig = query({
@@ -119,7 +65,8 @@ export const showCoinConfig = query({
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ params: { coinConfigId } }) => {
       const { config, revisions } = await database.operate(async (tx) => {
-        const config = (await tx.query(FIND, [coinConfigId]))[0] ?? fail('coin_config_not_found')
+        const found = await findRow<CoinConfig>(tx, coinConfig, { reader: 'operator' }, coinConfigId)
+        const config = found ?? fail('coin_config_not_found')
         const wanted = { partnerId: config.partnerId, coinConfigId, limit: REVISIONS_SHOWN }
         return { config, revisions: await readRevisions(tx, wanted) }
       })

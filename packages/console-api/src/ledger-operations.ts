@@ -7,21 +7,21 @@ import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import type { RowOf } from '@svc/platform/db/table'
 import { Filters, type PageRequest, readList } from '@svc/server/http/list'
+import type { Key } from '@svc/server/http/list-cursor'
 import { query } from '@svc/server/http/operation'
+import { choiceFilter, exactFilter, findRow, listOf, type Resource, showOf } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
 import {
   CONSOLE_API,
   closed,
   consoleOperation,
-  exact,
   idParam,
   instant,
-  listOf,
   listQuery,
   maybe,
   maybeInstant,
-  oneOf,
+  listOf as pageOf,
   record,
   text,
 } from './console-schema.ts'
@@ -88,24 +88,42 @@ const accountToWire = (row: AccountRow, timeZone: string) => ({
   createdOn: rfc3339(row.created_at, timeZone),
 })
 
-const ACCOUNTS = {
-  columns: 'a.account_id, a.tenant_id, a.kind, a.unit, a.balance, a.floor, a.created_at',
-  table: 'ledger_accounts a',
-  alias: 'a',
-  keys: [{ sql: 'a.account_id', type: 'text' } as const],
-  descending: false,
-}
-
-async function findAccount(tx: Tx, accountId: string, timeZone: string) {
-  const filters = new Filters().add('a.account_id = ?', accountId)
-  const { data } = await readList(tx, { ...ACCOUNTS, filters }, {}, (row: AccountRow) =>
-    accountToWire(row, timeZone),
-  )
-  return data[0] ?? fail('ledger_account_not_found')
-}
-
 /** The first text, in bytes, that does not begin so: the end of a range in an index. */
 const afterAll = (begin: string): string => `${begin}\u{10FFFF}`
+const addRange = (filters: Filters, begin: string): void =>
+  void filters.add('a.account_id >= ?', begin).add('a.account_id < ?', afterAll(begin))
+
+const BY_ID: readonly Key[] = [{ sql: 'a.account_id', type: 'text' }]
+
+/** Accounts of the books, which are named by what they are for and whose they are. */
+const ledgerAccount = {
+  titles: { operator: 'LedgerAccount' },
+  record: { schema: LedgerAccountRecord, toWire: accountToWire },
+  from: {
+    columns: 'a.account_id, a.tenant_id, a.kind, a.unit, a.balance, a.floor, a.created_at',
+    table: 'ledger_accounts a',
+    alias: 'a',
+  },
+  tenant: 'a.tenant_id',
+  keys: BY_ID,
+  sorts: { accountId: BY_ID },
+  usualSort: 'accountId',
+  fields: {},
+  filters: {
+    q: { schema: exactFilter('Begin of the account id', 128), sql: addRange },
+    kind: { schema: choiceFilter(ACCOUNT_KINDS), sql: (filters, kind) => addRange(filters, `${kind}:`) },
+    ownerId: {
+      schema: exactFilter('Accounts of this merchant, partner, card account, card or user'),
+      sql: (filters, ownerId) =>
+        filters.add(
+          'a.account_id = any (?::text[])',
+          ACCOUNT_KINDS.map((one) => `${one}:${ownerId}`),
+        ),
+    },
+  },
+} satisfies Resource<AccountRow>
+
+const missing = () => fail('ledger_account_not_found')
 
 interface TransferRow extends Omit<RowOf<typeof ledgerTransfers>, 'leg'> {
   readonly effectiveDate: string
@@ -147,59 +165,25 @@ function readTransfers(tx: Tx, accountId: string, pageRequest: PageRequest, time
 export const newestTransfers = async (tx: Tx, accountId: string, most: number, timeZone: string) =>
   (await readTransfers(tx, accountId, { limit: String(most) }, timeZone)).data
 
-export const listLedgerAccounts = query({
+export const listLedgerAccounts = listOf<AccountRow>(ledgerAccount, {
   ...consoleOperation,
   id: 'console.listLedgerAccounts',
-  method: 'GET',
   path: `${PATH}/accounts`,
   tag: TAG,
   summary: 'List ledger accounts',
   permission: 'view',
-  query: listQuery(['accountId'], {
-    q: exact('Begin of the account id', 128),
-    kind: oneOf(ACCOUNT_KINDS, 'Only these'),
-    ownerId: exact('Accounts of this merchant, partner, card account, card or user'),
-  }),
-  result: listOf(LedgerAccountRecord),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const { kind, ownerId, q } = query
-      const filters = new Filters()
-      const range = (begin: string) =>
-        filters.add('a.account_id >= ?', begin).add('a.account_id < ?', afterAll(begin))
-      if (q !== undefined) range(q)
-      if (kind !== undefined) range(`${kind}:`)
-      // Accounts are named by what they are for and whose they are.
-      if (ownerId !== undefined)
-        filters.add(
-          'a.account_id = any (?::text[])',
-          ACCOUNT_KINDS.map((one) => `${one}:${ownerId}`),
-        )
-      const page = await database.report((tx) =>
-        readList(tx, { ...ACCOUNTS, filters }, query, (row: AccountRow) => accountToWire(row, timeZone)),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
-export const showLedgerAccount = query({
+export const showLedgerAccount = showOf<AccountRow>(ledgerAccount, {
   ...consoleOperation,
   id: 'console.showLedgerAccount',
-  method: 'GET',
   path: `${PATH}/accounts/:accountId`,
   tag: TAG,
   summary: 'Show ledger account',
   permission: 'view',
   params: idParam('accountId'),
-  result: LedgerAccountRecord,
   errors: ['ledger_account_not_found'],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ params: { accountId } }) => ({
-      body: JSON.stringify(await database.operate((tx) => findAccount(tx, accountId, timeZone))),
-    })
-  },
+  notFound: missing,
 })
 
 export const listTransfers = query({
@@ -212,12 +196,12 @@ export const listTransfers = query({
   permission: 'view',
   params: idParam('accountId'),
   query: listQuery(['-created'], {}),
-  result: listOf(TransferRecord),
+  result: pageOf(TransferRecord),
   errors: ['ledger_account_not_found'],
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ params: { accountId }, query }) => {
       const page = await database.report(async (tx) => {
-        await findAccount(tx, accountId, timeZone)
+        if (!(await findRow<AccountRow>(tx, ledgerAccount, { reader: 'operator' }, accountId))) missing()
         return readTransfers(tx, accountId, query, timeZone)
       })
       return { body: JSON.stringify(page) }

@@ -6,75 +6,31 @@ import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
 import { receiveDispute } from '@svc/core/payments/receive-dispute'
 import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
-import {
-  NOTICE_STATUSES,
-  NoticeRecord,
-  noticeToWire,
-  type RailNotice,
-  railNotices,
-} from '@svc/core/rails/rail-notice'
+import { NoticeRecord, noticeToWire, type RailNotice } from '@svc/core/rails/rail-notice'
 import { reopenNotice } from '@svc/core/rails/reopen-notice'
 import { required } from '@svc/kernel/invariant'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { Rupees, readRupees } from '@svc/server/http/fields'
-import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
+import { listOf } from '@svc/server/http/resource'
+import { railNotice } from '@svc/server/rails/rail-notices'
 import { Type } from 'typebox'
 import { actorOf, auditOf } from './as-operator.ts'
-import {
-  BY_TIME,
-  CONSOLE_API,
-  closed,
-  consoleOperation,
-  exact,
-  idParam,
-  listOf,
-  listQuery,
-  oneOf,
-  reasonText,
-} from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam, reasonText } from './console-schema.ts'
 import { maskNotice } from './mask-notice.ts'
 import { isRevealed } from './reveals.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/rail-notices`
 
-export const listNotices = query({
+export const listNotices = listOf<RailNotice>(railNotice, {
   ...consoleOperation,
   id: 'console.listRailNotices',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List notices of the rail that are no payment by themselves',
   permission: 'finance',
-  query: listQuery(BY_TIME, {
-    q: exact('Id of the notice, or the bank’s reference', 64),
-    status: oneOf(NOTICE_STATUSES, 'Only these'),
-  }),
-  result: listOf(NoticeRecord),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const { q, status, sort } = query
-      const filters = new Filters().add('n.status = ?', status)
-      if (q !== undefined) filters.add(q.startsWith('rnt_') ? 'n.notice_id = ?' : 'n.utr = ?', q)
-      const plan: ListPlan = {
-        columns: railNotices.columns,
-        table: 'rail_notices n',
-        alias: 'n',
-        filters,
-        keys: [
-          { sql: 'n.received_at', type: 'timestamptz' },
-          { sql: 'n.notice_id', type: 'text' },
-        ],
-        descending: sort !== 'created',
-      }
-      const page = await database.operate((tx) =>
-        readList(tx, plan, query, (row: RailNotice) => maskNotice(noticeToWire(row, timeZone))),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
+  maskFor: () => maskNotice,
 })
 
 export const showNotice = query({

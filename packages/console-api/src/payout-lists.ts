@@ -1,28 +1,12 @@
 import { fail } from '@svc/contract/errors'
-import {
-  PAYOUT_STATUSES,
-  type PayoutLine,
-  PayoutLineRecord,
-  payoutLines,
-  payoutLineToWire,
-} from '@svc/core/payments/payout'
+import { PAYOUT_STATUSES, type PayoutLine } from '@svc/core/payments/payout'
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
-import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { fieldsOf, filterSchemas, filtersOf, findRow, listOf } from '@svc/server/http/resource'
-import { type ListedPayout, payout } from '@svc/server/payments/payouts'
+import { type ListedPayout, payout, payoutLine, requirePayout } from '@svc/server/payments/payouts'
 import { Type } from 'typebox'
-import {
-  closed,
-  consoleOperation,
-  idParam,
-  listQuery,
-  listOf as pageOf,
-  record,
-  rupeesText,
-  text,
-} from './console-schema.ts'
+import { closed, consoleOperation, idParam, record, rupeesText, text } from './console-schema.ts'
 import { HistoryEntry, historyItemToWire, readHistory } from './history.ts'
 import { PATH, payoutHistoryItems, payoutRowToWire, TAG } from './payout-record.ts'
 
@@ -149,36 +133,14 @@ export const showPayout = query({
   },
 })
 
-export const listPayoutLinesInConsole = query({
+export const listPayoutLinesInConsole = listOf<PayoutLine>(payoutLine, {
   ...consoleOperation,
   id: 'console.listPayoutLines',
-  method: 'GET',
   path: `${PATH}/:payoutId/lines`,
   tag: TAG,
   summary: 'List payments and refunds of a payout, each with its fee and the tax on it',
   permission: 'view',
   params: idParam('payoutId'),
-  query: listQuery(['created'], {}),
-  result: pageOf(PayoutLineRecord),
   errors: ['payout_not_found'],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ params: { payoutId }, query }) => {
-      const page = await database.report(async (tx) => {
-        const { merchantId } = await findPayout(tx, payoutId)
-        const plan: ListPlan = {
-          columns: payoutLines.columns,
-          table: 'payout_lines l',
-          alias: 'l',
-          filters: new Filters().add('l.merchant_id = ?', merchantId).add('l.payout_id = ?', payoutId),
-          keys: [
-            { sql: 'l.occurred_at', type: 'timestamptz' },
-            { sql: 'l.object_id', type: 'text' },
-          ],
-          descending: false,
-        }
-        return readList(tx, plan, query, (line: PayoutLine) => payoutLineToWire(line, timeZone))
-      })
-      return { body: JSON.stringify(page) }
-    }
-  },
+  within: requirePayout,
 })

@@ -7,9 +7,9 @@ import { RESOLUTIONS, type StatementLine, statementLineToWire } from '@svc/core/
 import type { Tx } from '@svc/platform/db/database'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query, type Services } from '@svc/server/http/operation'
+import { StatementLineRecord } from '@svc/server/statements/statement-lines'
 import { Type } from 'typebox'
 import { actorOf, asOperator } from './as-operator.ts'
-import { StatementLineRecord } from './bank-statement-operations.ts'
 import {
   CONSOLE_API,
   closed,

@@ -57,7 +57,7 @@ export const issueTaxDocuments = query({
   errors: ['period_not_over', 'supplier_not_set', 'business_day_not_over'],
   mount(services) {
     return async ({ body, caller, requestId }) => {
-      const month = readMonth('month', body.month)
+      const month = readMonth(body.month)
       const issued = await issueMonth(services, { month, by: { actor: actorOf(caller), requestId } })
       return { body: JSON.stringify({ numbers: issued.map(({ number }) => number) }) }
     }
@@ -115,7 +115,7 @@ export const showTaxReturn = query({
   mount(services) {
     return async (input) => {
       const { month, section } = input.params
-      const datedIn = readMonth('month', month, 'query')
+      const datedIn = readMonth(month, 'month', 'query')
       const documents = await asOperator(services, input, async (tx) => {
         recordAudit(tx, [{ action: 'tax_return.exported', target: `${month} ${section}` }])
         return listTaxDocuments(tx, { datedIn })

@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { type Attempt, webhookAttempts } from '@svc/core/webhooks/attempt'
+import type { Attempt } from '@svc/core/webhooks/attempt'
 import { type WebhookSecret, webhookSecrets } from '@svc/core/webhooks/endpoint-secrets'
 import { EventResponse, eventToWire } from '@svc/core/webhooks/event'
 import { rfc3339 } from '@svc/kernel/time'
@@ -7,24 +7,12 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { EVENTS_WITH_NUMBERS, NUMBERED_COLUMNS, type NumberedEvent } from '@svc/platform/outbox'
 import { EVENT_RECORDS } from '@svc/server/event-records'
-import { Filters, type ListPlan, readList } from '@svc/server/http/list'
 import { query } from '@svc/server/http/operation'
 import { fieldsOf, findRow, listOf, toRecord } from '@svc/server/http/resource'
-import { AttemptResponse, attemptToWire } from '@svc/server/webhooks/list-attempts'
+import { AttemptResponse, webhookAttempt } from '@svc/server/webhooks/list-attempts'
 import { type ListedEndpoint, webhookEndpoint } from '@svc/server/webhooks/list-endpoints'
 import { Type } from 'typebox'
-import {
-  CONSOLE_API,
-  consoleOperation,
-  exact,
-  idParam,
-  instant,
-  listQuery,
-  maybeInstant,
-  oneOf,
-  listOf as pageOf,
-  record,
-} from './console-schema.ts'
+import { CONSOLE_API, consoleOperation, idParam, instant, maybeInstant, record } from './console-schema.ts'
 import { redact } from './redact.ts'
 import { isRevealed } from './reveals.ts'
 
@@ -101,63 +89,27 @@ export const showWebhook = query({
   },
 })
 
-export const listWebhookAttemptsInConsole = query({
+const maskExcerpt = (attempt: { readonly responseExcerpt: string }) => {
+  const { responseExcerpt } = attempt
+  return responseExcerpt === ''
+    ? attempt
+    : { ...attempt, responseExcerpt: redact(AttemptResponse.properties.responseExcerpt, responseExcerpt) }
+}
+
+export const listWebhookAttemptsInConsole = listOf<Attempt>(webhookAttempt, {
   ...consoleOperation,
   id: 'console.listWebhookAttempts',
-  method: 'GET',
   path: `${PATH}/:endpointId/attempts`,
   tag: TAG,
   summary: 'List delivery attempts of a webhook endpoint',
   description: 'Excerpts of responses are masked until the endpoint’s personal data is revealed.',
   permission: 'view',
   params,
-  query: listQuery(['-started'], {
-    eventId: exact('Only attempts with this event'),
-    outcome: oneOf(['failure'], 'Only attempts that the endpoint did not take'),
-  }),
-  result: pageOf(AttemptResponse),
   errors: ['webhook_endpoint_not_found'],
-  mount(services) {
-    const { config, database } = services
-    const timeZone = config.BUSINESS_TIME_ZONE
-    return async (input) => {
-      const { params, query } = input
-      const { endpointId } = params
-      const isShown = await isRevealed(services, input)
-      const masked = (row: Attempt) => {
-        const attempt = attemptToWire(row, timeZone)
-        const { responseExcerpt } = attempt
-        // Endpoints may return what they were sent.
-        return !isShown && responseExcerpt !== ''
-          ? {
-              ...attempt,
-              responseExcerpt: redact(AttemptResponse.properties.responseExcerpt, responseExcerpt),
-            }
-          : attempt
-      }
-      const page = await database.report(async (tx) => {
-        const filters = new Filters()
-          .add('a.tenant_id = ?', await tenantOfEndpoint(tx, endpointId))
-          .add('a.endpoint_id = ?', endpointId)
-          .add('a.event_id = ?', query.eventId)
-        if (query.outcome !== undefined)
-          filters.conditions.push('(a.status is null or a.status not between 200 and 299)')
-        const plan: ListPlan = {
-          columns: webhookAttempts.columns,
-          table: 'webhook_attempts a',
-          alias: 'a',
-          filters,
-          keys: [
-            { sql: 'a.started_at', type: 'timestamptz' },
-            { sql: 'a.attempt_id', type: 'text' },
-          ],
-          descending: true,
-        }
-        return readList(tx, plan, query, masked)
-      })
-      return { body: JSON.stringify(page) }
-    }
-  },
+  within: async (tx, _, { endpointId = '' }) => void (await tenantOfEndpoint(tx, endpointId)),
+  // Endpoints may return what they were sent.
+  maskFor: async (services, input) =>
+    (await isRevealed(services, input)) ? (attempt: object) => attempt : maskExcerpt,
 })
 
 export const showWebhookEvent = query({

@@ -1,17 +1,24 @@
+import { approval } from './approvals/approval-record.ts'
+import { bankCredit } from './cards/bank-credits.ts'
 import { cardAccount } from './cards/card-accounts.ts'
+import { cardException } from './cards/card-exceptions.ts'
 import { cardTransaction } from './cards/card-transactions.ts'
 import { spendRule } from './cards/spend-rules.ts'
+import { coinConfig } from './coins/search-coin-configs.ts'
 import type { Resource } from './http/resource.ts'
 import { dispute } from './payments/disputes.ts'
 import { payment } from './payments/payment-resource.ts'
-import { payout } from './payments/payouts.ts'
+import { payout, payoutLine } from './payments/payouts.ts'
 import { refund } from './payments/refunds.ts'
 import { openSettlementLine, settlement, settlementLine } from './payments/settlement-resource.ts'
 import { taxDocument } from './payments/tax-documents.ts'
+import { railNotice } from './rails/rail-notices.ts'
+import { statementLine } from './statements/statement-lines.ts'
 import { company } from './tenants/companies.ts'
 import { merchant } from './tenants/merchants.ts'
 import { partner } from './tenants/partners.ts'
 import { user } from './tenants/users.ts'
+import { webhookAttempt } from './webhooks/list-attempts.ts'
 import { webhookEndpoint } from './webhooks/list-endpoints.ts'
 
 /** The nouns that are described once, for every caller. */
@@ -20,16 +27,26 @@ export const RESOURCES = {
   partner,
   company,
   user,
+  bankCredit,
   cardAccount,
+  cardException,
   cardTransaction,
   spendRule,
   refund,
   dispute,
   payout,
   payment,
+  railNotice,
   taxDocument,
   webhookEndpoint,
   settlement,
   settlementLine,
   openSettlementLine,
+  approval,
+  statementLine,
 } satisfies Readonly<Record<string, Resource<never>>>
+
+/** The nouns that tenants list within another record, or by a search. */
+export const PARTS = { payoutLine, webhookAttempt, coinConfig } satisfies Readonly<
+  Record<string, Resource<never>>
+>

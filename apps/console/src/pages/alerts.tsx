@@ -2,7 +2,7 @@ import { Anchor, Stack, Text, Textarea } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
-import type { Column } from '../parts/data-table.tsx'
+import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import type { Filter } from '../parts/filters.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
@@ -119,7 +119,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
   { title: 'Severity', cell: ({ severity }) => <StatusBadge state={severity} /> },
   { title: 'Acknowledged', cell: (row) => <Acknowledged row={row} /> },
-  { title: 'Opened', sorts: ['-opened', 'opened'], cell: ({ openedOn }) => <Instant at={openedOn} /> },
+  { title: 'Opened', sorts: BY_TIME, cell: ({ openedOn }) => <Instant at={openedOn} /> },
   { title: 'Closed', cell: ({ closedOn }) => (closedOn ? <Instant at={closedOn} /> : 'no') },
 ]
 
@@ -151,7 +151,7 @@ export function Alerts() {
       rowKey={({ alertId }) => alertId}
       filters={FILTERS}
       bulk={can('acknowledge') ? BULK : []}
-      sort="-opened"
+      sort="-created"
       refreshMs={REFRESH_MS}
       empty={
         <EmptyState title="No alerts yet" command="svc admin alerts list">

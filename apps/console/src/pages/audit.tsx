@@ -74,7 +74,7 @@ export function Audit() {
         columns={COLUMNS}
         rowKey={({ sequence }) => String(sequence)}
         filters={FILTERS}
-        sort="-at"
+        sort="-created"
         empty={
           <EmptyState title="Nothing yet" command="svc admin audit verify">
             Whatever an operator changes, here or with the command line, is written here with their name.

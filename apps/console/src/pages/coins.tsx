@@ -26,24 +26,24 @@ const CreateCoinConfig = lazyPart(
 const COLUMNS: readonly Column<Schemas['CoinConfigRow']>[] = [
   {
     title: 'Configuration',
-    cell: ({ config }) => <NamedObject kind="coinConfig" id={config.coinConfigId} name={config.title} />,
+    cell: ({ coinConfigId, title }) => <NamedObject kind="coinConfig" id={coinConfigId} name={title} />,
   },
-  { title: 'Event', cell: ({ config }) => config.event },
-  { title: 'Coins', align: 'right', cell: ({ config }) => count(config.amount) },
+  { title: 'Event', cell: ({ event }) => event },
+  { title: 'Coins', align: 'right', cell: ({ amount }) => count(amount) },
   {
     title: 'For',
-    cell: ({ config, partnerId }) =>
-      config.companyId ? (
-        <ObjectLink kind="company" id={config.companyId} />
+    cell: ({ companyId, partnerId }) =>
+      companyId ? (
+        <ObjectLink kind="company" id={companyId} />
       ) : (
         <>
           all of <ObjectLink kind="partner" id={partnerId} />
         </>
       ),
   },
-  { title: 'Status', cell: ({ config }) => <StatusBadge state={config.status} /> },
-  { title: 'Revision', align: 'right', cell: ({ config }) => config.revision },
-  { title: 'Created', sorts: BY_TIME, cell: ({ config }) => <Instant at={config.createdOn} /> },
+  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
+  { title: 'Revision', align: 'right', cell: ({ revision }) => revision },
+  { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
 const choices = (...values: string[]) => values.map((value) => ({ value, label: sentenceCase(value) }))
@@ -72,7 +72,7 @@ export function Coins() {
         caption="Coin configurations"
         load={listAt('/coin-configs')}
         columns={COLUMNS}
-        rowKey={({ config }) => config.coinConfigId}
+        rowKey={({ coinConfigId }) => coinConfigId}
         filters={FILTERS}
         sort="-created"
         empty={

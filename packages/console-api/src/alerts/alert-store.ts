@@ -4,6 +4,7 @@ import { recordAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { bigint, instant, nullable, type RowOf, table, text, textOf } from '@svc/platform/db/table'
+import { choiceFilter, exactFilter, type Resource } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import { instant as instantText, maybe, maybeInstant, text as plain, record } from '../console-schema.ts'
 import { ALERT_KINDS, type AlertKind, SEVERITIES, type Severity } from './conditions.ts'
@@ -29,17 +30,18 @@ export const alerts = table('alerts', 'a', ['alertId'], {
 export type Alert = RowOf<typeof alerts>
 
 export const ALERT_STATUSES = ['open', 'acknowledged', 'closed'] as const
-export type AlertStatus = (typeof ALERT_STATUSES)[number]
+type AlertStatus = (typeof ALERT_STATUSES)[number]
 
 export const statusOf = ({ acknowledgedAt, closedAt }: Alert): AlertStatus =>
   closedAt ? 'closed' : acknowledgedAt ? 'acknowledged' : 'open'
 
-/** Rows of these statuses. */
-export const STATUS_CONDITIONS: Readonly<Record<AlertStatus, string>> = {
+/** Rows that a list shows. */
+const STATUS_CONDITIONS = {
   open: 'a.closed_at is null and a.acknowledged_at is null',
   acknowledged: 'a.closed_at is null and a.acknowledged_at is not null',
   closed: 'a.closed_at is not null',
-}
+  lasting: 'a.closed_at is null',
+} as const satisfies Readonly<Record<AlertStatus | 'lasting', string>>
 
 export const NOTE_CHARS_MAX = 500
 
@@ -82,11 +84,32 @@ export function alertToWire(alert: Alert, timeZone: string) {
   }
 }
 
-const LIST = statement<Alert>(
-  'alerts_list',
-  `select ${alerts.columns} from alerts a where $1 or a.closed_at is null
-   order by a.opened_at desc, a.alert_id desc limit $2`,
-)
+/** Alerts, as operators see and find them. */
+export const alert = {
+  titles: { operator: 'Alert' },
+  record: { schema: AlertRecord, toWire: alertToWire },
+  from: { columns: alerts.columns, table: 'alerts a', alias: 'a' },
+  // They are of the installation.
+  tenant: 'a.alert_id',
+  keys: [
+    { sql: 'a.opened_at', type: 'timestamptz' },
+    { sql: 'a.alert_id', type: 'text' },
+  ],
+  fields: {},
+  filters: {
+    q: {
+      schema: exactFilter('Id of the alert, or of what it is of', 128),
+      sql: '(a.alert_id = ? or a.object_id = ? or a.page_id = ?)',
+    },
+    status: {
+      schema: choiceFilter(Object.keys(STATUS_CONDITIONS), '`lasting`: those that are not closed'),
+      sql: (filters, status) => filters.add(STATUS_CONDITIONS[status as AlertStatus], true),
+    },
+    kind: { schema: choiceFilter(ALERT_KINDS, 'Only of this kind'), sql: 'a.kind = ?' },
+    severity: { schema: choiceFilter(SEVERITIES), sql: 'a.severity = ?' },
+  },
+} satisfies Resource<Alert>
+
 const LOCK = statement<Alert>(
   'alert_lock',
   `select ${alerts.columns} from alerts a where a.alert_id = $1 for no key update`,
@@ -97,10 +120,6 @@ const ACKNOWLEDGE = statement<Alert>(
      acknowledged_value = a.value, changed_at = $2
    where a.alert_id = $1 returning ${alerts.columns}`,
 )
-
-/** Newest first; `withClosed`: and those that are over. */
-export const listAlerts = (tx: Tx, withClosed: boolean, limit: number): Promise<Alert[]> =>
-  tx.query(LIST, [withClosed, limit])
 
 export interface Acknowledgement {
   readonly alertId: string

@@ -75,12 +75,6 @@ const FIND = statement<Approval>(
   'approval_find',
   `select ${approvals.columns} from approvals p where p.approval_id = $1`,
 )
-const LIST = statement<Approval>(
-  'approvals_list',
-  `select ${approvals.columns} from approvals p
-   where not $1 or p.outcome is null and p.expires_at > clock_timestamp() or p.outcome = 'APPROVED' and p.journal_id is null
-   order by p.requested_at desc, p.approval_id desc limit $2`,
-)
 /**
  * Stores the limit of the settings, by which postings are checked, as far as it is stricter than what is stored; for
  * processes with the operators' login. Only the owner's loosens it. On a database that takes no writes the stored one holds.
@@ -125,10 +119,6 @@ export async function storeApprovalLimitAsOwner(address: DatabaseAddress, config
 
 export const findApproval = async (tx: Tx, approvalId: string): Promise<Approval> =>
   (await tx.query(FIND, [approvalId]))[0] ?? fail('approval_not_found')
-
-/** Newest first; `open`: those that wait, for a second person or, once approved, to be posted. */
-export const listApprovals = (tx: Tx, open: boolean, limit: number): Promise<Approval[]> =>
-  tx.query(LIST, [open, limit])
 
 /**
  * Decides a request. Approving what was approved before returns it again, so that it can be posted; what was approved

@@ -25,11 +25,6 @@ const FIND_UNASSIGNED = statement<FoundCredit & { readonly originTenantId: strin
    where p.utr = coalesce((select a.utr from payments a where a.payment_id = $1), $2)
    order by p.status not in ('ASSIGNED', 'UNASSIGNED') desc`,
 )
-const LIST = statement<Payment>(
-  'payments_in_suspense',
-  `select ${payments.columns} from payments p where p.status = 'SUSPENSE'
-   order by p.created_at desc, p.payment_id desc limit $1`,
-)
 
 /** For operators: a credit of any tenant, by its id or by the bank's reference in its canonical form. */
 export const findCredit = async (tx: Tx, paymentId: string, utr: string): Promise<FoundCredit | undefined> =>
@@ -64,6 +59,3 @@ export async function findAssignment(tx: Tx, paymentId: string, utr: string): Pr
     }
   )
 }
-
-/** For operators: the credits in suspense of all tenants, newest first. */
-export const listSuspense = (tx: Tx, limit: number): Promise<Payment[]> => tx.query(LIST, [limit])

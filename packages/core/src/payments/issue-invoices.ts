@@ -59,8 +59,8 @@ const ASSIGN = statement(
 const LIST = statement<TaxDocument>(
   'tax_documents_list',
   `select ${taxDocuments.columns} from tax_documents d
-   where ($1::date is null or d.month = $1) and ($2::text is null or d.merchant_id = $2)
-     and ($3::date is null or d.issue_date >= $3 and d.issue_date < $3 + interval '1 month')
+   where d.issue_date >= $1::date and d.issue_date < $1::date + interval '1 month'
+     and ($2::text is null or d.merchant_id = $2)
    order by d.issue_date, d.number`,
 )
 const FIND = statement<TaxDocument>(
@@ -169,21 +169,15 @@ async function issue(
   return row
 }
 
-export interface DocumentsOf {
-  /** Of the fees of this month, `YYYY-MM`. */
-  readonly month?: string | undefined
-  /** Dated in this month: those that a return of it has. */
-  readonly datedIn?: string | undefined
+interface DocumentsOf {
+  /** Dated in this month, `YYYY-MM`: those that a return of it has. */
+  readonly datedIn: string
   readonly merchantId?: string | undefined
 }
 
-const firstOf = (month: string | undefined): string | null => (month === undefined ? null : `${month}-01`)
-
 /** In the order of their dates and numbers. */
-export const listTaxDocuments = (
-  tx: Tx,
-  { month, datedIn, merchantId }: DocumentsOf,
-): Promise<TaxDocument[]> => tx.query(LIST, [firstOf(month), merchantId ?? null, firstOf(datedIn)])
+export const listTaxDocuments = (tx: Tx, { datedIn, merchantId }: DocumentsOf): Promise<TaxDocument[]> =>
+  tx.query(LIST, [`${datedIn}-01`, merchantId ?? null])
 
 export const findTaxDocument = async (tx: Tx, number: string): Promise<TaxDocument | undefined> =>
   (await tx.query(FIND, [number]))[0]

@@ -17,19 +17,11 @@ import {
   unconfirmBatch,
 } from './match-lines.ts'
 import { findMovement } from './movements.ts'
-import { type LineStatus, type StatementLine, statementLines } from './statement-line.ts'
+import { type StatementLine, statementLines } from './statement-line.ts'
 
 const LOCK = statement<StatementLine>(
   'statement_line_lock',
   `select ${statementLines.columns} from statement_lines l where l.tenant_id = 'house' and l.line_id = $1 for no key update`,
-)
-const LIST = statement<StatementLine>(
-  'statement_lines_list',
-  `select ${statementLines.columns} from statement_lines l
-   where ($1::text is null or l.status = $1) and ($2::text is null or l.bank_account_id = $2)
-     and ($3::text is null or (l.booked_on, l.place, l.line_id) < (
-       select c.booked_on, c.place, c.line_id from statement_lines c where c.line_id = $3))
-   order by l.booked_on desc, l.place desc, l.line_id desc limit $4`,
 )
 const LEGS = statement<RowOf<typeof ledgerTransfers>>(
   'statement_line_legs',
@@ -44,20 +36,6 @@ const ASSIGN = statement(
   'statement_line_assign',
   `update statement_lines set owner = $2 where tenant_id = 'house' and line_id = $1`,
 )
-
-export interface LinesQuery {
-  readonly status?: LineStatus | undefined
-  readonly bankAccountId?: string | undefined
-  /** The last line of the page before. */
-  readonly after?: string | undefined
-  readonly limit: number
-}
-
-/** Newest first. */
-export const listLines = (
-  tx: Tx,
-  { status, bankAccountId, after, limit }: LinesQuery,
-): Promise<StatementLine[]> => tx.query(LIST, [status ?? null, bankAccountId ?? null, after ?? null, limit])
 
 interface Change {
   readonly lineId: string

@@ -1,10 +1,11 @@
-import { type Approval, approvalStatus } from '@svc/core/ledger/approvals'
+import { type Approval, approvalStatus, approvals } from '@svc/core/ledger/approvals'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { POSTING_KINDS, POSTING_TITLES } from '@svc/core/ledger/posting'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { HttpResponse } from '@svc/platform/db/idempotency-store'
 import { Type } from 'typebox'
+import { choiceFilter, type Resource } from '../http/resource.ts'
 
 const text = (description?: string) => Type.String(description === undefined ? {} : { description })
 const rupees = text('Rupees with two decimals, such as `2495.00`')
@@ -42,14 +43,19 @@ export const ApprovalRecord = Type.Object(
   { title: 'Approval', additionalProperties: false },
 )
 
+/** An approval with the name of its tenant, and the database’s time, by which it expires. */
+export interface ListedApproval extends Approval {
+  readonly tenantName: string | null
+  readonly now: Date
+}
+
 /** An approval as callers have it. */
 export function approvalToWire(
-  approval: Approval & { readonly tenantName?: string | null },
+  approval: Approval & Partial<Omit<ListedApproval, keyof Approval>>,
   timeZone: string,
-  now: Date,
 ) {
   const { approvalId, tenantId, kind, amountPaise, reference, request, reason, requestedBy } = approval
-  const { decidedAt, decidedBy, journalId, tenantName } = approval
+  const { decidedAt, decidedBy, journalId, now = new Date(), tenantName } = approval
   return {
     approvalId,
     tenantId,
@@ -70,9 +76,36 @@ export function approvalToWire(
   }
 }
 
+/** Postings that need a second person; operators alone read them (decision R10). */
+export const approval = {
+  titles: { operator: 'Approval' },
+  record: { schema: ApprovalRecord, toWire: approvalToWire },
+  from: {
+    columns: `${approvals.columns}, coalesce(m.name, r.name) as "tenantName", clock_timestamp() as now`,
+    table: 'approvals p',
+    alias: 'p',
+    joins:
+      'left join merchants m on m.merchant_id = p.tenant_id left join partners r on r.partner_id = p.tenant_id',
+  },
+  tenant: 'p.tenant_id',
+  keys: [{ sql: 'p.approval_id', type: 'text' }],
+  fields: {},
+  filters: {
+    status: {
+      schema: choiceFilter(['OPEN', 'ALL'], 'By default those that wait', 'OPEN'),
+      sql: (filters, status) =>
+        status === 'OPEN' &&
+        filters.add(
+          `(p.outcome is null and p.expires_at > clock_timestamp() or p.outcome = 'APPROVED' and p.journal_id is null)`,
+          true,
+        ),
+    },
+  },
+} satisfies Resource<ListedApproval>
+
 const waitingReply = ({ approval }: WaitingApproval, timeZone: string): HttpResponse => ({
   status: 202,
-  body: JSON.stringify(approvalToWire(approval, timeZone, approval.requestedAt)),
+  body: JSON.stringify(approvalToWire({ ...approval, now: approval.requestedAt }, timeZone)),
 })
 
 /** The response to a command: what `reply` makes of its decision, or 202 with the approval that waits. */

@@ -1,36 +1,54 @@
+import { failField } from '@svc/contract/fail-fields'
 import { type CoinConfig, CoinConfigRecord, coinConfigs, toWire } from '@svc/core/coins/coin-config'
-import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
-import { Instant, readInstant } from '../http/fields.ts'
 import { query, succeed } from '../http/operation.ts'
-import { PAGE_IN_BODY, PageOf, page, readPage } from '../http/page.ts'
+import { PAGE_IN_BODY, PageOf } from '../http/page.ts'
+import {
+  choiceFilter,
+  exactFilter,
+  filterSchemas,
+  instantFilter,
+  type Resource,
+  readRows,
+} from '../http/resource.ts'
 
-const exact = Type.Optional(Type.String({ minLength: 1, maxLength: 64 }))
-
-const SearchRequest = Type.Object(
-  {
-    status: Type.Optional(Type.Enum(['ACTIVE', 'INACTIVE'])),
-    configuration: Type.Optional(Type.Enum(['DEFAULT', 'CUSTOM'])),
-    event: exact,
-    companyId: Type.Optional(Type.String({ minLength: 1 })),
-    validAt: Type.Optional(Instant('Valid at this instant')),
-    ...PAGE_IN_BODY,
+/** Coin configurations, as every reader sees and finds them. */
+export const coinConfig = {
+  titles: { tenant: 'CoinConfig', operator: 'CoinConfigRow' },
+  record: { schema: CoinConfigRecord, toWire },
+  from: { columns: coinConfigs.columns, table: 'coin_configs c', alias: 'c' },
+  tenant: 'c.partner_id',
+  keys: [{ sql: 'c.coin_config_id', type: 'text' }],
+  tenantKeys: [
+    { sql: 'c.created_at', type: 'timestamptz' },
+    { sql: 'c.coin_config_id', type: 'text' },
+  ],
+  fields: {
+    partnerId: { schema: Type.String(), of: ({ partnerId }) => partnerId, operatorOnly: true },
   },
-  { additionalProperties: false },
-)
-
-const SEARCH = statement<CoinConfig>(
-  'coin_configs_search',
-  `select ${coinConfigs.columns} from coin_configs c
-   where c.partner_id = $1
-     and ($2::text is null or c.status = $2)
-     and ($3::text is null or c.configuration = $3)
-     and ($4::text is null or c.event = $4)
-     and ($5::text is null or c.company_id = $5)
-     and ($6::timestamptz is null or (c.valid_from <= $6 and (c.valid_to is null or c.valid_to > $6)))
-     and ($7::timestamptz is null or (c.created_at, c.coin_config_id) < ($7, $8::text))
-   order by c.created_at desc, c.coin_config_id desc limit $9`,
-)
+  filters: {
+    q: { schema: exactFilter('Id'), sql: 'c.coin_config_id = ?', operatorOnly: true },
+    partnerId: { schema: exactFilter('Of this partner'), sql: 'c.partner_id = ?', operatorOnly: true },
+    companyId: {
+      schema: Type.Optional(Type.String({ minLength: 1, description: 'Of this company' })),
+      // The indexes of configurations begin with the partner.
+      sql: 'c.company_id = ? and c.partner_id = (select partner_id from companies where company_id = ?)',
+    },
+    event: {
+      schema: exactFilter('Of this event'),
+      sql(filters, event, { partnerId, companyId }, { tenantId }) {
+        if ((partnerId ?? companyId ?? tenantId) === undefined)
+          failField('event', 'not_allowed', 'can only be sent together with partnerId or companyId', 'query')
+        filters.add('c.event = ?', event)
+      },
+    },
+    status: { schema: choiceFilter(['ACTIVE', 'INACTIVE']), sql: 'c.status = ?' },
+    configuration: { schema: choiceFilter(['DEFAULT', 'CUSTOM']), sql: 'c.configuration = ?' },
+    validAt: instantFilter('validAt', 'Valid at this instant', (filters, at) =>
+      filters.add('c.valid_from <= ? and (c.valid_to is null or c.valid_to > ?)', at),
+    ),
+  },
+} satisfies Resource<CoinConfig>
 
 /** Ours (decision K3): the partner's configurations, newest first. */
 export const searchCoinConfigs = query({
@@ -45,30 +63,21 @@ export const searchCoinConfigs = query({
   auth: 'partner',
   scope: 'coins:read',
   envelope: 'response_code',
-  body: SearchRequest,
+  body: Type.Object(
+    { ...filterSchemas(coinConfig, 'tenant'), ...PAGE_IN_BODY },
+    { additionalProperties: false },
+  ),
   result: PageOf(CoinConfigRecord),
   errors: [],
 
   mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
-    return async ({ caller: { tenantId }, body }) => {
-      const { status, configuration, event, companyId, validAt } = body
-      const { limit, after } = readPage(body)
-      const instant = readInstant('validAt', validAt)
-      const rows = await database.read([tenantId], (tx) =>
-        tx.query(SEARCH, [
-          tenantId,
-          status,
-          configuration,
-          event,
-          companyId,
-          instant,
-          after?.at,
-          after?.id,
-          limit + 1,
-        ]),
+    return async ({ caller: { tenantId }, body: { limit, ...wanted } }) => {
+      const scope = { reader: 'tenant', tenantId } as const
+      const { data, ...more } = await database.read([tenantId], (tx) =>
+        readRows<CoinConfig>(tx, coinConfig, scope, { ...wanted, limit }),
       )
-      const positionOf = (config: CoinConfig) => ({ at: config.createdAt, id: config.coinConfigId })
-      return { body: succeed(page(rows, limit, positionOf, (config) => toWire(config, timeZone))) }
+      const configs = data.map((config) => toWire(config, timeZone))
+      return { body: succeed({ recordsCount: data.length, data: configs, next: more.next }) }
     }
   },
 })

@@ -63,7 +63,7 @@ export interface ListPlan {
 }
 
 export interface PageRequest {
-  readonly limit?: string | undefined
+  readonly limit?: string | number | undefined
   readonly after?: string | undefined
   /** Leaves out how long the list is, for those who read all of it. */
   readonly uncounted?: boolean

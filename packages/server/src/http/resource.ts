@@ -21,7 +21,7 @@ export interface Field<R> {
 
 type Given = Readonly<Record<string, unknown>>
 
-/** A filter of a list: its schema in the query, and its condition, where `?` stands for the value. */
+/** A filter of a list: its schema in the query, with a default or none, and its condition, where `?` stands for the value. */
 export interface Filter {
   readonly schema: TSchema
   readonly sql: string | ((filters: Filters, value: string, given: Given, scope: Scope) => void)
@@ -33,11 +33,12 @@ export const idFilter = (description: string) => exactFilter(description, 100)
 /** The schema of a filter by a text. */
 export const exactFilter = (description: string, maxLength = 64) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description }))
-/** The schema of a filter by one of some values. */
-export const choiceFilter = (values: readonly string[], description = 'Only these') =>
-  Type.Optional(Type.Enum([...values], { description }))
+/** The schema of a filter by one of some values, and which one lists have by default. */
+export const choiceFilter = (values: readonly string[], description = 'Only these', value?: string) =>
+  Type.Optional(Type.Enum([...values], { description, ...(value !== undefined && { default: value }) }))
 
-const sinceFilter = (
+/** A filter by an instant: what it adds to the conditions. */
+export const instantFilter = (
   name: string,
   description: string,
   add: (filters: Filters, at: Date) => void,
@@ -48,10 +49,10 @@ const sinceFilter = (
 
 /** Filters by the instant of creation, to the millisecond; the order of ids serves them. */
 export const createdFilters = (prefix: IdPrefix, idColumn: string, atColumn: string) => ({
-  createdFrom: sinceFilter('createdFrom', 'Created at this instant or later', (filters, at) =>
+  createdFrom: instantFilter('createdFrom', 'Created at this instant or later', (filters, at) =>
     filters.createdExactly(idColumn, prefix, atColumn, at),
   ),
-  createdTo: sinceFilter('createdTo', 'Created before this instant', (filters, at) =>
+  createdTo: instantFilter('createdTo', 'Created before this instant', (filters, at) =>
     filters.createdExactly(idColumn, prefix, atColumn, undefined, at),
   ),
 })
@@ -73,8 +74,10 @@ export interface Resource<R> {
   readonly operatorFrom?: { readonly columns: string; readonly joins: string }
   /** The column that names the tenant: in every condition of a tenant. */
   readonly tenant: string
-  /** The columns of order, unique in the end, newest first. */
+  /** The columns of order, unique in the end. */
   readonly keys: readonly Key[]
+  /** The order of lists by default, instead of `-created`, newest first. */
+  readonly usualSort?: string
   /** The order within one tenant, where an index has another; ends with the same column. */
   readonly tenantKeys?: readonly Key[]
   /** Other orders that operators may ask for, ascending, by name. */
@@ -152,12 +155,18 @@ const isOfOneTenant = <R>({ filters, tenant }: Resource<R>, { tenantId }: Scope,
   Object.entries(filters).some(([name, { sql }]) => sql === `${tenant} = ?` && given[name] !== undefined)
 
 function keysOf<R>(noun: Resource<R>, scope: Scope, given: Given): readonly Key[] {
-  const sorted = noun.sorts?.[given['sort'] as string]
+  const sorted = noun.sorts?.[(given['sort'] ?? noun.usualSort) as string]
   return sorted ?? (isOfOneTenant(noun, scope, given) && noun.tenantKeys ? noun.tenantKeys : noun.keys)
 }
 
+/** The orders of a noun’s lists, the usual one first. */
+export function sortsOf<R>({ sorts = {}, usualSort = '-created' }: Resource<R>): string[] {
+  const names = usualSort in sorts ? [] : ['-created', 'created']
+  return [...new Set([usualSort, ...names, ...Object.keys(sorts)])]
+}
+
 type Wanted = Given & {
-  readonly limit?: string
+  readonly limit?: string | number | undefined
   readonly after?: string
   readonly uncounted?: boolean
 }
@@ -170,7 +179,7 @@ export const readRows = <R extends object>(tx: Tx, noun: Resource<R>, scope: Sco
       ...fromOf(noun, scope.reader),
       filters: filtersOf(noun, scope, wanted),
       keys: keysOf(noun, scope, wanted),
-      descending: (wanted['sort'] ?? '-created') === '-created',
+      descending: (wanted['sort'] ?? sortsOf(noun)[0]) === '-created',
     },
     { ...wanted, uncounted: wanted.uncounted ?? scope.reader === 'tenant' },
     (row: R) => row,
@@ -210,10 +219,8 @@ const readerOf = ({ auth }: Access): Reader => (auth === 'operator' ? 'operator'
 const scopeOf = (reader: Reader, tenantId: string): Scope =>
   reader === 'operator' ? { reader } : { reader, tenantId }
 
-const sortOf = <R>({ sorts = {} }: Resource<R>) => ({
-  sort: Type.Optional(
-    Type.Enum(['-created', 'created', ...Object.keys(sorts)], { description: '`-created` by default' }),
-  ),
+const sortOf = <R>(noun: Resource<R>) => ({
+  sort: Type.Optional(Type.Enum(sortsOf(noun), { description: `\`${sortsOf(noun)[0]}\` by default` })),
   // A name of 100 characters may be part of it.
   after: Type.Optional(Type.String({ maxLength: 800, description: 'The `next` of the previous page' })),
 })
@@ -228,6 +235,11 @@ const Total = Type.Object(
 )
 
 type Params = Readonly<Record<string, string>>
+type Mask = (record: never) => object
+interface Asked {
+  readonly caller: Caller
+  readonly params: unknown
+}
 
 /** A list within another record: its failure where the record is missing. */
 interface Within {
@@ -235,12 +247,14 @@ interface Within {
   readonly within?: (tx: Tx, scope: Scope, params: Params) => Promise<void>
   /** Of operators: whether the caller may find people by a part of what is masked. */
   readonly reveals?: (caller: Caller) => boolean
+  /** How records look to the caller, where they name people outside of fields that are marked. */
+  readonly maskFor?: (services: Services, input: Asked) => Mask | Promise<Mask>
 }
 
 /** The list of a noun: of the caller's own records, or of all tenants' for operators; parts of its path are filters. */
 export function listOf<R extends object>(
   noun: Resource<R>,
-  { within, reveals, errors = [], ...face }: Face & Within,
+  { within, reveals, maskFor, errors = [], ...face }: Face & Within,
 ): Operation<Services> {
   const reader = readerOf(face)
   const wire = toRecord(noun, reader)
@@ -250,6 +264,10 @@ export function listOf<R extends object>(
     { data: Type.Array(item), next: Type.Optional(Type.String()), total: Total },
     { additionalProperties: false },
   )
+  const filters = seenBy(noun.filters, reader)
+  const defaults = Object.fromEntries(
+    filters.flatMap(([name, { schema }]) => ('default' in schema ? [[name, schema.default]] : [])),
+  )
   const inPath = new Set(Object.keys((face.params as TObject | undefined)?.properties ?? {}))
   return query({
     ...face,
@@ -258,23 +276,30 @@ export function listOf<R extends object>(
       {
         ...PAGE_IN_QUERY,
         ...(reader === 'operator' && sortOf(noun)),
-        ...schemasOf(seenBy(noun.filters, reader).filter(([name]) => !inPath.has(name))),
+        ...schemasOf(filters.filter(([name]) => !inPath.has(name))),
       },
       { additionalProperties: false },
     ),
     result: reader === 'operator' ? counted : PageOf(item),
     errors,
-    mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-      return async ({ caller, params, query: wanted }) => {
+    mount(services) {
+      const { config, database } = services
+      return async (input) => {
+        const { caller, params, query: wanted } = input
         const { tenantId } = caller
         const scope = { ...scopeOf(reader, tenantId), ...(reveals && { reveals: reveals(caller) }) }
         const read = async (tx: Tx) => {
           await within?.(tx, scope, params as Params)
-          return readRows(tx, noun, scope, { ...(wanted as Wanted), ...(params as Params) })
+          return readRows(tx, noun, scope, { ...defaults, ...(wanted as Wanted), ...(params as Params) })
         }
         const { data, next, total } =
           reader === 'operator' ? await database.report(read) : await database.read([tenantId], read)
-        const page = { data: data.map((row) => wire(row, timeZone)), ...(next !== undefined && { next }) }
+        const mask = await maskFor?.(services, input)
+        const records = data.map((row) => {
+          const record = wire(row, config.BUSINESS_TIME_ZONE)
+          return mask ? mask(record as never) : record
+        })
+        const page = { data: records, ...(next !== undefined && { next }) }
         return {
           body: success(reader === 'operator' ? { ...page, total } : { recordsCount: data.length, ...page }),
         }

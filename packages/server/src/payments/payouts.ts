@@ -13,11 +13,9 @@ import {
 } from '@svc/core/payments/payout'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { rfc3339 } from '@svc/kernel/time'
-import { statement } from '@svc/platform/db/statement'
+import type { Tx } from '@svc/platform/db/database'
 import { Type } from 'typebox'
 import { readDay } from '../http/fields.ts'
-import { query, succeed } from '../http/operation.ts'
-import { PageOf, PageQuery, page, readPage } from '../http/page.ts'
 import {
   choiceFilter,
   createdFilters,
@@ -27,6 +25,7 @@ import {
   listOf,
   merchantNameOf,
   type Resource,
+  type Scope,
   showOf,
 } from '../http/resource.ts'
 
@@ -138,18 +137,36 @@ export const getPayout = showOf<ListedPayout>(payout, {
   notFound: () => fail('payout_not_found'),
 })
 
-const LINES = statement<PayoutLine>(
-  'payout_lines_of_payout',
-  `select ${payoutLines.columns} from payout_lines l
-   where l.merchant_id = $1 and l.payout_id = $2
-     and ($3::timestamptz is null or (l.occurred_at, l.object_id) > ($3, $4::text))
-   order by l.occurred_at, l.object_id limit $5`,
-)
+/** What a payout is made of, as every reader sees it. */
+export const payoutLine = {
+  titles: { tenant: 'PayoutLine', operator: 'PayoutLine' },
+  record: { schema: PayoutLineRecord, toWire: payoutLineToWire },
+  from: { columns: payoutLines.columns, table: 'payout_lines l', alias: 'l' },
+  tenant: 'l.merchant_id',
+  keys: [
+    { sql: 'l.occurred_at', type: 'timestamptz' },
+    { sql: 'l.object_id', type: 'text' },
+    { sql: 'l.kind', type: 'text' },
+  ],
+  usualSort: 'created',
+  fields: {},
+  filters: {
+    payoutId: {
+      schema: idFilter('Of this payout'),
+      // The index begins with the merchant.
+      sql: 'l.payout_id = ? and l.merchant_id = (select y.merchant_id from payouts y where y.payout_id = ?)',
+    },
+  },
+} satisfies Resource<PayoutLine>
+
+/** Fails where the reader has no such payout. */
+export async function requirePayout(tx: Tx, scope: Scope, { payoutId = '' }: { payoutId?: string }) {
+  if (!(await findRow<ListedPayout>(tx, payout, scope, payoutId))) fail('payout_not_found')
+}
 
 /** Not in the specification (decision Q15). */
-export const listPayoutLines = query({
+export const listPayoutLines = listOf<PayoutLine>(payoutLine, {
   id: 'listPayoutLines',
-  method: 'GET',
   path: `${PATH}/:payoutId/lines`,
   tag: TAG,
   summary: 'List payments and refunds of a payout',
@@ -159,23 +176,6 @@ export const listPayoutLines = query({
   scope: 'payouts:read',
   envelope: 'response_code',
   params: PayoutParams,
-  query: PageQuery,
-  result: PageOf(PayoutLineRecord),
   errors: ['payout_not_found'],
-  mount({ database, config }) {
-    return async ({ caller: { tenantId }, params: { payoutId }, query }) => {
-      const { limit, after } = readPage(query)
-      const scope = { reader: 'tenant', tenantId } as const
-      const rows = await database.read([tenantId], async (tx) => {
-        if (!(await findRow<ListedPayout>(tx, payout, scope, payoutId))) fail('payout_not_found')
-        return tx.query(LINES, [tenantId, payoutId, after?.at, after?.id, limit + 1])
-      })
-      const positionOf = (line: PayoutLine) => ({ at: line.occurredAt, id: line.objectId })
-      return {
-        body: succeed(
-          page(rows, limit, positionOf, (line) => payoutLineToWire(line, config.BUSINESS_TIME_ZONE)),
-        ),
-      }
-    }
-  },
+  within: requirePayout,
 })

@@ -32,7 +32,7 @@ const Params = Type.Object({ documentId: Type.String({ description: 'The id of t
 export type ListedTaxDocument = TaxDocument & { readonly merchantName: string }
 
 /** Reads a month in the field of this name; 400 when it is none. */
-export const readMonth = (name: string, month: string, where: 'body' | 'query' = 'body'): string =>
+export const readMonth = (month: string, name = 'month', where: 'body' | 'query' = 'body'): string =>
   isDay(`${month}-01`) ? month : failField(name, 'format', 'must be a month, such as 2026-04', where)
 
 /** Invoices of fees and credit notes, as every reader sees and finds them. */
@@ -58,7 +58,7 @@ export const taxDocument = {
     },
     period: {
       schema: exactFilter('Of fees of this month, `YYYY-MM`', 7),
-      sql: (filters, month) => filters.add('d.month = ?::date', `${readMonth('period', month, 'query')}-01`),
+      sql: (filters, month) => filters.add('d.month = ?::date', `${readMonth(month, 'period', 'query')}-01`),
     },
   },
 } satisfies Resource<ListedTaxDocument>

@@ -2,10 +2,8 @@ import { fail } from '@svc/contract/errors'
 import { type Attempt, webhookAttempts } from '@svc/core/webhooks/attempt'
 import { EndpointParams, findEndpoint } from '@svc/core/webhooks/endpoint'
 import { rfc3339 } from '@svc/kernel/time'
-import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
-import { query, succeed } from '../http/operation.ts'
-import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
+import { choiceFilter, idFilter, listOf, type Resource } from '../http/resource.ts'
 
 export const AttemptResponse = Type.Object(
   {
@@ -25,18 +23,6 @@ export const AttemptResponse = Type.Object(
   { title: 'WebhookAttempt', additionalProperties: false },
 )
 
-const pageOf = (name: string, filter: string) =>
-  statement<Attempt>(
-    name,
-    `select ${webhookAttempts.columns} from webhook_attempts a
-     where a.tenant_id = $1 and a.endpoint_id = $2 and ${filter}
-       and ($4::timestamptz is null or (a.started_at, a.attempt_id) < ($4, $5::text))
-     order by a.started_at desc, a.attempt_id desc limit $6`,
-  )
-// One statement each: with a plan for both the attempts with one event would be looked for among all of the endpoint.
-const ATTEMPTS = pageOf('webhook_attempts_list', '$3::text is null')
-const ATTEMPTS_OF_EVENT = pageOf('webhook_attempts_of_event', 'a.event_id = $3')
-
 export const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status < 300
 
 export const attemptToWire = (row: Attempt, timeZone: string) => ({
@@ -54,10 +40,36 @@ export const attemptToWire = (row: Attempt, timeZone: string) => ({
   nextOn: row.nextAt === null ? undefined : rfc3339(row.nextAt, timeZone),
 })
 
-/** What was sent to an endpoint and its responses, newest first. */
-export const listAttempts = query({
+/** Attempts to deliver events to an endpoint, as every reader sees and finds them. */
+export const webhookAttempt = {
+  titles: { tenant: 'WebhookAttempt', operator: 'WebhookAttempt' },
+  record: { schema: AttemptResponse, toWire: attemptToWire },
+  from: { columns: webhookAttempts.columns, table: 'webhook_attempts a', alias: 'a' },
+  tenant: 'a.tenant_id',
+  keys: [
+    { sql: 'a.started_at', type: 'timestamptz' },
+    { sql: 'a.attempt_id', type: 'text' },
+  ],
+  fields: {},
+  filters: {
+    endpointId: {
+      schema: idFilter('To this endpoint'),
+      // The index begins with the tenant.
+      sql: 'a.endpoint_id = ? and a.tenant_id = (select e.tenant_id from webhook_endpoints e where e.endpoint_id = ?)',
+    },
+    eventId: {
+      schema: Type.Optional(Type.String({ description: 'Only attempts with this event' })),
+      sql: 'a.event_id = ?',
+    },
+    outcome: {
+      schema: choiceFilter(['failure'], 'Only attempts that the endpoint did not take'),
+      sql: (filters) => filters.add('(a.status is null or a.status not between 200 and 299)', true),
+    },
+  },
+} satisfies Resource<Attempt>
+
+export const listAttempts = listOf<Attempt>(webhookAttempt, {
   id: 'listWebhookAttempts',
-  method: 'GET',
   path: '/api/v0/webhook-endpoints/:endpointId/attempts',
   tag: 'Webhooks',
   summary: 'List delivery attempts',
@@ -66,29 +78,8 @@ export const listAttempts = query({
   scope: 'webhooks:read',
   envelope: 'response_code',
   params: EndpointParams,
-  query: Type.Object(
-    {
-      eventId: Type.Optional(Type.String({ description: 'Only attempts with this event' })),
-      ...PAGE_IN_QUERY,
-    },
-    { additionalProperties: false },
-  ),
-  result: PageOf(AttemptResponse),
   errors: ['webhook_endpoint_not_found'],
-
-  mount({ database, config }) {
-    return async ({ caller: { tenantId }, params: { endpointId }, query }) => {
-      const { eventId } = query
-      const { limit, after } = readPage(query)
-      const rows = await database.read([tenantId], async (tx) => {
-        if (!(await findEndpoint(tx, tenantId, endpointId))) fail('webhook_endpoint_not_found')
-        const statement = eventId === undefined ? ATTEMPTS : ATTEMPTS_OF_EVENT
-        return tx.query(statement, [tenantId, endpointId, eventId, after?.at, after?.id, limit + 1])
-      })
-      const positionOf = (row: Attempt) => ({ at: row.startedAt, id: row.attemptId })
-      return {
-        body: succeed(page(rows, limit, positionOf, (row) => attemptToWire(row, config.BUSINESS_TIME_ZONE))),
-      }
-    }
+  async within(tx, { tenantId = '' }, { endpointId = '' }) {
+    if (!(await findEndpoint(tx, tenantId, endpointId))) fail('webhook_endpoint_not_found')
   },
 })
