@@ -44,15 +44,7 @@ export const OF_OTHERS: Exceptions = {
   'console.approvePayout': { why: 'of those that the bank paid', codes: ['utr_conflict'] },
   'console.approvePosting': {
     why: 'orders of cards never wait, and a payout is approved as one',
-    codes: [
-      'company_not_found',
-      'load_over_limit',
-      'moved',
-      'order_reference_in_use',
-      'payout_same_person',
-      'user_erased',
-      'user_not_found',
-    ],
+    codes: ['company_not_found', 'moved', 'order_reference_in_use', 'payout_same_person', 'user_not_found'],
   },
   'console.cancelPayout': {
     why: 'of approvals, and of those that the bank paid',

@@ -137,6 +137,8 @@ test('commands that move money or change who may act do so in an operator’s na
   expect(inNameOfAccount.sort()).toEqual([
     'administrator.ts',
     'alert-commands.ts',
+    // What a partner sets itself, and that moves nothing.
+    'card-account-update.ts',
     'card-commands.ts',
     // By the login that owns the databases of the cells.
     'cell-commands.ts',
@@ -145,6 +147,8 @@ test('commands that move money or change who may act do so in an operator’s na
     'money-actor.ts',
     'move-command.ts',
     'signed-in-operator.ts',
+    // As a partner's own.
+    'spend-rule-commands.ts',
     // Of a dry run, which records nothing.
     'statement-import.ts',
     'webhook-commands.ts',

@@ -1,5 +1,3 @@
-import { type Paise, readAmount } from '@svc/kernel/money'
-import { valueIn } from '@svc/kernel/reading'
 import { bad, type Setting } from './setting.ts'
 
 /** Account types whose cards are loaded again; a gift card is loaded once (decision C26). */
@@ -12,23 +10,21 @@ export const RELOADABLE_TYPES = [
 ] as const
 export type ReloadableType = (typeof RELOADABLE_TYPES)[number]
 
-/** What a card of one account type is loaded with at most, and how much it holds. */
+/** What a card of one account type is loaded with at most, and how much it holds; whole rupees, as other settings. */
 export interface LoadLimits {
-  readonly loadPaise: Paise
-  readonly dayPaise: Paise
-  readonly monthPaise: Paise
-  readonly balancePaise: Paise
+  readonly load: number
+  readonly day: number
+  readonly month: number
+  readonly balance: number
 }
 export type LimitsByType = Readonly<Record<ReloadableType, LoadLimits>>
 
 const FORM = 'must look like default=10000/10000/10000/10000,MEAL=2000/2000/5000/10000'
 
 function readLimits(text: string): LoadLimits {
-  const [loadPaise, dayPaise, monthPaise, balancePaise, ...more] = text
-    .split('/')
-    .map((rupees) => valueIn(readAmount(rupees)))
-  if (!loadPaise || !dayPaise || !monthPaise || !balancePaise || more.length > 0) return bad(FORM)
-  return { loadPaise, dayPaise, monthPaise, balancePaise }
+  const limits = text.split('/').map((rupees) => (/^[1-9]\d{0,6}$/.test(rupees) ? Number(rupees) : bad(FORM)))
+  const [load = 0, day = 0, month = 0, balance = 0] = limits
+  return limits.length === 4 ? { load, day, month, balance } : bad(FORM)
 }
 
 export const loadLimits: Setting<LimitsByType> = {

@@ -148,12 +148,14 @@ const moving = ({ name, kind, approvalKind, failures, check }: Rules) =>
 const loadedOf = ({ loaded }: State, svcCardId: string): LoadedBefore =>
   loaded.get(svcCardId) ?? { dayPaise: 0n, monthPaise: 0n }
 
+const fundsOf = ({ balances }: State, { card }: CardView): bigint =>
+  balances.get(accountId('card_funding', card.cardAccountId)) ?? 0n
+
 function moved(kind: LoadKind, state: State, view: CardView, command: Prepared, now: Date): Loading {
   const { partnerId, svcCardId, amountPaise, referenceNumber, reason, requestHash, ids, timeZone } = command
   const { cardAccountId } = view.card
-  const before = state.balances.get(accountId('card_funding', cardAccountId)) ?? 0n
+  const before = fundsOf(state, view)
   const change = signedPaise(kind, amountPaise)
-  if (before < change) fail('insufficient_funds')
   const load: CardLoad = {
     partnerId,
     loadId: loadIdOf(ids.transfer),
@@ -240,11 +242,14 @@ export const loadCard = moving({
     'insufficient_funds',
     'load_reference_in_use',
   ],
-  check(state, { account: { accountType }, card, isUserErased, balancePaise }, { amountPaise, terms }) {
+  check(state, view, { amountPaise, terms }) {
+    const { account, card, isUserErased, balancePaise } = view
+    const { accountType } = account
     if (!isReloadable(accountType)) return fail('card_not_reloadable')
     if (isUserErased) fail('user_erased')
     const loaded = { ...loadedOf(state, card.svcCardId), balancePaise }
     requireWithinLimits(terms.byType[accountType], loaded, amountPaise)
+    if (fundsOf(state, view) < amountPaise) fail('insufficient_funds')
   },
 })
 

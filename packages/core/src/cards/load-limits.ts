@@ -1,20 +1,42 @@
 import type { Config } from '@svc/contract/config'
 import { fail } from '@svc/contract/errors'
-import type { LimitsByType, LoadLimits, ReloadableType } from '@svc/contract/load-limits'
+import {
+  type LoadLimits as LimitsOfSettings,
+  RELOADABLE_TYPES,
+  type ReloadableType,
+} from '@svc/contract/load-limits'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import { ACCOUNT_TYPES, type AccountType } from './card-account.ts'
+
+/** What a card of one account type is loaded with at most, and how much it holds. */
+interface LoadLimits {
+  readonly loadPaise: Paise
+  readonly dayPaise: Paise
+  readonly monthPaise: Paise
+  readonly balancePaise: Paise
+}
 
 /** What the settings say of loads: of gift cards (decision C7), and of cards that are loaded again (decision C26). */
 export interface LoadTerms {
   readonly giftPaise: Paise
-  readonly byType: LimitsByType
+  readonly byType: Readonly<Record<ReloadableType, LoadLimits>>
 }
+
+const inPaise = (rupees: number): Paise => paise(BigInt(rupees) * 100n)
+const limitsOf = ({ load, day, month, balance }: LimitsOfSettings): LoadLimits => ({
+  loadPaise: inPaise(load),
+  dayPaise: inPaise(day),
+  monthPaise: inPaise(month),
+  balancePaise: inPaise(balance),
+})
 
 export const loadTermsOf = (
   config: Pick<Config, 'CARD_LOAD_MAX_RUPEES' | 'CARD_LOAD_LIMITS'>,
 ): LoadTerms => ({
-  giftPaise: paise(BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n),
-  byType: config.CARD_LOAD_LIMITS,
+  giftPaise: inPaise(config.CARD_LOAD_MAX_RUPEES),
+  byType: Object.fromEntries(
+    RELOADABLE_TYPES.map((type) => [type, limitsOf(config.CARD_LOAD_LIMITS[type])]),
+  ) as LoadTerms['byType'],
 })
 
 /** Of an account type whose cards are loaded again. */
