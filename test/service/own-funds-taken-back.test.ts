@@ -203,6 +203,10 @@ test('above the limit a second person approves that a movement is taken back, an
   expect((await ravi.post(`/approvals/${waiting.approvalId}/approve`, {})).status).toBe(200)
   expect(await ok(undo(reference))).toMatchObject({ kind: 'CAPITAL', reference, isRepeat: true })
   expect(await accounts()).not.toEqual(before)
+  const again = await ok(enter(capital, reference))
+  expect(again).toMatchObject({ kind: 'owner_paid', status: 'PENDING', reference })
+  expect((await ravi.post(`/approvals/${again.approvalId}/approve`, {})).status).toBe(200)
+  expect(await accounts()).toEqual(before)
   const forged = `with j as (
       insert into svc.journals (tenant_id, journal_id, kind, effective_date, reverses, legs, at)
       select 'house', 'jrn_forged', 'own_funds_taken_back', current_date, m.journal_id, 1, clock_timestamp()
