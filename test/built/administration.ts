@@ -42,6 +42,7 @@ export const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'admin books pay gst': 'own-funds.test.ts',
   'admin books pay owner': 'own-funds.test.ts',
   'admin books pay escrow': 'own-funds.test.ts',
+  'admin books undo': 'own-funds-taken-back.test.ts',
   'admin books year-end': 'year-end.test.ts',
   'admin tax tds': 'tax-deducted.test.ts',
   'admin tax tds-refund': 'tax-deducted.test.ts',

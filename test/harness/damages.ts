@@ -47,6 +47,7 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['statement_postings', `delete from journals where kind = 'statement_resolved'`],
   ['own_funds', 'update own_funds_movements set own_funds_paise = own_funds_paise + 1'],
   ['own_funds', 'update own_funds_movements set moved_on = moved_on - 1'],
+  ['own_funds', 'update own_funds_movements set reversed_by = journal_id'],
   ['own_funds', `delete from ledger_transfers where kind = 'sweep_shared' and tenant_id = 'house'`],
   ['year_ends', 'update year_ends set profit_paise = profit_paise + 1'],
   ['year_ends', `delete from ledger_transfers where kind = 'year_end_shared' and tenant_id = 'house'`],

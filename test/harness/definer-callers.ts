@@ -25,6 +25,8 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   require_operator: [],
   require_credit_note: [],
   require_own_funds_movement: [],
+  require_own_funds_taken_back: [],
+  take_back_own_funds: [],
   require_payout_of_period: [],
   require_year_end: [],
   require_tds_certificate: [],

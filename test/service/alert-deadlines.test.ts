@@ -2,6 +2,7 @@ import { storedConditions } from '@svc/console-api/alerts/conditions'
 import { monthBefore } from '@svc/console-api/issue-invoices'
 import { accrueDueFees } from '@svc/core/payments/accrue-fees'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
+import { takeBackOwnFunds } from '@svc/core/payments/own-funds/take-back-own-funds'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -85,7 +86,7 @@ test('a month without its invoices and one that is not closed open alerts from t
   expect((await kinds(10)).sort()).toEqual(['close_late', 'invoice_missing'])
 })
 
-test('GST of the month before that is not paid opens an alert from its day on, until it is paid', async () => {
+test('GST of the month before that is not paid opens an alert from its day on, until it is paid, and again once that was taken back', async () => {
   const today = calendarDay(new Date(), 'Asia/Kolkata')
   const month = monthBefore(today)
   const of = await newBilled(service, '29')
@@ -105,8 +106,10 @@ test('GST of the month before that is not paid opens an alert from its day on, u
     cashPaise: invoice![`${name}Paise`],
     creditPaise: paise(0n),
   }))
-  await operatorsOf(service.app.services.commands)
-    .open(moveOwnFunds)
-    .run({ kind: 'GST', month, taxes, reference: 'CPIN26110001', reason: 'return' })
+  const { open } = operatorsOf(service.app.services.commands)
+  const paid = { reference: 'CPIN26110001', reason: 'return' }
+  await open(moveOwnFunds).run({ kind: 'GST', month, taxes, ...paid })
   expect(await at(18)).toBeUndefined()
+  await open(takeBackOwnFunds).run(paid)
+  expect(await at(18)).toBe('warning')
 })

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { readStatement } from '@svc/core/bank-files/statement-file'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { changePayout } from '@svc/core/payments/change-payout'
+import { STATEMENT_CLOSING_CHECKS } from '@svc/core/statements/closing-checks'
 import { importStatement, matchOpenLines } from '@svc/core/statements/import-statement'
 import { readProof } from '@svc/core/statements/proof'
 import { listProofs, proveDueDays } from '@svc/core/statements/stored-proofs'
@@ -25,6 +26,7 @@ import { brokenIn, newShop, notifyRefund, shopWith } from '../harness/refunds.ts
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
 const ZONE = 'Asia/Kolkata'
+const PROOF = STATEMENT_CLOSING_CHECKS.find(({ item }) => item === 'proof')!
 const dayAt = (ahead: number) => calendarDay(new Date(Date.now() + ahead * 86_400_000), ZONE)
 
 let service: TestService
@@ -390,32 +392,40 @@ test.each([
      update ledger_accounts a set balance = balance + 100 from t where a.account_id = t.credit_account_id`,
   ],
   ['a balance', `update ledger_accounts set balance = balance - 100 where account_id = 'bank:house'`],
-])('one rupee taken from %s is in the proof', async (_what, change) => {
-  const before = await proofOf()
-  const saved = await asSuperuser(service.db.database, async (db) => ({
-    lines: (await db.query('select * from statement_lines')).rows,
-    statements: (await db.query('select * from bank_statements')).rows,
-  }))
-  await tampered('create table kept_transfers as select * from ledger_transfers')
-  await tampered('create table kept_accounts as select account_id, balance from ledger_accounts')
-  try {
-    await tampered(change)
-    const { code, out } = await svc('books', 'proof', '--date', tomorrow)
-    expect(sumsOf(out, 'merchant_escrow')).not.toEqual(sumsOf(before, 'merchant_escrow'))
-    expect(code).toBe(1)
-  } finally {
-    await tampered(
-      `update ledger_transfers t set amount = k.amount from kept_transfers k where k.transfer_id = t.transfer_id`,
-    )
-    await tampered(
-      `update ledger_accounts a set balance = k.balance from kept_accounts k where k.account_id = a.account_id`,
-    )
-    await sql('drop table kept_transfers, kept_accounts')
-    await restore('statement_lines', saved.lines)
-    await restore('bank_statements', saved.statements)
-  }
-  expect({ ...(await proofOf()), signed: '' }).toEqual({ ...before, signed: '' })
-})
+])(
+  'one rupee taken from %s is in the proof, and in the way of a closing where nothing explains it',
+  async (_what, change) => {
+    const before = await proofOf()
+    const saved = await asSuperuser(service.db.database, async (db) => ({
+      lines: (await db.query('select * from statement_lines')).rows,
+      statements: (await db.query('select * from bank_statements')).rows,
+    }))
+    await tampered('create table kept_transfers as select * from ledger_transfers')
+    await tampered('create table kept_accounts as select account_id, balance from ledger_accounts')
+    try {
+      await tampered(change)
+      const { code, out } = await svc('books', 'proof', '--date', tomorrow)
+      expect(sumsOf(out, 'merchant_escrow')).not.toEqual(sumsOf(before, 'merchant_escrow'))
+      expect(code).toBe(1)
+      const found = await service.app.services.database.report((tx) =>
+        PROOF.problem(tx, { through: tomorrow }),
+      )
+      const isUnexplained = ofPurpose(out, 'merchant_escrow').unexplained !== '0.00'
+      expect(found?.detail.includes('is unexplained') ?? false).toBe(isUnexplained)
+    } finally {
+      await tampered(
+        `update ledger_transfers t set amount = k.amount from kept_transfers k where k.transfer_id = t.transfer_id`,
+      )
+      await tampered(
+        `update ledger_accounts a set balance = k.balance from kept_accounts k where k.account_id = a.account_id`,
+      )
+      await sql('drop table kept_transfers, kept_accounts')
+      await restore('statement_lines', saved.lines)
+      await restore('bank_statements', saved.statements)
+    }
+    expect({ ...(await proofOf()), signed: '' }).toEqual({ ...before, signed: '' })
+  },
+)
 
 const restore = (table: string, rows: Json[]) =>
   asSuperuser(service.db.database, async (db) => {

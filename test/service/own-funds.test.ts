@@ -1,25 +1,24 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { accrueDueFees } from '@svc/core/payments/accrue-fees'
-import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
+import type { PayoutStep } from '@svc/core/payments/change-payout'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
-import { formatRupees, paise } from '@svc/kernel/money'
+import { formatRupees } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { statement } from '@svc/platform/db/statement'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { byTwo, newReference, openApprovers, sqlOn } from '../harness/approvals.ts'
-import { csvStatement, rupees, type StatedLine } from '../harness/bank-statements.ts'
+import { rupees, type StatedLine } from '../harness/bank-statements.ts'
 import { adminCli } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser } from '../harness/console.ts'
 import { type Billed, issueMonth, newBilled, SUPPLIER } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
+import { chargedBy, earnedBy, stateLines, stepPayout } from '../harness/own-funds.ts'
 import { sendPayoutOf } from '../harness/payouts.ts'
 import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { brokenIn } from '../harness/refunds.ts'
-import { RAIL_KEY, type TestService } from '../harness/service.ts'
-import { recordSettlement } from '../harness/settlements.ts'
+import { type TestService } from '../harness/service.ts'
 
 const ZONE = 'Asia/Kolkata'
 const today = calendarDay(new Date(), ZONE)
@@ -60,59 +59,11 @@ async function debits(...tenants: string[]): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ kind, balance }) => [kind, balance]))
 }
 
-/** What a merchant was paid in the month before, settled by the bank and paid out; the fee and its tax, in paise. */
-async function earned(of: Billed, amount: number) {
-  const utr = newUtr()
-  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(of.tr, { amount, utr })))
-  await sql('update payments set created_at = $2 where payment_id = $1', [
-    paymentId,
-    `${month}-15T12:00:00+05:30`,
-  ])
-  await sql(
-    `update payout_positions set accrued_to = '2020-01-01', due_from = '2020-01-01' where merchant_id = $1`,
-    [of.merchantId],
-  )
-  const line = { utr, line: 1, amountPaise: paise(BigInt(amount * 100)), settledOn: today }
-  await recordSettlement(service.app.services.commands, `stf_${utr}`, [line])
-  await accrueDueFees(service.app.services)
-  const payoutId = await sendPayoutOf(service, of.merchantId)
-  await change(of, payoutId, { to: 'PAID', utr: newUtr() })
-  const [row] = await sql<{ fee: string; tax: string }>(
-    'select fee_paise as fee, cgst_paise + sgst_paise + igst_paise as tax from payouts where payout_id = $1',
-    [payoutId],
-  )
-  return { payoutId, fee: BigInt(row!.fee), tax: BigInt(row!.tax), all: BigInt(row!.fee) + BigInt(row!.tax) }
-}
-const change = ({ merchantId }: Billed, payoutId: string, step: PayoutStep) =>
-  operatorsOf(service.app.services.commands).open(changePayout).run({ merchantId, payoutId, step })
-
-/** The bank charges 1.00 and 0.18 of GST. */
-async function charged(): Promise<void> {
-  const lines = [
-    { kind: 'charge', amount: '-1.00' },
-    { kind: 'charge_gst', amount: '-0.18' },
-  ]
-  const batch = { batchUtr: newUtr(), valueDate: today, netAmount: '-1.18', lines }
-  payloadOf(await service.client.notify('/rails/upi/settlements', batch, RAIL_KEY))
-}
-
-let bankNumber = 50100012340000
-async function statementOf(purpose: string, lines: readonly StatedLine[]): Promise<Json> {
-  const of = [
-    '--purpose',
-    purpose,
-    '--name',
-    purpose,
-    '--number',
-    String(bankNumber++),
-    '--ifsc',
-    'HDFC0000123',
-  ]
-  const account = await done('bank-account', 'create', ...of, '--opening', '0.00', '--from', today)
-  const file = join(folder, `${bankNumber}.csv`)
-  await writeFile(file, csvStatement(0, lines))
-  return done('statement', 'import', file, '--account', account.bankAccountId)
-}
+const earned = (of: Billed, amount: number) => earnedBy(service, of, amount, month, today)
+const change = (of: Billed, payoutId: string, step: PayoutStep) => stepPayout(service, of, payoutId, step)
+const charged = () => chargedBy(service, today)
+const statementOf = (purpose: string, lines: readonly StatedLine[]) =>
+  stateLines(done, folder, { purpose, from: today, lines })
 
 let near: Billed
 let far: Billed

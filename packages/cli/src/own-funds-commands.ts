@@ -5,6 +5,7 @@ import {
   type TaxAccount,
   type TaxPaid,
 } from '@svc/core/payments/own-funds/movement'
+import { takeBackOwnFunds } from '@svc/core/payments/own-funds/take-back-own-funds'
 import { formatRupees, type Paise, paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { readMonth } from '@svc/server/payments/tax-documents'
@@ -83,6 +84,27 @@ Example:
     .action(({ amount, ...options }: MovementOptions & { amount: Paise }) =>
       moveMoney({ kind: 'ESCROW', amountPaise: amount }, options),
     )
+  addUndo(books)
+}
+
+function addUndo(books: Command): void {
+  books
+    .command('undo <reference>')
+    .description(
+      'take back a movement of our own money that was entered by mistake: a sweep, a payment, a refund of tax',
+    )
+    .requiredOption('--reason <text>', 'why; it is in the journals', readReason)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+Each of its journals is entered the other way round, effective today, in the books of all merchants that have a share; then
+its reference can be entered again. A movement that a bank statement shows stays: svc admin statement unmatch.
+
+Example:
+  svc admin books undo HDFCN526004243 --reason "500.00, not 5000.00"`,
+    )
+    .action(undo)
 }
 
 export const withAmount = (command: Command): Command =>
@@ -148,5 +170,21 @@ export async function moveMoney(
     const record = movementToWire(movement, shares)
     if (json) return printJson({ ...record, isRepeat })
     printRecord({ ...record, shares: shares.length, isRepeat }, false)
+  })
+}
+
+async function undo(
+  reference: string,
+  { json = false, reason }: Pick<MovementOptions, 'json' | 'reason'>,
+): Promise<void> {
+  const taken = await withInstallation(async (context) => {
+    const actor = await moneyActor(context)
+    const details = { reference, reason }
+    const audit = { actor, action: 'own_funds.taken_back', target: 'own_funds', details }
+    return context.commands.open(takeBackOwnFunds).run({ reference, reason }, audit)
+  })
+  printOutcome(taken, json, ({ journals, movement }) => {
+    const { shares: _, ...record } = movementToWire(movement, [])
+    printRecord({ ...record, isRepeat: journals.length === 0 }, json)
   })
 }

@@ -116,6 +116,30 @@ export const OPERATOR_FAILURES = {
     'Another movement of our funds was entered at the same time',
     'Repeat the command: what is ours is reckoned again.',
   ),
+  own_funds_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'No movement of our funds has this reference',
+    'Give the reference under which it was entered.',
+  ),
+  own_funds_confirmed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'A bank statement shows the movement of our funds',
+    'Take the match of its line back first.',
+  ),
+  own_funds_elsewhere: kind(
+    409,
+    'CONFLICT_ERROR',
+    'A merchant with a share of the movement lives in another cell',
+    'Move it back to this cell first.',
+  ),
+  own_funds_spent: kind(
+    409,
+    'CONFLICT_ERROR',
+    'What the movement brought is not there any more',
+    'Take back what was entered since and moved it on, or enter what is missing.',
+  ),
   tds_not_due: kind(
     409,
     'CONFLICT_ERROR',

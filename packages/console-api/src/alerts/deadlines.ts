@@ -105,7 +105,7 @@ export const DEADLINES = {
         where d.issue_date >= ${THIS_MONTH} - interval '1 month' and d.issue_date < ${THIS_MONTH}
           and ${isDay('ALERT_GST_DUE_DAY')} and d.cgst_paise + d.sgst_paise + d.igst_paise > 0
           and d.created_at > coalesce((select max(m.created_at) from own_funds_movements m
-            where m.month = (${THIS_MONTH} - interval '1 month')::date), '-infinity')
+            where m.month = (${THIS_MONTH} - interval '1 month')::date and m.reversed_by is null), '-infinity')
         limit 10000) unpaid having count(*) > 0`,
     detail: ({ about, value }: FoundDeadline) =>
       `GST of ${about} is not paid, of ${value} documents. It is due on the 20th: pay it, then run svc admin books pay gst --month ${about}.`,

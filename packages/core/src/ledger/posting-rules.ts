@@ -210,6 +210,22 @@ const POSTINGS = {
   ],
   owner_paid: [manual(person(...both(['owner_equity', 'own_funds'])))],
   escrow_paid: [manual(person(['bank', 'own_funds']))],
+  // The whole of any of them that was entered by mistake; shares of it go back as shares.
+  own_funds_taken_back: [
+    manual(
+      person(
+        ...both(['own_funds', 'bank']),
+        ...both(['owner_equity', 'own_funds']),
+        ['own_funds', 'output_cgst'],
+        ['gst_input', 'output_cgst'],
+        ['own_funds', 'output_sgst'],
+        ['gst_input', 'output_sgst'],
+        ['own_funds', 'output_igst'],
+        ['gst_input', 'output_igst'],
+        ['tds_receivable', 'own_funds'],
+      ),
+    ),
+  ],
   // Tax that merchants deducted on our fees, and its refund (decision R29).
   tds_certified: [reversible(person(['tds_receivable', 'payable']))],
   tds_refunded: [manual(person(['own_funds', 'tds_receivable']))],

@@ -34,6 +34,8 @@ const REVERSIBLE: ReadonlySet<string> = new Set(
   POSTING_RULES.filter(({ isReversible }) => isReversible).map(({ journalKind }) => journalKind),
 )
 
+const BY_UNDO = 'take the movement back by its reference: svc admin books undo'
+
 /** How journals of other kinds are corrected, in words. */
 const CORRECTED_BY: Readonly<Record<string, string>> = {
   upi_credit: 'refund the payment: svc admin refund',
@@ -48,7 +50,25 @@ const CORRECTED_BY: Readonly<Record<string, string>> = {
   card_unload: 'load the card again: svc admin cards load',
   payout: 'cancel the payout, or record that it failed: svc admin payout',
   payout_paid: 'record that its money came back: svc admin payout fail --return-utr',
+  payout_released: 'prepare the payout again, or say that the bank made it: svc admin payout confirm',
+  payout_returned: 'prepare the payout again: svc admin payout run',
+  merchant_refund: 'say that the bank could not make it: svc admin refund fail',
+  merchant_refund_failed: 'say that the bank made it after all: svc admin refund confirm',
+  dispute_won: 'the bank’s notice ends it otherwise',
+  settlement_taken_back: 'import the transfer again: svc admin settlement import',
+  own_funds_swept: BY_UNDO,
+  gst_paid: BY_UNDO,
+  owner_paid: BY_UNDO,
+  escrow_paid: BY_UNDO,
+  tds_refunded: BY_UNDO,
+  own_funds_taken_back: 'enter the movement again under its reference',
+  year_end: 'enter what was found since: svc admin books year-end',
+  credit_note: 'its document stays: charge what was too much with later fees, svc admin payout fee',
 }
+
+/** How a journal of this kind is corrected, in words. */
+export const correctionOf = (kind: string): string | undefined =>
+  REVERSIBLE.has(kind) ? 'reverse it: svc admin journal reverse' : CORRECTED_BY[kind]
 
 const FOUND = statement<StoredJournal & Pick<JournalWithLegs, 'reversedBy' | 'payoutId'>>(
   'journals_to_reverse',
@@ -143,7 +163,7 @@ export function requireReversible({
     })
   if (REVERSIBLE.has(kind)) return
   fail('journal_not_reversible', {
-    description: `A journal of kind ${kind} is corrected otherwise: ${CORRECTED_BY[kind] ?? 'by the operation that made it'}`,
+    description: `A journal of kind ${kind} is corrected otherwise: ${correctionOf(kind) ?? 'by the operation that made it'}`,
   })
 }
 
@@ -239,7 +259,7 @@ async function lock<Facts>(
   }))
 }
 
-const accountsOf = ({ tenantId, debitAccountId, creditAccountId, unit }: Leg): Account[] =>
+export const accountsOf = ({ tenantId, debitAccountId, creditAccountId, unit }: Leg): Account[] =>
   [debitAccountId, creditAccountId].map((accountId) => ({
     tenantId,
     accountId,
@@ -254,7 +274,7 @@ function decide<Facts>(
   now: Date,
   eventOf: Notifier<Facts>['eventOf'],
 ): Reversed {
-  const { eventId, journalId, reason, tenantId, timeZone, transferIds } = command
+  const { eventId, journalId, reason, timeZone, transferIds } = command
   const reversed = known.get(journalId) ?? fail('journal_not_found')
   const { legs, reversedBy } = reversed
   if (reversedBy !== null)
@@ -267,32 +287,43 @@ function decide<Facts>(
     if (debitAccountId.startsWith('tds_receivable:'))
       requireCovered(debitAccountId, amount, 0n - balanceOf(debitAccountId))
   }
-  const transfers = legs.map((leg, i) => ({
-    transferId: transferIds[i]!,
-    tenantId,
-    kind: 'journal_reversal' as const,
-    debitAccountId: leg.creditAccountId,
-    creditAccountId: leg.debitAccountId,
-    objectId: leg.objectId,
-    amountPaise: paise(leg.amount),
-    createdAt: now,
-  }))
-  const reversalId = `jrn_${transferIds[0]!.slice(4)}`
   const made: Journal = {
-    tenantId,
-    journalId: reversalId,
-    kind: 'journal_reversal',
-    reference: null,
-    reverses: journalId,
-    reason,
-    at: now,
-    transfers,
+    ...mirrorOf(reversed, { kind: 'journal_reversal', transferIds, reason, at: now }),
     // The books of the line's day are as if it had not been posted.
     ...(reversed.journal.kind === 'statement_resolved' && { effectiveDate: reversed.journal.effectiveDate }),
   }
   const event = eventOf(reversed, facts, balances, { eventId, timeZone, createdAt: now })
-  return { reversed, reversalId, made, event, command }
+  return { reversed, reversalId: made.journalId, made, event, command }
 }
+
+interface Mirroring extends Pick<Journal, 'kind' | 'reason' | 'at'> {
+  /** One for each leg, or more. */
+  readonly transferIds: readonly string[]
+}
+
+/** What takes a journal back: the same legs the other way round. */
+export const mirrorOf = (
+  { journal: { journalId, tenantId }, legs }: JournalWithLegs,
+  { kind, transferIds, reason, at }: Mirroring,
+): Journal => ({
+  tenantId,
+  journalId: `jrn_${transferIds[0]!.slice(4)}`,
+  kind,
+  reference: null,
+  reverses: journalId,
+  reason,
+  at,
+  transfers: legs.map((leg, i) => ({
+    transferId: transferIds[i]!,
+    tenantId,
+    kind,
+    debitAccountId: leg.creditAccountId,
+    creditAccountId: leg.debitAccountId,
+    objectId: leg.objectId,
+    amountPaise: paise(leg.amount),
+    createdAt: at,
+  })),
+})
 
 /** What the journal brought to an account is taken out again: it must still be there. */
 function requireCovered(accountId: string, amount: bigint, there: bigint): void {

@@ -42,7 +42,7 @@ export const SIDES = `cross join lateral (values
 export const DOCUMENT_OF = `case
    when o.kind in ('payout_paid', 'payout_paid_late', 'bank_settlement', 'settlement_unmatched', 'settlement_matched',
      'settlement_charged', 'network_settlement', 'network_matched', 'settlement_taken_back', 'funding_settled', 'own_funds_swept', 'sweep_shared',
-     'gst_paid', 'gst_shared', 'owner_paid', 'escrow_paid', 'tds_refunded', 'tds_shared') then t.object_id
+     'gst_paid', 'gst_shared', 'owner_paid', 'escrow_paid', 'tds_refunded', 'tds_shared', 'own_funds_taken_back') then t.object_id
    when o.kind in ('bank_settlement_reversed', 'taken_back_shared') then coalesce((
      select b.object_id from ledger_transfers b where b.tenant_id = t.tenant_id and b.journal_id = t.object_id limit 1), t.object_id)
    when o.kind = 'statement_resolved' then t.object_id
@@ -114,6 +114,7 @@ const BY_ID = statement<Omit<Found, 'name'> & { isFree: boolean }>(
    from (
      select $1::text, l.purpose, l.document_id, sum(l.amount)::bigint, null, min(l.tenant_id) from legs l
        where (l.document_id = $1 or $1 like 'jrn\\_%') and batch_is_reversed(l.document_id) is not true
+         and own_movement_is_reversed(l.document_id) is not true
        group by l.purpose, l.document_id
      union all
      select $1, * from funding

@@ -16,6 +16,7 @@ import { createRefund } from '@svc/core/payments/create-refund'
 import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
 import { enterYearEnd } from '@svc/core/payments/own-funds/enter-year-end'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
+import { takeBackOwnFunds } from '@svc/core/payments/own-funds/take-back-own-funds'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { reverseBatch } from '@svc/core/payments/settlements/reverse-batch'
 import { enterTdsCertificate } from '@svc/core/payments/tds/enter-certificate'
@@ -38,6 +39,7 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   resolveLine,
   reverseBatch,
   moveOwnFunds,
+  takeBackOwnFunds,
   enterYearEnd,
   enterTdsCertificate,
   issueCreditNote,

@@ -30,7 +30,9 @@ import { certifiedTax, escrowPaise, gstDue, sharesToSweep } from './shares.ts'
 
 interface State {
   readonly known: OwnFundsMovement | undefined
-  /** How many movements there are. */
+  /** How often its reference was entered before and taken back. */
+  readonly times: bigint
+  /** How many movements there are, with how often one was taken back. */
   readonly count: bigint
   readonly balances: Balances
 }
@@ -47,20 +49,27 @@ export interface MovedOwnFunds {
 
 const COUNT = statement<{ count: bigint }>(
   'own_funds_movements_count',
-  `select count(*) from own_funds_movements where tenant_id = '${PLATFORM_TENANT}'`,
+  `select count(*) + count(reversed_by) as count from own_funds_movements where tenant_id = '${PLATFORM_TENANT}'`,
 )
 const KNOWN = statement<OwnFundsMovement>(
   'own_funds_known',
   `select ${ownFundsMovements.columns} from own_funds_movements m
-   where m.tenant_id = '${PLATFORM_TENANT}' and m.reference = $1`,
+   where m.tenant_id = '${PLATFORM_TENANT}' and m.reference = $1 and m.reversed_by is null`,
 )
-// One is entered at a time: each reckons with those before it.
+const TIMES = statement<{ times: bigint }>(
+  'own_funds_times',
+  `select count(*) as times from own_funds_movements m
+   where m.tenant_id = '${PLATFORM_TENANT}' and m.reference = $1 and m.reversed_by is not null`,
+)
 const ALONE = statement(
   'own_funds_lock',
   `select pg_advisory_xact_lock(hashtextextended('own_funds_movements', 0))`,
 )
 
-const countOf = async (tx: Pick<Tx, 'query'>): Promise<bigint> => (await tx.query(COUNT))[0]!.count
+/** One is entered or taken back at a time: each reckons with those before it. */
+export const moveAlone = (tx: Pick<Tx, 'query'>): Promise<unknown> => tx.query(ALONE)
+
+export const countOf = async (tx: Pick<Tx, 'query'>): Promise<bigint> => (await tx.query(COUNT))[0]!.count
 
 /** What is ours, and whose it was: read for operators, who see every tenant. */
 function readShares(database: Database, { amountPaise, kind, month, through }: MoveOwnFunds) {
@@ -176,14 +185,15 @@ const accountsOf = ({ shares }: PreparedMovement): Account[] => [
 async function lock(tx: BatchTx, [command]: readonly PreparedMovement[]): Promise<ByTenant<State>> {
   const accounts = accountsOf(command!)
   // In this order: behind the first, accounts that another one has opened are there.
-  const [, locked, [known], count] = await Promise.all([
-    tx.query(ALONE),
+  const [, locked, [known], [before], count] = await Promise.all([
+    moveAlone(tx),
     lockAccounts(tx, accounts),
     tx.query(KNOWN, [command!.reference]),
+    tx.query(TIMES, [command!.reference]),
     countOf(tx),
   ])
   const balances = balancesOf(accounts, locked)
-  return new ByTenant((): State => ({ known, count, balances }))
+  return new ByTenant((): State => ({ known, times: before!.times, count, balances }))
 }
 
 const monthOf = (month: string | undefined): string | null => (month === undefined ? null : `${month}-01`)
@@ -200,7 +210,11 @@ const isSame = (
     known.ownFundsPaise === (kind === 'CAPITAL' || kind === 'TDS' ? amountPaise : 0n - amountPaise)) &&
   (taxes === undefined || -known.ownFundsPaise === taxes.reduce((sum, { cashPaise }) => sum + cashPaise, 0n))
 
-function decide({ known, count, balances }: State, command: PreparedMovement, now: Date): MovedOwnFunds {
+function decide(
+  { known, times, count, balances }: State,
+  command: PreparedMovement,
+  now: Date,
+): MovedOwnFunds {
   const { kind, movementId, reference, shares, through, month } = command
   const others = ofTenants(shares)
   if (known) {
@@ -212,7 +226,8 @@ function decide({ known, count, balances }: State, command: PreparedMovement, no
   const movedOn = command.movedOn ?? today
   requirePlausible(command, movedOn, today)
   const plan = planOf(command, balances)
-  const journals = journalsOf(plan, command, { at: now, movedOn })
+  const again = times === 0n ? reference : `${reference}~${times + 1n}`
+  const journals = journalsOf(plan, { ...command, reference: again }, { at: now, movedOn })
   const movement: OwnFundsMovement = {
     tenantId: PLATFORM_TENANT,
     movementId,
@@ -225,6 +240,7 @@ function decide({ known, count, balances }: State, command: PreparedMovement, no
     ownFundsPaise: plan.ownFundsPaise,
     taxPaise: plan.taxPaise,
     journalId: journals[0]!.journalId,
+    reversedBy: null,
     createdAt: now,
   }
   const opens = accountsToOpen(accountsOf(command), journals, ({ accountId: id }) => balances.has(id))

@@ -29,6 +29,8 @@ export const ownFundsMovements = table('own_funds_movements', 'm', ['tenantId', 
   taxPaise: bigint,
   /** The journal of the whole; shares of tenants are in journals of the same reference. */
   journalId: text,
+  /** The journal that took the whole back. */
+  reversedBy: nullable(text),
   createdAt: instant,
 })
 export type OwnFundsMovement = RowOf<typeof ownFundsMovements>
@@ -99,5 +101,6 @@ export const movementToWire = (movement: OwnFundsMovement, shares: readonly Shar
   escrow: formatRupees(movement.escrowPaise),
   tax: formatRupees(movement.taxPaise),
   journalId: movement.journalId,
+  reversedBy: movement.reversedBy,
   shares: shares.map(({ tenantId, account, paise }) => ({ tenantId, account, amount: formatRupees(paise) })),
 })

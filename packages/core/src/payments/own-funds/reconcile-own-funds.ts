@@ -20,7 +20,7 @@ export const OWN_FUNDS_CHECKS: readonly Check[] = [
   check(
     'own_funds',
     MOVEMENTS,
-    'A movement of our funds has the journal of the whole, with its amounts and day; shares of tenants add up to nothing',
+    'A movement of our funds has the journal of the whole, with its amounts and day, or was taken back with all of it; shares of tenants add up to nothing',
     (chosen) => `with legs as (
          select t.object_id, t.tenant_id, t.journal_id, t.kind, t.amount, s.of_kind, s.sign
          from ledger_accounts a cross join lateral (
@@ -39,12 +39,16 @@ export const OWN_FUNDS_CHECKS: readonly Check[] = [
          from legs l group by l.object_id)
        select m.movement_id as subject, m.kind || ': own funds ' || m.own_funds_paise || ', escrow ' || m.escrow_paise
            || '; journals ' || coalesce(v.own, 0) || ' and ' || coalesce(v.escrow, 0) || ', shares ' || coalesce(v.shared, 0)
-           || ' and in other cells ' || m.moved_paise as detail
+           || ' and in other cells ' || m.moved_paise || ', taken back by ' || coalesce(m.reversed_by, 'none') as detail
        from own_funds_movements m left join moved v on v.object_id = m.movement_id
          left join journals j on j.tenant_id = m.tenant_id and j.journal_id = m.journal_id
+         left join journals r on r.tenant_id = m.tenant_id and r.reverses = m.journal_id
+         cross join lateral (values (case when m.reversed_by is null then 1 else 0 end)) w (stands)
        where ${chosen('m.movement_id')} and ((v.own, v.escrow, v.tax, v.shared + m.moved_paise)
-           is distinct from (m.own_funds_paise, m.escrow_paise, m.tax_paise, 0)
-         or (j.reference, j.effective_date) is distinct from (m.reference, m.moved_on)) limit 100`,
+           is distinct from (m.own_funds_paise * w.stands, m.escrow_paise * w.stands, m.tax_paise * w.stands, 0)
+         or (split_part(j.reference, '~', 1), j.effective_date) is distinct from (m.reference, m.moved_on)
+         or (r.journal_id, r.kind) is distinct from (m.reversed_by, case w.stands when 0 then 'own_funds_taken_back' end))
+         limit 100`,
   ),
   check(
     'year_ends',

@@ -4,7 +4,7 @@ import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import { lastDayOf } from '../gst.ts'
 import type { Share } from './movement.ts'
 
-/** Legs on accounts of our own money, by the index of accounts. */
+/** Legs on accounts of our own money, by the index of accounts, without those of movements that were taken back. */
 const OWN = `own as (
      select t.tenant_id, t.kind, split_part(t.debit_account_id, ':', 1) as debit,
        split_part(t.credit_account_id, ':', 1) as credit, t.amount
@@ -12,7 +12,9 @@ const OWN = `own as (
        select * from ledger_transfers d where d.debit_account_id = a.account_id
        union all
        select * from ledger_transfers c where c.credit_account_id = a.account_id) t
-     where a.kind = 'own_funds')`
+     where a.kind = 'own_funds' and not exists (
+       select from own_funds_movements m
+       where m.tenant_id = '${PLATFORM_TENANT}' and m.movement_id = t.object_id and m.reversed_by is not null))`
 
 const TO_SWEEP = statement<Share>(
   'own_funds_to_sweep',
@@ -66,9 +68,9 @@ const CERTIFIED = statement<Share>(
      where a.kind = 'tds_receivable' and a.balance < 0 and a.tenant_id <> '${PLATFORM_TENANT}') certified
    where before < $1 order by tenant_id`,
 )
-const ESCROW = statement<{ paise: bigint }>(
-  'own_funds_escrow',
-  `select (- coalesce(sum(balance), 0))::bigint as paise from ledger_accounts where kind = 'bank'`,
+const AT_BANK = statement<{ paise: bigint }>(
+  'own_funds_at_bank',
+  'select (- coalesce(sum(balance), 0))::bigint as paise from ledger_accounts where kind = $1',
 )
 
 /**
@@ -84,4 +86,8 @@ export const gstDue = (tx: Tx, month: string): Promise<Share[]> => tx.query(GST_
 export const certifiedTax = (tx: Tx, paise: bigint): Promise<Share[]> => tx.query(CERTIFIED, [paise])
 
 /** What the escrow of merchants has. */
-export const escrowPaise = async (tx: Tx): Promise<bigint> => (await tx.query(ESCROW))[0]!.paise
+export const escrowPaise = async (tx: Tx): Promise<bigint> => (await tx.query(AT_BANK, ['bank']))[0]!.paise
+
+/** What our own account has. */
+export const ownFundsPaise = async (tx: Tx): Promise<bigint> =>
+  (await tx.query(AT_BANK, ['own_funds']))[0]!.paise
