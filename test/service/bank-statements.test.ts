@@ -408,7 +408,7 @@ test.each([
       expect(sumsOf(out, 'merchant_escrow')).not.toEqual(sumsOf(before, 'merchant_escrow'))
       expect(code).toBe(1)
       const found = await service.app.services.database.report((tx) =>
-        PROOF.problem(tx, { through: tomorrow }),
+        PROOF.problem(tx, { through: tomorrow, to: new Date() }),
       )
       const isUnexplained = ofPurpose(out, 'merchant_escrow').unexplained !== '0.00'
       expect(found?.detail.includes('is unexplained') ?? false).toBe(isUnexplained)

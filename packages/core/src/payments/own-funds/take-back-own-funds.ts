@@ -199,7 +199,7 @@ function decide({ stored, count }: State, command: Prepared, at: Date): TakenBac
   return { movement: { ...movement, reversedBy: journals[0]!.journalId }, journals, command }
 }
 
-/** What the movement brought to an account of ours at the bank is taken out of it. */
+/** What the movement brought to our account or the escrow is taken out of it. */
 function requireThere(account: string, there: bigint, brought: bigint): void {
   if (brought > there && brought > 0n)
     fail('own_funds_spent', {
