@@ -2,7 +2,7 @@
 # The word names a demo tenant of data/sandbox.json, as which `call` sends its requests.
 SANDBOX=${DATA_DIR:-data}/sandbox.json
 # Names and references that are new each time.
-RUN=$(date +%s)
+RUN=$(date +%s)$$
 # For files, outside of the checkout.
 WORK=$(mktemp -d)
 

@@ -187,6 +187,10 @@ function consoleCoinFields(send: Send, partnerId: string): Fields {
       const { coinConfigId } = (await create({ validFrom: first })).payload
       return send('PATCH', `${path}/${coinConfigId}`, { revision: 1, terms: { [name]: text } }, own)
     })
+  const listed = (list: string): DateField => ({
+    send: (validAt) => send('GET', `${list}?${new URLSearchParams({ partnerId, validAt })}`),
+    takes: always,
+  })
   return {
     'console.backtestSpendRules from': backtest((from) =>
       send('POST', '/console/api/v0/spend-rules/backtest', { partnerId, from }, own),
@@ -195,6 +199,8 @@ function consoleCoinFields(send: Send, partnerId: string): Fields {
     'console.createCoinConfig validTo': created('validTo'),
     'console.updateCoinConfig validFrom': updated('validFrom'),
     'console.updateCoinConfig validTo': updated('validTo'),
+    'console.listCoinConfigs validAt': listed(path),
+    'console.exportCoinConfigs validAt': listed(`${path}.csv`),
   }
 }
 

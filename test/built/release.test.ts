@@ -108,7 +108,7 @@ test('from the tarballs alone a sandbox starts, the thin command line signs in, 
     for (const path of ['/readyz', '/docs/', '/openapi.json', '/console/', '/portal/'])
       expect([path, (await fetch(`${baseUrl}${path}`)).status]).toEqual([path, 200])
     const json = async (path: string) => (await fetch(`${baseUrl}${path}`)).json()
-    expect(await json('/livez')).toEqual({ status: 'ok', version })
+    expect(await json('/livez')).toMatchObject({ status: 'ok', version })
     expect(await json('/openapi.json')).toMatchObject({ info: { version } })
 
     const signIn = ['login', '--base-url', baseUrl, '--credentials', file]

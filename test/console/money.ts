@@ -53,7 +53,7 @@ export function payments(bed: Bed): void {
       await page.getByText(range, { exact: true }).click()
       await page.getByText(`The last ${range.toLowerCase()}. Live while you look.`).waitFor()
     }
-    await failures.getByRole('link', { name: 'insufficient_funds' }).click()
+    await failures.getByRole('link', { name: 'card_balance_too_low' }).click()
     await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
     await page.getByRole('row', { name: 'sandboxSpend' }).waitFor()
     await expect.poll(() => page.getByRole('row', { name: 'decryption_failed' }).count()).toBe(0)

@@ -28,7 +28,7 @@ export const placesOf = (world: World & MoneyWorld): readonly Place[] => [
   ['/status', 'Status', 'Not stored by the service'],
   ['/alerts', 'Alerts', 'Notices in quarantine'],
   ['/approvals', 'Approvals', 'Nothing waits for approval'],
-  ['/requests', 'Requests', 'insufficient_funds'],
+  ['/requests', 'Requests', 'card_balance_too_low'],
   [`/requests/${world.badJweRequestId}`, 'createGiftCard', 'Not opened'],
   [`/requests/${world.refusedSpendId}`, 'sandboxSpend', 'Why did this fail?'],
   ['/webhooks', 'Webhooks', world.hookUrl],

@@ -15,10 +15,10 @@ export function support(bed: Bed): void {
     await page.getByRole('region', { name: 'Results' }).getByRole('link').click()
 
     const why = page.getByRole('alert').filter({ hasText: 'Why did this fail?' })
-    await why.getByText('insufficient_funds', { exact: true }).waitFor()
+    await why.getByText('card_balance_too_low', { exact: true }).waitFor()
     expect(await why.textContent()).toMatch(/What helps: /)
     expect(await why.getByRole('link', { name: 'About this error' }).getAttribute('href')).toBe(
-      '/docs/errors#insufficient_funds',
+      '/docs/errors#card_balance_too_low',
     )
     await page.getByRole('link', { name: svcCardId }).click()
     await page.getByRole('heading', { level: 1, name: '999912XXXXXX' }).waitFor()

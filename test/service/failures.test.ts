@@ -207,10 +207,11 @@ test('an unknown field is rejected by name on every operation, in the body and i
       const place = path.replace(/\{[^}]+\}/g, `qr_${'0'.repeat(26)}`)
       const send = (target: string, body?: string) =>
         client.send(method.toUpperCase() as 'GET', target, body, body ? JSON_TYPE : {})
-      const schema = requestBody?.content['application/json'].schema
+      const schema = requestBody?.content['application/json']?.schema
       const ignored = ignoredBy(method, path)
       // The body is looked at before the query: one that lacks fields is told of these alone.
       if (!schema?.required && !ignored.includes('query')) {
+        if (requestBody && !schema) continue
         const inQuery = await send(`${place}?unheardOf=canary`, requestBody?.required ? '{}' : undefined)
         expectFailure(inQuery, 'validation_failed')
         expect(inQuery.errorDescription).toMatch(/unheardOf is not a known field/)

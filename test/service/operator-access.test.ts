@@ -55,6 +55,7 @@ test('a read-only role changes nothing, and only administrators manage operators
     'console.removeOwnSecondFactor',
     'console.stepUp',
     'console.tryAllocation',
+    'console.backtestSpendRules',
   ])
   for (const { id, method, path, permission } of OPERATORS_OWN) {
     if (method !== 'GET' && !ofOneself.has(id)) expect([id, permission]).not.toEqual([id, 'view'])

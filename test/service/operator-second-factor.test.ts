@@ -200,6 +200,7 @@ const WITHOUT: readonly string[] = [
   'payQrCode',
   'readSettlement',
   'readStatement',
+  'recordEvidenceReceipt',
   'refundToCard',
   'rejectPosting',
   'removeSpendRule',
@@ -209,12 +210,15 @@ const WITHOUT: readonly string[] = [
   'revokeInvitation',
   'runAuditVerification',
   'runReconciliation',
+  'sendEvidence',
   'setCardFlags',
   'setCardKyc',
   'spendFromCard',
+  'submitEvidence',
   'updateCardAccount',
   'updateCoinConfig',
   'updateCompany',
+  'uploadAttachment',
   'verifyBookMonths',
 ]
 

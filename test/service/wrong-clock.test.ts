@@ -33,6 +33,7 @@ beforeAll(async () => {
     USER_RETENTION_DAYS: '30',
     COIN_EXPIRY_NOTICE_DAYS: '7',
     ALERT_WEBHOOK_URL: receiver.url('/alerts'),
+    DISPUTE_EVIDENCE_URL: receiver.url('/evidence'),
     ALERT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 3).toString('base64')}`,
   }
 })

@@ -10,13 +10,14 @@ const DAY_MS = 86_400_000
 
 const ERASE = statement<{ erased: string }>(
   'dispute_attachments_erase',
-  `update dispute_attachments a set content = null, name = null, erased_at = clock_timestamp()
-   where (a.merchant_id, a.attachment_id) in (
+  `with old as materialized (
      select b.merchant_id, b.attachment_id from dispute_attachments b
        join disputes d on d.merchant_id = b.merchant_id and d.dispute_id = b.dispute_id
      where b.erased_at is null and d.closed_at < ${timeAhead(1)}
        and ($2::text[] is null or b.merchant_id = any ($2))
      limit $3 for update of b skip locked)
+   update dispute_attachments a set content = null, name = null, erased_at = clock_timestamp()
+   from old where a.merchant_id = old.merchant_id and a.attachment_id = old.attachment_id
    returning a.attachment_id as erased`,
 )
 

@@ -24,14 +24,15 @@ const JOINS = `join disputes d on d.merchant_id = v.merchant_id and d.dispute_id
 /** Claims what is due for one attempt: another process may claim it again in `$1` milliseconds. */
 export const CLAIM_EVIDENCE = statement<Submission>(
   'dispute_evidence_claim',
-  `with claimed as (
+  `with due as materialized (
+     select w.merchant_id, w.evidence_id from dispute_evidence w
+       join disputes d on d.merchant_id = w.merchant_id and d.dispute_id = w.dispute_id
+     where w.sent_at is null and w.next_attempt_at <= clock_timestamp() and d.status = 'EVIDENCE_SUBMITTED'
+     order by w.next_attempt_at limit $2 for update of w skip locked),
+   claimed as (
      update dispute_evidence v set attempts = v.attempts + 1,
        next_attempt_at = clock_timestamp() + $1 * interval '1 millisecond'
-     where (v.merchant_id, v.evidence_id) in (
-       select w.merchant_id, w.evidence_id from dispute_evidence w
-         join disputes d on d.merchant_id = w.merchant_id and d.dispute_id = w.dispute_id
-       where w.sent_at is null and w.next_attempt_at <= clock_timestamp() and d.status = 'EVIDENCE_SUBMITTED'
-       order by w.next_attempt_at limit $2 for update of w skip locked)
+     from due where v.merchant_id = due.merchant_id and v.evidence_id = due.evidence_id
      returning v.*)
    select ${disputeEvidence.columns}, ${OF_CASE} from claimed v ${JOINS}`,
 )

@@ -77,7 +77,7 @@ export const uploadAttachmentContract = commandContract({
     },
     { additionalProperties: false },
   ),
-  accepts: ['application/octet-stream', 'application/pdf', 'image/jpeg', 'image/png'],
+  accepts: ['application/pdf', 'image/jpeg', 'image/png', 'application/octet-stream'],
   bodyBytesMax: ATTACHMENT_BYTES_MAX,
   body: Type.Unsafe<Buffer>({ description: 'The file' }),
   result: AttachmentRecord,

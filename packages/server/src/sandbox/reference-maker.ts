@@ -162,6 +162,14 @@ async function reloadable(tools: Tools): Promise<void> {
   await issueCard(tools, { cardAccountId, lastName: MARKS.reloadable, mobile: '9000000025' })
 }
 
+/** Of a card that spends nothing: it declines no example. */
+const spendRule = (name: string) => (tools: Tools) =>
+  asPartner(tools, '/api/v0/partner/spend-rules', {
+    name,
+    svcCardId: tools.found.lockedCardId,
+    dayAmount: 2_000,
+  })
+
 const allocate = (requestId: string) => (tools: Tools) => {
   const { companyId, userId } = tools.tenants.partner
   return asPartner(tools, `${COINS}/allocate`, { requestId, event: MARKS.pendingEvent, userId, companyId })
@@ -193,6 +201,8 @@ const MAKERS: readonly (readonly [keyof Records, (tools: Tools) => Promise<unkno
   ['lostCardId', issue(MARKS.lost, '9000000023')],
   ['unwantedCardId', unwanted],
   ['reloadableCardId', reloadable],
+  ['spendRuleId', spendRule(MARKS.rule)],
+  ['removedRuleId', spendRule(MARKS.removedRule)],
   [
     'leavingUserId',
     (tools) =>

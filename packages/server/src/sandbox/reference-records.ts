@@ -31,6 +31,8 @@ export interface Records {
   readonly unwantedCardId: string
   /** Of a meal card account that money may be taken back to. */
   readonly reloadableCardId: string
+  readonly spendRuleId: string
+  readonly removedRuleId: string
   readonly leavingUserId: string
   readonly virtualAccount: string
   readonly jobId: string
@@ -48,6 +50,8 @@ export type Found = { readonly [Name in keyof Records]: Records[Name] | null }
 export const MARKS = {
   counter: 'Reference counter',
   cancelled: 'To be cancelled',
+  rule: 'Of the reference',
+  removedRule: 'To be removed',
   deleted: 'To be deleted',
   holder: 'Nair',
   locked: 'Lock',
@@ -115,6 +119,8 @@ const OF_PARTNER = statement<Partial<Found>>(
    main as materialized (
      select svc_card_id, token from card where mark = '${MARKS.holder}' and status = 'UL' and activated
        and balance >= ${ENOUGH_PAISE} order by svc_card_id desc limit 1),
+   rule as materialized (
+     select spend_rule_id, name from spend_rules where partner_id = $1 and removed_at is null),
    config as materialized (
      select coin_config_id, event from coin_configs where partner_id = $1 and status = 'ACTIVE' and company_id is null)
    select
@@ -129,6 +135,8 @@ const OF_PARTNER = statement<Partial<Found>>(
      ) as "unwantedCardId",
      (select max(svc_card_id) from card where mark = '${MARKS.reloadable}' and status = 'UL'
         and balance between ${ENOUGH_PAISE} and ${RELOADED_PAISE}) as "reloadableCardId",
+     (select min(spend_rule_id) from rule where name = '${MARKS.rule}') as "spendRuleId",
+     (select min(spend_rule_id) from rule where name = '${MARKS.removedRule}') as "removedRuleId",
      (select min(user_id) from users where partner_id = $1 and first_name = '${MARKS.leaving}') as "leavingUserId",
      (select min(number) from virtual_accounts where partner_id = $1 and card_account_id = $2) as "virtualAccount",
      (select max(job_id) from bulk_jobs where partner_id = $1) as "jobId",

@@ -82,6 +82,8 @@ const OF_PARTNER: Readonly<Record<string, RequestOf>> = {
     params: { svcCardId: reloadableCardId },
     body: { amount: 1, referenceNumber: `unload-${nowMs}` },
   }),
+  getSpendRule: ({ spendRuleId }) => ({ params: { spendRuleId } }),
+  removeSpendRule: ({ removedRuleId }) => ({ params: { spendRuleId: removedRuleId } }),
   returnCard: ({ unwantedCardId }) => ({
     params: { svcCardId: unwantedCardId },
     body: { consentReference: 'letter' },
