@@ -304,6 +304,28 @@ test(
   MOVES_MS,
 )
 
+test(
+  'a move is aborted although a long transaction holds its copies up',
+  async () => {
+    const { merchantId } = await cells.a.newMerchant()
+    const aborted = await asSuperuser(cells.a.db.database, async (client) => {
+      await brokenOff(merchantId, (line) => line.includes('tables copied'))
+      await client.query('begin; select txid_current()')
+      const waits = `select from pg_stat_activity where backend_type = 'walsender' and wait_event_type = 'Lock'`
+      while ((await client.query(waits)).rowCount === 0) await sleep(20)
+      return move(merchantId, 'a', '--abort')
+    })
+    expect(aborted, aborted.stderr).toMatchObject({ code: 0 })
+    const left = await asSuperuser(cells.a.db.database, (client) =>
+      client.query(`select from pg_replication_slots where slot_name ~ '_sync_' or slot_name ~ $1`, [
+        merchantId,
+      ]),
+    )
+    expect(left.rowCount).toBe(0)
+  },
+  MOVES_MS,
+)
+
 /** How often a mover of this database has begun to wait for a lock, asked from outside until it is this often. */
 async function untilWaited({ db }: TestService, times: number): Promise<void> {
   const begun = new Set<string>()

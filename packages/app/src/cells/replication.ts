@@ -128,16 +128,30 @@ export async function untilReplayed(travel: Travel): Promise<void> {
 export async function endReplication(travel: Travel): Promise<void> {
   const { source, target } = travel
   const name = nameOf(travel)
-  const slots = [name]
   for (const { oid } of await subscriptions(travel)) {
-    // Of tables that were still copied.
-    slots.push(`pg\\_${oid}\\_sync\\_%`)
     await target.client.query(`alter subscription ${name} disable`)
+    await endWorkers(travel, oid)
     await target.client.query(`alter subscription ${name} set (slot_name = none)`)
     await target.client.query(`drop subscription ${name}`)
   }
-  for (const slot of slots) await dropSlots(source.client, slot)
+  await dropSlots(source.client, name)
   await source.client.query(`drop publication if exists ${name}`)
+}
+
+/**
+ * Ends the workers of a subscription that is disabled, and frees the slots of tables that are still copied. Dropping it
+ * would wait for those slots, and they for every transaction of the source: for long ones, and in the same server for itself.
+ */
+async function endWorkers({ source, target }: Travel, subscription: number): Promise<void> {
+  for (;;) {
+    const { rowCount } = await target.client.query(
+      'select pg_terminate_backend(pid) from pg_stat_subscription where subid = $1 and pid is not null',
+      [subscription],
+    )
+    await dropSlots(source.client, `pg\\_${subscription}\\_sync\\_%`)
+    if (rowCount === 0) return
+    await sleep(POLL_MS)
+  }
 }
 
 /** Slots of this name or pattern; one that a server process still reads is freed first. */
