@@ -312,7 +312,9 @@ test(
       await brokenOff(merchantId, (line) => line.includes('tables copied'))
       await client.query('begin; select txid_current()')
       const waits = `select from pg_stat_activity where backend_type = 'walsender' and wait_event_type = 'Lock'`
-      while ((await client.query(waits)).rowCount === 0) await sleep(20)
+      // By connections of their own: within a transaction the activity stays as it was read first.
+      const isWaiting = () => asSuperuser('postgres', async (db) => (await db.query(waits)).rowCount! > 0)
+      while (!(await isWaiting())) await sleep(20)
       return move(merchantId, 'a', '--abort')
     })
     expect(aborted, aborted.stderr).toMatchObject({ code: 0 })
