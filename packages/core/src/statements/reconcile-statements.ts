@@ -34,6 +34,7 @@ export const STATEMENT_CHECKS: readonly Check[] = [
          cross join lateral (
            select l.booked_on, l.place, l.balance_paise from statement_lines l
            where l.tenant_id = s.tenant_id and l.bank_account_id = s.bank_account_id
+             and l.booked_on <= s.through
              and (l.statement_id = s.statement_id or s.new_lines = 0 and l.booked_on = s.through and l.place = s.last_place)
            order by l.booked_on desc, l.place desc limit 1) last
          cross join lateral (
