@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { BROWSER, newVisitor, openBrowser, SIZES, type Size, type Visitor } from '../harness/browser.ts'
 import { API, OWN } from '../harness/console.ts'
 import { SUPPLIER } from '../harness/invoices.ts'
-import { openService, type TestService } from '../harness/service.ts'
+import { openService, type TestOptions, type TestService } from '../harness/service.ts'
 import { type MoneyWorld, makeMoneyWorld } from './money-world.ts'
 import { makeWorld, type World } from './world.ts'
 
@@ -21,6 +21,8 @@ interface VisitOptions {
   readonly leadsTo?: string
 }
 
+type BedOptions = Pick<TestOptions, 'background'>
+
 /** Also on a machine that does much else. */
 const WORLD_MS = 240_000
 
@@ -28,14 +30,19 @@ const WORLD_MS = 240_000
 export class Bed {
   service!: TestService
   world!: World & MoneyWorld
+  readonly #options: BedOptions
   #browser!: Browser
   #visitors: Visitor[] = []
+
+  constructor(options: BedOptions = {}) {
+    this.#options = options
+  }
 
   /** For the suite that this is called in. Whatever goes wrong in a window fails the test that opened it. */
   use(): this {
     beforeAll(async () => {
       ;[this.service, this.#browser] = await Promise.all([
-        openService({ env: { SIGN_IN_FAILURES_PER_MINUTE: '1000', ...SUPPLIER } }),
+        openService({ ...this.#options, env: { SIGN_IN_FAILURES_PER_MINUTE: '1000', ...SUPPLIER } }),
         openBrowser(),
       ])
     })
@@ -94,10 +101,10 @@ interface Suites {
 }
 
 /** Suites in a real browser on one service. Those of `filled` find something of everything in it. */
-export function inBrowser(name: string, suites: Suites): void {
+export function inBrowser(name: string, suites: Suites, options: BedOptions = {}): void {
   const { empty = [], filled = [] } = suites
   describe.skipIf(!BROWSER)(`${name} in a real browser${without}`, () => {
-    const bed = new Bed().use()
+    const bed = new Bed(options).use()
     for (const suite of empty) suite(bed)
     if (filled.length > 0)
       describe('with data of every kind', () => {

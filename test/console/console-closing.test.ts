@@ -1,4 +1,5 @@
 import { inBrowser } from './bed.ts'
 import { closing } from './closing.ts'
 
-inBrowser('closing a month in the console', { empty: [closing] })
+// Without background work, which would enter the fees before a person does.
+inBrowser('closing a month in the console', { empty: [closing] }, { background: false })

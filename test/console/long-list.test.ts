@@ -66,8 +66,10 @@ describe.skipIf(!BROWSER)(`a long list in a real browser${without}`, () => {
       await browser.startTracing(page, { categories: ['toplevel'] })
       await page.mouse.move(640, 400)
       const last = page.getByTitle(manyCardId(CARDS)).first()
+      let turns = 0
       const atBottom = async () => {
         await page.mouse.wheel(0, 20_000)
+        turns++
         return last.count()
       }
       await expect.poll(atBottom, { timeout: SCROLL_MS, interval: 20 }).toBeGreaterThan(0)
@@ -81,7 +83,7 @@ describe.skipIf(!BROWSER)(`a long list in a real browser${without}`, () => {
         const observed = await page.evaluate<number[]>('window.longTasks')
         console.log({ tasks: tasks.length, longestMs: Math.max(...tasks.slice(-200_000)), observed })
       }
-      expect(tasks.length).toBeGreaterThan(1_000)
+      expect(tasks.length).toBeGreaterThan(turns)
       expect(tasks.filter((ms) => ms > LONG_TASK_MS)).toEqual([])
       for (const key of ['j', 'x']) await page.keyboard.press(key)
       await page.getByText('1 selected').waitFor()
