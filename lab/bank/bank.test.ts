@@ -111,7 +111,7 @@ async function workThroughKept(): Promise<void> {
         const amount = (credit.amountPaise / 100).toFixed(2)
         const of = ['--utr', utr, '--amount', amount, '--tr', credit.till.tr]
         await svc('admin', 'notice', 'assign', noticeId, ...of)
-      } else await svc('admin', 'notice', 'dismiss', noticeId, '--reason', 'of another amount than the first')
+      } else await svc('admin', 'notice', 'dismiss', noticeId, '--reason', 'nothing came of it')
       credits.delete(utr)
     }
   }

@@ -15,7 +15,7 @@ export type Fate =
   | 'doubled'
   /** Its notice is written in another way, and can be read. */
   | 'mangled'
-  /** Its notice has no amount that can be read. */
+  /** Its notice states something that cannot be read. */
   | 'unreadable'
   /** A second notice has another amount. */
   | 'contradicted'
@@ -29,17 +29,42 @@ export type Fate =
   | 'unsettled'
 
 const WEIGHTS: Readonly<Record<Fate, number>> = {
-  plain: 91,
+  plain: 90.5,
   lost: 1,
   doubled: 1,
   mangled: 3,
-  unreadable: 0.5,
+  unreadable: 1,
   contradicted: 0.5,
   missigned: 0.5,
   stray: 0.5,
   misbooked: 1,
   unsettled: 1,
 }
+
+/** What of a notice cannot be read, though money came. */
+const UNREADABLE: readonly object[] = [
+  { amount: 'two hundred' },
+  { amount: '249,50' },
+  { amount: { value: 5 } },
+  { currency: 'gold' },
+  { status: 'perhaps' },
+  { transactionTime: 'yesterday at ten' },
+]
+
+/** What says that no money of ours came, or lacks a reference by which it could be found. */
+const NO_CREDIT: readonly object[] = [
+  { status: 'FAILED' },
+  { status: 'PENDING' },
+  { status: 'REVERSED' },
+  { status: 'TIMEOUT' },
+  { currency: 'USD' },
+  { amount: 0 },
+  { utr: 'NONREF' },
+  { utr: '4.32199E+11' },
+  { utr: null },
+]
+/** Notices of no credit, for each credit. */
+const NO_CREDIT_SHARE = 0.02
 
 /** Money that a payer's bank has sent. */
 export interface Credit {
@@ -50,7 +75,6 @@ export interface Credit {
 }
 
 export interface Notice {
-  readonly credit: Credit
   readonly body: Readonly<Record<string, unknown>>
   readonly isWellSigned: boolean
   /** Whether it is to be kept in quarantine: 202. */
@@ -85,13 +109,15 @@ export class Bank {
   notices(): Notice[] {
     const sent = this.credits.flatMap((credit) => this.#noticesOf(credit))
     const places = new Map(sent.map((notice, i) => [notice, i + this.#chance.whole(0, OVERTAKEN_MAX)]))
-    return sent.sort((a, b) => places.get(a)! - places.get(b)!)
+    const ofNoCredit = this.#noticesOfNoCredit()
+    for (const notice of ofNoCredit) places.set(notice, this.#chance.whole(0, sent.length))
+    return [...sent, ...ofNoCredit].sort((a, b) => places.get(a)! - places.get(b)!)
   }
 
   #noticesOf(credit: Credit): Notice[] {
     const { utr, till, amountPaise, fate } = credit
     const body = { utr, tr: till.tr, amount: rupees(amountPaise), payerVpa: 'payer@bank' }
-    const notice = { credit, body, isWellSigned: true, isKept: false }
+    const notice = { body, isWellSigned: true, isKept: false }
     switch (fate) {
       case 'lost':
         return []
@@ -100,7 +126,7 @@ export class Bank {
       case 'mangled':
         return [{ ...notice, body: this.#mangled(body, till) }]
       case 'unreadable':
-        return [{ ...notice, body: { ...body, amount: 'two hundred' }, isKept: true }]
+        return [{ ...notice, body: { ...body, ...this.#chance.pick(UNREADABLE) }, isKept: true }]
       case 'missigned':
         return [{ ...notice, isWellSigned: false }, notice]
       case 'stray':
@@ -108,6 +134,14 @@ export class Bank {
       default:
         return [notice]
     }
+  }
+
+  #noticesOfNoCredit(): Notice[] {
+    return Array.from({ length: Math.ceil(this.credits.length * NO_CREDIT_SHARE) }, (_, i) => {
+      const { tr } = this.#chance.pick(this.credits).till
+      const fields = { utr: `NONE${String(i).padStart(12, '0')}`, tr, amount: 249.5, payerVpa: 'payer@bank' }
+      return { body: { ...fields, ...NO_CREDIT[i % NO_CREDIT.length] }, isWellSigned: true, isKept: true }
+    })
   }
 
   #mangled(body: { utr: string; tr: string; amount: number }, { vpa }: Till): Record<string, unknown> {
@@ -132,7 +166,7 @@ export class Bank {
     return this.of('contradicted').map((credit) => {
       const { utr, till, amountPaise } = credit
       const body = { utr, tr: till.tr, amount: rupees(amountPaise + 100) }
-      return { credit, body, isWellSigned: true, isKept: true }
+      return { body, isWellSigned: true, isKept: true }
     })
   }
 
@@ -141,7 +175,7 @@ export class Bank {
     return this.of('lost').map((credit) => {
       const { utr, till, amountPaise } = credit
       const body = { utr, tr: till.tr, amount: rupees(amountPaise) }
-      return { credit, body, isWellSigned: true, isKept: false }
+      return { body, isWellSigned: true, isKept: false }
     })
   }
 
