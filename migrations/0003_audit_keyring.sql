@@ -163,14 +163,15 @@ create function audit_change() returns trigger
       coalesce(nullif(current_setting('svc.request_id', true), ''), acted ->> 'requestId'), shown, clock_timestamp());
     return null;
   end $$;
+-- Tables of the files before this one:
 create constraint trigger audited after update on tenants deferrable initially deferred
   for each row execute function audit_change('tenant', 'tenant_id', 'tenant_id', 'disabled_at');
 create constraint trigger audited after insert or update or delete on retention deferrable initially deferred
   for each row execute function audit_change('retention', 'what', '', 'keep,rows');
 
 -- The steps of a closing, also those made with `psql`. A command that records its step itself says why: then nothing is
--- added. Enabling ends a closing too and has its own entry. Only what the trigger above reopens is named the service's: it
--- alone runs as the owner, inside another statement.
+-- added. Enabling ends a closing too and has its own entry. Only what `reopen_closed_tenants` reopens is named the
+-- service's: it alone runs as the owner, inside another statement.
 create function audit_closing() returns trigger
   language plpgsql volatile security definer set search_path = svc, pg_temp
   as $$

@@ -1,5 +1,6 @@
 -- Merchants and partners, their credentials, and the companies and users of partners.
 
+-- Merchants, who collect payments.
 create table merchants (
   merchant_id text collate "C" not null references tenants,
   name        text not null,
@@ -85,6 +86,7 @@ select secure_tenants('api_keys', 'tenant_id');
 grant select, insert, update (revoked_at, expires_at) on api_keys to svc_service;
 grant select, insert, update on api_keys to svc_operator;
 
+-- Partners, who issue cards and award coins.
 create table partners (
   partner_id text collate "C" not null references tenants,
   name       text not null,
@@ -190,6 +192,7 @@ select secure_tenants('credential_uses', 'tenant_id');
 grant select, insert, update (last_used_at) on credential_uses to svc_service;
 grant select on credential_uses to svc_operator;
 
+-- Companies of partners, whose users get cards and coins.
 create table companies (
   company_id text collate "C" not null,
   partner_id text collate "C" not null references partners,
@@ -206,6 +209,7 @@ select secure_tenants('companies', 'partner_id');
 grant select, insert, update (name) on companies to svc_service;
 grant select, insert, update on companies to svc_operator;
 
+-- People of a company: holders of cards, owners of coins. Personal data.
 create table users (
   user_id      text collate "C" not null,
   partner_id   text collate "C" not null,

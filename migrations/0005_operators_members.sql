@@ -45,7 +45,8 @@ alter table operator_invitations add primary key (invitation_id);
 create unique index operator_invitations_open on operator_invitations (name)
   where accepted_at is null and revoked_at is null;
 create constraint trigger audited after insert or update or delete on operator_invitations deferrable initially deferred
-  for each row execute function audit_change('invitation', 'invitation_id', '', 'name,role,resets,expires_at,accepted_at,revoked_at');
+  for each row execute function audit_change('invitation', 'invitation_id', '',
+    'name,role,resets,expires_at,accepted_at,revoked_at');
 grant select, insert, update on operator_invitations to svc_operator;
 
 -- Whom the identity provider knows an operator as (OpenID Connect Core section 5.7): an address is given to another person
@@ -392,6 +393,7 @@ create function arming_actions() returns text[]
 -- Who may be the second person (decision R10), in one function for approvals, payouts and whatever else two people do. Who
 -- created, invited, promoted or reset another operator lately, or requested it, knows how to sign in as them: the two count
 -- as one person.
+--
 -- Why `approver` is no second person beside `requester`, both as the audit names them; null: they are two people.
 -- `same_person`; `armed_by_requester`: the requester, or an operator whom the requester armed, armed the approver within
 -- the cooling time; `armed_requester`: the other way round.

@@ -1,6 +1,6 @@
 -- The ledger: which accounts there are, what may move between them and on whose word, and what people enter by hand.
 
--- A ledger that knows which accounts a journal may move (decision R19). Rows as the program's chart and rules have them,
+-- The ledger knows which accounts a journal may move (decision R19). Rows as the program's chart and rules have them,
 -- `packages/core/src/ledger/posting-rules.ts`: a test compares both, and prints the statements that a change needs.
 create table account_kinds (
   kind       text collate "C" primary key,
@@ -92,7 +92,8 @@ create table posting_rules (
 grant select on posting_rules to svc_service, svc_operator;
 
 insert into posting_rules (journal_kind, leg_kind, debit_kind, credit_kind, on_word_of, is_manual, is_reversible)
-select r.journal, coalesce(r.leg, r.journal), split_part(m, ' > ', 1), split_part(m, ' > ', 2), r.word, r.by <> '', r.by = 'reversible'
+select r.journal, coalesce(r.leg, r.journal), split_part(m, ' > ', 1), split_part(m, ' > ', 2), r.word, r.by <> '',
+  r.by = 'reversible'
 from (values
   -- Credits of UPI
   ('upi_credit', null, 'rail', '', array['upi_clearing > payable', 'upi_clearing > upi_refunds',
@@ -234,7 +235,7 @@ insert into posting_rules (journal_kind, leg_kind, debit_kind, credit_kind, on_w
 select distinct 'journal_reversal', 'journal_reversal', credit_kind, debit_kind, 'person', true, false
 from posting_rules where is_reversible;
 
--- Movements that were permitted until now: journals of then have them. What was entered by them is taken back by its mirror.
+-- Movements that are not permitted any more: earlier journals have them. What they entered is taken back by its mirror.
 create table retired_postings (
   journal_kind text collate "C" not null,
   debit_kind   text collate "C" not null references account_kinds,
@@ -267,7 +268,7 @@ create table journals (
     foreign key (tenant_id, reverses) references journals (tenant_id, journal_id),
   constraint reverses_another check (reverses <> journal_id)
 );
--- The UTR of a credit is unique over all tenants already (`one_credit_per_utr`); a second index would cost every payment.
+-- The UTR of a credit is unique over all tenants already (`one_live_credit_per_utr`); a second index would cost every payment.
 create unique index journals_one_per_reference on journals (tenant_id, kind, reference)
   where reference is not null and kind <> 'upi_credit';
 create unique index journals_reversed_once on journals (tenant_id, reverses) where reverses is not null;
@@ -489,6 +490,7 @@ create constraint trigger postings_are_proven after insert on ledger_transfers d
   when (not is_rail() and new.unit = 'INR' and new.kind not in ('card_load', 'card_spend', 'card_refund', 'merchant_refund'))
   execute function require_proof();
 
+-- Postings by hand that wait for a second person, or were decided by one (decision R10).
 create table approvals (
   tenant_id    text collate "C" not null references tenants,
   approval_id  text collate "C" not null,
@@ -701,6 +703,7 @@ create constraint trigger audited after insert or update or delete on book_closi
 grant select on book_closings to svc_service;
 grant select, insert on book_closings to svc_operator;
 
+-- Which periods one person asks to close although something is open.
 create table closing_requests (
   through      date primary key,
   -- what is open, and why the period is closed nevertheless

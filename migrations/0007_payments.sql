@@ -1,5 +1,6 @@
 -- QR codes and what comes of them: payments, refunds, disputes, and notices that are no payment by themselves.
 
+-- A QR code of a merchant. What is paid to it is in `payments`; the totals here are under its row lock.
 create table qr_codes (
   qr_code_id       text collate "C" not null,
   merchant_id      text collate "C" not null references merchants,
@@ -54,6 +55,7 @@ grant select, insert, update (status, holds_reference, accepted_count, accepted_
   revision, close_reason, closed_at, last_utr) on qr_codes to svc_service;
 grant select on qr_codes to svc_operator;
 
+-- Credits that the rail reported: accepted ones, those that go back to their payers, and those in suspense.
 create table payments (
   payment_id   text collate "C" not null,
   merchant_id  text collate "C" not null references tenants,
@@ -254,9 +256,7 @@ grant select, insert, update (status, payment_id, assigned_at, assigned_by, card
   rail_notices to svc_service;
 grant select on rail_notices to svc_operator;
 
--- Proof of what comes from the world (decision R19).
-
--- Signed messages are stored by the rail's login alone. What operators do with one that waits in quarantine, they do with
+-- Proof of what comes from the world (decision R19). Signed messages are stored by the rail's login alone. What operators do with one that waits in quarantine, they do with
 -- the bytes that are stored there.
 create function refuse_unsigned() returns trigger
   language plpgsql set search_path = svc, pg_temp
@@ -519,6 +519,7 @@ create index sandbox_upi_notices_due on sandbox_upi_notices (due_at);
 grant select, insert, update (due_at), delete on sandbox_upi_notices to svc_service;
 grant select on sandbox_upi_notices to svc_operator;
 
+-- Lookups of the rails and of background work, before a tenant is known (decision X4).
 create function directory_qr_codes(trs text[]) returns table (tr text, merchant_id text, qr_code_id text)
   language sql stable security definer set search_path = svc, pg_temp
   as $$ select q.tr, q.merchant_id, q.qr_code_id from qr_codes q where q.tr = any (trs) $$;

@@ -194,9 +194,8 @@ grant select, insert, update (status, approved_by, run_id, utr, failure_reason, 
   failed_at, paid_late_at, returned_at, return_utr) on payouts to svc_service;
 grant select on payouts to svc_operator;
 
--- Payouts and refunds take the steps of their tables, and what leaves is what their journals say (decision R19).
-
--- From which status a payout comes to which. A failed one may have been paid after all, a paid one may come back.
+-- From which status a payout comes to which (decision R19). A failed one may have been paid after all, a paid one may come
+-- back.
 create table payout_steps (
 from_status text collate "C",
  to_status text collate "C",

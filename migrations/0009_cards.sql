@@ -88,6 +88,7 @@ select secure_tenants('bank_credits', 'partner_id');
 grant select, insert on bank_credits to svc_service;
 grant select on bank_credits to svc_operator;
 
+-- Cards. The money of one is in the ledger, under card:<svc_card_id>.
 create table cards (
   svc_card_id     text collate "C" not null,
   partner_id      text collate "C" not null,
@@ -715,6 +716,7 @@ select secure_tenants('bulk_jobs', 'partner_id');
 grant select, insert, update (issued, failed, modified_at, started_at, finished_at) on bulk_jobs to svc_service;
 grant select on bulk_jobs to svc_operator;
 
+-- Their lines.
 create table bulk_rows (
   job_id       text collate "C" not null,
   partner_id   text collate "C" not null,
@@ -743,6 +745,7 @@ grant select, insert, update (status, content, leased_until, attempts, svc_card_
 -- For the rotation of keys.
 grant select, update (content) on bulk_rows to svc_operator;
 
+-- Lookups of the rails and of background work, before a partner is known (decision X4).
 -- A number is unique among all partners; that a digest is in use reveals nothing about whose it is.
 create function directory_card_numbers(digests bytea[]) returns table (digest bytea)
   language sql stable security definer set search_path = svc, pg_temp
@@ -758,9 +761,9 @@ create function directory_cards(tokens text[], digests bytea[])
     select c.token, c.number_digest, c.partner_id, c.svc_card_id from cards c where c.number_digest = any (digests)
   $$;
 
--- A signed message is bound to its route by what is known of it (decisions Q11 and R1).
+-- Card messages of these identities, of every type: a network gives each message its own STAN, and a signed message is bound
+-- to its route by what is known of it (decisions Q11 and R1).
 
--- Beside which the version before calls.
 create function directory_card_messages_of(acquirers text[], stans text[], times timestamptz[])
   returns table (acquirer_id text, stan text, transmission_at timestamptz, type text, content_digest bytea,
     plain_digest bytea, response text)

@@ -165,6 +165,7 @@ select secure_tenants('bank_statements', 'tenant_id');
 grant select on bank_statements to svc_service;
 grant select, insert on bank_statements to svc_operator;
 
+-- Lines of statements, each explained by a movement in the books, or by a person.
 create table statement_lines (
   tenant_id       text collate "C" not null references tenants check (tenant_id = 'house'),
   line_id         text collate "C" not null,
@@ -257,6 +258,7 @@ create function batch_is_reversed(id text) returns boolean
   language sql stable
   as $$ select (select b.status = 'REVERSED' from settlement_batches b where b.tenant_id = 'house' and b.batch_id = id) $$;
 
+-- The bank's reference of a transfer; null for other ids.
 create function utr_of_batch(id text) returns text
   language sql stable as $$
     select (select b.batch_utr from settlement_batches b where b.tenant_id = 'house' and b.batch_id = id) $$;
@@ -406,6 +408,9 @@ create function require_operator() returns trigger
     return null;
   end $$;
 
+-- Movements of our own money at the bank (decision R26): fees and GST that leave the escrow of merchants, tax, and what the
+-- owner and we pay in. They are the platform's. One that was entered by mistake is taken back as a whole: each of its
+-- journals by a mirrored one, so that its reference can be entered again.
 create table own_funds_movements (
   tenant_id       text collate "C" not null references tenants check (tenant_id = 'house'),
   movement_id     text collate "C" not null,
@@ -441,7 +446,7 @@ create trigger by_an_operator before insert on own_funds_movements for each stat
 select secure_tenants('own_funds_movements', 'tenant_id');
 grant select, insert on own_funds_movements to svc_service, svc_operator;
 
--- null for other ids
+-- Whether a movement was taken back; null for other ids.
 create function own_movement_is_reversed(id text) returns boolean
   language sql stable
   as $$
@@ -519,7 +524,7 @@ create constraint trigger own_funds_are_proven after insert on ledger_transfers 
 create constraint trigger own_funds_back_are_proven after insert on ledger_transfers deferrable initially deferred for each row
   when (new.kind = 'own_funds_taken_back') execute function require_own_funds_movement();
 
--- The run that sent a payout, the payouts of a run, and the bank's reference of a batch; null for other ids.
+-- The run that sent a payout, null for other ids; and the payouts of a run.
 create function run_of_payout(id text) returns text
   language sql stable as $$ select (select y.run_id from payouts y where y.payout_id = id limit 1) $$;
 
@@ -527,9 +532,8 @@ create function payouts_of_run(id text) returns setof text
   language sql stable as $$ select y.payout_id from payouts y where y.run_id = id $$;
 
 -- What lines of bank statements may be, for operators, who see every tenant: a batch, a payout, a run of payouts, a refund
--- that the bank made as a transfer of its own. `names` are references in canonical form; `ids` our own ids, where names
--- look like ones.
--- No statement shows what was taken back.
+-- that the bank made as a transfer of its own, a movement of our funds; no statement shows what was taken back. `names` are
+-- references in canonical form; `ids` our own ids, where names look like ones.
 create function statement_movements(names text[], ids text[])
   returns table (name text, purpose text, document_id text, amount bigint, settles text, tenant_id text)
   language sql stable
@@ -579,6 +583,8 @@ create function statement_movements(names text[], ids text[])
         where l.kind = 'refund' and l.of_tenant = r.merchant_id and l.document_id = r.refund_id)
   $$;
 
+-- Year ends (decision R28): income and expenses of a financial year that is over go to the owner's equity, for each tenant
+-- in its own books, and in those of the platform as a whole.
 create table year_ends (
   tenant_id       text collate "C" not null references tenants check (tenant_id = 'house'),
   year_end_id     text collate "C" not null,
@@ -620,8 +626,6 @@ create function require_year_end() returns trigger
 create constraint trigger year_ends_are_proven after insert on ledger_transfers deferrable initially deferred for each row
   when (new.kind in ('year_end', 'year_end_shared')) execute function require_year_end();
 
--- Invoices of fees and their GST, by merchant and month (decision R24).
-
 -- Who a merchant is to the tax office.
 create table tax_registrations (
   merchant_id text collate "C" primary key references merchants,
@@ -651,6 +655,7 @@ create table tax_series (
 create trigger by_an_operator before insert or update on tax_series for each statement execute function require_operator();
 grant select, insert, update (last_number) on tax_series to svc_service, svc_operator;
 
+-- Invoices of fees and their GST, by merchant and month (decision R24), and credit notes for them (decision R27).
 create table tax_documents (
   merchant_id      text collate "C" not null references merchants,
   document_id      text collate "C" not null,
@@ -719,6 +724,7 @@ create function require_credit_note() returns trigger
 create constraint trigger credit_notes_are_documents after insert on ledger_transfers deferrable initially deferred
   for each row when (new.kind = 'credit_note') execute function require_credit_note();
 
+-- Tax deducted at source (decision R29): merchants that deducted it on our fees certify it, and the tax office refunds it.
 create table tds_certificates (
   merchant_id     text collate "C" not null references merchants,
   certificate_id  text collate "C" not null,

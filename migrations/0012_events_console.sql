@@ -55,6 +55,7 @@ create index event_numbers_by_time on event_numbers (tenant_id, created_at);
 select secure_tenants('event_numbers', 'tenant_id');
 grant select on event_numbers to svc_service, svc_operator;
 
+-- How far the feed of each tenant has come.
 create table event_counters (
   tenant_id     text collate "C" primary key references tenants,
   last_sequence bigint not null,
@@ -70,6 +71,7 @@ grant select on event_counters to svc_service, svc_operator;
 
 -- A Merkle tree for each tenant's feed (RFC 6962), by which the tenant verifies that no event was changed, removed or moved
 -- (decision E7). Leaf n is the event with number n; hashes are only added, and stay when events are forgotten.
+--
 -- 32 hashes a row: of leaves on level 0, above it of the complete tiles of the level below.
 create table feed_tiles (
   tenant_id text collate "C" not null,
@@ -191,6 +193,7 @@ select secure_tenants('webhook_deliveries', 'tenant_id');
 grant select, insert, update (first, attempts, started_at, due_at, turn), delete on webhook_deliveries to svc_service;
 grant select, insert, update, delete on webhook_deliveries to svc_operator;
 
+-- Each attempt to deliver an event.
 create table webhook_attempts (
   attempt_id       text collate "C" not null,
   tenant_id        text collate "C" not null,
@@ -491,7 +494,8 @@ create function entries_between(tenant text, from_id text, until_id text)
     group by 1
   $$;
 
--- The balances of a tenant's accounts, by kind, beside what the entries add up to: a change of one alone shows. Sums of entries older than an hour are kept; where they differ from the balances, all entries are read again.
+-- The balances of a tenant's accounts, by kind, beside what the entries add up to: a change of one alone shows. Sums
+-- of entries older than an hour are kept; where they differ from the balances, all entries are read again.
 create function feed_balances(tenant text, kinds text[])
   returns table (kind text, unit text, balance bigint, booked bigint, entries bigint)
   language plpgsql volatile security definer set search_path = svc, pg_temp
