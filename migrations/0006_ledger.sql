@@ -17,7 +17,7 @@ insert into account_kinds (kind, unit, is_bounded) values
   ('payable', 'INR', true), ('upi_refunds', 'INR', true), ('suspense', 'INR', true),
   ('merchant_advances', 'INR', false), ('disputes', 'INR', true), ('inter_tenant', 'INR', false),
   ('payouts_in_transit', 'INR', true), ('payout_exceptions', 'INR', false), ('refund_exceptions', 'INR', false),
-  ('fee_income', 'INR', false), ('tax_payable', 'INR', true), ('output_cgst', 'INR', false),
+  ('fee_income', 'INR', false), ('output_cgst', 'INR', false),
   ('output_sgst', 'INR', false), ('output_igst', 'INR', false), ('gst_input', 'INR', false),
   ('tds_receivable', 'INR', false), ('rail_charges', 'INR', false), ('network_charges', 'INR', false),
   ('interchange_income', 'INR', false), ('other_income', 'INR', false), ('write_offs', 'INR', false),
@@ -146,7 +146,7 @@ from (values
   ('payout_restored', null, 'person', '', array['payable > accrued_fees', 'payable > merchant_advances',
     'merchant_advances > payable', 'payable > payouts_in_transit']),
   ('payout_released', null, 'person', '', array['accrued_fees > payable', 'merchant_advances > payable',
-    'payable > merchant_advances', 'payouts_in_transit > payable', 'fee_income > payable', 'tax_payable > payable']),
+    'payable > merchant_advances', 'payouts_in_transit > payable']),
   ('payout_paid', null, 'person', '', array['payouts_in_transit > bank']),
   ('payout_returned', null, 'person', '', array['bank > payouts_in_transit']),
   ('payout_paid_late', null, 'person', '', array['payout_exceptions > bank']),
@@ -234,18 +234,6 @@ from (values
 insert into posting_rules (journal_kind, leg_kind, debit_kind, credit_kind, on_word_of, is_manual, is_reversible)
 select distinct 'journal_reversal', 'journal_reversal', credit_kind, debit_kind, 'person', true, false
 from posting_rules where is_reversible;
-
--- Movements that are not permitted any more: earlier journals have them. What they entered is taken back by its mirror.
-create table retired_postings (
-  journal_kind text collate "C" not null,
-  debit_kind   text collate "C" not null references account_kinds,
-  credit_kind  text collate "C" not null references account_kinds,
-  primary key (journal_kind, debit_kind, credit_kind)
-);
-grant select on retired_postings to svc_service, svc_operator;
-
-insert into retired_postings values ('payout', 'payable', 'fee_income'), ('payout', 'payable', 'tax_payable'),
-  ('payout_restored', 'payable', 'fee_income'), ('payout_restored', 'payable', 'tax_payable');
 
 -- A journal is one business fact; its transfers are its legs. Never changed: a mistake is corrected by a journal that
 -- reverses it. The service may insert and read journals and transfers, nothing else.
