@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { programOf, ROOT } from './members.ts'
 
-/** The commit whose program is the previous version. Set to the tag of a release with each release. */
-export const BASELINE = 'fef56afe22a16b4733a44c0025c7df38d9ae0b7b'
+/**
+ * The commit whose program is the previous version: until 0.1.0 is released, that which made its schema the baseline.
+ * Set to the tag of a release with each release.
+ */
+export const BASELINE = 'fd100a03f803e23566f1a2624bd3b0cc4d9a814b'
 
 /** The previous version, built. */
 export interface Baseline {

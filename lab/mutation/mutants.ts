@@ -36,15 +36,15 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'one bank reference may name several credits',
-    file: 'migrations/0156_unassignments_indexed.sql',
-    from: 'create unique index concurrently one_live_credit_per_utr',
-    to: 'create index concurrently one_live_credit_per_utr',
+    file: 'migrations/0007_payments.sql',
+    from: 'create unique index one_live_credit_per_utr',
+    to: 'create index one_live_credit_per_utr',
     tests: RACES,
     named: 'one bank reference',
   },
   {
     what: 'one reference may be held by several codes',
-    file: 'migrations/0005_qr_codes_payments.sql',
+    file: 'migrations/0007_payments.sql',
     from: 'create unique index qr_codes_reference',
     to: 'create index qr_codes_reference',
     tests: RACES,
@@ -84,7 +84,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a batch id may be written twice',
-    file: 'migrations/0001_platform.sql',
+    file: 'migrations/0001_base.sql',
     from: 'alter table batches add primary key (batch_id);',
     to: '',
     tests: SIMULATE,
@@ -129,7 +129,7 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'if (balancePaise - heldPaise < -amountPaise)',
     also: [
       {
-        file: 'migrations/0004_ledger.sql',
+        file: 'migrations/0006_ledger.sql',
         from: 'check (balance >= floor)',
         to: 'check (balance is not null)',
       },

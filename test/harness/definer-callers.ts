@@ -55,8 +55,6 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   directory_bulk_jobs: ['svc_service'],
   directory_bulk_jobs_closing: ['svc_service'],
   directory_card_holds_expired: ['svc_service'],
-  directory_card_identities: ['svc_service'],
-  directory_card_messages: ['svc_service'],
   directory_card_messages_of: ['svc_service'],
   directory_card_numbers: ['svc_service'],
   directory_cards: ['svc_service'],
@@ -88,7 +86,6 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   directory_payees: ['svc_service'],
   directory_payments: ['svc_service'],
   directory_payouts: ['svc_service'],
-  directory_settlement_found: ['svc_service'],
   directory_users_forgotten: ['svc_service'],
   // Refuses the cards of users who are not erased.
   erase_coin_reasons: ['svc_service'],

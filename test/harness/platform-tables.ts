@@ -14,7 +14,6 @@ export const PLATFORM_TABLES: Record<string, string> = {
   payout_steps: 'from which status a payout comes to which',
   posting_rules: 'which journals may move which accounts',
   request_log_cut: 'until when the row limit of the request log deleted entries',
-  retired_postings: 'which movements old journals have',
   tax_series: 'the last number of each series of tax documents',
   migrations: 'which ran',
   retention: 'how long rows are kept',

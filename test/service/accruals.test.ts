@@ -127,59 +127,6 @@ test('a payout enters fees of its own payments, deducts what was entered, and ta
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('a payout that entered its fees itself, before they were accrued, is released by its mirror and accrued then', async () => {
-  const of = await shop()
-  const day = await dayOf(await pay(of, 100))
-  const payoutId = await preparePayoutOf(service, of.merchantId)
-  // As it was: one journal from `payable` to the fees and their tax.
-  await sql(
-    `insert into ledger_accounts (account_id, tenant_id, kind, unit, balance, floor, created_at)
-     values ('tax_payable:' || $1, $1, 'tax_payable', 'INR', 0, 0, now())`,
-    [of.merchantId],
-  )
-  await asSuperuser(service.db.database, async (db) => {
-    await db.query('set session_replication_role = replica')
-    const values = [of.merchantId, payoutId]
-    await db.query(
-      `update ledger_transfers set credit_account_id = 'fee_income:' || $1, amount = 100
-       where tenant_id = $1 and object_id = $2 and credit_account_id = 'accrued_fees:' || $1`,
-      values,
-    )
-    await db.query(
-      `insert into ledger_transfers (transfer_id, tenant_id, journal_id, leg, kind, debit_account_id,
-         credit_account_id, amount, unit, object_id, created_at)
-       select transfer_id || 'x', tenant_id, journal_id, 3, kind, debit_account_id, 'tax_payable:' || $1, 18, unit,
-         object_id, created_at
-       from ledger_transfers
-       where tenant_id = $1 and object_id = $2 and credit_account_id = 'fee_income:' || $1`,
-      values,
-    )
-    await db.query('update journals set legs = 3 where tenant_id = $1 and reference = $2', values)
-    await db.query(
-      `delete from ledger_transfers where tenant_id = $1 and kind = 'fee_accrual'`,
-      values.slice(0, 1),
-    )
-    await db.query(`delete from journals where tenant_id = $1 and kind = 'fee_accrual'`, values.slice(0, 1))
-    await db.query('delete from fee_accruals where merchant_id = $1', values.slice(0, 1))
-    await db.query(
-      `update ledger_accounts set balance = case kind when 'tax_payable' then 18 else 0 end
-       where tenant_id = $1 and kind in ('tax_payable', 'output_cgst', 'output_sgst', 'accrued_fees')`,
-      values.slice(0, 1),
-    )
-    await db.query('set session_replication_role = origin')
-  })
-  expect(await brokenIn(service)).toEqual([])
-  await advance(of, 1)
-  expect(await journalsOf(of)).toEqual([])
-  await change(of, payoutId, { to: 'CANCELLED', reason: 'wrong account' })
-  expect(await balancesOf(service, of.merchantId)).toMatchObject({ payable: '10000' })
-  expect(await balancesOf(service, of.merchantId)).not.toHaveProperty('tax_payable')
-  expect(await balancesOf(service, of.merchantId)).not.toHaveProperty('fee_income')
-  await accrueDueFees(service.app.services)
-  expect(await journalsOf(of)).toEqual([{ day, reference: day, amount: '118' }])
-  expect(await brokenIn(service)).toEqual([])
-})
-
 test('a payment that is found late has another journal of its day; a fee without its payments is refused', async () => {
   const of = await shop()
   const day = await dayOf(await pay(of, 100))

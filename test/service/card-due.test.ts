@@ -2,7 +2,6 @@ import { checkInvariants } from '@svc/console-api/invariants'
 import type { KycStatus } from '@svc/core/cards/card-states'
 import { endDueCards } from '@svc/core/cards/end-card'
 import { setCardKyc } from '@svc/core/cards/set-card-kyc'
-import { readMigration } from '@svc/platform/db/migration-files'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -94,18 +93,4 @@ test.each(
   expect(await dueAt(svcCardId)).toBeLessThanOrEqual(before)
   await sweep()
   expect(payloadOf(await client.get(path(svcCardId))).accountBalance).toBe(0)
-})
-
-test('the migration makes cards due again that were missed with a pending return or a balance', async () => {
-  const migration = await readMigration('0045_forgotten_cards')
-  for (const [kind, make] of Object.entries(DUE_CARDS))
-    for (const forgotten of ['null', `now() + interval '1050 days'`]) {
-      // Nothing but a card that is never due was left with money.
-      if (forgotten !== 'null' && kind.startsWith('a replaced')) continue
-      const svcCardId = await make()
-      const before = await dueAt(svcCardId)
-      await sql(`update cards set due_at = ${forgotten} where svc_card_id = $1`, [svcCardId])
-      await sql(migration.sql)
-      expect(await dueAt(svcCardId), kind).toBeLessThanOrEqual(Math.max(before, Date.now()))
-    }
 })

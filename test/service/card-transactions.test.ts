@@ -2,7 +2,6 @@ import { checkInvariants } from '@svc/console-api/invariants'
 import { readCardStatement } from '@svc/core/cards/card-statement'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { accountStatement } from '@svc/core/ledger/books'
-import { readMigration } from '@svc/platform/db/migration-files'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newIdentity, Terminal } from '../harness/card-rail.ts'
@@ -337,16 +336,6 @@ test('transactions and statements of others are those of a card that does not ex
   expect(json.data.map(({ partnerId }: Json) => partnerId)).toEqual([partner.partnerId, partner.partnerId])
   expect((await operator.get('/card-transactions?amount=1')).status).toBe(400)
   expect((await operator.get(`/card-transactions?amount=1&partnerId=${partner.partnerId}`)).status).toBe(200)
-})
-
-const ALL = `select to_jsonb(t) - 'balance_paise' as row, t.balance_paise from card_transactions t order by transaction_id`
-
-test('cards that were used before the version are listed as those that are used after it', async () => {
-  const before = await sql(ALL)
-  expect(before.length).toBeGreaterThan(50)
-  await sql('delete from card_transactions where amount_paise % 2 = 0 or kind = $1', ['authorization'])
-  await sql((await readMigration('0171_card_transactions_until_now')).sql)
-  expect(await sql(ALL)).toEqual(before)
 })
 
 test.each(['svc_service', 'svc_operator'])('the login %s writes no transaction', async (login) => {

@@ -6,7 +6,6 @@ import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { changePayout } from '@svc/core/payments/change-payout'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { paise } from '@svc/kernel/money'
-import { readMigration, runOffline } from '@svc/platform/db/migration-files'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newReference, sqlOn } from '../harness/approvals.ts'
 import { newTransferUtr, reverseEntry, withdraw } from '../harness/bank-rail.ts'
@@ -249,21 +248,6 @@ test('what the bank settles of earlier payments leaves a merchant closed', async
     ]),
   ).toHaveLength(1)
   expect(await closingStateOf(service, merchantId)).toBe('closed')
-})
-
-test('the migration reopens tenants that were closed while money of them was open, and no others', async () => {
-  const [open, done] = [await shopWith(service, 5), await merchantThatLeft()]
-  await sqlOn(
-    service,
-    `update tenants set disabled_at = now(), closing_at = now(), closed_at = now() where tenant_id = $1`,
-    [open.merchantId],
-  )
-  const file = await readMigration('0091_reopen_closed_tenants')
-  await asSuperuser(service.db.database, (db) => runOffline(db, file))
-  expect(await closingStateOf(service, open.merchantId)).toBe('closing')
-  expect(await closingStateOf(service, done.merchantId)).toBe('closed')
-  await giveAccount(service, open.merchantId)
-  await payOut(service, open)
 })
 
 test('the fees of past days can be set to zero only for a closing merchant, so that fees above its payments do not keep it open', async () => {

@@ -113,15 +113,18 @@ test('a file that fails leaves nothing behind, those before it stay, and once fi
 
 test('of several processes that migrate at once, one runs each file, also those that build indexes concurrently', async () => {
   await add('8001_one', 'create table one (id integer primary key);')
-  await add('8002_two', 'create table two (id integer primary key);')
-  const names = await migrationNames()
-  const concurrent: string[] = []
-  for (const name of names)
-    if ((await readMigration(name)).sql.includes('create index concurrently')) concurrent.push(name)
-  expect(concurrent.length).toBeGreaterThan(2)
-  await sql(`delete from migrations where name in ('${concurrent.join("', '")}')`)
+  await add('8002_index', NAMES_INDEX)
+  await add('8003_two', 'create table two (id integer primary key);')
+  await add(
+    '8004_index',
+    NAMES_INDEX.replaceAll('things_by_name', 'things_backwards').replace('(name)', '(id desc)'),
+  )
   const runs = await Promise.all(Array.from({ length: 4 }, () => run()))
-  expect(runs.flat().sort()).toEqual([...concurrent, '8001_one', '8002_two'])
+  expect(runs.flat().sort()).toEqual(['8001_one', '8002_index', '8003_two', '8004_index'])
+  const indexes = await sql(
+    `select count(*)::integer as n from pg_index where indrelid = 'things'::regclass and indisvalid and not indisprimary`,
+  )
+  expect(indexes).toEqual([{ n: 2 }])
 })
 
 const isValid = () =>

@@ -28,12 +28,13 @@ async function rows(text: string): Promise<Record<string, unknown>[]> {
 test('the tenant is the first column of the primary key of every table of tenants', async () => {
   const others = await rows(
     `with ${SECURED}
-     select s.relation::regclass::text as table from secured s
+     select s.relation::regclass::text as table, a.attname::text as first from secured s
        left join pg_constraint k on k.conrelid = s.relation and k.contype = 'p'
+       left join pg_attribute a on a.attrelid = s.relation and a.attnum = k.conkey[1]
      where (k.conkey[1] = s.tenant) is not true order by 1`,
   )
-  // The audit is read over all tenants in the order of entering (decision O3), the relay's queue one order of insertion (decision X25).
-  expect(others).toEqual([{ table: 'audit_log' }, { table: 'unnumbered_events' }])
+  // The chain is the tenant, or the installation, which has no tenant.
+  expect(others).toEqual([{ table: 'audit_log', first: 'chain' }])
 })
 
 test('every foreign key between two tables of tenants begins with the tenant on both sides', async () => {
@@ -58,7 +59,7 @@ test('a table that names a tenant is a table of tenants', async () => {
 
 test('a database and a backup of a version before the baseline are rejected, and nothing is changed', async () => {
   const db = await newDatabase()
-  const previous = '0001_tenants_ledger_qr_codes'
+  const previous = '0001_platform'
   const rename = (from: string, to: string) =>
     asSuperuser(db.database, (admin) =>
       admin.query('update migrations set name = $2 where name = $1', [from, to]),
@@ -69,11 +70,15 @@ test('a database and a backup of a version before the baseline are rejected, and
   const file = join(dir, 'earlier.tar')
   const env = { DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: dir }
   try {
-    const started = await runHere(['admin', 'migrate'], env)
-    expect(started.code).toBe(1)
-    expect(started.stderr).toMatch(
-      /unreleased version \(0001_tenants_ledger_qr_codes\).*Back it up with the version that wrote it/,
-    )
+    for (const args of [['admin', 'migrate'], ['serve']]) {
+      const { code, stderr } = await runHere(args, { ...env, PORT: '0' })
+      expect([args, code]).toEqual([args, 1])
+      expect(stderr).toMatch(
+        /unreleased version \(0001_platform\).*Back it up with the version that wrote it .* a new DATA_DIR/,
+      )
+    }
+    const examined = await runHere(['admin', 'doctor'], env)
+    expect(examined.stdout).toMatch(/schema.*unreleased version \(0001_platform\)/s)
     expect((await runHere(['admin', 'backup', file], env)).code).toBe(0)
     await rename(previous, first!)
     const restored = await runHere(['admin', 'restore', file], env)

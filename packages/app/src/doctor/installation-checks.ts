@@ -9,6 +9,7 @@ import {
   settingOf,
 } from '@svc/platform/db/connection-options'
 import { NotDurable, requireDurable } from '@svc/platform/db/durable'
+import { beforeBaseline, isBeforeBaseline } from '@svc/platform/db/migrate'
 import { migrationNames } from '@svc/platform/db/migration-files'
 import { requireSessions, TransactionPooling } from '@svc/platform/db/session'
 import { keyProviderOf } from '../key-provider.ts'
@@ -138,14 +139,13 @@ export const schema: Check = {
   name: 'schema',
   stages: ['running'],
   async examine({ connect }) {
-    const run = new Set(
-      (await rowsOf<{ name: string }>(await connect('svc_service'), 'select name from svc.migrations')).map(
-        ({ name }) => name,
-      ),
-    )
+    const run = (
+      await rowsOf<{ name: string }>(await connect('svc_service'), 'select name from svc.migrations')
+    ).map(({ name }) => name)
     const names = await migrationNames()
-    const missing = names.filter((name) => !run.has(name))
-    const unknown = [...run].filter((name) => !names.includes(name))
+    if (isBeforeBaseline(run, names)) return [fail(beforeBaseline(run))]
+    const missing = names.filter((name) => !run.includes(name))
+    const unknown = run.filter((name) => !names.includes(name))
     if (missing.length > 0)
       return [fail(`${missing.length} migrations are missing, from ${missing[0]} on; run svc admin migrate`)]
     if (unknown.length > 0) return [warn(`the schema is newer than this program, by ${unknown.join(', ')}`)]

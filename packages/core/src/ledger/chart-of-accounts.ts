@@ -10,8 +10,6 @@ interface KindOfAccount {
   readonly isBounded: boolean
   /** Whether what is counted here is over, and nothing takes it back: any other kind is debited and credited. */
   readonly isFinal?: true
-  /** Whether it has only what was entered before: nothing is added to it any more. */
-  readonly isRetired?: true
   /** For a list of accounts. */
   readonly title: string
   readonly meaning: string
@@ -127,12 +125,6 @@ export const CHART_OF_ACCOUNTS = {
     ...income,
     title: 'Fee income',
     meaning: 'Fees that the merchant was charged for its payments',
-  },
-  tax_payable: {
-    ...liability,
-    isRetired: true,
-    title: 'Tax payable',
-    meaning: 'GST on fees that was entered before its three kinds had accounts of their own',
   },
   output_cgst: {
     ...liability,

@@ -116,8 +116,7 @@ const POSTINGS = {
   dispute_won: [manual(rail(['disputes', 'payable'], ['disputes', 'merchant_advances']))],
   payout: [PAYOUT],
   payout_restored: [PAYOUT],
-  // Of payouts from before fees were accrued (decision R22), which entered them, their mirror takes them back.
-  payout_released: [mirrored(PAYOUT), person(['fee_income', 'payable'], ['tax_payable', 'payable'])],
+  payout_released: [mirrored(PAYOUT)],
   payout_paid: [person(['payouts_in_transit', 'bank'])],
   payout_returned: [person(['bank', 'payouts_in_transit'])],
   payout_paid_late: [person(['payout_exceptions', 'bank'])],

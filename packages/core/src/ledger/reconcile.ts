@@ -173,10 +173,7 @@ export const LEDGER_CHECKS: readonly Check[] = [
        join ledger_accounts c on c.tenant_id = t.tenant_id and c.account_id = t.credit_account_id
      where ${chosen('t.debit_account_id')} and not exists (
        select from posting_rules r where r.journal_kind = j.kind and r.leg_kind = t.kind
-         and r.debit_kind = d.kind and r.credit_kind = c.kind)
-       and not exists (
-         select from retired_postings r where r.journal_kind = j.kind and r.journal_kind = t.kind
-           and r.debit_kind = d.kind and r.credit_kind = c.kind) limit 100`,
+         and r.debit_kind = d.kind and r.credit_kind = c.kind) limit 100`,
   ),
   check(
     'chart',

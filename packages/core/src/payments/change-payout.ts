@@ -229,10 +229,7 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
   const [known, balances, rows, incoming, reserves, posted, restoreFees] = await Promise.all([
     payouts.lockRows<Payout>(tx, LOCK, commands),
     lockAccounts(tx, [
-      ...commands.flatMap(({ merchantId }) => [
-        ...payoutAccounts(merchantId),
-        account('tax_payable', merchantId),
-      ]),
+      ...commands.flatMap(({ merchantId }) => payoutAccounts(merchantId)),
       ...paid.map(({ merchantId }) => account('payout_exceptions', merchantId)),
     ]),
     tx.query(TAKEN, [commands.flatMap(({ step }) => namedBy(step) ?? [])]),

@@ -30,8 +30,8 @@ const preparedLegs = (payout: Payout): Leg[] =>
     ['payable', 'payouts_in_transit', payout.amountPaise],
   ])
 
-/** The most legs that a journal of a payout has, also from before fees were accrued. */
-export const LEGS_MAX = 4
+/** The most legs that a journal of a payout has. */
+export const LEGS_MAX = 3
 
 const ofMerchant = (merchantId: string, [debit, credit, amountPaise]: Leg): PostedLeg => ({
   debitAccountId: accountId(debit, merchantId),
@@ -100,8 +100,7 @@ export const releasedBy = ({ failedAt, payoutId }: Payout): string =>
   `jrn_${payoutId.slice(4)}${failedAt === null ? '' : 'a'}`
 
 /**
- * The mirror of what was entered: everything is payable again. Fees and their tax stay in the books, but of payouts from
- * before they were accrued, which entered them (decision R22).
+ * The mirror of what was entered: everything is payable again. Fees and their tax stay in the books (decision R22).
  */
 export const releasedJournal = (
   payout: Payout,

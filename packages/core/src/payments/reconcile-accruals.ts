@@ -46,11 +46,7 @@ export const ACCRUAL_CHECKS: readonly Check[] = [
          left join fee_accruals f on f.merchant_id = l.merchant_id and f.payment_id = l.object_id
        where l.kind = 'payment' and not l.released and ${chosen('l.object_id')}
          and (l.fee_paise, l.cgst_paise, l.sgst_paise, l.igst_paise)
-           is distinct from (f.fee_paise, f.cgst_paise, f.sgst_paise, f.igst_paise)
-         -- One from before fees were accrued entered them itself.
-         and not exists (select from ledger_transfers t
-           where t.tenant_id = l.merchant_id and t.credit_account_id = 'fee_income:' || l.merchant_id
-             and t.object_id = l.payout_id and t.kind in ('payout', 'payout_restored')) limit 100`,
+           is distinct from (f.fee_paise, f.cgst_paise, f.sgst_paise, f.igst_paise) limit 100`,
   ),
   check(
     'accrued_fees',

@@ -82,6 +82,10 @@ async function migrationsRun(address: DatabaseAddress): Promise<string[]> {
 export const isBeforeBaseline = (run: readonly string[], all: readonly string[]): boolean =>
   run.length > 0 && !run.includes(all[0]!)
 
+/** Why such a database is refused, and what to do. */
+export const beforeBaseline = (run: readonly string[]): string =>
+  `This database has the schema of an unreleased version (${run.toSorted()[0]}), which this version cannot upgrade. Back it up with the version that wrote it (svc admin backup), then start with an empty database, or a new DATA_DIR. Nothing was changed.`
+
 /** The database has a schema that this version cannot upgrade. Its message is for people. */
 export class SchemaRefused extends Error {
   override name = 'SchemaRefused'
@@ -190,10 +194,7 @@ export async function migrate(address: DatabaseAddress, options: MigrateOptions 
   const [all, run] = await Promise.all([migrationNames(options.folder), migrated])
   if (options.to !== undefined && !all.includes(options.to))
     throw new SchemaRefused(`There is no migration ${options.to}. The newest is ${all.at(-1)}.`)
-  if (isBeforeBaseline(run, all))
-    throw new SchemaRefused(
-      `This database has the schema of an unreleased version (${run.toSorted()[0]}), which this version cannot upgrade. Back it up with the version that wrote it (svc admin backup), then start with an empty database, or a new DATA_DIR. Nothing was changed.`,
-    )
+  if (isBeforeBaseline(run, all)) throw new SchemaRefused(beforeBaseline(run))
   if (all.every((name) => run.includes(name))) return []
   const client = new DatabaseClient(connectionOptions(address, undefined))
   client.on('error', () => undefined)

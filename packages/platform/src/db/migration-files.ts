@@ -13,7 +13,7 @@ import { PACKAGE_ROOT } from '../package.ts'
 export type Run = 'transaction' | 'statements' | 'batches'
 
 export interface MigrationFile {
-  /** Such as `0001_platform`. */
+  /** Such as `0001_base`. */
   readonly name: string
   readonly run: Run
   readonly sql: string

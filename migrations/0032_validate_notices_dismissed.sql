@@ -1,4 +1,0 @@
--- run: statement by statement
-alter table rail_notices validate constraint rail_notices_status_check;
-alter table rail_notices validate constraint rail_notices_check;
-alter table rail_notices validate constraint dismissed_with_reason;
