@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { FAILURES } from '@svc/contract/errors'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Run, runHere } from '../harness/cli.ts'
 import type { Json } from '../harness/client.ts'
@@ -262,6 +263,30 @@ test('logs tail prints earlier requests of the profile, then each new one as it 
   }
   child.kill()
   expect(paths).toEqual(['/api/v0/qr-code/qr_before', '/api/v0/qr-code/qr_after'])
+})
+
+test('logs explain finds a request by its id: its cause with the field, the remedy, whether to send it again, and the page', async () => {
+  const explain = async (error: string) => {
+    const logged = async () => (await svc('logs', 'list', '--error', error, '--limit', '1'))[0]?.requestId
+    await expect.poll(logged, { timeout: 30_000 }).toBeDefined()
+    return svc('logs', 'explain', await logged())
+  }
+  await run('api', 'post', '/api/v0/qr-code', '--data', '{"amount":-1}')
+  expect(await explain('validation_failed')).toMatchObject({
+    sent: 'POST /api/v0/qr-code',
+    status: '400 validation_failed',
+    cause: expect.stringContaining('amount must be at least'),
+    remedy: FAILURES.validation_failed.remedy,
+    retry: 'no: change the request',
+    link: expect.stringMatching(/^http:.*\/docs\/errors#validation_failed$/),
+  })
+  await run('api', 'get', '/api/v0/events', '--header', 'sandbox-fail: temporarily_unavailable')
+  expect(await explain('temporarily_unavailable')).toMatchObject({
+    retry: 'yes, with the same Idempotency-Key',
+  })
+  const none = await run('logs', 'explain', `req_${'0'.repeat(26)}`)
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('Your request log has no req_0')])
+  expect((await run('logs', 'explain', 'order-1042')).stderr).toContain('Give a request id')
 })
 
 /** What the completion prints, which goes around the stream that `runHere` reads. */
