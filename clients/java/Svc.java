@@ -23,8 +23,8 @@ import javax.crypto.spec.*;
  * One instance serves a whole process, all its threads.
  */
 public abstract class Svc {
-  /** A request failed. Handle it by {@code error}, the stable code, whose remedy is at {@code docs}; {@code no_response}
-   * and {@code unexpected_response} are not of the service. Quote {@code requestId} when you ask for help. */
+  /** A request failed. Handle it by {@code error}, the stable code, whose remedy is at {@code docs};
+   * {@code no_response} and {@code unexpected_response} are not of the service. Quote {@code requestId} for help. */
   public static class SvcError extends RuntimeException {
     public final String error, description, requestId, docs, details;
     public final int status;
@@ -186,10 +186,13 @@ public abstract class Svc {
       var response = plain("POST", "/api/v0/merchant/token", null, Map.of("API-Key", apiKey));
       var expiry = Double.parseDouble(text(response.body(), "expiry")) / 1000; // an instant, or the time that is left
       var date = Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(header(response, "Date").orElseThrow()));
-      return Token.of(text(response.body(), "token"), null, now, expiry > 1e8 ? expiry - date.getEpochSecond() : expiry);
+      var seconds = expiry > 1e8 ? expiry - date.getEpochSecond() : expiry;
+      return Token.of(text(response.body(), "token"), null, now, seconds);
     }
 
-    public String createQrCode(String json, String key) { return request("POST", "/api/v0/qr-code", json, key, Map.of()); }
+    public String createQrCode(String json, String idempotencyKey) {
+      return request("POST", "/api/v0/qr-code", json, idempotencyKey, Map.of());
+    }
     public String getQrCode(String id) { return request("GET", "/api/v0/qr-code/" + encoded(id), null); }
 
     /** After this no payment is accepted. */
@@ -289,8 +292,8 @@ public abstract class Svc {
   }
 
   /** Verifies a delivery of {@code rawBody}, the bytes as they came. {@code header} returns a header field by its name;
-   * {@code secrets} are the endpoint's {@code whsec_…}, or the service's public keys {@code whpk_…}. A delivery may come
-   * twice: skip a {@code webhook-id} that you have. */
+   * {@code secrets} are the endpoint's {@code whsec_…}, or the service's public keys {@code whpk_…}. A delivery may
+   * come twice: skip a {@code webhook-id} that you have. */
   public static void verifyWebhook(byte[] rawBody, UnaryOperator<String> header, Instant now, String... secrets) {
     String id = header.apply("webhook-id"), timestamp = header.apply("webhook-timestamp");
     if (id == null || timestamp == null || !timestamp.matches("[0-9]{1,12}")
@@ -308,7 +311,8 @@ public abstract class Svc {
     try {
       var key = Base64.getDecoder().decode(secret.substring(secret.indexOf('_') + 1));
       if (secret.startsWith("whpk_"))
-        return signature.startsWith("v1a,") && isEd25519(key, Base64.getDecoder().decode(signature.split(",")[1]), signed);
+        return signature.startsWith("v1a,")
+            && isEd25519(key, Base64.getDecoder().decode(signature.substring(4)), signed);
       var mac = Mac.getInstance("HmacSHA256");
       mac.init(new SecretKeySpec(key, "HmacSHA256"));
       var right = "v1," + Base64.getEncoder().encodeToString(mac.doFinal(signed));

@@ -36,9 +36,10 @@ class SvcError extends \RuntimeException
 /** Whether a write was carried out is not known. Send the same `body` again with the same `idempotencyKey`. */
 final class OutcomeUnknown extends SvcError
 {
-    public static function of(SvcError $it): self
+    public static function of(SvcError $of): self
     {
-        return new self($it->error, $it->description, $it->status, $it->requestId, $it->errors, $it->retryAfter, $it->docs);
+        $about = [$of->error, $of->description, $of->status, $of->requestId];
+        return new self(...$about, errors: $of->errors, retryAfter: $of->retryAfter, docs: $of->docs);
     }
 }
 
@@ -48,9 +49,9 @@ final class VerificationError extends \RuntimeException
 }
 
 /**
- * Needs PHP 8.1 with openssl, and sodium for published keys and receipts. It gets and renews tokens, sends what is safe to
- * send again after a lost response, encrypts orders of gift cards, and verifies webhooks and receipts. What has no method
- * of its own is `request($method, $path, $body)`: JSON objects go in and come out as arrays. Amounts are rupees.
+ * Needs PHP 8.1 with openssl, and sodium for published keys and receipts. It gets and renews tokens, sends what is safe
+ * to send again after a lost response, encrypts orders of gift cards, and verifies webhooks and receipts. What has no
+ * method of its own is `request($method, $path, $body)`: JSON objects go in and come out as arrays; amounts are rupees.
  */
 abstract class Client
 {
@@ -72,19 +73,24 @@ abstract class Client
         array $headers = [],
     ) {
         if (!preg_match('~^(https://[^/?#@]+|http://(localhost|127[.\d]+|\[::1\])(:\d+)?)(/[^?#@]*)?$~', $baseUrl)) {
-            throw new \InvalidArgumentException('baseUrl must be like https://pay.example.com: http:// reveals the keys');
+            throw new \InvalidArgumentException('baseUrl must be like https://pay.example.com: http reveals the keys');
         }
         $this->baseUrl = rtrim($baseUrl, '/');
         $this->headers = $headers + $this->headers;
     }
 
-    /** Any operation. An array is sent as JSON, a string as an encrypted order. Returns the `payload` of the response. */
-    public function request(string $method, string $path, array|string|null $body = null, ?string $idempotencyKey = null, array $headers = []): array
-    {
+    /** Any operation. An array is sent as JSON, a string as an encrypted order. Returns the response's `payload`. */
+    public function request(
+        string $method,
+        string $path,
+        array|string|null $body = null,
+        ?string $idempotencyKey = null,
+        array $headers = [],
+    ): array {
         return $this->call($method, $path, $body, $idempotencyKey, $headers)[1];
     }
 
-    protected function call(string $method, string $path, array|string|null $body, ?string $key, array $headers = []): array
+    protected function call(string $method, string $path, mixed $body, ?string $key, array $headers = []): array
     {
         $content = null;
         if ($method !== 'GET') {
@@ -92,13 +98,14 @@ abstract class Client
             $headers['Content-Type'] = is_string($body) ? 'application/jose' : 'application/json';
             $content = is_string($body) ? $body : json($body ?: new \stdClass());
         }
-        $again = $method !== 'POST' || !str_starts_with($path, '/sandbox/'); // what plays the world has no idempotency keys
+        // What plays the world has no idempotency keys.
+        $again = $method !== 'POST' || !str_starts_with($path, '/sandbox/');
         $until = hrtime(true) + $this->deadline * 1e9;
         for ($refused = null; ; $refused = $token) {
             $token = $this->token($refused);
-            $headers = array_filter(['Authorization' => "Bearer {$token['token']}", 'Cookie' => $token['cookie']]) + $headers;
+            $sent = ['Authorization' => "Bearer {$token['token']}", 'Cookie' => $token['cookie'] ?? ''] + $headers;
             try {
-                [$got, $found] = $this->send($method, $path, $content, $headers, $again, $until);
+                [$got, $found] = $this->send($method, $path, $content, array_filter($sent), $again, $until);
                 return [$got, $found['payload'] ?? $found];
             } catch (SvcError $failure) {
                 $failure->idempotencyKey = $headers['Idempotency-Key'] ?? null;
@@ -111,8 +118,14 @@ abstract class Client
     }
 
     /** Sends the same bytes until there is a success, or a failure that sending them again does not help. */
-    protected function send(string $method, string $path, ?string $content, array $headers, bool $again = true, float $until = INF): array
-    {
+    protected function send(
+        string $method,
+        string $path,
+        ?string $content,
+        array $headers,
+        bool $again = true,
+        float $until = INF,
+    ): array {
         $until = min($until, hrtime(true) + $this->deadline * 1e9);
         $unknown = false;
         for ($attempt = 0; ; $attempt++) {
@@ -140,15 +153,15 @@ abstract class Client
     private function attempt(string $method, string $path, ?string $content, array $headers): array
     {
         // Failures come with their fields.
-        $headers = ['Accept' => 'application/problem+json, ' . ($headers['Accept'] ?? 'application/json'), 'Connection' => 'close'] + $headers + $this->headers;
-        foreach ($headers as $name => $value) {
-            if (preg_match('/[\x00-\x1f\x7f]/', $value)) {
-                throw new \InvalidArgumentException("$name has a control character");
-            }
-        }
+        $accept = 'application/problem+json, ' . ($headers['Accept'] ?? 'application/json');
+        $headers = ['Accept' => $accept, 'Connection' => 'close'] + $headers + $this->headers;
         $lines = array_map(fn ($name, $value) => "$name: $value", array_keys($headers), $headers);
-        $http = ['method' => $method, 'header' => $lines, 'timeout' => $this->timeout, 'protocol_version' => '1.1', 'ignore_errors' => true, 'follow_location' => 0];
-        $stream = @fopen($this->baseUrl . $path, 'r', false, stream_context_create(['http' => $http + ($content === null ? [] : ['content' => $content])]));
+        if (preg_match('/[\x00-\x1f\x7f]/', implode($lines))) {
+            throw new \InvalidArgumentException('a header field has a control character');
+        }
+        $http = ['method' => $method, 'header' => $lines, 'timeout' => $this->timeout, 'protocol_version' => '1.1'];
+        $http += ['ignore_errors' => true, 'follow_location' => 0] + ($content === null ? [] : ['content' => $content]);
+        $stream = @fopen($this->baseUrl . $path, 'r', false, stream_context_create(['http' => $http]));
         if ($stream === false) {
             return [0, [], error_get_last()['message'] ?? ''];
         }
@@ -161,7 +174,8 @@ abstract class Client
             }
         }
         $text = stream_get_contents($stream);
-        $isWhole = $text !== false && !stream_get_meta_data($stream)['timed_out'] && strlen($text) === (int) ($got['content-length'][0] ?? strlen($text));
+        $length = (int) ($got['content-length'][0] ?? strlen((string) $text));
+        $isWhole = !stream_get_meta_data($stream)['timed_out'] && strlen((string) $text) === $length;
         return $isWhole ? [$status, $got, $text] : [0, $got, 'the response broke off'];
     }
 
@@ -172,10 +186,12 @@ abstract class Client
             return new SvcError('no_response', "no response: $text");
         }
         if (!isset($found['error'], $found['detail'], $found['requestId'])) {
-            return new SvcError('unexpected_response', 'not a response of svc: ' . substr($text, 0, 100), $status, retryAfter: $after);
+            $what = 'not a response of svc: ' . substr($text, 0, 100);
+            return new SvcError('unexpected_response', $what, $status, retryAfter: $after);
         }
         $docs = "$this->baseUrl/docs/errors#{$found['error']}";
-        return new SvcError($found['error'], $found['detail'], $status, $found['requestId'], $found['errors'] ?? [], $after, $docs);
+        $about = [$found['error'], $found['detail'], $status, $found['requestId']];
+        return new SvcError(...$about, errors: $found['errors'] ?? [], retryAfter: $after, docs: $docs);
     }
 
     /** Token, session cookie and seconds that it is good for. */
@@ -191,7 +207,8 @@ abstract class Client
         }
         try {
             [$token, $cookie, $life] = $this->newToken();
-            $this->token = ['token' => $token, 'cookie' => $cookie, 'renewAt' => $now + $life - min(300, $life / 5), 'endsAt' => $now + $life];
+            $times = ['renewAt' => $now + $life - min(300, $life / 5), 'endsAt' => $now + $life];
+            $this->token = ['token' => $token, 'cookie' => $cookie] + $times;
             if ($this->onToken) {
                 ($this->onToken)($this->token);
             }
@@ -249,16 +266,23 @@ final class Partner extends Client
 {
     private ?array $published = null;
 
-    /** @param ?array $sharedKey the `kid` and `k` that were issued to you; null: orders go to the service's published key */
-    public function __construct(string $baseUrl, string $partnerId, private readonly string $clientId, private readonly string $clientSecret, private readonly ?array $sharedKey = null, mixed ...$options)
-    {
+    /** @param ?array $sharedKey the `kid` and `k` that were issued to you; null: orders go to the published key */
+    public function __construct(
+        string $baseUrl,
+        string $partnerId,
+        private readonly string $clientId,
+        private readonly string $clientSecret,
+        private readonly ?array $sharedKey = null,
+        mixed ...$options,
+    ) {
         parent::__construct($baseUrl, ...$options);
         $this->headers['partnerId'] = $partnerId;
     }
 
     protected function newToken(): array
     {
-        $form = ['grant_type' => 'client_credentials', 'client_id' => $this->clientId, 'client_secret' => $this->clientSecret];
+        $form = ['client_id' => $this->clientId, 'client_secret' => $this->clientSecret];
+        $form['grant_type'] = 'client_credentials';
         $headers = ['Content-Type' => 'application/x-www-form-urlencoded'];
         [$got, $found] = $this->send('POST', '/oauth/token', http_build_query($form), $headers);
         preg_match('/SVCSESSION=[^;]+/', implode('; ', $got['set-cookie'] ?? []), $session);
@@ -272,7 +296,8 @@ final class Partner extends Client
             $header = ['alg' => 'A256KW', 'enc' => 'A256GCM', 'kid' => $this->sharedKey['kid']];
             return jwe($order, $header, unbase64($this->sharedKey['k']));
         }
-        $this->published ??= array_values(array_filter($this->publishedKeys(), fn ($key) => ($key['crv'] ?? '') === 'X25519' && $key['use'] === 'enc'))[0];
+        $fits = fn ($key) => $key['use'] === 'enc' && ($key['crv'] ?? '') === 'X25519';
+        $this->published ??= current(array_filter($this->publishedKeys(), $fits));
         $secret = random_bytes(32);
         $shared = sodium_crypto_scalarmult($secret, unbase64($this->published['x']));
         $epk = ['kty' => 'OKP', 'crv' => 'X25519', 'x' => base64(sodium_crypto_scalarmult_base($secret))];
@@ -325,7 +350,8 @@ function jwe(array $order, array $header, string $wrappingKey): string
     $content = openssl_encrypt(json($order), 'aes-256-gcm', $key, OPENSSL_RAW_DATA, $iv, $tag, $head);
     [$check, $blocks] = [str_repeat("\xA6", 8), str_split($key, 8)];
     for ($step = 0; $step < 24; $step++) {
-        $text = openssl_encrypt($check . $blocks[$step % 4], 'aes-256-ecb', $wrappingKey, OPENSSL_RAW_DATA | OPENSSL_ZERO_PADDING);
+        $raw = OPENSSL_RAW_DATA | OPENSSL_ZERO_PADDING;
+        $text = openssl_encrypt($check . $blocks[$step % 4], 'aes-256-ecb', $wrappingKey, $raw);
         $check = substr($text, 0, 8) ^ pack('J', $step + 1);
         $blocks[$step % 4] = substr($text, 8);
     }
@@ -333,25 +359,27 @@ function jwe(array $order, array $header, string $wrappingKey): string
 }
 
 /**
- * The event of a delivery. `$rawBody` is what `file_get_contents('php://input')` returns; `$headers` may be `$_SERVER` or
- * `getallheaders()`; `$secrets` are the endpoint's `whsec_…`, or the service's public keys `whpk_…`. A delivery may come
- * twice: skip a `webhook-id` that you have.
+ * The event of a delivery. `$rawBody` is what `file_get_contents('php://input')` returns; `$headers` may be `$_SERVER`
+ * or `getallheaders()`; `$secrets` are the endpoint's `whsec_…`, or the service's public keys `whpk_…`. A delivery may
+ * come twice: skip a `webhook-id` that you have.
  */
 function verify_webhook(string $rawBody, array $headers, string|array $secrets, ?int $now = null): array
 {
     foreach ($headers as $name => $value) {
         $named[str_replace(['http_', '_'], ['', '-'], strtolower((string) $name))] = $value;
     }
-    [$id, $timestamp, $given] = array_map(fn ($name) => (string) ($named["webhook-$name"] ?? ''), ['id', 'timestamp', 'signature']);
+    [$id, $timestamp] = [(string) ($named['webhook-id'] ?? ''), (string) ($named['webhook-timestamp'] ?? '')];
     if ($id === '' || !preg_match('/^\d{1,12}$/D', $timestamp) || abs(($now ?? time()) - (int) $timestamp) > 300) {
         throw new VerificationError("a header is missing, or webhook-timestamp is far from this machine's clock");
     }
     foreach ((array) $secrets as $secret) {
         [$kind, $key] = [substr($secret, 0, 5), base64_decode(explode('_', $secret)[1])];
-        $right = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$rawBody", $key, true));
-        foreach (explode(' ', $given) as $each) {
+        $signed = "$id.$timestamp.$rawBody";
+        $right = 'v1,' . base64_encode(hash_hmac('sha256', $signed, $key, true));
+        foreach (explode(' ', (string) ($named['webhook-signature'] ?? '')) as $each) {
             $isRight = $kind === 'whsec' && hash_equals($right, $each);
-            if ($isRight || $kind === 'whpk_' && str_starts_with($each, 'v1a,') && is_ed25519($key, (string) base64_decode(substr($each, 4), true), "$id.$timestamp.$rawBody")) {
+            $byKey = $kind === 'whpk_' && str_starts_with($each, 'v1a,');
+            if ($isRight || $byKey && is_ed25519($key, (string) base64_decode(substr($each, 4), true), $signed)) {
                 return json_decode($rawBody, true, flags: JSON_THROW_ON_ERROR);
             }
         }
@@ -361,7 +389,8 @@ function verify_webhook(string $rawBody, array $headers, string|array $secrets, 
 
 function is_ed25519(string $key, string $signature, string $signed): bool
 {
-    return strlen($key) === 32 && strlen($signature) === 64 && sodium_crypto_sign_verify_detached($signature, $signed, $key);
+    $isLong = strlen($key) === 32 && strlen($signature) === 64;
+    return $isLong && sodium_crypto_sign_verify_detached($signature, $signed, $key);
 }
 
 /** What the receipt of a closed QR code states; `$keys` as `publishedKeys` returned them, old ones included. */
@@ -369,7 +398,8 @@ function verify_receipt(string $receipt, array $keys): array
 {
     [$header, $payload, $signature] = explode('.', $receipt) + ['', '', ''];
     $found = json_decode(unbase64($header), true);
-    if (substr_count($receipt, '.') === 2 && ($found['alg'] ?? '') === 'EdDSA' && ($found['typ'] ?? '') === 'svc-receipt') {
+    $kind = [substr_count($receipt, '.'), $found['alg'] ?? '', $found['typ'] ?? ''];
+    if ($kind === [2, 'EdDSA', 'svc-receipt']) {
         foreach ($keys as $key) {
             $isIt = ($key['kid'] ?? '') === ($found['kid'] ?? null) && ($key['crv'] ?? '') === 'Ed25519';
             if ($isIt && is_ed25519(unbase64($key['x']), unbase64($signature), "$header.$payload")) {
