@@ -286,7 +286,8 @@ public abstract class Svc {
 
   /** The first string, number or boolean of JSON by its name: enough for what this client reads. */
   public static String text(String json, String name) {
-    var found = Pattern.compile('"' + name + "\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\.)*+)\"|([-\\w.+]+))").matcher(json);
+    var value = "(?:\"([^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+)\"|([-\\w.+]+))";
+    var found = Pattern.compile('"' + name + "\"\\s*:\\s*" + value).matcher(json);
     if (!found.find()) return null;
     return found.group(2) != null ? found.group(2) : found.group(1).replace("\\\"", "\"").replace("\\\\", "\\");
   }

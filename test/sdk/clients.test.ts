@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { decryptJwe } from '@svc/jwe/jwe'
 import { signWebhook, verifyWebhook, verifyWebhookByKey } from '@svc/sdk'
@@ -173,6 +173,8 @@ test('each client is one file of the version of this release, under its licence,
   ])
   for (const { file } of Object.values(LANGUAGES)) {
     const text = await readFile(join(CLIENTS, file), 'utf8')
+    const served = await fetch(`${service.baseUrl}/docs/clients/${basename(file)}`)
+    expect(await served.text(), file).toBe(text)
     expect(text.slice(0, 300), file).toContain(`in one file, version ${version}: copy it into your project`)
     expect(text.slice(0, 300), file).toContain('SPDX-License-Identifier: MIT')
     expect(text, file).toMatch(new RegExp(`VERSION = ["']${version.replaceAll('.', '\\.')}["']`))
