@@ -23,6 +23,7 @@ import { faultTable } from '@svc/server/sandbox/fault-injection'
 import { magicTable } from '@svc/server/sandbox/magic'
 import type { Command } from 'commander'
 import { promises } from './promises.ts'
+import { receiversPage } from './receivers-page.ts'
 import { sdkRegistry } from './sdk-registry.ts'
 import { SPEED_PAGE, withSpeed } from './speed.ts'
 
@@ -280,6 +281,7 @@ const openapi = (operations: readonly Operation[], about: About): string =>
 
 const files: Record<string, string> = {
   [SPEED_PAGE]: withSpeed(ROOT),
+  'docs/guides/webhook-receivers.md': receiversPage(ROOT, GENERATED),
   'docs/reference/settings.md': settings(),
   'docs/reference/errors.md': errors(),
   'docs/reference/events.md': events(),

@@ -9,6 +9,7 @@ const FILES = [
   'packages/*/src/*.ts',
   'packages/sdk/examples/*.ts',
   'examples/*',
+  'clients/*',
   'apps/console/src/*.ts',
   'apps/console/src/*.tsx',
   'packages/*/test/*.ts',

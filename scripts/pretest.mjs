@@ -76,6 +76,21 @@ if (process.env.CI)
       isThere: () => spawnSync('/usr/bin/python3', ['-c', 'import jwcrypto']).status === 0,
       without: 'the guide’s program in Python is not run',
     },
+    {
+      name: 'php-cli',
+      isThere: () => works('php', '--version'),
+      without: 'the client, the receiver and the guide’s program in PHP are not run',
+    },
+    ...['fastapi', 'uvicorn', 'django', 'cryptography'].map((module) => ({
+      name: `python3-${module}`,
+      isThere: () => spawnSync('/usr/bin/python3', ['-c', `import ${module}`]).status === 0,
+      without: 'a client or a receiver in Python is not run',
+    })),
+  )
+/** Too large to be installed for a run of the tests. */
+if (!works('javac', '-version'))
+  console.log(
+    'openjdk-17-jdk-headless is not installed: the client, the receiver and the guide’s program in Java are not run.',
   )
 
 const missing = () => wanted.filter(({ isThere }) => !isThere())

@@ -122,10 +122,15 @@ const [tarball, ...others] = [pack('server', into), pack('sdk', into), pack('cli
 for (const image of ['live', 'sandbox']) buildContext(image, tarball)
 const docs = ['scripts/site/main.ts', '--base', `/v${version}`, '--into', join(into, 'docs')]
 execFileSync(process.execPath, ['node_modules/tsx/dist/cli.mjs', ...docs], { cwd: ROOT, stdio: 'inherit' })
+// The clients that are copied into a project, with what a client of another language is held to.
+cpSync(join(ROOT, 'clients'), join(into, 'clients'), {
+  recursive: true,
+  filter: (path) => !path.includes('__pycache__'),
+})
 writeFileSync(join(into, 'CHANGES.md'), changes())
 writeFileSync(join(into, 'PROVENANCE.txt'), provenance([tarball, ...others]))
 const sums = filesIn(into).map((file) => `${digest(join(into, file), 'sha256').toString('hex')}  ${file}`)
 writeFileSync(join(into, 'SHA256SUMS'), `${sums.join('\n')}\n`)
 console.log(
-  `${into}: ${[tarball, ...others].join(', ')}, build contexts of two images, the documentation below /v${version}. Nothing was published.`,
+  `${into}: ${[tarball, ...others].join(', ')}, clients of three languages, build contexts of two images, the documentation below /v${version}. Nothing was published.`,
 )

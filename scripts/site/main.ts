@@ -1,7 +1,7 @@
 // Builds the documentation site into dist-site/: every page as HTML and as Markdown, one search index, llms.txt.
 // `npm run docs -- --base /v0.1 --into FOLDER` builds it to be published below a path.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
@@ -105,6 +105,8 @@ async function writeAssets(): Promise<void> {
     logLevel: 'warning',
   })
   put('docs/assets/site.css', readFileSync(join(ROOT, 'scripts/site/site.css'), 'utf8'))
+  for (const client of ['python/svc_client.py', 'java/Svc.java', 'php/Svc.php'])
+    put(`docs/clients/${basename(client)}`, readFileSync(join(ROOT, 'clients', client), 'utf8'))
   cpSync(join(ROOT, 'docs/images'), join(resolve(ROOT, into), 'docs/images'), { recursive: true })
 }
 

@@ -43,6 +43,9 @@ export interface Place {
 
 export const urlOf = (base: string, path: string): string => `${base}/docs/${path}`
 
+/** Clients in other languages: the site has each file, to be copied. */
+const CLIENT = /^clients\/(?:python\/svc_client\.py|java\/Svc\.java|php\/Svc\.php)$/
+
 /** The file that relative links of a page start from. */
 const fileOf = ({ file, path }: Page): string => file ?? `docs/${path}.md`
 
@@ -65,6 +68,7 @@ export function target(place: Place, page: Page, href: string): string | undefin
     place.problems.push(`${fileOf(page)}: ${href} does not exist`)
     return undefined
   }
+  if (CLIENT.test(file)) return `${place.base}/docs/clients/${posix.basename(file)}`
   return file.startsWith('docs/images/') ? `${place.base}/${file}` : undefined
 }
 

@@ -175,6 +175,8 @@ test('a publisher finds checksums, the changes, where it comes from, and what bo
       .split('  ')
     expect(provenance).toContain(`sha256 ${sum}  ${tarball}`)
   }
+  for (const client of ['python/svc_client.py', 'java/Svc.java', 'php/Svc.php'])
+    expect(sums).toMatch(new RegExp(`^[0-9a-f]{64}  clients/${client}$`, 'm'))
   for (const image of ['live', 'sandbox']) {
     const context = join(release, `image-${image}`)
     const [, base] = /^FROM (\S+)$/m.exec(await readFile(join(context, 'Containerfile'), 'utf8'))!

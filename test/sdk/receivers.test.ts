@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Sandbox, Svc, signWebhook } from '@svc/sdk'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../harness/free-port.ts'
 import { works } from '../harness/guides.ts'
 import { packSdk } from '../harness/packed-sdk.ts'
@@ -40,34 +40,79 @@ afterAll(async () => {
   await rm(place, { recursive: true, force: true })
 })
 
+interface Kind {
+  readonly command: readonly [program: string, ...args: string[]]
+  /** What it needs besides Node, and whether that is here. */
+  readonly needs?: string
+  readonly runs?: boolean
+}
+
+const SERVER = { command: [process.execPath, 'server.mjs'] } as const
+const PYTHON = '/usr/bin/python3'
+const imports = (...modules: string[]) => works(PYTHON, '-c', `import ${modules.join(', ')}`)
+const UVICORN = ['-m', 'uvicorn', '--log-level', 'warning', '--port', 'PORT', 'server:app'] as const
+
 const RECEIVERS = {
-  node: [process.execPath, 'server.mjs'],
-  express: [process.execPath, 'server.mjs'],
-  fastify: [process.execPath, 'server.mjs'],
-  python: ['/usr/bin/python3', 'server.py'],
-} as const
+  node: SERVER,
+  web: SERVER,
+  express: SERVER,
+  fastify: SERVER,
+  python: { command: [PYTHON, 'server.py'], needs: 'python3', runs: works(PYTHON, '--version') },
+  fastapi: {
+    command: [PYTHON, ...UVICORN],
+    needs: 'python3-fastapi, python3-uvicorn and python3-cryptography',
+    runs: imports('fastapi', 'uvicorn', 'cryptography'),
+  },
+  django: {
+    command: [PYTHON, 'server.py'],
+    needs: 'python3-django and python3-cryptography',
+    runs: imports('django', 'cryptography'),
+  },
+  php: { command: ['php', '-S', '127.0.0.1:PORT', 'hook.php'], needs: 'php-cli', runs: works('php', '-v') },
+  java: { command: ['java', 'Receiver'], needs: 'a JDK of version 17', runs: works('javac', '-version') },
+} as const satisfies Record<string, Kind>
+type Name = keyof typeof RECEIVERS
+const NAMES = Object.keys(RECEIVERS) as Name[]
+const runs = (name: Name): boolean => (RECEIVERS[name] as Kind).runs ?? true
+
+/** The clients as a reader has them: each copied beside the receiver. */
+async function copyClients(): Promise<void> {
+  const folderOf = (name: Name) => join(place, 'examples/receivers', name)
+  for (const name of ['fastapi', 'django'] as const)
+    await cp(join(ROOT, 'clients/python/svc_client.py'), join(folderOf(name), 'svc_client.py'))
+  await cp(join(ROOT, 'clients/php/Svc.php'), join(folderOf('php'), 'Svc.php'))
+  await cp(join(ROOT, 'clients/java/Svc.java'), join(folderOf('java'), 'Svc.java'))
+  if (runs('java')) await run('javac', ['Svc.java', 'Receiver.java'], { cwd: folderOf('java') })
+}
 
 /** A receiver that runs, and what it has printed. */
 class Receiver {
   readonly url: string
+  readonly secret: string
   printed = ''
   readonly #child: ChildProcess
 
-  private constructor(child: ChildProcess, port: number) {
+  private constructor(child: ChildProcess, url: string, secret: string) {
     this.#child = child
-    this.url = `http://127.0.0.1:${port}/hook`
+    this.url = url
+    this.secret = secret
     for (const stream of [child.stdout!, child.stderr!])
       stream.on('data', (part) => {
         this.printed += part
       })
   }
 
-  static async open(name: keyof typeof RECEIVERS, port: number, secret: string): Promise<Receiver> {
-    const [program, file] = RECEIVERS[name]
+  /** Starts it, with an endpoint of its own that leads to it. */
+  static async open(name: Name): Promise<Receiver> {
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}/hook`
+    const { secret } = await sandbox.merchant.webhooks.create({ url, types: ['qr_code.credited'] })
+    const [program, ...args] = RECEIVERS[name].command.map((part) => part.replace('PORT', `${port}`))
     const cwd = join(place, 'examples/receivers', name)
-    const env = { ...process.env, PORT: `${port}`, WEBHOOK_SECRET: secret }
-    const receiver = new Receiver(spawn(program, [file], { cwd, env }), port)
-    await receiver.until('listening')
+    const env = { ...process.env, PORT: `${port}`, WEBHOOK_SECRET: secret, TMPDIR: place }
+    const receiver = new Receiver(spawn(program!, args, { cwd, env }), url, secret)
+    const responds = () => fetch(url, { method: 'POST' }).then(({ status }) => status, String)
+    await expect.poll(responds, { interval: 50, timeout: 60_000, message: receiver.printed }).toBe(400)
     return receiver
   }
 
@@ -90,36 +135,40 @@ class Receiver {
   }
 }
 
-test.each(Object.keys(RECEIVERS) as (keyof typeof RECEIVERS)[])(
-  'the receiver for %s accepts a delivery of the service once, and none that is forged, re-serialised or old',
-  async (name) => {
-    if (name === 'python' && !works('/usr/bin/python3', '--version')) return
-    const { webhooks, qrCodes } = sandbox.merchant
-    const port = await freePort()
-    const types = ['qr_code.credited' as const]
-    const endpoint = await webhooks.create({ url: `http://127.0.0.1:${port}/hook`, types })
-    const receiver = await Receiver.open(name, port, endpoint.secret)
-    try {
-      const code = await qrCodes.create({ qrName: name, amount: 249.5, fixedAmount: true })
-      await sandbox.pay({ qrCodeId: code.qrCodeId, payerVpa: 'asha@bank' })
+describe('receivers, all started at once', () => {
+  const receivers = new Map<Name, Receiver>()
+  beforeAll(async () => {
+    await copyClients()
+    const open = async (name: Name) => receivers.set(name, await Receiver.open(name))
+    await Promise.all(NAMES.filter(runs).map(open))
+    const code = await sandbox.merchant.qrCodes.create({ qrName: 'Tea', amount: 249.5, fixedAmount: true })
+    await sandbox.pay({ qrCodeId: code.qrCodeId, payerVpa: 'asha@bank' })
+  }, 120_000)
+  afterAll(async () => {
+    for (const receiver of receivers.values()) await receiver.close()
+  })
+
+  test.each(NAMES)(
+    'the receiver for %s accepts a delivery of the service once, and none that is forged, re-serialised or old',
+    async (name) => {
+      const { needs }: Kind = RECEIVERS[name]
+      const receiver = receivers.get(name)
+      if (!receiver) return console.log(`The receiver for ${name} is not run: it needs ${needs}.`)
       await receiver.until('received qr_code.credited 249.5')
 
       const event = { id: 'evt_1', type: 'qr_code.credited', data: { amount: 1 } }
-      const { body, headers } = signWebhook(event, endpoint.secret)
+      const { body, headers } = signWebhook(event, receiver.secret)
       expect(await receiver.send(body, headers)).toBe(204)
       expect(await receiver.send(body, headers)).toBe(204)
       expect(await receiver.send(body.replace('"amount":1', '"amount":9'), headers)).toBe(400)
       expect(await receiver.send(JSON.stringify(JSON.parse(body), null, 1), headers)).toBe(400)
-      const old = signWebhook(event, endpoint.secret, new Date(Date.now() - 3_600_000))
+      const old = signWebhook(event, receiver.secret, new Date(Date.now() - 3_600_000))
       expect(await receiver.send(old.body, old.headers)).toBe(400)
       await receiver.until('received qr_code.credited 1\n')
       expect(receiver.printed.match(/received qr_code\.credited 1\n/g)).toHaveLength(1)
-    } finally {
-      await receiver.close()
-      await webhooks.delete(endpoint.endpointId)
-    }
-  },
-)
+    },
+  )
+})
 
 test('the small shop is paid, refunds, cancels, and returns what comes too late', async () => {
   const env = { ...process.env, DATA_DIR: join(place, 'data') }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { FAILURES } from '@svc/contract/errors'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Run, runHere } from '../harness/cli.ts'
 import type { Json } from '../harness/client.ts'
@@ -262,6 +263,29 @@ test('logs tail prints earlier requests of the profile, then each new one as it 
   }
   child.kill()
   expect(paths).toEqual(['/api/v0/qr-code/qr_before', '/api/v0/qr-code/qr_after'])
+})
+
+test('logs explain finds a request by its id: its cause with the field, the remedy, whether to send it again, and the page', async () => {
+  const explain = async (operation: string, status: string) => {
+    const filter = ['--operation', operation, '--status', status, '--limit', '1']
+    const logged = async () => (await svc('logs', 'list', ...filter))[0]?.requestId
+    await expect.poll(logged, { timeout: 30_000 }).toBeDefined()
+    return svc('logs', 'explain', await logged())
+  }
+  await run('api', 'post', '/api/v0/qr-code', '--data', '{"amount":-1}')
+  expect(await explain('createQrCode', '4xx')).toMatchObject({
+    sent: 'POST /api/v0/qr-code',
+    status: '400 validation_failed',
+    cause: expect.stringContaining('amount must be at least'),
+    remedy: FAILURES.validation_failed.remedy,
+    retry: 'no: change the request',
+    link: `${from.sandbox.baseUrl}/docs/errors#validation_failed`,
+  })
+  await run('api', 'post', '/api/v0/qr-code', '--data', '{}')
+  expect(await explain('createQrCode', '2xx')).toMatchObject({ cause: 'It succeeded', retry: 'no' })
+  const none = await run('logs', 'explain', `req_${'0'.repeat(26)}`)
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('Your request log has no req_0')])
+  expect((await run('logs', 'explain', 'order-1042')).stderr).toContain('Give a request id')
 })
 
 /** What the completion prints, which goes around the stream that `runHere` reads. */

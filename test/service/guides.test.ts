@@ -43,6 +43,7 @@ test.each([
   'guides/test-clocks.md',
   'guides/coins.md',
   'guides/test-in-ci.md',
+  'guides/coding-agents.md',
 ])(
   '%s shows the output of its commands, also when they run again on another day',
   async (guide) => {

@@ -1,6 +1,7 @@
 import { parseRfc3339 } from '@svc/kernel/time'
 import type { LoggedRequest } from '@svc/sdk'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { explainRequest } from './explain-request.ts'
 import { printJson } from './print.ts'
 import { readCount } from './read-count.ts'
 import { openProfile, type RemoteOptions, remote } from './remote.ts'
@@ -46,6 +47,11 @@ export function addLogCommands(program: Command): void {
     .option('--lines <count>', 'how many earlier requests come first', readLines, 10)
     .addHelpText('after', '\nExamples:\n  svc logs tail\n  svc logs tail --status 5xx --lines 0 --json')
     .action(tail)
+  remote(logs.command('explain'))
+    .description('explain one request: what it was, why it failed, what to do, and whether to send it again')
+    .argument('<requestId>', 'the x-request-id of its response, which is in every error')
+    .addHelpText('after', '\nExample:\n  svc logs explain req_01m7yx5qqbnk0stdw6jb6ew8pz')
+    .action(explainRequest)
 }
 
 function readTime(text: string): string {

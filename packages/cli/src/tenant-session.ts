@@ -63,6 +63,11 @@ export class TenantSession {
     this.#baseUrl = baseUrl
   }
 
+  /** The page of the server's reference about error codes. */
+  get docs(): string {
+    return `${this.#baseUrl}/docs/errors`
+  }
+
   /** Sends a request; throws RemoteError where the response is a failure, or there is none. */
   fetch(path: ApiPath, request: RequestInit = {}): Promise<Response> {
     return this.reported(`${request.method ?? 'GET'} ${path}`, this.client.api.fetch(path, request))

@@ -71,7 +71,7 @@ const SITE_PATHS = [
   '/docs/errors',
   '/docs/guides',
   '/docs/guides.md',
-  ...['assets', 'contribute', 'decisions', 'guides', 'images', 'reference', 'tutorial'].map(
+  ...['assets', 'clients', 'contribute', 'decisions', 'guides', 'images', 'reference', 'tutorial'].map(
     (folder) => `/docs/${folder}/*`,
   ),
   '/llms.txt',

@@ -7,7 +7,7 @@ const SITE = join(PACKAGE_ROOT, 'dist-site')
 
 /** What is served of it: pages, the same as Markdown, and what they show. */
 const FILE =
-  /^\/(?:docs\/(?:errors|guides(?:\.md)?|(?:tutorial|guides|contribute|decisions|reference(?:\/api)?)\/[\w-]+(?:\.md)?|assets\/site\.(?:css|js)|assets\/search\.json|images\/[\w-]+\.(?:png|svg))|llms(?:-full)?\.txt)$/
+  /^\/(?:docs\/(?:errors|guides(?:\.md)?|(?:tutorial|guides|contribute|decisions|reference(?:\/api)?)\/[\w-]+(?:\.md)?|assets\/site\.(?:css|js)|assets\/search\.json|clients\/(?:svc_client\.py|Svc\.java|Svc\.php)|images\/[\w-]+\.(?:png|svg))|llms(?:-full)?\.txt)$/
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -16,6 +16,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
+  '.py': 'text/plain; charset=utf-8',
+  '.java': 'text/plain; charset=utf-8',
+  '.php': 'text/plain; charset=utf-8',
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
 }
