@@ -297,5 +297,5 @@ const isList = ({ id }: Operation<ConsoleServices>): boolean => /\.list[A-Z]/.te
 /** Every operation of the console's own API, apart from the integrators': each list is also an export as CSV. */
 export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
   ...OPERATIONS,
-  ...OPERATIONS.filter(isList).map(exportOf),
+  ...OPERATIONS.filter(isList).map((list) => exportOf(list)),
 ]

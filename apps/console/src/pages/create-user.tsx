@@ -4,7 +4,7 @@ import { once } from '../form-key.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
-import { E_MAIL } from './e-mail.ts'
+import { E_MAIL } from '../e-mail.ts'
 
 interface CreateUserProps {
   readonly companyId?: string

@@ -59,7 +59,7 @@ const pageOf = (name: string, rows: string): Statement<RequestRow> =>
     `select r.request_id as "requestId", r.at, r.operation, r.method, r.path, r.status,
        r.duration_ms as "durationMs", r.error, r.description
      from request_log r
-     where r.tenant_id = $1 and ${rows}
+     where r.tenant_id = $1 and r.path not like '/portal/%' and ${rows}
        and ($2::integer is null or r.status between $2 and $2 + 99)
        and ($3::text is null or r.operation = $3)
        and ($4::text is null or r.error = $4)
