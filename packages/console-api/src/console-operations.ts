@@ -23,6 +23,7 @@ import type { ConsoleServices } from './console-services.ts'
 import * as credentials from './credential-operations.ts'
 import { exportOf } from './csv.ts'
 import * as disputes from './dispute-operations.ts'
+import { showFigures } from './figure-operations.ts'
 import * as fundsProofs from './funds-proof-operations.ts'
 import * as handovers from './handover-operations.ts'
 import * as invitations from './invitation-operations.ts'
@@ -93,6 +94,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   ownSessions.endSession,
   ownSessions.endOtherSessions,
   overview.showOverview,
+  showFigures,
   showStatus,
   alerts.listAlertsInConsole,
   alerts.acknowledgeAlertByOperator,
