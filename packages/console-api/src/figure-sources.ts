@@ -69,6 +69,7 @@ export const BASES = [
   'opened',
   'paid_out',
   'issued',
+  'loaded',
   'captured',
   'declined',
   'granted',
@@ -148,6 +149,12 @@ export const SUMS = {
       at: 'c.created_at',
       amount: 'c.load_paise',
     },
+  },
+  card_loads: {
+    of: 'partner',
+    unit: 'paise',
+    basis: 'loaded',
+    source: { ...CARD_TRANSACTIONS, where: `t.kind = 'load'` },
   },
   card_spend: {
     of: 'partner',

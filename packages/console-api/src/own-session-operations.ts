@@ -50,7 +50,9 @@ export const listSessions = query({
       const current = await sessions.current({ headers })
       const found = await database.operate((tx) => listOwnSessions(tx, current, sessions.bounds()))
       return {
-        body: JSON.stringify({ data: found.map((each) => ownSessionToWire(each, config.BUSINESS_TIME_ZONE)) }),
+        body: JSON.stringify({
+          data: found.map((each) => ownSessionToWire(each, config.BUSINESS_TIME_ZONE)),
+        }),
       }
     }
   },

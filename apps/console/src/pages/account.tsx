@@ -11,7 +11,6 @@ import { type FactorCalls, SECOND_FACTOR, SecondFactor } from '../parts/second-f
 import { proveWithPasskey } from '../passkey.ts'
 import { aboutQuery, queryClient, refreshSession, sessionQuery, useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
-import { OwnSessions } from './own-sessions.tsx'
 import { Passkeys, passkeysQuery } from './passkeys.tsx'
 
 const FACTOR_CALLS: FactorCalls = {

@@ -5,7 +5,7 @@ import { api, responseOf, type Schemas } from '../api.ts'
 import { type FormKey, once } from '../form-key.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
-import { type ReplayCalls, ResendFailed, Replay } from '../parts/replay-events.tsx'
+import { Replay, type ReplayCalls, ResendFailed } from '../parts/replay-events.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { webhooksChanged } from './webhook-changes.ts'
@@ -81,7 +81,10 @@ function Rotate({ endpoint: { endpointId } }: Props) {
 const CALLS: ReplayCalls = {
   replay: (endpointId, body, key) =>
     responseOf(
-      api.POST('/webhooks/{endpointId}/replay', { params: { path: { endpointId }, header: once(key) }, body }),
+      api.POST('/webhooks/{endpointId}/replay', {
+        params: { path: { endpointId }, header: once(key) },
+        body,
+      }),
     ),
   changed: webhooksChanged,
 }

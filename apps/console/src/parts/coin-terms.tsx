@@ -166,7 +166,8 @@ export function TermSample({ terms }: { readonly terms: CoinTerms }) {
   return (
     <Text size="sm" c="dimmed" role="status">
       Sample: a user with {SAMPLE_EVENTS} purchases on one day gets {counted(awarded * each, 'coin')}
-      {awarded < SAMPLE_EVENTS && ` (${count(awarded)} of them are within the daily limit)`}. {activeFrom} {until}
+      {awarded < SAMPLE_EVENTS && ` (${count(awarded)} of them are within the daily limit)`}. {activeFrom}{' '}
+      {until}
     </Text>
   )
 }

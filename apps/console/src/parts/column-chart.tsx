@@ -36,7 +36,11 @@ interface BarShape {
 }
 
 function Bar({ x = 0, y = 0, width = 0, height = 0, fill, payload }: BarShape) {
-  const running = (payload as ChartColumn | undefined)?.isRunning && { strokeDasharray: '3 2', stroke: fill, fillOpacity: 0.2 }
+  const running = (payload as ChartColumn | undefined)?.isRunning && {
+    strokeDasharray: '3 2',
+    stroke: fill,
+    fillOpacity: 0.2,
+  }
   return <rect x={x} y={y} width={width} height={Math.max(height, 0)} rx={2} fill={fill} {...running} />
 }
 
@@ -133,4 +137,3 @@ function Values({ label, of, columns, series }: ColumnChartProps) {
     </Table>
   )
 }
-

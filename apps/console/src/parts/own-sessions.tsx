@@ -1,12 +1,12 @@
 import { Badge, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../api.ts'
+import { queryClient } from '../session.ts'
 import { ConfirmAction } from './confirm-action.tsx'
 import { type Column, DataTable } from './data-table.tsx'
 import { Instant } from './instant.tsx'
 import { Loaded } from './loaded.tsx'
 import { Section } from './page.tsx'
-import { queryClient } from '../session.ts'
 
 type OwnSession = Schemas['OwnSession']
 

@@ -145,8 +145,8 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
   const { can, kind } = useMember()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const isAt = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`))
-  const isShown = (of: { readonly kind?: string; readonly role?: 'admin' }) =>
-    (of.kind === undefined || of.kind === kind) && (of.role === undefined || can(of.role))
+  const isShown = (place: object) =>
+    (!('kind' in place) || place.kind === kind) && (!('role' in place) || can('admin'))
   return (
     <Stack gap={2} style={{ overflowY: 'auto' }}>
       {AREAS.filter(isShown).map(({ title, places }) => (

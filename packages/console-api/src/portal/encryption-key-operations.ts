@@ -1,26 +1,23 @@
 import { fail } from '@svc/contract/errors'
-import { issueSharedKey, listJweKeys, retireJweKey } from '@svc/core/tenants/jwe-keys'
+import { issueSharedKey, lastUsesOfJweKeys, listJweKeys, retireJweKey } from '@svc/core/tenants/jwe-keys'
 import { kindOfTenant } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
-import { statement } from '@svc/platform/db/statement'
-import type { Caller } from '@svc/server/http/operation'
-import { query } from '@svc/server/http/operation'
+import { type Caller, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { keyMakerOf } from '../as-operator.ts'
 import { closed, instant, maybeInstant, record, text } from '../console-schema.ts'
 import { keyedQuery } from '../once.ts'
 import { IssuedKey, JweKeyRecord } from '../partner-operations.ts'
-import { asMember, memberOperation, onceAsMember, PORTAL_API, type PortalServices } from './portal-services.ts'
+import {
+  asMember,
+  memberOperation,
+  onceAsMember,
+  PORTAL_API,
+  type PortalServices,
+} from './portal-services.ts'
 
 const TAG = 'Encryption keys'
 const PATH = `${PORTAL_API}/encryption-keys`
-
-// As far back as the request log goes.
-const LAST_USES = statement<{ kid: string; at: Date }>(
-  'portal_encryption_key_uses',
-  `select r.jwe ->> 'kid' as kid, max(r.at) as at from request_log r
-   where r.tenant_id = $1 and r.jwe is not null and (r.jwe ->> 'opened')::boolean group by 1`,
-)
 
 const requirePartner = ({ tenantId }: Caller): string =>
   kindOfTenant(tenantId) === 'partner' ? tenantId : fail('route_not_found')
@@ -43,7 +40,7 @@ export const listOwnEncryptionKeys = query({
       const partnerId = requirePartner(caller)
       const { keys, uses } = await database.read([partnerId], async (tx) => ({
         keys: await listJweKeys(tx, partnerId),
-        uses: new Map((await tx.query(LAST_USES, [partnerId])).map(({ kid, at }) => [kid, at])),
+        uses: await lastUsesOfJweKeys(tx, partnerId),
       }))
       const on = (at: Date | null | undefined) => (at ? rfc3339(at, timeZone) : undefined)
       const data = keys.map(({ createdAt, retiredAt, ...key }) => ({
@@ -65,7 +62,8 @@ export const issueOwnEncryptionKey = keyedQuery({
   path: PATH,
   tag: TAG,
   summary: 'Create an encryption key that the partner and the service share',
-  description: 'The secret is in this response and never again. Those that exist work on until they are ended.',
+  description:
+    'The secret is in this response and never again. Those that exist work on until they are ended.',
   role: 'admin',
   result: IssuedKey,
   errors: [],

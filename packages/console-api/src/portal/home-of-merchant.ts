@@ -1,12 +1,11 @@
 import { accountId } from '@svc/core/ledger/accounts'
 import { readBankDays } from '@svc/core/ledger/bank-holidays'
-import { type AcceptedPayment, chargeSettings, readTerms, unaccrued } from '@svc/core/payments/charging'
+import { chargeSettings } from '@svc/core/payments/charging'
 import { taxOf } from '@svc/core/payments/payout'
 import { preparedOn, shownSchedules } from '@svc/core/payments/payout-schedule'
-import { businessDay, businessDayOf } from '@svc/core/payments/payout-statement'
+import { businessDay } from '@svc/core/payments/payout-statement'
 import { reckonPayout } from '@svc/core/payments/prepare-payout'
 import { findMerchant } from '@svc/core/tenants/merchant'
-import { dayAfter } from '@svc/kernel/bank-days'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
@@ -14,7 +13,19 @@ import { statement } from '@svc/platform/db/statement'
 import type { Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { maybe, maybeInstant, record, rupeesText, text } from '../console-schema.ts'
-import { DAYS, type DayRow, DaySum, daySql, daysUpTo } from './home-days.ts'
+import type { Metric } from '../figures.ts'
+import {
+  counted,
+  DaySum,
+  daysOf,
+  figuresOf,
+  firstDayOf,
+  type HomeTools,
+  type Now,
+  nowOf,
+  rangeSince,
+  rupeesOf,
+} from './home-days.ts'
 import { StepRecord, stepsOf, type Waiting, WaitingRecord, waitingOfPrograms } from './home-waits.ts'
 
 const CountedAmount = record('CountedAmount', { count: Type.Integer(), amount: rupeesText })
@@ -61,34 +72,10 @@ const BALANCE = statement<{ balance: bigint }>(
   'portal_account_balance',
   'select balance from ledger_accounts where tenant_id = $1 and account_id = $2',
 )
-const BY_DAY = statement<DayRow>(
-  'portal_gross_by_day',
-  `select ${daySql('p.created_at')}::text as day, count(*)::integer as count, sum(p.amount_paise)::bigint as paise
-   from payments p where p.merchant_id = $1 and p.status = 'ACCEPTED' and p.created_at >= $4 group by 1`,
-)
-const WITHIN = statement<{ paise: bigint }>(
-  'portal_gross_within',
-  `select coalesce(sum(p.amount_paise), 0)::bigint as paise from payments p
-   where p.merchant_id = $1 and p.status = 'ACCEPTED' and p.created_at >= $2 and p.created_at < $3`,
-)
-const SINCE = statement<AcceptedPayment>(
-  'portal_payments_since',
-  `select p.payment_id as "objectId", p.created_at as "occurredAt", p.amount_paise as "amountPaise"
-   from payments p where p.merchant_id = $1 and p.status = 'ACCEPTED' and p.created_at >= $2`,
-)
-const REFUNDS = statement<{
-  monthCount: number
-  monthPaise: bigint
-  underWayCount: number
-  underWayPaise: bigint
-}>(
-  'portal_refunds',
-  `select count(*) filter (where ofMonth)::integer as "monthCount",
-     coalesce(sum(amount_paise) filter (where ofMonth), 0)::bigint as "monthPaise",
-     count(*) filter (where isOpen)::integer as "underWayCount",
-     coalesce(sum(amount_paise) filter (where isOpen), 0)::bigint as "underWayPaise"
-   from (select r.amount_paise, r.created_at >= $2 and r.status <> 'FAILED' as ofMonth,
-     r.status in ('PENDING', 'SENT') as isOpen from merchant_refunds r where r.merchant_id = $1) r`,
+const UNDER_WAY = statement<{ count: number; paise: bigint }>(
+  'portal_refunds_under_way',
+  `select count(*)::integer as count, coalesce(sum(r.amount_paise), 0)::bigint as paise
+   from merchant_refunds r where r.merchant_id = $1 and r.status in ('PENDING', 'SENT')`,
 )
 const DISPUTES = statement<{ disputeId: string; paise: bigint; reason: string | null; dueAt: Date }>(
   'portal_disputes_to_answer',
@@ -104,23 +91,25 @@ const SET_UP = statement<{ credential: boolean; qr_code: boolean; webhook: boole
      exists (select from payments where merchant_id = $1) as payment`,
 )
 
-const counted = (count: number, paise: bigint) => ({ count, amount: formatRupees(paise) })
+const sum = (count: number, paise: bigint) => ({ count, amount: formatRupees(paise) })
 
-type Tools = Pick<Services, 'clock' | 'config'>
-
-interface Now {
-  readonly at: Date
-  readonly today: string
-}
-
-export async function homeOfMerchant(tx: Tx, merchantId: string, { clock, config }: Tools) {
-  const { BUSINESS_DAY_CUTOFF: cutOff, BUSINESS_TIME_ZONE: zone } = config
-  const at = new Date(clock.of(merchantId).now())
-  const now = { at, today: businessDayOf(at, cutOff, zone) }
+export async function homeOfMerchant(tx: Tx, merchantId: string, tools: HomeTools) {
+  const { config } = tools
+  const zone = config.BUSINESS_TIME_ZONE
+  const now = nowOf(merchantId, tools)
   const merchant = await findMerchant(tx, merchantId)
   const [payable] = await tx.query(BALANCE, [merchantId, accountId('payable', merchantId)])
-  const firstDay = businessDay(dayAfter(now.today, 1 - DAYS), cutOff, zone).from
-  const rows = await tx.query(BY_DAY, [merchantId, 1_440 - cutOff, zone, firstDay])
+  const ask = (firstDay: string, metrics: readonly Metric[]) =>
+    figuresOf(
+      tx,
+      { tenantId: merchantId, metrics, range: rangeSince(now, firstDay, tools), comparison: 'week' },
+      tools,
+    )
+  const byDay = await ask(firstDayOf(now), ['payments'])
+  const today = await ask(now.today, ['payments', 'fees'])
+  const month = await ask(`${now.today.slice(0, 8)}01`, ['payments', 'refunds'])
+  const [payments, fees] = [today('payments'), today('fees')]
+  const [underWay] = await tx.query(UNDER_WAY, [merchantId])
   const nextPayout = await nextPayoutOf(tx, merchantId, now, config)
   return {
     vpa: merchant?.vpa,
@@ -129,9 +118,17 @@ export async function homeOfMerchant(tx: Tx, merchantId: string, { clock, config
     accessKey: merchant?.accessKey,
     payable: formatRupees(payable?.balance ?? 0n),
     nextPayout,
-    today: await takingsOf(tx, merchantId, now, config),
-    ...(await ofMonth(tx, merchantId, now, config)),
-    days: daysUpTo(now.today, rows),
+    today: {
+      ...counted(payments),
+      fees: rupeesOf(fees.amount),
+      tax: rupeesOf(fees.tax ?? 0),
+      net: rupeesOf(payments.amount - fees.amount - (fees.tax ?? 0)),
+      weekBefore: rupeesOf(payments.compared?.amount ?? 0),
+    },
+    grossOfMonth: rupeesOf(month('payments').amount),
+    refundsOfMonth: counted(month('refunds')),
+    refundsUnderWay: sum(underWay!.count, underWay!.paise),
+    days: daysOf(byDay('payments')),
     waits: await waitsOf(tx, merchantId, zone),
     setUp: stepsOf({ ...(await tx.query(SET_UP, [merchantId]))[0], bank_account: 'account' in nextPayout }),
   }
@@ -156,51 +153,14 @@ async function nextPayoutOf(tx: Tx, merchantId: string, { today }: Now, config: 
         ifsc: sums.details.ifsc,
       },
     }),
-    payments: counted(sums.paymentCount, sums.paymentPaise),
-    adjustments: counted(sums.adjustmentCount, sums.adjustmentPaise),
-    refunds: counted(sums.refundCount, sums.refundPaise),
+    payments: sum(sums.paymentCount, sums.paymentPaise),
+    adjustments: sum(sums.adjustmentCount, sums.adjustmentPaise),
+    refunds: sum(sums.refundCount, sums.refundPaise),
     fees: formatRupees(sums.feePaise),
     tax: formatRupees(taxOf(sums)),
     amount: formatRupees(sums.amountPaise),
     minimum: next && formatRupees(next.schedule.minimumPaise),
-    unsettled: counted(sums.unsettledCount, sums.unsettledPaise),
-  }
-}
-
-const WEEK_MS = 7 * 86_400_000
-
-async function takingsOf(tx: Tx, merchantId: string, { at, today }: Now, config: Services['config']) {
-  const { from } = businessDay(today, config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE)
-  const payments = await tx.query(SINCE, [merchantId, from])
-  const terms = (await readTerms(tx, [merchantId]))(merchantId)
-  const settings = chargeSettings(config)
-  let [gross, fees, tax] = [0n, 0n, 0n]
-  for (const payment of payments) {
-    const charge = unaccrued(payment, terms, settings)
-    gross += payment.amountPaise
-    fees += charge.feePaise
-    tax += taxOf(charge)
-  }
-  const before = [from, at].map((each) => new Date(each.getTime() - WEEK_MS))
-  const [sameTime] = await tx.query(WITHIN, [merchantId, ...before])
-  return {
-    ...counted(payments.length, gross),
-    fees: formatRupees(fees),
-    tax: formatRupees(tax),
-    net: formatRupees(gross - fees - tax),
-    weekBefore: formatRupees(sameTime?.paise ?? 0n),
-  }
-}
-
-async function ofMonth(tx: Tx, merchantId: string, { at, today }: Now, config: Services['config']) {
-  const first = `${today.slice(0, 8)}01`
-  const { from } = businessDay(first, config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE)
-  const [refunds] = await tx.query(REFUNDS, [merchantId, from])
-  const [gross] = await tx.query(WITHIN, [merchantId, from, at])
-  return {
-    grossOfMonth: formatRupees(gross?.paise ?? 0n),
-    refundsOfMonth: counted(refunds!.monthCount, refunds!.monthPaise),
-    refundsUnderWay: counted(refunds!.underWayCount, refunds!.underWayPaise),
+    unsettled: sum(sums.unsettledCount, sums.unsettledPaise),
   }
 }
 

@@ -1,16 +1,21 @@
-import { APPROVED, PARTLY_APPROVED, VERIFIED } from '@svc/core/cards/response-codes'
 import { readCoinLiability } from '@svc/core/coins/coin-liability'
-import { businessDay, businessDayOf } from '@svc/core/payments/payout-statement'
 import { findPartner } from '@svc/core/tenants/partner'
-import { dayAfter } from '@svc/kernel/bank-days'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import type { Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { instant, record, rupeesText, text } from '../console-schema.ts'
-import { DAYS, type DayRow, DaySum, daySql, daysUpTo } from './home-days.ts'
+import {
+  counted,
+  DaySum,
+  daysOf,
+  figuresOf,
+  firstDayOf,
+  type HomeTools,
+  nowOf,
+  rangeSince,
+} from './home-days.ts'
 import { StepRecord, stepsOf, WaitingRecord, waitingOfPrograms } from './home-waits.ts'
 
 const Counted = record('CardFigure', { count: Type.Integer(), amount: rupeesText })
@@ -38,7 +43,9 @@ export const PartnerHome = record('PartnerOverview', {
     users: Type.Integer(),
   }),
   days: Type.Array(DaySum, { description: 'Spent with cards, by business day; the last one is running' }),
-  fundings: Type.Array(Funding, { description: 'Reported by the bank, and to be approved by a second person' }),
+  fundings: Type.Array(Funding, {
+    description: 'Reported by the bank, and to be approved by a second person',
+  }),
   waits: Type.Array(WaitingRecord),
   setUp: Type.Array(StepRecord),
 })
@@ -53,25 +60,6 @@ const CARDS = statement<{ accounts: number; all: number; usable: number }>(
   `select (select count(*)::integer from card_accounts where partner_id = $1) as accounts, count(*)::integer as all,
      count(*) filter (where status = 'UL')::integer as usable
    from cards where partner_id = $1`,
-)
-const USE = statement<Record<'loads' | 'captures' | 'declines', number> & Record<`${'loaded' | 'spent' | 'declined'}`, bigint>>(
-  'portal_card_use',
-  `select count(*) filter (where kind = 'load' and moved_paise > 0)::integer as loads,
-     coalesce(sum(moved_paise) filter (where kind = 'load'), 0)::bigint as loaded,
-     count(*) filter (where kind = 'capture')::integer as captures,
-     coalesce(-sum(moved_paise) filter (where kind in ('capture', 'refund')), 0)::bigint as spent,
-     count(*) filter (where is_declined)::integer as declines,
-     coalesce(sum(amount_paise) filter (where is_declined), 0)::bigint as declined
-   from (select t.*, t.kind = 'authorization' and t.response_code not in ('${APPROVED}', '${PARTLY_APPROVED}', '${VERIFIED}') as is_declined
-     from card_transactions t where t.partner_id = $1 and t.created_at >= $2) t`,
-)
-const BY_DAY = statement<DayRow>(
-  'portal_spend_by_day',
-  `select ${daySql('t.created_at')}::text as day, count(*) filter (where t.kind = 'capture')::integer as count,
-     -sum(t.moved_paise)::bigint as paise
-   from card_transactions t
-   where t.partner_id = $1 and t.kind in ('capture', 'refund') and t.moved_paise is not null and t.created_at >= $4
-   group by 1`,
 )
 const FUNDINGS = statement<{
   accountId: string
@@ -102,20 +90,23 @@ const SET_UP = statement<
      exists (select from webhook_endpoints where tenant_id = $1) as webhook`,
 )
 
-const counted = (count: number, paise: bigint) => ({ count, amount: formatRupees(paise) })
-
-type Tools = Pick<Services, 'clock' | 'config'>
-
-export async function homeOfPartner(tx: Tx, partnerId: string, { clock, config }: Tools) {
-  const { BUSINESS_DAY_CUTOFF: cutOff, BUSINESS_TIME_ZONE: zone } = config
-  const today = businessDayOf(new Date(clock.of(partnerId).now()), cutOff, zone)
-  const since = businessDay(dayAfter(today, 1 - DAYS), cutOff, zone).from
+export async function homeOfPartner(tx: Tx, partnerId: string, tools: HomeTools) {
+  const { clock, config } = tools
+  const zone = config.BUSINESS_TIME_ZONE
+  const now = nowOf(partnerId, tools)
   const balances = await tx.query(BALANCES, [partnerId])
   const balanceOf = (kind: 'card_funding' | 'card') =>
     formatRupees(balances.find((each) => each.kind === kind)?.paise ?? 0n)
   const [cards] = await tx.query(CARDS, [partnerId])
-  const [use] = await tx.query(USE, [partnerId, since])
-  const rows = await tx.query(BY_DAY, [partnerId, 1_440 - cutOff, zone, since])
+  const figure = await figuresOf(
+    tx,
+    {
+      tenantId: partnerId,
+      metrics: ['card_loads', 'card_spend', 'card_declines'],
+      range: rangeSince(now, firstDayOf(now), tools),
+    },
+    tools,
+  )
   const [coins] = await readCoinLiability(tx, clock, partnerId)
   const fundings = await tx.query(FUNDINGS, [partnerId])
   return {
@@ -124,15 +115,15 @@ export async function homeOfPartner(tx: Tx, partnerId: string, { clock, config }
     balance: balanceOf('card_funding'),
     cards: { all: cards!.all, usable: cards!.usable },
     onCards: balanceOf('card'),
-    loaded: counted(use!.loads, use!.loaded),
-    spent: counted(use!.captures, use!.spent),
-    declined: counted(use!.declines, use!.declined),
+    loaded: counted(figure('card_loads')),
+    spent: counted(figure('card_spend')),
+    declined: counted(figure('card_declines')),
     coins: {
       active: Number(coins?.coins ?? 0n),
       pending: Number(coins?.pending ?? 0n),
       users: Number(coins?.users ?? 0n),
     },
-    days: daysUpTo(today, rows),
+    days: daysOf(figure('card_spend')),
     fundings: fundings.map(({ paise, since: at, ...funding }) => ({
       ...funding,
       amount: formatRupees(paise),

@@ -183,12 +183,10 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
     readTerms(tx, merchantIds),
   ])
   const settingsOf = new Map(commands.map(({ merchantId, settings }) => [merchantId, settings]))
-  const charged = due
-    .filter(isUncharged)
-    .map(({ merchantId, ...payment }) => ({
-      merchantId,
-      ...unaccrued(payment, termsOf(merchantId), settingsOf.get(merchantId)!),
-    }))
+  const charged = due.filter(isUncharged).map(({ merchantId, ...payment }) => ({
+    merchantId,
+    ...unaccrued(payment, termsOf(merchantId), settingsOf.get(merchantId)!),
+  }))
   const entered = await accrualsEntered(tx, charged)
   const dueOf = groupBy(due, ({ merchantId }) => merchantId)
   const chargedOf = groupBy(charged, ({ merchantId }) => merchantId)
@@ -237,9 +235,7 @@ function decidePayout(state: State, command: Prepared, now: Date, minimumPaise =
   const { due, details, accounts } = state
   const { businessDay, isEarly = false, merchantId, requiresSettlement, until } = command
   if (!isEarly && now.getTime() < until.getTime() + SETTLES_MS) fail('business_day_not_over')
-  const payable = due
-    .filter(({ isSettled }) => isSettled || !requiresSettlement)
-    .filter(isOfTime(until))
+  const payable = due.filter(({ isSettled }) => isSettled || !requiresSettlement).filter(isOfTime(until))
   const none = nothing(command)
   if (payable.length === 0) return { ...none, reason: 'nothing_due' }
   const lines = linesOf(payable, state, command)

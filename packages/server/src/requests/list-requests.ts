@@ -98,7 +98,7 @@ export const listOwnRequests = query({
   tag: 'Requests',
   summary: 'List requests',
   description:
-    'Your own requests of the last days, newest first: every failure and every write, and a sample of the successful reads. Bodies, header fields and query strings are not shown. The log is written in the background: a request shows up within seconds. Pass `next` back as `after` for the next page.',
+    'Requests of your programs of the last days, newest first: every failure and every write, and a sample of the successful reads. Bodies, header fields and query strings are not shown. The log is written in the background: a request shows up within seconds. Pass `next` back as `after` for the next page.',
   auth: 'tenant',
   scope: 'requests:read',
   envelope: 'response_code',

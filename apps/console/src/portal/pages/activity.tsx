@@ -41,7 +41,10 @@ const COLUMNS: readonly Column<Row>[] = [
 
 const said = (details: string): string =>
   Object.entries(JSON.parse(details) as Record<string, unknown>)
-    .map(([name, value]) => `${sentenceCase(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(
+      ([name, value]) =>
+        `${sentenceCase(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    )
     .join(', ')
 
 const FILTERS: readonly Filter[] = [

@@ -46,7 +46,10 @@ function Account({ terms: { bankAccount } }: { readonly terms: Terms }) {
             { label: 'IFSC', value: bankAccount.ifsc },
             { label: 'Since', value: <Instant at={bankAccount.updatedOn} /> },
             { label: 'State for GST', value: bankAccount.gstState },
-            { label: 'Payouts', value: 'Go here. One that is prepared already keeps the account that it was prepared for.' },
+            {
+              label: 'Payouts',
+              value: 'Go here. One that is prepared already keeps the account that it was prepared for.',
+            },
           ]}
         />
       ) : (
@@ -71,7 +74,8 @@ function Address({ terms: { nextVpa, nextVpaOn, vpa } }: { readonly terms: Terms
       />
       {nextVpa && (
         <Alert color="orange" mt="md" title={`New QR codes pay to ${nextVpa} from then on`}>
-          Until then payments go to {vpa}. If you did not ask for this change, take it back and notify the operator.
+          Until then payments go to {vpa}. If you did not ask for this change, take it back and notify the
+          operator.
           {can('admin') && (
             <div style={{ marginTop: 8 }}>
               <ConfirmAction

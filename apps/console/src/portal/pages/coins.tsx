@@ -62,7 +62,14 @@ export function Coins() {
     <ListPage
       title="Coins"
       lead="How many coins each event awards, and when."
-      actions={create && <Group gap="xs">{create}<TryEvent /></Group>}
+      actions={
+        create && (
+          <Group gap="xs">
+            {create}
+            <TryEvent />
+          </Group>
+        )
+      }
       name="coins"
       caption="Coin configurations"
       load={listOf(search)}
@@ -145,7 +152,10 @@ function TryEvent() {
           <Select
             label="User"
             searchable
-            data={known.map(({ userId, ...user }) => ({ value: userId, label: personName(user) || shortId(userId) }))}
+            data={known.map(({ userId, ...user }) => ({
+              value: userId,
+              label: personName(user) || shortId(userId),
+            }))}
             {...form.getInputProps('userId')}
           />
           {outcome && <Alert color="blue">{outcome}</Alert>}

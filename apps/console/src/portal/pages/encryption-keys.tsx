@@ -33,7 +33,8 @@ const COLUMNS: readonly Column<Key>[] = [
   { title: 'Since', cell: ({ createdOn }) => <Instant at={createdOn} /> },
   {
     title: 'Last request with it',
-    cell: ({ kind, lastUsedOn }) => (kind === 'public' ? '–' : lastUsedOn ? <Instant at={lastUsedOn} /> : 'None logged'),
+    cell: ({ kind, lastUsedOn }) =>
+      kind === 'public' ? '–' : lastUsedOn ? <Instant at={lastUsedOn} /> : 'None logged',
   },
   { title: 'State', cell: ({ retiredOn }) => <StatusBadge state={retiredOn ? 'RETIRED' : 'ACTIVE'} /> },
 ]

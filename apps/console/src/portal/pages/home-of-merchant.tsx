@@ -97,8 +97,8 @@ function NextPayout({ home: { nextPayout: next } }: { readonly home: Home }) {
       <PayoutNotes next={next} />
       {unsettled.count > 0 && (
         <Text size="xs" c="dimmed" mt="xs">
-          {rupees(unsettled.amount)} of these payments has not come from the bank yet. What has not come by the
-          bank day is in the payout after it.
+          {rupees(unsettled.amount)} of these payments has not come from the bank yet. What has not come by
+          the bank day is in the payout after it.
         </Text>
       )}
     </Section>

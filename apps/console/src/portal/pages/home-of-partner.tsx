@@ -22,7 +22,8 @@ export function PartnerHome({ home }: { readonly home: Home }) {
           <Section title="Balance of your card accounts">
             <Money amount={balance} fz={28} fw={600} lh="36px" />
             <Text size="sm" c="dimmed">
-              on {counted(accounts, 'card account')}, for new cards and loads; {rupees(onCards)} more is on cards
+              on {counted(accounts, 'card account')}, for new cards and loads; {rupees(onCards)} more is on
+              cards
             </Text>
             <Fundings fundings={home.fundings} />
           </Section>

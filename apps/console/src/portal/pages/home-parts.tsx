@@ -12,7 +12,10 @@ import { Section } from '../../parts/page.tsx'
 import type { Schemas } from '../api.ts'
 
 // The chart weighs as much as all the rest, so it comes after it.
-const Chart = lazyPart(async () => (await import('../../parts/column-chart.tsx')).ColumnChart, <Skeleton h={236} />)
+const Chart = lazyPart(
+  async () => (await import('../../parts/column-chart.tsx')).ColumnChart,
+  <Skeleton h={236} />,
+)
 
 interface DaysProps {
   readonly title: string
@@ -39,7 +42,9 @@ export function ByDay({ title, of, one, days, none, aside }: DaysProps) {
   return (
     <Section title={title} aside={aside}>
       <Text size="sm" c="dimmed">
-        {isEmpty ? none : `${days.length} days, ${rupees(sumOf(days.map(({ amount }) => amount)))}. Today is not over.`}
+        {isEmpty
+          ? none
+          : `${days.length} days, ${rupees(sumOf(days.map(({ amount }) => amount)))}. Today is not over.`}
       </Text>
       {!isEmpty && <Chart label={title} of="Business day" series={of} columns={columns} />}
     </Section>
@@ -59,7 +64,9 @@ const left = (due: string | undefined): string | undefined => due && (timeLeft(d
 function said({ amount, count = 0, due, failure, id, kind, name, since }: Waiting): Said {
   if (kind === 'dispute')
     return {
-      what: <NamedLink to={pathOf('dispute', id)}>Dispute of {rupees(amount ?? '0.00')}: answer it</NamedLink>,
+      what: (
+        <NamedLink to={pathOf('dispute', id)}>Dispute of {rupees(amount ?? '0.00')}: answer it</NamedLink>
+      ),
       detail: (
         <>
           Until <Instant at={due} />
@@ -95,7 +102,13 @@ function said({ amount, count = 0, due, failure, id, kind, name, since }: Waitin
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
 
 /** What a person of the tenant should do, the most urgent first. */
-export function Waits({ waits, children }: { readonly waits: readonly Waiting[]; readonly children?: ReactNode }) {
+export function Waits({
+  waits,
+  children,
+}: {
+  readonly waits: readonly Waiting[]
+  readonly children?: ReactNode
+}) {
   return (
     <Section title="Waits for you">
       {waits.length === 0 ? (
@@ -172,4 +185,3 @@ export function SetUp({ steps }: { readonly steps: readonly Schemas['SetUpStep']
     </Section>
   )
 }
-

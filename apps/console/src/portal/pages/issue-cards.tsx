@@ -5,7 +5,13 @@ import { useState } from 'react'
 import { responseOf } from '../../api.ts'
 import { type FormKey, once, partOf } from '../../form-key.ts'
 import { pathOf } from '../../objects.ts'
-import { HOLDER_RULES, HolderFields, type HolderValues, NO_HOLDER, orderOf } from '../../parts/card-holder.tsx'
+import {
+  HOLDER_RULES,
+  HolderFields,
+  type HolderValues,
+  NO_HOLDER,
+  orderOf,
+} from '../../parts/card-holder.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { counted, rupees } from '../../parts/money.tsx'
@@ -82,8 +88,8 @@ function IssueFile({ account }: { readonly account: Account }) {
       fields={(form) => (
         <Stack gap="sm">
           <Text size="sm">
-            A CSV file whose first line names its columns: email or mobile, firstName, lastName, loadAmount. Nothing is
-            issued before you press the button; the same file again issues no second card.
+            A CSV file whose first line names its columns: email or mobile, firstName, lastName, loadAmount.
+            Nothing is issued before you press the button; the same file again issues no second card.
           </Text>
           <FileInput
             label="File"
@@ -135,7 +141,9 @@ function problemOf(draft: Draft | undefined, account: Account): string | null {
   const wrong = lines.filter(({ problem }) => problem !== undefined).length
   if (wrong > 0) return `Mend ${counted(wrong, 'line')} first`
   const total = totalOf(lines, account)
-  return total > account.balance ? `The cards need ${rupees(total)}; the account has ${rupees(account.balance)}` : null
+  return total > account.balance
+    ? `The cards need ${rupees(total)}; the account has ${rupees(account.balance)}`
+    : null
 }
 
 /** What the file would do: how many cards, for how much, and which lines are wrong. */

@@ -107,14 +107,21 @@ function Again({ request }: { readonly request: Detail }) {
       <Source text={text} />
       <Text size="xs" c="dimmed" mt="xs">
         Put an access token into $TOKEN, and your own values where the log masks them.
-        {request.jwe && ' The body is encrypted by your program: it is not kept.'} Query parameters are not kept.
+        {request.jwe && ' The body is encrypted by your program: it is not kept.'} Query parameters are not
+        kept.
       </Text>
     </Section>
   )
 }
 
 const Source = ({ text }: { readonly text: string }) => (
-  <Box component="pre" m={0} fz="sm" ff="monospace" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+  <Box
+    component="pre"
+    m={0}
+    fz="sm"
+    ff="monospace"
+    style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+  >
     {text}
   </Box>
 )
