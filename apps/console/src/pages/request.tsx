@@ -2,7 +2,7 @@ import { Code, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, responseOf } from '../api.ts'
-import { isKind } from '../objects.ts'
+import { isKind, kindOf } from '../objects.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { About, Body, JweSummary, Touched, Why } from '../parts/logged-request.tsx'
 import { Id, IdLink } from '../parts/object-link.tsx'
@@ -27,7 +27,7 @@ export function Request() {
           <>
             {request.error && <Why request={request} />}
             {request.jwe && <JweSummary jwe={request.jwe} />}
-            <Touched request={request} hasPage={isKind}>
+            <Touched request={request} pageOf={(kind, id) => (isKind(kind) ? kind : kindOf(id))}>
               <Text size="xs" c="dimmed" mt="xs">
                 In the service’s log: search for <Code>{request.requestId}</Code>
               </Text>

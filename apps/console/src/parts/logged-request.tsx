@@ -4,7 +4,7 @@ import type { Schemas } from '../api.ts'
 import { type Kind, kindLabel } from '../objects.ts'
 import { WarningIcon } from './icons.tsx'
 import { Instant } from './instant.tsx'
-import { Id, IdLink, ObjectLink } from './object-link.tsx'
+import { Id, ObjectLink } from './object-link.tsx'
 import { Facts, Section } from './page.tsx'
 import { Prose } from './prose.tsx'
 import { Mark } from './status-badge.tsx'
@@ -69,14 +69,29 @@ export function JweSummary({ jwe }: { readonly jwe: NonNullable<LoggedRequest['j
   )
 }
 
+/** An id in full, with a link where there is a page. */
+export function Ref({ kind, id }: { readonly kind: Kind | undefined; readonly id: string }) {
+  if (kind)
+    return (
+      <ObjectLink kind={kind} id={id}>
+        {id}
+      </ObjectLink>
+    )
+  return (
+    <Text span inherit ff="monospace" fz="0.9em" style={{ overflowWrap: 'anywhere' }}>
+      {id}
+    </Text>
+  )
+}
+
 interface TouchedProps {
   readonly request: LoggedRequest
-  /** Whether the application has a page of such things. */
-  readonly hasPage: (kind: string) => kind is Kind
+  /** Of which kind a thing is, if the application has a page of such. */
+  readonly pageOf: (kind: string, id: string) => Kind | undefined
   readonly children?: ReactNode
 }
 
-export function Touched({ request: { objects }, hasPage, children }: TouchedProps) {
+export function Touched({ request: { objects }, pageOf, children }: TouchedProps) {
   return (
     <Section title="What it touched">
       {objects.length === 0 ? (
@@ -90,13 +105,7 @@ export function Touched({ request: { objects }, hasPage, children }: TouchedProp
               <Text span inherit c="dimmed">
                 {kindLabel(kind)}{' '}
               </Text>
-              {hasPage(kind) ? (
-                <ObjectLink kind={kind} id={id}>
-                  {id}
-                </ObjectLink>
-              ) : (
-                <IdLink id={id} short={false} />
-              )}
+              <Ref kind={pageOf(kind, id)} id={id} />
             </List.Item>
           ))}
         </List>

@@ -40,22 +40,31 @@ interface FailingRow {
   readonly failure: string | null
 }
 
+const COUNTED_MAX = 10_000
+/** Of so many events that wait longest it is known since when they fail. */
+const OLDEST = 20
+
 // An endpoint fails while its last attempt did, and something waits for the next one.
 const FAILING = statement<FailingRow>(
   'portal_failing_webhooks',
   `select e.endpoint_id as "endpointId", e.url, e.enabled, w.waiting, f.since, l.status, l.failure
    from webhook_endpoints e
      cross join lateral (
-       select count(*)::integer as waiting from webhook_deliveries d
-       where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.attempts > 0) w
+       select count(*)::integer as waiting from (
+         select from webhook_deliveries d
+         where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.attempts > 0
+         limit ${COUNTED_MAX}) d) w
      left join lateral (
        select a.status, a.failure, a.started_at from webhook_attempts a
        where a.tenant_id = e.tenant_id and a.endpoint_id = e.endpoint_id
        order by a.started_at desc, a.attempt_id desc limit 1) l on true
      left join lateral (
-       select min(a.started_at) as since from webhook_deliveries d
-         join webhook_attempts a on a.tenant_id = d.tenant_id and a.event_id = d.event_id and a.endpoint_id = d.endpoint_id
-       where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.attempts > 0) f on true
+       select min(a.started_at) as since from (
+         select d.event_id from webhook_deliveries d
+         where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.attempts > 0
+         order by d.sequence limit ${OLDEST}) d
+         join webhook_attempts a
+           on a.tenant_id = e.tenant_id and a.event_id = d.event_id and a.endpoint_id = e.endpoint_id) f on true
    where e.tenant_id = $1
      and (e.enabled and w.waiting > 0 and (l.status is null or l.status not between 200 and 299)
        or e.disabled_reason is not null and not e.enabled)

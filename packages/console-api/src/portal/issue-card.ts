@@ -7,7 +7,7 @@ import { readGiftCardOrder } from '@svc/server/cards/gift-card-order'
 import { createGiftCardOperation } from '@svc/server/cards/issue-cards'
 import { operation } from '@svc/server/http/operation'
 import { idParam } from '../console-schema.ts'
-import { OrderByOperator } from '../issue-card.ts'
+import { CARD_ISSUED, OrderByOperator } from '../issue-card.ts'
 import { memberOperation, PORTAL_API } from './portal-services.ts'
 
 /** An order by a member: not encrypted, since it does not come from the partner's programs. */
@@ -33,5 +33,10 @@ export const issueCardAsMember = operation({
     const order = readGiftCardOrder({ ...body, companyId: account.companyId, cardAccountId })
     return { partnerId: tenantId, order, ciphertextHash: undefined }
   },
+  audit: ({ partnerId, order }) => ({
+    ...CARD_ISSUED,
+    tenantId: partnerId,
+    details: { cardAccountId: order.cardAccountId },
+  }),
   reply: (outcome) => ({ status: 200, body: JSON.stringify(carriedOut(outcome).record) }),
 })

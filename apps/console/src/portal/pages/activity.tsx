@@ -6,9 +6,11 @@ import type { Filter } from '../../parts/filters.tsx'
 import { DownloadIcon } from '../../parts/icons.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
-import { IdLink, ObjectLink } from '../../parts/object-link.tsx'
+import { Ref } from '../../parts/logged-request.tsx'
+import { ObjectLink } from '../../parts/object-link.tsx'
 import { sentenceCase } from '../../words.ts'
-import { apiAt, getList, type Schemas } from '../api.ts'
+import { apiAt, getOwnList, type Schemas } from '../api.ts'
+import { pageOf } from '../kinds.ts'
 
 type Row = Schemas['Activity']
 
@@ -30,7 +32,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </>
     ),
   },
-  { title: 'To', cell: ({ target }) => <IdLink id={target} /> },
+  { title: 'To', cell: ({ target }) => <Ref kind={pageOf(target)} id={target} /> },
   { title: 'From', cell: ({ address }) => address ?? '–' },
   {
     title: 'Request',
@@ -63,7 +65,7 @@ export function Activity() {
       actions={<Download />}
       name="activity"
       caption="Activity"
-      load={getList<Row>('/activity')}
+      load={getOwnList<Row>('/activity')}
       columns={COLUMNS}
       rowKey={({ action, at, target, requestId = '' }) => at + action + target + requestId}
       filters={FILTERS}

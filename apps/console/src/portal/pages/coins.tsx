@@ -1,7 +1,6 @@
-import { Alert, Group, Select, Text, TextInput } from '@mantine/core'
+import { Group, Select, Text, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { once } from '../../form-key.ts'
 import { shortId } from '../../objects.ts'
 import { NO_TERMS, newTermsOf, TERM_RULES, TermFields, TermSample } from '../../parts/coin-terms.tsx'
@@ -136,7 +135,6 @@ function TryEvent() {
     queryKey: ['users', 'choices'],
     queryFn: () => payloadOf(api.GET('/partner/users', { params: { query: { limit: 100 } } })),
   })
-  const [outcome, setOutcome] = useState<string>()
   const known = users.data?.data ?? []
   return (
     <FormDialog
@@ -158,7 +156,6 @@ function TryEvent() {
             }))}
             {...form.getInputProps('userId')}
           />
-          {outcome && <Alert color="blue">{outcome}</Alert>}
         </>
       )}
       submit={async ({ event, userId }) => {
@@ -170,7 +167,6 @@ function TryEvent() {
         )
         const { amount, reasonDescription } = tried as { amount: number; reasonDescription?: string }
         const message = reasonDescription ?? `It would award ${counted(amount, 'coin')}.`
-        setOutcome(message)
         notifications.show({ color: reasonDescription ? 'yellow' : 'teal', message })
       }}
     />

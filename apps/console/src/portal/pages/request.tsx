@@ -2,7 +2,6 @@ import { Box, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { responseOf } from '../../api.ts'
-import type { Kind } from '../../objects.ts'
 import { CopyWide } from '../../parts/copy.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -12,11 +11,9 @@ import { Page, Section } from '../../parts/page.tsx'
 import { HttpStatus } from '../../parts/status-badge.tsx'
 import { sentenceCase } from '../../words.ts'
 import { api, type Schemas } from '../api.ts'
+import { pageOf } from '../kinds.ts'
 
 type Detail = Schemas['OwnRequest']
-
-const PAGES = new Set(['card', 'qrCode', 'cardAccount', 'webhookEndpoint'])
-const hasPage = (kind: string): kind is Kind => PAGES.has(kind)
 
 /** One request of the tenant's programs: why it failed, and what helps. */
 export function Request() {
@@ -41,7 +38,7 @@ export function Request() {
             <Body request={request} />
             <Response request={request} />
             <Again request={request} />
-            <Touched request={request} hasPage={hasPage} />
+            <Touched request={request} pageOf={(_, id) => pageOf(id)} />
             <About request={request} />
           </>
         )}
