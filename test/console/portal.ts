@@ -42,9 +42,10 @@ async function newCard(service: Bed['service'], partner: TestPartner): Promise<{
   return payloadOf(await createCard(await asPartner(service.client, partner), partner, { loadAmount: 100 }))
 }
 
-const MERCHANT = ['/', '/qr-codes', '/payments', '/payouts', '/disputes']
-const PARTNER = ['/', '/companies', '/users', '/card-accounts', '/coins']
+const MERCHANT = ['/', '/qr-codes', '/payments', '/refunds', '/payouts', '/disputes', '/bank-account']
+const PARTNER = ['/', '/companies', '/users', '/card-accounts', '/coins', '/encryption-keys']
 const BOTH = ['/webhooks', '/requests', '/credentials', '/members', '/account']
+const OF_ADMINS = ['/activity']
 
 async function lookAtAll(page: Page, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
@@ -112,7 +113,7 @@ export function portalOfMerchants(bed: Bed): void {
     await page.keyboard.press('Tab')
     await dialog(page).getByRole('button', { name: 'Save' }).click()
     await page.getByRole('row', { name: /till 2.*payments:read/ }).waitFor()
-    await lookAtAll(page, [...MERCHANT, ...BOTH])
+    await lookAtAll(page, [...MERCHANT, ...BOTH, ...OF_ADMINS])
   })
 }
 
@@ -130,7 +131,7 @@ export function portalOfPartners(bed: Bed): void {
       await page.getByRole('row', { name: 'Ananda Mills' }).waitFor()
       await goTo(page, `/card-accounts/${partner.cardAccountId}`)
       await page.getByRole('heading', { name: 'Statement' }).waitFor()
-      await lookAtAll(page, [...PARTNER, ...BOTH, `/card-accounts/${partner.cardAccountId}`])
+      await lookAtAll(page, [...PARTNER, ...BOTH, ...OF_ADMINS, `/card-accounts/${partner.cardAccountId}`])
       await goTo(page, `/card-accounts/${partner.cardAccountId}`)
       const { svcCardId } = await newCard(bed.service, partner)
       await page.getByLabel('Card id').fill(svcCardId)

@@ -1,5 +1,6 @@
 import { inBrowser } from './bed.ts'
 import { leftSetUp, tasksOfAdmins } from './onboarding.ts'
+import { tasksOfMerchants, tasksOfPartners } from './portal-tasks.ts'
 import { tasksOfFinance, tasksOfOperations, tasksOfOthers, tasksOfReports, tasksOfSupport } from './tasks.ts'
 
 inBrowser('the tasks of the console', {
@@ -11,5 +12,7 @@ inBrowser('the tasks of the console', {
     tasksOfAdmins,
     leftSetUp,
     tasksOfOthers,
+    tasksOfMerchants,
+    tasksOfPartners,
   ],
 })

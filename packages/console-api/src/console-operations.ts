@@ -23,6 +23,7 @@ import type { ConsoleServices } from './console-services.ts'
 import * as credentials from './credential-operations.ts'
 import { exportOf } from './csv.ts'
 import * as disputes from './dispute-operations.ts'
+import { showFigures } from './figure-operations.ts'
 import * as fundsProofs from './funds-proof-operations.ts'
 import * as handovers from './handover-operations.ts'
 import * as invitations from './invitation-operations.ts'
@@ -93,6 +94,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   ownSessions.endSession,
   ownSessions.endOtherSessions,
   overview.showOverview,
+  showFigures,
   showStatus,
   alerts.listAlertsInConsole,
   alerts.acknowledgeAlertByOperator,
@@ -297,5 +299,5 @@ const isList = ({ id }: Operation<ConsoleServices>): boolean => /\.list[A-Z]/.te
 /** Every operation of the console's own API, apart from the integrators': each list is also an export as CSV. */
 export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
   ...OPERATIONS,
-  ...OPERATIONS.filter(isList).map(exportOf),
+  ...OPERATIONS.filter(isList).map((list) => exportOf(list)),
 ]

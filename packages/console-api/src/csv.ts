@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { CSV_MEDIA_TYPE, type CsvValue, csvLine } from '@svc/kernel/csv'
 import { invariant, required } from '@svc/kernel/invariant'
 import { recordAudit } from '@svc/platform/audit'
-import { type Operation, type Services, streamingQuery } from '@svc/server/http/operation'
+import { type Caller, type Operation, type Services, streamingQuery } from '@svc/server/http/operation'
 import { LIMIT_MAX } from '@svc/server/http/page'
 import { StreamSlots } from '@svc/server/http/stream-slots'
 import { type TProperties, Type } from 'typebox'
@@ -78,16 +78,42 @@ function textOf(body: string | Readable): string {
   return body
 }
 
+interface Exported {
+  readonly action: string
+  readonly target: string
+  readonly details: Readonly<Record<string, string>>
+}
+
+/** Who may export, and how the audit records it. */
+export interface ExportFace<S> {
+  readonly access: { readonly envelope: 'problem' } & (
+    | { readonly auth: 'operator' }
+    | { readonly auth: 'member'; readonly role: string }
+  )
+  readonly record: (
+    services: S,
+    input: { readonly caller: Caller; readonly requestId: string },
+    entry: Exported,
+  ) => Promise<void>
+}
+
+const BY_OPERATORS: ExportFace<Services> = {
+  access: { auth: 'operator', envelope: 'problem' },
+  record: (services, input, entry) => asOperator(services, input, async (tx) => recordAudit(tx, [entry])),
+}
+
 /** The export of a list as CSV: the same filters and order, all rows. Who exported what is audited. */
-export function exportOf<S extends Services>(list: Operation<S>): Operation<S> {
+export function exportOf<S extends Services>(
+  list: Operation<S>,
+  { access, record }: ExportFace<S> = BY_OPERATORS,
+): Operation<S> {
   const given = (list.query as { properties?: TProperties } | undefined)?.properties ?? {}
   const { limit: _, after: __, ...filters } = given
   const { data } = (list.result as unknown as { properties: { data: Schema } }).properties
   const columns = columnsOf(required(data.items, 'a list has items'))
   const { id, path, summary, tag, params, permission } = list
   return streamingQuery({
-    auth: 'operator',
-    envelope: 'problem',
+    ...access,
     id: id.replace('.list', '.export'),
     method: 'GET',
     path: `${path}.csv`,
@@ -120,9 +146,7 @@ export function exportOf<S extends Services>(list: Operation<S>): Operation<S> {
         const body = slots.stream(actorId, input.caller, () => csvOf(columns, first, read))
         const details = { filters: Object.keys((input.query as object | undefined) ?? {}).join(' ') }
         try {
-          await asOperator(services, input, async (tx) =>
-            recordAudit(tx, [{ action: 'list.exported', target: id, details }]),
-          )
+          await record(services, input, { action: 'list.exported', target: id, details })
         } catch (error) {
           body.destroy()
           throw error

@@ -11,10 +11,10 @@ import { endOwnSession, endOwnSessions, listOwnSessions, type OwnSession } from 
 
 const TAG = 'Session'
 
-const OwnSessionRecord = record('OwnSession', {
+export const OwnSessionRecord = record('OwnSession', {
   sessionId: text(),
   isCurrent: Type.Boolean({ description: 'Whether it is the one that asks' }),
-  address: text('From which the operator signed in'),
+  address: text('From which the person signed in'),
   browser: text('Browser and system, as the browser names them; `Unknown browser` where it does not'),
   factors: Type.Array(text(), { description: 'With what the person proved who they are' }),
   signedInOn: instant,
@@ -22,7 +22,7 @@ const OwnSessionRecord = record('OwnSession', {
   expiresOn: instant,
 })
 
-const toWire = (session: OwnSession, timeZone: string) => ({
+export const ownSessionToWire = (session: OwnSession, timeZone: string) => ({
   sessionId: session.sessionId,
   isCurrent: session.isCurrent,
   address: session.address,
@@ -50,7 +50,9 @@ export const listSessions = query({
       const current = await sessions.current({ headers })
       const found = await database.operate((tx) => listOwnSessions(tx, current, sessions.bounds()))
       return {
-        body: JSON.stringify({ data: found.map((each) => toWire(each, config.BUSINESS_TIME_ZONE)) }),
+        body: JSON.stringify({
+          data: found.map((each) => ownSessionToWire(each, config.BUSINESS_TIME_ZONE)),
+        }),
       }
     }
   },

@@ -3,11 +3,11 @@ import { statement } from '@svc/platform/db/statement'
 import type { Factor } from './proof-age.ts'
 import type { Session } from './sessions.ts'
 
-/** A session as its operator sees it. */
+/** A session as its person sees it. */
 export interface OwnSession {
   readonly sessionId: string
   readonly isCurrent: boolean
-  /** From which the operator signed in. */
+  /** From which the person signed in. */
   readonly address: string
   /** As the browser sent it, cut to 256 characters; empty for none. */
   readonly userAgent: string
@@ -17,7 +17,7 @@ export interface OwnSession {
   readonly expiresAt: Date
 }
 
-interface OwnSessionRow {
+export interface OwnSessionRow {
   session_id: string
   is_current: boolean
   address: string
@@ -50,17 +50,19 @@ export async function listOwnSessions(
   { now, idleSince }: { readonly now: Date; readonly idleSince: Date },
 ): Promise<OwnSession[]> {
   const rows = await tx.query(LIST, [operator.actorId, digest, now, idleSince])
-  return rows.map((row) => ({
-    sessionId: row.session_id,
-    isCurrent: row.is_current,
-    address: row.address,
-    userAgent: row.user_agent,
-    factors: row.factors,
-    createdAt: row.created_at,
-    seenAt: row.seen_at,
-    expiresAt: row.expires_at,
-  }))
+  return rows.map(toOwnSession)
 }
+
+export const toOwnSession = (row: OwnSessionRow): OwnSession => ({
+  sessionId: row.session_id,
+  isCurrent: row.is_current,
+  address: row.address,
+  userAgent: row.user_agent,
+  factors: row.factors,
+  createdAt: row.created_at,
+  seenAt: row.seen_at,
+  expiresAt: row.expires_at,
+})
 
 /** Ends a session of this operator. False when the operator has no such session. */
 export const endOwnSession = async (tx: Tx, operatorId: string, sessionId: string): Promise<boolean> =>

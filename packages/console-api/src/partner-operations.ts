@@ -38,7 +38,8 @@ const PATH = `${CONSOLE_API}/partners`
 const params = idParam('partnerId')
 const id = Type.String({ maxLength: 128 })
 const PartnerRecord = recordOf(partner, 'operator')
-const JweKeyRecord = record('JweKey', {
+/** An encryption key without its material. */
+export const JweKeyRecord = record('JweKey', {
   kid: text(),
   kind: Type.Enum(['shared', 'public']),
   alg: text(),
@@ -164,6 +165,15 @@ export const changePartner = query({
 
 const KEYS = `${PATH}/:partnerId/encryption-keys`
 
+/** A shared key as its partner needs it to encrypt. */
+export const IssuedKey = record('IssuedJweKey', {
+  kty: text(),
+  kid: text(),
+  alg: text(),
+  enc: text(),
+  k: text('The secret, base64url; shown here and never again'),
+})
+
 export const issueJweKey = showingSecret(
   keyedQuery({
     ...consoleOperation,
@@ -175,13 +185,7 @@ export const issueJweKey = showingSecret(
     summary: 'Issue shared encryption key',
     permission: 'operations',
     params,
-    result: record('IssuedJweKey', {
-      kty: text(),
-      kid: text(),
-      alg: text(),
-      enc: text(),
-      k: text('The secret, base64url; shown here and never again'),
-    }),
+    result: IssuedKey,
     errors: ['partner_not_found'],
     mount(services) {
       return async (input) => {

@@ -38,7 +38,7 @@ import {
 const TAG = 'Payouts'
 const PATH = `${CONSOLE_API}/merchants/:merchantId`
 
-const PayoutTerms = record('PayoutTerms', {
+export const PayoutTerms = record('PayoutTerms', {
   bankAccount: Type.Optional(
     record('MerchantBankAccount', {
       holder: text(),
@@ -71,7 +71,7 @@ const PayoutTerms = record('PayoutTerms', {
   ),
 })
 
-async function termsOf(tx: Tx, merchantId: string, { clock, config }: ScheduleTools) {
+export async function termsOf(tx: Tx, merchantId: string, { clock, config }: ScheduleTools) {
   const { BUSINESS_DAY_CUTOFF: cutOff, BUSINESS_TIME_ZONE: timeZone } = config
   const [details, fees] = [await findPayoutDetails(tx, merchantId), await listMerchantFees(tx, merchantId)]
   const today = businessDayOf(new Date(clock.of(merchantId).now()), cutOff, timeZone)

@@ -54,7 +54,7 @@ interface RequestRow {
   error: ErrorCode | null
 }
 
-interface DetailRow extends RequestRow {
+export interface DetailRow extends RequestRow {
   description: string | null
   address: string
   body_bytes: number
@@ -72,7 +72,7 @@ interface DetailRow extends RequestRow {
 }
 
 const COLUMNS = `r.request_id, r.tenant_id, r.at, r.operation, r.kind, r.method, r.path, r.status, r.duration_ms, r.error`
-const FIND = statement<DetailRow>(
+export const FIND_REQUEST = statement<DetailRow>(
   'console_request',
   `select ${COLUMNS}, r.description, r.address, r.body_bytes, r.body, r.jwe, r.objects, r.trace_id from request_log r
    where r.request_id = $1`,
@@ -179,6 +179,68 @@ export const showRequestLog = query({
   },
 })
 
+/** A logged request with all that is kept of it. */
+export const RequestDetail = record('LoggedRequestDetail', {
+  ...fields,
+  description: maybe('The description that the caller received, for failures'),
+  address: maybe('The caller’s address'),
+  bodyBytes: Type.Optional(Type.Integer()),
+  body: Type.Optional(
+    Type.Unknown({
+      description:
+        'The body by its schema: only known fields, secrets never, personal data masked, long text cut',
+    }),
+  ),
+  jwe: Type.Optional(
+    record('LoggedJwe', {
+      kid: maybe(),
+      alg: maybe(),
+      enc: maybe(),
+      opened: Type.Boolean(),
+      failedCheck: Type.Optional(Type.Enum(Object.keys(JWE_ERROR_REASONS))),
+      explanation: maybe('Which check failed, in words; also in live mode'),
+    }),
+  ),
+  objects: Type.Array(
+    record('TouchedObject', {
+      kind: Type.Enum([
+        'card',
+        'qrCode',
+        'merchant',
+        'partner',
+        'company',
+        'cardAccount',
+        'user',
+        'coinConfig',
+        'webhookEndpoint',
+        'other',
+      ]),
+      id: text(),
+    }),
+    { description: 'What it named or made; link them' },
+  ),
+  traceId: maybe('Of its OpenTelemetry trace; absent while tracing is off'),
+  help: Type.Optional(
+    record('ErrorHelp', {
+      description: text(),
+      remedy: text('What the caller does about it'),
+      href: text('Of the error reference, such as `/docs/errors#decryption_failed`'),
+    }),
+  ),
+})
+
+export const detailToWire = (row: DetailRow, timeZone: string) => ({
+  ...toWire(row, timeZone),
+  description: row.description ?? undefined,
+  address: row.address || undefined,
+  bodyBytes: row.body_bytes,
+  body: row.body ?? undefined,
+  jwe: row.jwe ?? undefined,
+  objects: row.objects.map((id) => ({ kind: objectKind(id), id })),
+  traceId: row.trace_id ?? undefined,
+  help: row.error && row.error in FAILURES ? helpWith(row.error) : undefined,
+})
+
 export const showRequest = query({
   ...consoleOperation,
   id: 'console.showRequest',
@@ -188,72 +250,12 @@ export const showRequest = query({
   summary: 'Show logged request',
   permission: 'view',
   params: idParam('requestId'),
-  result: record('LoggedRequestDetail', {
-    ...fields,
-    description: maybe('The description that the caller received, for failures'),
-    address: maybe('The caller’s address'),
-    bodyBytes: Type.Optional(Type.Integer()),
-    body: Type.Optional(
-      Type.Unknown({
-        description:
-          'The body by its schema: only known fields, secrets never, personal data masked, long text cut',
-      }),
-    ),
-    jwe: Type.Optional(
-      record('LoggedJwe', {
-        kid: maybe(),
-        alg: maybe(),
-        enc: maybe(),
-        opened: Type.Boolean(),
-        failedCheck: Type.Optional(Type.Enum(Object.keys(JWE_ERROR_REASONS))),
-        explanation: maybe('Which check failed, in words; also in live mode'),
-      }),
-    ),
-    objects: Type.Array(
-      record('TouchedObject', {
-        kind: Type.Enum([
-          'card',
-          'qrCode',
-          'merchant',
-          'partner',
-          'company',
-          'cardAccount',
-          'user',
-          'coinConfig',
-          'webhookEndpoint',
-          'other',
-        ]),
-        id: text(),
-      }),
-      { description: 'What it named or made; link them' },
-    ),
-    traceId: maybe('Of its OpenTelemetry trace; absent while tracing is off'),
-    help: Type.Optional(
-      record('ErrorHelp', {
-        description: text(),
-        remedy: text('What the caller does about it'),
-        href: text('Of the error reference, such as `/docs/errors#decryption_failed`'),
-      }),
-    ),
-  }),
+  result: RequestDetail,
   errors: ['request_not_found'],
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ params: { requestId } }) => {
-      const [row] = await database.operate((tx) => tx.query(FIND, [requestId]))
-      if (!row) return fail('request_not_found')
-      return {
-        body: JSON.stringify({
-          ...toWire(row, timeZone),
-          description: row.description ?? undefined,
-          address: row.address || undefined,
-          bodyBytes: row.body_bytes,
-          body: row.body ?? undefined,
-          jwe: row.jwe ?? undefined,
-          objects: row.objects.map((id) => ({ kind: objectKind(id), id })),
-          traceId: row.trace_id ?? undefined,
-          help: row.error && row.error in FAILURES ? helpWith(row.error) : undefined,
-        }),
-      }
+      const [row] = await database.operate((tx) => tx.query(FIND_REQUEST, [requestId]))
+      return { body: JSON.stringify(detailToWire(row ?? fail('request_not_found'), timeZone)) }
     }
   },
 })

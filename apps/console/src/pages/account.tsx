@@ -5,12 +5,12 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { api, responseOf } from '../api.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
+import { OwnSessions, type SessionCalls } from '../parts/own-sessions.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { type FactorCalls, SECOND_FACTOR, SecondFactor } from '../parts/second-factor.tsx'
 import { proveWithPasskey } from '../passkey.ts'
 import { aboutQuery, queryClient, refreshSession, sessionQuery, useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
-import { OwnSessions } from './own-sessions.tsx'
 import { Passkeys, passkeysQuery } from './passkeys.tsx'
 
 const FACTOR_CALLS: FactorCalls = {
@@ -20,6 +20,12 @@ const FACTOR_CALLS: FactorCalls = {
   renewCodes: () => responseOf(api.POST('/session/second-factor/recovery-codes')),
   remove: () => responseOf(api.DELETE('/session/second-factor')),
   refreshSession,
+}
+
+const SESSION_CALLS: SessionCalls = {
+  list: () => responseOf(api.GET('/sessions')),
+  end: (sessionId) => responseOf(api.DELETE('/sessions/{sessionId}', { params: { path: { sessionId } } })),
+  endOthers: () => responseOf(api.DELETE('/sessions')),
 }
 
 export function Account() {
@@ -45,7 +51,7 @@ export function Account() {
       )}
       {about.data?.passwords !== false && <SecondFactor calls={FACTOR_CALLS} />}
       <Passkeys />
-      <OwnSessions />
+      <OwnSessions calls={SESSION_CALLS} />
     </Page>
   )
 }

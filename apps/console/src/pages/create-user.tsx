@@ -1,10 +1,10 @@
 import { Group, TextInput } from '@mantine/core'
 import { api, responseOf } from '../api.ts'
+import { E_MAIL } from '../e-mail.ts'
 import { once } from '../form-key.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
-import { E_MAIL } from './e-mail.ts'
 
 interface CreateUserProps {
   readonly companyId?: string

@@ -5,6 +5,7 @@ import { api, apiAt, fileAsBody, responseOf, type Schemas } from '../api.ts'
 import { once } from '../form-key.ts'
 import { AmountInWords } from '../parts/amount-in-words.tsx'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
+import { factsOfPayment } from '../parts/disputed-payment.tsx'
 import { EvidenceForm, EvidenceList, SendingMark, timeLeft } from '../parts/evidence.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { History } from '../parts/history.tsx'
@@ -305,17 +306,7 @@ function Paid({ dispute: { payment, payoutId, qrCode } }: { readonly dispute: De
       <Facts
         cols={1}
         facts={[
-          {
-            label: 'UTR',
-            value: (
-              <ObjectLink kind="payment" id={payment.paymentId}>
-                {payment.utr}
-              </ObjectLink>
-            ),
-          },
-          { label: 'Amount', value: <Money amount={payment.amount} /> },
-          { label: 'Payer', value: payment.payerVpa },
-          { label: 'Order', value: payment.referenceNumber },
+          ...factsOfPayment(payment),
           {
             label: 'QR code',
             value: qrCode && (

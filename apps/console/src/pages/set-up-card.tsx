@@ -1,10 +1,11 @@
 import { Alert, Text } from '@mantine/core'
 import { type FormKey } from '../form-key.ts'
+import { HOLDER_RULES, HolderFields, type HolderValues, NO_HOLDER } from '../parts/card-holder.tsx'
 import { Form } from '../parts/form.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { handOver, PersonInput } from '../parts/tenant-handovers.tsx'
 import { queryClient } from '../session.ts'
-import { HOLDER_RULES, HolderFields, type HolderValues, issueCard, NO_HOLDER } from './issue-card.tsx'
+import { issueCard } from './issue-card.tsx'
 import { LinkToSend } from './set-up-done.tsx'
 import type { Choices, SetUp } from './set-up-state.ts'
 

@@ -1,13 +1,11 @@
-import { Select, Text, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { Select } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
-import { dayOf, instantOf, minuteOf, startOfDay } from '../business-day.ts'
-import { type FormKey, once, partOf } from '../form-key.ts'
+import { type FormKey, once } from '../form-key.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
-import { FormDialog, needed } from '../parts/form-dialog.tsx'
-import { count } from '../parts/money.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
+import { Replay, type ReplayCalls, ResendFailed } from '../parts/replay-events.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { webhooksChanged } from './webhook-changes.ts'
@@ -19,14 +17,14 @@ interface Props {
 
 export function WebhookActions({ endpoint }: Props) {
   const { can, mode } = useSession()
-  const resend = endpoint.enabled && can('support') && <ResendFailed endpoint={endpoint} />
+  const resend = endpoint.enabled && can('support') && <ResendFailed endpoint={endpoint} calls={CALLS} />
   if (!can('operations')) return resend
   return (
     <>
       {resend}
       <ChangeWebhook endpoint={endpoint} />
       {mode === 'sandbox' && <Rotate endpoint={endpoint} />}
-      {endpoint.enabled && <Replay endpoint={endpoint} />}
+      {endpoint.enabled && <Replay endpoint={endpoint} calls={CALLS} />}
       <Switch endpoint={endpoint} />
       <Delete endpoint={endpoint} />
     </>
@@ -80,111 +78,15 @@ function Rotate({ endpoint: { endpointId } }: Props) {
   )
 }
 
-const DAY_MS = 86_400_000
-const MINUTE_MS = 60_000
-
-/** What the endpoint did not take since the day before: after it was mended. */
-function ResendFailed({ endpoint: { endpointId, url } }: Props) {
-  const { timeZone } = useSession()
-  const yesterday = dayOf(new Date().toISOString(), timeZone, -1)
-  return (
-    <FormDialog
-      label="Resend failed"
-      send="Send them again"
-      variant="default"
-      initial={{ day: yesterday, to: new Date(Date.now() + MINUTE_MS).toISOString() }}
-      rules={{ day: needed }}
-      fields={(form) => (
-        <>
-          <Text size="sm">
-            Sends every event again that <b>{url}</b> was sent and has not taken, of this day and since.
-          </Text>
-          <TextInput type="date" label="Since" {...form.getInputProps('day')} />
-        </>
-      )}
-      submit={async ({ day, to }, key) => {
-        const range = { from: startOfDay(day, timeZone), to, failedOnly: true }
-        const queued = await replay(endpointId, range, key)
-        const message = queued === 0 ? 'Nothing of that time failed.' : `${count(queued)} on their way.`
-        notifications.show({ color: 'teal', message })
-        await webhooksChanged()
-      }}
-    />
-  )
-}
-
-function Replay({ endpoint: { endpointId } }: Props) {
-  const { timeZone } = useSession()
-  const nowMs = Date.now()
-  return (
-    <FormDialog
-      label="Replay"
-      send="Send it again"
-      variant="default"
-      initial={{
-        from: minuteOf(new Date(nowMs - DAY_MS), timeZone),
-        to: minuteOf(new Date(nowMs + MINUTE_MS), timeZone),
-      }}
-      rules={{
-        from: needed,
-        // Minutes in one zone compare as texts do.
-        to: (to: string, { from }: { from: string }) => (to > from ? null : 'Must be later than the begin'),
-      }}
-      fields={(form) => (
-        <>
-          <Text size="sm">
-            Sends what happened in this time once more, as far as the endpoint is sent it. What it has had
-            before it can recognize it by the <code>webhook-id</code>. New events do not wait for it.
-          </Text>
-          <TextInput
-            type="datetime-local"
-            label="From"
-            description={`Time in ${timeZone}`}
-            {...form.getInputProps('from')}
-          />
-          <TextInput type="datetime-local" label="Until" {...form.getInputProps('to')} />
-        </>
-      )}
-      submit={async ({ from, to }, key) => {
-        const range = { from: instantOf(from, timeZone), to: instantOf(to, timeZone) }
-        const queued = await replay(endpointId, range, key)
-        notifications.show({
-          color: 'teal',
-          message:
-            queued === 0
-              ? 'Nothing that it is sent happened in that time.'
-              : `${count(queued)} on their way.`,
-        })
-        await webhooksChanged()
-      }}
-    />
-  )
-}
-
-interface Range {
-  readonly from: string
-  readonly to: string
-  readonly failedOnly?: boolean
-}
-
-/** The service takes a bounded number at a time. */
-async function replay(
-  endpointId: string,
-  { from, to, failedOnly = false }: Range,
-  key: FormKey,
-): Promise<number> {
-  let all = 0
-  for (let after: number | undefined; ; ) {
-    const { queued, next, more } = await responseOf(
+const CALLS: ReplayCalls = {
+  replay: (endpointId, body, key) =>
+    responseOf(
       api.POST('/webhooks/{endpointId}/replay', {
-        params: { path: { endpointId }, header: once(after === undefined ? key : partOf(key, after)) },
-        body: { from, to, failedOnly, ...(after !== undefined && { after }) },
+        params: { path: { endpointId }, header: once(key) },
+        body,
       }),
-    )
-    all += queued
-    if (!more) return all
-    after = next
-  }
+    ),
+  changed: webhooksChanged,
 }
 
 function Switch({ endpoint: { endpointId, enabled, url } }: Props) {

@@ -42,3 +42,10 @@ export const getList = <Row>(path: string, always: Query = {}): ListLoader<Row> 
     const params = { query: { limit: '25', ...query, ...always } }
     return payloadOf(api.GET(path as never, { params } as never)) as never
   })
+
+/** The same of the portal's own operations, which have no envelope. */
+export const getOwnList = <Row>(path: string): ListLoader<Row> =>
+  listOf(async (query) => {
+    const params = { query: { limit: '25', ...query } }
+    return (await responseOf(api.GET(path as never, { params } as never))) as never
+  })

@@ -12,7 +12,9 @@ import {
   PaymentIcon,
   PayoutIcon,
   QrIcon,
+  RefundIcon,
   RequestsIcon,
+  StatementIcon,
   UserIcon,
   WebhookIcon,
 } from '../parts/icons.tsx'
@@ -23,21 +25,47 @@ import { ThemeSwitch } from '../shell/theme-switch.tsx'
 import { signOut, useMember, useSessionCheck } from './session.ts'
 import { StepUp } from './step-up.tsx'
 
-/** The places of the portal; those of one kind of tenant say which. */
-const PLACES = [
-  { to: '/', label: 'Overview', Icon: OverviewIcon },
-  { to: '/qr-codes', label: 'QR codes', Icon: QrIcon, kind: 'merchant' },
-  { to: '/payments', label: 'Payments', Icon: PaymentIcon, kind: 'merchant' },
-  { to: '/payouts', label: 'Payouts', Icon: PayoutIcon, kind: 'merchant' },
-  { to: '/disputes', label: 'Disputes', Icon: ExceptionIcon, kind: 'merchant' },
-  { to: '/companies', label: 'Companies', Icon: CompanyIcon, kind: 'partner' },
-  { to: '/users', label: 'Users', Icon: UserIcon, kind: 'partner' },
-  { to: '/card-accounts', label: 'Card accounts', Icon: AccountIcon, kind: 'partner' },
-  { to: '/coins', label: 'Coins', Icon: CoinIcon, kind: 'partner' },
-  { to: '/webhooks', label: 'Webhooks', Icon: WebhookIcon },
-  { to: '/requests', label: 'Requests', Icon: RequestsIcon },
-  { to: '/credentials', label: 'API keys', Icon: AuditIcon },
-  { to: '/members', label: 'Members', Icon: UserIcon },
+/** The places of the portal by area; those of one kind of tenant, or of administrators, say so. */
+const AREAS = [
+  { title: undefined, places: [{ to: '/', label: 'Overview', Icon: OverviewIcon }] },
+  {
+    title: 'Payments',
+    kind: 'merchant',
+    places: [
+      { to: '/payments', label: 'Payments', Icon: PaymentIcon },
+      { to: '/qr-codes', label: 'QR codes', Icon: QrIcon },
+      { to: '/refunds', label: 'Refunds', Icon: RefundIcon },
+      { to: '/disputes', label: 'Disputes', Icon: ExceptionIcon },
+      { to: '/payouts', label: 'Payouts', Icon: PayoutIcon },
+    ],
+  },
+  {
+    title: 'Cards',
+    kind: 'partner',
+    places: [
+      { to: '/companies', label: 'Companies', Icon: CompanyIcon },
+      { to: '/users', label: 'Users', Icon: UserIcon },
+      { to: '/card-accounts', label: 'Card accounts', Icon: AccountIcon },
+      { to: '/coins', label: 'Coins', Icon: CoinIcon },
+    ],
+  },
+  {
+    title: 'Developers',
+    places: [
+      { to: '/credentials', label: 'API keys', Icon: AuditIcon },
+      { to: '/encryption-keys', label: 'Encryption keys', Icon: AuditIcon, kind: 'partner' },
+      { to: '/webhooks', label: 'Webhooks', Icon: WebhookIcon },
+      { to: '/requests', label: 'Requests', Icon: RequestsIcon },
+    ],
+  },
+  {
+    title: 'Settings',
+    places: [
+      { to: '/members', label: 'Members', Icon: UserIcon },
+      { to: '/bank-account', label: 'Bank account and fee', Icon: PayoutIcon, kind: 'merchant' },
+      { to: '/activity', label: 'Activity', Icon: StatementIcon, role: 'admin' },
+    ],
+  },
 ] as const
 
 /** Header, places and the page itself. */
@@ -47,7 +75,7 @@ export function Layout() {
   return (
     <AppShell
       header={{ height: 56 }}
-      navbar={{ width: 200, breakpoint: 'sm', collapsed: { mobile: !navigating } }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !navigating } }}
       padding={{ base: 'sm', sm: 'lg' }}
     >
       <a className="skip" href="#main">
@@ -114,22 +142,33 @@ function Tenant() {
 }
 
 function Navigation({ onGo }: { readonly onGo: () => void }) {
-  const { kind } = useMember()
+  const { can, kind } = useMember()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const isAt = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`))
+  const isShown = (place: object) =>
+    (!('kind' in place) || place.kind === kind) && (!('role' in place) || can('admin'))
   return (
-    <Stack gap={2}>
-      {PLACES.filter((place) => !('kind' in place) || place.kind === kind).map(({ to, label, Icon }) => (
-        <NavLink
-          key={to}
-          component={Link}
-          to={to as string}
-          label={label}
-          leftSection={<Icon />}
-          active={isAt(to)}
-          aria-current={isAt(to) ? 'page' : undefined}
-          onClick={onGo}
-        />
+    <Stack gap={2} style={{ overflowY: 'auto' }}>
+      {AREAS.filter(isShown).map(({ title, places }) => (
+        <Stack key={title ?? 'home'} gap={2}>
+          {title && (
+            <Text size="xs" c="dimmed" px="sm" pt="sm">
+              {title}
+            </Text>
+          )}
+          {places.filter(isShown).map(({ to, label, Icon }) => (
+            <NavLink
+              key={to}
+              component={Link}
+              to={to as string}
+              label={label}
+              leftSection={<Icon />}
+              active={isAt(to)}
+              aria-current={isAt(to) ? 'page' : undefined}
+              onClick={onGo}
+            />
+          ))}
+        </Stack>
       ))}
     </Stack>
   )

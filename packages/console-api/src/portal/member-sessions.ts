@@ -181,17 +181,24 @@ export class MemberSessions {
     return this.#cookie('', 0)
   }
 
+  /** Sessions that have neither expired by now nor been idle since then are alive. */
+  bounds(): { readonly now: Date; readonly idleSince: Date } {
+    const { clock, config } = this.#services
+    const nowMs = clock.now()
+    return { now: new Date(nowMs), idleSince: new Date(nowMs - idleMinutes(config) * 60_000) }
+  }
+
   /**
    * Read from the database with every request: what ended, ended for every process at once. What a page asks by itself
    * does not keep it alive. Throws `not_signed_in`.
    */
   async current(request: Headers): Promise<MemberSession> {
-    const { clock, config, database } = this.#services
+    const { database } = this.#services
     const named = this.#named(request) ?? fail('not_signed_in')
     const { tenantId, digest } = named
-    const nowMs = clock.now()
-    const idleSince = new Date(nowMs - idleMinutes(config) * 60_000)
-    const find = (tx: Tx) => tx.query(FIND, [tenantId, digest, new Date(nowMs), idleSince])
+    const { now, idleSince } = this.bounds()
+    const nowMs = now.getTime()
+    const find = (tx: Tx) => tx.query(FIND, [tenantId, digest, now, idleSince])
     const [row] = await database.read([tenantId], find)
     if (!row) {
       this.#known.forget(digest)

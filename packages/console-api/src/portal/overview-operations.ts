@@ -1,60 +1,11 @@
-import { accountId } from '@svc/core/ledger/accounts'
 import { findMerchant, withdrawAddress } from '@svc/core/tenants/merchant'
-import { findPartner } from '@svc/core/tenants/partner'
 import { kindOfTenant } from '@svc/core/tenants/tenant'
-import { formatRupees } from '@svc/kernel/money'
-import { rfc3339 } from '@svc/kernel/time'
-import { type Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { maybe, maybeInstant, record, rupeesText, text } from '../console-schema.ts'
+import { maybe, record } from '../console-schema.ts'
+import { homeOfMerchant, MerchantHome } from './home-of-merchant.ts'
+import { homeOfPartner, PartnerHome } from './home-of-partner.ts'
 import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
-
-const Takings = record('Takings', {
-  count: Type.Integer({ description: 'Payments accepted on that day of the business zone' }),
-  amount: rupeesText,
-})
-
-interface DayRow {
-  readonly day: 'today' | 'yesterday'
-  readonly count: number
-  readonly paise: bigint
-}
-
-const DAYS = statement<DayRow>(
-  'portal_takings',
-  `select case when p.created_at >= d.today then 'today' else 'yesterday' end as day, count(*)::int as count,
-     sum(p.amount_paise)::bigint as paise
-   from payments p, (select date_trunc('day', clock_timestamp(), $2) as today) d
-   where p.merchant_id = $1 and p.status = 'ACCEPTED' and p.created_at >= d.today - interval '1 day'
-   group by 1`,
-)
-const BALANCE = statement<{ balance: bigint }>(
-  'portal_account_balance',
-  'select balance from ledger_accounts where tenant_id = $1 and account_id = $2',
-)
-
-async function ofMerchant(tx: Tx, merchantId: string, timeZone: string) {
-  const merchant = await findMerchant(tx, merchantId)
-  const days = await tx.query(DAYS, [merchantId, timeZone])
-  const [payable] = await tx.query(BALANCE, [merchantId, accountId('payable', merchantId)])
-  const takings = (wanted: DayRow['day']) => {
-    const found = days.find(({ day }) => day === wanted)
-    return { count: found?.count ?? 0, amount: formatRupees(found?.paise ?? 0n) }
-  }
-  return {
-    merchant: {
-      vpa: merchant?.vpa,
-      nextVpa: merchant?.nextVpa ?? undefined,
-      nextVpaOn: merchant?.nextVpaFrom ? rfc3339(merchant.nextVpaFrom, timeZone) : undefined,
-      accessKey: merchant?.accessKey,
-      payable: formatRupees(payable?.balance ?? 0n),
-      today: takings('today'),
-      yesterday: takings('yesterday'),
-    },
-  }
-}
 
 /** What a tenant sees first. */
 export const showPortalOverview = query({
@@ -66,26 +17,16 @@ export const showPortalOverview = query({
   summary: 'How the tenant is doing',
   role: 'viewer',
   result: record('PortalOverview', {
-    merchant: Type.Optional(
-      record('MerchantOverview', {
-        vpa: text('UPI address of payees'),
-        nextVpa: maybe('The address that an operator entered in its place; it waits until `nextVpaOn`'),
-        nextVpaOn: maybeInstant,
-        accessKey: text('`merchantAccessKey` of the API; no secret'),
-        payable: rupeesText,
-        today: Takings,
-        yesterday: Takings,
-      }),
-    ),
-    partner: Type.Optional(record('PartnerOverview', { products: Type.Array(text()) })),
+    merchant: Type.Optional(MerchantHome),
+    partner: Type.Optional(PartnerHome),
   }),
   errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }: PortalServices) {
+  mount(services: PortalServices) {
     return async ({ caller: { tenantId } }) => {
-      const overview = await database.read([tenantId], async (tx) =>
+      const overview = await services.database.read([tenantId], async (tx) =>
         kindOfTenant(tenantId) === 'merchant'
-          ? ofMerchant(tx, tenantId, timeZone)
-          : { partner: { products: (await findPartner(tx, tenantId))?.products ?? [] } },
+          ? { merchant: await homeOfMerchant(tx, tenantId, services) }
+          : { partner: await homeOfPartner(tx, tenantId, services) },
       )
       return { body: JSON.stringify(overview) }
     }

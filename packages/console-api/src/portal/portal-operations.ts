@@ -1,6 +1,9 @@
+import { recordActs } from '@svc/platform/audit'
 import { VERSION } from '@svc/platform/package'
 import type { About } from '@svc/server/http/openapi'
 import type { Operation } from '@svc/server/http/operation'
+import { type ExportFace, exportOf } from '../csv.ts'
+import { listOwnActivity } from './activity-operations.ts'
 import {
   issueOwnCredential,
   limitOwnCredential,
@@ -8,11 +11,24 @@ import {
   revokeOwnCredential,
   rollOwnCredential,
 } from './credential-operations.ts'
+import {
+  issueOwnEncryptionKey,
+  listOwnEncryptionKeys,
+  retireOwnEncryptionKey,
+} from './encryption-key-operations.ts'
+import { issueCardAsMember } from './issue-card.ts'
 import { showMemberLink, useMemberLink } from './link-operations.ts'
 import { changeOwnMember, inviteOwnMember, listOwnMembers, renewOwnMemberLink } from './member-operations.ts'
 import { MOUNTED } from './mounted-operations.ts'
 import { showPortalOverview, withdrawPaymentAddress } from './overview-operations.ts'
-import type { PortalServices } from './portal-services.ts'
+import {
+  endOtherMemberSessions,
+  endOwnMemberSession,
+  listOwnMemberSessions,
+} from './own-session-operations.ts'
+import { showOwnPayoutTerms } from './payout-terms-operations.ts'
+import { asMember, memberOperation, type PortalServices } from './portal-services.ts'
+import { showOwnRequest } from './request-operations.ts'
 import { enterPortalOfSandbox, listSandboxTenants } from './sandbox-operations.ts'
 import * as secondFactor from './second-factor-operations.ts'
 import {
@@ -22,6 +38,16 @@ import {
   signInMember,
   signOutMember,
 } from './session-operations.ts'
+
+/** Exports of the portal are recorded under the member's name. */
+const MEMBER_EXPORTS: ExportFace<PortalServices> = {
+  access: { ...memberOperation, role: 'admin' },
+  record: (services, input, entry) =>
+    asMember(services, input, async (tx) => {
+      const { caller, requestId } = input
+      recordActs(tx, [{ ...entry, member: caller.member!, tenantId: caller.tenantId, requestId }])
+    }),
+}
 
 /** Every operation of the portal: those of tenants once more, and its own. */
 export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
@@ -52,6 +78,17 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   limitOwnCredential,
   rollOwnCredential,
   revokeOwnCredential,
+  listOwnEncryptionKeys,
+  issueOwnEncryptionKey,
+  retireOwnEncryptionKey,
+  listOwnMemberSessions,
+  endOwnMemberSession,
+  endOtherMemberSessions,
+  showOwnRequest,
+  showOwnPayoutTerms,
+  issueCardAsMember,
+  listOwnActivity,
+  exportOf(listOwnActivity, MEMBER_EXPORTS),
   ...MOUNTED,
 ]
 

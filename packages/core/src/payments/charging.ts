@@ -2,7 +2,7 @@ import type { Config } from '@svc/contract/config'
 import type { TaxRate } from '@svc/contract/payout-settings'
 import { groupBy } from '@svc/kernel/group-by'
 import type { Paise } from '@svc/kernel/money'
-import type { BatchTx } from '@svc/platform/db/batch'
+import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Unaccrued } from './fee-accrual.ts'
 import { type MerchantFee, merchantFees, type PayoutDetails, payoutDetails } from './payout.ts'
@@ -47,7 +47,7 @@ export interface Terms {
 }
 
 export async function readTerms(
-  tx: BatchTx,
+  tx: Pick<Tx, 'query'>,
   merchantIds: readonly string[],
 ): Promise<(merchantId: string) => Terms> {
   const [fees, details, registered] = await Promise.all([

@@ -1,5 +1,5 @@
 import type { Paise } from '@svc/kernel/money'
-import type { BatchTx } from '@svc/platform/db/batch'
+import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { accountIdOf } from '../ledger/accounts.ts'
 import type { Charge } from './payout-fees.ts'
@@ -116,7 +116,7 @@ export interface Due {
 }
 
 /** What is due to merchants: payments of the day and before, all others until now, oldest first. */
-export async function dueLines(tx: BatchTx, wanted: readonly Due[]): Promise<DueLine[]> {
+export async function dueLines(tx: Pick<Tx, 'query'>, wanted: readonly Due[]): Promise<DueLine[]> {
   const rows = await tx.query(
     DUE,
     columns(

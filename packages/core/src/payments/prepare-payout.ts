@@ -6,12 +6,13 @@ import { type Paise, paise } from '@svc/kernel/money'
 import { instantOfDay } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { type Account, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import { payOutOpeningBalances } from '../ledger/opening-balance.ts'
 import { type ChargeSettings, chargeSettings, readTerms, type Terms, unaccrued } from './charging.ts'
-import { type DueLine, dueLines, LINES_MAX } from './due-payout-lines.ts'
+import { type Due, type DueLine, dueLines, LINES_MAX } from './due-payout-lines.ts'
 import {
   type Accrual,
   accrualOf,
@@ -20,7 +21,15 @@ import {
   NO_ACCRUAL,
   type Unaccrued,
 } from './fee-accrual.ts'
-import { type Payout, type PayoutLine, payoutAccounts, payoutLines, payouts, taxOf } from './payout.ts'
+import {
+  type Payout,
+  type PayoutDetails,
+  type PayoutLine,
+  payoutAccounts,
+  payoutLines,
+  payouts,
+  taxOf,
+} from './payout.ts'
 import { NOTHING } from './payout-fees.ts'
 import { LEGS_MAX, preparedJournal } from './payout-journals.ts'
 import { ADJUSTING, ADJUSTING_DOWN, ADVANCING } from './payout-line-kinds.ts'
@@ -174,12 +183,10 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
     readTerms(tx, merchantIds),
   ])
   const settingsOf = new Map(commands.map(({ merchantId, settings }) => [merchantId, settings]))
-  const charged = due
-    .filter(({ kind, accrued }) => kind === 'payment' && accrued === null)
-    .map(({ merchantId, ...payment }) => ({
-      merchantId,
-      ...unaccrued(payment, termsOf(merchantId), settingsOf.get(merchantId)!),
-    }))
+  const charged = due.filter(isUncharged).map(({ merchantId, ...payment }) => ({
+    merchantId,
+    ...unaccrued(payment, termsOf(merchantId), settingsOf.get(merchantId)!),
+  }))
   const entered = await accrualsEntered(tx, charged)
   const dueOf = groupBy(due, ({ merchantId }) => merchantId)
   const chargedOf = groupBy(charged, ({ merchantId }) => merchantId)
@@ -194,6 +201,9 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
     }),
   )
 }
+
+/** Its fee is not entered yet. */
+const isUncharged = ({ kind, accrued }: DueLine): boolean => kind === 'payment' && accrued === null
 
 function decide(state: State, command: Prepared, now: Date): PreparedPayout {
   const { plan } = state
@@ -225,9 +235,7 @@ function decidePayout(state: State, command: Prepared, now: Date, minimumPaise =
   const { due, details, accounts } = state
   const { businessDay, isEarly = false, merchantId, requiresSettlement, until } = command
   if (!isEarly && now.getTime() < until.getTime() + SETTLES_MS) fail('business_day_not_over')
-  const payable = due
-    .filter(({ isSettled }) => isSettled || !requiresSettlement)
-    .filter(({ kind, occurredAt }) => kind !== 'payment' || occurredAt < until)
+  const payable = due.filter(({ isSettled }) => isSettled || !requiresSettlement).filter(isOfTime(until))
   const none = nothing(command)
   if (payable.length === 0) return { ...none, reason: 'nothing_due' }
   const lines = linesOf(payable, state, command)
@@ -274,6 +282,39 @@ function decidePayout(state: State, command: Prepared, now: Date, minimumPaise =
   }
 }
 
+const isOfTime =
+  (until: Date) =>
+  ({ kind, occurredAt }: DueLine): boolean =>
+    kind !== 'payment' || occurredAt < until
+
+/** What would be paid out to a merchant, and is not stored. */
+export interface Reckoning extends ReturnType<typeof sumsOf> {
+  readonly details: PayoutDetails | undefined
+  /** Its payments that the bank has not paid yet, as its settlement files say. */
+  readonly unsettledCount: number
+  readonly unsettledPaise: Paise
+}
+
+/** What a payout up to an instant adds up to by now, with the fees of payments that have none entered yet. */
+export async function reckonPayout(
+  tx: Pick<Tx, 'query'>,
+  due: Due,
+  settings: ChargeSettings,
+): Promise<Reckoning> {
+  const { merchantId, until } = due
+  const lines = (await dueLines(tx, [due])).filter(isOfTime(until))
+  const terms = (await readTerms(tx, [merchantId]))(merchantId)
+  const charges = lines.filter(isUncharged).map((line) => unaccrued(line, terms, settings))
+  const charged = new Map(charges.map((each) => [each.paymentId, each]))
+  const unsettled = lines.filter(({ isSettled, kind }) => kind === 'payment' && !isSettled)
+  return {
+    ...sumsOf(linesOf(lines, { unaccrued: charged }, { merchantId, payoutId: '' })),
+    details: terms.details,
+    unsettledCount: unsettled.length,
+    unsettledPaise: totalOf(unsettled, (line) => line.amountPaise),
+  }
+}
+
 /** Ten minutes before the end of the day: no payment takes that long from its decision to its commit. */
 const OVERLAP_MS = 600_000
 
@@ -287,8 +328,11 @@ function dueFromOf(due: readonly DueLine[], paid: readonly DueLine[], until: Dat
   return left && left.occurredAt < end ? left.occurredAt : end
 }
 
-function linesOf(due: readonly DueLine[], { unaccrued }: State, command: Prepared): PayoutLine[] {
-  const { merchantId, payoutId } = command
+function linesOf(
+  due: readonly DueLine[],
+  { unaccrued }: Pick<State, 'unaccrued'>,
+  { merchantId, payoutId }: Pick<Prepared, 'merchantId' | 'payoutId'>,
+): PayoutLine[] {
   return due.map(({ kind, objectId, occurredAt, amountPaise, advancePaise, accrued }) => {
     const charge =
       accrued ?? (kind === 'payment' ? required(unaccrued.get(objectId), 'it is charged') : NOTHING)

@@ -206,3 +206,13 @@ export const listJweKeys = async (tx: Tx, partnerId: string) =>
     createdAt,
     retiredAt,
   }))
+
+const LAST_USES = statement<{ kid: string; at: Date }>(
+  'partner_encryption_key_uses',
+  `select r.jwe ->> 'kid' as kid, max(r.at) as at from request_log r
+   where r.tenant_id = $1 and r.jwe is not null and (r.jwe ->> 'opened')::boolean group by 1`,
+)
+
+/** When a request was encrypted with each key last, as far back as the request log goes. */
+export const lastUsesOfJweKeys = async (tx: Tx, partnerId: string): Promise<ReadonlyMap<string, Date>> =>
+  new Map((await tx.query(LAST_USES, [partnerId])).map(({ kid, at }) => [kid, at]))

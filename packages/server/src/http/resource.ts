@@ -211,7 +211,7 @@ export const rowsById = <R>({ from, tenant, keys }: Resource<R>, name: string) =
 /** How a list or a record is offered: by whom, and where. */
 type Face = Access &
   Pick<Operation, 'id' | 'path' | 'tag' | 'summary' | 'envelope'> &
-  Partial<Pick<Operation, 'description' | 'headers' | 'params' | 'permission'>>
+  Partial<Pick<Operation, 'description' | 'headers' | 'params' | 'permission' | 'role'>>
 
 const readerOf = ({ auth }: Access): Reader => (auth === 'operator' ? 'operator' : 'tenant')
 

@@ -59,7 +59,7 @@ const pageOf = (name: string, rows: string): Statement<RequestRow> =>
     `select r.request_id as "requestId", r.at, r.operation, r.method, r.path, r.status,
        r.duration_ms as "durationMs", r.error, r.description
      from request_log r
-     where r.tenant_id = $1 and ${rows}
+     where r.tenant_id = $1 and r.path not like '/portal/%' and ${rows}
        and ($2::integer is null or r.status between $2 and $2 + 99)
        and ($3::text is null or r.operation = $3)
        and ($4::text is null or r.error = $4)
@@ -98,7 +98,7 @@ export const listOwnRequests = query({
   tag: 'Requests',
   summary: 'List requests',
   description:
-    'Your own requests of the last days, newest first: every failure and every write, and a sample of the successful reads. Bodies, header fields and query strings are not shown. The log is written in the background: a request shows up within seconds. Pass `next` back as `after` for the next page.',
+    'Requests of your programs of the last days, newest first: every failure and every write, and a sample of the successful reads. Bodies, header fields and query strings are not shown. The log is written in the background: a request shows up within seconds. Pass `next` back as `after` for the next page.',
   auth: 'tenant',
   scope: 'requests:read',
   envelope: 'response_code',

@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { responseOf } from '../../api.ts'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Id } from '../../parts/object-link.tsx'
+import { OwnSessions, type SessionCalls } from '../../parts/own-sessions.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { type FactorCalls, SecondFactor } from '../../parts/second-factor.tsx'
 import { sentenceCase } from '../../words.ts'
@@ -16,6 +17,12 @@ const FACTOR_CALLS: FactorCalls = {
   renewCodes: () => responseOf(api.POST('/session/second-factor/recovery-codes')),
   remove: () => responseOf(api.DELETE('/session/second-factor')),
   refreshSession: refreshMember,
+}
+
+const SESSION_CALLS: SessionCalls = {
+  list: () => responseOf(api.GET('/sessions')),
+  end: (sessionId) => responseOf(api.DELETE('/sessions/{sessionId}', { params: { path: { sessionId } } })),
+  endOthers: () => responseOf(api.DELETE('/sessions')),
 }
 
 export function Account() {
@@ -39,6 +46,7 @@ export function Account() {
         />
       </Section>
       <SecondFactor calls={FACTOR_CALLS} />
+      <OwnSessions calls={SESSION_CALLS} />
     </Page>
   )
 }

@@ -17,7 +17,9 @@ import { StatementButton } from '../../parts/statement-button.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { accountTypeLabel, productLabel, sentenceCase } from '../../words.ts'
 import { api, apiAt, getList, payloadOf } from '../api.ts'
+import { useMember } from '../session.ts'
 import { useCompanies } from './companies.tsx'
+import { IssueCards } from './issue-cards.tsx'
 
 const inPath = (cardAccountId: string) => ({ params: { path: { cardAccountId } } })
 const load = (cardAccountId: string) =>
@@ -64,11 +66,13 @@ export function CardAccounts() {
 
 export function CardAccount() {
   const { cardAccountId = '' } = useParams({ strict: false })
+  const { can } = useMember()
   const account = useQuery({ queryKey: ['card-accounts', cardAccountId], queryFn: () => load(cardAccountId) })
   return (
     <Page
       title={account.data?.cardProgramme ?? 'Card account'}
       trail={[{ to: '/card-accounts', label: 'Card accounts' }]}
+      actions={account.data && can('operator') && <IssueCards account={account.data} />}
     >
       <Loaded query={account}>
         {(one) => (
@@ -214,7 +218,7 @@ function Cards({ account: { cardAccountId, companyId } }: { readonly account: Ac
       <Loaded query={cards}>
         {({ data }) =>
           data.length === 0 ? (
-            <Text c="dimmed">None yet. Cards are ordered by programs, with encrypted requests.</Text>
+            <Text c="dimmed">None yet. Issue one above, or by your programs.</Text>
           ) : (
             <>
               <DataTable

@@ -4,11 +4,12 @@ import { useParams } from '@tanstack/react-router'
 import { fileAsBody } from '../../api.ts'
 import { once } from '../../form-key.ts'
 import { ConfirmAction } from '../../parts/confirm-action.tsx'
+import { factsOfPayment } from '../../parts/disputed-payment.tsx'
 import { EvidenceForm, EvidenceList, type Submission, timeLeft } from '../../parts/evidence.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Money, rupees } from '../../parts/money.tsx'
-import { Id, ObjectLink } from '../../parts/object-link.tsx'
+import { Id } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Timeline, type TimelineEntry } from '../../parts/timeline.tsx'
@@ -90,22 +91,7 @@ export function Dispute() {
 
 const Paid = ({ payment }: Pick<Found, 'payment'>) => (
   <Section title="Payment">
-    <Facts
-      cols={1}
-      facts={[
-        {
-          label: 'UTR',
-          value: (
-            <ObjectLink kind="payment" id={payment.paymentId}>
-              {payment.utr}
-            </ObjectLink>
-          ),
-        },
-        { label: 'Amount', value: <Money amount={payment.amount} /> },
-        { label: 'Payer', value: payment.payerVpa },
-        { label: 'Order', value: payment.referenceNumber },
-      ]}
-    />
+    <Facts cols={1} facts={factsOfPayment(payment)} />
   </Section>
 )
 

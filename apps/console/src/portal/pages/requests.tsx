@@ -4,7 +4,7 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
-import { Id } from '../../parts/object-link.tsx'
+import { Id, ObjectLink } from '../../parts/object-link.tsx'
 import { HttpStatus } from '../../parts/status-badge.tsx'
 import { getList } from '../api.ts'
 
@@ -23,10 +23,12 @@ interface Row {
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Request',
-    cell: ({ method, path }) => (
-      <Code style={{ overflowWrap: 'anywhere' }}>
-        {method} {path}
-      </Code>
+    cell: ({ method, path, requestId }) => (
+      <ObjectLink kind="request" id={requestId}>
+        <Code style={{ overflowWrap: 'anywhere' }}>
+          {method} {path}
+        </Code>
+      </ObjectLink>
     ),
   },
   { title: 'Status', cell: ({ status }) => <HttpStatus status={status} /> },
@@ -49,7 +51,16 @@ const COLUMNS: readonly Column<Row>[] = [
 ]
 
 const FILTERS: readonly Filter[] = [
-  { name: 'status', label: 'Status', kind: 'text', placeholder: '400' },
+  {
+    name: 'status',
+    label: 'Status',
+    kind: 'select',
+    options: [
+      { value: '2xx', label: 'Successful' },
+      { value: '4xx', label: 'Refused' },
+      { value: '5xx', label: 'Failed in the service' },
+    ],
+  },
   { name: 'operation', label: 'Operation', kind: 'text', placeholder: 'createQrCode' },
   { name: 'error', label: 'Error', kind: 'text', placeholder: 'validation_failed' },
   { name: 'from', label: 'From', kind: 'at' },

@@ -13,6 +13,7 @@ import { List } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { NamedObject } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
+import { Replay, type ReplayCalls, ResendFailed } from '../../parts/replay-events.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx'
 import { api, getList, payloadOf } from '../api.ts'
@@ -205,11 +206,20 @@ function Resend({ endpointId, eventId }: { readonly endpointId: string; readonly
   )
 }
 
-function Actions({ endpoint: { endpointId, enabled } }: { readonly endpoint: Endpoint }) {
+const REPLAY_CALLS: ReplayCalls = {
+  replay: (endpointId, body, key) =>
+    payloadOf(api.POST('/webhook-endpoints/{endpointId}/replay', { ...withKey(endpointId, key), body })),
+  changed: () => changed('webhook-attempts'),
+}
+
+function Actions({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { endpointId, enabled } = endpoint
   const navigate = useNavigate()
   const [secret, setSecret] = useState<string>()
   return (
     <Group gap="xs">
+      {enabled && <ResendFailed endpoint={endpoint} calls={REPLAY_CALLS} />}
+      {enabled && <Replay endpoint={endpoint} calls={REPLAY_CALLS} />}
       <ConfirmAction
         label="Rotate secret"
         confirm="Make a new secret"

@@ -1,32 +1,39 @@
 import { Badge, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { api, responseOf, type Schemas } from '../api.ts'
-import { ConfirmAction } from '../parts/confirm-action.tsx'
-import { type Column, DataTable } from '../parts/data-table.tsx'
-import { Instant } from '../parts/instant.tsx'
-import { Loaded } from '../parts/loaded.tsx'
-import { Section } from '../parts/page.tsx'
+import type { Schemas } from '../api.ts'
 import { queryClient } from '../session.ts'
+import { ConfirmAction } from './confirm-action.tsx'
+import { type Column, DataTable } from './data-table.tsx'
+import { Instant } from './instant.tsx'
+import { Loaded } from './loaded.tsx'
+import { Section } from './page.tsx'
 
 type OwnSession = Schemas['OwnSession']
+
+/** How an application lists and ends the sessions of its person. */
+export interface SessionCalls {
+  readonly list: () => Promise<{ readonly data: readonly OwnSession[] }>
+  readonly end: (sessionId: string) => Promise<unknown>
+  readonly endOthers: () => Promise<unknown>
+}
 
 const QUERY_KEY = ['sessions']
 const changed = () => queryClient.invalidateQueries({ queryKey: QUERY_KEY })
 
-const COLUMNS: readonly Column<OwnSession>[] = [
+const columns = (calls: SessionCalls): readonly Column<OwnSession>[] => [
   { title: 'Browser', cell: ({ browser }) => browser },
   { title: 'Address', cell: ({ address }) => address },
   { title: 'Signed in', cell: ({ signedInOn }) => <Instant at={signedInOn} /> },
   { title: 'Last used', cell: ({ lastUsedOn }) => <Instant at={lastUsedOn} /> },
-  { title: '', align: 'right', cell: (session) => <EndOne session={session} /> },
+  { title: '', align: 'right', cell: (session) => <EndOne session={session} calls={calls} /> },
 ]
 
-/** Where the operator is signed in, and how to sign out elsewhere. */
-export function OwnSessions() {
-  const sessions = useQuery({ queryKey: QUERY_KEY, queryFn: () => responseOf(api.GET('/sessions')) })
+/** Where the person is signed in, and how to sign out elsewhere. */
+export function OwnSessions({ calls }: { readonly calls: SessionCalls }) {
+  const sessions = useQuery({ queryKey: QUERY_KEY, queryFn: calls.list })
   const others = (sessions.data?.data ?? []).filter(({ isCurrent }) => !isCurrent)
   return (
-    <Section title="Your sessions" aside={others.length > 0 && <EndOthers />}>
+    <Section title="Your sessions" aside={others.length > 0 && <EndOthers calls={calls} />}>
       <Loaded query={sessions}>
         {({ data }) => (
           <Stack gap="sm">
@@ -35,7 +42,7 @@ export function OwnSessions() {
             </Text>
             <DataTable
               caption="Your sessions"
-              columns={COLUMNS}
+              columns={columns(calls)}
               rows={data}
               rowKey={({ sessionId }) => sessionId}
             />
@@ -46,7 +53,12 @@ export function OwnSessions() {
   )
 }
 
-function EndOne({ session: { sessionId, isCurrent, browser, address } }: { readonly session: OwnSession }) {
+interface EndOneProps {
+  readonly session: OwnSession
+  readonly calls: SessionCalls
+}
+
+function EndOne({ session: { sessionId, isCurrent, browser, address }, calls }: EndOneProps) {
   if (isCurrent)
     return (
       <Group justify="flex-end">
@@ -60,7 +72,7 @@ function EndOne({ session: { sessionId, isCurrent, browser, address } }: { reado
       danger
       compact
       run={async () => {
-        await responseOf(api.DELETE('/sessions/{sessionId}', { params: { path: { sessionId } } }))
+        await calls.end(sessionId)
         await changed()
       }}
     >
@@ -69,7 +81,7 @@ function EndOne({ session: { sessionId, isCurrent, browser, address } }: { reado
   )
 }
 
-function EndOthers() {
+function EndOthers({ calls }: { readonly calls: SessionCalls }) {
   return (
     <ConfirmAction
       label="Sign out everywhere else"
@@ -77,7 +89,7 @@ function EndOthers() {
       danger
       compact
       run={async () => {
-        await responseOf(api.DELETE('/sessions'))
+        await calls.endOthers()
         await changed()
       }}
     >

@@ -1,0 +1,69 @@
+import { Text } from '@mantine/core'
+import { BY_TIME, type Column } from '../../parts/data-table.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { CREATED_AT, type Filter } from '../../parts/filters.tsx'
+import { Instant } from '../../parts/instant.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
+import { Money } from '../../parts/money.tsx'
+import { ObjectLink } from '../../parts/object-link.tsx'
+import { StatusBadge, statusLabel } from '../../parts/status-badge.tsx'
+import { sentenceCase } from '../../words.ts'
+import { getList, type Schemas } from '../api.ts'
+
+type Row = Schemas['Refund']
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    title: 'Your reference',
+    cell: ({ paymentId, referenceNumber }) => (
+      <ObjectLink kind="payment" id={paymentId}>
+        {referenceNumber}
+      </ObjectLink>
+    ),
+  },
+  {
+    title: 'Status',
+    cell: ({ status, failureReason }) => (
+      <>
+        <StatusBadge state={status} />
+        {failureReason && (
+          <Text size="xs" c="dimmed">
+            {sentenceCase(failureReason)}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
+  { title: 'UTR', cell: ({ utr }) => utr ?? '–' },
+  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
+  { title: 'Requested', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
+]
+
+const FILTERS: readonly Filter[] = [
+  { name: 'referenceNumber', label: 'Your reference', kind: 'text' },
+  { name: 'utr', label: 'UTR', kind: 'text' },
+  {
+    name: 'status',
+    label: 'Status',
+    kind: 'select',
+    options: ['PENDING', 'SENT', 'REFUNDED', 'FAILED'].map((value) => ({ value, label: statusLabel(value) })),
+  },
+  ...CREATED_AT,
+]
+
+export function Refunds() {
+  return (
+    <ListPage
+      title="Refunds"
+      lead="What went back to your customers, or is on its way. Refund a payment on its page."
+      name="refunds"
+      caption="Refunds"
+      load={getList<Row>('/refunds')}
+      columns={COLUMNS}
+      rowKey={({ refundId }) => refundId}
+      filters={FILTERS}
+      empty={<EmptyState title="No refunds yet">Open a payment to refund it, in part or in full.</EmptyState>}
+    />
+  )
+}
