@@ -185,7 +185,8 @@ async function untilEnd(config: Config, { folder, port, command, file }: Recordi
     )
     return signals.abort()
   }
-  const env = { ...process.env, SVC_BASE_URL: baseUrl, DATA_DIR: folder }
+  const outside = Object.entries(process.env).filter(([setting]) => !setting.startsWith('DATABASE_'))
+  const env = { ...Object.fromEntries(outside), SVC_BASE_URL: baseUrl, DATA_DIR: folder }
   const child = spawn(program, args, { env, stdio: ['inherit', 2, 2] })
   const [code] = (await once(child, 'exit').catch((error: Error) => {
     throw new UsageError(`${program} cannot be run: ${error.message}`)

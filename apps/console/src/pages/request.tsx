@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { isKind, kindLabel } from '../objects.ts'
+import { Copy } from '../parts/copy.tsx'
 import { WarningIcon } from '../parts/icons.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -10,6 +11,7 @@ import { Id, IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Prose } from '../parts/prose.tsx'
 import { HttpStatus, Mark } from '../parts/status-badge.tsx'
+import { useSession } from '../session.ts'
 
 type Detail = Schemas['LoggedRequestDetail']
 
@@ -30,6 +32,7 @@ export function Request() {
         {(request) => (
           <>
             {request.error && <Why request={request} />}
+            {request.error && <HandOver />}
             {request.jwe && <JweSummary jwe={request.jwe} />}
             <Touched request={request} />
             <About request={request} />
@@ -72,6 +75,29 @@ function Why({ request: { error, description, help, status } }: { readonly reque
         </Group>
       </Stack>
     </Alert>
+  )
+}
+
+const RECORD = 'svc sandbox record bug.capsule'
+
+/** In the sandbox: how somebody else can see the same failure. */
+function HandOver() {
+  if (useSession().mode !== 'sandbox') return null
+  return (
+    <Section title="Hand it to somebody else">
+      <Text size="sm">
+        Record the request in a capsule: run this command, send the request to the address that it prints, then press
+        Ctrl-C. The file contains the data and the credentials of this sandbox, and{' '}
+        <Code>svc sandbox replay</Code> shows the same responses anywhere.{' '}
+        <Anchor href="/docs/guides/replay-a-failure" target="_blank" rel="noreferrer" size="sm">
+          Record and replay a failure
+        </Anchor>
+      </Text>
+      <Group gap="xs" mt="xs">
+        <Code>{RECORD}</Code>
+        <Copy text={RECORD} what="command" />
+      </Group>
+    </Section>
   )
 }
 
