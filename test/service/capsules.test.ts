@@ -18,6 +18,9 @@ import { openSandbox, type SandboxService } from '../harness/conformance.ts'
 import { blocksOf } from '../harness/guides.ts'
 import { MASTER_KEY, newDatabase, tokenOf } from '../harness/service.ts'
 
+/** Each opens the service twice, on databases that are migrated first. */
+const PATIENCE_MS = 240_000
+
 let from: SandboxService
 let folder: string
 const log = openLog('warn', process.stderr)
@@ -43,7 +46,12 @@ async function recorded(name: string, act: (client: Client) => Promise<void>): P
   const masterKeys = new MasterKeys(config.SVC_MASTER_KEY ?? [new Secret(MASTER_KEY)])
   const snapshotFile = join(folder, `${name}.tar`)
   const { host, port, database } = from.service.db
-  await writeBackup({ address: { host, port, database }, masterKeys, file: snapshotFile, serviceVersion: '0' })
+  await writeBackup({
+    address: { host, port, database },
+    masterKeys,
+    file: snapshotFile,
+    serviceVersion: '0',
+  })
   const startedAtMs = Date.now()
   const origin = {
     baseUrl: from.sandbox.baseUrl,
@@ -85,20 +93,27 @@ const asMerchant = async (client: Client): Promise<Client> =>
 
 test('the tutorial, recorded and replayed by the command line, is the same byte for byte', async () => {
   const { config } = from.service.app.services
-  const settings = { DATABASE_URL: from.service.db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: config.DATA_DIR }
+  const settings = {
+    DATABASE_URL: from.service.db.url,
+    SVC_MASTER_KEY: MASTER_KEY,
+    DATA_DIR: config.DATA_DIR,
+  }
   const file = join(folder, 'tutorial.capsule')
   // What the pages do with the program of the command line is not recorded.
   const blocks = (await blocksOf('tutorial/first-token-and-qr-code.md', 'sh'))
     .map(({ code }) => code)
     .filter((code) => !code.includes('svc.mjs'))
   const script = `cd "$(mktemp -d -p '${folder}')"; export TMPDIR="$PWD"; ln -s "$DATA_DIR" data; { ${blocks.join('\n')}\n} > out`
-  const recording = await runHere(['sandbox', 'record', file, '--port', '0', '--', 'bash', '-euc', script], settings)
+  const recording = await runHere(
+    ['sandbox', 'record', file, '--port', '0', '--', 'bash', '-euc', script],
+    settings,
+  )
   expect(recording.code, recording.stderr).toBe(0)
   expect(recording.stdout).toMatch(/requests +9\b/)
   // On another database, in another folder: only the file is the same.
   const again = await runHere(['sandbox', 'replay', file], { DATA_DIR: folder })
   expect(again, again.stderr).toMatchObject({ code: 0, stdout: 'The same, 9 of 9 byte for byte.\n' })
-}, 240_000)
+}, PATIENCE_MS)
 
 test('a race is replayed in the order in which it was decided, and the first response that differs is shown', async () => {
   let raced: string[] = []
@@ -107,7 +122,9 @@ test('a race is replayed in the order in which it was decided, and the first res
     const code = await merchant.post('/api/v0/qr-code', { qrName: 'Counter', amount: 5, fixedAmount: true })
     const { qrCodeId } = code.json.payload
     const responses = await Promise.all([
-      ...['asha@bank', 'ravi@bank'].map((payerVpa) => client.post('/sandbox/upi/pay', { qrCodeId, payerVpa })),
+      ...['asha@bank', 'ravi@bank'].map((payerVpa) =>
+        client.post('/sandbox/upi/pay', { qrCodeId, payerVpa }),
+      ),
       ...[1, 2].map(() => merchant.patch(`/api/v0/qr-code/${qrCodeId}/cancel`, {})),
     ])
     raced = responses.map(({ text }) => text)
@@ -128,7 +145,7 @@ test('a race is replayed in the order in which it was decided, and the first res
     recorded: expect.stringContaining('"Failure"'),
     replayed: expect.stringContaining('"Success"'),
   })
-})
+}, PATIENCE_MS)
 
 test('a month by test clock, with encrypted responses, is the same byte for byte', async () => {
   const { incentivePartner, merchant, qrCodeId } = from.sandbox
@@ -155,14 +172,18 @@ test('a month by test clock, with encrypted responses, is the same byte for byte
   const { same, total, notCompared, first } = await replayed('month', capsule)
   expect(first).toBeUndefined()
   expect({ same, notCompared }).toEqual({ same: total, notCompared: [] })
-})
+}, PATIENCE_MS)
 
 test('a capsule of live mode is refused, and live mode neither records nor replays', async () => {
   const file = join(folder, 'live.capsule')
   const manifest = { format: 'svc-capsule', formatVersion: 1, mode: 'live', rounds: [] } as unknown
   await writeCapsule(file, manifest as CapsuleManifest, import.meta.filename, [])
   const refused = await runHere(['sandbox', 'replay', file], { DATA_DIR: folder })
-  expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('it is of live mode') })
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('it is of live mode'),
+  })
   const live = { SVC_MODE: 'live', SVC_MASTER_KEY: MASTER_KEY, DATABASE_URL: from.service.db.url }
   for (const args of [
     ['replay', file],

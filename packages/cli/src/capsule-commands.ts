@@ -87,24 +87,14 @@ async function record(name: string, command: readonly string[], options: RecordO
   if (await exists(file)) throw new UsageError(`${name} is there already. Choose another name.`)
   const folder = await newFolder()
   const snapshotFile = join(folder, 'snapshot.tar')
+  const signals = holdSignals()
   try {
     const origin = await takeSnapshot(config, snapshotFile)
     const recorder = await listen(config, options, origin.startedAtMs)
-    const place = await openPlace(folder, origin.masterKeys, warnings())
-    const world = await CapsuleWorld.open({
-      origin,
-      address: place.address,
-      dataDir: folder,
-      snapshotFile,
-      log: warnings(),
-    })
-    recorder.start(world)
-    try {
+    await recordWorld({ origin, folder, snapshotFile, recorder }, async () => {
       await untilEnd(config, { folder, port: recorder.port, command, file: name })
-    } finally {
-      await recorder.stop()
-      await world.close()
-    }
+      if (command.length === 0) await signals.signalled
+    })
     const manifest: CapsuleManifest = {
       format: 'svc-capsule',
       formatVersion: CAPSULE_VERSION,
@@ -115,12 +105,56 @@ async function record(name: string, command: readonly string[], options: RecordO
       rounds: recorder.rounds,
     }
     const bytes = await writeCapsule(file, manifest, snapshotFile, recorder.exchanges)
-    await place.release()
     printRecord({ file, requests: recorder.exchanges.length, bytes }, options.json ?? false)
   } catch (error) {
     throw asUsageError(name, error)
   } finally {
+    signals.release()
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+interface RecordedWorld {
+  readonly origin: WorldOrigin
+  readonly folder: string
+  readonly snapshotFile: string
+  readonly recorder: Recorder
+}
+
+/** Records for as long as the work lasts. */
+async function recordWorld({ recorder, ...world }: RecordedWorld, work: () => Promise<void>): Promise<void> {
+  try {
+    await inWorld(world, async (opened) => {
+      recorder.start(opened)
+      try {
+        await work()
+      } finally {
+        await recorder.stop()
+      }
+    })
+  } finally {
+    await recorder.stop()
+  }
+}
+
+/** Opens the service on a snapshot, in a folder and a database of its own, and closes both after the work. */
+async function inWorld<T>(
+  { origin, folder, snapshotFile }: Omit<RecordedWorld, 'recorder'>,
+  work: (world: CapsuleWorld) => Promise<T>,
+): Promise<T> {
+  const place = await openPlace(folder, origin.masterKeys, warnings())
+  const { address } = place
+  try {
+    const world = await CapsuleWorld.open({
+      origin,
+      address,
+      dataDir: folder,
+      snapshotFile,
+      log: warnings(),
+    })
+    return await work(world).finally(() => world.close())
+  } finally {
+    await place.release()
   }
 }
 
@@ -159,10 +193,27 @@ async function listen(config: Config, { port }: RecordOptions, startedAtMs: numb
 }
 
 const show = ({ request, response }: CapsuleExchange): void =>
-  void process.stderr.write(`${line(request)} ${response.status}\n`)
+  void process.stderr.write(`${line(request)} ${response.status || 'no response'}\n`)
 
 const line = ({ number, method, target }: CapsuleExchange['request']): string =>
   `${String(number).padStart(4)}  ${method} ${target}`
+
+/**
+ * Until `release`, Ctrl-C does not end the process, which has a database to stop and a folder to delete. It comes twice
+ * under npm: from the terminal, and from npm.
+ */
+function holdSignals(): { readonly signalled: Promise<void>; release(): void } {
+  const names = ['SIGINT', 'SIGTERM'] as const
+  let end = (): void => undefined
+  const signalled = new Promise<void>((resolve) => (end = resolve))
+  for (const name of names) process.on(name, end)
+  return {
+    signalled,
+    release() {
+      for (const name of names) process.off(name, end)
+    },
+  }
+}
 
 interface Recording {
   readonly folder: string
@@ -177,14 +228,8 @@ async function untilEnd(config: Config, { folder, port, command, file }: Recordi
   await writeFile(sandboxFile(folder), `${JSON.stringify({ ...demo, baseUrl }, null, 2)}\n`, { mode: 0o600 })
   process.stderr.write(`Recording at ${baseUrl}, on a copy of the sandbox, with the same credentials.\n`)
   const [program, ...args] = command
-  if (program === undefined) {
-    process.stderr.write(`Send the requests there. Press Ctrl-C to write ${file}.\n`)
-    const signals = new AbortController()
-    await Promise.race(
-      (['SIGINT', 'SIGTERM'] as const).map((name) => once(process, name, { signal: signals.signal })),
-    )
-    return signals.abort()
-  }
+  if (program === undefined)
+    return void process.stderr.write(`Send the requests there. Press Ctrl-C to write ${file}.\n`)
   const outside = Object.entries(process.env).filter(([setting]) => !setting.startsWith('DATABASE_'))
   const env = { ...Object.fromEntries(outside), SVC_BASE_URL: baseUrl, DATA_DIR: folder }
   const child = spawn(program, args, { env, stdio: ['inherit', 2, 2] })
@@ -198,27 +243,22 @@ async function replayFile(name: string, { json = false }: { readonly json?: bool
   sandboxConfig()
   const folder = await newFolder()
   const snapshotFile = join(folder, 'snapshot.tar')
+  const signals = holdSignals()
+  const interrupted = signals.signalled.then(() => {
+    throw new UsageError('The replay was interrupted.')
+  })
+  interrupted.catch(() => undefined)
   try {
     const capsule = await readCapsule(resolve(name), snapshotFile)
-    const { masterKeys } = capsule.manifest
-    const place = await openPlace(folder, masterKeys, warnings())
-    try {
-      const world = await CapsuleWorld.open({
-        origin: capsule.manifest,
-        address: place.address,
-        dataDir: folder,
-        snapshotFile,
-        log: warnings(),
-      })
-      const replayed = await replay(capsule, world).finally(() => world.close())
-      print(replayed, json)
-    } finally {
-      await place.release()
-    }
+    const replayed = await inWorld({ origin: capsule.manifest, folder, snapshotFile }, (world) =>
+      Promise.race([replay(capsule, world), interrupted]),
+    )
+    print(replayed, json)
   } catch (error) {
     if (error instanceof InvalidCapsule) throw new UsageError(`${name} cannot be replayed: ${error.message}.`)
     throw asUsageError(name, error)
   } finally {
+    signals.release()
     await rm(folder, { recursive: true, force: true })
   }
 }

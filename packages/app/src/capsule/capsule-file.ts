@@ -83,7 +83,10 @@ export async function writeCapsule(
     )
   for (const exchange of exchanges)
     parts.push(
-      await entryBytes(`${EXCHANGES}${numbered(exchange.request.number)}.json`, json(storedExchange(exchange))),
+      await entryBytes(
+        `${EXCHANGES}${numbered(exchange.request.number)}.json`,
+        json(storedExchange(exchange)),
+      ),
     )
   const whole = Buffer.concat([...parts, END])
   try {
@@ -131,7 +134,9 @@ export async function readCapsule(file: string, snapshotFile: string): Promise<C
 function requireReadable(manifest: CapsuleManifest): void {
   const { mode, formatVersion, serviceVersion, rounds, seed, masterKeys, settings, startedAtMs } = manifest
   if (mode !== 'sandbox')
-    throw new InvalidCapsule('it says that it is of live mode, and only a sandbox can be recorded or replayed')
+    throw new InvalidCapsule(
+      'it says that it is of live mode, and only a sandbox can be recorded or replayed',
+    )
   if (formatVersion > CAPSULE_VERSION)
     throw new InvalidCapsule(
       `it has format ${formatVersion}, and this program knows formats up to ${CAPSULE_VERSION}. Use svc ${serviceVersion} or later`,

@@ -13,7 +13,7 @@ import { restoreBackup } from '../backup/restore-backup.ts'
 import { type CapsuleManifest, type CapsuleRequest, type CapsuleResponse, isOfCapsule } from './capsule.ts'
 import { send } from './exchange.ts'
 import { StandingClient, StandingClock } from './standing-database.ts'
-import { currentTurn, inTurn, type StandingTime, takeOver, Turn } from './taken-over.ts'
+import { currentTurn, inTurn, type StandingTime, Turn, takeOver } from './taken-over.ts'
 import { Turnstile } from './turnstile.ts'
 
 export type WorldOrigin = Pick<

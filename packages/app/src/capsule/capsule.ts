@@ -17,7 +17,11 @@ export interface CapsuleRequest {
   readonly body: Buffer
 }
 
+/** In place of a status: the connection broke, as `Sandbox-Fail` may ask for. */
+export const CUT = 0
+
 export interface CapsuleResponse {
+  /** Or `CUT`. */
   readonly status: number
   /** Names and values in turn. */
   readonly headers: readonly string[]
@@ -84,7 +88,8 @@ export function capsuleSettings(environment: Environment): Record<string, string
 /** Headers that say how a response travelled, or how fast: never the same. */
 const NOT_COMPARED = /^(?:date|connection|keep-alive|transfer-encoding|retry-after|(?:x-)?ratelimit(?:-.*)?)$/
 /** Operations that measure the process, or report what an address outside of it did. */
-const NOT_REPEATABLE = /^\/(?:metrics$|(?:console|portal)\/api\/(?:requests|status|overview|sessions?)\b)|\/webhooks?\b.*\/(?:attempts|deliveries)|\/deliveries\b/
+const NOT_REPEATABLE =
+  /^\/(?:metrics$|(?:console|portal)\/api\/(?:requests|status|overview|sessions?)\b)|\/webhooks?\b.*\/(?:attempts|deliveries)|\/deliveries\b/
 
 /** What keeps a response from being compared, in words; `undefined` for almost all. */
 export function whyNotCompared({ request, response }: CapsuleExchange): string | undefined {
@@ -155,4 +160,4 @@ export function differenceOf(recorded: CapsuleResponse, replayed: CapsuleRespons
 
 const shown = (values: readonly string[] | undefined): string => values?.join(', ') ?? '(absent)'
 const statusOf = ({ status, body }: CapsuleResponse): string =>
-  `${status} ${body.toString().slice(0, 2 * AROUND)}`.trim()
+  status === CUT ? 'no response' : `${status} ${body.toString().slice(0, 2 * AROUND)}`.trim()

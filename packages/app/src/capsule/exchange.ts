@@ -1,5 +1,5 @@
 import http from 'node:http'
-import type { CapsuleRequest, CapsuleResponse } from './capsule.ts'
+import { type CapsuleRequest, type CapsuleResponse, CUT } from './capsule.ts'
 
 /** Of one hop, or made again for the next (RFC 9110 section 7.6.1). */
 const OF_A_HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'expect'])
@@ -21,12 +21,13 @@ export interface Sending {
   readonly signal: AbortSignal
 }
 
-const isStream = ({ headers }: http.IncomingMessage): boolean =>
+export const isStream = ({ headers }: http.IncomingMessage): boolean =>
   headers['content-type']?.startsWith('text/event-stream') ?? false
 
 /** Sends a request on a connection of its own. A stream counts as ended when it begins. */
 export function send(request: CapsuleRequest, sending: Sending): Promise<CapsuleResponse> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
+    const parts: Buffer[] = []
     const sent = http.request({
       host: '127.0.0.1',
       port: sending.port,
@@ -37,19 +38,16 @@ export function send(request: CapsuleRequest, sending: Sending): Promise<Capsule
       agent: false,
       signal: sending.signal,
     })
-    sent.on('error', reject)
+    const cut = () => resolve({ status: CUT, headers: [], body: Buffer.concat(parts) })
+    sent.on('error', cut)
     sent.on('response', (response) => {
       sending.onResponse?.(response)
-      const parts: Buffer[] = []
-      const result = () => ({
-        status: response.statusCode!,
-        headers: withoutHopHeaders(response.rawHeaders),
-        body: Buffer.concat(parts),
-      })
+      const { statusCode: status = CUT } = response
+      const headers = withoutHopHeaders(response.rawHeaders)
+      response.on('error', cut)
+      if (isStream(response)) return resolve({ status, headers, body: Buffer.alloc(0), isStream: true })
       response.on('data', (part: Buffer) => parts.push(part))
-      response.on('error', reject)
-      response.on('end', () => resolve(result()))
-      if (isStream(response)) resolve({ ...result(), isStream: true })
+      response.on('end', () => resolve({ status, headers, body: Buffer.concat(parts) }))
     })
     sent.on('socket', (socket) => {
       socket.once('connect', () => {

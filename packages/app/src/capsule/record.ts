@@ -3,9 +3,15 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CapsuleExchange, CapsuleRequest, CapsuleResponse, Round } from './capsule.ts'
+import {
+  type CapsuleExchange,
+  type CapsuleRequest,
+  type CapsuleResponse,
+  CUT,
+  type Round,
+} from './capsule.ts'
 import type { CapsuleWorld } from './capsule-world.ts'
-import { withoutHopHeaders } from './exchange.ts'
+import { isStream, withoutHopHeaders } from './exchange.ts'
 
 /** While no request comes, the clocks move this often, and what is due happens. */
 const TICK_MS = 250
@@ -131,7 +137,11 @@ export class Recorder {
       requests,
       onResponse: (number, response) => forward(response, replies.get(number)!),
     })
-    requests.forEach((request, i) => this.#keep(request, responses[i]!))
+    for (const [i, request] of requests.entries()) {
+      const response = responses[i]!
+      if (response.status === CUT) replies.get(request.number)!.destroy()
+      this.#keep(request, response)
+    }
   }
 
   #keep(request: CapsuleRequest, response: CapsuleResponse): void {
@@ -147,4 +157,5 @@ function forward(response: http.IncomingMessage, reply: http.ServerResponse): vo
   reply.writeHead(response.statusCode!, withoutHopHeaders(response.rawHeaders))
   response.pipe(reply)
   response.on('error', () => reply.destroy())
+  if (isStream(response)) reply.on('close', () => response.destroy())
 }

@@ -13,8 +13,10 @@ export class Turn {
   readonly time: StandingTime
   /** What the service draws through its context: ids, secrets. */
   readonly service: Chance
-  /** What is drawn from the process itself, and may be drawn again by a second try of a transaction. */
+  /** What is drawn from the process itself. */
   readonly process: Chance
+  /** Of `Math.random`, mostly for pauses. */
+  readonly pauses: Chance
   /** Of a request, its number. */
   readonly request: number | undefined
   /** Of an encrypted response, what was encrypted. */
@@ -24,6 +26,7 @@ export class Turn {
     this.time = time
     this.service = new Chance(seed, `${name} service`)
     this.process = new Chance(seed, `${name} process`)
+    this.pauses = new Chance(seed, `${name} pauses`)
     this.request = request
   }
 }
@@ -65,11 +68,13 @@ function replaceAll(): void {
   const construct = (target: DateConstructor, given: unknown[], asked: NewableFunction): Date =>
     Reflect.construct(target, given.length === 0 ? [Date.now()] : given, asked) as Date
   replace(globalThis, { Date: new Proxy(real.Date, { construct }) })
-  replace(Math, { random: () => currentTurn()?.process.fraction() ?? real.random() })
+  replace(Math, { random: () => currentTurn()?.pauses.fraction() ?? real.random() })
   replace(crypto, {
     // With a callback it is left alone: nothing of the service draws that way.
     randomBytes: (size: number, ...rest: [never]) =>
-      rest.length > 0 ? real.randomBytes(size, ...rest) : (currentTurn()?.process.bytes(size) ?? real.randomBytes(size)),
+      rest.length > 0
+        ? real.randomBytes(size, ...rest)
+        : (currentTurn()?.process.bytes(size) ?? real.randomBytes(size)),
     randomUUID: (...rest: [never]) => currentTurn()?.process.uuid() ?? real.randomUUID(...rest),
   })
   syncBuiltinESMExports()
