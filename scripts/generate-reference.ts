@@ -130,6 +130,10 @@ A clock goes day by day and only forward, at most 400 days in one request, and g
 ## Reset, go back
 
 \`svc sandbox reset\` throws everything away and makes fresh demo tenants; \`svc sandbox snapshot save <name>\`, \`load <name>\`, \`list\` and \`delete <name>\` keep states and bring them back. The service may run meanwhile: it notices, drops all that it remembers, and goes on. Tokens from before are refused.
+
+## Record and replay
+
+\`svc sandbox record <file>\` records requests to a copy of the sandbox in one file, a capsule; \`svc sandbox replay <file>\` carries them out again elsewhere and shows the first response that differs ([guide](../guides/replay-a-failure.md)).
 `
 
 const RECORDS = await readdir(new URL('../docs/decisions/', import.meta.url))

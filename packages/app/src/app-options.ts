@@ -1,6 +1,7 @@
 import type { Config } from '@svc/contract/config'
 import type { RandomBytes } from '@svc/kernel/ids'
 import type { Clock } from '@svc/kernel/time'
+import type { EnterQueue } from '@svc/platform/command'
 import type { KeyProvider } from '@svc/platform/crypto/key-provider'
 import type { MasterKeys } from '@svc/platform/crypto/master-keys'
 import type { DatabaseAddress } from '@svc/platform/db/connection-options'
@@ -21,6 +22,8 @@ export interface AppOptions {
   readonly random?: RandomBytes
   /** How connections to the database are made; the simulation gives its own. */
   readonly Client?: ConnectionClass
+  /** Decides when commands enter their queues; a capsule gives one. */
+  readonly enterQueue?: EnterQueue
   readonly tracing?: Tracing | undefined
   /** Of a worker: what reports the metrics of all of them. */
   readonly metricsOfAll?: ((own: () => Promise<string>) => () => Promise<string>) | undefined

@@ -118,7 +118,14 @@ export class App {
   }
 
   #open(
-    { config, log, clock: base = systemClock, random = inPieces(randomBytes), metricsOfAll }: AppOptions,
+    {
+      config,
+      log,
+      clock: base = systemClock,
+      random = inPieces(randomBytes),
+      metricsOfAll,
+      enterQueue,
+    }: AppOptions,
     database: Database,
     keyring: Keyring,
   ): ApiServices {
@@ -145,7 +152,7 @@ export class App {
       metrics,
       queues,
       waits,
-      commands: new Commands(tools, queues, waits),
+      commands: new Commands(tools, queues, waits, enterQueue),
       publicUrl: () => this.#publicUrl,
       jwes: jweKeys(keyring, database),
       isLeaving: () => this.phase === 'leaving',
@@ -276,6 +283,16 @@ export class App {
   /** Starts what a listening service does beside requests: its jobs, and the records of its requests. */
   startBackground(): void {
     void startInTurn(this.#background, () => this.phase === 'leaving')
+  }
+
+  /** In place of `startBackground`, for time that stands still between requests: does in turn what is due by then. */
+  async doBackground(nowMs: number): Promise<void> {
+    for (const part of this.#background) await part.runIfDue?.(nowMs)
+  }
+
+  /** With `doBackground`: starts what reaches outside of the service, such as webhooks. */
+  startSenders(): void {
+    for (const part of this.#background) if (!part.runIfDue) part.start()
   }
 
   /**

@@ -6,6 +6,8 @@ export interface Part {
   /** Resolves when the work in progress has ended; where there is none, it began nothing. */
   idle?(): Promise<void>
   stop(): Promise<void>
+  /** In place of `start`, for time that stands still between requests. Absent where it reaches outside of the service. */
+  runIfDue?(nowMs: number): Promise<void>
 }
 
 /** Longest time for which one part holds up the next. */

@@ -2,14 +2,16 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { replaceData } from '@svc/app/backup/replace-data'
-import { type Config, readConfig } from '@svc/contract/config'
+import type { Config } from '@svc/contract/config'
 import { readSandboxFile, sandboxFile } from '@svc/server/sandbox/sandbox-file'
 import type { Command } from 'commander'
 import { asUsageError, backUp, fromBackup, sizeOf } from './backup-commands.ts'
+import { addCapsuleCommands } from './capsule-commands.ts'
 import { withOpened } from './context.ts'
 import { printRecord, printRows } from './print.ts'
 import { addSandboxCardCommand } from './sandbox-card-command.ts'
 import { addSandboxClockCommands } from './sandbox-clock.ts'
+import { sandboxConfig } from './sandbox-config.ts'
 import { addSandboxTransferCommand } from './sandbox-transfer-command.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -26,7 +28,7 @@ export function addSandboxCommands(program: Command): void {
   const sandbox = program
     .command('sandbox')
     .description(
-      'reset the sandbox, save and load its states, move time, or play the card network and the bank',
+      'reset the sandbox, save and load its states, move time, play the card network and the bank, or record requests',
     )
   sandbox
     .command('reset')
@@ -40,6 +42,7 @@ export function addSandboxCommands(program: Command): void {
   addSandboxClockCommands(sandbox)
   addSandboxCardCommand(sandbox)
   addSandboxTransferCommand(sandbox)
+  addCapsuleCommands(sandbox)
   const snapshot = sandbox
     .command('snapshot')
     .description('states of the sandbox, kept under a name in DATA_DIR/snapshots; the service may run')
@@ -63,15 +66,6 @@ export function addSandboxCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(listSnapshots)
   snapshot.command('delete <name>').description('delete a state').action(deleteSnapshot)
-}
-
-function sandboxConfig(): Config {
-  const config = readConfig(process.env)
-  if (config.SVC_MODE !== 'sandbox')
-    throw new UsageError(
-      'This is for the sandbox only, and SVC_MODE is live. For live data there are: svc admin backup, svc admin restore',
-    )
-  return config
 }
 
 const folderOf = ({ DATA_DIR }: Config): string => join(DATA_DIR, 'snapshots')

@@ -86,13 +86,15 @@ export class Commands {
   readonly #tools: CommandTools
   readonly #queues: CommitQueueServices
   readonly #waits: BoundedWaits
+  readonly #enter: EnterQueue | undefined
   readonly #open = new Map<unknown, unknown>()
   #submitted = 0
 
-  constructor(tools: CommandTools, queues: CommitQueueServices, waits: BoundedWaits) {
+  constructor(tools: CommandTools, queues: CommitQueueServices, waits: BoundedWaits, enter?: EnterQueue) {
     this.#tools = tools
     this.#queues = queues
     this.#waits = waits
+    this.#enter = enter
   }
 
   open<Args, D, W>(command: MayWait<Args, D, W>): OpenCommand<Args, D, W>
@@ -102,7 +104,8 @@ export class Commands {
     if (known) return known as OpenCommand<Args, D>
     const onSubmit = () => void this.#submitted++
     const whole = command as AnyCommand<Args, D>
-    const opened = openCommand(whole, this.#tools, { queues: this.#queues, waits: this.#waits, onSubmit })
+    const context = { queues: this.#queues, waits: this.#waits, enter: this.#enter, onSubmit }
+    const opened = openCommand(whole, this.#tools, context)
     this.#open.set(command, opened)
     return opened
   }
@@ -113,16 +116,20 @@ export class Commands {
   }
 }
 
+/** Called before a prepared command enters the queue of that name, which it does once what is returned resolves. */
+export type EnterQueue = (name: string) => Promise<void> | undefined
+
 interface QueueContext {
   readonly queues: CommitQueueServices
   readonly waits: BoundedWaits
+  readonly enter: EnterQueue | undefined
   readonly onSubmit: () => void
 }
 
 function openCommand<Args, C extends PreparedCommand, S, D>(
   command: Command<Args, C, S, D>,
   tools: CommandTools,
-  { queues, waits, onSubmit }: QueueContext,
+  { queues, waits, enter, onSubmit }: QueueContext,
 ): OpenCommand<Args, D> {
   const queue = new CommitQueue<C, S, D>(command, queues)
   // What operators do with a signed message is on their own login, so never in a batch with the rail's.
@@ -158,11 +165,13 @@ function openCommand<Args, C extends PreparedCommand, S, D>(
       count()
       const deadlineMs = performance.now() + commandTimeoutMs
       const ready = await prepared(args, deadlineMs, audit && (() => audit))
+      if (enter) await enter(command.name)
       return queueOf(ready).submit(ready, deadlineMs)
     },
     async respond(args, { reply, retry, audit, deadlineMs = performance.now() + commandTimeoutMs }) {
       count()
       const ready = await prepared(args, deadlineMs, audit)
+      if (enter) await enter(command.name)
       return queueOf(ready).respond(ready, reply, retry, deadlineMs)
     },
     submitted: () => submitted,

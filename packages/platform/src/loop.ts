@@ -36,6 +36,8 @@ export class Loop {
   #failing = false
   #failuresInARow = 0
   #loggedAtMs = Number.NEGATIVE_INFINITY
+  /** By the caller of `runIfDue`. */
+  #ranAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: LoopOptions, tools: LoopTools) {
     this.#options = options
@@ -63,6 +65,13 @@ export class Loop {
     if (this.#state !== 'started') return
     if (this.#running) this.#woken = true
     else if (!this.#failing) this.#begin()
+  }
+
+  /** Runs, where nothing starts it, if its interval has passed by that clock; returns when there is no more to do. */
+  async runIfDue(nowMs: number): Promise<void> {
+    if (nowMs - this.#ranAtMs < this.#options.everyMs) return
+    this.#ranAtMs = nowMs
+    while (await this.#run());
   }
 
   /** Resolves when the run in progress has ended. */

@@ -1,13 +1,15 @@
-import { Code, Text } from '@mantine/core'
+import { Anchor, Code, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, responseOf } from '../api.ts'
 import { isKind, kindOf } from '../objects.ts'
+import { Copy } from '../parts/copy.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { About, Body, JweSummary, Touched, Why } from '../parts/logged-request.tsx'
 import { Id, IdLink } from '../parts/object-link.tsx'
-import { Page } from '../parts/page.tsx'
+import { Page, Section } from '../parts/page.tsx'
 import { HttpStatus } from '../parts/status-badge.tsx'
+import { useSession } from '../session.ts'
 
 export function Request() {
   const { requestId = '' } = useParams({ strict: false })
@@ -26,6 +28,7 @@ export function Request() {
         {(request) => (
           <>
             {request.error && <Why request={request} />}
+            {request.error && <HandOver />}
             {request.jwe && <JweSummary jwe={request.jwe} />}
             <Touched request={request} pageOf={(kind, id) => (isKind(kind) ? kind : kindOf(id))}>
               <Text size="xs" c="dimmed" mt="xs">
@@ -47,5 +50,28 @@ export function Request() {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+const RECORD = 'svc sandbox record bug.capsule'
+
+/** In the sandbox: how somebody else can see the same failure. */
+function HandOver() {
+  if (useSession().mode !== 'sandbox') return null
+  return (
+    <Section title="Hand it to somebody else">
+      <Text size="sm">
+        Record the request in a capsule: run this command, send the request to the address that it prints,
+        then press Ctrl-C. The file contains the data and the credentials of this sandbox, and{' '}
+        <Code>svc sandbox replay</Code> shows the same responses anywhere.{' '}
+        <Anchor href="/docs/guides/replay-a-failure" target="_blank" rel="noreferrer" size="sm">
+          Record and replay a failure
+        </Anchor>
+      </Text>
+      <Group gap="xs" mt="xs">
+        <Code>{RECORD}</Code>
+        <Copy text={RECORD} what="command" />
+      </Group>
+    </Section>
   )
 }

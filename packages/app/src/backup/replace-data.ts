@@ -24,6 +24,8 @@ export interface Replacement {
   readonly replace: boolean
   /** Fills the empty tables, all of them in the schema that the migrations named. */
   readonly fill?: (client: pg.Client) => Promise<void>
+  /** Tokens and sessions of the data stay valid: it comes to a place of its own, for the same people. */
+  readonly keepsAccess?: boolean
 }
 
 /**
@@ -31,7 +33,13 @@ export interface Replacement {
  * another one is made, filled and brought to the newest version, and at the end the one is dropped for the other. Until
  * then the service goes on as before; whatever breaks it off leaves the previous data.
  */
-export async function replaceData({ address, migrations, replace, fill }: Replacement): Promise<void> {
+export async function replaceData({
+  address,
+  migrations,
+  replace,
+  fill,
+  keepsAccess = false,
+}: Replacement): Promise<void> {
   const client = new DatabaseClient(connectionOptions(address, undefined))
   client.on('error', () => undefined)
   try {
@@ -51,7 +59,7 @@ export async function replaceData({ address, migrations, replace, fill }: Replac
     for (const name of first) await runMigration(client, name)
     if (fill) await fillTables(client, fill)
     for (const name of all.filter((known) => !first.includes(known))) await runMigration(client, name)
-    if (fill) await client.query('select end_all_access()')
+    if (fill && !keepsAccess) await client.query('select end_all_access()')
     await client.query(`analyze ${(await tablesOf(client)).map(({ name }) => quoted(name)).join(', ')}`)
     await lockPrevious(client)
     await client.query('drop schema svc_former cascade; commit')

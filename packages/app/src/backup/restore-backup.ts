@@ -23,12 +23,14 @@ export interface RestoreOptions {
   readonly replace: boolean
   /** Takes an archive that another master key signed: its origin is then unknown. */
   readonly unsigned?: boolean
+  /** As of `Replacement`. */
+  readonly keepsAccess?: boolean
   readonly onProgress?: (progress: Progress) => void
 }
 
 /** Verifies an archive from beginning to end, then puts it in the place of what the database holds. */
 export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
-  const { address, masterKeys, file, replace, onProgress } = options
+  const { address, masterKeys, file, replace, keepsAccess = false, onProgress } = options
   const { manifest, signed } = await verifyBackup(file, masterKeys)
   requireKeys(manifest, masterKeys)
   if (!signed && !options.unsigned)
@@ -40,6 +42,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
     address,
     migrations: manifest.migrations,
     replace,
+    keepsAccess,
     fill: (client) => copyIn(client, file, manifest, onProgress),
   })
   return manifest

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import { fail } from '@svc/contract/errors'
 import type { BoundTo } from '@svc/jwe/compact'
 import { decryptJwe, encrypt } from '@svc/jwe/jwe'
@@ -8,6 +9,9 @@ import { preferredType } from './accept.ts'
 import type { Caller, Reply, Services } from './operation.ts'
 
 const JOSE = 'application/jose'
+
+/** Publishes what encrypted responses were made of: no two encryptions are the same. */
+export const encryptedResponses = channel('svc.encrypted_response')
 
 const NOT_ENCRYPTED =
   'The request must be encrypted: send a compact JWE (RFC 7516) of the JSON object, to a key of /.well-known/jwks.json or with your shared key; /docs/guides/encrypt-a-request shows how'
@@ -121,6 +125,8 @@ export async function responseEncrypter(
       return fail('not_acceptable')
     }
     const headers = { ...reply.headers, 'content-type': JOSE }
-    return { ...reply, headers, body: await encrypt(Buffer.from(reply.body), key) }
+    const plaintext = Buffer.from(reply.body)
+    if (encryptedResponses.hasSubscribers) encryptedResponses.publish(plaintext)
+    return { ...reply, headers, body: await encrypt(plaintext, key) }
   }
 }
