@@ -20,7 +20,16 @@ const RATES = [
   { from: '2017-07-01', basisPoints: 1_800 },
   { from: '2031-01-01', basisPoints: 2_000 },
 ]
-const SUMMED = ['payments', 'refusals', 'refunds', 'disputes', 'fees', 'cards_issued', 'card_spend'] as const
+const SUMMED = [
+  'payments',
+  'refusals',
+  'refunds',
+  'disputes',
+  'fees',
+  'cards_issued',
+  'card_spend',
+  'card_loads',
+] as const
 const OF_CARDS = ['card_authorizations', 'card_declines', 'coins_granted'] as const
 type Summed = (typeof SUMMED)[number] | (typeof OF_CARDS)[number]
 
@@ -145,6 +154,7 @@ async function fillWorld(nowMs: number): Promise<Known[]> {
     insert['cards']!.push([partnerId, idAt('card', atMs), amount, at])
     rows.push({ tenantId: partnerId, atMs, metrics: { coins_granted: amount } })
     rows.push({ tenantId: partnerId, atMs, metrics: { cards_issued: amount } })
+    if (kind === 'load') rows.push({ tenantId: partnerId, atMs, metrics: { card_loads: amount } })
     if (kind === 'capture') rows.push({ tenantId: partnerId, atMs, metrics: { card_spend: amount } })
     if (kind === 'authorization' && code !== '85')
       rows.push({
@@ -201,6 +211,10 @@ async function fillWorld(nowMs: number): Promise<Known[]> {
          expiry_month, expiry_year, status, kyc_status, physical, activated, holder, load_paise, load_transfer_id, created_at, modified_at)
        select c2, c1, 'com_1', 'acc_1', 'usr_1', '', c2::bytea, '9999', c2, 1, 2040, 'UL', 'NOT_UPLOADED', false, true, '{}', c3, c2, c4, c4`,
       table('cards', 'text text bigint timestamptz'),
+    )
+    await db.query(
+      `insert into coin_wallets (user_id, partner_id, entries, allocated, spent, expired) values ('usr_1', $1, 0, 0, 0, 0)`,
+      [partnerId],
     )
     await db.query('reset session_replication_role')
   })

@@ -1,0 +1,167 @@
+import { Box, Table, Text } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { type KeyboardEvent, useState } from 'react'
+
+export interface ChartColumn {
+  /** What names it to React. */
+  readonly key: string
+  /** Under the axis, where there is room. */
+  readonly tick: string
+  /** In full, for what is shown of it. */
+  readonly label: string
+  /** Absent: it has not begun. */
+  readonly value: number | undefined
+  /** Of the period that it is compared with. */
+  readonly before?: number | undefined
+  /** It is not over. */
+  readonly isRunning?: boolean
+}
+
+interface ColumnChartProps {
+  readonly label: string
+  readonly columns: readonly ChartColumn[]
+  readonly format: (value: number) => string
+  /** On the axis. */
+  readonly short: (value: number) => string
+  readonly valueName: string
+  readonly beforeName?: string
+}
+
+const HEIGHT = 200
+const LEFT = 56
+const TOP = 8
+const BOTTOM = 24
+const TICK_PX = 64
+const STEPS = 4
+
+/** A step of 1, 2, 2.5 or 5 of some power of ten, so that so many of them reach the value. */
+function stepFor(most: number): number {
+  const least = Math.max(most, 1) / STEPS
+  const power = 10 ** Math.floor(Math.log10(least))
+  return ([1, 2, 2.5, 5].find((factor) => factor * power >= least) ?? 10) * power
+}
+
+/** Sums as columns from zero, what they are compared with as a line across each; the same as a table for those who hear the page. */
+export function ColumnChart({ label, columns, format, short, valueName, beforeName }: ColumnChartProps) {
+  const { ref, width } = useElementSize()
+  const [chosen, setChosen] = useState<number>()
+  const wide = Math.max(width, 240)
+  const step = stepFor(Math.max(...columns.map(({ before = 0, value = 0 }) => Math.max(before, value))))
+  const most = step * STEPS
+  const slot = (wide - LEFT) / Math.max(columns.length, 1)
+  const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / most)
+  const every = Math.max(1, Math.ceil(TICK_PX / slot))
+  const shown = chosen === undefined ? undefined : columns[chosen]
+  const choose = (event: KeyboardEvent) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+    if (by === undefined) return
+    event.preventDefault()
+    setChosen((at = by > 0 ? -1 : columns.length) => Math.min(Math.max(at + by, 0), columns.length - 1))
+  }
+  return (
+    <Box>
+      <Text
+        size="xs"
+        c="dimmed"
+        mih={20}
+        ta="right"
+        role="status"
+        style={{ fontVariantNumeric: 'tabular-nums' }}
+      >
+        {shown &&
+          [
+            shown.label,
+            `${valueName} ${shown.value === undefined ? 'not begun' : format(shown.value)}${shown.isRunning ? ' until now' : ''}`,
+            ...(beforeName && shown.before !== undefined ? [`${beforeName} ${format(shown.before)}`] : []),
+          ].join(' · ')}
+      </Text>
+      <Box ref={ref}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys go through its columns */}
+        <svg
+          className="column-chart"
+          width="100%"
+          height={HEIGHT}
+          role="img"
+          aria-label={`${label}, as columns. Arrow keys read each; the table below has the same.`}
+          tabIndex={0}
+          onKeyDown={choose}
+          onBlur={() => setChosen(undefined)}
+          onMouseLeave={() => setChosen(undefined)}
+        >
+          {Array.from({ length: STEPS + 1 }, (_, i) => i * step).map((value) => (
+            <g key={value}>
+              <line x1={LEFT} x2={wide} y1={y(value)} y2={y(value)} className="grid" />
+              <text x={LEFT - 8} y={y(value) + 4} textAnchor="end">
+                {short(value)}
+              </text>
+            </g>
+          ))}
+          {columns.map(({ before, isRunning, key, tick, value }, i) => {
+            const x = LEFT + slot * i
+            const inner = Math.max(slot * 0.68, 1)
+            const left = x + (slot - inner) / 2
+            return (
+              // biome-ignore lint/a11y/noStaticElementInteractions: the keys of the chart do the same
+              <g key={key} onMouseEnter={() => setChosen(i)}>
+                <rect
+                  x={x}
+                  y={TOP}
+                  width={slot}
+                  height={HEIGHT - TOP - BOTTOM}
+                  className={i === chosen ? 'chosen' : 'free'}
+                />
+                {value !== undefined && value > 0 && (
+                  <rect
+                    x={left}
+                    y={y(value)}
+                    width={inner}
+                    height={y(0) - y(value)}
+                    rx={Math.min(2, inner / 4)}
+                    className={isRunning ? 'column running' : 'column'}
+                  />
+                )}
+                {before !== undefined && (
+                  <line
+                    x1={x + slot * 0.06}
+                    x2={x + slot * 0.94}
+                    y1={y(before)}
+                    y2={y(before)}
+                    className="before"
+                  />
+                )}
+                {i % every === 0 && (
+                  <text x={x + slot / 2} y={HEIGHT - 6} textAnchor="middle">
+                    {tick}
+                  </text>
+                )}
+              </g>
+            )
+          })}
+        </svg>
+      </Box>
+      <div className="visually-hidden">
+        <Table aria-label={label}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>From</Table.Th>
+              <Table.Th>{valueName}</Table.Th>
+              {beforeName && <Table.Th>{beforeName}</Table.Th>}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {columns.map(({ before, isRunning, key, label: name, value }) => (
+              <Table.Tr key={key}>
+                <Table.Td>{name}</Table.Td>
+                <Table.Td>
+                  {value === undefined ? 'not begun' : format(value)}
+                  {isRunning && ' until now'}
+                </Table.Td>
+                {beforeName && <Table.Td>{before === undefined ? '' : format(before)}</Table.Td>}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </div>
+    </Box>
+  )
+}
