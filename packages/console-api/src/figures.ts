@@ -134,7 +134,7 @@ const BUCKETS_MAX = 800
 const DAYS_MAX = 800
 const DAY_MS = 86_400_000
 
-/** What a request for figures has, whoever asks. */
+/** The query of a request for figures, of operators and of members alike. */
 export const FIGURES_QUERY = {
   metrics: Type.String({
     pattern: `^(${METRICS.join('|')})(,(${METRICS.join('|')}))*$`,
