@@ -115,39 +115,22 @@ export const SOURCES: readonly Source[] = [
   source(
     'refund',
     'refund',
-    id('rfd'),
-    `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds where refund_id = $1`,
-  ),
-  source(
-    'refund_utr',
-    'refund',
-    bankReference,
-    `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds where utr = $1`,
+    (q) => id('rfd')(q) ?? bankReference(q),
+    `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds where refund_id = $1 or utr = $1`,
   ),
   source(
     'dispute',
-    'dispute',
-    id('dsp'),
-    `select dispute_id as id, 'Case ' || case_reference as title, status as subtitle from disputes where dispute_id = $1`,
-  ),
-  source(
-    'case',
     'dispute',
     form(/^\S{3,64}$/),
     `select dispute_id as id, 'Case ' || case_reference as title, status as subtitle from disputes
-     where case_reference in ($1, upper($1))`,
+     where dispute_id = $1 or case_reference in ($1, upper($1))`,
   ),
   source(
     'payout',
     'payout',
-    id('pyo'),
-    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts where payout_id = $1`,
-  ),
-  source(
-    'payout_utr',
-    'payout',
-    bankReference,
-    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts where utr = $1 or return_utr = $1`,
+    (q) => id('pyo')(q) ?? bankReference(q),
+    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts
+     where payout_id = $1 or utr = $1 or return_utr = $1`,
   ),
   source(
     'code_reference',

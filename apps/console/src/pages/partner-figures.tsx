@@ -16,6 +16,7 @@ const VolumeChart = lazyPart(
 )
 
 const DAYS = 30
+const YEAR = 365
 
 /** How a partner does: what is left to load cards with and for how long, and what its cards spend. */
 export function PartnerFigures({ partnerId }: { readonly partnerId: string }) {
@@ -57,7 +58,8 @@ export function PartnerFigures({ partnerId }: { readonly partnerId: string }) {
 /** For how many days the balance lasts, at the pace of the range. */
 function daysLeft(balance: number, loaded: number): string {
   if (loaded <= 0) return `nothing loaded in ${DAYS} days`
-  return `lasts ${counted(Math.floor(balance / (loaded / DAYS)), 'day')} at this pace`
+  const left = Math.floor(balance / (loaded / DAYS))
+  return left > YEAR ? 'lasts over a year at this pace' : `lasts ${counted(left, 'day')} at this pace`
 }
 
 function Sums({ all, partnerId }: { readonly all: FiguresOf; readonly partnerId: string }) {

@@ -34,9 +34,12 @@ const BOTTOM = 24
 const TICK_PX = 64
 const STEPS = 4
 
+/** A chart of nothing has an axis, too: up to a hundred rupees. */
+const LEAST = 10_000
+
 /** A step of 1, 2, 2.5 or 5 of some power of ten, so that so many of them reach the value. */
 function stepFor(most: number): number {
-  const least = Math.max(most, 1) / STEPS
+  const least = Math.max(most, LEAST) / STEPS
   const power = 10 ** Math.floor(Math.log10(least))
   return ([1, 2, 2.5, 5].find((factor) => factor * power >= least) ?? 10) * power
 }

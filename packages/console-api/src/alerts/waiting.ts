@@ -8,8 +8,8 @@ import { dayAfter } from '@svc/kernel/bank-days'
 import { instantOfDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { bankDeadlines } from './alerts/bank-deadlines.ts'
-import type { Permission } from './permissions.ts'
+import type { Permission } from '../permissions.ts'
+import { bankDeadlines } from './bank-deadlines.ts'
 
 /** Rows that are counted of what waits. */
 export const WAITING_MAX = 10_000
