@@ -5,7 +5,7 @@ import { dayOf, instantOf, startOfDay } from './business-day.ts'
 
 export type Figure = Schemas['Figure']
 export type FiguresOf = Schemas['Figures']
-export type Metric = Figure['metric']
+type Metric = Figure['metric']
 
 /** What figures are asked of: a range of business days, and what it is compared with. */
 export interface Period {
@@ -37,7 +37,7 @@ const DAY_MINUTES = 1_440
 const MINUTE_MS = 60_000
 
 /** Where a business day ends: the minute of the day, in the business zone. */
-export interface BusinessDays {
+interface BusinessDays {
   readonly timeZone: string
   readonly dayEndsAt: number
 }
@@ -47,7 +47,7 @@ export const businessToday = ({ dayEndsAt, timeZone }: BusinessDays): string =>
   dayOf(new Date(Date.now() + (DAY_MINUTES - dayEndsAt) * MINUTE_MS).toISOString(), timeZone)
 
 /** The instant at which a business day begins. */
-export const startOf = (day: string, { dayEndsAt, timeZone }: BusinessDays): string => {
+const startOf = (day: string, { dayEndsAt, timeZone }: BusinessDays): string => {
   if (dayEndsAt === DAY_MINUTES) return startOfDay(day, timeZone)
   const time = new Date(dayEndsAt * MINUTE_MS).toISOString().slice(11, 16)
   return instantOf(`${day}T${time}`, timeZone, -1)

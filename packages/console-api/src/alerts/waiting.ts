@@ -106,14 +106,14 @@ const WAITS = {
 } as const satisfies Record<string, Waits>
 type Stored = keyof typeof WAITS
 
-export type WaitingItem = Stored | 'book_months'
+type WaitingItem = Stored | 'book_months'
 export const WAITING_ITEMS = [...Object.keys(WAITS), 'book_months'] as readonly WaitingItem[]
 
 /** Whose work it is. */
 export const permissionsOfItem = (item: WaitingItem): readonly Permission[] =>
   item === 'book_months' ? finance : WAITS[item].permissions
 
-export interface Waiting {
+interface Waiting {
   readonly item: WaitingItem
   readonly count: number
   readonly amount: bigint | null
