@@ -72,7 +72,11 @@ export function Home() {
     >
       <Loaded query={money}>
         {(all) => (
-          <>
+          <Stack
+            gap="md"
+            aria-busy={money.isPlaceholderData}
+            {...(money.isPlaceholderData && { className: 'stale' })}
+          >
             <Sums all={all} period={period} />
             <div className="with-side">
               <Stack gap="md" style={{ minWidth: 0 }}>
@@ -84,7 +88,7 @@ export function Home() {
             </div>
             <WaitingApprovals />
             <ServiceStrip />
-          </>
+          </Stack>
         )}
       </Loaded>
     </Page>
