@@ -35,6 +35,35 @@ async function newEndpoint(send: Send): Promise<string> {
   return payload.endpointId
 }
 
+const FIGURE_DAYS_MS = 800 * 86_400_000
+
+/** Figures of a range of at most 800 days, of which the other end is one of today. */
+function figureFields(send: Send, own: Record<string, string>, api: string): Fields {
+  const otherMs = Math.floor(Date.now() / 1_000) * 1_000
+  const field = (path: string, name: 'from' | 'to', more: Record<string, string>): DateField => ({
+    async send(text) {
+      const query = {
+        ...more,
+        from: new Date(otherMs).toISOString(),
+        to: new Date(otherMs).toISOString(),
+        [name]: text,
+      }
+      const shown = await send('GET', `${api}/${path}?${new URLSearchParams(query)}`, undefined, own)
+      return shown.status === 200 ? { ...shown, seen: [shown.payload[name]] } : shown
+    },
+    takes(at) {
+      const lengthMs = name === 'from' ? otherMs - at : at - otherMs
+      return lengthMs > 0 && lengthMs <= FIGURE_DAYS_MS
+    },
+  })
+  return Object.fromEntries(
+    (['from', 'to'] as const).flatMap((name) => [
+      [`console.showFigures ${name}`, field('figures', name, { metrics: 'payments', bucket: 'month' })],
+      [`console.showMovers ${name}`, field('movers', name, { comparison: 'week' })],
+    ]),
+  )
+}
+
 const CREATED = ['createdFrom', 'createdTo'] as const
 const RECORDED = ['from', 'to'] as const
 
@@ -263,6 +292,7 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
       takes: notLongAgo,
     },
     ...consoleLists(send),
+    ...figureFields(send, own, api),
     // At any instant of the past there is a trial balance.
     'console.showTrialBalance asOf': {
       ...asOf((method, path) => send(method, path, undefined, own), `${api}/ledger/trial-balance`),

@@ -77,7 +77,7 @@ function weight({ at, manifest, entry }: Page): void {
     }
     for (const page of pages) {
       const chunks = needs(manifest, page, needs(manifest, entry))
-      expect([...chunks].filter((name) => name.includes('overview-chart'))).toEqual([])
+      expect([...chunks].filter((name) => name.includes('-chart'))).toEqual([])
       const files = [...chunks].flatMap((name) => [manifest[name]!.file, ...(manifest[name]!.css ?? [])])
       let bytes = await sizeOf(`${at}/`)
       for (const file of new Set(files)) bytes += await sizeOf(`${at}/${file}`)

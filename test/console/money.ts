@@ -44,19 +44,43 @@ export function payments(bed: Bed): void {
     await page.getByText('The books add up').waitFor()
   })
 
-  test('the overview shows the counts of the hour, the day and the week', async () => {
+  test('the home page shows rupees of each period, as columns and as a table, and its figures open their lists', async () => {
     const page = await bed.visit()
-    const failures = page.getByRole('table', { name: 'Failures by error code' })
-    await failures.getByRole('row', { name: 'decryption_failed' }).waitFor()
-    await page.getByRole('img').or(page.locator('.recharts-surface')).first().waitFor()
-    for (const range of ['Day', 'Week']) {
-      await page.getByText(range, { exact: true }).click()
-      await page.getByText(`The last ${range.toLowerCase()}. Live while you look.`).waitFor()
+    const chart = page.getByRole('table', { name: 'Volume by hour' })
+    await expect.poll(() => chart.getByRole('row').count()).toBe(25)
+    for (const [period, days] of [
+      ['7 days', 7],
+      ['Month', 28],
+      ['Quarter', 90],
+    ] as const) {
+      await page.getByText(period, { exact: true }).click()
+      const table = page.getByRole('table', { name: 'Volume by day' })
+      await expect.poll(() => table.getByRole('row').count()).toBeGreaterThan(days)
     }
-    await failures.getByRole('link', { name: 'card_balance_too_low' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
-    await page.getByRole('row', { name: 'sandboxSpend' }).waitFor()
-    await expect.poll(() => page.getByRole('row', { name: 'decryption_failed' }).count()).toBe(0)
+    await page.getByRole('img', { name: /^Volume by day/ }).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('main').getByRole('status').filter({ hasText: 'Accepted ₹' }).waitFor()
+    const payments = page.locator('dt:has-text("Payments accepted") + dd').getByRole('link')
+    const many = await payments.innerText()
+    expect(Number(many)).toBeGreaterThan(0)
+    await payments.click()
+    await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor()
+    await page.getByText(`${many} in all`).waitFor()
+  })
+
+  test('what waits for a person is named with its rupees, and leads to where it is done', async () => {
+    const page = await bed.visit()
+    const suspense = page.getByRole('listitem').filter({ hasText: 'unmatched credit' })
+    await suspense.getByText(/₹/).first().waitFor()
+    await suspense.getByRole('link').first().click()
+    await page.getByRole('heading', { level: 1, name: 'Suspense' }).waitFor()
+  })
+
+  test('a role sees on its home page what it may act on, and no income', async () => {
+    const page = await bed.visit({ as: bed.world.viewer })
+    await page.getByText('Nothing waits.').waitFor()
+    await page.getByText('Gross volume').waitFor()
+    expect(await page.getByText('Fees earned').count()).toBe(0)
   })
 }
 

@@ -31,7 +31,7 @@ export function newcomers(bed: Bed): void {
     await ravi.getByLabel('Choose a password').fill(first!)
     await ravi.getByLabel('Repeat the password').fill(first!)
     await ravi.getByRole('button', { name: 'Accept and sign in' }).click()
-    await ravi.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await ravi.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
     expect(ravi.url()).not.toContain('#')
     await goTo(ravi, link.slice(link.indexOf('/invitation')))
     await ravi.getByRole('alert').filter({ hasText: 'The invitation was used before' }).waitFor()

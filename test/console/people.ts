@@ -54,7 +54,7 @@ export function people(bed: Bed): void {
     await page.keyboard.press('Tab')
     await page.keyboard.type(operator.password)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
     await settled(page)
     await page.keyboard.press('g')
     await page.keyboard.press('c')

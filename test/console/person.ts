@@ -77,6 +77,6 @@ export async function at(
 
 export async function fromOverview(person: Person): Promise<void> {
   await person.page.goto('/console/')
-  await person.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await person.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
   person.took()
 }

@@ -24,7 +24,7 @@ function placesOfBankFiles(world: MoneyWorld): readonly Place[] {
 
 /** Every page of the console with something on it: its path, its heading, and a text that is seen on it. */
 export const placesOf = (world: World & MoneyWorld): readonly Place[] => [
-  ['/', 'Overview', 'The books add up'],
+  ['/', 'Home', 'The books add up'],
   ['/status', 'Status', 'Not stored by the service'],
   ['/alerts', 'Alerts', 'Notices in quarantine'],
   ['/approvals', 'Approvals', 'Nothing waits for approval'],

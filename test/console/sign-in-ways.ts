@@ -58,7 +58,7 @@ export function signInWays(bed: Bed): void {
       await page.getByLabel('Password', { exact: true }).waitFor()
       await goTo(page, '/sign-in?back=//evil.example')
       await withProvider.click()
-      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+      await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
       expect(page.url()).toBe(`${baseUrl}/console/`)
 
       await goTo(page, '/account')

@@ -4,10 +4,12 @@ import { idFloor } from '@svc/contract/id-kinds'
 import { chargeOf, type Fee } from '@svc/core/payments/payout-fees'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Json } from '../harness/client.ts'
+import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
+import { newDispute } from '../harness/disputes.ts'
 import { newPartner } from '../harness/partner.ts'
 import { giveAccount, giveFee } from '../harness/payouts.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 // Days end two hours before midnight in a zone that is 5:30 ahead.
@@ -20,7 +22,16 @@ const RATES = [
   { from: '2017-07-01', basisPoints: 1_800 },
   { from: '2031-01-01', basisPoints: 2_000 },
 ]
-const SUMMED = ['payments', 'refusals', 'refunds', 'disputes', 'fees', 'cards_issued', 'card_spend'] as const
+const SUMMED = [
+  'payments',
+  'refusals',
+  'refunds',
+  'disputes',
+  'fees',
+  'cards_issued',
+  'card_spend',
+  'card_loads',
+] as const
 const OF_CARDS = ['card_authorizations', 'card_declines', 'coins_granted'] as const
 type Summed = (typeof SUMMED)[number] | (typeof OF_CARDS)[number]
 
@@ -145,6 +156,7 @@ async function fillWorld(nowMs: number): Promise<Known[]> {
     insert['cards']!.push([partnerId, idAt('card', atMs), amount, at])
     rows.push({ tenantId: partnerId, atMs, metrics: { coins_granted: amount } })
     rows.push({ tenantId: partnerId, atMs, metrics: { cards_issued: amount } })
+    if (kind === 'load') rows.push({ tenantId: partnerId, atMs, metrics: { card_loads: amount } })
     if (kind === 'capture') rows.push({ tenantId: partnerId, atMs, metrics: { card_spend: amount } })
     if (kind === 'authorization' && code !== '85')
       rows.push({
@@ -201,6 +213,10 @@ async function fillWorld(nowMs: number): Promise<Known[]> {
          expiry_month, expiry_year, status, kyc_status, physical, activated, holder, load_paise, load_transfer_id, created_at, modified_at)
        select c2, c1, 'com_1', 'acc_1', 'usr_1', '', c2::bytea, '9999', c2, 1, 2040, 'UL', 'NOT_UPLOADED', false, true, '{}', c3, c2, c4, c4`,
       table('cards', 'text text bigint timestamptz'),
+    )
+    await db.query(
+      `insert into coin_wallets (user_id, partner_id, entries, allocated, spent, expired) values ('usr_1', $1, 0, 0, 0, 0)`,
+      [partnerId],
     )
     await db.query('reset session_replication_role')
   })
@@ -390,4 +406,64 @@ test('a range without an end, without rows and beyond the limits is rejected by 
     expect([field, status]).toEqual([field, 400])
     expect(JSON.stringify(json)).toContain(field)
   }
+})
+
+test('the merchants whose volume changed most come first, with what they took, gave back and are owed', async () => {
+  const support = await signedIn(service, 'support')
+  const to = Date.now()
+  const from = to - 6 * DAY_MS
+  const wanted = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), comparison: 'week' }
+  const { json } = await support.get(`/movers?${new URLSearchParams(wanted)}`)
+  const expected = merchants
+    .map((merchantId) => {
+      const { amount, count } = sumOf('payments', from, to, merchantId) as { amount: number; count: number }
+      const earlier = sumOf('payments', from - 7 * DAY_MS, to - 7 * DAY_MS, merchantId).amount
+      return {
+        merchantId,
+        amount,
+        count,
+        before: earlier,
+        refunded: sumOf('refunds', from, to, merchantId).amount,
+        owed: 0,
+      }
+    })
+    .sort((a, b) => Math.abs(b.amount - b.before) - Math.abs(a.amount - a.before))
+  expect(json.data).toEqual(expected.map((each) => ({ ...each, name: expect.any(String) })))
+})
+
+test('what waits comes by its deadline, then by age, with its sum, and only to those who may act on it', async () => {
+  const finance = await signedIn(service, 'finance')
+  const { items } = (await finance.get('/waiting')).json
+  const [first] = items
+  const all = sumOf('disputes', 0, Date.now())
+  expect(first).toMatchObject({ item: 'disputes', count: all.count, amount: all.amount })
+  // The dispute that is due first is the oldest one: each is due as long after it was opened.
+  const oldest = Math.min(
+    ...known.filter(({ metrics }) => metrics.disputes !== undefined).map(({ atMs }) => atMs),
+  )
+  expect(Date.parse(first.since)).toBe(oldest)
+  expect(Date.parse(first.dueOn)).toBe(oldest + 400 * DAY_MS)
+  const rest: Json[] = items.slice(1)
+  expect(rest.map(({ item }) => item)).toContain('suspense')
+  expect(rest.map(({ since }) => since)).toEqual(rest.map(({ since }) => since).toSorted())
+  const itemsOf = async (role: (typeof ROLES)[number]) =>
+    (await (await signedIn(service, role)).get('/waiting')).json.items.map(({ item }: Json) => item)
+  expect(await itemsOf('viewer')).toEqual([])
+  expect(await itemsOf('auditor')).toEqual([])
+  expect(await itemsOf('support')).toEqual(['disputes'])
+})
+
+test('a dispute shows what else its payer paid to the merchant', async () => {
+  const merchant = await service.newMerchant()
+  const { tr } = await newCode(service, await service.as(merchant), { multipleUse: true })
+  const pay = async (amount: number, payerVpa: string): Promise<string> =>
+    payloadOf(await notifyCredit(service.client, creditOf(tr, { amount, payerVpa }))).paymentId
+  const disputed = await pay(10, 'meena@bank')
+  const other = await pay(20.25, 'meena@bank')
+  await pay(30, 'meena@bank')
+  await pay(40, 'ravi@bank')
+  const disputeId = await newDispute(service, disputed)
+  await newDispute(service, other)
+  const { json } = await (await signedIn(service, 'viewer')).get(`/disputes/${disputeId}`)
+  expect(json.ofPayer).toEqual({ days: 90, payments: 2, amount: '50.25', refunded: '0.00', disputes: 1 })
 })

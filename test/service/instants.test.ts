@@ -310,7 +310,25 @@ async function pastFields(): Promise<Record<string, Field>> {
         found: data.length > 0,
       })),
     )
+  const figures = (path: string, name: 'from' | 'to', more: Record<string, string>): Field => ({
+    async send(text) {
+      const other = name === 'from' ? { to: after(2 * HOUR_MS) } : { from: after(-2 * HOUR_MS) }
+      const query = new URLSearchParams({
+        ...Object.fromEntries(Object.entries(other).map(([key, at]) => [key, at.toISOString()])),
+        ...more,
+        [name]: text,
+      })
+      return reported(await auditor.get(`${path}?${query}`), (json) => ({ instant: json[name] }))
+    },
+    instants: [longAgo, now],
+  })
   return {
+    ...Object.fromEntries(
+      (['from', 'to'] as const).flatMap((name) => [
+        [`console.showFigures ${name}`, figures('/figures', name, { metrics: 'payments' })],
+        [`console.showMovers ${name}`, figures('/movers', name, { comparison: 'week' })],
+      ]),
+    ),
     'console.showTrialBalance asOf': {
       send: async (asOf) =>
         reported(await auditor.get(`/ledger/trial-balance?${new URLSearchParams({ asOf })}`), (json) => ({

@@ -2,6 +2,7 @@ import { permits, ROLES } from '@svc/console-api/permissions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
+import { newDispute } from '../harness/disputes.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -18,6 +19,8 @@ beforeAll(async () => {
   const client = await service.as(merchant)
   const code = await newCode(service, client, { referenceNumber: 'Order 77/B', multipleUse: true })
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr, { utr })))
+  const large = await notifyCredit(service.client, creditOf(code.tr, { amount: 124_517.25 }))
+  const dispute = await newDispute(service, paymentId, { caseReference: 'UPI-CB-2611-07' })
   const refund = { amount: 1, referenceNumber: 'Return-9' }
   const { refundId } = payloadOf(await client.post(`/api/v0/payments/${paymentId}/refunds`, refund))
   const partner = await newPartner(service)
@@ -36,6 +39,8 @@ beforeAll(async () => {
     card: svcCardId,
     user: userId,
     lastFour: masked.slice(-4),
+    dispute,
+    amountOf: payloadOf(large).paymentId,
   }
 })
 afterAll(() => service.close())
@@ -52,6 +57,8 @@ test('each object is found by what people have at hand: ids, references in any s
     ['qrCode', things['qrCode']!, 'Order 77/B'],
     ['payment', things['payment']!, utr, utr.toLowerCase(), dashed],
     ['refund', things['refund']!, 'Return-9'],
+    ['dispute', things['dispute']!, 'UPI-CB-2611-07', 'upi-cb-2611-07'],
+    ['amountOf', '1,24,517.25', '124517.25', '₹124,517.25'],
     ['card', things['card']!, things['lastFour']!],
     [
       'user',
@@ -64,7 +71,8 @@ test('each object is found by what people have at hand: ids, references in any s
     ],
   ]
   for (const [kind, ...queries] of cases)
-    for (const q of queries) expect([q, await search(q)]).toEqual([q, [`${kind} ${things[kind]}`]])
+    for (const q of queries)
+      expect([q, await search(q)]).toEqual([q, [`${kind === 'amountOf' ? 'payment' : kind} ${things[kind]}`]])
 })
 
 test('roles that reveal nothing find people by the whole e-mail address alone, never by parts of it', async () => {

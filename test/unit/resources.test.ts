@@ -60,7 +60,7 @@ describe.each(OF_TENANTS)('%s', (_, noun: Resource<never>) => {
 const READS = 172
 
 test('no list or record of a noun is read by more SQL of its own', () => {
-  // What opens alerts, and what home pages count, is no list of a noun.
+  // What opens alerts, and what adds up, is no list of a noun.
   const sources = sourcesOf(['server', 'console-api']).filter(
     ({ file }) => !/\/(?:alerts\/|portal\/home-|figure)/.test(file),
   )

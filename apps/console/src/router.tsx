@@ -66,7 +66,7 @@ const routeTree = root.addChildren([
   invitation,
   oidc,
   inside.addChildren([
-    page('/', () => import('./pages/overview.tsx'), 'Overview'),
+    page('/', () => import('./pages/home.tsx'), 'Home'),
     page('/status', () => import('./pages/status.tsx'), 'Status'),
     page('/alerts', () => import('./pages/alerts.tsx'), 'Alerts'),
     page('/requests', () => import('./pages/requests.tsx'), 'Requests'),

@@ -81,6 +81,8 @@ interface SignedIn {
   readonly version: string
   /** Business time zone; all dates are shown in it. */
   readonly timeZone: string
+  /** The minute of the day, in that zone, at which a business day ends. */
+  readonly dayEndsAt: number
   /** Whether the operator's role permits it. */
   readonly can: (permission: Permission) => boolean
 }
@@ -97,6 +99,7 @@ export function useSession(): SignedIn {
     mode: about?.mode ?? 'live',
     version: about?.version ?? '',
     timeZone: about?.timeZone ?? 'Asia/Kolkata',
+    dayEndsAt: about?.dayEndsAt ?? 1_440,
     can: (permission) => permissions.includes(permission),
   }
 }

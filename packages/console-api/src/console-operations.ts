@@ -26,6 +26,7 @@ import * as disputes from './dispute-operations.ts'
 import { showFigures } from './figure-operations.ts'
 import * as fundsProofs from './funds-proof-operations.ts'
 import * as handovers from './handover-operations.ts'
+import * as home from './home-operations.ts'
 import * as invitations from './invitation-operations.ts'
 import { issueCardInConsole } from './issue-card.ts'
 import * as journals from './journal-operations.ts'
@@ -95,6 +96,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   ownSessions.endOtherSessions,
   overview.showOverview,
   showFigures,
+  home.showWaiting,
+  home.showMovers,
   showStatus,
   alerts.listAlertsInConsole,
   alerts.acknowledgeAlertByOperator,

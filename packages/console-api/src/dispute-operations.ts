@@ -4,7 +4,7 @@ import { closeDispute } from '@svc/core/payments/close-dispute'
 import { DisputeRecord, disputeToWire } from '@svc/core/payments/dispute'
 import { EVIDENCE_OF, type Evidence, EvidenceRecord } from '@svc/core/payments/evidence'
 import { evidenceOfDispute, filesFor, retryEvidence, sendInRun } from '@svc/core/payments/evidence-sending'
-import { codeOfDisputed, disputesOfShop, findDispute } from '@svc/core/payments/find-dispute'
+import { codeOfDisputed, disputesOfShop, findDispute, paymentsOfPayer } from '@svc/core/payments/find-dispute'
 import { RECEIPT, sendEvidence } from '@svc/core/payments/send-evidence'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { required } from '@svc/kernel/invariant'
@@ -95,6 +95,17 @@ const DisputeDetail = record('DisputeDetail', {
     decided: Type.Integer(),
     won: Type.Integer(),
   }),
+  ofPayer: Type.Optional(
+    closed({
+      days: Type.Integer({ description: 'Of so many days' }),
+      payments: Type.Integer({
+        description: 'Other payments that the merchant accepted from the address of the payer',
+      }),
+      amount: rupeesText,
+      refunded: rupeesText,
+      disputes: Type.Integer({ description: 'How many of them were disputed' }),
+    }),
+  ),
   history: Type.Array(HistoryEntry, { description: 'Oldest first' }),
 })
 
@@ -174,6 +185,9 @@ async function readDispute({ config }: Services, tx: Tx, disputeId: string) {
   const submissions = await tx.query(EVIDENCE_OF, [[merchantId], [disputeId]])
   const shown = await readEvidence(tx, merchantId, disputeId, timeZone)
   const shop = await disputesOfShop(tx, merchantId, DAYS_SHOWN)
+  const { payerVpa } = paid
+  const payer =
+    payerVpa === null ? undefined : await paymentsOfPayer(tx, { merchantId, paymentId, payerVpa }, DAYS_SHOWN)
   const history = await readHistory(tx, {
     tenantId: merchantId,
     objectIds: [disputeId],
@@ -195,6 +209,13 @@ async function readDispute({ config }: Services, tx: Tx, disputeId: string) {
       disputes: Number(shop.disputed),
       decided: Number(shop.decided),
       won: Number(shop.won),
+    },
+    ofPayer: payer && {
+      days: DAYS_SHOWN,
+      payments: Number(payer.payments),
+      amount: formatRupees(payer.amountPaise),
+      refunded: formatRupees(payer.refundedPaise),
+      disputes: Number(payer.disputes),
     },
     history: withActors(history).map((each) => historyItemToWire(each, timeZone)),
   }

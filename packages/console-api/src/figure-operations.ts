@@ -13,7 +13,7 @@ import {
 import { permits, type Role } from './permissions.ts'
 
 /** What the service earns and what its bank has is for those who keep or check the books. */
-export function maySee({ actor }: Caller, metric: Metric): boolean {
+function maySee({ actor }: Caller, metric: Metric): boolean {
   const role = actor!.role as Role
   return !isOfBooks(metric) || permits(role, 'finance') || permits(role, 'verify')
 }

@@ -25,7 +25,7 @@ export interface Range {
 }
 
 /** The business zone, and where in it a day ends. */
-export type Days = Pick<Config, 'BUSINESS_DAY_CUTOFF' | 'BUSINESS_TIME_ZONE'>
+type Days = Pick<Config, 'BUSINESS_DAY_CUTOFF' | 'BUSINESS_TIME_ZONE'>
 
 const ofDay = (day: string, { BUSINESS_DAY_CUTOFF, BUSINESS_TIME_ZONE }: Days) =>
   businessDay(day, BUSINESS_DAY_CUTOFF, BUSINESS_TIME_ZONE)

@@ -27,19 +27,26 @@ const chargeValues = (config: Config): readonly unknown[] => {
   return [...ratesOf(settings), settings.platformState]
 }
 
-// The fee that is entered of a payment; of one whose business day is not over, what `chargeOf` will enter.
+// The fee that is entered of a payment; of one whose business day is not over, what `chargeOf` will enter. A fee is in
+// force from its business day on, and from when it was set, until one that comes after it is. So is a rate of GST.
 const FEE = 'coalesce(a.fee_paise, (p.amount_paise * f.basis_points + 5000) / 10000 + f.fixed_paise, 0)'
+const beginOf = (day: string) =>
+  `(${day}::timestamp - $6::integer * interval '1 minute') at time zone $5::text`
+const inForce = (of: string) => `p.created_at >= ${of}.starts and p.created_at < ${of}.ends`
+const STARTS = `(select merchant_id, basis_points, fixed_paise, valid_from, created_at,
+    greatest(${beginOf('valid_from')}, charges_from) as starts from merchant_fees)`
 const CHARGED = `payments p
-  cross join lateral (select (p.created_at at time zone $5::text + $6::integer * interval '1 minute')::date as day) d
   left join fee_accruals a on a.merchant_id = p.merchant_id and a.payment_id = p.payment_id
-  left join lateral (
-    select f.basis_points, f.fixed_paise from merchant_fees f
-    where a.payment_id is null and f.merchant_id = p.merchant_id and f.valid_from <= d.day
-      and (f.charges_from is null or f.charges_from <= p.created_at)
-    order by f.valid_from desc, f.created_at desc limit 1) f on true
-  left join lateral (
-    select r.rate from unnest($10::date[], $11::bigint[]) with ordinality as r (day, rate, place)
-    where r.day <= d.day order by r.day desc, r.place desc limit 1) r on true
+  left join (
+    select e.*, coalesce((select min(l.starts) from ${STARTS} l
+      where l.merchant_id = e.merchant_id and (l.valid_from, l.created_at) > (e.valid_from, e.created_at)), 'infinity') as ends
+    from ${STARTS} e offset 0) f
+    on f.merchant_id = p.merchant_id and ${inForce('f')}
+  left join (
+    select rate, ${beginOf('day')} as starts,
+      coalesce(lead(${beginOf('day')}) over (order by day, place), 'infinity') as ends
+    from unnest($10::date[], $11::bigint[]) with ordinality as g (day, rate, place)) r
+    on ${inForce('r')}
   left join tax_registrations t on t.merchant_id = p.merchant_id
   left join payout_details o on o.merchant_id = p.merchant_id`
 const GST = `case when a.payment_id is not null then a.cgst_paise + a.sgst_paise + a.igst_paise

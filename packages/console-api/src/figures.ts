@@ -49,9 +49,7 @@ const isLevel = (metric: Metric): metric is LevelMetric => metric in LEVELS
 const levelOf = (metric: LevelMetric): Level => LEVELS[metric]
 const factsOf = (metric: Metric) => (isLevel(metric) ? levelOf(metric) : sumOf(metric))
 
-/** Metrics of tenants of a kind; of the books those that only people who keep them see. */
-export const metricsOf = (kind: 'merchant' | 'partner'): readonly Metric[] =>
-  METRICS.filter((metric) => factsOf(metric).of === kind)
+/** Whether only people who keep the books see it. */
 export const isOfBooks = (metric: Metric): boolean => factsOf(metric).isOfBooks === true
 
 const owners = (kind: AccountKind) =>
@@ -134,7 +132,7 @@ const BUCKETS_MAX = 800
 const DAYS_MAX = 800
 const DAY_MS = 86_400_000
 
-/** What a request for figures has, whoever asks. */
+/** The query of a request for figures, of operators and of members alike. */
 export const FIGURES_QUERY = {
   metrics: Type.String({
     pattern: `^(${METRICS.join('|')})(,(${METRICS.join('|')}))*$`,
@@ -199,7 +197,7 @@ export function readFiguresQuery(
 export const ID_SLACK_MS = 600_000
 const DAY_MINUTES = 1_440
 
-export interface FigureTools {
+interface FigureTools {
   readonly config: Config
   readonly clock: TenantClocks
   /** By how much the clocks of the tenants are ahead of that of ids at most. */

@@ -1,4 +1,6 @@
 import { canonicalReference } from '@svc/kernel/bank-reference'
+import { readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { type Statement, statement } from '@svc/platform/db/statement'
 import { begins } from '@svc/server/http/list'
 import type { Caller } from '@svc/server/http/operation'
@@ -11,6 +13,7 @@ export const KINDS = [
   'qrCode',
   'payment',
   'refund',
+  'dispute',
   'payout',
   'merchant',
   'partner',
@@ -57,6 +60,10 @@ const bankReference = (q: string) => {
 }
 /** An Indian mobile number with or without its country code, as ten digits. */
 const mobile = (q: string) => /^(?:\+?91|0)?(\d{10})$/.exec(q.replaceAll(/[\s-]/g, ''))?.[1]
+/** An amount as people write it, with or without `₹` and commas, as paise; not a mobile number or a reference. */
+const amount = (q: string) => (/\d{9}/.test(q) ? undefined : valueIn(readAmount(q))?.toString())
+/** No index leads to amounts: the newest payments are read, however many there are a day. */
+const AMOUNTS_READ = 20_000
 /** Words of a name, each by its begin, as a text search of PostgreSQL. */
 const words = (q: string) => {
   const found = q.match(/[\p{L}\p{N}]+/gu)
@@ -108,26 +115,22 @@ export const SOURCES: readonly Source[] = [
   source(
     'refund',
     'refund',
-    id('rfd'),
-    `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds where refund_id = $1`,
+    (q) => id('rfd')(q) ?? bankReference(q),
+    `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds where refund_id = $1 or utr = $1`,
   ),
   source(
-    'refund_utr',
-    'refund',
-    bankReference,
-    `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds where utr = $1`,
+    'dispute',
+    'dispute',
+    form(/^\S{3,64}$/),
+    `select dispute_id as id, 'Case ' || case_reference as title, status as subtitle from disputes
+     where dispute_id = $1 or case_reference in ($1, upper($1))`,
   ),
   source(
     'payout',
     'payout',
-    id('pyo'),
-    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts where payout_id = $1`,
-  ),
-  source(
-    'payout_utr',
-    'payout',
-    bankReference,
-    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts where utr = $1 or return_utr = $1`,
+    (q) => id('pyo')(q) ?? bankReference(q),
+    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts
+     where payout_id = $1 or utr = $1 or return_utr = $1`,
   ),
   source(
     'code_reference',
@@ -167,6 +170,15 @@ export const SOURCES: readonly Source[] = [
     'merchant',
     name,
     `select merchant_id as id, name as title, vpa as subtitle from merchants where lower(name) collate "C" like $1 order by lower(name) collate "C"`,
+  ),
+  source(
+    'amount',
+    'payment',
+    amount,
+    `select p.payment_id as id, 'UTR ' || p.utr as title, concat_ws(', ', m.name, p.status) as subtitle
+     from (select payment_id, merchant_id, utr, amount_paise, status from payments order by payment_id desc limit ${AMOUNTS_READ}) p
+       left join merchants m on m.merchant_id = p.merchant_id
+     where p.amount_paise = $1::bigint order by p.payment_id desc`,
   ),
   source('merchant_words', 'merchant', words, wordsIn('merchants', 'merchant_id', 'vpa')),
   source(

@@ -34,7 +34,7 @@ export const searchEverything = query({
   tag: 'Search',
   summary: 'Find anything by an id, a reference, a name',
   description:
-    'Ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; mobile numbers with or without `+91`; e-mail addresses exactly, by their begin for roles that reveal personal data; VPAs by their begin; merchants, partners and companies by the begin of any words of their names.',
+    'Ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of the latest payments with or without commas; mobile numbers with or without `+91`; e-mail addresses exactly, by their begin for roles that reveal personal data; VPAs by their begin; merchants, partners and companies by the begin of any words of their names.',
   permission: 'view',
   query: closed({ q: Type.String({ minLength: 2, maxLength: 254 }) }),
   result: closed({

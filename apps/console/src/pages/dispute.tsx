@@ -19,6 +19,7 @@ import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { CloseDispute } from './close-dispute.tsx'
+import { DisputeChecklist } from './dispute-checklist.tsx'
 
 type Detail = Schemas['DisputeDetail']
 
@@ -58,11 +59,13 @@ export function Dispute() {
                   </Text>
                 </Section>
                 <Submitted dispute={detail} />
+                {isOpen(detail) && <DisputeChecklist dispute={detail} />}
               </Stack>
               <Stack gap="md" style={{ minWidth: 0 }}>
                 <About dispute={detail} />
                 <Paid dispute={detail} />
                 <Books dispute={detail} />
+                <Payer dispute={detail} />
                 <Shop dispute={detail} />
               </Stack>
               <Section title="What happened">
@@ -356,6 +359,27 @@ function Books({ dispute }: { readonly dispute: Detail }) {
           ...(takenFromPayoutId
             ? [{ label: 'Deducted from', value: <ObjectLink kind="payout" id={takenFromPayoutId} /> }]
             : []),
+        ]}
+      />
+    </Section>
+  )
+}
+
+/** What else the payer paid to the merchant: who comes back seldom disputes without a cause. */
+function Payer({ dispute: { ofPayer, payment } }: { readonly dispute: Detail }) {
+  if (!ofPayer) return undefined
+  return (
+    <Section title="This payer, this shop">
+      <Facts
+        cols={1}
+        facts={[
+          { label: 'Payer', value: payment.payerVpa },
+          {
+            label: `Other payments of ${ofPayer.days} days`,
+            value: `${count(ofPayer.payments)} of ${rupees(ofPayer.amount)}`,
+          },
+          { label: 'Refunded of them', value: <Money amount={ofPayer.refunded} /> },
+          { label: 'Disputed of them', value: count(ofPayer.disputes) },
         ]}
       />
     </Section>

@@ -16,6 +16,7 @@ import { TenantHandovers } from '../parts/tenant-handovers.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
 import { queryClient, useSession } from '../session.ts'
 
+const MerchantFigures = lazyPart(async () => (await import('./merchant-figures.tsx')).MerchantFigures)
 const PayoutTerms = lazyPart(async () => (await import('./payout-terms.tsx')).PayoutTerms)
 const TenantCredentials = lazyPart(
   async () => (await import('../parts/tenant-credentials.tsx')).TenantCredentials,
@@ -49,6 +50,7 @@ export function Merchant() {
       <Loaded query={query}>
         {(merchant) => (
           <>
+            <MerchantFigures merchantId={merchant.merchantId} />
             <About merchant={merchant} />
             <PayoutTerms merchantId={merchant.merchantId} />
             <TenantCredentials tenantId={merchant.merchantId} />

@@ -20,6 +20,7 @@ import { queryClient, useSession } from '../session.ts'
 import { productLabel } from '../words.ts'
 import { setUpQuery } from './set-up-state.ts'
 
+const PartnerFigures = lazyPart(async () => (await import('./partner-figures.tsx')).PartnerFigures)
 const TenantCredentials = lazyPart(
   async () => (await import('../parts/tenant-credentials.tsx')).TenantCredentials,
 )
@@ -52,6 +53,7 @@ export function Partner() {
       <Loaded query={query}>
         {(partner) => (
           <>
+            <PartnerFigures partnerId={partner.partnerId} />
             <About partner={partner} />
             <TenantCredentials tenantId={partner.partnerId} />
             <TenantHandovers tenantId={partner.partnerId} />

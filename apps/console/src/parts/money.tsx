@@ -21,6 +21,23 @@ export function rupees(amount: string | number): string {
 export const sumOf = (amounts: readonly string[]): string =>
   formatRupees(paise(amounts.reduce((sum, amount) => sum + BigInt(amount.replace('.', '')), 0n)))
 
+/** Integer paise as rupees, such as `₹1,23,456.78`. */
+export const paiseText = (amount: number): string => rupees(formatRupees(paise(BigInt(amount))))
+
+const SHORT = new Intl.NumberFormat('en-IN', { maximumFractionDigits: 2 })
+const UNITS = [
+  [10_000_000, 'Cr'],
+  [100_000, 'L'],
+  [1_000, 'k'],
+] as const
+
+/** Integer paise for an axis, such as `50 k`, `1.5 L`, `2 Cr`. */
+export function shortRupees(amount: number): string {
+  const whole = amount / 100
+  const [unit, name] = UNITS.find(([least]) => Math.abs(whole) >= least) ?? [1, '']
+  return `${SHORT.format(whole / unit)} ${name}`.trim()
+}
+
 /** A count with Indian grouping. */
 export const count = (value: number): string => NUMBER.format(value)
 

@@ -2,12 +2,13 @@ import { Box, Loader, Modal, NavLink, Stack, Text, TextInput } from '@mantine/co
 import { useDebouncedValue } from '@mantine/hooks'
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
 import { api, responseOf } from '../api.ts'
 import { kindLabel, kindOf, pathOf, shortId } from '../objects.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
 import { type Recent, recentItems, rememberItem } from '../recent.ts'
+import { type Act, useActs } from './acts.ts'
 
 interface FindProps {
   readonly opened: boolean
@@ -51,10 +52,16 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
     onClose()
     void navigate({ to: pathOf(item.kind, item.id) })
   }
+  const acts = useActs(searchText)
+  const goTo = ({ to }: Act) => {
+    onClose()
+    void navigate({ to })
+  }
   /** Goes to the first result, without waiting for the list of results to be shown. */
   const submit = async () => {
     const kind = WHOLE_ID.test(searchText) ? kindOf(searchText) : undefined
     if (kind) return go({ kind, id: searchText, title: searchText })
+    if (acts[0]) return goTo(acts[0])
     if (searchText.length < 2) return
     // The failure of the same query is shown below.
     const { results: all } = await client.fetchQuery(findQuery(searchText)).catch(() => ({ results: [] }))
@@ -72,7 +79,7 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
           ref={field}
           data-autofocus
           type="search"
-          label="Id, UTR, reference, card’s last four digits, mobile, e-mail, name …"
+          label="Page, action, id, UTR, amount, case, reference, card’s last four digits, mobile, e-mail, name …"
           placeholder="Paste it here, press Enter"
           autoComplete="off"
           spellCheck={false}
@@ -85,13 +92,26 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
       {found.error && <FailureAlert failed={found.error} />}
       <Box ref={results} role="region" aria-label="Results" aria-live="polite">
         {searchText === '' && <Recents go={go} />}
+        {acts.map((act) => (
+          <NavLink
+            key={act.to + act.label}
+            href={`/console${act.to}`}
+            onClick={(event) => {
+              if (isAside(event)) return
+              event.preventDefault()
+              goTo(act)
+            }}
+            label={act.label}
+            description={act.detail}
+          />
+        ))}
         {items?.map((item) => (
           <Item key={`${item.kind}:${item.id}`} item={item} detail={item.subtitle} go={go} />
         ))}
-        {items?.length === 0 && (
+        {items?.length === 0 && acts.length === 0 && (
           <Text c="dimmed" size="sm">
             Nothing found. Ids, references and bank references must be whole; of names the begin of a word is
-            enough.
+            enough; amounts are those of the latest payments.
           </Text>
         )}
       </Box>
@@ -124,6 +144,9 @@ function Recents({ go }: { readonly go: (item: Recent) => void }) {
   )
 }
 
+/** Whether a click opens a tab or a window of its own. */
+const isAside = ({ ctrlKey, metaKey, shiftKey }: MouseEvent): boolean => ctrlKey || metaKey || shiftKey
+
 interface ItemProps {
   readonly item: Recent
   readonly detail: string | undefined
@@ -135,7 +158,7 @@ function Item({ item, detail, go }: ItemProps) {
     <NavLink
       href={`/console${pathOf(item.kind, item.id)}`}
       onClick={(event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return
+        if (isAside(event)) return
         event.preventDefault()
         go(item)
       }}

@@ -30,7 +30,7 @@ import { useSession } from '../session.ts'
 
 /** The places of the console; `key` goes there after `g`. */
 const PLACES = [
-  { group: 'Now', to: '/', label: 'Overview', Icon: OverviewIcon, key: 'o' },
+  { group: 'Now', to: '/', label: 'Home', Icon: OverviewIcon, key: 'o' },
   { group: 'Now', to: '/status', label: 'Status', Icon: StatusIcon, key: 'h' },
   { group: 'Now', to: '/alerts', label: 'Alerts', Icon: WarningIcon, key: 'j' },
   { group: 'Now', to: '/requests', label: 'Requests', Icon: RequestsIcon, key: 'r' },

@@ -34,6 +34,29 @@ const OF_SHOP = statement<DisputesOfShop>(
 export const disputesOfShop = async (tx: Tx, merchantId: string, days: number): Promise<DisputesOfShop> =>
   required((await tx.query(OF_SHOP, [merchantId, days]))[0], 'a count is one row')
 
+export interface PaymentsOfPayer {
+  readonly payments: bigint
+  readonly amountPaise: bigint
+  readonly refundedPaise: bigint
+  readonly disputes: bigint
+}
+const OF_PAYER = statement<PaymentsOfPayer>(
+  'payments_of_payer',
+  `select count(*) as payments, coalesce(sum(p.amount_paise), 0)::bigint as "amountPaise",
+     coalesce(sum(p.refund_paise), 0)::bigint as "refundedPaise",
+     count(*) filter (where exists (select from disputes d
+       where d.merchant_id = p.merchant_id and d.payment_id = p.payment_id and d.payment_id <> $3)) as disputes
+   from payments p where p.merchant_id = $1 and p.payer_vpa = $2 and p.payment_id <> $3 and p.status = 'ACCEPTED'
+     and p.created_at > clock_timestamp() - $4 * interval '1 day'`,
+)
+/** What else the payer of a payment paid to the merchant in so many days, by the address that the bank reports. */
+export const paymentsOfPayer = async (
+  tx: Tx,
+  { merchantId, payerVpa, paymentId }: { merchantId: string; payerVpa: string; paymentId: string },
+  days: number,
+): Promise<PaymentsOfPayer> =>
+  required((await tx.query(OF_PAYER, [merchantId, payerVpa, paymentId, days]))[0], 'a count is one row')
+
 const CODE = statement<{ id: string; name: string }>(
   'code_of_disputed',
   `select q.qr_code_id as id, coalesce(q.qr_name, q.qr_code_id) as name from qr_codes q

@@ -1,21 +1,14 @@
-import { Anchor, Button, Group, List, Skeleton, Text } from '@mantine/core'
+import { Anchor, Button, Group, List, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { pathOf } from '../../objects.ts'
-
+import { ColumnChart } from '../../parts/column-chart.tsx'
 import { timeLeft } from '../../parts/evidence.tsx'
-import { ageOf, Instant } from '../../parts/instant.tsx'
-import { lazyPart } from '../../parts/lazy-part.tsx'
-import { counted, rupees, sumOf } from '../../parts/money.tsx'
+import { ageOf, dayText, Instant } from '../../parts/instant.tsx'
+import { counted, paiseText, rupees, shortRupees, sumOf } from '../../parts/money.tsx'
 import { NamedLink } from '../../parts/object-link.tsx'
 import { Section } from '../../parts/page.tsx'
 import type { Schemas } from '../api.ts'
-
-// The chart weighs as much as all the rest, so it comes after it.
-const Chart = lazyPart(
-  async () => (await import('../../parts/column-chart.tsx')).ColumnChart,
-  <Skeleton h={236} />,
-)
 
 interface DaysProps {
   readonly title: string
@@ -32,9 +25,10 @@ export const shortDay = (day: string): string => SHORT_DAY.format(new Date(`${da
 /** Rupees by business day: columns, and a table for those who want it. */
 export function ByDay({ title, of, one, days, none, aside }: DaysProps) {
   const columns = days.map(({ amount, count, day }, index) => ({
-    label: shortDay(day),
-    value: Number(amount),
-    shown: rupees(amount),
+    key: day,
+    tick: shortDay(day),
+    label: dayText(day),
+    value: Number(amount.replace('.', '')),
     note: counted(count, one),
     isRunning: index === days.length - 1,
   }))
@@ -46,7 +40,9 @@ export function ByDay({ title, of, one, days, none, aside }: DaysProps) {
           ? none
           : `${days.length} days, ${rupees(sumOf(days.map(({ amount }) => amount)))}. Today is not over.`}
       </Text>
-      {!isEmpty && <Chart label={title} of="Business day" series={of} columns={columns} />}
+      {!isEmpty && (
+        <ColumnChart label={title} columns={columns} format={paiseText} short={shortRupees} valueName={of} />
+      )}
     </Section>
   )
 }

@@ -1,0 +1,144 @@
+import { Anchor, Skeleton, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api, responseOf } from '../api.ts'
+import { type Figure, type FiguresOf, figureIn, figuresQuery, lastDays, shareText } from '../figures.ts'
+import { Change } from '../parts/change.tsx'
+import { Figures } from '../parts/figures.tsx'
+import { dayText } from '../parts/instant.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { count, counted, paiseText } from '../parts/money.tsx'
+import { Section } from '../parts/page.tsx'
+import { useSession } from '../session.ts'
+
+const VolumeChart = lazyPart(
+  async () => (await import('../parts/volume-chart.tsx')).VolumeChart,
+  <Skeleton h={220} />,
+)
+
+const WEEK = 7
+const MONTH = 30
+
+/** The last buckets of a figure, added up. */
+const sumOfLast = ({ buckets = [] }: Figure, many: number) =>
+  buckets.slice(-many).reduce((sum, { amount }) => sum + amount, 0)
+
+/** How a merchant does: what it is owed, what it took, and how much of that came back. */
+export function MerchantFigures({ merchantId }: { readonly merchantId: string }) {
+  const days = useSession()
+  const query = useQuery(
+    figuresQuery({
+      metrics: ['payments', 'refusals', 'refunds', 'disputes', 'owed'],
+      tenantId: merchantId,
+      ...lastDays(MONTH, days),
+    }),
+  )
+  return (
+    <Loaded query={query}>
+      {(all) => (
+        <Stack gap="md">
+          <Sums all={all} merchantId={merchantId} />
+          <Section
+            title="Volume by day"
+            aside={
+              <Anchor
+                component={Link}
+                to="/payments"
+                search={{ merchantId, status: 'ACCEPTED', createdFrom: all.from } as never}
+                size="sm"
+              >
+                Payments of {MONTH} days
+              </Anchor>
+            }
+          >
+            <VolumeChart
+              all={all}
+              figure={figureIn(all, 'payments')!}
+              label="Volume by day"
+              valueName="Accepted"
+            />
+          </Section>
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function Sums({ all, merchantId }: { readonly all: FiguresOf; readonly merchantId: string }) {
+  const terms = useQuery({
+    queryKey: ['payout-terms', merchantId],
+    queryFn: () =>
+      responseOf(api.GET('/merchants/{merchantId}/payout-terms', { params: { path: { merchantId } } })),
+  })
+  const of = (metric: Figure['metric']) => figureIn(all, metric)!
+  const payments = of('payments')
+  const [refused, refunds, disputes] = [of('refusals'), of('refunds'), of('disputes')]
+  const week = sumOfLast(payments, WEEK)
+  const before = sumOfLast(payments, 2 * WEEK) - week
+  const next = terms.data?.schedules.find(({ preparedOn }) => preparedOn !== undefined)
+  return (
+    <Figures
+      figures={[
+        {
+          label: 'Owed now, before fees',
+          value: paiseText(of('owed').amount),
+          note: next?.preparedOn ? `next payout ${dayText(next.preparedOn)}` : 'paid out when it is prepared',
+        },
+        {
+          label: `Gross, ${WEEK} days`,
+          value: paiseText(week),
+          note: (
+            <>
+              <Change now={week} before={before} /> from {paiseText(before)}
+            </>
+          ),
+        },
+        {
+          label: `Gross, ${MONTH} days`,
+          value: paiseText(payments.amount),
+          note: counted(payments.count, 'payment'),
+        },
+        {
+          label: `Refunded, ${MONTH} days`,
+          value: shareText(refunds.amount, payments.amount),
+          note: (
+            <Anchor
+              component={Link}
+              to="/refunds"
+              search={{ merchantId } as never}
+              inherit
+              c="inherit"
+              td="underline"
+            >
+              {paiseText(refunds.amount)}
+            </Anchor>
+          ),
+        },
+        {
+          label: `Disputed, ${MONTH} days`,
+          value: shareText(disputes.count, payments.count),
+          note: (
+            <Text span inherit>
+              <Anchor
+                component={Link}
+                to="/disputes"
+                search={{ merchantId } as never}
+                inherit
+                c="inherit"
+                td="underline"
+              >
+                {counted(disputes.count, 'dispute')}
+              </Anchor>
+            </Text>
+          ),
+        },
+        {
+          label: `Success, ${MONTH} days`,
+          value: shareText(payments.count, payments.count + refused.count),
+          note: `${count(refused.count)} not accepted`,
+        },
+      ]}
+    />
+  )
+}

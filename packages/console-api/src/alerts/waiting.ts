@@ -1,0 +1,192 @@
+import type { Config } from '@svc/contract/config'
+import { readBankDays } from '@svc/core/ledger/bank-holidays'
+import { bookMonths } from '@svc/core/ledger/book-months'
+import { furthestAhead } from '@svc/core/ledger/transfers-since'
+import { businessToday } from '@svc/core/statements/change-line'
+import { DELIVERIES_UNDER_WAY } from '@svc/core/webhooks/delivery-store'
+import { dayAfter } from '@svc/kernel/bank-days'
+import { instantOfDay } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import type { Permission } from '../permissions.ts'
+import { bankDeadlines } from './bank-deadlines.ts'
+
+/** Rows that are counted of what waits. */
+export const WAITING_MAX = 10_000
+
+interface Waits {
+  /** Any of these may act on it; others do not see it. */
+  readonly permissions: readonly Permission[]
+  /**
+   * Its rows: `at`, when it arrived; `due`, `amount` in paise, `tenant_id`, `id` and `about`, or null. `$1` is the time, `$2` the
+   * zone, `$3` the last day whose bank statement must be here, and `$4` to `$7` are the settings of deadlines in `read`.
+   */
+  readonly rows: string
+}
+
+const finance = ['finance'] as const
+
+/** What of the database waits for a person. */
+const WAITS = {
+  disputes: {
+    permissions: ['contest'],
+    rows: `select d.created_at as at, d.evidence_due_at as due, d.amount_paise as amount, d.merchant_id as tenant_id,
+        d.dispute_id as id, d.case_reference as about
+      from disputes d where d.status = 'OPEN' or d.status = 'EVIDENCE_SUBMITTED' and d.evidence_sent_at is null`,
+  },
+  approvals: {
+    permissions: finance,
+    rows: `select a.requested_at as at, a.expires_at as due, a.amount_paise as amount, a.tenant_id, a.approval_id as id, a.kind as about
+      from approvals a where a.outcome is null and a.expires_at > $1`,
+  },
+  payouts_to_approve: {
+    permissions: finance,
+    rows: `select y.created_at as at, null::timestamptz as due, y.amount_paise as amount, y.merchant_id as tenant_id,
+        y.payout_id as id, null as about
+      from payouts y where y.status = 'PREPARED'`,
+  },
+  payouts_unanswered: {
+    permissions: finance,
+    rows: `select y.sent_at as at, null::timestamptz as due, y.amount_paise as amount, y.merchant_id as tenant_id,
+        y.payout_id as id, null as about
+      from payouts y where y.status = 'SENT' and y.sent_at < $1::timestamptz - $4::integer * interval '1 hour'`,
+  },
+  refunds_late: {
+    permissions: finance,
+    rows: `select r.created_at as at, null::timestamptz as due, r.amount_paise as amount, r.merchant_id as tenant_id,
+        r.refund_id as id, r.reference_number as about
+      from merchant_refunds r
+      where r.status = 'PENDING' and r.created_at < $1::timestamptz - $5::integer * interval '1 day'
+        or r.status = 'SENT' and r.sent_at < $1::timestamptz - $6::integer * interval '1 day'`,
+  },
+  credits_to_return: {
+    permissions: finance,
+    rows: `select p.created_at as at, null::timestamptz as due, p.amount_paise as amount, p.merchant_id as tenant_id,
+        p.payment_id as id, p.utr as about
+      from payments p where p.status = 'REFUND_PENDING' and p.created_at < $1::timestamptz - $7::integer * interval '1 day'`,
+  },
+  bank_statements: {
+    permissions: finance,
+    rows: `select ((coalesce(s.through, b.opened_on - 1) + 2)::timestamp at time zone $2::text) as at, null::timestamptz as due,
+        null::bigint as amount, null as tenant_id, b.bank_account_id as id, b.name as about
+      from bank_accounts b cross join lateral (
+        select max(s.through) as through from bank_statements s where s.bank_account_id = b.bank_account_id) s
+      where coalesce(s.through, b.opened_on - 1) < $3::date`,
+  },
+  suspense: {
+    permissions: finance,
+    rows: `select p.created_at as at, null::timestamptz as due, p.amount_paise as amount, p.merchant_id as tenant_id,
+        p.payment_id as id, p.utr as about
+      from payments p where p.status = 'SUSPENSE'`,
+  },
+  statement_lines: {
+    permissions: finance,
+    rows: `select l.recorded_at as at, null::timestamptz as due, abs(l.amount_paise) as amount, null as tenant_id,
+        l.line_id as id, l.narration as about
+      from statement_lines l where l.status in ('UNMATCHED', 'DIFFERS')`,
+  },
+  settlement_lines: {
+    permissions: finance,
+    rows: `select l.recorded_at as at, null::timestamptz as due, abs(l.amount_paise) as amount, null as tenant_id,
+        l.batch_id as id, l.reference as about
+      from settlement_batch_lines l where l.status = 'UNMATCHED'`,
+  },
+  notices: {
+    permissions: finance,
+    rows: `select n.received_at as at, null::timestamptz as due, null::bigint as amount, null as tenant_id, n.notice_id as id,
+        n.reason as about
+      from rail_notices n where n.status = 'QUARANTINED'`,
+  },
+  events: {
+    permissions: ['support', 'operations'],
+    rows: `select n.created_at as at, null::timestamptz as due, null::bigint as amount, d.tenant_id, d.endpoint_id as id, null as about
+      from ${DELIVERIES_UNDER_WAY} join event_numbers n on n.tenant_id = d.tenant_id and n.sequence = d.sequence
+      where not d.first`,
+  },
+} as const satisfies Record<string, Waits>
+type Stored = keyof typeof WAITS
+
+type WaitingItem = Stored | 'book_months'
+export const WAITING_ITEMS = [...Object.keys(WAITS), 'book_months'] as readonly WaitingItem[]
+
+/** Whose work it is. */
+export const permissionsOfItem = (item: WaitingItem): readonly Permission[] =>
+  item === 'book_months' ? finance : WAITS[item].permissions
+
+interface Waiting {
+  readonly item: WaitingItem
+  readonly count: number
+  readonly amount: bigint | null
+  readonly since: Date
+  readonly due: Date | null
+  readonly id: string
+  readonly tenantId: string | null
+  readonly name: string | null
+  readonly exampleAmount: bigint | null
+  readonly about: string | null
+}
+
+const first = (column: string) => `(array_agg(w.${column} order by w.due nulls last, w.at, w.id))[1]`
+const READ = statement<Omit<Waiting, 'count'> & { count: bigint }>(
+  'console_waiting',
+  Object.entries<Waits>(WAITS)
+    .map(
+      ([item, { rows }]) =>
+        `select one.*, coalesce(m.name, p.name) as name from (
+           select '${item}' as item, count(*) as count, sum(w.amount)::bigint as amount, min(w.at) as since, min(w.due) as due,
+             ${first('id')} as id, ${first('tenant_id')} as "tenantId", ${first('amount')} as "exampleAmount", ${first('about')} as about
+           from (select * from (${rows}) r limit ${WAITING_MAX}) w having count(*) > 0) one
+         left join merchants m on m.merchant_id = one."tenantId" left join partners p on p.partner_id = one."tenantId"
+         where '${item}' = any ($8::text[])`,
+    )
+    .join('\nunion all\n'),
+)
+
+async function monthsToClose(tx: Tx, now: Date, config: Config): Promise<Waiting[]> {
+  const zone = config.BUSINESS_TIME_ZONE
+  const months = await bookMonths(tx, businessToday(now.getTime() + (await furthestAhead(tx)), zone))
+  const open = months.filter(({ state }) => state === 'OPEN' || state === 'REQUESTED')
+  const oldest = open.at(-1)
+  if (!oldest) return []
+  return [
+    {
+      item: 'book_months',
+      count: open.length,
+      amount: null,
+      since: instantOfDay(dayAfter(oldest.through, 1), 0, zone),
+      due: null,
+      id: oldest.through,
+      tenantId: null,
+      name: null,
+      exampleAmount: null,
+      about: oldest.through,
+    },
+  ]
+}
+
+const later = (a: Date | null, b: Date | null): number =>
+  (a?.getTime() ?? Number.POSITIVE_INFINITY) - (b?.getTime() ?? Number.POSITIVE_INFINITY) || 0
+
+/** What waits for a person, by its deadline, then by how long it has waited. */
+export async function readWaiting(
+  tx: Tx,
+  items: readonly WaitingItem[],
+  now: Date,
+  config: Config,
+): Promise<Waiting[]> {
+  const { statementDue } = bankDeadlines(await readBankDays(tx), now, config)
+  const rows = await tx.query(READ, [
+    now,
+    config.BUSINESS_TIME_ZONE,
+    statementDue,
+    config.ALERT_PAYOUT_LATE_HOURS,
+    config.ALERT_MERCHANT_REFUND_UNSENT_DAYS,
+    config.ALERT_MERCHANT_REFUND_UNANSWERED_DAYS,
+    config.ALERT_REFUND_LATE_DAYS,
+    items,
+  ])
+  const months = items.includes('book_months') ? await monthsToClose(tx, now, config) : []
+  return [...rows.map((row) => ({ ...row, count: Number(row.count) })), ...months].toSorted(
+    (a, b) => later(a.due, b.due) || a.since.getTime() - b.since.getTime(),
+  )
+}
