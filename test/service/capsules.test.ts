@@ -163,7 +163,7 @@ test('a month by test clock, with encrypted responses, is the same byte for byte
       partnerId,
       clientId,
       clientSecret,
-      decryptResponsesWith: { kty: 'oct', ...sharedKey },
+      decryptResponsesWith: sharedKey,
     })
     await partner.cards.create({ companyId, cardAccountId, loadAmount: '10', firstName: 'Asha' })
     await later.get('/api/v0/events?limit=100')
