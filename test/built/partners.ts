@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { expect } from 'vitest'
-import { done, encryptOrders, results, upload } from '../harness/bulk.ts'
+import { done, encryptOrders, results, upload, uploadLoads } from '../harness/bulk.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS, ifMatch } from '../harness/coins.ts'
@@ -122,6 +122,9 @@ async function loadAgain(partner: LivePartner): Promise<string> {
   payloadOf(await client.notify('/rails/bank/credits', transfer, BANK_RAIL_KEY))
   const { svcCardId } = payloadOf(await createCard(client, meal, { firstName: 'Isha' }))
   await loadAndUnload(client, svcCardId)
+  const line = { svcCardId, amount: 5, referenceNumber: 'in-bulk' }
+  const { jobId } = payloadOf(await uploadLoads(client, [line]))
+  expect(await done(client, jobId)).toMatchObject({ loaded: 1 })
   return svcCardId
 }
 

@@ -64,6 +64,7 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
     body: { companyId, cardAccountId, userId, referenceNumber },
   }),
   bulkIssueGiftCards: open('checked below, line by line'),
+  bulkLoadCards: open('checked below, line by line'),
   getBulkJob: plain,
   listBulkResults: plain,
   getCard: plain,

@@ -29,7 +29,7 @@ const ALONE: Readonly<Record<string, string>> = {
   reverseReturn: 'the network refused the card’s return',
   endCard: 'back to the account that the card was loaded from',
   replaceCard: 'from a card to the one that replaces it, for the same holder',
-  bulkIssueGiftCards: 'of the partner itself',
+  acceptBulkJob: 'of the partner itself',
   allocateCoins: 'of the partner itself: coins',
   confirmCoinAllocation: 'of the partner itself: coins',
   voidCoinAllocation: 'takes coins back',

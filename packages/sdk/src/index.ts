@@ -15,6 +15,7 @@ export const Svc = {
 export type { Api, Schemas } from './api.ts'
 export type {
   BulkJob,
+  BulkLoad,
   BulkResult,
   Card,
   CardAccountRef,

@@ -5,6 +5,7 @@ import { issuePartnerToken } from './access/issue-partner-token.ts'
 import { oauthMetadata } from './access/oauth-metadata.ts'
 import { publishedKeys } from './access/published-keys.ts'
 import { receiveBankCreditOperation } from './cards/bank-rail.ts'
+import { bulkLoadOperation } from './cards/bulk-loads.ts'
 import { getBulkJob, listBulkResults } from './cards/bulk-progress.ts'
 import { getCardAccountStatement, getCardAccountStatementPdf } from './cards/card-account-statement.ts'
 import {
@@ -150,6 +151,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   getTaxDocumentPdf,
   createGiftCardOperation,
   bulkIssueOperation,
+  bulkLoadOperation,
   getBulkJob,
   listBulkResults,
   getCard,

@@ -78,6 +78,9 @@ const OF_PARTNER: Readonly<Record<string, RequestOf>> = {
     params: { svcCardId: reloadableCardId },
     body: { amount: 100, referenceNumber: `load-${nowMs}` },
   }),
+  bulkLoadCards: ({ reloadableCardId }, { nowMs }) => ({
+    body: JSON.stringify({ svcCardId: reloadableCardId, amount: 1, referenceNumber: `bulk-${nowMs}` }),
+  }),
   unloadCard: ({ reloadableCardId }, { nowMs }) => ({
     params: { svcCardId: reloadableCardId },
     body: { amount: 1, referenceNumber: `unload-${nowMs}` },
