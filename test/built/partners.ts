@@ -93,6 +93,9 @@ export async function issueCards(
   expect(payloadOf(await client.get(accounts)).data).toHaveLength(1)
   payloadOf(await client.patch(`${accounts}/${cardAccountId}`, { lowBalance: 1_000 }))
   expect(payloadOf(await client.get(`${accounts}/${cardAccountId}`)).lowBalance).toBe(1_000)
+  const settings = '/api/v0/partner/record-settings'
+  payloadOf(await client.patch(settings, { svcSupportMobile: '9876543210' }))
+  expect(payloadOf(await client.get(settings))).toEqual({ svcSupportMobile: '9876543210' })
   payloadOf(await client.get(`${accounts}/${cardAccountId}/statement`))
   expect((await client.get(`${accounts}/${cardAccountId}/statement.pdf`)).text).toMatch(/^%PDF-/)
   const { virtualAccountNumber } = payloadOf(

@@ -108,6 +108,8 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
     },
   }),
   updateCardAccount: () => ({ body: { denomination: 100 } }),
+  getRecordSettings: plain,
+  updateRecordSettings: () => ({ body: { extEntityId: 'ENTITY' } }),
   setCardFlags: () => ({ body: { posAllowed: false } }),
   listCardChanges: plain,
   listCardTransactions: plain,

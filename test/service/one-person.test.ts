@@ -40,6 +40,7 @@ const ALONE: Readonly<Record<string, string>> = {
   updateCoinConfig: 'moves nothing',
   deactivateCoinConfig: 'moves nothing',
   updateCardAccount: 'moves nothing',
+  updateRecordSettings: 'moves nothing',
   openVirtualAccount: 'moves nothing',
   createCardAccount: 'moves nothing',
   createSpendRule: 'moves nothing',

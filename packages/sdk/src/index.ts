@@ -42,7 +42,14 @@ export type {
   CoinRedemption,
   CoinVoid,
 } from './coins.ts'
-export type { CardAccount, CardAccountSettings, Company, FundingInstructions, User } from './companies.ts'
+export type {
+  CardAccount,
+  CardAccountSettings,
+  Company,
+  FundingInstructions,
+  RecordSettings,
+  User,
+} from './companies.ts'
 export type { Attachment, Dispute, DisputeFilter, Evidence } from './disputes.ts'
 export type { EncryptWith, SharedKey } from './encryption.ts'
 export {

@@ -35,6 +35,7 @@ import { getFundingInstructions } from './cards/funding-instructions.ts'
 import { getCard, getCardBalance } from './cards/get-card.ts'
 import { bulkIssueOperation, createGiftCardOperation } from './cards/issue-cards.ts'
 import { listCardChanges } from './cards/list-card-changes.ts'
+import { getRecordSettings, updateRecordSettingsOperation } from './cards/record-settings.ts'
 import { searchCards } from './cards/search-cards.ts'
 import {
   backtestSpendRulesOperation,
@@ -177,6 +178,8 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   createCardAccountOperation,
   listCardAccounts,
   getCardAccount,
+  getRecordSettings,
+  updateRecordSettingsOperation,
   updateCardAccountOperation,
   getCardAccountStatement,
   getCardAccountStatementPdf,

@@ -64,7 +64,11 @@ export function bulkLoads({ commands, config, database, keyring }: Services): Bu
   const load = commands.open(loadCard)
 
   /** Of a partner that is closing by now: a load that was made before the process died is reported as such. */
-  async function loadedBefore({ partnerId }: DueJob, line: BulkLoadLine, amountPaise: Paise): Promise<string> {
+  async function loadedBefore(
+    { partnerId }: DueJob,
+    line: BulkLoadLine,
+    amountPaise: Paise,
+  ): Promise<string> {
     const before = await database.read([partnerId], (tx) =>
       findLoadOf(tx, { ...line, partnerId, amountPaise }),
     )

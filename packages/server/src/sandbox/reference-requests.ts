@@ -102,6 +102,7 @@ const OF_PARTNER: Readonly<Record<string, RequestOf>> = {
   updateUser: () => ({ body: { title: 'Ms' } }),
   eraseUser: ({ leavingUserId }) => ({ params: { userId: leavingUserId } }),
   updateCardAccount: () => ({ body: { lowBalance: 5000 } }),
+  updateRecordSettings: () => ({ body: { svcSupportEmail: 'help@acme.example' } }),
   getCardAccountStatement: () => ({ query: {} }),
   getCardAccountStatementPdf: () => ({ query: {} }),
   findCardTransactions: () => ({ query: { limit: '10' } }),
