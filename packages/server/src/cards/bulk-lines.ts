@@ -7,7 +7,7 @@ import { okWithCode } from '../http/operation.ts'
 /** Of an upload in bulk. */
 export const BULK_BODY_BYTES_MAX = 16 * 1024 * 1024
 
-/** What a longer line is told. */
+/** The longest line, and how a failure names it. */
 export interface LineLimit {
   readonly bytes: number
   /** Such as `65536 characters, as a JWE has`. */

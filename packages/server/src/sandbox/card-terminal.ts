@@ -69,7 +69,7 @@ export const spendAtTerminal = operation({
   tag: 'Sandbox',
   summary: 'Spend from a card',
   description:
-    'Plays a shop, a cash machine or an online shop. The card must be unlocked, activated and not expired, both flags of the channel on, and the balance enough. Spend rules decline it as they would an authorisation of the card network; what is spent here counts for no limit of theirs, since it has no hold: for those play the network, `POST /sandbox/cards/{svcCardId}/messages`.',
+    'Plays a shop, a cash machine or an online shop. The card must be unlocked, activated and not expired, both flags of the channel on, and the balance enough. Spend rules decline it as they would an authorisation of the card network; what is spent here counts for none of their limits, since it has no hold: for those play the network, `POST /sandbox/cards/{svcCardId}/messages`.',
   auth: 'none',
   envelope: 'code',
   sandboxOnly: true,
