@@ -35,6 +35,7 @@ const CARDS = `select c.svc_card_id as id, l.balance,
   from cards c join ledger_accounts l on l.tenant_id = c.partner_id and l.account_id = 'card:' || c.svc_card_id
   where c.svc_card_id = any ($1)`
 const MESSAGES = 'select message_id as id from card_messages where svc_card_id = any ($1)'
+const MOVES = 'select load_id as id from card_loads where svc_card_id = any ($1)'
 const ACCOUNT = `select coalesce(sum(balance), 0) as balance from ledger_accounts
   where kind = $1 and tenant_id in (select partner_id from cards where svc_card_id = any ($2))`
 
@@ -44,7 +45,7 @@ const ACCOUNT = `select coalesce(sum(balance), 0) as balance from ledger_account
  */
 export async function compareBooks(
   query: Query,
-  play: Pick<Play, 'acknowledged'>,
+  play: Pick<Play, 'acknowledged' | 'moves'>,
   cards: readonly PlayedCard[],
 ): Promise<Books> {
   const ids = cards.map(({ svcCardId }) => svcCardId)
@@ -60,12 +61,16 @@ export async function compareBooks(
     ...(sameResponse > 0 ? [`${sameResponse} messages got the response of another one`] : []),
     ...compareCards(await query<CardRow>(CARDS, [ids]), cards),
   ]
+  const made = [...play.moves.values()].map(({ loadId }) => loadId).sort()
+  const moves = (await query<{ id: string }>(MOVES, [ids])).map(({ id }) => id).sort()
+  if (made.join() !== moves.join())
+    broken.push(`${moves.length} loads and unloads are there, ${made.length} were acknowledged`)
   const sum = (of: (card: PlayedCard) => number) => cards.reduce((total, card) => total + of(card), 0)
   const exceptions = sum(({ card }) => card.exceptions)
   const wanted = {
     card_exceptions: exceptions,
     // What the cards lost and what exceptions paid for them is owed to the network.
-    card_settlement: sum(({ loadPaise, card }) => loadPaise - card.balance) - exceptions,
+    card_settlement: sum(({ card }) => card.loaded - card.balance) - exceptions,
   }
   for (const [kind, reckoned] of Object.entries(wanted)) {
     const [row] = await query<{ balance: string }>(ACCOUNT, [kind, ids])
@@ -85,4 +90,42 @@ function compareCards(rows: readonly CardRow[], cards: readonly PlayedCard[]): s
       ? []
       : [`${svcCardId} has balance, entries and holds of ${has} paise, reckoned ${reckoned}`]
   })
+}
+
+/** What a statement of a card says. */
+export interface Statement {
+  readonly openingBalance: number
+  readonly closingBalance: number
+  readonly lines: readonly {
+    readonly kind: string
+    readonly direction: 'credit' | 'debit'
+    readonly amount: number
+    readonly balance: number
+  }[]
+}
+
+const inPaise = (rupees: number): number => Math.round(rupees * 100)
+
+/** What of a statement since the issue of the card is not as the messages alone say; `undefined`: nothing. */
+export function compareStatement({ svcCardId, card }: PlayedCard, statement: Statement): string | undefined {
+  let balance = inPaise(statement.openingBalance)
+  const moved = statement.lines.map(({ kind, direction, amount, balance: after }) => {
+    const paise = direction === 'credit' ? inPaise(amount) : -inPaise(amount)
+    balance += paise
+    return { text: `${kind} ${paise}`, isRunning: balance === inPaise(after) }
+  })
+  // Movements of one instant may be listed in any order.
+  const [has, reckoned] = [
+    moved.map(({ text }) => text).sort(),
+    card.movements.map(({ kind, paise }) => `${kind} ${paise}`).sort(),
+  ]
+  const isSame =
+    statement.openingBalance === 0 &&
+    has.join() === reckoned.join() &&
+    moved.every(({ isRunning }) => isRunning) &&
+    balance === card.balance &&
+    inPaise(statement.closingBalance) === card.balance
+  return isSame
+    ? undefined
+    : `${svcCardId} has a statement of ${has.length} movements that ends with ${statement.closingBalance}, reckoned ${reckoned.length} movements and ${card.balance} paise`
 }

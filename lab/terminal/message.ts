@@ -1,10 +1,12 @@
 /** Operations of the card rail, as their paths end. */
-type Kind = 'authorizations' | 'captures' | 'voids' | 'refunds' | 'advices' | 'balance-inquiries'
+type RailKind = 'authorizations' | 'captures' | 'voids' | 'refunds' | 'advices' | 'balance-inquiries'
+/** What the partner does in between, as the paths of its API end. */
+type PartnerKind = 'loads' | 'unloads'
 
-/** What a card network sends about one card. Amounts in paise. */
+/** What a card network sends about one card, or its partner. Amounts in paise. */
 export interface Message {
-  readonly kind: Kind
-  /** STAN and transmission time: with its kind they identify the message. */
+  readonly kind: RailKind | PartnerKind
+  /** STAN and transmission time: with its kind they identify the message; the partner’s reference is made of them. */
   readonly reference: Reference
   /** The earlier message that it is about, which may arrive later. */
   readonly original?: Reference
@@ -12,7 +14,22 @@ export interface Message {
   /** Absent in balance inquiries, and in voids of all that is held. */
   readonly amountPaise?: number
   readonly isFinal?: boolean
+  /** Of an authorisation: whether a part of it may be approved. */
+  readonly isPartialAllowed?: boolean
+  /** Of a void: what its authorisation finally amounts to. */
+  readonly replacementPaise?: number
+  readonly mcc?: string
+  readonly merchantCountry?: string
 }
+
+export const isOfPartner = ({ kind }: Message): boolean => kind === 'loads' || kind === 'unloads'
+
+/** The body of a load or an unload. */
+export const moveBodyOf = ({ kind, reference, amountPaise = 0 }: Message): string =>
+  JSON.stringify({
+    amount: amountPaise / 100,
+    referenceNumber: `${kind}-${keyOf(reference).replaceAll(' ', '-')}`,
+  })
 
 export interface Reference {
   readonly stan: string
@@ -48,7 +65,8 @@ export const oddBodyOf = (message: Message, token: string, oddity: object): stri
 
 /** The body of a message. `merchantName` is for people: a repeat may have another one. */
 export function bodyOf(message: Message, token: string, merchantName: string): string {
-  const { kind, reference, original, advice, amountPaise, isFinal } = message
+  const { kind, reference, original, advice, amountPaise, isFinal, replacementPaise } = message
+  const { isPartialAllowed, mcc, merchantCountry } = message
   return JSON.stringify({
     token,
     acquirerId: ACQUIRER,
@@ -60,6 +78,10 @@ export function bodyOf(message: Message, token: string, merchantName: string): s
     ...(advice && { advice }),
     ...(amountPaise !== undefined && { amount: amountPaise / 100 }),
     ...(isFinal && { final: true }),
+    ...(isPartialAllowed && { partialApproval: true }),
+    ...(replacementPaise !== undefined && { replacementAmount: replacementPaise / 100 }),
+    ...(mcc !== undefined && { mcc }),
+    ...(merchantCountry !== undefined && { merchantCountry }),
     ...((kind === 'authorizations' || kind === 'balance-inquiries') && { channel: 'pos' }),
     merchantName,
   })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { bodyOf, type Message, ODDITIES, oddBodyOf } from './message.ts'
+import { bodyOf, isOfPartner, type Message, moveBodyOf, ODDITIES, oddBodyOf } from './message.ts'
 import { type Card, type Expected, reckon } from './reckoning.ts'
 import type { Script, Sending } from './script.ts'
 
@@ -10,7 +10,6 @@ export type Send = (path: string, body: string) => Promise<{ readonly status: nu
 export interface PlayedCard {
   readonly svcCardId: string
   readonly token: string
-  readonly loadPaise: number
   readonly script: Script
   card: Card
 }
@@ -31,6 +30,7 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 /** Plays the scripts of cards; keeps what the terminal received, outside of the service. */
 export class Play {
   readonly #send: Send
+  readonly #sendAsPartner: Send
   readonly #overCapturePercent: number
   readonly acknowledged = new Map<Message, Acknowledged>()
   /** What is not as it must be, in words. */
@@ -41,12 +41,17 @@ export class Play {
   odd = 0
   #steps = 0
   repeats = 0
+  /** Loads and unloads that were made, by the digest of their response. */
+  readonly moves = new Map<Message, { readonly digest: string; readonly loadId: string }>()
+  /** Those that were refused, for want of money. */
+  refusedMoves = 0
   /** Steps in which several messages arrived at once. */
   atOnce = 0
   readonly byStatus = new Map<string, number>()
 
-  constructor(send: Send, overCapturePercent: number) {
+  constructor(send: Send, sendAsPartner: Send, overCapturePercent: number) {
     this.#send = send
+    this.#sendAsPartner = sendAsPartner
     this.#overCapturePercent = overCapturePercent
   }
 
@@ -66,7 +71,11 @@ export class Play {
     })
   }
 
-  #deliver({ token }: PlayedCard, message: Message, merchantName: string) {
+  #deliver({ svcCardId, token }: PlayedCard, message: Message, merchantName: string) {
+    if (isOfPartner(message)) {
+      const path = `/api/v0/partner/svcCard/${svcCardId}/${message.kind}`
+      return this.#sendAsPartner(path, moveBodyOf(message))
+    }
     return this.#send(`/rails/cards/${message.kind}`, bodyOf(message, token, merchantName))
   }
 
@@ -82,14 +91,17 @@ export class Play {
 
   async #step(played: PlayedCard, step: readonly Sending[]): Promise<void> {
     const [first] = step
-    if (first && this.#steps++ % ODD_EVERY === 0) await this.#sendOdd(played, first.message)
+    if (first && !isOfPartner(first.message) && this.#steps++ % ODD_EVERY === 0)
+      await this.#sendOdd(played, first.message)
     const responses = await Promise.all(
       step.map(async ({ message, isRepeat }) => {
         this.sent++
         // Texts for people may differ in a repeat.
         const { status, text } = await this.#deliver(played, message, isRepeat ? 'Corner' : 'Corner Shop')
-        if (status !== 200) this.#fail(played, `${message.kind} got ${status} ${text}`)
-        return { message, isRepeat, text }
+        // An unload of more than the card has is refused; a repeat of it is asked again.
+        const isDecided = status === 200 || (status === 422 && isOfPartner(message))
+        if (!isDecided) this.#fail(played, `${message.kind} got ${status} ${text}`)
+        return { message, isRepeat: isRepeat && !isOfPartner(message), text }
       }),
     )
     if (responses.length > 1) this.atOnce++
@@ -98,7 +110,9 @@ export class Play {
     const card = this.#explain(played.card, fresh)
     if (!card) return this.#fail(played, `no order explains ${JSON.stringify(fresh)}`)
     played.card = card
-    for (const { message, text } of fresh) this.#acknowledge(played, message, text)
+    for (const { message, text } of fresh)
+      if (isOfPartner(message)) this.#noteMove(played, message, text)
+      else this.#acknowledge(played, message, text)
     for (const { message, isRepeat, text } of responses)
       if (isRepeat) {
         this.repeats++
@@ -119,6 +133,18 @@ export class Play {
       if (last) return last
     }
     return undefined
+  }
+
+  /** A repeat of a load or an unload that was made gets the same bytes. */
+  #noteMove(played: PlayedCard, message: Message, text: string): void {
+    const { payload } = JSON.parse(text) as { payload: { loadId?: string } | string }
+    if (typeof payload === 'string' || payload.loadId === undefined) return void this.refusedMoves++
+    const move = { digest: digest(text), loadId: payload.loadId }
+    const first = this.moves.get(message)
+    if (!first) return void this.moves.set(message, move)
+    this.repeats++
+    if (first.digest !== move.digest)
+      this.#fail(played, `a repeat of ${message.kind} got another response: ${text}`)
   }
 
   #acknowledge(played: PlayedCard, message: Message, text: string): void {
@@ -142,11 +168,16 @@ export class Play {
 const paise = (rupees: number | undefined): number => Math.round((rupees ?? 0) * 100)
 
 /** Whether a response says what it must. */
-function fits(payload: Record<string, never>, expected: Expected): boolean {
-  const { status, responseCode, debited, credited, released, exception, balances } = expected
+function fits(payload: Record<string, never> | string, expected: Expected): boolean {
+  const { status, responseCode, approved, debited, credited, released, exception, balances } = expected
+  if (typeof payload === 'string')
+    return status === 'refused' && JSON.parse(payload).error === 'card_balance_too_low'
+  if (status === 'moved')
+    return payload['loadId'] !== undefined && paise(payload['balance']) === balances?.account
   return (
     payload['status'] === status &&
     payload['responseCode'] === responseCode &&
+    paise(payload['approvedAmount']) === approved &&
     paise(payload['debitedAmount']) === debited &&
     paise(payload['creditedAmount']) === credited &&
     paise(payload['releasedAmount']) === released &&

@@ -7,6 +7,23 @@ interface Hold {
   readonly voided: number
   readonly held: number
   readonly state: 'open' | 'captured' | 'voided'
+  /** Whether it counts for the rule that permits so many in a month. */
+  readonly isCounted: boolean
+}
+
+/** The spend rules in force, of the partner, in their order. */
+export const RULES = [
+  { name: 'No bets', mccs: ['7995'] },
+  { name: 'Abroad', countries: ['US'], transactionAmount: 20 },
+  { name: 'Restaurants', mccs: ['5812'], perCard: true, monthCount: 3 },
+] as const
+const [BETS, ABROAD, RESTAURANTS] = RULES
+
+/** What moved the money of a card, as its statement has it. */
+export interface Movement {
+  readonly kind: 'capture' | 'refund' | 'load' | 'unload'
+  /** Negative: it left the card. */
+  readonly paise: number
 }
 
 /** What a capture or a forced post took from its card, and what of it was given back. */
@@ -26,12 +43,20 @@ export interface Card {
   readonly capturedBefore: ReadonlyMap<string, number>
   /** What the account of exceptions has because of this card: credits less debits. */
   readonly exceptions: number
+  /** What came from the card account less what went back to it. */
+  readonly loaded: number
+  /** Loads and unloads that were made, with the balance after them. */
+  readonly made: ReadonlyMap<string, number>
+  /** All of its money, the first load included. */
+  readonly movements: readonly Movement[]
 }
 
 /** What the response to a message must have. */
 export interface Expected {
-  readonly status: 'approved' | 'declined' | 'recorded'
-  readonly responseCode: '00' | '05' | '51'
+  readonly status: 'approved' | 'declined' | 'recorded' | 'moved' | 'refused'
+  readonly responseCode: '00' | '05' | '10' | '51' | '57' | '61' | '65'
+  /** Where only a part is approved. */
+  readonly approved: number
   readonly debited: number
   readonly credited: number
   readonly released: number
@@ -47,6 +72,9 @@ export const newCard = (load: number): Card => ({
   voidedBefore: new Set(),
   capturedBefore: new Map(),
   exceptions: 0,
+  loaded: load,
+  made: new Map(),
+  movements: [{ kind: 'load', paise: load }],
 })
 
 export const heldOn = ({ holds }: Card): number =>
@@ -64,6 +92,7 @@ const recorded = (card: Card, moves: Moves = {}): Step => ({
   expected: {
     status: 'recorded',
     responseCode: '00',
+    approved: 0,
     debited: 0,
     credited: 0,
     released: 0,
@@ -72,11 +101,12 @@ const recorded = (card: Card, moves: Moves = {}): Step => ({
     balances: { otb: otbOf(card), account: card.balance },
   },
 })
-const approved = (card: Card): Step => {
-  const step = recorded(card)
-  return { card, expected: { ...step.expected, status: 'approved' } }
+const approved = (card: Card, part = 0): Step => {
+  const { expected } = recorded(card)
+  const responseCode = part > 0 ? '10' : '00'
+  return { card, expected: { ...expected, status: 'approved', responseCode, approved: part } }
 }
-const declined = (card: Card, responseCode: '05' | '51'): Step => {
+const declined = (card: Card, responseCode: Expected['responseCode']): Step => {
   const { balances: _, ...expected } = recorded(card).expected
   return { card, expected: { ...expected, status: 'declined', responseCode } }
 }
@@ -90,9 +120,7 @@ export function reckon(card: Card, message: Message, overCapturePercent: number)
     case 'balance-inquiries':
       return approved(card)
     case 'authorizations':
-      if (card.voidedBefore.has(keyOf(message.reference))) return declined(card, '05')
-      if (card.balance - heldOn(card) < leftToHold(card, message)) return declined(card, '51')
-      return approved(withHold(card, message))
+      return authorize(card, message)
     case 'captures':
       return take(card, message, overCapturePercent)
     case 'advices':
@@ -102,18 +130,76 @@ export function reckon(card: Card, message: Message, overCapturePercent: number)
       return release(card, message)
     case 'refunds':
       return giveBack(card, message)
+    case 'loads':
+    case 'unloads':
+      return move(card, message)
   }
 }
+
+function authorize(card: Card, message: Message): Step {
+  if (card.voidedBefore.has(keyOf(message.reference))) return declined(card, '05')
+  const { amountPaise = 0, isPartialAllowed = false } = message
+  const left = leftToHold(card, message)
+  const free = card.balance - heldOn(card)
+  const isPart = isPartialAllowed && free > 0 && free < left
+  if (free < left && !isPart) return declined(card, '51')
+  const added = isPart ? free : left
+  const refusal = refusalByRules(card, message, amountPaise - (left - added), added)
+  if (refusal) return declined(card, refusal)
+  return approved(withHold(card, message, added), isPart ? added : 0)
+}
+
+/** The response code of the first rule that declines it. */
+function refusalByRules(
+  { holds }: Card,
+  { mcc, merchantCountry }: Message,
+  total: number,
+  added: number,
+): Expected['responseCode'] | undefined {
+  const isIn = (list: readonly string[], code: string | undefined) =>
+    code !== undefined && list.includes(code)
+  if (isIn(BETS.mccs, mcc)) return '57'
+  if (isIn(ABROAD.countries, merchantCountry) && total > ABROAD.transactionAmount * 100) return '61'
+  const counted = [...holds.values()].filter((hold) => hold.isCounted && hold.captured + hold.held > 0)
+  if (isIn(RESTAURANTS.mccs, mcc) && added > 0 && counted.length + 1 > RESTAURANTS.monthCount) return '65'
+  return undefined
+}
+
+/** Money that comes from the card account, or goes back to it: once under its reference. */
+function move(card: Card, { kind, reference, amountPaise = 0 }: Message): Step {
+  const key = `${kind} ${keyOf(reference)}`
+  const before = card.made.get(key)
+  const moved = (after: Card, balance: number): Step => ({
+    card: after,
+    expected: {
+      ...recorded(after).expected,
+      status: 'moved',
+      balances: { otb: 0, account: balance },
+    },
+  })
+  if (before !== undefined) return moved(card, before)
+  if (kind === 'unloads' && otbOf(card) < amountPaise)
+    return { card, expected: { ...recorded(card).expected, status: 'refused' } }
+  const paise = kind === 'loads' ? amountPaise : -amountPaise
+  const after = moving({ ...card, loaded: card.loaded + paise }, kind === 'loads' ? 'load' : 'unload', paise)
+  return moved({ ...after, made: withEntry(card.made, key, after.balance) }, after.balance)
+}
+
+/** The card after money moved. */
+const moving = (card: Card, kind: Movement['kind'], paise: number): Card =>
+  paise === 0
+    ? card
+    : { ...card, balance: card.balance + paise, movements: [...card.movements, { kind, paise }] }
 
 /** An authorisation that arrives after its captures holds what they have left. */
 const leftToHold = ({ capturedBefore }: Card, { reference, amountPaise = 0 }: Message): number =>
   Math.max(0, amountPaise - (capturedBefore.get(keyOf(reference)) ?? 0))
 
-function withHold(card: Card, message: Message): Card {
-  const { reference } = message
-  const amount = leftToHold(card, message)
+function withHold(card: Card, message: Message, amount = leftToHold(card, message)): Card {
+  const { reference, mcc } = message
   if (amount === 0) return card
-  const hold: Hold = { amount, captured: 0, voided: 0, held: amount, state: 'open' }
+  const isCounted = RESTAURANTS.mccs.some((code) => code === mcc)
+  const hold: Hold = { amount, captured: 0, voided: 0, held: amount, state: 'open', isCounted }
   return { ...card, holds: withEntry(card.holds, keyOf(reference), hold) }
 }
 
@@ -140,8 +226,7 @@ function take(card: Card, message: Message, overCapturePercent: number): Step {
   }
   return recorded(
     {
-      ...card,
-      balance: card.balance - debited,
+      ...moving(card, 'capture', -debited),
       holds: after ? withEntry(card.holds, key, after) : card.holds,
       capturedBefore: after ? card.capturedBefore : withEntry(card.capturedBefore, key, before),
       taken: withEntry(card.taken, keyOf(message.reference), { debited, refunded: 0 }),
@@ -160,12 +245,14 @@ function captured(hold: Hold, amount: number, isFinal: boolean): Hold {
     : { ...hold, captured: all, held: left }
 }
 
-function release(card: Card, { original, amountPaise }: Message): Step {
+function release(card: Card, { original, amountPaise, replacementPaise }: Message): Step {
   const key = original ? keyOf(original) : ''
   const hold = card.holds.get(key)
   if (!hold) return recorded({ ...card, voidedBefore: new Set(card.voidedBefore).add(key) })
   if (hold.state !== 'open') return recorded(card)
-  const released = Math.min(hold.held, amountPaise ?? hold.held)
+  const resolved =
+    replacementPaise === undefined ? amountPaise : Math.max(0, hold.amount - hold.voided - replacementPaise)
+  const released = Math.min(hold.held, resolved ?? hold.held)
   const held = hold.held - released
   const closed = hold.captured > 0 ? 'captured' : 'voided'
   const after: Hold = { ...hold, held, voided: hold.voided + released, state: held > 0 ? 'open' : closed }
@@ -181,6 +268,6 @@ function giveBack(card: Card, { original, amountPaise: amount = 0 }: Message): S
   const taken = capture
     ? withEntry(card.taken, key, { ...capture, refunded: capture.refunded + credited })
     : card.taken
-  const after = { ...card, taken, balance: card.balance + credited, exceptions: card.exceptions + exception }
+  const after = { ...moving(card, 'refund', credited), taken, exceptions: card.exceptions + exception }
   return recorded(after, { credited, exception })
 }

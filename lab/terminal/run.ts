@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encrypt } from '@svc/jwe/jwe'
 import { type Bed, makeBed } from '../chaos/bed.ts'
-import { Attempts, Balancer, Caller } from '../chaos/caller.ts'
+import { Attempts, Balancer, Caller, type Login } from '../chaos/caller.ts'
 import { partnerLogin } from '../chaos/load.ts'
 import { Chance } from '../simulation/chance.ts'
-import { compareBooks } from './books.ts'
+import { compareBooks, compareStatement, type Statement } from './books.ts'
 import { each, Play, type PlayedCard, type Send } from './play.ts'
-import { newCard } from './reckoning.ts'
+import { newCard, RULES } from './reckoning.ts'
 import { References, scriptOf } from './script.ts'
 
 export interface Plan {
@@ -32,6 +32,11 @@ export interface Report {
   /** Messages that cannot be read or say that they did not happen. */
   readonly odd: number
   readonly byStatus: Readonly<Record<string, number>>
+  /** Loads and unloads that were made, and those that were refused. */
+  readonly moves: number
+  readonly refusedMoves: number
+  /** Statements of cards that are as the messages alone say. */
+  readonly statements: number
   readonly kills: number
   readonly databaseKills: number
   /** Attempts without a definite response. */
@@ -53,13 +58,20 @@ const CARDS_PATH = '/api/v0/partner/svcCard'
 /** Plays messages of a card network on an installation in live mode while its processes are killed; then compares. */
 export async function runTerminal(plan: Plan, say: (line: string) => void): Promise<Report> {
   const railKey = randomBytes(24).toString('hex')
-  const settings = { CARD_RAIL_KEYS: railKey, CARD_OVER_CAPTURE_PERCENT: String(OVER_CAPTURE_PERCENT) }
+  const settings = {
+    CARD_RAIL_KEYS: railKey,
+    CARD_OVER_CAPTURE_PERCENT: String(OVER_CAPTURE_PERCENT),
+    CARD_LOAD_LIMITS: 'default=10000/100000/100000/100000',
+  }
   const bed = await makeBed({ processes: plan.processes, groups: 1, settings, webhooks: false })
   const attempts = new Attempts()
   const balancer = new Balancer(bed.members, plan.callers * 2)
   const caller = new Caller(balancer, attempts)
   try {
-    const cards = await issue(bed, caller, plan)
+    const login = partnerLogin(bed.partner)
+    const firstDay = new Date(Date.now() + ZONE_AHEAD_MS).toISOString().slice(0, 10)
+    const cardAccountId = await openAccount(bed, caller, login)
+    const cards = await issue({ ...bed.partner, cardAccountId }, caller, login, plan)
     say(`seed ${plan.seed}: ${cards.length} cards, ${plan.messages} messages`)
     let responses = 0
     const send: Send = async (path, body) => {
@@ -67,7 +79,12 @@ export async function runTerminal(plan: Plan, say: (line: string) => void): Prom
       responses++
       return response
     }
-    const play = new Play(send, OVER_CAPTURE_PERCENT)
+    const sendAsPartner: Send = async (path, body) => {
+      const response = await caller.send({ method: 'POST', path, as: login, body })
+      responses++
+      return response
+    }
+    const play = new Play(send, sendAsPartner, OVER_CAPTURE_PERCENT)
     const retriedBefore = attempts.retried
     const begunMs = performance.now()
     const killing = kill(bed, plan, () => responses, say)
@@ -77,7 +94,8 @@ export async function runTerminal(plan: Plan, say: (line: string) => void): Prom
     say(`${play.sent} messages sent in ${seconds} s; repeating ${play.acknowledged.size}`)
     await play.repeatAll(plan.callers)
     const books = await compareBooks((text, values) => bed.server.query(text, values), play, cards)
-    const { repeats, atOnce, odd, sent, byStatus } = play
+    const wrong = await wrongStatements({ caller, login, firstDay, callers: plan.callers }, cards)
+    const { repeats, atOnce, odd, sent, byStatus, moves, refusedMoves } = play
     return {
       seed: plan.seed,
       messages: books.acknowledged,
@@ -87,12 +105,15 @@ export async function runTerminal(plan: Plan, say: (line: string) => void): Prom
       repeats,
       odd,
       byStatus: Object.fromEntries(byStatus),
+      moves: moves.size,
+      refusedMoves,
+      statements: cards.length - wrong.length,
       ...killed,
       retried: attempts.retried - retriedBefore,
       lost: books.lost,
       doubled: books.doubled,
       seconds,
-      broken: [...play.broken, ...books.broken, ...(await brokenInvariants(bed)), ...crashes(bed)],
+      broken: [...play.broken, ...books.broken, ...wrong, ...(await brokenInvariants(bed)), ...crashes(bed)],
     }
   } finally {
     await balancer.close()
@@ -100,14 +121,62 @@ export async function runTerminal(plan: Plan, say: (line: string) => void): Prom
   }
 }
 
+const FUNDS_RUPEES = 5_000_000
+const PAID = ['--reference', 'TERMINAL0001', '--reason', 'float of the run']
+/** The days of statements are those of India. */
+const ZONE_AHEAD_MS = 5.5 * 3_600_000
+
+/** A funded account whose cards are loaded again and unloaded, and the spend rules of its partner. */
+async function openAccount(bed: Bed, caller: Caller, login: Login): Promise<string> {
+  const post = async (path: string, body: object) => {
+    const { status, text } = await caller.send({
+      method: 'POST',
+      path,
+      as: login,
+      body: JSON.stringify(body),
+    })
+    if (status !== 200) throw new Error(`${path} got ${status} ${text}`)
+    return JSON.parse(text).payload as { cardAccountId: string }
+  }
+  const { cardAccountId } = await post('/api/v0/partner/card-accounts', {
+    companyId: bed.partner.companyId,
+    product: 'incentive',
+    accountType: 'MEAL',
+    binType: 'MEAL',
+    cardProgramme: 'Meal cards',
+    denomination: 500,
+    unallocateFundAllowed: true,
+  })
+  await bed.operate('card-account', 'fund', cardAccountId, '--amount', String(FUNDS_RUPEES), ...PAID)
+  for (const rule of RULES) await post('/api/v0/partner/spend-rules', rule)
+  return cardAccountId
+}
+
+/** What of the statements is not as the messages say, in words. */
+async function wrongStatements(
+  { caller, login, firstDay, callers }: { caller: Caller; login: Login; firstDay: string; callers: number },
+  cards: readonly PlayedCard[],
+): Promise<string[]> {
+  const wrong: string[] = []
+  await each(cards, callers, async (played) => {
+    const path = `${CARDS_PATH}/${played.svcCardId}/statement?from=${firstDay}`
+    const { status, text } = await caller.send({ method: 'GET', path, as: login })
+    const problem =
+      status === 200
+        ? compareStatement(played, (JSON.parse(text) as { payload: Statement }).payload)
+        : `${path} got ${status} ${text}`
+    if (problem) wrong.push(problem)
+  })
+  return wrong
+}
+
 /** Orders cards as the partner does, and draws the script of each. */
 async function issue(
-  bed: Bed,
+  { companyId, cardAccountId, sharedKey }: Bed['partner'],
   caller: Caller,
+  login: Login,
   { seed, cards, messages, callers }: Plan,
 ): Promise<PlayedCard[]> {
-  const { companyId, cardAccountId, sharedKey } = bed.partner
-  const login = partnerLogin(bed.partner)
   const chance = new Chance(seed, 'terminal')
   const references = new References(Date.now())
   const drawn = Array.from({ length: cards }, (_, n) => {
@@ -127,7 +196,7 @@ async function issue(
     const { status, text } = await caller.send({ method: 'POST', path: CARDS_PATH, as: login, body })
     if (status !== 200) throw new Error(`an order of a card got ${status} ${text}`)
     const { svcCardId, token } = JSON.parse(text).payload as { svcCardId: string; token: string }
-    issued.push({ svcCardId, token, loadPaise: load * 100, script, card: newCard(load * 100) })
+    issued.push({ svcCardId, token, script, card: newCard(load * 100) })
   })
   return issued
 }

@@ -2,7 +2,7 @@ import type { Chance } from '../simulation/chance.ts'
 import type { Message, Reference } from './message.ts'
 
 /** What happens to messages on their way; each has one fate at most. */
-const FATES = { plain: 95, doubled: 2, reordered: 2, lost: 1 } as const
+const FATES = { plain: 94, doubled: 2, reordered: 2, lost: 2 } as const
 
 /** One sending of a message. */
 export interface Sending {
@@ -29,7 +29,21 @@ const PURCHASES = {
   forcedPost: 3,
   abandoned: 1,
   overRequested: 3,
+  partlyApproved: 5,
+  replaced: 6,
+  ruled: 10,
+  loaded: 6,
+  unloaded: 5,
 } as const
+
+/** What authorisations state for spend rules. */
+const STATED = [
+  { mcc: '7995' },
+  { mcc: '5812' },
+  { mcc: '5812', merchantCountry: 'IN' },
+  { mcc: '5411', merchantCountry: 'US' },
+  { merchantCountry: 'US' },
+] as const
 
 /** A message arrives after at most so many that were sent later. */
 const OVERTAKEN_MAX = 4
@@ -120,6 +134,29 @@ function purchase(chance: Chance, loadPaise: number): Draft[] {
       ]
     case 'abandoned':
       return [authorization]
+    case 'partlyApproved': {
+      const asked = Math.ceil(loadPaise * chance.pick([0.4, 0.8, 1.5]))
+      return [{ ...authorization, amountPaise: asked, isPartialAllowed: true }, capture(part)]
+    }
+    case 'replaced': {
+      // What is left, all of it, or none; stated again with the amount of the authorisation.
+      const replacementPaise = chance.pick([part, amountPaise, 0])
+      const voiding: Draft = { kind: 'voids', of: 0, replacementPaise }
+      return [
+        authorization,
+        chance.happens(0.5) ? voiding : { ...voiding, amountPaise },
+        ...(chance.happens(0.7) ? [capture(Math.max(1, replacementPaise))] : []),
+      ]
+    }
+    case 'ruled':
+      return [
+        { ...authorization, ...chance.pick(STATED), isPartialAllowed: chance.happens(0.2) },
+        capture(amountPaise),
+      ]
+    case 'loaded':
+      return [{ kind: 'loads', amountPaise }]
+    case 'unloaded':
+      return [{ kind: 'unloads', amountPaise: amountPaise * chance.pick([1, 4]) }]
     case 'overRequested':
       return [{ ...authorization, amountPaise: loadPaise + amountPaise }, capture(amountPaise)]
   }

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { expect } from 'vitest'
-import { done, encryptOrders, results, upload } from '../harness/bulk.ts'
+import { done, encryptOrders, results, upload, uploadLoads } from '../harness/bulk.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS, ifMatch } from '../harness/coins.ts'
@@ -93,6 +93,9 @@ export async function issueCards(
   expect(payloadOf(await client.get(accounts)).data).toHaveLength(1)
   payloadOf(await client.patch(`${accounts}/${cardAccountId}`, { lowBalance: 1_000 }))
   expect(payloadOf(await client.get(`${accounts}/${cardAccountId}`)).lowBalance).toBe(1_000)
+  const settings = '/api/v0/partner/record-settings'
+  payloadOf(await client.patch(settings, { svcSupportMobile: '9876543210' }))
+  expect(payloadOf(await client.get(settings))).toEqual({ svcSupportMobile: '9876543210' })
   payloadOf(await client.get(`${accounts}/${cardAccountId}/statement`))
   expect((await client.get(`${accounts}/${cardAccountId}/statement.pdf`)).text).toMatch(/^%PDF-/)
   const { virtualAccountNumber } = payloadOf(
@@ -122,6 +125,9 @@ async function loadAgain(partner: LivePartner): Promise<string> {
   payloadOf(await client.notify('/rails/bank/credits', transfer, BANK_RAIL_KEY))
   const { svcCardId } = payloadOf(await createCard(client, meal, { firstName: 'Isha' }))
   await loadAndUnload(client, svcCardId)
+  const line = { svcCardId, amount: 5, referenceNumber: 'in-bulk' }
+  const { jobId } = payloadOf(await uploadLoads(client, [line]))
+  expect(await done(client, jobId)).toMatchObject({ loaded: 1 })
   return svcCardId
 }
 

@@ -3,7 +3,7 @@ import { coinConfigs } from './coin-configs.ts'
 import { dialogs, oneProof } from './dialogs.ts'
 import { exceptions, settledAccounts } from './exceptions.ts'
 import { journals } from './journals.ts'
-import { cardAccountMoney, cards, coinVoids, payments } from './money.ts'
+import { cardAccountMoney, cardLoads, cards, coinVoids, payments } from './money.ts'
 import { approvals, outcomeApprovals, outcomes } from './outcomes.ts'
 import { payoutApproval, payoutOutcomes, payoutRuns, payouts } from './payouts.ts'
 import { returnedCredits, suspense } from './suspense.ts'
@@ -25,6 +25,7 @@ inBrowser('money in the console', {
     payments,
     cardAccountMoney,
     cards,
+    cardLoads,
     coinVoids,
     coinConfigs,
     dialogs,

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { type Bed, goTo } from './bed.ts'
 
 const dialog = (page: Page) => page.getByRole('dialog')
@@ -187,5 +188,40 @@ export function cardAccountMoney(bed: Bed): void {
     await dialog(page).getByRole('button', { name: 'Enter the withdrawal' }).click()
     await page.getByText(/Entered\. The balance is/).waitFor()
     await page.getByText('Card withdrawal').first().waitFor()
+  })
+}
+
+export function cardLoads(bed: Bed): void {
+  test('an operator loads a card and takes money back, and the card and its account list both; the account has what its partner’s card records say', async () => {
+    const { service } = bed
+    const partner = await newPartner(service, { accountType: 'MEAL' })
+    const issuer = await asPartner(service.client, partner)
+    const account = `/api/v0/partner/card-accounts/${partner.cardAccountId}`
+    payloadOf(await issuer.patch(account, { unallocateFundAllowed: true }))
+    const { svcCardId } = payloadOf(await createCard(issuer, partner, { loadAmount: 100 }))
+    const page = await bed.visit({ at: `/cards/${svcCardId}` })
+    const move = async (label: string, send: string, amount: string, reference: string) => {
+      await page.getByRole('button', { name: label, exact: true }).click()
+      await dialog(page).getByLabel('Amount in rupees').fill(amount)
+      await dialog(page).getByLabel('The partner’s reference').fill(reference)
+      await dialog(page).getByLabel('Reason').fill('asked by the partner')
+      await dialog(page).getByRole('button', { name: send, exact: true }).click()
+    }
+    await move('Load', 'Load the card', '250.50', 'april-1')
+    await page.getByText('Loaded. The card has ₹350.50 now.').waitFor()
+    await move('Unload', 'Take it back', '50.25', 'april-1-back')
+    await page.getByText('Taken back. The card has ₹300.25 now.').waitFor()
+    const loads = page.getByRole('table', { name: 'The latest 10 loads and unloads' })
+    await loads.getByRole('row', { name: 'april-1-back' }).getByText('−₹50.25').waitFor()
+    await loads.getByRole('row', { name: 'First load' }).waitFor()
+    await goTo(page, `/card-accounts/${partner.cardAccountId}`)
+    await loads.getByRole('row', { name: 'april-1-back' }).getByText('₹300.25').waitFor()
+    await goTo(page, `/partners/${partner.partnerId}`)
+    await page.getByRole('button', { name: 'Change card records' }).click()
+    await dialog(page).getByLabel('Entity').fill('ACME-MEALS')
+    await dialog(page).getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('main').getByText('ACME-MEALS').waitFor()
+    await goTo(page, `/card-accounts/${partner.cardAccountId}`)
+    await page.getByText('Of the partner', { exact: true }).waitFor()
   })
 }

@@ -25,8 +25,9 @@ export const upload = (
   client: Client,
   lines: readonly string[] | Buffer,
   headers: Record<string, string> = {},
+  path = PATH,
 ): Promise<ApiResponse> =>
-  client.send('POST', PATH, Buffer.isBuffer(lines) ? lines : Buffer.from(`${lines.join('\n')}\n`), {
+  client.send('POST', path, Buffer.isBuffer(lines) ? lines : Buffer.from(`${lines.join('\n')}\n`), {
     'content-type': 'application/x-ndjson',
     ...headers,
   })
@@ -63,3 +64,13 @@ export const cardsOf = (database: string, { partnerId }: TestPartner): Promise<s
   })
 
 export const summary = (rows: readonly Json[]) => rows.map(({ row, status, error }) => [row, error ?? status])
+
+/** Uploads loads, each a JSON object or a line as it is. */
+export const uploadLoads = (
+  client: Client,
+  loads: readonly (object | string)[],
+  headers: Record<string, string> = {},
+): Promise<ApiResponse> => {
+  const lines = loads.map((load) => (typeof load === 'string' ? load : JSON.stringify(load)))
+  return upload(client, lines, headers, `${PATH}/loads`)
+}

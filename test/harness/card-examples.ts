@@ -174,6 +174,12 @@ async function cardAccounts(recorder: Recorder, callers: Callers): Promise<void>
   await recorder.fails('updateCardAccount', 'card_account_not_found', nobody, issuer, { ...missing, body })
   const tooMuch = { params, body: { denomination: 20_000 } }
   await recorder.fails('updateCardAccount', 'load_over_limit', 'More than a card may hold', issuer, tooMuch)
+  const said = { body: { svcSupportEmail: 'help@acme.example', tncUrl: 'https://acme.example/terms' } }
+  await recorder.works('updateRecordSettings', 'For all cards', issuer, said)
+  await recorder.fails('updateRecordSettings', 'validation_failed', 'No link', issuer, {
+    body: { tncUrl: 'acme.example' },
+  })
+  await recorder.works('getRecordSettings', 'What all cards say', issuer, {})
   const period = { query: { from: '2026-01-01', to: '2026-01-31' } }
   await recorder.works('getCardAccountStatement', 'A month', issuer, { params, ...period })
   await recorder.works('getCardAccountStatementPdf', 'A month, as a file', issuer, { params, ...period })

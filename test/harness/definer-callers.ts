@@ -54,6 +54,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   directory_api_keys: ['svc_service'],
   directory_bulk_jobs: ['svc_service'],
   directory_bulk_jobs_closing: ['svc_service'],
+  directory_bulk_loads: ['svc_service'],
   directory_card_holds_expired: ['svc_service'],
   directory_card_messages_of: ['svc_service'],
   directory_card_numbers: ['svc_service'],

@@ -1,3 +1,4 @@
+import { done, results } from './bulk.ts'
 import { type Client, payloadOf } from './client.ts'
 import { encryptFor, type TestPartner } from './partner.ts'
 import type { Recorder } from './recorder.ts'
@@ -30,6 +31,30 @@ export async function recordEmployeeCards(
     query: { limit: '10' },
   })
   await recorder.fails('listBulkResults', ...JOB_NOT_FOUND, employer, missing)
+  await recordBulkLoads(recorder, employer, { jobId, headers })
   const search = { headers, body: { companyId, cardAccountId } }
   await recorder.works('searchCards', 'Employee rewards: all cards of the account', employer, search)
+}
+
+/** One of the cards of the job is loaded again, twice under one reference. */
+async function recordBulkLoads(
+  recorder: Recorder,
+  employer: Client,
+  { jobId, headers }: { jobId: string; headers: Record<string, string> },
+): Promise<void> {
+  const [{ svcCardId }] = await results(employer, jobId)
+  const load = (amount: number) => JSON.stringify({ svcCardId, amount, referenceNumber: 'april-42' })
+  const ndjson = { ...headers, 'content-type': 'application/x-ndjson' }
+  const upload = { headers: ndjson, body: [load(1500), load(1600)].join('\n') }
+  const loads = payloadOf(await recorder.works('bulkLoadCards', 'Two lines', employer, upload))
+  await recorder.fails('bulkLoadCards', 'validation_failed', 'Nothing in it', employer, {
+    headers: ndjson,
+    body: ' ',
+  })
+  await done(employer, loads.jobId)
+  await recorder.works('listBulkResults', 'A reference names one load', employer, {
+    params: { jobId: loads.jobId },
+    headers,
+    query: { limit: '10' },
+  })
 }

@@ -6,7 +6,16 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   api_keys: ['expires_at', 'revoked_at'],
   approvals: ['journal_id'],
   bulk_jobs: ['failed', 'finished_at', 'issued', 'modified_at', 'started_at'],
-  bulk_rows: ['attempts', 'content', 'error', 'error_description', 'leased_until', 'status', 'svc_card_id'],
+  bulk_rows: [
+    'attempts',
+    'content',
+    'error',
+    'error_description',
+    'leased_until',
+    'load_id',
+    'status',
+    'svc_card_id',
+  ],
   card_accounts: ['denomination_paise', 'low_balance_paise', 'record_settings', 'unallocate_fund_allowed'],
   card_authorizations: [
     'amount_paise',
@@ -101,6 +110,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   minute_sums: ['count'],
   oauth_clients: ['expires_at', 'revoked_at'],
   opening_balances: ['payout_id', 'reversed_by'],
+  partner_record_settings: ['modified_at', 'record_settings'],
   payments: [
     'adjusted_paise',
     'assigned_from',

@@ -282,6 +282,28 @@ test('encrypted orders whose upload was lost are uploaded again, by another proc
   expect(await cardsOf(careful)).toBe(3)
 })
 
+test('many loads are uploaded once, also when the response was lost, and a reference names one load', async () => {
+  const rich = await newPartner(service, { accountType: 'MEAL' })
+  const { cards } = partnerClient(proxy, rich)
+  const { svcCardId } = await cards.create(orderOf(rich))
+  const loads = Array.from({ length: 3 }, (_, n) => ({
+    svcCardId,
+    amount: 10,
+    referenceNumber: `load-${n % 2}`,
+  }))
+  proxy.decide = ({ path }) => (path === `${BULK}/loads` ? 'lose' : 'pass')
+  const careless = partnerClient(proxy, rich, { maxRetries: 0 })
+  await expect(careless.cards.loadMany(loads)).rejects.toBeInstanceOf(ConnectionError)
+  proxy.decide = () => 'pass'
+  const { jobId, rows } = await cards.loadMany(loads)
+  expect(rows).toBe(3)
+  expect(await cards.loadMany(loads)).toEqual({ jobId, rows, status: 'QUEUED' })
+  const [first, second, repeat] = await resultsOf(partnerClient(proxy, rich), jobId)
+  expect([first, second]).toMatchObject([{ status: 'LOADED' }, { status: 'LOADED' }])
+  expect(repeat!.loadId).toBe(first!.loadId)
+  expect(await cards.bulkJob(jobId)).toMatchObject({ kind: 'LOADS', loaded: 3 })
+})
+
 test('unencrypted orders are rejected with a TypeError, and nothing is uploaded', async () => {
   const { cards } = partnerClient(proxy, partner)
   // As a caller in JavaScript gives them, whom no type refuses.

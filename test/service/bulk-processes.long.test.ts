@@ -6,7 +6,7 @@ import { reconcile } from '@svc/core/ledger/reconcile'
 import { expect, test } from 'vitest'
 import { cardsOf, done, encryptOrders, progress, RICH, results, until, upload } from '../harness/bulk.ts'
 import { Client, payloadOf } from '../harness/client.ts'
-import { asPartner, newPartner } from '../harness/partner.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { runCli, startProcess } from '../harness/processes.ts'
 import { asSuperuser, MASTER_KEY, newDatabase, openService } from '../harness/service.ts'
 
@@ -58,6 +58,41 @@ test('kill -9 midway, also between a card and its result, and even when the stor
   expect((await reconcile(check.app.services.database)).ok).toBe(true)
   await check.close()
   await rm(dataDir, { recursive: true, force: true })
+}, 180_000)
+
+test('svc cards load names line and field of every error and sends nothing; run again it loads nothing twice', async () => {
+  const service = await openService()
+  const dir = await mkdtemp(join(tmpdir(), 'svc-load-'))
+  const partner = await newPartner(service, { ...RICH, accountType: 'MEAL' })
+  const client = await asPartner(service.client, partner)
+  const { svcCardId } = payloadOf(await createCard(client, partner, { loadAmount: 100 }))
+  const { kid, key } = partner.sharedKey
+  const k = key.export().toString('base64url')
+  const [csv, keyFile] = [join(dir, 'loads.csv'), join(dir, 'partner.json')]
+  await writeFile(keyFile, JSON.stringify({ ...partner, baseUrl: service.baseUrl, sharedKey: { kid, k } }))
+  const load = () => runCli(['cards', 'load', '--file', csv, '--key', keyFile, '--json'], {})
+  const header = 'svcCardId,amount,referenceNumber,reason\n'
+  await writeFile(csv, `${header}${svcCardId},"1,50",a,\n${svcCardId},1,b c,\n${svcCardId},1,a,\n`)
+  const refused = await load()
+  expect(refused.code).toBe(1)
+  for (const problem of [
+    'line 2: amount must be',
+    'line 3: referenceNumber must have',
+    'line 4: referenceNumber is that of line 2',
+  ])
+    expect(refused.stderr).toContain(problem)
+
+  const rows = Array.from({ length: 30 }, (_, i) => `${svcCardId},1.50,load-${i},"April, ${i}"`)
+  await writeFile(csv, `${header}${rows.join('\n')}\ncard_nothing,1,none,\n`)
+  for (const _ of ['first', 'again']) {
+    const run = await load()
+    expect([run.code, JSON.parse(run.stdout)]).toMatchObject([1, { rows: 31, loaded: 30, failed: 1 }])
+    expect(await readFile(`${csv}.results.csv`, 'utf8')).toMatch(/\n32,FAILED,,,card_not_found,/)
+    const { accountBalance } = payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`))
+    expect(accountBalance).toBe(145)
+  }
+  await service.close()
+  await rm(dir, { recursive: true, force: true })
 }, 180_000)
 
 test('svc cards issue names line and field of every error and sends nothing; run again after an interruption it issues nothing twice', async () => {

@@ -45,7 +45,7 @@ test('a process leases no more rows of a job than it requested', async () => {
   const partner = await newPartner(service)
   const { partnerId } = partner
   const lines = Array.from({ length: 1_500 }, (_, i) => ({ line: i + 1, content: Buffer.from('x') }))
-  const job = { jobId: 'blk_leased', partnerId, lines, createdAt: new Date() }
+  const job = { jobId: 'blk_leased', partnerId, kind: 'issue' as const, lines, createdAt: new Date() }
   const rolledBack = new Error('the service would carry out what is committed')
   const leasing = service.app.services.database.write([partnerId], async (tx) => {
     insertBulkJobs(tx, [job])

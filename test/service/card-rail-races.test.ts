@@ -5,9 +5,10 @@ import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { signNotice } from '@svc/server/http/notice-signature'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Chance } from '../../lab/simulation/chance.ts'
-import { compareBooks, type Query } from '../../lab/terminal/books.ts'
+import { compareBooks, compareStatement, type Query, type Statement } from '../../lab/terminal/books.ts'
+import { isOfPartner } from '../../lab/terminal/message.ts'
 import { Play, type PlayedCard, type Send } from '../../lab/terminal/play.ts'
-import { newCard as newReckonedCard } from '../../lab/terminal/reckoning.ts'
+import { newCard as newReckonedCard, RULES } from '../../lab/terminal/reckoning.ts'
 import { References, scriptOf } from '../../lab/terminal/script.ts'
 import { newIdentity, Terminal } from '../harness/card-rail.ts'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
@@ -138,16 +139,17 @@ const MESSAGES = 400
 const TERMINALS = 8
 const LOAD_RUPEES = 500
 
-/** The network asks the other process where one gives no response. */
+/** The network, or the partner, asks the other process where one gives no response. */
 const sendToEither =
-  (responded: () => void): Send =>
+  (
+    clients: readonly Client[],
+    headersOf: (bytes: Buffer) => Record<string, string>,
+    responded: () => void,
+  ): Send =>
   async (path, body) => {
     const bytes = Buffer.from(body)
-    for (const client of [otherClient, service.client, service.client]) {
-      const headers = {
-        'content-type': 'application/json',
-        'x-rail-signature': signNotice(bytes, CARD_RAIL_KEY, Date.now()),
-      }
+    for (const client of [...clients, ...clients.slice(1)]) {
+      const headers = { 'content-type': 'application/json', ...headersOf(bytes) }
       const response = await client.send('POST', path, bytes, headers).catch(() => undefined)
       if (!response || response.status >= 500) continue
       responded()
@@ -156,9 +158,18 @@ const sendToEither =
     throw new Error('no process gave a response')
   }
 
-test(`of ${MESSAGES} messages, some duplicated, reordered or lost, while a process is killed, each counts once and its response is as computed`, async () => {
-  const holder = await newPartner(service)
+/** A partner whose cards are loaded and unloaded in between, with spend rules in force. */
+async function newHolder(): Promise<{ holder: TestPartner; issuedTo: Client }> {
+  const holder = await newPartner(service, { accountType: 'MEAL' })
   const issuedTo = await asPartner(service.client, holder)
+  const account = `/api/v0/partner/card-accounts/${holder.cardAccountId}`
+  payloadOf(await issuedTo.patch(account, { unallocateFundAllowed: true }))
+  for (const rule of RULES) payloadOf(await issuedTo.post('/api/v0/partner/spend-rules', rule))
+  return { holder, issuedTo }
+}
+
+test(`of ${MESSAGES} messages, some duplicated, reordered or lost, while a process is killed, each counts once, its response is as computed, and each card’s statement is what they say`, async () => {
+  const { holder, issuedTo } = await newHolder()
   const chance = new Chance(7, 'terminal')
   const references = new References(Date.now())
   const cards: PlayedCard[] = []
@@ -167,13 +178,18 @@ test(`of ${MESSAGES} messages, some duplicated, reordered or lost, while a proce
     const { svcCardId, token } = payloadOf(order)
     const script = scriptOf(chance, references, MESSAGES / TERMINALS, LOAD_RUPEES * 100)
     const card = newReckonedCard(LOAD_RUPEES * 100)
-    cards.push({ svcCardId, token, loadPaise: LOAD_RUPEES * 100, script, card })
+    cards.push({ svcCardId, token, script, card })
   }
   let responses = 0
+  const responded = () => {
+    if (++responses === MESSAGES / 2) void other.end('SIGKILL')
+  }
+  const signed = (bytes: Buffer) => ({ 'x-rail-signature': signNotice(bytes, CARD_RAIL_KEY, Date.now()) })
+  const network = sendToEither([otherClient, service.client], signed, responded)
+  const byPartner = [await asPartner(otherClient, holder), issuedTo]
   const play = new Play(
-    sendToEither(() => {
-      if (++responses === MESSAGES / 2) void other.end('SIGKILL')
-    }),
+    network,
+    sendToEither(byPartner, () => ({}), responded),
     20,
   )
   await play.play(cards, TERMINALS)
@@ -188,11 +204,20 @@ test(`of ${MESSAGES} messages, some duplicated, reordered or lost, while a proce
   )
   expect(excepted.length).toBeGreaterThan(3)
   for (const { type, reason } of excepted) expect(MESSAGE_KINDS[type].excepts).toContain(reason)
+  const ofNetwork = cards
+    .flatMap(({ script }) => script.flat())
+    .filter(({ isRepeat, message }) => !isRepeat && !isOfPartner(message)).length
+  expect(ofNetwork).toBeLessThan(MESSAGES)
   expect(await compareBooks(query as Query, play, cards)).toEqual({
-    acknowledged: MESSAGES,
-    recorded: MESSAGES,
+    acknowledged: ofNetwork,
+    recorded: ofNetwork,
     lost: 0,
     doubled: 0,
     broken: [],
   })
+  const firstDay = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+  for (const played of cards) {
+    const path = `/api/v0/partner/svcCard/${played.svcCardId}/statement?from=${firstDay}`
+    expect(compareStatement(played, payloadOf(await issuedTo.get(path)) as Statement)).toBeUndefined()
+  }
 })

@@ -105,3 +105,81 @@ test('operators set the same in the console and on the command line', async () =
   expect(await wrong('colour=red')).toContain('must be a field and its value')
   expect(await wrong('unallocateFundAllowed=true')).toContain('money of gift cards is never taken back')
 })
+
+const OF_PARTNER = '/api/v0/partner/record-settings'
+
+test('a card account that states no setting has that of its partner, which it names; cards of other partners do not', async () => {
+  const owner = await newPartner(service)
+  const client = await asPartner(service.client, owner)
+  const path = `/api/v0/partner/card-accounts/${owner.cardAccountId}`
+  const shown = async (svcCardId: string): Promise<Json> =>
+    payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`))
+  const { svcCardId } = payloadOf(await createCard(client, owner))
+  expect(payloadOf(await client.get(OF_PARTNER))).toEqual({})
+  expect(payloadOf(await client.get(path)).inheritedSettings).toEqual([])
+
+  expect(payloadOf(await client.patch(OF_PARTNER, SETTINGS))).toEqual(SETTINGS)
+  expect(await shown(svcCardId)).toMatchObject(SETTINGS)
+  expect(payloadOf(await createCard(client, owner))).toMatchObject(SETTINGS)
+  const inherited = payloadOf(await client.get(path))
+  expect(inherited).toMatchObject(SETTINGS)
+  expect(inherited.inheritedSettings.sort()).toEqual(Object.keys(SETTINGS).sort())
+
+  const own = { tncUrl: 'https://acme.example/own', cardKitMasterId: 7 }
+  const changed = payloadOf(await client.patch(path, own))
+  expect(changed).toMatchObject({ ...SETTINGS, ...own })
+  expect(changed.inheritedSettings).not.toContain('tncUrl')
+  expect(changed.inheritedSettings).toHaveLength(Object.keys(SETTINGS).length - 2)
+  expect(await shown(svcCardId)).toMatchObject({ ...SETTINGS, ...own })
+
+  payloadOf(await client.patch(OF_PARTNER, { tncUrl: null, partnerLogo: null }))
+  expect(await shown(svcCardId)).toMatchObject({ ...SETTINGS, ...own, partnerLogo: '' })
+  payloadOf(await client.patch(path, { tncUrl: null, cardKitMasterId: null }))
+  expect(await shown(svcCardId)).toMatchObject({ ...SETTINGS, tncUrl: '', partnerLogo: '' })
+  const { companyId } = owner
+  const opened = payloadOf(
+    await client.post('/api/v0/partner/card-accounts', {
+      companyId,
+      product: 'incentive',
+      accountType: 'GIFT',
+      binType: 'GIFT',
+      cardProgramme: 'Gifts',
+      denomination: 100,
+      extEntityId: 'OWN',
+    }),
+  )
+  expect(opened).toMatchObject({ extEntityId: 'OWN', svcSupportEmail: SETTINGS.svcSupportEmail })
+  expect(opened.inheritedSettings).not.toContain('extEntityId')
+
+  const outsider = await newPartner(service)
+  const others = await asPartner(service.client, outsider)
+  expect(payloadOf(await createCard(others, outsider))).toMatchObject(UNSET)
+})
+
+test('two changes of a partner’s settings at once are both kept', async () => {
+  const client = await asPartner(service.client, await newPartner(service))
+  const changes = [{ extEntityId: 'ONE' }, { switchProvider: 'TWO' }, { cardKitMasterId: 3 }]
+  for (const response of await Promise.all(changes.map((change) => client.patch(OF_PARTNER, change))))
+    payloadOf(response)
+  expect(payloadOf(await client.get(OF_PARTNER))).toEqual(Object.assign({}, ...changes))
+})
+
+test('operators see and set what a partner’s cards say in the console and on the command line, and a wrong value is named', async () => {
+  const owner = await newPartner(service)
+  const operations = await signedIn(service, 'operations')
+  const path = `/partners/${owner.partnerId}/record-settings`
+  const inConsole = { extEntityId: 'BY-CONSOLE', cardKitMasterId: 9 }
+  expect((await operations.send('PATCH', path, inConsole)).json).toEqual(inConsole)
+  expect((await operations.get(path)).json).toEqual(inConsole)
+  expect((await operations.get('/partners/par_nobody/record-settings')).json.error).toBe('partner_not_found')
+  const sets = ['--set', 'extEntityId=', '--set', 'svcSupportEmail=help@acme.example']
+  const changed = { cardKitMasterId: 9, svcSupportEmail: 'help@acme.example' }
+  expect(await done('partner', 'settings', owner.partnerId, ...sets)).toEqual(changed)
+  expect(await done('partner', 'settings', owner.partnerId)).toEqual(changed)
+  const wrong = await svc('partner', 'settings', owner.partnerId, '--set', 'tncUrl=acme')
+  expect(wrong.stderr).toContain('tncUrl must be a URL with https')
+  const client = await asPartner(service.client, owner)
+  const refused = await client.patch(OF_PARTNER, { svcSupportMobile: '12' })
+  expectFailure(refused, 'validation_failed')
+  expect(refused.errorDescription).toContain('svcSupportMobile must be exactly 10 digits')
+})

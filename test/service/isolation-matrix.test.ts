@@ -1,7 +1,7 @@
 import { revokeApiKey } from '@svc/core/tenants/api-key'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { done, encryptOrder, results, upload } from '../harness/bulk.ts'
+import { done, encryptOrder, results, upload, uploadLoads } from '../harness/bulk.ts'
 import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
 import { type Ids, ROWS, type Row } from '../harness/isolation-rows.ts'
 import {
@@ -206,6 +206,21 @@ test('a bulk line with another tenant’s id gets the same result as one with a 
     expect(a, name).toEqual(b)
     expect(a.error, name).toBeDefined()
   }
+})
+
+test('a bulk load of another tenant’s card gets the same result as one of a nonexistent card', async () => {
+  const { client } = callers.incentive
+  const { svcCardId } = victims.partner.ids
+  const lines = [svcCardId!, unknown(svcCardId!)].map((id, i) => ({
+    svcCardId: id,
+    amount: 1,
+    referenceNumber: `foreign-${i}`,
+  }))
+  const { jobId } = payloadOf(await uploadLoads(client, lines))
+  await done(client, jobId)
+  const [a, b] = (await results(client, jobId)).map((result) => ({ ...result, row: undefined }))
+  expect(a).toEqual(b)
+  expect(a.error).toBe('card_not_found')
 })
 
 test('a session cookie is accepted with the tokens of its own partner alone, in all combinations', async () => {

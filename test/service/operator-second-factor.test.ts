@@ -218,6 +218,7 @@ const WITHOUT: readonly string[] = [
   'updateCardAccount',
   'updateCoinConfig',
   'updateCompany',
+  'updateRecordSettings',
   'uploadAttachment',
   'verifyBookMonths',
 ]

@@ -69,6 +69,7 @@ test('the portal has every operation of tenants, except those that only programs
   )
   expect(left.map(({ id }) => id).sort()).toEqual([
     'bulkIssueGiftCards',
+    'bulkLoadCards',
     'createGiftCard',
     'getEventProof',
     'getFeedConsistency',

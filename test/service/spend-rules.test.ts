@@ -92,6 +92,36 @@ test('a rule without limits declines what its conditions fit, and its transactio
   expect(await terminal.authorize(10, { mcc: '7995' })).toMatchObject({ status: 'approved' })
 })
 
+test('the sandbox’s terminal is declined by the rule that declines an authorisation, and names it', async () => {
+  const { issuer, rule, newCard } = await newWorld()
+  const { svcCardId, terminal } = await newCard()
+  const beside = await newCard()
+  const spend = async (amount: number, more: object = {}, of = svcCardId) =>
+    service.client.post(`/sandbox/cards/${of}/spend`, { amount, channel: 'pos', ...more })
+  const refusedBy = async (response: ReturnType<typeof spend>) => {
+    const { error, errorDescription } = await response
+    return [error, errorDescription]
+  }
+  const code = 'declined_by_spend_rule'
+  const bets = await rule({ svcCardId, name: 'No bets', mccs: ['7995'] })
+  const text = `The spend rule ${bets} (No bets) declines it: blocked_by_rule`
+  expect(await refusedBy(spend(1, { mcc: '7995' }))).toEqual([code, text])
+  payloadOf(await spend(1, { mcc: '5411' }))
+  payloadOf(await spend(1, { mcc: '7995' }, beside.svcCardId))
+  const online = await rule({ svcCardId, channels: ['ecommerce'], countries: ['US'] })
+  expect((await spend(1, { channel: 'online', merchantCountry: 'US' })).errorDescription).toContain(online)
+  payloadOf(await spend(1, { channel: 'pos', merchantCountry: 'US' }))
+  const day = await rule({ svcCardId, dayAmount: 100, transactionAmount: 60 })
+  const declined = async (amount: number) => (await spend(amount)).errorDescription
+  expect(await declined(60.01)).toContain(`${day} (A rule) declines it: over_rule_transaction_limit`)
+  expect(await terminal.authorize(60)).toMatchObject({ status: 'approved' })
+  expect(await declined(40.01)).toContain('over_rule_day_limit')
+  payloadOf(await spend(40))
+  await issuer.send('DELETE', `${RULES}/${day}`)
+  payloadOf(await spend(60.01))
+  payloadOf(await service.client.post(`/sandbox/cards/${svcCardId}/refund`, { amount: 60.01 }))
+})
+
 test('a list of what is permitted declines what states no code; channels and countries are conditions too', async () => {
   const { rule, newCard } = await newWorld()
   const { svcCardId, terminal } = await newCard()

@@ -17,8 +17,9 @@ export interface BulkJob {
 
 export interface BulkResult {
   readonly row: number
-  readonly status: 'PENDING' | 'ISSUED' | 'FAILED'
+  readonly status: 'PENDING' | 'ISSUED' | 'LOADED' | 'FAILED'
   readonly svcCardId?: string
+  readonly loadId?: string
   readonly error?: string
   readonly errorDescription?: string
 }
@@ -46,7 +47,7 @@ interface Sending extends RequestInit {
   readonly headers?: Record<string, string>
 }
 
-/** Bulk orders over HTTP, as any partner sends them. What may pass by itself is tried again: nothing is done twice. */
+/** Bulk orders and loads over HTTP, as any partner sends them. What may pass by itself is tried again: nothing is done twice. */
 export class BulkClient {
   readonly #access: BulkAccess
   readonly #limits: typeof LIMITS
@@ -57,11 +58,12 @@ export class BulkClient {
     this.#limits = limits
   }
 
-  /** Hands orders over; the same lines under the same key are the same job. */
-  async upload(lines: string, idempotencyKey: string): Promise<string> {
+  /** Hands orders over, or loads; the same lines under the same key are the same job. */
+  async upload(lines: string, idempotencyKey: string, of: 'orders' | 'loads' = 'orders'): Promise<string> {
     const headers = { 'content-type': 'application/x-ndjson', 'idempotency-key': idempotencyKey }
     const request = { method: 'POST', body: lines, headers }
-    return (await this.#call<BulkJob>(PATH, request, this.#limits.uploadMs)).jobId
+    const path = of === 'loads' ? `${PATH}/loads` : PATH
+    return (await this.#call<BulkJob>(path, request, this.#limits.uploadMs)).jobId
   }
 
   progress(jobId: string): Promise<BulkJob> {

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { writeWhole } from '@svc/platform/write-whole'
 import { UsageError } from './usage-error.ts'
 
-/** Orders that are sent together: the line of the CSV and the JWE of each. */
+/** Rows that are sent together: the line of the CSV, and the JWE or load of each. */
 export interface Chunk {
   jobId?: string
-  readonly rows: readonly (readonly [line: number, jwe: string])[]
+  readonly rows: readonly (readonly [line: number, text: string])[]
 }
 
 /**
@@ -25,16 +25,16 @@ const CHUNK_ROWS_MAX = 5_000
 const CHUNK_BYTES_MAX = 15 * 1024 * 1024
 
 export const stateFile = (csvFile: string): string => `${csvFile}.issue.json`
-export const resultsFile = (csvFile: string): string => `${csvFile}.results.csv`
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-export const linesOf = ({ rows }: Chunk): string => rows.map(([, jwe]) => `${jwe}\n`).join('')
+export const linesOf = ({ rows }: Chunk): string => rows.map(([, text]) => `${text}\n`).join('')
 
+/** Rows that are sent together. */
 export function toChunks(rows: readonly (readonly [number, string])[]): Chunk[] {
   const chunks: (readonly [number, string])[][] = []
   let bytes = Number.POSITIVE_INFINITY
   for (const row of rows) {
-    const size = row[1].length + 1
+    const size = Buffer.byteLength(row[1]) + 1
     if (bytes + size > CHUNK_BYTES_MAX || chunks.at(-1)!.length === CHUNK_ROWS_MAX) {
       chunks.push([])
       bytes = 0

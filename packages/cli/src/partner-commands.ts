@@ -23,6 +23,7 @@ import {
 } from './limit-credential.ts'
 import { addNounList, addNounShow, printNoun } from './noun-commands.ts'
 import { addPartnerKeyCommands } from './partner-key-commands.ts'
+import { addPartnerSettings } from './partner-settings.ts'
 import { printRecord, printRows } from './print.ts'
 import { requirePartner } from './require-partner.ts'
 import { type RollOptions, roll } from './roll-credential.ts'
@@ -82,6 +83,7 @@ export function addPartnerCommands(program: Command): void {
         printNoun(changed, json)
       })
   }
+  addPartnerSettings(group)
   addClientCommands(group)
   addPartnerKeyCommands(group)
 }

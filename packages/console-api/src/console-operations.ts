@@ -48,6 +48,7 @@ import * as payouts from './payout-operations.ts'
 import * as payoutTerms from './payout-terms-operations.ts'
 import { withMaskedPersons } from './personal-data.ts'
 import * as qrCodes from './qr-code-operations.ts'
+import * as recordSettings from './record-setting-operations.ts'
 import * as refunds from './refund-operations.ts'
 import { refundPaymentInConsole } from './refund-payment.ts'
 import * as requests from './request-operations.ts'
@@ -124,6 +125,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   accounts.showCardAccount,
   accounts.createCardAccountInConsole,
   accounts.updateCardAccountInConsole,
+  recordSettings.showRecordSettings,
+  recordSettings.updateRecordSettingsInConsole,
   accountMoney.fundCardAccountInConsole,
   accountMoney.withdrawFromCardAccountInConsole,
   credits.showFundingInstructions,

@@ -19,6 +19,8 @@ export interface Behalf<P extends TSchema, Q extends TSchema, B extends TSchema,
   readonly stepUp?: true
   /** Fields of the body besides the tenant's own, such as the tenant. */
   readonly given?: TProperties
+  /** Parameters of the path, where the tenant’s own has none. */
+  readonly params?: TSchema
   /** More errors than the tenant gets. */
   readonly errors?: Operation['errors']
   readonly tenantOf: (input: Input<Static<P>, Static<Q>, Static<B>>, services: Services) => Promise<string>
@@ -31,7 +33,7 @@ const withFields = ({ properties }: TObject, given: TProperties) =>
 /** An operation of tenants once more, for operators: the same schema, rules, command and record (decision O1). */
 export const onBehalf = <P extends TSchema, Q extends TSchema, B extends TSchema, Args, D>(
   contract: CommandContract<P, Q, B, Args, D>,
-  { tenantOf, target, action, errors = [], given, ...face }: Behalf<P, Q, B, D>,
+  { tenantOf, target, action, errors = [], given, params, ...face }: Behalf<P, Q, B, D>,
 ): Operation<Services> => {
   const { scope: _, ...shared } = contract
   const tenants = new WeakMap<object, string>()
@@ -39,6 +41,7 @@ export const onBehalf = <P extends TSchema, Q extends TSchema, B extends TSchema
     ...shared,
     ...consoleOperation,
     ...face,
+    ...(params && { params: params as P }),
     ...(given && { body: withFields(contract.body as unknown as TObject, given) as TSchema as B }),
     errors: [...contract.errors, ...errors],
     args: async (input, services) => {

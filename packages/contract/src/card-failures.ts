@@ -50,6 +50,12 @@ export const CARD_FAILURES = {
     'The card is not unlocked, not activated or expired',
     'Unlock or activate the card; a blocked or expired card stays unusable.',
   ),
+  declined_by_spend_rule: kind(
+    422,
+    'BUSINESS_ERROR',
+    'A spend rule declines it',
+    'The description names the rule, and why it declines. Read it with `GET /api/v0/partner/spend-rules/{spendRuleId}`; remove it, or spend within it.',
+  ),
   channel_not_allowed: kind(
     422,
     'BUSINESS_ERROR',

@@ -30,9 +30,13 @@ export type CardLoad = Schemas['CardLoad']
 export type CardLoadRequest = NonNullable<
   operations['loadCard']['requestBody']
 >['content']['application/json']
-/** An upload of many orders, and how far it is. */
+/** One load of many; `amount` is in rupees. */
+export interface BulkLoad extends CardLoadRequest {
+  readonly svcCardId: string
+}
+/** An upload of many orders or loads, and how far it is. */
 export type BulkJob = Schemas['BulkJob']
-/** What became of one order of an upload. */
+/** What became of one order or load of an upload. */
 export type BulkResult = Schemas['BulkResult']
 /** A company and one of its card accounts. */
 export interface CardAccountRef {
@@ -114,14 +118,36 @@ export class Cards {
     const deadline = this.#api.deadline(options)
     if (encryptedOrders.some((jwe) => typeof jwe !== 'string'))
       throw new TypeError('createMany uploads encrypted orders: give it what encryptMany returned')
-    const body = encryptedOrders.join('\n')
+    return this.#upload('/api/v0/partner/svcCard/bulk', encryptedOrders, options, deadline)
+  }
+
+  /**
+   * Loads many cards, at most 16 MiB at once; `bulkJob` and `bulkResults` return what became of each. A `referenceNumber`
+   * names one load, however often it is uploaded. After a ConnectionError upload the same ones again: the default
+   * `idempotencyKey` is their hash, so a repeat returns the first job. To try failed rows once more, give another key.
+   *
+   * @throws SvcError `overloaded` when too many rows wait already
+   */
+  async loadMany(
+    loads: readonly BulkLoad[],
+    options: WriteOptions = {},
+  ): Promise<{ jobId: string; rows: number }> {
+    const lines = loads.map((load) => JSON.stringify(load))
+    return this.#upload('/api/v0/partner/svcCard/bulk/loads', lines, options, this.#api.deadline(options))
+  }
+
+  async #upload(
+    path: '/api/v0/partner/svcCard/bulk' | '/api/v0/partner/svcCard/bulk/loads',
+    lines: readonly string[],
+    options: WriteOptions,
+    deadline: ReturnType<Api['deadline']>,
+  ): Promise<{ jobId: string; rows: number }> {
+    const body = lines.join('\n')
     const { idempotencyKey = await sha256(body) } = options
     const call = this.#api.call({ ...options, idempotencyKey }, undefined, deadline)
     const headers = { ...call.headers, 'Content-Type': 'application/x-ndjson' }
     const bodySerializer = () => body
-    return payloadOf(
-      await this.#api.http.POST('/api/v0/partner/svcCard/bulk', { body, bodySerializer, ...call, headers }),
-    )
+    return payloadOf(await this.#api.http.POST(path, { body, bodySerializer, ...call, headers }))
   }
 
   /** @throws SvcError `bulk_job_not_found` */
@@ -131,7 +157,7 @@ export class Cards {
     return payloadOf(await this.#api.http.GET('/api/v0/partner/svcCard/bulk/{jobId}', { params, ...call }))
   }
 
-  /** What became of each order of an upload, in its order. */
+  /** What became of each row of an upload, in its order. */
   bulkResults(
     jobId: string,
     { limit, ...options }: CallOptions & { readonly limit?: number } = {},

@@ -11,6 +11,8 @@ export type User = Schemas['PartnerUser']
 export type CardAccount = Schemas['PartnerCardAccount']
 /** Where to transfer money for a card account. */
 export type FundingInstructions = Schemas['FundingInstructions']
+/** What the records of cards say, as the partner sets it. */
+export type RecordSettings = Schemas['RecordSettings']
 /** What a partner may set on a card account. */
 export type CardAccountSettings = Schemas['CardAccountSettings']
 type Body<O extends keyof operations> = operations[O] extends {
@@ -152,5 +154,19 @@ export class CardAccounts {
     const params = { path: { cardAccountId } }
     const request = { params, body: changes, ...this.#api.call(options) }
     return payloadOf(await this.#api.http.PATCH('/api/v0/partner/card-accounts/{cardAccountId}', request))
+  }
+
+  /** What the records of all cards say where their card account states nothing of its own. */
+  async recordSettings(options?: CallOptions): Promise<RecordSettings> {
+    return payloadOf(await this.#api.http.GET('/api/v0/partner/record-settings', this.#api.call(options)))
+  }
+
+  /** `null` unsets a field. */
+  async updateRecordSettings(
+    changes: Body<'updateRecordSettings'>,
+    options?: WriteOptions,
+  ): Promise<RecordSettings> {
+    const request = { body: changes, ...this.#api.call(options) }
+    return payloadOf(await this.#api.http.PATCH('/api/v0/partner/record-settings', request))
   }
 }

@@ -15,6 +15,7 @@ export const Svc = {
 export type { Api, Schemas } from './api.ts'
 export type {
   BulkJob,
+  BulkLoad,
   BulkResult,
   Card,
   CardAccountRef,
@@ -41,7 +42,14 @@ export type {
   CoinRedemption,
   CoinVoid,
 } from './coins.ts'
-export type { CardAccount, CardAccountSettings, Company, FundingInstructions, User } from './companies.ts'
+export type {
+  CardAccount,
+  CardAccountSettings,
+  Company,
+  FundingInstructions,
+  RecordSettings,
+  User,
+} from './companies.ts'
 export type { Attachment, Dispute, DisputeFilter, Evidence } from './disputes.ts'
 export type { EncryptWith, SharedKey } from './encryption.ts'
 export {

@@ -114,6 +114,7 @@ export type ErrorCode =
   | 'withdrawal_reference_used'
   | 'funding_not_set_up'
   | 'card_not_usable'
+  | 'declined_by_spend_rule'
   | 'channel_not_allowed'
   | 'card_not_ended'
   | 'order_reference_in_use'
@@ -273,6 +274,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /api/v0/disputes/{disputeId}/accept',
   'POST /api/v0/partner/svcCard',
   'POST /api/v0/partner/svcCard/bulk',
+  'POST /api/v0/partner/svcCard/bulk/loads',
   'PATCH /api/v0/partner/svcCard/{svcCardId}/status',
   'POST /api/v0/partner/svcCard/{svcCardId}/activate',
   'PATCH /api/v0/partner/svcCard/{svcCardId}/flags',
@@ -286,6 +288,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'PATCH /api/v0/partner/users/{userId}',
   'POST /api/v0/partner/users/{userId}/erase',
   'POST /api/v0/partner/card-accounts',
+  'PATCH /api/v0/partner/record-settings',
   'PATCH /api/v0/partner/card-accounts/{cardAccountId}',
   'POST /api/v0/partner/spend-rules',
   'DELETE /api/v0/partner/spend-rules/{spendRuleId}',

@@ -5,6 +5,7 @@ import { issuePartnerToken } from './access/issue-partner-token.ts'
 import { oauthMetadata } from './access/oauth-metadata.ts'
 import { publishedKeys } from './access/published-keys.ts'
 import { receiveBankCreditOperation } from './cards/bank-rail.ts'
+import { bulkLoadOperation } from './cards/bulk-loads.ts'
 import { getBulkJob, listBulkResults } from './cards/bulk-progress.ts'
 import { getCardAccountStatement, getCardAccountStatementPdf } from './cards/card-account-statement.ts'
 import {
@@ -34,6 +35,7 @@ import { getFundingInstructions } from './cards/funding-instructions.ts'
 import { getCard, getCardBalance } from './cards/get-card.ts'
 import { bulkIssueOperation, createGiftCardOperation } from './cards/issue-cards.ts'
 import { listCardChanges } from './cards/list-card-changes.ts'
+import { getRecordSettings, updateRecordSettingsOperation } from './cards/record-settings.ts'
 import { searchCards } from './cards/search-cards.ts'
 import {
   backtestSpendRulesOperation,
@@ -150,6 +152,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   getTaxDocumentPdf,
   createGiftCardOperation,
   bulkIssueOperation,
+  bulkLoadOperation,
   getBulkJob,
   listBulkResults,
   getCard,
@@ -175,6 +178,8 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   createCardAccountOperation,
   listCardAccounts,
   getCardAccount,
+  getRecordSettings,
+  updateRecordSettingsOperation,
   updateCardAccountOperation,
   getCardAccountStatement,
   getCardAccountStatementPdf,

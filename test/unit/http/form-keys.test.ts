@@ -109,11 +109,13 @@ const SET_A_STATE = [
   'console.updateCardAccount',
   'console.updateCoinConfig',
   'console.updateCompany',
+  'console.updateRecordSettings',
   'deactivateCoinConfig',
   'setCardFlags',
   'updateCardAccount',
   'updateCoinConfig',
   'updateCompany',
+  'updateRecordSettings',
   'updateUser',
   'updateWebhookEndpoint',
 ]

@@ -13,8 +13,10 @@ import { TransferList } from '../parts/transfer-list.tsx'
 import { useSession } from '../session.ts'
 import { accountTypeLabel, productLabel } from '../words.ts'
 import { BankCredits, Instructions } from './bank-credits.tsx'
+import { CardLoads } from './card-loads.tsx'
 import { FundCardAccount, WithdrawFromCardAccount } from './fund-card-account.tsx'
 import { IssueCard } from './issue-card.tsx'
+import { AccountRecordSettings } from './record-settings.tsx'
 import { SpendRules } from './spend-rules.tsx'
 
 export function CardAccount() {
@@ -46,6 +48,8 @@ export function CardAccount() {
             <Instructions cardAccountId={cardAccountId} />
             <BankCredits cardAccountId={cardAccountId} />
             <SpendRules cardAccountId={cardAccountId} />
+            <CardLoads cardAccountId={cardAccountId} />
+            <AccountRecordSettings account={account} />
             <Section
               title="Movements"
               aside={

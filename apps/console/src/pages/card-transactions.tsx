@@ -44,7 +44,16 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ]
 
-const KINDS = ['authorization', 'capture', 'refund', 'load', 'replacement', 'unclaimed', 'return_to_source']
+const KINDS = [
+  'authorization',
+  'capture',
+  'refund',
+  'load',
+  'unload',
+  'replacement',
+  'unclaimed',
+  'return_to_source',
+]
 const STATUSES = ['pending', 'partly_captured', 'captured', 'voided', 'expired', 'declined', 'completed']
 const select = (name: string, label: string, values: readonly string[]): Filter => ({
   name,

@@ -20,7 +20,9 @@ import { queryClient, useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
 import { ChannelForm, KycForm } from './card-changes.tsx'
 import { CardFacts } from './card-facts.tsx'
+import { CardLoads } from './card-loads.tsx'
 import { CardTransactions } from './card-transactions.tsx'
+import { LoadCard } from './load-card.tsx'
 import { SpendRules } from './spend-rules.tsx'
 
 type Detail = Schemas['CardDetail']
@@ -57,6 +59,7 @@ export function Card() {
             <Section title="Transactions">
               <CardTransactions svcCardId={svcCardId} />
             </Section>
+            <CardLoads svcCardId={svcCardId} />
             <Section
               title="Ledger entries"
               aside={
@@ -155,7 +158,7 @@ const UNDONE = 'Undone by the operator'
 function Actions({ detail }: { readonly detail: Detail }) {
   const { card, moves } = detail
   const { can, mode } = useSession()
-  if (!can('support')) return undefined
+  if (!can('support')) return <LoadCard card={card} />
   const { svcCardId } = card
   const move = async (status: keyof typeof MOVES, reason: string, key: FormKey) => {
     await responseOf(
@@ -195,6 +198,7 @@ function Actions({ detail }: { readonly detail: Detail }) {
           </ConfirmAction>
         )
       })}
+      <LoadCard card={card} />
       <ChannelForm card={card} />
       <KycForm detail={detail} />
       {card.cardStatus.name === 'BL' && (

@@ -18,6 +18,7 @@ import { TenantHandovers } from '../parts/tenant-handovers.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { productLabel } from '../words.ts'
+import { PartnerRecordSettings } from './record-settings.tsx'
 import { setUpQuery } from './set-up-state.ts'
 
 const PartnerFigures = lazyPart(async () => (await import('./partner-figures.tsx')).PartnerFigures)
@@ -58,6 +59,7 @@ export function Partner() {
             <TenantCredentials tenantId={partner.partnerId} />
             <TenantHandovers tenantId={partner.partnerId} />
             <JweKeysCard partner={partner} />
+            <PartnerRecordSettings partnerId={partner.partnerId} />
             <TenantMembers tenantId={partner.partnerId} />
             <TenantClosing tenantId={partner.partnerId} />
             <TestClock tenantId={partner.partnerId} />

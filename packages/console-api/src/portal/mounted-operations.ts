@@ -7,10 +7,11 @@ import type { MemberRole } from './member-roles.ts'
 export const PORTAL = '/portal'
 
 const OF_TENANTS = new Set(['merchant', 'partner', 'partnerWithId', 'partnerSession', 'tenant'])
-/** What takes what only a program makes (encrypted orders), holds a connection open, or is the material of proofs. */
+/** What takes what only a program makes (encrypted orders, files of a line for each load), holds a connection open, or is the material of proofs. */
 const FOR_PROGRAMS = new Set([
   'createGiftCard',
   'bulkIssueGiftCards',
+  'bulkLoadCards',
   'streamEvents',
   'getFeedHead',
   'listEventLeaves',

@@ -22,9 +22,18 @@ export interface BulkLine {
   readonly content: Buffer
 }
 
-/** What came of one order. `later`: nothing yet, for a reason that passes. */
+/** What the rows of a job are: orders of cards, or loads. */
+export type BulkKind = 'issue' | 'load'
+
+/** What came of one row. `later`: nothing yet, for a reason that passes. */
 export type BulkOutcome =
   | { readonly line: number; readonly status: 'ISSUED'; readonly svcCardId: string }
+  | {
+      readonly line: number
+      readonly status: 'LOADED'
+      readonly svcCardId: string
+      readonly loadId: string
+    }
   | {
       readonly line: number
       readonly status: 'FAILED'
@@ -46,11 +55,13 @@ const ID = /^blk_[0-9a-z]{26}$/
 /** Whether the id has the form of our ids; any other gets the response for a missing one (decision A12). */
 export const looksLikeBulkJobId = (id: string): boolean => ID.test(id)
 
-/** Uploads of many orders, carried out in the background. */
+/** Uploads of many orders or loads, carried out in the background. */
 export const bulkJobs = table('bulk_jobs', 'j', ['partnerId', 'jobId'], {
   jobId: text,
   partnerId: text,
+  kind: textOf<BulkKind>(),
   rowCount: integer,
+  /** Carried out: cards issued, or loaded. */
   issued: generated(integer),
   failed: generated(integer),
   createdAt: instant,
@@ -60,15 +71,16 @@ export const bulkJobs = table('bulk_jobs', 'j', ['partnerId', 'jobId'], {
 })
 export type BulkJob = RowOf<typeof bulkJobs>
 
-/** Orders of bulk jobs, but for their leases. */
+/** Orders and loads of bulk jobs, but for their leases. */
 export const bulkRows = table('bulk_rows', 'r', ['partnerId', 'jobId', 'line'], {
   jobId: text,
   partnerId: text,
   line: integer,
-  status: generated(textOf<'PENDING' | 'ISSUED' | 'FAILED'>()),
+  status: generated(textOf<'PENDING' | 'ISSUED' | 'LOADED' | 'FAILED'>()),
   /** The line as it was sent, encrypted once more; gone when the row is done. */
   content: secret(nullable(bytes)),
   svcCardId: generated(nullable(text)),
+  loadId: generated(nullable(text)),
   error: generated(nullable(textOf<ErrorCode>())),
   errorDescription: generated(nullable(text)),
 })
@@ -77,6 +89,7 @@ export type BulkRow = RowOf<typeof bulkRows>
 export interface NewBulkJob {
   readonly jobId: string
   readonly partnerId: string
+  readonly kind: BulkKind
   readonly lines: readonly BulkLine[]
   readonly createdAt: Date
 }
@@ -102,16 +115,20 @@ export function insertBulkJobs(tx: Writes, jobs: readonly NewBulkJob[]): void {
 export type OpenJob = Pick<BulkJob, 'partnerId' | 'jobId'>
 
 export interface DueJob extends OpenJob {
+  readonly kind: BulkKind
   /** Its partner is closing: what is left of it fails (decision A14). */
   readonly isClosing: boolean
 }
 
-/** The oldest job with something to do of each partner, at most so many partners of either kind. */
+/** The oldest job of each kind with something to do of each partner, at most so many partners of each. */
 export const OPEN_JOBS = statement<DueJob>(
   'bulk_jobs_open',
-  `select partner_id as "partnerId", job_id as "jobId", false as "isClosing" from directory_bulk_jobs($1)
+  `select partner_id as "partnerId", job_id as "jobId", 'issue' as kind, false as "isClosing"
+   from directory_bulk_jobs($1)
    union all
-   select partner_id, job_id, true from directory_bulk_jobs_closing($1)`,
+   select partner_id, job_id, 'issue', true from directory_bulk_jobs_closing($1)
+   union all
+   select partner_id, job_id, 'load', is_closing from directory_bulk_loads($1)`,
 )
 
 const START = statement(
@@ -139,7 +156,8 @@ export async function leaseLines(
   clockOffsetMs: number,
 ) {
   await tx.query(START, [partnerId, jobId, clockOffsetMs])
-  return tx.query(LEASE, [partnerId, jobId, leaseMs, most])
+  const leased = await tx.query(LEASE, [partnerId, jobId, leaseMs, most])
+  return leased.toSorted((a, b) => a.line - b.line)
 }
 
 const LOCK_JOB = statement(
@@ -156,19 +174,19 @@ const FINISH = statement(
   'bulk_rows_finish',
   `with done as (
      update bulk_rows r
-     set status = o.status, svc_card_id = o.svc_card_id, error = o.error, error_description = o.error_description,
-       content = null
-     from unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::text[])
-       as o (line, status, svc_card_id, error, error_description)
+     set status = o.status, svc_card_id = o.svc_card_id, load_id = o.load_id, error = o.error,
+       error_description = o.error_description, content = null
+     from unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+       as o (line, status, svc_card_id, load_id, error, error_description)
      where r.partner_id = $1 and r.job_id = $2 and r.line = o.line and r.status = 'PENDING'
      returning r.status),
    counted as (
-     select count(*) filter (where status = 'ISSUED') as issued, count(*) filter (where status = 'FAILED') as failed
+     select count(*) filter (where status <> 'FAILED') as issued, count(*) filter (where status = 'FAILED') as failed
      from done)
    update bulk_jobs j
    set issued = j.issued + counted.issued, failed = j.failed + counted.failed, modified_at = t.now,
      finished_at = case when j.issued + j.failed + counted.issued + counted.failed = j.row_count then t.now end
-   from counted, (select clock_timestamp() + $8 * interval '1 millisecond' as now) as t
+   from counted, (select clock_timestamp() + $9 * interval '1 millisecond' as now) as t
    where j.partner_id = $1 and j.job_id = $2 and counted.issued + counted.failed > 0`,
 )
 
@@ -191,7 +209,8 @@ export async function saveOutcomes(
       done,
       ({ line }) => line,
       ({ status }) => status,
-      (outcome) => (outcome.status === 'ISSUED' ? outcome.svcCardId : null),
+      (outcome) => ('svcCardId' in outcome ? outcome.svcCardId : null),
+      (outcome) => ('loadId' in outcome ? outcome.loadId : null),
       (outcome) => (outcome.status === 'FAILED' ? outcome.error : null),
       (outcome) => (outcome.status === 'FAILED' ? outcome.errorDescription : null),
     ),

@@ -17,7 +17,7 @@ import {
 } from '@svc/platform/db/table'
 import { type Account, account, accountId, openAccounts } from '../ledger/accounts.ts'
 import type { Transfer } from '../ledger/transfers.ts'
-import type { RecordSettings } from './record-settings.ts'
+import { partnerSettingsColumn, type RecordSettings } from './record-settings.ts'
 
 export const ACCOUNT_TYPES = {
   RELOADABLE_GPR: { label: 'Reloadable', description: 'General-purpose reloadable card' },
@@ -53,9 +53,11 @@ export const cardAccounts = table('card_accounts', 'a', ['partnerId', 'cardAccou
 export type CardAccount = RowOf<typeof cardAccounts> & {
   /** Legal name of the company. */
   readonly companyName: string
+  /** What the partner sets for all its card accounts. */
+  readonly partnerSettings: RecordSettings
 }
 
-export const CARD_ACCOUNT_SELECT = `select ${cardAccounts.columns}, co.name as "companyName"
+export const CARD_ACCOUNT_SELECT = `select ${cardAccounts.columns}, co.name as "companyName", ${partnerSettingsColumn('a.partner_id')}
   from card_accounts a join companies co on co.company_id = a.company_id and co.partner_id = a.partner_id`
 
 const FIND = statement<CardAccount>(

@@ -1,5 +1,7 @@
 import { paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
 import { bytes, instant, nullable, paise, type RowOf, table, text, textOf } from '@svc/platform/db/table'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
@@ -27,6 +29,22 @@ export const cardLoads = table('card_loads', 'l', ['partnerId', 'loadId'], {
   createdAt: instant,
 })
 export type CardLoad = RowOf<typeof cardLoads>
+
+const FIND_OF_REFERENCE = statement<Pick<CardLoad, 'loadId'>>(
+  'card_load_of_reference',
+  `select load_id as "loadId" from card_loads
+   where partner_id = $1 and reference_number = $2 and svc_card_id = $3 and amount_paise = $4 and kind = 'load'`,
+)
+
+/** The load that was made of this request; `undefined` for none. */
+export async function findLoadOf(
+  tx: Tx,
+  load: Pick<CardLoad, 'partnerId' | 'referenceNumber' | 'svcCardId' | 'amountPaise'>,
+): Promise<string | undefined> {
+  const { partnerId, referenceNumber, svcCardId, amountPaise } = load
+  const [found] = await tx.query(FIND_OF_REFERENCE, [partnerId, referenceNumber, svcCardId, amountPaise])
+  return found?.loadId
+}
 
 /** Its id is that of the leg of the ledger, under another prefix. */
 export const loadIdOf = (transferId: string): string => `cld_${transferId.slice('trf_'.length)}`

@@ -32,6 +32,8 @@ export type MessageType = (typeof MESSAGE_TYPES)[number]
 export const NETWORK_CHANNELS = ['pos', 'atm', 'ecommerce'] as const
 export type NetworkChannel = (typeof NETWORK_CHANNELS)[number]
 export const channelOf = (channel: NetworkChannel): Channel => (channel === 'ecommerce' ? 'online' : channel)
+export const networkChannelOf = (channel: Channel): NetworkChannel =>
+  channel === 'online' ? 'ecommerce' : channel
 
 export const ADVICES = ['stand_in', 'forced_post'] as const
 

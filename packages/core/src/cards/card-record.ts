@@ -6,14 +6,20 @@ import { ACCOUNT_TYPES, type CardAccount } from './card-account.ts'
 import { CARD_STATUS_LABELS, KYC_STATUS_LABELS } from './card-states.ts'
 import type { Loads, Usage } from './card-usage.ts'
 import { openToBuy } from './open-to-buy.ts'
-import type { RecordSettings } from './record-settings.ts'
+import { type RecordSettings, settingsInForce } from './record-settings.ts'
 
 /** A card with what its record shows of its surroundings. */
 export interface CardView {
   readonly card: Card
   readonly account: Pick<
     CardAccount,
-    'companyName' | 'accountType' | 'binType' | 'programme' | 'unallocateFundAllowed' | 'recordSettings'
+    | 'companyName'
+    | 'accountType'
+    | 'binType'
+    | 'programme'
+    | 'unallocateFundAllowed'
+    | 'recordSettings'
+    | 'partnerSettings'
   >
   /** Whether nothing may be written about its user any more (decision C23). */
   readonly isUserErased: boolean
@@ -97,7 +103,7 @@ export function toCardRecord(view: CardView, timeZone: string) {
     remarks: card.remarks,
     createdOn: textTimestamp(card.createdAt, timeZone),
     modifiedOn: textTimestamp(card.modifiedAt, timeZone),
-    ...settingFields(account.recordSettings),
+    ...settingFields(settingsInForce(account)),
     ...unknownFields(),
   }
 }
@@ -164,7 +170,7 @@ function flagFields({ account, card }: CardView) {
   }
 }
 
-/** What the partner sets for all cards of the account (decision C27). */
+/** What the partner sets for all cards of the account, or for all its cards (decision C27). */
 const settingFields = (settings: RecordSettings) => ({
   partnerLogo: settings.partnerLogo ?? '',
   extEntityId: settings.extEntityId ?? '',

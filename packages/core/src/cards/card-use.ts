@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import type { ByTenant } from '@svc/kernel/by-tenant'
+import { ByTenant } from '@svc/kernel/by-tenant'
 import { type Paise, paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
@@ -22,6 +22,7 @@ import { wakeEnded } from './card-end-state.ts'
 import type { CardView } from './card-record.ts'
 import { cardPartnerLookup } from './find-card-partner.ts'
 import { openToBuy } from './open-to-buy.ts'
+import { lockRulesInForce, type RulesInForce } from './rules-in-force.ts'
 
 /**
  * Money that a terminal takes from a card, or gives back to it. The terminal knows the card and not its partner: like
@@ -48,7 +49,15 @@ interface Kind<Args> {
   readonly transferKind: 'card_spend' | 'card_refund'
   readonly eventType: 'card.spent' | 'card.refunded'
   /** Pure; throws the failure when the card cannot be used so. */
-  readonly check: (view: CardView, use: Prepared<Args>, now: Date) => void
+  readonly check: (view: CardView, use: Prepared<Args>, now: Date, rules: RulesInForce) => void
+  /** Whether the partner's spend rules are about it. */
+  readonly isRuled?: boolean
+}
+
+/** Locked cards, and the spend rules in force for them. */
+export interface UseState {
+  readonly views: CardViews
+  readonly rules: RulesInForce
 }
 
 export const CardReceipt = Type.Object(
@@ -76,8 +85,14 @@ export const receiptToWire = ({ view, transfer, command }: Used) => ({
 })
 
 /** Spending and refunding, but for their rules: the card is locked before the ledger accounts, as everywhere. */
-export const cardUse = <Args extends CardUse>({ name, transferKind, eventType, check }: Kind<Args>) =>
-  command<Args, Prepared<Args>, CardViews, Used>({
+export const cardUse = <Args extends CardUse>({
+  name,
+  transferKind,
+  eventType,
+  check,
+  isRuled = false,
+}: Kind<Args>) =>
+  command<Args, Prepared<Args>, UseState, Used>({
     name,
     // The network itself, played by the sandbox.
     isSigned: true,
@@ -89,14 +104,14 @@ export const cardUse = <Args extends CardUse>({ name, transferKind, eventType, c
         return { ...args, ...preparationOf(partnerId, args.svcCardId) }
       }
     },
-    lock: lockForUse,
-    decide(views, command, now): Used {
+    lock: (tx, uses) => lockForUse(tx, uses, isRuled),
+    decide({ views, rules }, command, now): Used {
       const view = viewOf(views, command)
-      check(view, command, now)
+      check(view, command, now, rules)
       const transfer = transferOf(transferKind, command, now)
       return { view: moved(view, transfer), transfer, command }
     },
-    apply: (views, { view }) => void views.set(view.card.svcCardId, view),
+    apply: ({ views }, { view }) => void views.set(view.card.svcCardId, view),
     save(tx, decisions) {
       saveJournals(
         tx,
@@ -123,11 +138,19 @@ export const cardUse = <Args extends CardUse>({ name, transferKind, eventType, c
     },
   })
 
-const lockForUse = async (tx: BatchTx, uses: readonly PreparedForCard[]): Promise<ByTenant<CardViews>> =>
-  readForMoney(tx, await lockCards(tx, uses), uses, ({ partnerId, svcCardId }) => [
+async function lockForUse(
+  tx: BatchTx,
+  uses: readonly PreparedForCard[],
+  isRuled: boolean,
+): Promise<ByTenant<UseState>> {
+  const locked = await lockCards(tx, uses)
+  const rules = await lockRulesInForce(tx, locked, isRuled ? uses : [])
+  const views = await readForMoney(tx, locked, uses, ({ partnerId, svcCardId }) => [
     account('card', partnerId, svcCardId),
     account('card_settlement', partnerId),
   ])
+  return new ByTenant((tenantId) => ({ views: views.of(tenantId), rules }))
+}
 
 function transferOf(
   kind: Kind<CardUse>['transferKind'],

@@ -6,6 +6,7 @@ import { accountIdOf } from '../ledger/accounts.ts'
 import { type Card, type CardKey, cards, looksLikeCardId } from './card.ts'
 import type { CardView } from './card-record.ts'
 import type { Loads, Usage } from './card-usage.ts'
+import { partnerSettingsColumn } from './record-settings.ts'
 
 type ViewRow = Card &
   CardView['account'] &
@@ -44,7 +45,7 @@ const viewsOf = (
   waits = WAITS,
 ) =>
   `select ${cards.columns}, co.name as "companyName", a.account_type as "accountType", a.bin_type as "binType", a.programme,
-     a.unallocate_fund_allowed as "unallocateFundAllowed", a.record_settings as "recordSettings", u.erased_at is not null as "isUserErased", used.*, loads.*, w.at as "usedUntil", ${balance} as "balancePaise",
+     a.unallocate_fund_allowed as "unallocateFundAllowed", a.record_settings as "recordSettings", ${partnerSettingsColumn('c.partner_id')}, u.erased_at is not null as "isUserErased", used.*, loads.*, w.at as "usedUntil", ${balance} as "balancePaise",
      ${held} as "heldPaise"
    from ${wanted}
    join cards c on c.partner_id = w.partner_id and c.svc_card_id = w.svc_card_id
@@ -100,13 +101,21 @@ const VIEWS_AS_OF = statement<ViewRow>(
 
 function toView(row: ViewRow): CardView {
   const { companyName, accountType, binType, programme, ...more } = row
-  const { unallocateFundAllowed, recordSettings, isUserErased, ...rest } = more
+  const { unallocateFundAllowed, recordSettings, partnerSettings, isUserErased, ...rest } = more
   const { balancePaise, heldPaise, reloadedPaise, unloadedPaise, lastLoadPaise, returningPaise, ...used } =
     rest
   const { dayPaise, monthPaise, yearPaise, lifePaise, usedUntil, ...card } = used
   return {
     card,
-    account: { companyName, accountType, binType, programme, unallocateFundAllowed, recordSettings },
+    account: {
+      companyName,
+      accountType,
+      binType,
+      programme,
+      unallocateFundAllowed,
+      recordSettings,
+      partnerSettings,
+    },
     isUserErased,
     balancePaise,
     heldPaise,

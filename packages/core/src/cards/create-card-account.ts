@@ -10,7 +10,7 @@ import type { Company } from '../tenants/company.ts'
 import { type Product } from '../tenants/partner.ts'
 import { type CardAccount, cardAccounts } from './card-account.ts'
 import { type LoadTerms, loadTermsOf, requireFirstLoad } from './load-limits.ts'
-import { changedSettings, type RecordSettingsChange } from './record-settings.ts'
+import { changedSettings, partnerSettingsColumn, type RecordSettingsChange } from './record-settings.ts'
 import { requireMayUnallocate } from './update-card-account.ts'
 
 export interface CreateCardAccount
@@ -29,11 +29,12 @@ interface Prepared extends CreateCardAccount {
   readonly loadTerms: LoadTerms
 }
 
-type Customer = Pick<Company, 'partnerId' | 'companyId' | 'name'> & { readonly products: readonly Product[] }
+type Customer = Pick<Company, 'partnerId' | 'companyId' | 'name'> &
+  Pick<CardAccount, 'partnerSettings'> & { readonly products: readonly Product[] }
 
 const CUSTOMERS = statement<Customer>(
   'card_account_customers',
-  `select co.partner_id as "partnerId", co.company_id as "companyId", co.name, p.products
+  `select co.partner_id as "partnerId", co.company_id as "companyId", co.name, p.products, ${partnerSettingsColumn('co.partner_id')}
    from companies co join partners p on p.partner_id = co.partner_id
    where (co.partner_id, co.company_id) in (select * from unnest($1::text[], $2::text[]))`,
 )
@@ -78,6 +79,7 @@ export const createCardAccount = command({
       unallocateFundAllowed,
       recordSettings,
       companyName: customer.name,
+      partnerSettings: customer.partnerSettings,
       createdAt,
     }
   },

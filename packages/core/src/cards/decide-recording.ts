@@ -19,7 +19,7 @@ import type { CardState } from './message-references.ts'
 import { openToBuy } from './open-to-buy.ts'
 import type { UnreadableMessage } from './read-card-message.ts'
 import { PARTLY_APPROVED } from './response-codes.ts'
-import { isRuleAbout, limitsOf, type RuleInForce, unusedIn } from './spend-rule.ts'
+import { rulesAbout } from './rules-in-force.ts'
 
 export interface RecordedMessage {
   /** 202 when it was not recorded, and shown to operators. */
@@ -59,25 +59,10 @@ export function decideRecording(
       ? declinedUnknown(command, message, now)
       : quarantined(command, 'unknown_card', now)
   const { limits, timeZone, ids, authorizationCode } = command
-  const rules = rulesAbout(card, message, uses)
+  const rules = rulesAbout(card.rules, message, uses)
   const effect = decideMessage(card, { message, limits, timeZone, ids, authorizationCode, now, rules })
   return recorded(command, message, card, effect, now)
 }
-
-/** The spend rules that are about a message, with what was used of each. */
-const rulesAbout = (
-  { rules }: CardState,
-  message: CardMessage,
-  uses: CardRailState['uses'],
-): readonly RuleInForce[] =>
-  rules
-    .filter((rule) => isRuleAbout(rule, message))
-    .map((rule) => ({
-      spendRuleId: rule.spendRuleId,
-      counter: rule.countedAs,
-      ...limitsOf(rule),
-      use: uses.get(rule.countedAs) ?? unusedIn(rule.day),
-    }))
 
 /** Real-time requests are decided; everything else has happened already. */
 const isDecided = (type: MessageType): boolean => MESSAGE_KINDS[type].isDecided

@@ -62,3 +62,25 @@ const definedIn = (change: RecordSettingsChange): object =>
   Object.fromEntries(
     RECORD_SETTING_NAMES.flatMap((name) => (change[name] === undefined ? [] : [[name, change[name]]])),
   )
+
+/** What a card account states itself, and what its partner says for all. */
+export interface SettingSources {
+  readonly recordSettings: RecordSettings
+  readonly partnerSettings: RecordSettings
+}
+
+/** What the records of the account’s cards say: its own settings, else those of its partner. */
+export const settingsInForce = ({ recordSettings, partnerSettings }: SettingSources): RecordSettings => ({
+  ...partnerSettings,
+  ...recordSettings,
+})
+
+/** Those that the account has from its partner. */
+export const inheritedSettings = ({ recordSettings, partnerSettings }: SettingSources): RecordSetting[] =>
+  RECORD_SETTING_NAMES.filter(
+    (name) => partnerSettings[name] !== undefined && recordSettings[name] === undefined,
+  )
+
+/** A column: the settings of a partner, `partner` its id in the statement. */
+export const partnerSettingsColumn = (partner: string): string =>
+  `coalesce((select ps.record_settings from partner_record_settings ps where ps.partner_id = ${partner}), '{}') as "partnerSettings"`

@@ -7,7 +7,17 @@ import type { CardKey } from './card.ts'
 import { type CardAuthorization, usedOf } from './card-authorization.ts'
 import type { LockedCard } from './card-changes.ts'
 import type { RuleOfCard } from './message-references.ts'
-import { afterUse, type SpendRule, type SpendUse, spendRules } from './spend-rule.ts'
+import {
+  afterUse,
+  isRuleAbout,
+  limitsOf,
+  type RuleInForce,
+  type SpendRule,
+  type SpendUse,
+  type Stated,
+  spendRules,
+  unusedIn,
+} from './spend-rule.ts'
 
 /** What rules have counted, by counter. */
 export type SpendUses = Map<string, SpendUse>
@@ -118,6 +128,21 @@ export async function lockRulesInForce(
     uses: new Map(rows.map((row) => [row.countedAs, useOf(row)])),
   }
 }
+
+/** The rules that are about what is stated, with what was used of each. */
+export const rulesAbout = (
+  rules: readonly RuleOfCard[],
+  stated: Stated,
+  uses: ReadonlyMap<string, SpendUse>,
+): readonly RuleInForce[] =>
+  rules
+    .filter((rule) => isRuleAbout(rule, stated))
+    .map((rule) => ({
+      spendRuleId: rule.spendRuleId,
+      counter: rule.countedAs,
+      ...limitsOf(rule),
+      use: uses.get(rule.countedAs) ?? unusedIn(rule.day),
+    }))
 
 /** Later messages of the same batch see what a hold uses. */
 export function countUse(

@@ -85,7 +85,8 @@ export interface RuleInForce extends SpendLimits {
   readonly use: SpendUse
 }
 
-type Stated = Pick<CardMessage, 'channel' | 'mcc' | 'merchantCountry'>
+/** What conditions are about. */
+export type Stated = Pick<CardMessage, 'channel' | 'mcc' | 'merchantCountry'>
 
 /** `5411`, or `3000-3299` for all from one to the other. */
 const covers = (ranges: readonly string[], code: string): boolean =>

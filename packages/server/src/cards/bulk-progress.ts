@@ -32,10 +32,12 @@ export const getBulkJob = query({
   result: Type.Object(
     {
       jobId: Type.String(),
+      kind: Type.Enum(['ORDERS', 'LOADS']),
       status: Type.Enum(['QUEUED', 'RUNNING', 'DONE']),
-      rows: Type.Integer({ description: 'Orders in the upload' }),
-      done: Type.Integer({ description: 'Orders that were issued or failed' }),
-      issued: Type.Integer(),
+      rows: Type.Integer({ description: 'Orders or loads in the upload' }),
+      done: Type.Integer({ description: 'Those that were carried out or failed' }),
+      issued: Type.Integer({ description: 'Orders that have their card; 0 of loads' }),
+      loaded: Type.Integer({ description: 'Loads that were made; 0 of orders' }),
       failed: Type.Integer(),
       createdOn: Type.String({ format: 'date-time' }),
       modifiedOn: Type.String({ format: 'date-time' }),
@@ -47,13 +49,26 @@ export const getBulkJob = query({
   mount({ config, database }) {
     return async ({ caller, params: { jobId } }) => {
       const job = await findJob(database, caller.tenantId, jobId)
-      const { rowCount: rows, issued, failed } = job
+      const { rowCount: rows, issued: carriedOut, failed } = job
+      const isOfLoads = job.kind === 'load'
       const status = job.finishedAt ? 'DONE' : job.startedAt ? 'RUNNING' : 'QUEUED'
       const [createdOn, modifiedOn] = [job.createdAt, job.modifiedAt].map((at) =>
         rfc3339(at, config.BUSINESS_TIME_ZONE),
       )
-      const done = issued + failed
-      return { body: succeedWithCode({ jobId, status, rows, done, issued, failed, createdOn, modifiedOn }) }
+      return {
+        body: succeedWithCode({
+          jobId,
+          kind: isOfLoads ? 'LOADS' : 'ORDERS',
+          status,
+          rows,
+          done: carriedOut + failed,
+          issued: isOfLoads ? 0 : carriedOut,
+          loaded: isOfLoads ? carriedOut : 0,
+          failed,
+          createdOn,
+          modifiedOn,
+        }),
+      }
     }
   },
 })
@@ -64,7 +79,7 @@ const RESULTS = statement<BulkRow>(
    where r.partner_id = $1 and r.job_id = $2 and r.line > $3::bigint order by r.line limit $4`,
 )
 
-/** Ours: what came of each order of a bulk job, in the order of its lines. */
+/** Ours: what came of each row of a bulk job, in the order of its lines. */
 export const listBulkResults = query({
   id: 'listBulkResults',
   method: 'GET',
@@ -72,7 +87,7 @@ export const listBulkResults = query({
   tag: 'Cards',
   summary: 'List the results of a bulk job',
   description:
-    'A failed row can be sent again in another upload, encrypted again. Pages can be read while the job runs.',
+    'A failed row can be sent again in another upload: an order encrypted again, a load under the same reference. Pages can be read while the job runs.',
   auth: 'partnerWithId',
   scope: 'cards:read',
   envelope: 'code',
@@ -83,8 +98,9 @@ export const listBulkResults = query({
     Type.Object(
       {
         row: Type.Integer({ description: 'Number of the line in the upload, from 1' }),
-        status: Type.Enum(['PENDING', 'ISSUED', 'FAILED']),
-        svcCardId: Type.Optional(Type.String()),
+        status: Type.Enum(['PENDING', 'ISSUED', 'LOADED', 'FAILED']),
+        svcCardId: Type.Optional(Type.String({ description: 'The card that was issued, or loaded' })),
+        loadId: Type.Optional(Type.String({ description: 'Of a load' })),
         error: Type.Optional(
           Type.String({ description: 'The error code that a single request would have returned' }),
         ),
@@ -112,9 +128,10 @@ export const listBulkResults = query({
   },
 })
 
-const toBulkResult = ({ line, status, svcCardId, error, errorDescription }: BulkRow) => ({
+const toBulkResult = ({ line, status, svcCardId, loadId, error, errorDescription }: BulkRow) => ({
   row: line,
   status,
   ...(svcCardId !== null && { svcCardId }),
+  ...(loadId !== null && { loadId }),
   ...(error !== null && { error, errorDescription }),
 })

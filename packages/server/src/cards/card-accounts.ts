@@ -2,10 +2,10 @@ import { fail } from '@svc/contract/errors'
 import { ACCOUNT_TYPES, type AccountType, type CardAccount, cardAccounts } from '@svc/core/cards/card-account'
 import { createCardAccount } from '@svc/core/cards/create-card-account'
 import {
-  RECORD_SETTING_NAMES,
+  inheritedSettings,
+  partnerSettingsColumn,
   RECORD_SETTINGS,
-  type RecordSetting,
-  type RecordSettingsChange,
+  settingsInForce,
 } from '@svc/core/cards/record-settings'
 import { updateCardAccount } from '@svc/core/cards/update-card-account'
 import { accountId, accountIdOf } from '@svc/core/ledger/accounts'
@@ -13,11 +13,18 @@ import { balanceAsOf } from '@svc/core/ledger/balance-as-of'
 import { PRODUCTS } from '@svc/core/tenants/partner'
 import { type Paise, paise, paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { Rupees, readRupees } from '../http/fields.ts'
 import { commandContract, operation, query, succeedWithCode } from '../http/operation.ts'
 import { fieldsOf, findRow, idFilter, listOf, type Resource, recordOf, toRecord } from '../http/resource.ts'
+import {
+  InheritedSettings,
+  ofEachSetting,
+  SettingsGiven,
+  SettingsShown,
+  settingsIn,
+} from './setting-fields.ts'
 
 export const ACCOUNTS = '/api/v0/partner/card-accounts'
 export const ACCOUNTS_TAG = 'Card accounts'
@@ -33,20 +40,6 @@ const LowBalance = Type.Union([Rupees({ minimum: 0, maximum: 1e12 }), Type.Null(
   description: 'Rupees; `null` for no threshold',
 })
 
-type OfEachSetting<V> = { readonly [Name in RecordSetting]: V }
-const ofEachSetting = <V>(value: (name: RecordSetting) => V): OfEachSetting<V> =>
-  Object.fromEntries(RECORD_SETTING_NAMES.map((name) => [name, value(name)])) as OfEachSetting<V>
-
-/** In requests; `null`: not set. */
-const SettingsGiven = ofEachSetting((name) =>
-  Type.Optional(
-    Type.Union([RECORD_SETTINGS[name], Type.Null()], { description: 'In the record of each card' }),
-  ),
-) as OfEachSetting<TSchema>
-
-const settingsIn = (body: object): RecordSettingsChange =>
-  ofEachSetting((name) => (body as RecordSettingsChange)[name]) as RecordSettingsChange
-
 /** A card account with the balance of its money. */
 export type ListedAccount = CardAccount & { readonly balancePaise: bigint }
 
@@ -54,7 +47,7 @@ export type ListedAccount = CardAccount & { readonly balancePaise: bigint }
 export const cardAccount = {
   titles: { tenant: 'PartnerCardAccount', operator: 'CardAccount' },
   from: {
-    columns: `${cardAccounts.columns}, co.name as "companyName", l.balance as "balancePaise"`,
+    columns: `${cardAccounts.columns}, co.name as "companyName", ${partnerSettingsColumn('a.partner_id')}, l.balance as "balancePaise"`,
     table: 'card_accounts a',
     alias: 'a',
     joins: `join companies co on co.partner_id = a.partner_id and co.company_id = a.company_id
@@ -80,8 +73,9 @@ export const cardAccount = {
     unallocateFundAllowed: { schema: Unallocate, of: (account) => account.unallocateFundAllowed },
     ...ofEachSetting((name) => ({
       schema: Type.Optional(RECORD_SETTINGS[name]),
-      of: ({ recordSettings }: ListedAccount) => recordSettings[name],
+      of: (account: ListedAccount) => settingsInForce(account)[name],
     })),
+    inheritedSettings: { schema: InheritedSettings, of: inheritedSettings },
     partnerId: { schema: Type.String(), of: (account) => account.partnerId, operatorOnly: true },
     companyId: { schema: Type.String(), of: (account) => account.companyId },
     companyName: { schema: Type.String(), of: (account) => account.companyName },
@@ -130,7 +124,8 @@ const AccountSettings = Type.Object(
     denomination: denomination!,
     lowBalance: lowBalance!,
     unallocateFundAllowed: unallocateFundAllowed!,
-    ...ofEachSetting((name) => Type.Optional(RECORD_SETTINGS[name])),
+    ...SettingsShown,
+    inheritedSettings: InheritedSettings,
   },
   { title: 'CardAccountSettings', additionalProperties: false },
 )
@@ -238,7 +233,7 @@ export const updateCardAccountContract = commandContract({
   tag: ACCOUNTS_TAG,
   summary: 'Change card account',
   description:
-    'Denomination, threshold, whether cards are unloaded, and what the records of its cards say. Fields that are absent stay as they are; `null` unsets one.',
+    'Denomination, threshold, whether cards are unloaded, and what the records of its cards say. Fields that are absent stay as they are; `null` unsets one. What the account does not state of its cards’ records is that of `…/partner/record-settings`.',
   auth: 'partner',
   scope: 'cards:write',
   envelope: 'code',
@@ -263,17 +258,17 @@ export const updateCardAccountContract = commandContract({
     denominationPaise: denomination === undefined ? undefined : paise(BigInt(denomination) * 100n),
     lowBalancePaise: readLow(lowBalance),
   }),
-  reply: (
-    { cardAccountId, denominationPaise, lowBalancePaise, unallocateFundAllowed, recordSettings },
-    { ok },
-  ) =>
-    ok({
+  reply: (account, { ok }) => {
+    const { cardAccountId, denominationPaise, lowBalancePaise, unallocateFundAllowed } = account
+    return ok({
       cardAccountId,
-      ...ofEachSetting((name) => recordSettings[name]),
+      ...settingsInForce(account),
+      inheritedSettings: inheritedSettings(account),
       unallocateFundAllowed,
       denomination: paiseToWire(denominationPaise),
       lowBalance: lowBalancePaise === null ? undefined : paiseToWire(lowBalancePaise),
-    }),
+    })
+  },
 })
 export const updateCardAccountOperation = operation(updateCardAccountContract)
 

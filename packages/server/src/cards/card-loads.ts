@@ -24,7 +24,8 @@ export const LOAD_FIELDS = {
   }),
 }
 
-const body = Type.Object(
+/** Of one load or unload. */
+export const LOAD_BODY = Type.Object(
   {
     ...LOAD_FIELDS,
     reason: Type.Optional(
@@ -65,7 +66,7 @@ const shared = {
   envelope: 'code',
   headers: { partnerId: PARTNER_ID },
   params: CardParams,
-  body,
+  body: LOAD_BODY,
   result: CardLoadRecord,
   args: argsOf,
   reply,

@@ -1,16 +1,15 @@
-import { fail } from '@svc/contract/errors'
-import { bulkIssue, type OrderLine } from '@svc/core/cards/bulk-issue'
+import { acceptBulkJob } from '@svc/core/cards/accept-bulk-job'
 import type { Issued } from '@svc/core/cards/card-issuing'
 import { CardRecord } from '@svc/core/cards/card-record'
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
 import { GIFT_CARD_SAMPLES } from '@svc/core/cards/gift-card-samples'
 import { carriedOut } from '@svc/core/ledger/money-command'
 import { JWE_CHARS_MAX } from '@svc/jwe/compact'
-import { withoutByteOrderMark } from '@svc/kernel/strict-json'
 import type { HttpResponse, ResponseKey } from '@svc/platform/db/idempotency-store'
 import { Type } from 'typebox'
 import { okWithCode, operation, PARTNER_ID } from '../http/operation.ts'
 import { retryKey } from '../http/retry-key.ts'
+import { BULK_ACCEPTED, BULK_BODY_BYTES_MAX, bulkAccepted, splitLines } from './bulk-lines.ts'
 import { GiftCardRequest, readGiftCardOrder } from './gift-card-order.ts'
 
 export const giftCardResponse = ({ record }: Issued): HttpResponse => okWithCode(record)
@@ -72,7 +71,8 @@ export const retryKeyOfOrder = (
     ciphertextHash,
   })
 
-const BODY_BYTES_MAX = 16 * 1024 * 1024
+/** Of a line: a JWE in quotation marks. */
+const LINE_LIMIT = { bytes: JWE_CHARS_MAX + 2, text: `${JWE_CHARS_MAX} characters, as a JWE has` }
 
 /** Not in the specification. */
 export const bulkIssueOperation = operation({
@@ -87,54 +87,19 @@ export const bulkIssueOperation = operation({
   scope: 'cards:write',
   envelope: 'code',
   accepts: ['application/x-ndjson'],
-  bodyBytesMax: BODY_BYTES_MAX,
+  bodyBytesMax: BULK_BODY_BYTES_MAX,
   headers: { partnerId: PARTNER_ID },
   body: Type.Unsafe<Buffer>({
     description:
       'A compact JWE on each line, bare or as a JSON string; at most 16 MiB, and 65,536 characters for each JWE. Empty lines are passed over.',
   }),
-  result: Type.Object(
-    {
-      jobId: Type.String(),
-      rows: Type.Integer({ description: 'Orders in the upload' }),
-      status: Type.Enum(['QUEUED']),
-    },
-    { additionalProperties: false },
-  ),
+  result: BULK_ACCEPTED,
   errors: [],
-  run: bulkIssue,
+  run: acceptBulkJob,
   args: ({ caller, rawBody }, { config }) => ({
     partnerId: caller.tenantId,
-    lines: splitLines(rawBody, config.BULK_ROWS_MAX),
+    kind: 'issue' as const,
+    lines: splitLines(rawBody, config.BULK_ROWS_MAX, LINE_LIMIT),
   }),
-  reply: ({ jobId, lines }) => okWithCode({ jobId, rows: lines.length, status: 'QUEUED' }),
+  reply: bulkAccepted,
 })
-
-/** Of a line: a JWE in quotation marks. */
-const LINE_BYTES_MAX = JWE_CHARS_MAX + 2
-
-const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d
-
-/** Lines that are not empty, without the white space around them, and their numbers. */
-function splitLines(upload: Buffer, most: number): OrderLine[] {
-  const body = withoutByteOrderMark(upload)
-  const lines: OrderLine[] = []
-  for (let from = 0, line = 1; from < body.length; line++) {
-    const newline = body.indexOf(0x0a, from)
-    let end = newline === -1 ? body.length : newline
-    let start = from
-    from = end + 1
-    while (start < end && isSpace(body[start])) start++
-    while (start < end && isSpace(body[end - 1])) end--
-    if (start === end) continue
-    if (end - start > LINE_BYTES_MAX)
-      fail('validation_failed', {
-        description: `Line ${line} must have at most ${JWE_CHARS_MAX} characters, as a JWE has`,
-      })
-    if (lines.length === most)
-      fail('validation_failed', { description: `The body must have at most ${most} lines` })
-    lines.push({ line, text: body.subarray(start, end) })
-  }
-  if (lines.length === 0) fail('validation_failed', { description: 'The body must have at least one line' })
-  return lines
-}

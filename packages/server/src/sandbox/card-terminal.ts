@@ -13,7 +13,25 @@ const merchantName = Type.Optional(
 )
 
 export const SpendRequest = Type.Object(
-  { amount, channel: Type.Enum([...CHANNELS]), merchantName },
+  {
+    amount,
+    channel: Type.Enum([...CHANNELS]),
+    merchantName,
+    mcc: Type.Optional(
+      Type.String({
+        pattern: '^\\d{4}$',
+        'x-rule': 'must be exactly 4 digits',
+        description: 'Merchant category code, for spend rules',
+      }),
+    ),
+    merchantCountry: Type.Optional(
+      Type.String({
+        pattern: '^[A-Z]{2}$',
+        'x-rule': 'must be two capital letters (ISO 3166-1)',
+        description: 'Country of the merchant, for spend rules',
+      }),
+    ),
+  },
   { additionalProperties: false },
 )
 export const RefundRequest = Type.Object(
@@ -24,12 +42,14 @@ export const RefundRequest = Type.Object(
 /** What the terminal reads, as the commands have it. */
 export const readSpend = (
   svcCardId: string,
-  { amount, channel, merchantName }: Static<typeof SpendRequest>,
+  { amount, channel, ...merchant }: Static<typeof SpendRequest>,
 ) => ({
   svcCardId,
   amountPaise: readRupees('amount', amount),
   channel: channel as Channel,
-  merchantName,
+  merchantName: merchant.merchantName,
+  mcc: merchant.mcc,
+  merchantCountry: merchant.merchantCountry,
 })
 export const readRefund = (
   svcCardId: string,
@@ -49,14 +69,20 @@ export const spendAtTerminal = operation({
   tag: 'Sandbox',
   summary: 'Spend from a card',
   description:
-    'Plays a shop, a cash machine or an online shop. The card must be unlocked, activated and not expired, both flags of the channel on, and the balance enough.',
+    'Plays a shop, a cash machine or an online shop. The card must be unlocked, activated and not expired, both flags of the channel on, and the balance enough. Spend rules decline it as they would an authorisation of the card network; what is spent here counts for none of their limits, since it has no hold: for those play the network, `POST /sandbox/cards/{svcCardId}/messages`.',
   auth: 'none',
   envelope: 'code',
   sandboxOnly: true,
   params: CardParams,
   body: SpendRequest,
   result: CardReceipt,
-  errors: ['card_not_found', 'card_not_usable', 'channel_not_allowed', 'card_balance_too_low'],
+  errors: [
+    'card_not_found',
+    'card_not_usable',
+    'channel_not_allowed',
+    'card_balance_too_low',
+    'declined_by_spend_rule',
+  ],
   run: spendCard,
   args: ({ params, body }) => readSpend(params.svcCardId, body),
   reply: (used) => okWithCode(receiptToWire(used)),

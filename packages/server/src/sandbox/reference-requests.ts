@@ -78,6 +78,9 @@ const OF_PARTNER: Readonly<Record<string, RequestOf>> = {
     params: { svcCardId: reloadableCardId },
     body: { amount: 100, referenceNumber: `load-${nowMs}` },
   }),
+  bulkLoadCards: ({ reloadableCardId }, { nowMs }) => ({
+    body: JSON.stringify({ svcCardId: reloadableCardId, amount: 1, referenceNumber: `bulk-${nowMs}` }),
+  }),
   unloadCard: ({ reloadableCardId }, { nowMs }) => ({
     params: { svcCardId: reloadableCardId },
     body: { amount: 1, referenceNumber: `unload-${nowMs}` },
@@ -99,6 +102,7 @@ const OF_PARTNER: Readonly<Record<string, RequestOf>> = {
   updateUser: () => ({ body: { title: 'Ms' } }),
   eraseUser: ({ leavingUserId }) => ({ params: { userId: leavingUserId } }),
   updateCardAccount: () => ({ body: { lowBalance: 5000 } }),
+  updateRecordSettings: () => ({ body: { svcSupportEmail: 'help@acme.example' } }),
   getCardAccountStatement: () => ({ query: {} }),
   getCardAccountStatementPdf: () => ({ query: {} }),
   findCardTransactions: () => ({ query: { limit: '10' } }),

@@ -3,21 +3,22 @@ import { fail } from '@svc/contract/errors'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
 import { statement } from '@svc/platform/db/statement'
-import { type BulkLine, encryptLine, insertBulkJobs, type NewBulkJob } from './bulk-job.ts'
+import { type BulkKind, type BulkLine, encryptLine, insertBulkJobs, type NewBulkJob } from './bulk-job.ts'
 
 /** Lines encrypted at a time, so that a large upload does not hold up the process. */
 const SLICE = 250
 
-/** One order as it was sent, encrypted for the service. */
-export interface OrderLine {
+/** One line as it was sent; an order is encrypted for the service. */
+export interface UploadedLine {
   /** Number of the line in the upload, from 1. */
   readonly line: number
   readonly text: Buffer
 }
 
-interface BulkIssue {
+interface AcceptBulkJob {
   readonly partnerId: string
-  readonly lines: readonly OrderLine[]
+  readonly kind: BulkKind
+  readonly lines: readonly UploadedLine[]
 }
 
 const WAITING = statement<{ partnerId: string; waiting: bigint }>(
@@ -26,13 +27,13 @@ const WAITING = statement<{ partnerId: string; waiting: bigint }>(
    where partner_id = any ($1) and finished_at is null group by partner_id`,
 )
 
-/** Accepts many orders at once; their cards are issued in the background, by a job that survives a crash. */
-export const bulkIssue = command({
-  name: 'bulkIssueGiftCards',
+/** Accepts many orders, or loads, at once; they are carried out in the background, by a job that survives a crash. */
+export const acceptBulkJob = command({
+  name: 'acceptBulkJob',
   batchMax: 1,
 
   prepare({ config, keyring, newId }) {
-    return async ({ partnerId, lines }: BulkIssue) => {
+    return async ({ partnerId, kind, lines }: AcceptBulkJob) => {
       const jobId = newId('blk')
       const encrypted: BulkLine[] = []
       for (let from = 0; from < lines.length; from += SLICE) {
@@ -40,8 +41,8 @@ export const bulkIssue = command({
           encrypted.push({ line, content: encryptLine(keyring, jobId, line, text) })
         await nextTurn()
       }
-      // Orders that the partner may have waiting, this upload's included.
-      return { tenantId: partnerId, jobId, lines: encrypted, waitingMax: config.BULK_WAITING_ROWS_MAX }
+      // Rows that the partner may have waiting, this upload's included.
+      return { tenantId: partnerId, jobId, kind, lines: encrypted, waitingMax: config.BULK_WAITING_ROWS_MAX }
     }
   },
 
@@ -52,9 +53,9 @@ export const bulkIssue = command({
     return state
   },
 
-  decide({ waiting }, { jobId, tenantId, lines, waitingMax }, now): NewBulkJob {
+  decide({ waiting }, { jobId, tenantId, kind, lines, waitingMax }, now): NewBulkJob {
     if (waiting + lines.length > waitingMax) fail('overloaded', { retryAfterSeconds: 60 })
-    return { jobId, partnerId: tenantId, lines, createdAt: now }
+    return { jobId, partnerId: tenantId, kind, lines, createdAt: now }
   },
 
   save: insertBulkJobs,
