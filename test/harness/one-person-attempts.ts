@@ -2,6 +2,7 @@ import { insertCardAccount } from '@svc/core/cards/card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { changePayout } from '@svc/core/payments/change-payout'
+import { completeRefund } from '@svc/core/payments/complete-refund'
 import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
 import { financialYear } from '@svc/core/payments/gst'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
@@ -42,6 +43,8 @@ export type Step = (by: Insider) => Promise<unknown>
 export type Attempt = (on: TestService, amounts: readonly number[]) => Promise<readonly Step[]>
 
 const reason = 'asked for by letter'
+/** What names a file that a person imports, whoever wrote it. */
+const FILE = 'ab'.repeat(32)
 const today = () => calendarDay(new Date(), 'Asia/Kolkata')
 const rupees = (amount: number) => paise(BigInt(Math.round(amount * 100)))
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
@@ -349,6 +352,37 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
         ({ browser }) =>
           browser.post(`/refunds/${refundId}/complete`, { status: 'FAILED', reason }),
     )
+  },
+  async 'completeRefund, by a file'(on, amounts) {
+    const { client, merchantId, paymentIds } = await paidShop(on, amounts)
+    const refunds: string[] = []
+    for (const [i, amount] of amounts.entries()) {
+      const path = `/api/v0/payments/${paymentIds[i]}/refunds`
+      const { refundId } = payloadOf(await client.post(path, { amount, referenceNumber: newUtr() }))
+      const send = operatorsOf(on.app.services.commands).open(sendRefund)
+      await send.run({ merchantId, refundId, runId: 'rfr_attempt' })
+      refunds.push(refundId)
+    }
+    return refunds.map((refundId) => ({ actor }) => {
+      const outcome = { refundId, utr: null, amountPaise: null, failureReason: reason }
+      const { commands } = on.app.services
+      return commands.open(completeRefund).run({ read: { outcome }, file: FILE }, { actor, target: refundId })
+    })
+  },
+  async 'changePayout, by a file'(on, amounts) {
+    const { client, merchantId } = await newShop(on)
+    await giveAccount(on, merchantId)
+    const { tr } = await newCode(on, client, { multipleUse: true })
+    const payouts: { merchantId: string; payoutId: string }[] = []
+    for (const amount of amounts) {
+      payloadOf(await notifyCredit(on.client, creditOf(tr, { amount })))
+      payouts.push({ merchantId, payoutId: await sendPayoutOf(on, merchantId) })
+    }
+    return payouts.map(({ merchantId, payoutId }) => ({ actor }) => {
+      const step = { to: 'FAILED', reason, file: FILE } as const
+      const { commands } = on.app.services
+      return commands.open(changePayout).run({ merchantId, payoutId, step }, { actor, target: payoutId })
+    })
   },
   async closeDispute(on, amounts) {
     const { paymentIds } = await paidShop(on, amounts)

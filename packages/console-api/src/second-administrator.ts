@@ -19,6 +19,11 @@ const EXPIRE = statement(
   'access_requests_expire',
   `update access_requests set outcome = 'EXPIRED', decided_by = 'svc', decided_at = $1 where outcome is null and expires_at <= $1`,
 )
+const SUPERSEDE = statement(
+  'access_request_of_link_supersede',
+  `update access_requests set outcome = 'EXPIRED', decided_by = 'svc', decided_at = $3
+   where outcome is null and kind = 'member_link' and member_tenant = $1 and member_id = $2`,
+)
 const INSERT = statement<{ approval_id: string }>(
   'access_request_insert',
   `insert into access_requests
@@ -81,6 +86,8 @@ export async function requestAccess(
 ): Promise<string | undefined> {
   if (alone || !(await needsTwoAdministrators(tx, config))) return undefined
   await tx.query(EXPIRE, [now])
+  // Another link stops the one before it.
+  if (kind === 'member_link' && member) await tx.query(SUPERSEDE, [member.tenantId, member.memberId, now])
   const approvalId = newId('apv', now.getTime(), random)
   const expiresAt = new Date(now.getTime() + config.APPROVAL_HOURS * 3_600_000)
   const of = [member?.tenantId, member?.memberId]
