@@ -2,7 +2,7 @@
 -- each is a hundred limits (decision R10).
 
 create function limit_of_all_tenants() returns bigint
-  language sql stable security definer set search_path = svc, pg_temp
+  language sql stable set search_path = svc, pg_temp
   as $$ select above_paise * 10 from approval_limit $$;
 
 -- What a person posted within 24 hours, of whichever tenants.
