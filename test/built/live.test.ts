@@ -152,7 +152,9 @@ async function readRecords(browser: Browser): Promise<void> {
 }
 
 test('a member of the merchant joins the portal with a link from the command line, and sees its payments', async () => {
-  const { link } = await live.svc(['admin', 'member', 'invite', merchant.merchantId, 'ravi@shop.example'])
+  const invite = ['admin', 'member', 'invite', merchant.merchantId, 'ravi@shop.example']
+  const { approvalId: waits, link } = await live.svc(invite)
+  await live.svc(['admin', 'operator', 'approve', waits], '', AS_MEERA)
   const member = new Browser({ client }, PORTAL_API)
   const token = link.split('#')[1]
   expect((await member.post('/link/password', { token, password: PASSWORD })).status).toBe(200)

@@ -43,6 +43,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   require_second_person: [],
   require_second_person_to_close: [],
   require_sum_within_limit: [],
+  posted_alone: ['svc_service', 'svc_operator'],
   require_unassignment: [],
   require_whole_journals: [],
   retained_since: [],

@@ -1,7 +1,7 @@
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { adjustPayment } from '@svc/core/payments/adjust-payment'
 import { paise } from '@svc/kernel/money'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
@@ -20,6 +20,9 @@ let there: Browser
 beforeAll(async () => {
   service = await openService({ background: false, env })
   other = await openService({ background: false, env, db: service.db })
+})
+// Other people in each test: what a person posts for all tenants counts together, too.
+beforeEach(async () => {
   ;[asha, ravi] = [await signedIn(service, 'finance'), await signedIn(service, 'finance')]
   there = new Browser(other)
   there.cookie = asha.cookie

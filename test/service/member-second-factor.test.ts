@@ -313,3 +313,50 @@ test('in live mode a second administrator approves that a member’s second fact
   expect((await another.post(`/operators/requests/${open}/approve`, {})).error).toBe('approval_closed')
   expect((await signIn(service, late.name)).error).toBe('second_factor_required')
 })
+
+test('in live mode a second administrator lets people into a tenant with money, and gives members more rights', async () => {
+  const partner = await newPartner(service, { fundsPaise: 500_00n })
+  const [one, another] = [await signedIn(service, 'operator'), await signedIn(service, 'admin')]
+  await asSuperuser(service.db.database, (db) =>
+    db.query('update approval_limit set administrators_by_two = true'),
+  )
+  const members = `/tenants/${partner.partnerId}/members`
+  const open = ({ link }: { link: string }) =>
+    new Browser(service, PORTAL_API).post('/link/password', { token: link.split('#')[1], password: PASSWORD })
+  const decide = (approvalId: string, how: 'approve' | 'reject') =>
+    another.post(`/operators/requests/${approvalId}/${how}`, {})
+  const handed = (await one.post(`/tenants/${partner.partnerId}/handovers`, { name: 'puppet@partner.example' }))
+    .json
+  expect((await open(handed)).error).toBe('invitation_not_approved')
+  expect((await one.post(`/operators/requests/${handed.approvalId}/approve`, {})).error).toBe('role_too_low')
+  expect((await decide(handed.approvalId, 'reject')).json.status).toBe('rejected')
+  expect((await open(handed)).error).toBe('invitation_not_found')
+
+  const first = (await one.post(members, { name: 'meera@partner.example', role: 'viewer' })).json
+  const again = (await one.post(`${members}/${first.memberId}/link`, {})).json
+  expect((await decide(first.approvalId, 'approve')).error).toBe('approval_closed')
+  expect((await open(again)).error).toBe('invitation_not_approved')
+  expect((await decide(again.approvalId, 'approve')).json).toMatchObject({ status: 'approved' })
+  expect((await open(again)).status).toBe(200)
+
+  const theMember = `${members}/${first.memberId}`
+  const more = (await one.send('PATCH', theMember, { role: 'admin' })).json
+  expect(more).toMatchObject({ role: 'viewer', approvalId: expect.stringMatching(/^apv_/) })
+  expect((await decide(more.approvalId, 'approve')).json).toMatchObject({ kind: 'member_role', role: 'admin' })
+  expect((await one.send('PATCH', theMember, { disabled: true })).json).toMatchObject({ role: 'admin', status: 'disabled' })
+  const back = (await one.send('PATCH', theMember, { disabled: false })).json
+  expect(back).toMatchObject({ status: 'disabled', approvalId: expect.stringMatching(/^apv_/) })
+  expect((await decide(back.approvalId, 'approve')).json.kind).toBe('member_enable')
+  expect((await one.get(members)).json.data).toContainEqual(
+    expect.objectContaining({ memberId: first.memberId, role: 'admin', status: 'active' }),
+  )
+  // The first person of a tenant without money is let in at once.
+  const { merchantId } = await service.newMerchant()
+  const owner = (await one.post(`/tenants/${merchantId}/members`, { name: 'owner@shop.example', role: 'admin' }))
+    .json
+  expect(owner.approvalId).toBeUndefined()
+  expect((await open(owner)).status).toBe(200)
+  const next = (await one.post(`/tenants/${merchantId}/members`, { name: 'puppet@shop.example', role: 'admin' }))
+    .json
+  expect((await open(next)).error).toBe('invitation_not_approved')
+})

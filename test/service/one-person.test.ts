@@ -7,64 +7,13 @@ import { paise } from '@svc/kernel/money'
 import { APPROVED_COMMANDS } from '@svc/server/approvals/approved-commands'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { approve, fund, fundsOf, newReference, openApprovers, sqlOn } from '../harness/approvals.ts'
+import { ALONE } from '../harness/commands-alone.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
 import { balancesOf, brokenIn, shopWith } from '../harness/refunds.ts'
 import type { TestService } from '../harness/service.ts'
-
-/** Why a person may give a command alone, whatever it moves. All others have an approval. */
-const ALONE: Readonly<Record<string, string>> = {
-  preparePayout: 'another person approves it, to a bank account that another one set',
-  sendRefund: 'marks what was refunded before',
-  confirmRefund: 'money that was to be returned has left: nothing is due again',
-  accrueFees: 'what merchants owe for payments that were made; the service enters it each day',
-  recordBatch: 'from one asset of ours to another, as the bank says; what fits nothing waits',
-  keepTransfer: 'a signed message that waits',
-  receiveBankCredit: 'a signed message',
-  receiveDispute: 'a signed message, also where an operator has it carried out again',
-  recordCardMessage: 'a signed message',
-  returnCard: 'back to the account that the card was loaded from',
-  reverseReturn: 'the network refused the card’s return',
-  endCard: 'back to the account that the card was loaded from',
-  replaceCard: 'from a card to the one that replaces it, for the same holder',
-  acceptBulkJob: 'of the partner itself',
-  allocateCoins: 'of the partner itself: coins',
-  confirmCoinAllocation: 'of the partner itself: coins',
-  voidCoinAllocation: 'takes coins back',
-  redeemCoins: 'of the partner itself: coins',
-  expireCoins: 'by time: coins',
-  announceCoins: 'moves nothing',
-  createCoinConfig: 'moves nothing',
-  updateCoinConfig: 'moves nothing',
-  deactivateCoinConfig: 'moves nothing',
-  updateCardAccount: 'moves nothing',
-  updateRecordSettings: 'moves nothing',
-  openVirtualAccount: 'moves nothing',
-  createCardAccount: 'moves nothing',
-  createSpendRule: 'moves nothing',
-  removeSpendRule: 'moves nothing',
-  eraseUser: 'moves nothing',
-  reopenNotice: 'moves nothing: its assignment has an approval, and a reference is credited once',
-  dismissNotice: 'moves nothing',
-  createCompany: 'moves nothing',
-  updateCompany: 'moves nothing',
-  createUser: 'moves nothing',
-  updateUser: 'moves nothing',
-  advanceTestClock: 'of the sandbox',
-  submitEvidence: 'moves nothing',
-  uploadAttachment: 'moves nothing',
-  sendEvidence: 'moves nothing',
-  createWebhookEndpoint: 'moves nothing',
-  updateWebhookEndpoint: 'moves nothing',
-  deleteWebhookEndpoint: 'moves nothing',
-  rotateWebhookSecret: 'moves nothing',
-  resendWebhookEvent: 'moves nothing',
-  replayWebhookEvents: 'moves nothing',
-  createQrCode: 'moves nothing',
-  cancelQrCode: 'moves nothing',
-}
 
 /** Operations of the permission `finance` that wait for no second person themselves, and why. */
 const OPERATIONS_ALONE: Readonly<Record<string, string>> = {

@@ -1,8 +1,7 @@
-import { changeMemberFactor } from '@svc/console-api/access-requests'
+import { changeMemberAccess, changeMemberFactor, requestLink } from '@svc/console-api/access-requests'
 import { handOver } from '@svc/console-api/portal/handover-store'
 import { MEMBER_ROLES } from '@svc/console-api/portal/member-roles'
 import {
-  changeMember,
   inviteMember,
   isMemberName,
   LINK_HOURS,
@@ -174,13 +173,15 @@ async function invite(
   if (hands && role !== 'admin') throw new UsageError('--hand-over goes to an administrator: --role admin')
   if (sharedKey && !(hands && tenantId.startsWith('par_')))
     throw new UsageError('--shared-key needs --hand-over and a partner')
-  const { member, link: address } = await asAdministrator('member invite', async (tx, context, createdBy) => {
+  const made = await asAdministrator('member invite', async (tx, context, createdBy) => {
     await requireTenant(tx, tenantId)
     const requested = { tenantId, name, hours, createdBy, publicUrl: addressOf(context.config) }
-    if (hands) return handOver(tx, toolsOf(context), { ...requested, sharedKey })
-    return inviteMember(tx, toolsOf(context), { ...requested, role })
+    const linked = hands
+      ? await handOver(tx, toolsOf(context), { ...requested, sharedKey })
+      : await inviteMember(tx, toolsOf(context), { ...requested, role })
+    return { ...linked, approvalId: await askFor(tx, context, createdBy, linked.member) }
   })
-  printRecord({ ...shown(member), link: address }, json)
+  printLink(made, json)
 }
 
 async function link(
@@ -189,11 +190,26 @@ async function link(
   { hours: wanted, json = false }: LinkOptions,
 ): Promise<void> {
   const hours = readHours(wanted)
-  const renewed = await asAdministrator('member link', (tx, context) =>
-    renewLink(tx, toolsOf(context), { tenantId, who, hours, publicUrl: addressOf(context.config) }),
-  )
-  const { member, link: address } = renewed ?? noSuch(tenantId, who)
-  printRecord({ ...shown(member), link: address }, json)
+  const renewed = await asAdministrator('member link', async (tx, context, actor) => {
+    const requested = { tenantId, who, hours, publicUrl: addressOf(context.config) }
+    const linked = (await renewLink(tx, toolsOf(context), requested)) ?? noSuch(tenantId, who)
+    return { ...linked, approvalId: await askFor(tx, context, actor, linked.member) }
+  })
+  printLink(renewed, json)
+}
+
+const askFor = (tx: Tx, context: CommandContext, actor: string, member: Member) =>
+  requestLink(tx, { ...toolsOf(context), config: context.config }, { actor }, member)
+
+interface Linked {
+  readonly member: Member
+  readonly link: string
+  readonly approvalId: string | undefined
+}
+
+function printLink({ approvalId, link: address, member }: Linked, json: boolean): void {
+  printRecord({ ...shown(member), link: address, ...(approvalId && { approvalId }) }, json)
+  if (approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
 }
 
 async function list(tenantId: string, { json = false }: Json): Promise<void> {
@@ -207,8 +223,13 @@ async function list(tenantId: string, { json = false }: Json): Promise<void> {
 }
 
 async function change(tenantId: string, who: string, what: MemberChange, json: boolean): Promise<void> {
-  const changed = await asAdministrator('member change', (tx) => changeMember(tx, tenantId, who, what))
-  printRecord(shown(changed ?? noSuch(tenantId, who)), json)
+  const changed = await asAdministrator('member change', (tx, context, actor) => {
+    const tools = { ...toolsOf(context), config: context.config }
+    return changeMemberAccess(tx, tools, { actor }, { tenantId, who, change: what })
+  })
+  const { approvalId, member } = changed ?? noSuch(tenantId, who)
+  printRecord({ ...shown(member), ...(approvalId && { approvalId }) }, json)
+  if (approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
 }
 
 async function resetSecondFactor(tenantId: string, who: string, { json = false }: Json): Promise<void> {

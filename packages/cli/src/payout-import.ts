@@ -1,6 +1,6 @@
 import { Failure } from '@svc/contract/errors'
 import type { BankResponse } from '@svc/core/bank-files/response-rows'
-import { carriedOut } from '@svc/core/ledger/money-command'
+import { WaitingApproval } from '@svc/core/ledger/money-command'
 import type { PayoutStep } from '@svc/core/payments/change-payout'
 import { findPayout } from '@svc/core/payments/find-payouts'
 import type { Payout } from '@svc/core/payments/payout'
@@ -121,11 +121,12 @@ async function recordOutcome(
   const found = await findStep(context, response, words)
   if (typeof found === 'string') return found
   const { payout, step: stated } = found
-  // What a file of the bank says needs no second person.
+  // A file of the bank needs a second person above the limit only.
   const step = stated.to === 'FAILED' ? { ...stated, file } : stated
   try {
     const changed = await changeInName(context, payout, step, actor)
-    const { merchantId, paidLateAt, status } = carriedOut(changed)
+    if (changed instanceof WaitingApproval) return 'waits for a second person: svc admin approval list'
+    const { merchantId, paidLateAt, status } = changed
     if (step.to === 'PAID' && paidLateAt !== null)
       return `FAILED before, and its money was paid again or spent: an exception on payout_exceptions:${merchantId}`
     return status

@@ -13,6 +13,7 @@ import {
   record,
   text,
 } from './console-schema.ts'
+import { MEMBER_ACCESS } from './second-administrator.ts'
 
 const TAG = 'Operators'
 const PATH = `${CONSOLE_API}/operators/requests`
@@ -20,10 +21,10 @@ const PATH = `${CONSOLE_API}/operators/requests`
 const AccessRequestRecord = record('AccessRequest', {
   approvalId: text(),
   kind: Type.Enum(
-    ['link', 'role', 'enable', 'passkeys', 'second_factor', 'identity', 'member_second_factor'],
+    ['link', 'role', 'enable', 'passkeys', 'second_factor', 'identity', ...MEMBER_ACCESS],
     {
       description:
-        '`link`: to become an administrator, or to choose another password. `passkeys`, `second_factor`, `identity`: that way to sign in is removed. `member_second_factor`: that of a member of a tenant',
+        '`link`: to become an administrator, or to choose another password. `passkeys`, `second_factor`, `identity`: that way to sign in is removed. `member_second_factor`: that of a member of a tenant. `member_link`, `member_role`, `member_enable`: a link for a member, more rights, the end of being disabled',
     },
   ),
   name: text('The operator or the member, or whom a link invites'),

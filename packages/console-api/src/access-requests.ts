@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
 import { secondPersonProblem } from '@svc/core/ledger/second-person'
 import { required } from '@svc/kernel/invariant'
 import { recordAudit } from '@svc/platform/audit'
@@ -11,12 +12,25 @@ import { unlinkIdentity } from './identity-store.ts'
 import { endSessions, findOperator, type OperatorAccount, updateOperator } from './operator-store.ts'
 import { removeAllPasskeys } from './passkey-store.ts'
 import { covers, type Permission, permits, type Role } from './permissions.ts'
-import { findMember, type Member, resetMemberFactor } from './portal/member-store.ts'
+import { MEMBER_ROLES, type MemberRole } from './portal/member-roles.ts'
+import {
+  approveLink,
+  changeMember,
+  findMember,
+  isFirstOfTenant,
+  type Member,
+  type MemberChange,
+  refuseLink,
+  resetMemberFactor,
+  waitWithLink,
+} from './portal/member-store.ts'
 import {
   type AccessKind,
   type AccessReset,
   type AccessTools,
   type Administrator,
+  MEMBER_ACCESS,
+  type MemberAccess,
   requestAccess,
 } from './second-administrator.ts'
 import { OPERATOR_FACTORS } from './second-factor-store.ts'
@@ -32,7 +46,7 @@ export interface AccessRequest {
   readonly approvalId: string
   readonly kind: AccessKind
   readonly name: string
-  readonly role: Role | null
+  readonly role: Role | MemberRole | null
   readonly requestedBy: string
   readonly requestedAt: Date
   readonly expiresAt: Date
@@ -46,7 +60,7 @@ interface RequestRow {
   tenant_id: string | null
   member_id: string | null
   name: string
-  role: Role | null
+  role: Role | MemberRole | null
   requested_by: string
   requested_at: Date
   expires_at: Date
@@ -167,30 +181,42 @@ export async function decideAccessRequest(
     await requireStill(
       tx,
       row.requested_by,
-      row.kind === 'member_second_factor' ? 'operations' : 'administer',
+      isOfMember(row.kind) ? 'operations' : 'administer',
     )
   }
   await tx.query(DECIDE, [approvalId, outcome, by, now])
   if (outcome === 'APPROVED') await carryOut(tx, row)
+  else if (row.kind === 'member_link') await refuseLink(tx, memberOf(row))
   return { ...toRequest(row), outcome }
 }
 
 /** A link works once it is approved, and no more happens. */
 async function carryOut(tx: Tx, row: RequestRow): Promise<void> {
-  const { kind, member_id: memberId, operator_id: operatorId, role, tenant_id: tenantId } = row
+  const { kind, operator_id: operatorId, role } = row
   if (kind === 'link') return
-  if (kind === 'member_second_factor') {
-    await resetMemberFactor(
-      tx,
-      required(tenantId ?? undefined, 'a member has a tenant'),
-      required(memberId ?? undefined, 'it is of a member'),
-    )
-    return
-  }
+  if (isOfMember(kind)) return carryOutOfMember(tx, kind, row)
   const operator = operatorId === null ? undefined : await findOperator(tx, operatorId)
   if (!operator) return
   const of = { operatorId: operator.operatorId }
-  await apply(tx, operator, kind === 'role' ? { kind, role: role!, ...of } : { kind, ...of })
+  await apply(tx, operator, kind === 'role' ? { kind, role: role as Role, ...of } : { kind, ...of })
+}
+
+const isOfMember = (kind: AccessKind): kind is MemberAccess =>
+  (MEMBER_ACCESS as readonly AccessKind[]).includes(kind)
+
+const memberOf = ({ member_id: memberId, tenant_id: tenantId }: RequestRow) => ({
+  tenantId: required(tenantId ?? undefined, 'a member has a tenant'),
+  memberId: required(memberId ?? undefined, 'it is of a member'),
+})
+
+async function carryOutOfMember(tx: Tx, kind: MemberAccess, row: RequestRow): Promise<void> {
+  const { tenantId, memberId } = memberOf(row)
+  if (kind === 'member_link') await approveLink(tx, { tenantId, memberId })
+  else if (kind === 'member_second_factor') await resetMemberFactor(tx, tenantId, memberId)
+  else {
+    const change = kind === 'member_role' ? { role: row.role as MemberRole } : { disabled: false }
+    await changeMember(tx, tenantId, memberId, change)
+  }
 }
 
 async function requireStill(tx: Tx, requestedBy: string, permission: Permission): Promise<void> {
@@ -204,6 +230,51 @@ export interface ChangedMember {
   /** It waits for a second administrator. */
   readonly approvalId?: string | undefined
   readonly removed: boolean
+}
+
+/**
+ * Lets the link that an operator just made wait for a second administrator: who opens it acts as the tenant. The first
+ * person of a tenant without money is let in at once.
+ */
+export async function requestLink(
+  tx: Tx,
+  tools: AccessTools,
+  by: Administrator,
+  { memberId, tenantId }: Pick<Member, 'memberId' | 'tenantId'>,
+): Promise<string | undefined> {
+  if (await isFirstOfTenant(tx, { tenantId, memberId })) return undefined
+  const wanted = { kind: 'member_link', operatorId: null, member: { tenantId, memberId } } as const
+  const approvalId = await requestAccess(tx, tools, by, wanted)
+  if (approvalId !== undefined) await waitWithLink(tx, { tenantId, memberId })
+  return approvalId
+}
+
+/** Changes role or access of a member, or requests what gives that person more. `undefined` for none such. */
+export async function changeMemberAccess(
+  tx: Tx,
+  tools: AccessTools,
+  by: Administrator,
+  { change, tenantId, who }: { readonly tenantId: string; readonly who: string; readonly change: MemberChange },
+): Promise<Omit<ChangedMember, 'removed'> | undefined> {
+  const member = await findMember(tx, tenantId, who)
+  if (!member) return undefined
+  const { memberId } = member
+  const { disabled, role } = change
+  const isMore = role !== undefined && MEMBER_ROLES.indexOf(role) > MEMBER_ROLES.indexOf(member.role)
+  const returns = disabled === false && member.disabledAt !== null
+  const kind = isMore ? 'member_role' : returns ? 'member_enable' : undefined
+  if (kind !== undefined) {
+    if (isMore && returns) failField('disabled', 'not_allowed', 'must be changed apart from the role')
+    const wanted = { kind, operatorId: null, ...(isMore && { role }), member: { tenantId, memberId } } as const
+    const approvalId = await requestAccess(tx, tools, by, wanted)
+    if (approvalId !== undefined) {
+      const rest = isMore ? { disabled } : { role }
+      const changed = await changeMember(tx, tenantId, memberId, rest)
+      return { member: changed ?? member, approvalId }
+    }
+  }
+  const changed = await changeMember(tx, tenantId, memberId, change)
+  return changed && { member: changed }
 }
 
 /**

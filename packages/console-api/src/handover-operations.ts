@@ -4,6 +4,7 @@ import { findTenant, requireOpenTenant } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
+import { toolsOf as accessToolsOf, byOperator, requestLink, WaitsFor } from './access-requests.ts'
 import { actorOf, asOperator } from './as-operator.ts'
 import {
   CONSOLE_API,
@@ -88,7 +89,7 @@ export const handOverCredentials = query({
   tag: TAG,
   summary: 'Hand over credentials by a link that works once',
   description:
-    'Invites the person as an administrator of the portal, or makes a new link for one who is. The credentials are issued when the person opens the link and chooses a password, and are shown there, once: neither you nor the database have them before.',
+    'Invites the person as an administrator of the portal, or makes a new link for one who is. The credentials are issued when the person opens the link and chooses a password, and are shown there, once: neither you nor the database have them before. In live mode a second administrator approves the link first, but for the first person of a tenant without money.',
   permission: 'operations',
   params: idParam('tenantId'),
   body: closed({
@@ -98,8 +99,12 @@ export const handOverCredentials = query({
       Type.Boolean({ description: 'Partners only: with a shared encryption key; false by default' }),
     ),
   }),
-  result: closed({ handover: HandoverRecord, link: text('Address for the person; only here and only now') }),
-  errors: ['tenant_not_found', 'tenant_closing', 'already_exists', 'member_disabled', 'too_many_members'],
+  result: closed({
+    handover: HandoverRecord,
+    link: text('Address for the person; only here and only now'),
+    approvalId: WaitsFor,
+  }),
+  errors: ['tenant_not_found', 'tenant_closing', 'already_exists', 'member_disabled', 'too_many_members', 'approval_open'],
   mount(services: ConsoleServices) {
     const { clock, config, keyring, publicUrl, random } = services
     return async (input) => {
@@ -114,17 +119,18 @@ export const handOverCredentials = query({
         createdBy: actorOf(input.caller),
         publicUrl: publicUrl(),
       }
-      const { link, handover } = await asOperator(services, input, async (tx) => {
+      const { approvalId, link, handover } = await asOperator(services, input, async (tx) => {
         const kind = (await findTenant(tx, tenantId)) ?? fail('tenant_not_found')
         if (sharedKey && kind !== 'partner')
           failField('sharedKey', 'not_allowed', 'is for partners: requests of merchants are not encrypted')
         await requireOpenTenant(tx, tenantId)
         const { link, member } = await handOver(tx, { keyring, random, now }, requested)
+        const waits = await requestLink(tx, accessToolsOf(services), byOperator(input), member)
         const all = await listHandovers(tx, tenantId)
-        return { link, handover: all.find(({ memberId }) => memberId === member.memberId)! }
+        return { approvalId: waits, link, handover: all.find(({ memberId }) => memberId === member.memberId)! }
       })
       const shown = handoverToWire(handover, config.BUSINESS_TIME_ZONE, now)
-      return { body: JSON.stringify({ handover: shown, link }) }
+      return { body: JSON.stringify({ handover: shown, link, approvalId }) }
     }
   },
 })

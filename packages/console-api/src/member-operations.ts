@@ -3,19 +3,27 @@ import { findTenant } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { toolsOf as accessToolsOf, byOperator, changeMemberFactor, WaitsFor } from './access-requests.ts'
+import {
+  toolsOf as accessToolsOf,
+  byOperator,
+  changeMemberAccess,
+  changeMemberFactor,
+  requestLink,
+  WaitsFor,
+} from './access-requests.ts'
 import { actorOf, asOperator } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, listOf } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import {
   ChangeBody,
+  ChangedMember,
   InviteBody,
   InvitedMember,
   LinkBody,
   MemberRecord,
   memberToWire,
 } from './portal/member-records.ts'
-import { changeMember, inviteMember, LINK_HOURS, listMembersOf, renewLink } from './portal/member-store.ts'
+import { inviteMember, LINK_HOURS, listMembersOf, renewLink } from './portal/member-store.ts'
 
 const TAG = 'Members of tenants'
 const PATH = `${CONSOLE_API}/tenants/:tenantId/members`
@@ -63,7 +71,8 @@ export const inviteTenantMember = query({
   path: PATH,
   tag: TAG,
   summary: 'Invite member of a tenant',
-  description: 'Returns a link that works once, with which the person chooses a password for the portal.',
+  description:
+    'Returns a link that works once, with which the person chooses a password for the portal. In live mode a second administrator approves it first, but for the first person of a tenant without money.',
   permission: 'operations',
   params,
   body: InviteBody,
@@ -81,11 +90,14 @@ export const inviteTenantMember = query({
         createdBy: actorOf(input.caller),
         publicUrl: services.publicUrl(),
       }
-      const { member, link } = await asOperator(services, input, async (tx) => {
+      const { approvalId, member, link } = await asOperator(services, input, async (tx) => {
         await requireTenant(tx, tenantId)
-        return inviteMember(tx, toolsOf(services), requested)
+        const invited = await inviteMember(tx, toolsOf(services), requested)
+        const waits = await requestLink(tx, accessToolsOf(services), byOperator(input), invited.member)
+        return { ...invited, approvalId: waits }
       })
-      return { body: JSON.stringify({ ...memberToWire(member, services.config.BUSINESS_TIME_ZONE), link }) }
+      const shown = memberToWire(member, services.config.BUSINESS_TIME_ZONE)
+      return { body: JSON.stringify({ ...shown, link, approvalId }) }
     }
   },
 })
@@ -101,20 +113,23 @@ export const changeTenantMember = query({
   path: `${PATH}/:memberId`,
   tag: TAG,
   summary: 'Change role or access of a member',
-  description: 'Ends the sessions of that member.',
+  description:
+    'Ends the sessions of that member. In live mode a second administrator approves more rights, and that a member is no longer disabled.',
   permission: 'operations',
   params: ofMember,
   body: ChangeBody,
-  result: MemberRecord,
-  errors: ['member_not_found'],
+  result: ChangedMember,
+  errors: ['member_not_found', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { tenantId, memberId } = input.params
+      const wanted = { tenantId, who: memberId, change: input.body }
       const changed = await asOperator(services, input, (tx) =>
-        changeMember(tx, tenantId, memberId, input.body),
+        changeMemberAccess(tx, accessToolsOf(services), byOperator(input), wanted),
       )
-      const member = changed ?? fail('member_not_found')
-      return { body: JSON.stringify(memberToWire(member, services.config.BUSINESS_TIME_ZONE)) }
+      const { approvalId, member } = changed ?? fail('member_not_found')
+      const shown = memberToWire(member, services.config.BUSINESS_TIME_ZONE)
+      return { body: JSON.stringify({ ...shown, approvalId }) }
     }
   },
 })
@@ -127,12 +142,13 @@ export const renewTenantMemberLink = query({
   path: `${PATH}/:memberId/link`,
   tag: TAG,
   summary: 'Create a new link for a member',
-  description: 'For who lost the link or the password. The link before stops working.',
+  description:
+    'For who lost the link or the password. The link before stops working. In live mode a second administrator approves it first, as with an invitation.',
   permission: 'operations',
   params: ofMember,
   body: LinkBody,
   result: InvitedMember,
-  errors: ['member_not_found', 'member_disabled'],
+  errors: ['member_not_found', 'member_disabled', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { tenantId, memberId: who } = input.params
@@ -142,9 +158,14 @@ export const renewTenantMemberLink = query({
         hours: input.body.hours ?? LINK_HOURS,
         publicUrl: services.publicUrl(),
       }
-      const renewed = await asOperator(services, input, (tx) => renewLink(tx, toolsOf(services), requested))
-      const { member, link } = renewed ?? fail('member_not_found')
-      return { body: JSON.stringify({ ...memberToWire(member, services.config.BUSINESS_TIME_ZONE), link }) }
+      const renewed = await asOperator(services, input, async (tx) => {
+        const found = (await renewLink(tx, toolsOf(services), requested)) ?? fail('member_not_found')
+        const waits = await requestLink(tx, accessToolsOf(services), byOperator(input), found.member)
+        return { ...found, approvalId: waits }
+      })
+      const { approvalId, member, link } = renewed
+      const shown = memberToWire(member, services.config.BUSINESS_TIME_ZONE)
+      return { body: JSON.stringify({ ...shown, link, approvalId }) }
     }
   },
 })

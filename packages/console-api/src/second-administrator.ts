@@ -5,6 +5,7 @@ import type { RandomBytes } from '@svc/kernel/ids'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Role } from './permissions.ts'
+import type { MemberRole } from './portal/member-roles.ts'
 
 const BY_TWO = statement<{ by_two: boolean }>(
   'administrators_by_two',
@@ -18,6 +19,11 @@ const EXPIRE = statement(
   'access_requests_expire',
   `update access_requests set outcome = 'EXPIRED', decided_by = 'svc', decided_at = $1 where outcome is null and expires_at <= $1`,
 )
+const SUPERSEDE = statement(
+  'access_request_of_link_supersede',
+  `update access_requests set outcome = 'EXPIRED', decided_by = 'svc', decided_at = $3
+   where outcome is null and kind = 'member_link' and member_tenant = $1 and member_id = $2`,
+)
 const INSERT = statement<{ approval_id: string }>(
   'access_request_insert',
   `insert into access_requests
@@ -25,8 +31,11 @@ const INSERT = statement<{ approval_id: string }>(
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing returning approval_id`,
 )
 
+/** Of members of tenants: with a link, more rights or without a second factor somebody else could act as the tenant. */
+export const MEMBER_ACCESS = ['member_second_factor', 'member_link', 'member_role', 'member_enable'] as const
+export type MemberAccess = (typeof MEMBER_ACCESS)[number]
 /** What a second administrator decides: a link, a role, the return of an administrator, a way to sign in that is removed. */
-export type AccessKind = 'link' | 'role' | 'enable' | 'member_second_factor' | AccessReset
+export type AccessKind = 'link' | 'role' | 'enable' | MemberAccess | AccessReset
 /** Ways to sign in that are removed. */
 export type AccessReset = 'passkeys' | 'second_factor' | 'identity'
 
@@ -63,8 +72,8 @@ interface Wanted {
   readonly kind: AccessKind
   readonly operatorId: string | null
   readonly invitationId?: string
-  readonly role?: Role
-  /** Of a member's second factor. */
+  readonly role?: Role | MemberRole
+  /** Of a member of a tenant. */
   readonly member?: { readonly tenantId: string; readonly memberId: string }
 }
 
@@ -77,6 +86,8 @@ export async function requestAccess(
 ): Promise<string | undefined> {
   if (alone || !(await needsTwoAdministrators(tx, config))) return undefined
   await tx.query(EXPIRE, [now])
+  // Another link stops the one before it.
+  if (kind === 'member_link' && member) await tx.query(SUPERSEDE, [member.tenantId, member.memberId, now])
   const approvalId = newId('apv', now.getTime(), random)
   const expiresAt = new Date(now.getTime() + config.APPROVAL_HOURS * 3_600_000)
   const of = [member?.tenantId, member?.memberId]

@@ -21,6 +21,9 @@ const KINDS: Readonly<Record<AccessRequest['kind'], string>> = {
   second_factor: 'Reset of the authenticator app',
   identity: 'Unlink from single sign-on',
   member_second_factor: 'Reset of the authenticator app of a member',
+  member_link: 'Link for a member of a tenant',
+  member_role: 'More rights for a member of a tenant',
+  member_enable: 'Return of a disabled member of a tenant',
 }
 
 /** Says where a change waits for a second administrator. */

@@ -2,6 +2,7 @@ import { Checkbox, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { reportWaiting } from '../pages/access-requests.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { FormDialog, needed } from './form-dialog.tsx'
@@ -36,10 +37,11 @@ export async function handOver(
   tenantId: string,
   body: { name: string; sharedKey: boolean },
 ): Promise<string> {
-  const { link } = await responseOf(api.POST(PATH, { params: { path: { tenantId } }, body }))
+  const made = await responseOf(api.POST(PATH, { params: { path: { tenantId } }, body }))
+  await reportWaiting(made)
   for (const key of ['handovers', 'members'])
     await queryClient.invalidateQueries({ queryKey: [key, tenantId] })
-  return link
+  return made.link
 }
 
 export const LINK_LOST =

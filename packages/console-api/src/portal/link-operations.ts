@@ -43,7 +43,7 @@ export const showMemberLink = query({
     expiresOn: instant,
     handsOver: Type.Boolean({ description: 'Whether it also shows credentials for programs, this one time' }),
   }),
-  errors: ['invitation_not_found', 'invitation_expired'],
+  errors: ['invitation_not_found', 'invitation_expired', 'invitation_not_approved'],
   mount(services: PortalServices) {
     const { config, database } = services
     return async ({ body: { token } }) => {
@@ -77,6 +77,7 @@ export const useMemberLink = query({
   errors: [
     'invitation_not_found',
     'invitation_expired',
+    'invitation_not_approved',
     'tenant_closing',
     'too_many_credentials',
     'not_signed_in',

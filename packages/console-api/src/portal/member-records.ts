@@ -1,6 +1,6 @@
 import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
-import { closed, instant, maybeInstant, record, text } from '../console-schema.ts'
+import { closed, instant, maybeInstant, maybe as maybeText, record, text } from '../console-schema.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
 import {
   LINK_HOURS,
@@ -26,6 +26,11 @@ export const MemberRecord = record('Member', fields)
 export const InvitedMember = record('InvitedMember', {
   ...fields,
   link: text('Address for the person, who chooses a password there; only here and only now'),
+  approvalId: maybeText('What a second administrator must approve before the link opens'),
+})
+export const ChangedMember = record('ChangedMember', {
+  ...fields,
+  approvalId: maybeText('What a second administrator must approve before the member may do more'),
 })
 
 export const LinkBody = closed({

@@ -25,6 +25,8 @@ export interface Member {
   readonly disabledAt: Date | null
   readonly lastSignInAt: Date | null
   readonly linkExpiresAt: Date | null
+  /** Whether the link waits for a second administrator. */
+  readonly linkWaits: boolean
   /** Whether the person has chosen a password. */
   readonly hasPassword: boolean
   /** Whether signing in asks for a code too. */
@@ -33,7 +35,8 @@ export interface Member {
 
 const COLUMNS = `m.tenant_id as "tenantId", m.member_id as "memberId", m.name, m.role, m.created_at as "createdAt",
   m.created_by as "createdBy", m.disabled_at as "disabledAt", m.last_sign_in_at as "lastSignInAt",
-  m.link_expires_at as "linkExpiresAt", m.password_hash is not null as "hasPassword",
+  m.link_expires_at as "linkExpiresAt", m.link_digest is not distinct from m.waiting_link and m.link_digest is not null as "linkWaits",
+  m.password_hash is not null as "hasPassword",
   exists (select from member_totp f where f.tenant_id = m.tenant_id and f.member_id = m.member_id
     and f.confirmed_at is not null) as "hasSecondFactor"`
 
@@ -85,6 +88,24 @@ const PASSWORD_OF = statement<{ password_hash: string | null }>(
 const END_SESSIONS = statement(
   'member_sessions_end',
   'delete from member_sessions where tenant_id = $1 and member_id = $2 and ($3::bytea is null or digest <> $3)',
+)
+const IS_FIRST = statement<{ first: boolean }>(
+  'member_is_first',
+  `select not exists (select from members m where m.tenant_id = $1 and m.member_id <> $2)
+     and not exists (select from journals j where j.tenant_id = $1) as first`,
+)
+const WAIT = statement(
+  'member_link_wait',
+  'update members set waiting_link = link_digest where tenant_id = $1 and member_id = $2',
+)
+const APPROVE = statement(
+  'member_link_approve',
+  'update members set waiting_link = null where tenant_id = $1 and member_id = $2',
+)
+const REFUSE = statement(
+  'member_link_refuse',
+  `update members set waiting_link = null, link_digest = null, link_expires_at = null
+   where tenant_id = $1 and member_id = $2 and link_digest = waiting_link`,
 )
 const NAME = /^[a-z0-9][a-z0-9._@+-]{1,63}$/
 export const isMemberName = (text: string): boolean => NAME.test(text)
@@ -266,8 +287,26 @@ export async function memberOfLink(
   if (!link) return fail('invitation_not_found')
   const [member] = await tx.query(lock ? LOCK_OF_LINK : OF_LINK, [link.tenantId, digestOf(keyring, link)])
   if (!member || member.disabledAt) return fail('invitation_not_found')
-  return member.linkExpiresAt! <= now ? fail('invitation_expired') : member
+  if (member.linkExpiresAt! <= now) fail('invitation_expired')
+  return member.linkWaits ? fail('invitation_not_approved') : member
 }
+
+/** Whether a member is the only one that a tenant ever had, and nothing was entered in its books yet. */
+export const isFirstOfTenant = async (tx: Tx, { tenantId, memberId }: MemberKey): Promise<boolean> =>
+  (await tx.query(IS_FIRST, [tenantId, memberId]))[0]!.first
+
+type MemberKey = Pick<Member, 'tenantId' | 'memberId'>
+
+/** The link that the member has opens once it is approved. */
+export const waitWithLink = (tx: Tx, { tenantId, memberId }: MemberKey): Promise<unknown> =>
+  tx.query(WAIT, [tenantId, memberId])
+
+export const approveLink = (tx: Tx, { tenantId, memberId }: MemberKey): Promise<unknown> =>
+  tx.query(APPROVE, [tenantId, memberId])
+
+/** A link that the tenant itself has made meanwhile stays. */
+export const refuseLink = (tx: Tx, { tenantId, memberId }: MemberKey): Promise<unknown> =>
+  tx.query(REFUSE, [tenantId, memberId])
 
 /** Uses up the member's link and ends all sessions but the one that is kept. */
 export async function setMemberPassword(

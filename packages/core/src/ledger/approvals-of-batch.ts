@@ -5,9 +5,10 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { type Approval, approvals } from './approvals.ts'
 import type { Posting, PostingKind } from './posting.ts'
 
-const LIMIT = statement<{ now: Date; limitPaise: bigint | null }>(
+const LIMIT = statement<{ now: Date; limitPaise: bigint | null; allTenantsPaise: bigint | null }>(
   'approval_limit_of_batch',
-  'select clock_timestamp() as now, above_paise as "limitPaise" from approval_limit',
+  `select clock_timestamp() as now, above_paise as "limitPaise", limit_of_all_tenants() as "allTenantsPaise"
+   from approval_limit`,
 )
 interface Moved {
   readonly tenantId: string
@@ -21,6 +22,10 @@ const MOVED = statement<Moved>(
    where (o.tenant_id, o.person) in (select * from unnest($1::text[], $2::text[]))
      and o.posted_at > clock_timestamp() - interval '24 hours'
    group by o.tenant_id, o.person`,
+)
+const MOVED_OF_ALL = statement<Pick<Moved, 'person' | 'paise'>>(
+  'one_person_postings_of_all_tenants',
+  'select w.person, posted_alone(w.person) as paise from unnest($1::text[]) as w (person)',
 )
 const APPROVALS = statement<Approval>(
   'approvals_of_batch',
@@ -47,7 +52,7 @@ const COUNT = statement(
   `insert into one_person_postings (tenant_id, journal_id, person, kind, amount_paise)
    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
      as w (tenant_id, journal_id, person, kind, amount_paise)
-   order by w.tenant_id, w.person`,
+   order by w.person, w.tenant_id`,
 )
 
 /** A command that a person gives. */
@@ -65,13 +70,17 @@ const keyOf = (...parts: readonly string[]): string => parts.join(' ')
 
 /** What decides which commands of a batch wait for a second person; folded forward as they are decided. */
 export interface ApprovalsOfBatch {
+  /** For one tenant, and for all together. */
   readonly limitPaise: bigint | null
+  readonly allTenantsPaise: bigint | null
   readonly now: Date
   /** By id, those that commands name. */
   readonly byId: ReadonlyMap<string, Approval>
   readonly idOf: (command: PreparedCommand) => string
   /** What the person moved of the tenant within 24 hours without a second person. */
   readonly movedBy: (tenantId: string, person: string) => bigint
+  /** The same of all tenants. */
+  readonly movedInAllBy: (person: string) => bigint
   readonly addMoved: (tenantId: string, person: string, amountPaise: bigint) => void
   readonly openOf: (tenantId: string, kind: PostingKind, reference: string) => Approval | undefined
   readonly addOpen: (approval: Approval) => void
@@ -86,7 +95,7 @@ export async function approvalsOfBatch(
   asked: readonly Asked[],
   kinds: readonly PostingKind[],
 ): Promise<ApprovalsOfBatch> {
-  const [[limit], sums, known] = await Promise.all([
+  const [[limit], sums, ofAll, known] = await Promise.all([
     tx.query(LIMIT),
     tx.query(
       MOVED,
@@ -96,14 +105,16 @@ export async function approvalsOfBatch(
         ({ person }) => person,
       ),
     ),
+    tx.query(MOVED_OF_ALL, [[...new Set(asked.map(({ person }) => person))]]),
     tx.query(APPROVALS, [
       asked.map(({ tenantId }) => tenantId),
       kinds,
       asked.flatMap(({ approvalId }) => approvalId ?? []),
     ]),
   ])
-  const { limitPaise, now } = required(limit, 'there is one row of the limit')
+  const { allTenantsPaise, limitPaise, now } = required(limit, 'there is one row of the limit')
   const moved = new Map(sums.map(({ tenantId, person, paise }) => [keyOf(tenantId, person), paise]))
+  const movedInAll = new Map(ofAll.map(({ person, paise }) => [person, paise]))
   const open = new Map(
     known
       .filter(({ outcome }) => outcome === null)
@@ -111,14 +122,19 @@ export async function approvalsOfBatch(
   )
   const ids = new Map(asked.map(({ command, newId }) => [command, newId]))
   const movedBy = (tenantId: string, person: string) => moved.get(keyOf(tenantId, person)) ?? 0n
+  const movedInAllBy = (person: string) => movedInAll.get(person) ?? 0n
   return {
     limitPaise,
+    allTenantsPaise,
     now,
     byId: new Map(known.map((each) => [each.approvalId, each])),
     idOf: (command) => required(ids.get(command), 'a person gives the command'),
     movedBy,
-    addMoved: (tenantId, person, amountPaise) =>
-      void moved.set(keyOf(tenantId, person), movedBy(tenantId, person) + amountPaise),
+    movedInAllBy,
+    addMoved(tenantId, person, amountPaise) {
+      moved.set(keyOf(tenantId, person), movedBy(tenantId, person) + amountPaise)
+      movedInAll.set(person, movedInAllBy(person) + amountPaise)
+    },
     openOf: (tenantId, kind, reference) => open.get(keyOf(tenantId, kind, reference)),
     addOpen: (approval) =>
       void open.set(keyOf(approval.tenantId, approval.kind, approval.reference), approval),

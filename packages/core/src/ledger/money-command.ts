@@ -80,7 +80,7 @@ export const personOf = ({ audit }: PreparedCommand): string | undefined =>
 
 /**
  * A command that moves money. A person runs it alone as long as what they moved of the tenant within 24 hours is within the
- * limit; else the decision is the approval that waits. Callers have no part in it.
+ * limit, and within ten times of it for all tenants; else the decision is the approval that waits. Callers have no part in it.
  */
 export function moneyCommand<Args, C extends PreparedCommand, S, D extends { readonly command: C }>(
   definition: Command<Args, C, S, D> & { readonly approval: ApprovalPolicy<Args, D> },
@@ -200,14 +200,15 @@ function savePostings<D extends { readonly command: PreparedCommand }>(
 }
 
 function needsSecond(
-  { limitPaise, movedBy }: ApprovalsOfBatch,
+  { allTenantsPaise, limitPaise, movedBy, movedInAllBy }: ApprovalsOfBatch,
   command: PreparedCommand,
   { amountPaise, beforePaise = 0n, isUndo = false }: Posting,
 ): boolean {
   const person = personOf(command)
   if (limitPaise === null || person === undefined) return false
   const today = movedBy(command.tenantId, person)
-  return isUndo || amountPaise + (today > beforePaise ? today : beforePaise) > limitPaise
+  if (isUndo || amountPaise + (today > beforePaise ? today : beforePaise) > limitPaise) return true
+  return allTenantsPaise !== null && amountPaise + movedInAllBy(person) > allTenantsPaise
 }
 
 const isSame = (approval: Approval, { amountPaise, facts }: Posting): boolean =>

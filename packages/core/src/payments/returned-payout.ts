@@ -16,7 +16,7 @@ export interface FailedStep {
   readonly file?: string | undefined
 }
 
-/** Of an operator who says so without a file. */
+/** Of an operator who says so, or imports a file that does. */
 const STORED = storedArgs(
   Type.Object({
     merchantId: Type.String(),
@@ -25,6 +25,7 @@ const STORED = storedArgs(
       to: Type.Enum(['FAILED']),
       reason: Type.String(),
       returnUtr: StoredTextOrNone,
+      file: StoredTextOrNone,
     }),
   }),
 )
@@ -38,22 +39,23 @@ export const PAYOUT_FAILED_BY_HAND = {
 
 /**
  * That a payout failed on the word of one person. The bank may have made it: what it was made of is due again, and is
- * paid out a second time.
+ * paid out a second time. A file of the bank is one person's word as well, which counts up to the limit.
  */
 export function failedByHand(
   { isRepeat, payout, command: { step } }: ChangedByStep,
   [journal]: readonly Journal[],
 ): Posting | undefined {
-  if (isRepeat || step.to !== 'FAILED' || step.file !== undefined || !journal) return undefined
+  if (isRepeat || step.to !== 'FAILED' || !journal) return undefined
+  const { file } = step
   const { amountPaise, payoutId, returnUtr } = payout
   return {
     kind: 'payout_failed',
     amountPaise,
     reference: payoutId,
-    facts: { payoutId, ...(returnUtr !== null && { returnUtr }) },
+    facts: { payoutId, ...(returnUtr !== null && { returnUtr }), ...(file !== undefined && { file }) },
     reason: step.reason,
     journalId: journal.journalId,
-    isUndo: true,
+    isUndo: file === undefined,
   }
 }
 

@@ -26,6 +26,7 @@ import { required } from '@svc/kernel/invariant'
 import type { MayWait } from '@svc/platform/command'
 
 type AnyMoneyCommand = MayWait<never, unknown, WaitingApproval> & {
+  readonly name: string
   readonly approval: ApprovalPolicy<unknown, never>
 }
 

@@ -1,0 +1,276 @@
+import { access } from 'node:fs/promises'
+import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
+import { consoleServices } from '@svc/console-api/console-services'
+import { APPROVED_COMMANDS } from '@svc/server/approvals/approved-commands'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { administrationCommands } from '../built/administration.ts'
+import { openApprovers, sqlOn } from '../harness/approvals.ts'
+import { ALONE } from '../harness/commands-alone.ts'
+import { Browser, newOperator } from '../harness/console.ts'
+import { SUPPLIER } from '../harness/invoices.ts'
+import { ATTEMPTS, type Insider, type Step } from '../harness/one-person-attempts.ts'
+import { brokenIn } from '../harness/refunds.ts'
+import type { TestService } from '../harness/service.ts'
+
+let service: TestService
+let other: TestService
+beforeAll(async () => {
+  ;({ service, other } = await openApprovers(SUPPLIER))
+})
+afterAll(async () => {
+  expect(await brokenIn(service)).toEqual([])
+  await other?.close()
+  await service?.close()
+})
+
+async function newInsider(): Promise<Insider> {
+  const { name } = await newOperator(service, 'admin')
+  const browser = new Browser(service)
+  expect((await browser.signIn(name)).status).toBe(200)
+  return { browser, actor: `operator ${name}` }
+}
+
+/**
+ * What one person moves by these steps, in rupees: of each journal without an approval, what it moves, of the tenant of
+ * which that is most. Journals between tenants have a side in both, and shares of a transfer mirror the whole of it.
+ */
+async function movedBy(steps: readonly Step[], insider: Insider): Promise<number> {
+  const known = await sqlOn<{ id: string }>(service, 'select journal_id as id from journals')
+  for (const step of steps) await step(insider).catch(() => undefined)
+  const [moved] = await sqlOn<{ paise: string | null }>(
+    service,
+    `select max(of_tenant)::text as paise from (
+       select sum(of_journal) as of_tenant from (
+         select tenant_id, max(of_kind) as of_journal from (
+           select t.tenant_id, t.journal_id, t.kind, sum(t.amount) as of_kind
+           from ledger_transfers t
+           where t.journal_id <> all ($1) and t.kind <> 'taken_back_shared' and not exists (
+             select from approvals p where p.tenant_id = t.tenant_id and p.journal_id = t.journal_id)
+           group by t.tenant_id, t.journal_id, t.kind) k
+         group by tenant_id, journal_id) j
+       group by tenant_id) t`,
+    [known.map(({ id }) => id)],
+  )
+  return Number(moved?.paise ?? 0) / 100
+}
+
+/** What makes possible again what was done: a person alone moves nothing by it. */
+const NOTHING_ALONE = ['completeRefund', 'changePayout']
+
+const LIMIT = 1_000
+
+/** What one person enters at once and whole: what it moves is in the books, and its own test says so. */
+const ONCE = ['enterYearEnd']
+
+test('every command that moves money has an attempt of one person', () => {
+  const names = APPROVED_COMMANDS.map(({ name }) => name)
+  const attempted = new Set(Object.keys(ATTEMPTS).map((name) => name.split(',')[0]!))
+  expect([...attempted, ...ONCE].sort()).toEqual(names.sort())
+})
+
+test('with a hundred tenants one person moves at most ten times the limit', async () => {
+  const insider = await newInsider()
+  const steps: Step[] = []
+  for (let tenants = 0; tenants < 12; tenants++)
+    steps.push(...(await ATTEMPTS['fundAccount']!(service, [900])))
+  await Promise.all(steps.map((step) => step(insider)))
+  const [{ paise }] = (await sqlOn<{ paise: string }>(
+    service,
+    'select sum(amount_paise)::text as paise from one_person_postings where person = $1',
+    [insider.actor],
+  )) as [{ paise: string }]
+  expect(Number(paise) / 100).toBe(11 * 900)
+})
+
+test.each(Object.entries(ATTEMPTS))('%s: one person moves at most the limit, at once or in many steps', async (name, attempt) => {
+  const insider = await newInsider()
+  expect(await movedBy(await attempt(service, [3_000]), insider)).toBe(0)
+  const many = await movedBy(await attempt(service, [400, 400, 400, 400]), insider)
+  expect(many).toBeLessThanOrEqual(LIMIT)
+  if (NOTHING_ALONE.includes(name)) expect(many).toBe(0)
+  else expect(many).toBeGreaterThan(LIMIT / 2)
+}, 60_000)
+
+/** Operations of the console that run no command, and what one person does by them. */
+const OTHERS: Readonly<Record<string, string>> = {
+  // One's own way to sign in.
+  ...Object.fromEntries(
+    [
+      'signIn signInToSandbox startSingleSignOn finishSingleSignOn startPasskeySignIn signInWithPasskey startPasskey',
+      'registerPasskey removePasskey stepUp startSecondFactor confirmSecondFactor renewRecoveryCodes',
+      'removeOwnSecondFactor signOut changeOwnPassword endSession endOtherSessions showInvitation acceptInvitation',
+    ]
+      .flatMap((line) => line.split(' '))
+      .map((name) => [`console.${name}`, 'of oneself']),
+  ),
+  // Who may act: two administrators in live mode.
+  'console.changeOperator': 'built/who-may-act.test.ts',
+  'console.approveAccessRequest': 'is the second person',
+  'console.rejectAccessRequest': 'nothing happens then',
+  'console.removeOperatorPasskeys': 'built/who-may-act.test.ts',
+  'console.resetSecondFactor': 'built/who-may-act.test.ts',
+  'console.unlinkOperator': 'built/who-may-act.test.ts',
+  'console.inviteOperator': 'built/who-may-act.test.ts',
+  'console.linkOperator': 'built/who-may-act.test.ts',
+  'console.revokeInvitation': 'takes a link back',
+  'console.handOverCredentials': 'service/member-second-factor.test.ts',
+  'console.inviteMember': 'service/member-second-factor.test.ts',
+  'console.changeMember': 'service/member-second-factor.test.ts',
+  'console.renewMemberLink': 'service/member-second-factor.test.ts',
+  'console.resetMemberSecondFactor': 'service/member-second-factor.test.ts',
+  // Secrets of tenants: refused in live mode.
+  'console.createPartner': 'unit/console/secrets-of-tenants.test.ts',
+  'console.issueEncryptionKey': 'unit/console/secrets-of-tenants.test.ts',
+  'console.issueCredential': 'unit/console/secrets-of-tenants.test.ts',
+  'console.rollCredential': 'unit/console/secrets-of-tenants.test.ts',
+  'console.retireEncryptionKey': 'ends a key',
+  'console.limitCredential': 'a credential of the tenant, which has its secret',
+  'console.revokeCredential': 'ends a credential',
+  // What redirects money.
+  'console.editMerchant': 'service/payment-address.test.ts',
+  'console.setBankAccount': 'service/payout-account-approval.test.ts',
+  'console.setMerchantFee': 'of later payments, to us',
+  'console.createMerchant': 'has no money',
+  'console.changeMerchant': 'disables',
+  'console.changePartner': 'disables',
+  'console.closeTenant': 'what is left is paid out by two',
+  // Between accounts of ours, as the bank says, or nothing.
+  'console.payQrCode': 'of the sandbox',
+  'console.sendEvidence': 'moves nothing',
+  'console.readSettlement': 'moves nothing',
+  'console.importSettlement': 'service/one-person.test.ts',
+  'console.readStatement': 'moves nothing',
+  'console.importStatement': 'service/one-person.test.ts',
+  'console.matchStatementLine': 'what the books have already',
+  'console.unmatchStatementLine': 'what the match had posted',
+  'console.assignStatementLine': 'moves nothing',
+  'console.closeBookMonth': 'moves nothing',
+  'console.accrueBookMonth': 'fees of payments that were made',
+  'console.verifyBookMonths': 'moves nothing',
+  'console.issueTaxDocuments': 'moves nothing',
+  'console.approvePosting': 'is the second person',
+  'console.rejectPosting': 'moves nothing',
+  'console.acknowledgeAlert': 'moves nothing',
+  'console.backtestSpendRules': 'moves nothing',
+  'console.tryAllocation': 'moves nothing',
+  'console.runReconciliation': 'moves nothing',
+  'console.runAuditVerification': 'moves nothing',
+  'console.revealPersonalData': 'moves nothing',
+}
+
+/** Of cards: no command of core by which money moves, but where the sandbox plays a shop. */
+const OF_CARDS = ['changeCardStatus', 'setCardKyc', 'setCardFlags', 'spendCard', 'refundCard']
+
+test('every operation of the console runs commands that were attempted or may be given alone, or has a test of its own', async () => {
+  const services = consoleServices(service.app.services)
+  const own = new Set(Object.keys(OTHERS))
+  const strange: string[] = []
+  for (const { id, method, mount } of CONSOLE_OPERATIONS) {
+    if (method === 'GET') continue
+    const names: string[] = []
+    const open = (command: { readonly name: string }) => {
+      names.push(command.name)
+      return services.commands.open(command as never)
+    }
+    mount({ ...services, commands: { open } } as never)
+    if (names.length === 0 && !own.delete(id)) strange.push(`${id} runs no command and is not listed`)
+    const unknown = names.filter((name) => ![ATTEMPTS, ALONE].some((of) => Object.hasOwn(of, name)))
+    for (const name of unknown)
+      if (!OF_CARDS.includes(name)) strange.push(`${id} runs ${name}, of which there is no attempt`)
+  }
+  expect(strange).toEqual([])
+  expect([...own]).toEqual([])
+  for (const where of Object.values(OTHERS).filter((text) => text.endsWith('.test.ts')))
+    await expect(access(new URL(`../${where}`, import.meta.url)), where).resolves.toBeUndefined()
+})
+
+/** Commands of `svc admin` that change something, each with the command of core that it runs, or what one person does by it. */
+const COMMAND_LINE: Readonly<Record<string, string>> = {
+  'card-account fund': 'fundAccount',
+  'card-account withdraw': 'withdrawFunds',
+  'cards issue': 'createGiftCard',
+  'cards load': 'loadCard',
+  'cards unload': 'unloadCard',
+  'cards replace': 'replaceCard',
+  'cards return': 'returnCard',
+  'cards reverse-return': 'reverseReturn',
+  'payments adjust': 'adjustPayment',
+  'payments returned': 'confirmRefund',
+  'refund export': 'sendRefund',
+  'refund import': 'completeRefund',
+  'refund confirm': 'completeRefund',
+  'refund fail': 'completeRefund',
+  'dispute submit': 'submitEvidence',
+  'dispute export': 'sendEvidence',
+  'dispute receipt': 'sendEvidence',
+  'dispute close': 'closeDispute',
+  'notice assign': 'acceptPayment',
+  'notice dismiss': 'dismissNotice',
+  'notice reopen': 'reopenNotice',
+  'settlement import': 'recordBatch',
+  'settlement reverse': 'reverseBatch',
+  'statement resolve': 'resolveLine',
+  'suspense assign': 'resolveSuspense',
+  'suspense unassign': 'unassignCredit',
+  'suspense return': 'resolveSuspense',
+  'payout run': 'preparePayout',
+  'payout approve': 'changePayout',
+  'payout cancel': 'changePayout',
+  'payout confirm': 'changePayout',
+  'payout fail': 'changePayout',
+  'payout export': 'changePayout',
+  'payout import': 'changePayout',
+  'books accrue': 'accrueFees',
+  'books settle': 'settleBalance',
+  'books sweep': 'moveOwnFunds',
+  'books pay gst': 'moveOwnFunds',
+  'books pay owner': 'moveOwnFunds',
+  'books pay escrow': 'moveOwnFunds',
+  'books undo': 'takeBackOwnFunds',
+  'books year-end': 'enterYearEnd',
+  'tax credit-note': 'issueCreditNote',
+  'tax tds': 'enterTdsCertificate',
+  'tax tds-refund': 'resolveLine',
+  'journal reverse': 'reverseJournal',
+  'opening-balances import': 'enterOpeningBalance',
+  'company create': 'createCompany',
+  'user create': 'createUser',
+  'user erase': 'eraseUser',
+  'card-account create': 'createCardAccount',
+  'card-account update': 'updateCardAccount',
+  'spend-rules create': 'createSpendRule',
+  'spend-rules remove': 'removeSpendRule',
+  'webhook create': 'createWebhookEndpoint',
+  'webhook rotate': 'rotateWebhookSecret',
+  'webhook disable': 'updateWebhookEndpoint',
+  'webhook enable': 'updateWebhookEndpoint',
+  'webhook delete': 'deleteWebhookEndpoint',
+}
+/** They move nothing: who may act, tenants and their credentials (in live mode links only), the installation, files. */
+const MOVES_NOTHING = new Set(
+  [
+    'operator|member|merchant|partner|key|keys|cell|tenant|directory|calendar|bank-account|alerts|audit|approval',
+    'events|migrate|doctor|reconcile|invariants|backup|restore|end-access',
+  ].flatMap((line) => line.split('|')),
+)
+const READS =
+  /^(list|show|history|transactions|returns|exceptions|runs|export|differences|batches|batch|lines|liability|instructions|statement|trial-balance|liabilities|prior-period|closings|verify|proof|pdf|tds-certificates|gstr1|backtest)$/
+const WITHOUT_MONEY = [
+  ...['cards lock', 'cards unlock', 'cards block', 'cards activate', 'cards flags set', 'cards kyc set'],
+  ...['statement import', 'statement match', 'statement unmatch', 'statement assign'],
+  ...['payout account', 'payout fee', 'payout schedule', 'books close', 'tax registration', 'tax issue'],
+]
+
+test('every command of svc admin runs what was attempted or may be given alone, or moves no money', () => {
+  const known = (name: string) => [ATTEMPTS, ALONE].some((of) => Object.hasOwn(of, name)) || ONCE.includes(name)
+  const rest = new Set(Object.keys(COMMAND_LINE))
+  const strange = administrationCommands()
+    .map((text) => text.replace(/^admin /, ''))
+    .filter((text) => {
+      const [group, verb] = text.split(' ')
+      if (Object.hasOwn(COMMAND_LINE, text)) return !rest.delete(text) || !known(COMMAND_LINE[text]!)
+      return !MOVES_NOTHING.has(group!) && !READS.test(verb ?? '') && !WITHOUT_MONEY.includes(text)
+    })
+  expect(strange).toEqual([])
+  expect([...rest]).toEqual([])
+})
