@@ -12,6 +12,7 @@ import { payout, payoutLine } from './payments/payouts.ts'
 import { refund } from './payments/refunds.ts'
 import { openSettlementLine, settlement, settlementLine } from './payments/settlement-resource.ts'
 import { taxDocument } from './payments/tax-documents.ts'
+import { qrCode } from './qr-codes/search-qr-codes.ts'
 import { railNotice } from './rails/rail-notices.ts'
 import { statementLine } from './statements/statement-lines.ts'
 import { company } from './tenants/companies.ts'
@@ -47,6 +48,6 @@ export const RESOURCES = {
 } satisfies Readonly<Record<string, Resource<never>>>
 
 /** The nouns that tenants list within another record, or by a search. */
-export const PARTS = { payoutLine, webhookAttempt, coinConfig } satisfies Readonly<
+export const PARTS = { payoutLine, webhookAttempt, coinConfig, qrCode } satisfies Readonly<
   Record<string, Resource<never>>
 >
