@@ -15,14 +15,7 @@ import { recordAudit } from '@svc/platform/audit'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { Rupees } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
-import {
-  findRow,
-  listOf,
-  readRows,
-  recordOf,
-  type ShownBy,
-  toRecord,
-} from '@svc/server/http/resource'
+import { findRow, listOf, readRows, recordOf, type ShownBy, toRecord } from '@svc/server/http/resource'
 import { type ListedPayment, payment } from '@svc/server/payments/payment-resource'
 import { CreateQrCodeRequest, createQrCodeOperation, readQrCodeRequest } from '@svc/server/qr-codes/qr-codes'
 import { type ListedCode, qrCode } from '@svc/server/qr-codes/search-qr-codes'

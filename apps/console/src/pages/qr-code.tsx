@@ -72,8 +72,8 @@ function Actions({ qrCode }: { readonly qrCode: Schemas['QrCodeRow'] }) {
       {mode === 'sandbox' && <Pay qrCodeId={qrCodeId} amount={amount} />}
       {(expired || status === 'ACTIVE') && (
         <ConfirmAction label="Cancel code" confirm="Cancel it for good" danger run={cancel}>
-          Nothing is accepted through <b>{qrName}</b> afterwards: money that is still sent goes
-          back to its payers. This cannot be undone.
+          Nothing is accepted through <b>{qrName}</b> afterwards: money that is still sent goes back to its
+          payers. This cannot be undone.
         </ConfirmAction>
       )}
     </>

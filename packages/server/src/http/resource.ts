@@ -48,7 +48,7 @@ export const instantFilter = (
 })
 
 /** Where rows lie in time: their instant, and their id, in order of which rows of all tenants are. */
-export interface InTime {
+interface InTime {
   readonly prefix: IdPrefix
   readonly id: string
   readonly at: string
@@ -217,8 +217,10 @@ export const readRows = <R extends object>(tx: Tx, noun: Resource<R>, scope: Sco
   )
 
 /** How a row is shown to who reads; as it is stored where the scope does not say when. */
-const shownIn = <R>({ shown }: Resource<R>, { shownBy }: Scope) => (row: R): R =>
-  (shown && shownBy ? shown(row, shownBy) : row) as R
+const shownIn =
+  <R>({ shown }: Resource<R>, { shownBy }: Scope) =>
+  (row: R): R =>
+    (shown && shownBy ? shown(row, shownBy) : row) as R
 
 /** One row by its id; `undefined` where the scope has none that fits. */
 export async function findRow<R extends object>(
@@ -246,7 +248,7 @@ export const rowsById = <R>({ from, tenant, keys }: Resource<R>, name: string) =
 /** How a list or a record is offered: by whom, and where. */
 type Face = Access &
   Pick<Operation, 'id' | 'path' | 'tag' | 'summary' | 'envelope'> &
-  Partial<Pick<Operation, 'description' | 'headers' | 'params' | 'permission'>>
+  Partial<Pick<Operation, 'description' | 'headers' | 'params' | 'permission' | 'role'>>
 
 const readerOf = ({ auth }: Access): Reader => (auth === 'operator' ? 'operator' : 'tenant')
 

@@ -34,7 +34,12 @@ export type ListedCode = QrCode & { readonly expired: boolean; readonly merchant
 type Given = Readonly<Record<string, unknown>>
 
 /** The indexes of these columns begin with the merchant. */
-const ofMerchant = (schema: Filter['schema'], name: string, condition: string, read = (text: string): unknown => text): Filter => ({
+const ofMerchant = (
+  schema: Filter['schema'],
+  name: string,
+  condition: string,
+  read = (text: string): unknown => text,
+): Filter => ({
   schema,
   sql(filters, value, given, { tenantId }) {
     if ((tenantId ?? given['merchantId']) === undefined)
