@@ -22,6 +22,7 @@ import { OPERATIONS } from '@svc/server/operations'
 import { faultTable } from '@svc/server/sandbox/fault-injection'
 import { magicTable } from '@svc/server/sandbox/magic'
 import type { Command } from 'commander'
+import { layOutJson } from './lay-out-json.ts'
 import { promises } from './promises.ts'
 import { receiversPage } from './receivers-page.ts'
 import { sdkRegistry } from './sdk-registry.ts'
@@ -281,7 +282,7 @@ ${promises(ROOT)}`
 
 /** The documents that a sandbox on its default address serves. */
 const openapi = (operations: readonly Operation[], about: About): string =>
-  `${JSON.stringify(openApiDocument(operations, about, 'http://127.0.0.1:8080', EXAMPLES), null, 2)}\n`
+  `${layOutJson(openApiDocument(operations, about, 'http://127.0.0.1:8080', EXAMPLES))}\n`
 
 const files: Record<string, string> = {
   [SPEED_PAGE]: withSpeed(ROOT),

@@ -159,6 +159,7 @@ export async function administerCards(
     const given = ['--amount', '10', '--reference', `letter-${way}`, '--reason', 'by letter']
     expect(await svc(['admin', 'cards', way, meal, ...given])).toMatchObject({ kind: way, amount: 10 })
   }
+  expect(await svc(['admin', 'cards', 'list', '--q', svcCardId])).toMatchObject([{ svcCardId }])
   await svc(['admin', 'cards', 'show', svcCardId])
   await svc(['admin', 'cards', 'lock', svcCardId, '--reason', 'reported lost'])
   await svc(['admin', 'cards', 'unlock', svcCardId, '--reason', 'found'])

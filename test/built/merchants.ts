@@ -59,6 +59,8 @@ export async function sellWithCodes(
   await expect.poll(logged, { timeout: 30_000 }).toMatchObject([{ status: 200 }, { status: 200 }])
   await refundInPart({ folder, svc }, { client, merchantId, paymentId })
   await disputeInPart({ folder, svc }, { client, merchantId, paymentId })
+  const [{ tr: listed }] = await svc(['admin', 'qr-code', 'list', merchantId, '--limit', '1'])
+  expect(await svc(['admin', 'qr-code', 'show', listed])).toMatchObject({ merchantId, tr: listed })
   await svc(['admin', 'payments', 'list', merchantId])
   await svc(['admin', 'payments', 'show', paymentId])
   expect((await notify({ ...credit, amount: 'seventy-five', utr: undefined })).status).toBe(202)

@@ -97,7 +97,7 @@ describe('a QR code, in the millisecond of its expiry,', () => {
       await service.at(ms)
       const browser = new Browser(service)
       await browser.signIn(name)
-      const { row, timeline } = (await browser.get(`/qr-codes/${qrCodeId}`)).json
+      const { qrCode: row, timeline } = (await browser.get(`/qr-codes/${qrCodeId}`)).json
       return [row.expired, timeline.some(({ what }: { what: string }) => what === 'expired')]
     }
     expect([await shown(expiry - 1), await shown(expiry)]).toEqual([

@@ -21,7 +21,7 @@ const actionsOf = async (target: string): Promise<string[]> =>
 test('name, address and category of a merchant are changed for codes created from then on', async () => {
   const merchant = await service.newMerchant()
   const shop = await service.as(merchant)
-  const uriOf = async (qrCodeId: string) => (await operations.get(`/qr-codes/${qrCodeId}`)).json.upiUri
+  const uriOf = async (qrCodeId: string) => (await operations.get(`/qr-codes/${qrCodeId}`)).json.qrCode.upiUri
   const before = await newCode(service, shop)
   const printed = await uriOf(before.qrCodeId)
   const path = `/merchants/${merchant.merchantId}/data`

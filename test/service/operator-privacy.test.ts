@@ -151,7 +151,7 @@ async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]
     companyId: [companyId],
     cardAccountId: [cardAccountId],
     userId: await of('/users', 'userId'),
-    qrCodeId: (await all('/qr-codes')).map(({ qrCode }) => qrCode.qrCodeId),
+    qrCodeId: (await all('/qr-codes')).map(({ qrCodeId }) => qrCodeId),
     svcCardId,
     coinConfigId: ['ccf_none'],
     accountId: [`card:${svcCardId[0]}`],
@@ -172,7 +172,7 @@ async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]
     through: ['2026-01-31'],
     month: ['2026-01'],
     section: ['b2b'],
-    objectId: [...(await all('/qr-codes')).map(({ qrCode }) => qrCode.qrCodeId), ...svcCardId],
+    objectId: [...(await all('/qr-codes')).map(({ qrCodeId }) => qrCodeId), ...svcCardId],
     endpointId: (await all('/webhooks')).map(({ endpointId }) => endpointId),
     eventId: receiver.received.map(({ event }) => event.id),
   }
@@ -227,7 +227,7 @@ test('masked data is still enough to distinguish people', async () => {
   const [user] = (await viewer.get(`/users?q=${holder.mobile}`)).json.data
   expect(user).toMatchObject({ firstName: 'C••• f•••', email: 'c•••@example.com', mobile: '••••••6781' })
   const [row] = (await viewer.get('/qr-codes')).json.data
-  expect(row.qrCode).toMatchObject({ customerName: 'C••• K•••', description: '•••', qrName: 'Table 1' })
+  expect(row).toMatchObject({ customerName: 'C••• K•••', description: '•••', qrName: 'Table 1' })
   expect((await viewer.get('/search?q=canary.rao@example.com')).json.results[0].subtitle).toBe(
     'c•••@example.com',
   )

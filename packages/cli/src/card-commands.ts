@@ -11,6 +11,7 @@ import { setCardKyc } from '@svc/core/cards/set-card-kyc'
 import { formatRupees } from '@svc/kernel/money'
 import { systemClock } from '@svc/kernel/time'
 import type { AnyCommand } from '@svc/platform/command'
+import { card as cardNoun, type ListedCard } from '@svc/server/cards/card-resource'
 import { cardTransaction } from '@svc/server/cards/card-transactions'
 import { newestChanges } from '@svc/server/cards/list-card-changes'
 import type { Command } from 'commander'
@@ -56,6 +57,11 @@ export function addCardCommands(program: Command): void {
         )
       }),
     )
+  addNounList<ListedCard>(card, cardNoun, {
+    by: 'cardAccountId',
+    description: 'list cards of all partners, or of one card account, newest first',
+    example: 'svc admin cards list acc_… --status UL',
+  })
   addNounList(
     card.command('transactions').description('what happened on cards: authorisations and movements of money'),
     cardTransaction,

@@ -1,3 +1,4 @@
+import { invitation as invitationNoun, invitationToWire } from '@svc/console-api/invitation-operations'
 import {
   INVITATION_HOURS,
   INVITATION_HOURS_MAX,
@@ -6,12 +7,9 @@ import {
   insertInvitation,
   insertPasswordLink,
   invitationLink,
-  listOpenInvitations,
-  type MadeInvitation,
   type NewInvitation,
   newToken,
   revokeInvitationOf,
-  stateOf,
 } from '@svc/console-api/invitation-store'
 import { isOperatorName } from '@svc/console-api/operator-store'
 import { ROLES } from '@svc/console-api/permissions'
@@ -20,9 +18,8 @@ import type { Config } from '@svc/contract/config'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { AS_OWNER, type AsOwner, refused, WAITS, withAdministrator } from './administrator.ts'
-import { withInstallation } from './context.ts'
+import { addNounList, printNoun } from './noun-commands.ts'
 import { readRole } from './operator-role.ts'
-import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -51,18 +48,12 @@ Examples:
   svc admin operator invite ravi@example.com --hours 8`,
     )
     .action(invite)
-  operator
-    .command('invitations')
-    .description('list invitations that were neither accepted nor revoked')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin operator invitations')
-    .action(async ({ json = false }: Json) => {
-      const invitations = await withInstallation(({ database }) => database.operate(listOpenInvitations))
-      printRows(
-        invitations.map((invitation) => shown(invitation, new Date())),
-        json,
-      )
-    })
+  addNounList(operator, invitationNoun, {
+    name: 'invitations',
+    limit: 500,
+    description: 'list invitations, by default those that were neither accepted nor revoked',
+    example: 'svc admin operator invitations',
+  })
   operator
     .command('revoke-invitation <name>')
     .description('the link of an invitation, by its name or id, stops working at once')
@@ -72,14 +63,18 @@ Examples:
       const now = new Date()
       const revoked = await withAdministrator(
         { command: 'operator revoke-invitation' },
-        ({ database }, { actor }) =>
-          database.operate((tx) => revokeInvitationOf(tx, name, now), 'read committed', { actor }),
+        async ({ config, database }, { actor }) => {
+          const ended = await database.operate((tx) => revokeInvitationOf(tx, name, now), 'read committed', {
+            actor,
+          })
+          return ended && invitationToWire(ended, config.BUSINESS_TIME_ZONE, now)
+        },
       )
       if (!revoked)
         throw new UsageError(
           `There is no open invitation ${name}. See them all with: svc admin operator invitations`,
         )
-      printRecord(shown(revoked, now), json)
+      printNoun(revoked, json)
     })
   addPasswordLinkCommand(operator)
 }
@@ -104,16 +99,6 @@ Example:
     )
     .action(passwordLink)
 }
-
-const shown = (invitation: Invitation, now: Date) => ({
-  invitationId: invitation.invitationId,
-  name: invitation.name,
-  role: invitation.role,
-  status: stateOf(invitation, now),
-  createdAt: invitation.createdAt,
-  createdBy: invitation.createdBy,
-  expiresAt: invitation.expiresAt,
-})
 
 /** Where the service is, as its own default says. */
 export const addressOf = ({ HOST, PORT, PUBLIC_URL }: Config): string =>
@@ -153,11 +138,11 @@ type LinkWanted = Pick<NewInvitation, 'hours' | 'token' | 'maker'>
 async function printLink(
   { asOwner, hours: wanted, json = false }: LinkOptions,
   run: { readonly command: string; readonly beforeFirst?: boolean },
-  make: (tx: Tx, tools: InvitationTools, by: Administrator, link: LinkWanted) => Promise<MadeInvitation>,
+  make: (tx: Tx, tools: InvitationTools, by: Administrator, link: LinkWanted) => Promise<Invitation>,
 ): Promise<void> {
   const hours = readHours(wanted)
   const now = new Date()
-  const { invitation, link } = await refused(
+  const { approvalId, shown, link } = await refused(
     withAdministrator({ ...run, asOwner }, async ({ config, database, keyMaker }, by) => {
       const { keyring, random } = keyMaker
       const token = newToken(random)
@@ -167,10 +152,13 @@ async function printLink(
         'read committed',
         { actor: by.actor },
       )
-      return { invitation, link: invitationLink(addressOf(config), token) }
+      return {
+        approvalId: invitation.approvalId,
+        shown: invitationToWire(invitation, config.BUSINESS_TIME_ZONE, now),
+        link: invitationLink(addressOf(config), token),
+      }
     }),
   )
-  const { approvalId } = invitation
-  printRecord({ ...shown(invitation, now), ...(approvalId !== undefined && { approvalId }), link }, json)
-  if (approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
+  printNoun({ ...shown, ...(approvalId !== null && { approvalId }), link }, json)
+  if (approvalId !== null && !json) process.stderr.write(`${WAITS}\n`)
 }

@@ -1,26 +1,25 @@
 import { changeMemberAccess, changeMemberFactor, requestLink } from '@svc/console-api/access-requests'
 import { handOver } from '@svc/console-api/portal/handover-store'
+import { member as memberNoun, memberToWire } from '@svc/console-api/portal/member-records'
 import { MEMBER_ROLES } from '@svc/console-api/portal/member-roles'
 import {
   inviteMember,
   isMemberName,
   LINK_HOURS,
   LINK_HOURS_MAX,
-  listMembersOf,
   MEMBER_NAME_RULE,
   type Member,
   type MemberChange,
-  memberStatus,
   renewLink,
 } from '@svc/console-api/portal/member-store'
 import { findTenant } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { asAdministrator, WAITS } from './administrator.ts'
-import { type CommandContext, withInstallation } from './context.ts'
+import type { CommandContext } from './context.ts'
 import { addressOf, readHours } from './invitation-commands.ts'
+import { addNounList, printNoun } from './noun-commands.ts'
 import { readRole } from './operator-role.ts'
-import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -74,13 +73,12 @@ Example:
       '\nExample:\n  svc admin member link mer_01jqzyxk5n9b4w2m7t3v8c6d0f asha@shop.example',
     )
     .action(link)
-  member
-    .command('list')
-    .argument('<tenantId>', TENANT)
-    .description('list the members of a tenant')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin member list mer_01jqzyxk5n9b4w2m7t3v8c6d0f')
-    .action(list)
+  addNounList<Member>(member, memberNoun, {
+    by: 'tenantId',
+    limit: 500,
+    description: 'list the members of a tenant, or of all',
+    example: 'svc admin member list mer_01jqzyxk5n9b4w2m7t3v8c6d0f',
+  })
   addChanges(member)
   addReset(member)
 }
@@ -135,17 +133,10 @@ function addReset(member: Command): void {
     .action(resetSecondFactor)
 }
 
-const shown = (member: Member) => ({
-  memberId: member.memberId,
-  name: member.name,
-  role: member.role,
-  status: memberStatus(member),
-  createdAt: member.createdAt,
-  createdBy: member.createdBy,
-  lastSignInAt: member.lastSignInAt,
-  linkExpiresAt: member.linkExpiresAt,
-  secondFactor: member.hasSecondFactor,
-})
+const shownIn =
+  ({ config }: CommandContext) =>
+  (member: Member) =>
+    memberToWire(member, config.BUSINESS_TIME_ZONE)
 
 const toolsOf = ({ keyMaker: { keyring, random } }: CommandContext) => ({ keyring, random, now: new Date() })
 
@@ -173,15 +164,16 @@ async function invite(
   if (hands && role !== 'admin') throw new UsageError('--hand-over goes to an administrator: --role admin')
   if (sharedKey && !(hands && tenantId.startsWith('par_')))
     throw new UsageError('--shared-key needs --hand-over and a partner')
-  const made = await asAdministrator('member invite', async (tx, context, createdBy) => {
+  const invited = await asAdministrator('member invite', async (tx, context, createdBy) => {
     await requireTenant(tx, tenantId)
     const requested = { tenantId, name, hours, createdBy, publicUrl: addressOf(context.config) }
-    const linked = hands
+    const { member, link: address } = hands
       ? await handOver(tx, toolsOf(context), { ...requested, sharedKey })
       : await inviteMember(tx, toolsOf(context), { ...requested, role })
-    return { ...linked, approvalId: await askFor(tx, context, createdBy, linked.member) }
+    const approvalId = await askFor(tx, context, createdBy, member)
+    return { ...shownIn(context)(member), link: address, ...(approvalId && { approvalId }) }
   })
-  printLink(made, json)
+  printWaiting(invited, json)
 }
 
 async function link(
@@ -192,51 +184,40 @@ async function link(
   const hours = readHours(wanted)
   const renewed = await asAdministrator('member link', async (tx, context, actor) => {
     const requested = { tenantId, who, hours, publicUrl: addressOf(context.config) }
-    const linked = (await renewLink(tx, toolsOf(context), requested)) ?? noSuch(tenantId, who)
-    return { ...linked, approvalId: await askFor(tx, context, actor, linked.member) }
+    const { member, link: address } =
+      (await renewLink(tx, toolsOf(context), requested)) ?? noSuch(tenantId, who)
+    const approvalId = await askFor(tx, context, actor, member)
+    return { ...shownIn(context)(member), link: address, ...(approvalId && { approvalId }) }
   })
-  printLink(renewed, json)
+  printWaiting(renewed, json)
 }
 
 const askFor = (tx: Tx, context: CommandContext, actor: string, member: Member) =>
   requestLink(tx, { ...toolsOf(context), config: context.config }, { actor }, member)
 
-interface Linked {
-  readonly member: Member
-  readonly link: string
-  readonly approvalId: string | undefined
-}
-
-function printLink({ approvalId, link: address, member }: Linked, json: boolean): void {
-  printRecord({ ...shown(member), link: address, ...(approvalId && { approvalId }) }, json)
-  if (approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
-}
-
-async function list(tenantId: string, { json = false }: Json): Promise<void> {
-  const members = await withInstallation(({ database }) =>
-    database.operate(async (tx) => {
-      await requireTenant(tx, tenantId)
-      return listMembersOf(tx, tenantId)
-    }),
-  )
-  printRows(members.map(shown), json)
+function printWaiting(record: object & { readonly approvalId?: string }, json: boolean): void {
+  printNoun(record, json)
+  if (record.approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
 }
 
 async function change(tenantId: string, who: string, what: MemberChange, json: boolean): Promise<void> {
-  const changed = await asAdministrator('member change', (tx, context, actor) => {
+  const changed = await asAdministrator('member change', async (tx, context, actor) => {
     const tools = { ...toolsOf(context), config: context.config }
-    return changeMemberAccess(tx, tools, { actor }, { tenantId, who, change: what })
+    const { approvalId, member } =
+      (await changeMemberAccess(tx, tools, { actor }, { tenantId, who, change: what })) ??
+      noSuch(tenantId, who)
+    return { ...shownIn(context)(member), ...(approvalId && { approvalId }) }
   })
-  const { approvalId, member } = changed ?? noSuch(tenantId, who)
-  printRecord({ ...shown(member), ...(approvalId && { approvalId }) }, json)
-  if (approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
+  printWaiting(changed, json)
 }
 
 async function resetSecondFactor(tenantId: string, who: string, { json = false }: Json): Promise<void> {
-  const reset = await asAdministrator('member reset-second-factor', (tx, context, actor) =>
-    changeMemberFactor(tx, { ...toolsOf(context), config: context.config }, { actor }, { tenantId, who }),
-  )
-  const { approvalId, member, removed } = reset ?? noSuch(tenantId, who)
-  printRecord({ ...shown(member), reset: removed, ...(approvalId && { approvalId }) }, json)
-  if (approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
+  const reset = await asAdministrator('member reset-second-factor', async (tx, context, actor) => {
+    const tools = { ...toolsOf(context), config: context.config }
+    const { member, ...more } =
+      (await changeMemberFactor(tx, tools, { actor }, { tenantId, who })) ?? noSuch(tenantId, who)
+    return { ...more, member: shownIn(context)(member) }
+  })
+  const { approvalId, member, removed } = reset
+  printWaiting({ ...member, reset: removed, ...(approvalId && { approvalId }) }, json)
 }

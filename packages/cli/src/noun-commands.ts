@@ -95,22 +95,23 @@ async function printRecords<R extends object>(
 
 /** So many records of a noun that fit, as the API returns them to operators. */
 export async function readRecords<R extends object>(
-  { config: { BUSINESS_TIME_ZONE }, database }: CommandContext,
+  { clock, config, database }: CommandContext,
   noun: Resource<R>,
   given: Readonly<Record<string, unknown>>,
   limit: number,
 ): Promise<object[]> {
+  const scope = { ...ALL, shownBy: { clock, config } }
   const wire = toRecord(noun, 'operator')
   const found: R[] = []
   for (let after: string | undefined; found.length < limit; ) {
     const size = String(Math.min(PAGE_MAX, limit - found.length))
     const wanted = { ...given, limit: size, uncounted: true, ...(after !== undefined && { after }) }
-    const { data, next } = await database.report((tx) => readRows(tx, noun, ALL, wanted))
+    const { data, next } = await database.report((tx) => readRows(tx, noun, scope, wanted))
     found.push(...data)
     if (next === undefined) break
     after = next
   }
-  return found.map((row) => wire(row, BUSINESS_TIME_ZONE))
+  return found.map((row) => wire(row, config.BUSINESS_TIME_ZONE))
 }
 
 /** Records for people, or the same JSON and CSV as the API and the export of the console. */
@@ -162,16 +163,17 @@ export function addNounShow<R extends object>(
 }
 
 async function readRecord<R extends object>(
-  { config: { BUSINESS_TIME_ZONE }, database }: CommandContext,
+  { clock, config, database }: CommandContext,
   noun: Resource<R>,
   id: string,
   or?: string,
 ): Promise<object | undefined> {
+  const scope = { ...ALL, shownBy: { clock, config } }
   const row = await database.operate(async (tx) => {
-    if (or === undefined || noun.looksLikeId?.(id)) return findRow(tx, noun, ALL, id)
-    return (await readRows(tx, noun, ALL, { [or]: id, limit: '1', uncounted: true })).data[0]
+    if (or === undefined || noun.looksLikeId?.(id)) return findRow(tx, noun, scope, id)
+    return (await readRows(tx, noun, scope, { [or]: id, limit: '1', uncounted: true })).data[0]
   })
-  return row && toRecord(noun, 'operator')(row, BUSINESS_TIME_ZONE)
+  return row && toRecord(noun, 'operator')(row, config.BUSINESS_TIME_ZONE)
 }
 
 /** After a command about a record: what waits for a second person, or the record as `show` has it. */

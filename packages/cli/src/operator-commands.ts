@@ -1,20 +1,15 @@
 import { type AccessWanted, changeAccess } from '@svc/console-api/access-requests'
-import {
-  findOperator,
-  listOperatorAccounts,
-  type OperatorAccount,
-  updateOperator,
-} from '@svc/console-api/operator-store'
+import { operator as operatorNoun, operatorToWire } from '@svc/console-api/operator-operations'
+import { findOperator, type OperatorAccount, updateOperator } from '@svc/console-api/operator-store'
 import { ROLES } from '@svc/console-api/permissions'
 import { required } from '@svc/kernel/invariant'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { addAccessRequestCommands } from './access-request-commands.ts'
 import { AS_OWNER, type AsOwner, refused, WAITS, withAdministrator } from './administrator.ts'
-import { withInstallation } from './context.ts'
 import { addInvitationCommands } from './invitation-commands.ts'
+import { addNounList, printNoun } from './noun-commands.ts'
 import { readRole } from './operator-role.ts'
-import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -24,15 +19,11 @@ type Changing = Json & AsOwner
 
 export function addOperatorCommands(program: Command): void {
   const operator = program.command('operator').description('people who may use the console')
-  operator
-    .command('list')
-    .description('list all operators')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin operator list')
-    .action(async ({ json = false }: Json) => {
-      const operators = await withInstallation(({ database }) => database.operate(listOperatorAccounts))
-      printRows(operators.map(shown), json)
-    })
+  addNounList<OperatorAccount>(operator, operatorNoun, {
+    limit: 500,
+    description: 'list all operators',
+    example: 'svc admin operator list --status active',
+  })
   for (const [name, disabled, description] of [
     ['disable', true, 'no more sign-in; sessions end at once in every process'],
     ['enable', false, 'undo disable'],
@@ -88,26 +79,18 @@ function addFactorCommands(operator: Command): void {
     .action((who: string, options: Changing) => change(who, options, { kind: 'second_factor' }))
 }
 
-const shown = ({ operatorId, name, role, createdAt, disabledAt, lastSignInAt }: OperatorAccount) => ({
-  operatorId,
-  name,
-  role,
-  createdAt,
-  lastSignInAt,
-  status: disabledAt ? 'disabled' : 'active',
-})
-
 async function disable(who: string, { asOwner, json = false }: Changing): Promise<void> {
   const changed = await refused(
-    withAdministrator({ asOwner, command: 'operator disable' }, ({ database }, { actor }) =>
-      database.operate(
+    withAdministrator({ asOwner, command: 'operator disable' }, async ({ config, database }, { actor }) => {
+      const disabled = await database.operate(
         async (tx) => updateOperator(tx, (await requireOperator(tx, who)).operatorId, { disabled: true }),
         'read committed',
         { actor },
-      ),
-    ),
+      )
+      return operatorToWire(required(disabled, 'an operator is never deleted'), config.BUSINESS_TIME_ZONE)
+    }),
   )
-  printRecord(shown(required(changed, 'an operator is never deleted')), json)
+  printNoun(changed, json)
 }
 
 /** What is printed of what was removed. */
@@ -120,7 +103,8 @@ async function change(who: string, { asOwner, json = false }: Changing, wanted: 
         async (tx) => {
           const { operatorId } = await requireOperator(tx, who)
           const tools = { config, random: keyMaker.random, now: new Date() }
-          return changeAccess(tx, tools, by, { ...wanted, operatorId })
+          const { operator: changed, ...more } = await changeAccess(tx, tools, by, { ...wanted, operatorId })
+          return { ...more, operator: operatorToWire(changed, config.BUSINESS_TIME_ZONE) }
         },
         'read committed',
         { actor: by.actor },
@@ -128,9 +112,9 @@ async function change(who: string, { asOwner, json = false }: Changing, wanted: 
     ),
   )
   const name = wanted.kind in REMOVED ? REMOVED[wanted.kind as keyof typeof REMOVED] : undefined
-  printRecord(
+  printNoun(
     {
-      ...shown(operator),
+      ...operator,
       ...(name !== undefined && { [name]: wanted.kind === 'passkeys' ? removed : removed > 0 }),
       ...(approvalId !== undefined && { approvalId }),
     },

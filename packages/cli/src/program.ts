@@ -35,6 +35,7 @@ import { addPayoutCommands } from './payout-commands.ts'
 import { printJson } from './print.ts'
 import { printReconciliation } from './print-reconciliation.ts'
 import { addFeedAdminCommands } from './published-heads-commands.ts'
+import { addQrCodeCommands } from './qr-code-commands.ts'
 import { reconcileAll } from './reconcile-all.ts'
 import { addRefundCommands } from './refund-commands.ts'
 import { addCompletionCommand, addRemoteCommands } from './remote-program.ts'
@@ -125,6 +126,7 @@ Examples:
   addCardCommands(admin)
   addSpendRuleCommands(admin)
   addCoinCommands(admin)
+  addQrCodeCommands(admin)
   const payments = addPaymentCommands(admin)
   addAdjustCommand(payments)
   addReturnedCommand(payments)

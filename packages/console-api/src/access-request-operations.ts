@@ -20,13 +20,10 @@ const PATH = `${CONSOLE_API}/operators/requests`
 
 const AccessRequestRecord = record('AccessRequest', {
   approvalId: text(),
-  kind: Type.Enum(
-    ['link', 'role', 'enable', 'passkeys', 'second_factor', 'identity', ...MEMBER_ACCESS],
-    {
-      description:
-        '`link`: to become an administrator, or to choose another password. `passkeys`, `second_factor`, `identity`: that way to sign in is removed. `member_second_factor`: that of a member of a tenant. `member_link`, `member_role`, `member_enable`: a link for a member, more rights, the end of being disabled',
-    },
-  ),
+  kind: Type.Enum(['link', 'role', 'enable', 'passkeys', 'second_factor', 'identity', ...MEMBER_ACCESS], {
+    description:
+      '`link`: to become an administrator, or to choose another password. `passkeys`, `second_factor`, `identity`: that way to sign in is removed. `member_second_factor`: that of a member of a tenant. `member_link`, `member_role`, `member_enable`: a link for a member, more rights, the end of being disabled',
+  }),
   name: text('The operator or the member, or whom a link invites'),
   role: maybe('Of a link or a role: which one'),
   status: Type.Enum(['waiting', 'approved', 'rejected', 'expired']),

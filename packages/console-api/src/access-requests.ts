@@ -178,11 +178,7 @@ export async function decideAccessRequest(
   if (outcome === 'APPROVED') {
     const problem = await secondPersonProblem(tx, [row.requested_by], by)
     if (problem) fail('approval_same_person', problem.isSame ? {} : { description: problem.description })
-    await requireStill(
-      tx,
-      row.requested_by,
-      isOfMember(row.kind) ? 'operations' : 'administer',
-    )
+    await requireStill(tx, row.requested_by, isOfMember(row.kind) ? 'operations' : 'administer')
   }
   await tx.query(DECIDE, [approvalId, outcome, by, now])
   if (outcome === 'APPROVED') await carryOut(tx, row)
@@ -254,7 +250,11 @@ export async function changeMemberAccess(
   tx: Tx,
   tools: AccessTools,
   by: Administrator,
-  { change, tenantId, who }: { readonly tenantId: string; readonly who: string; readonly change: MemberChange },
+  {
+    change,
+    tenantId,
+    who,
+  }: { readonly tenantId: string; readonly who: string; readonly change: MemberChange },
 ): Promise<Omit<ChangedMember, 'removed'> | undefined> {
   const member = await findMember(tx, tenantId, who)
   if (!member) return undefined
@@ -265,7 +265,12 @@ export async function changeMemberAccess(
   const kind = isMore ? 'member_role' : returns ? 'member_enable' : undefined
   if (kind !== undefined) {
     if (isMore && returns) failField('disabled', 'not_allowed', 'must be changed apart from the role')
-    const wanted = { kind, operatorId: null, ...(isMore && { role }), member: { tenantId, memberId } } as const
+    const wanted = {
+      kind,
+      operatorId: null,
+      ...(isMore && { role }),
+      member: { tenantId, memberId },
+    } as const
     const approvalId = await requestAccess(tx, tools, by, wanted)
     if (approvalId !== undefined) {
       const rest = isMore ? { disabled } : { role }

@@ -98,12 +98,6 @@ export const exact = (description: string, maxLength = 64) =>
 export const oneOf = (values: readonly string[], description: string) =>
   Type.Optional(Type.Enum([...values], { description }))
 export const since = (description: string) => Type.Optional(Instant(description))
-export const createdRange = {
-  createdFrom: since('Created at this instant or later'),
-  createdTo: since('Created before this instant'),
-}
-/** Lists whose ids sort by time of creation. */
-export const BY_TIME = ['-created', 'created'] as const
 
 export const idParam = <N extends string>(name: N) =>
   Type.Object({ [name]: Type.String({ maxLength: 128 }) } as Record<N, ReturnType<typeof Type.String>>)

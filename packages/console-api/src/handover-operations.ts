@@ -104,7 +104,14 @@ export const handOverCredentials = query({
     link: text('Address for the person; only here and only now'),
     approvalId: WaitsFor,
   }),
-  errors: ['tenant_not_found', 'tenant_closing', 'already_exists', 'member_disabled', 'too_many_members', 'approval_open'],
+  errors: [
+    'tenant_not_found',
+    'tenant_closing',
+    'already_exists',
+    'member_disabled',
+    'too_many_members',
+    'approval_open',
+  ],
   mount(services: ConsoleServices) {
     const { clock, config, keyring, publicUrl, random } = services
     return async (input) => {
@@ -127,7 +134,11 @@ export const handOverCredentials = query({
         const { link, member } = await handOver(tx, { keyring, random, now }, requested)
         const waits = await requestLink(tx, accessToolsOf(services), byOperator(input), member)
         const all = await listHandovers(tx, tenantId)
-        return { approvalId: waits, link, handover: all.find(({ memberId }) => memberId === member.memberId)! }
+        return {
+          approvalId: waits,
+          link,
+          handover: all.find(({ memberId }) => memberId === member.memberId)!,
+        }
       })
       const shown = handoverToWire(handover, config.BUSINESS_TIME_ZONE, now)
       return { body: JSON.stringify({ handover: shown, link, approvalId }) }

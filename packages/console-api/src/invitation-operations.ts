@@ -3,6 +3,7 @@ import { required } from '@svc/kernel/invariant'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { type Input, query, type Services } from '@svc/server/http/operation'
+import { choiceFilter, fieldsOf, listOf, type Resource, recordOf, toRecord } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import { acceptInvitationOf } from './accept-invitation.ts'
 import { actorOf, asOperator } from './as-operator.ts'
@@ -12,7 +13,6 @@ import {
   consoleOperation,
   idParam,
   instant,
-  listOf,
   maybe,
   record,
   text,
@@ -22,15 +22,16 @@ import {
   findInvitation,
   INVITATION_HOURS,
   INVITATION_HOURS_MAX,
+  INVITATIONS,
   type Invitation,
+  type InvitationState,
   type InvitationTools,
   insertInvitation,
   insertPasswordLink,
   invitationLink,
-  listOpenInvitations,
-  type MadeInvitation,
   type NewInvitation,
   newToken,
+  OPEN_INVITATION,
   requireOpen,
   revokeInvitationOf,
   stateOf,
@@ -44,33 +45,60 @@ import { beginSession, NewPassword, SessionRecord } from './session-operations.t
 const TAG = 'Invitations'
 const Role = Type.Enum([...ROLES])
 
-const fields = {
-  invitationId: text(),
-  name: text('Name with which the operator will sign in'),
-  role: Role,
-  status: Type.Enum(['open', 'waiting', 'accepted', 'revoked', 'expired'], {
-    description: '`waiting`: a second administrator must approve it before its link works',
-  }),
-  replacesPassword: Type.Boolean({
-    description: 'Whether the link lets an operator who exists choose another password',
-  }),
-  createdOn: instant,
-  createdBy: text('Who invited, as the audit names them'),
-  expiresOn: instant,
-}
-const InvitationRecord = record('Invitation', fields)
-const Token = Type.String({ minLength: 1, maxLength: 100, description: 'What is behind `#` in the link' })
+type Shown = Invitation & { readonly status: InvitationState }
 
-const toWire = (invitation: Invitation, timeZone: string, now: Date) => ({
-  invitationId: invitation.invitationId,
-  name: invitation.name,
-  role: invitation.role,
-  status: stateOf(invitation, now),
-  createdOn: rfc3339(invitation.createdAt, timeZone),
-  createdBy: invitation.createdBy,
-  replacesPassword: invitation.resets !== null,
-  expiresOn: rfc3339(invitation.expiresAt, timeZone),
-})
+const STATES = ['open', 'waiting', 'accepted', 'revoked', 'expired'] as const
+
+/** Invitations of operators, as the console and the command line show them. */
+export const invitation = {
+  titles: { operator: 'Invitation' },
+  from: INVITATIONS,
+  // They belong to no tenant.
+  tenant: 'i.invitation_id',
+  keys: [
+    { sql: 'i.created_at', type: 'timestamptz' },
+    { sql: 'i.invitation_id', type: 'text' },
+  ],
+  shown: (row, { clock }) => ({ ...row, status: stateOf(row, new Date(clock.now())) }),
+  fields: {
+    invitationId: { schema: text(), of: ({ invitationId }) => invitationId },
+    name: { schema: text('Name with which the operator will sign in'), of: ({ name }) => name },
+    role: { schema: Role, of: ({ role }) => role },
+    status: {
+      schema: Type.Enum(STATES, {
+        description: '`waiting`: a second administrator must approve it before its link works',
+      }),
+      of: ({ status }) => status,
+    },
+    replacesPassword: {
+      schema: Type.Boolean({
+        description: 'Whether the link lets an operator who exists choose another password',
+      }),
+      of: ({ resets }) => resets !== null,
+    },
+    createdOn: { schema: instant, of: ({ createdAt }, timeZone) => rfc3339(createdAt, timeZone) },
+    createdBy: { schema: text('Who invited, as the audit names them'), of: ({ createdBy }) => createdBy },
+    expiresOn: { schema: instant, of: ({ expiresAt }, timeZone) => rfc3339(expiresAt, timeZone) },
+  },
+  filters: {
+    listed: {
+      schema: choiceFilter(['open', 'all'], 'Those that were neither accepted nor revoked, or all', 'open'),
+      sql: (filters, listed) => {
+        if (listed === 'open') filters.conditions.push(OPEN_INVITATION)
+      },
+    },
+    role: { schema: choiceFilter(ROLES), sql: 'i.role = ?' },
+  },
+} satisfies Resource<Shown>
+
+const fields = fieldsOf(invitation, 'operator')
+const InvitationRecord = recordOf(invitation, 'operator')
+const shownToWire = toRecord<Shown>(invitation, 'operator')
+/** An invitation as it stands at an instant. */
+export const invitationToWire = (row: Invitation, timeZone: string, now: Date) =>
+  shownToWire({ ...row, status: stateOf(row, now) }, timeZone)
+
+const Token = Type.String({ minLength: 1, maxLength: 100, description: 'What is behind `#` in the link' })
 
 const Hours = Type.Optional(
   Type.Integer({
@@ -91,41 +119,31 @@ async function linkMade(
   services: Services,
   input: Input<unknown, unknown, unknown>,
   hours: number = INVITATION_HOURS,
-  make: (tx: Tx, tools: InvitationTools, by: Administrator, link: LinkWanted) => Promise<MadeInvitation>,
+  make: (tx: Tx, tools: InvitationTools, by: Administrator, link: LinkWanted) => Promise<Invitation>,
 ) {
   const { clock, config, keyring, publicUrl, random } = services
   const now = new Date(clock.now())
   const { actorId: operatorId, role } = required(input.caller.actor, 'operators call')
   const token = newToken(random)
   const maker = { operatorId, role: role as Role }
-  const { approvalId, ...invitation } = await asOperator(services, input, (tx) =>
+  const made = await asOperator(services, input, (tx) =>
     make(tx, { config, keyring, random, now }, { actor: actorOf(input.caller) }, { hours, token, maker }),
   )
   const link = invitationLink(publicUrl(), token)
-  const shown = toWire(invitation, config.BUSINESS_TIME_ZONE, now)
-  return { body: JSON.stringify({ ...shown, link, approvalId }) }
+  const shown = invitationToWire(made, config.BUSINESS_TIME_ZONE, now)
+  return { body: JSON.stringify({ ...shown, link, approvalId: made.approvalId ?? undefined }) }
 }
 
 type LinkWanted = Pick<NewInvitation, 'hours' | 'token' | 'maker'>
 
-export const listInvitations = query({
+export const listInvitations = listOf<Shown>(invitation, {
   ...consoleOperation,
   id: 'console.listInvitations',
-  method: 'GET',
   path: `${CONSOLE_API}/operators/invitations`,
   tag: TAG,
   summary: 'List invitations',
-  description: 'All that were neither accepted nor revoked.',
+  description: 'By default all that were neither accepted nor revoked.',
   permission: 'administer',
-  result: listOf(InvitationRecord),
-  errors: [],
-  mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async () => {
-      const now = new Date(clock.now())
-      const data = (await database.operate(listOpenInvitations)).map((each) => toWire(each, timeZone, now))
-      return { body: JSON.stringify({ data, total: { count: data.length, exact: true } }) }
-    }
-  },
 })
 
 export const inviteOperator = query({
@@ -195,8 +213,8 @@ export const revokeInvitation = query({
       const revoked = await asOperator(services, input, (tx) =>
         revokeInvitationOf(tx, input.params.invitationId, now),
       )
-      const invitation = revoked ?? fail('invitation_not_found')
-      return { body: JSON.stringify(toWire(invitation, config.BUSINESS_TIME_ZONE, now)) }
+      const ended = revoked ?? fail('invitation_not_found')
+      return { body: JSON.stringify(invitationToWire(ended, config.BUSINESS_TIME_ZONE, now)) }
     }
   },
 })
@@ -221,9 +239,9 @@ export const showInvitation = query({
   envelope: 'problem',
   body: closed({ token: Token }),
   result: record('OfferedInvitation', {
-    name: fields.name,
+    name: text('Name with which the operator will sign in'),
     role: Role,
-    invitedBy: fields.createdBy,
+    invitedBy: text('Who invited, as the audit names them'),
     expiresOn: instant,
   }),
   errors: [...ENDED],

@@ -24,67 +24,41 @@ export interface Invitation {
   readonly expiresAt: Date
   readonly acceptedAt: Date | null
   readonly revokedAt: Date | null
-  /** Role that the operator who invited has now: `null` when disabled, `undefined` when invited by the command line. */
-  readonly makerRole: Role | null | undefined
+  /** Who invited; `null` when invited by the command line. */
+  readonly invitedBy: string | null
+  /** Role that the operator who invited has now: `null` when disabled. */
+  readonly makerRole: Role | null
   /** Whose password the link replaces; `null`: it makes an operator. */
   readonly resets: string | null
-  /** What a second administrator said, where one is needed; `null`: nothing so far. */
-  readonly approval: 'APPROVED' | 'REJECTED' | 'EXPIRED' | null | undefined
+  /** What a second administrator must approve, where one is needed, before the link works. */
+  readonly approvalId: string | null
+  /** What the second administrator said; `null`: nothing so far. */
+  readonly approval: 'APPROVED' | 'REJECTED' | 'EXPIRED' | null
 }
 
-interface InvitationRow {
-  invitation_id: string
-  name: string
-  role: Role
-  created_at: Date
-  created_by: string
-  expires_at: Date
-  accepted_at: Date | null
-  revoked_at: Date | null
-  invited_by: string | null
-  maker_role: Role | null
-  resets: string | null
-  approval_id: string | null
-  approval: 'APPROVED' | 'REJECTED' | 'EXPIRED' | null
-}
-
-const toInvitation = (row: InvitationRow): Invitation => ({
-  invitationId: row.invitation_id,
-  name: row.name,
-  role: row.role,
-  createdAt: row.created_at,
-  createdBy: row.created_by,
-  expiresAt: row.expires_at,
-  acceptedAt: row.accepted_at,
-  revokedAt: row.revoked_at,
-  makerRole: row.invited_by === null ? undefined : row.maker_role,
-  resets: row.resets,
-  approval: row.approval_id === null ? undefined : row.approval,
-})
-
-const SELECT = `select i.invitation_id, i.name, i.role, i.created_at, i.created_by, i.expires_at, i.accepted_at, i.revoked_at,
-    i.invited_by, m.role as maker_role, i.resets, r.approval_id, r.outcome as approval
-  from operator_invitations i
-    left join operators m on m.operator_id = i.invited_by and m.disabled_at is null
+const COLUMNS = `i.invitation_id as "invitationId", i.name, i.role, i.created_at as "createdAt", i.created_by as "createdBy",
+    i.expires_at as "expiresAt", i.accepted_at as "acceptedAt", i.revoked_at as "revokedAt",
+    i.invited_by as "invitedBy", m.role as "makerRole", i.resets, r.approval_id as "approvalId", r.outcome as approval`
+const JOINS = `left join operators m on m.operator_id = i.invited_by and m.disabled_at is null
     left join access_requests r on r.invitation_id = i.invitation_id`
-const OPEN = 'i.accepted_at is null and i.revoked_at is null'
+/** Where invitations come from, for lists. */
+export const INVITATIONS = { columns: COLUMNS, table: 'operator_invitations i', alias: 'i', joins: JOINS }
+const SELECT = `select ${COLUMNS} from operator_invitations i ${JOINS}`
+/** Neither accepted nor revoked. */
+export const OPEN_INVITATION = 'i.accepted_at is null and i.revoked_at is null'
 
-const LIST = statement<InvitationRow>(
-  'operator_invitations_list',
-  `${SELECT} where ${OPEN} order by i.created_at desc, i.invitation_id desc limit ${OPEN_MAX}`,
-)
-const BY_DIGEST = statement<InvitationRow>('operator_invitation_by_digest', `${SELECT} where i.digest = $1`)
-const LOCK_BY_DIGEST = statement<InvitationRow>(
+const BY_DIGEST = statement<Invitation>('operator_invitation_by_digest', `${SELECT} where i.digest = $1`)
+const LOCK_BY_DIGEST = statement<Invitation>(
   'operator_invitation_lock',
   `${SELECT} where i.digest = $1 for no key update of i`,
 )
-const LOCK_OPEN = statement<InvitationRow>(
+const LOCK_OPEN = statement<Invitation>(
   'operator_invitation_lock_open',
-  `${SELECT} where (i.invitation_id = $1 or i.name = $1) and ${OPEN} for no key update of i`,
+  `${SELECT} where (i.invitation_id = $1 or i.name = $1) and ${OPEN_INVITATION} for no key update of i`,
 )
 const COUNT_OPEN = statement<{ count: number }>(
   'operator_invitations_count',
-  `select count(*)::int as count from operator_invitations i where ${OPEN}`,
+  `select count(*)::int as count from operator_invitations i where ${OPEN_INVITATION}`,
 )
 const INSERT = statement<{ invitation_id: string }>(
   'operator_invitation_insert',
@@ -106,19 +80,18 @@ export type InvitationState = 'open' | 'waiting' | 'accepted' | 'revoked' | 'exp
 
 /** An invitation ends with the rights of its maker: disabled, or demoted below the role that was offered. */
 export function stateOf(
-  { acceptedAt, approval, revokedAt, expiresAt, makerRole, role }: Invitation,
+  { acceptedAt, approval, approvalId, expiresAt, invitedBy, makerRole, revokedAt, role }: Invitation,
   now: Date,
 ): InvitationState {
   if (acceptedAt) return 'accepted'
   if (
     revokedAt ||
     approval === 'REJECTED' ||
-    makerRole === null ||
-    (makerRole !== undefined && !covers(makerRole, role))
+    (invitedBy !== null && (makerRole === null || !covers(makerRole, role)))
   )
     return 'revoked'
   if (expiresAt <= now || approval === 'EXPIRED') return 'expired'
-  return approval === null ? 'waiting' : 'open'
+  return approvalId !== null && approval === null ? 'waiting' : 'open'
 }
 
 const ENDED = {
@@ -145,18 +118,13 @@ const digestOf = (keyring: Keyring, token: string): Buffer => keyring.digest('se
 export const invitationLink = (publicUrl: string, token: string): string =>
   `${publicUrl}/console/invitation#${token}`
 
-/** Neither accepted nor revoked; newest first. */
-export const listOpenInvitations = async (tx: Tx): Promise<Invitation[]> =>
-  (await tx.query(LIST)).map(toInvitation)
-
 export async function findInvitation(
   tx: Tx,
   keyring: Keyring,
   token: string,
 ): Promise<Invitation | undefined> {
   if (!TOKEN.test(token)) return undefined
-  const [row] = await tx.query(BY_DIGEST, [digestOf(keyring, token)])
-  return row && toInvitation(row)
+  return (await tx.query(BY_DIGEST, [digestOf(keyring, token)]))[0]
 }
 
 export interface NewInvitation {
@@ -175,9 +143,6 @@ export interface AcceptTools {
 }
 export type InvitationTools = AcceptTools & AccessTools
 
-/** A new link; `approvalId` where a second administrator must approve it before it works. */
-export type MadeInvitation = Invitation & { readonly approvalId?: string | undefined }
-
 /**
  * Invites to a role, at most that of the maker. Throws `already_exists` for the name of an operator or of an open
  * invitation; an expired one is replaced.
@@ -187,7 +152,7 @@ export async function insertInvitation(
   tools: InvitationTools,
   by: Administrator,
   wanted: NewInvitation,
-): Promise<MadeInvitation> {
+): Promise<Invitation> {
   const { maker, name, role } = wanted
   if (maker && !covers(maker.role, role))
     fail('role_too_low', { description: `Your role ${maker.role} cannot invite to the role ${role}` })
@@ -195,11 +160,11 @@ export async function insertInvitation(
     fail('already_exists', { description: `name: another operator is called ${name}` })
   const [previous] = await tx.query(LOCK_OPEN, [name])
   if (previous) {
-    if (['open', 'waiting'].includes(stateOf(toInvitation(previous), tools.now)))
+    if (['open', 'waiting'].includes(stateOf(previous, tools.now)))
       fail('already_exists', {
         description: `name: ${name} is invited already; revoke that invitation first`,
       })
-    await tx.query(REVOKE, [previous.invitation_id, tools.now])
+    await tx.query(REVOKE, [previous.invitationId, tools.now])
   }
   return insertLink(tx, tools, by, wanted, null)
 }
@@ -210,12 +175,12 @@ export async function insertPasswordLink(
   tools: InvitationTools,
   by: Administrator,
   { idOrName, ...wanted }: Omit<NewInvitation, 'name' | 'role'> & { readonly idOrName: string },
-): Promise<MadeInvitation> {
+): Promise<Invitation> {
   const operator = await findOperator(tx, idOrName)
   if (!operator || operator.disabledAt) return fail('operator_not_found')
   const { name, operatorId, role } = operator
   const [previous] = await tx.query(LOCK_OPEN, [name])
-  if (previous) await tx.query(REVOKE, [previous.invitation_id, tools.now])
+  if (previous) await tx.query(REVOKE, [previous.invitationId, tools.now])
   return insertLink(tx, tools, by, { ...wanted, name, role }, operatorId)
 }
 
@@ -225,7 +190,7 @@ async function insertLink(
   by: Administrator,
   { name, role, hours, token, maker }: NewInvitation,
   resets: string | null,
-): Promise<MadeInvitation> {
+): Promise<Invitation> {
   const { keyring, now, random } = tools
   const [{ count } = { count: 0 }] = await tx.query(COUNT_OPEN)
   if (count >= OPEN_MAX) fail('too_many_invitations')
@@ -257,23 +222,22 @@ async function insertLink(
     expiresAt,
     acceptedAt: null,
     revokedAt: null,
-    makerRole: maker?.role,
+    invitedBy: maker?.operatorId ?? null,
+    makerRole: maker?.role ?? null,
     resets,
-    approval: approvalId === undefined ? undefined : null,
-    approvalId,
+    approvalId: approvalId ?? null,
+    approval: null,
   }
 }
 
 /** Locks the invitation of a link, so that it is accepted once. */
 export async function lockByToken(tx: Tx, keyring: Keyring, token: string): Promise<Invitation | undefined> {
-  const [row] = await tx.query(LOCK_BY_DIGEST, [digestOf(keyring, token)])
-  return row && toInvitation(row)
+  return (await tx.query(LOCK_BY_DIGEST, [digestOf(keyring, token)]))[0]
 }
 
 /** The same for one that is neither accepted nor revoked, by its id or name. */
 export async function lockOpen(tx: Tx, idOrName: string): Promise<Invitation | undefined> {
-  const [row] = await tx.query(LOCK_OPEN, [idOrName])
-  return row && toInvitation(row)
+  return (await tx.query(LOCK_OPEN, [idOrName]))[0]
 }
 
 export const markAccepted = (tx: Tx, { invitationId }: Invitation, operatorId: string, now: Date) =>

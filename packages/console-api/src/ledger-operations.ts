@@ -6,10 +6,20 @@ import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import type { RowOf } from '@svc/platform/db/table'
-import { Filters, type PageRequest, readList } from '@svc/server/http/list'
+import type { Filters } from '@svc/server/http/list'
 import type { Key } from '@svc/server/http/list-cursor'
 import { query } from '@svc/server/http/operation'
-import { choiceFilter, exactFilter, findRow, listOf, type Resource, showOf } from '@svc/server/http/resource'
+import {
+  choiceFilter,
+  exactFilter,
+  findRow,
+  listOf,
+  type Resource,
+  readRows,
+  recordOf,
+  showOf,
+  toRecord,
+} from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
 import {
@@ -18,10 +28,8 @@ import {
   consoleOperation,
   idParam,
   instant,
-  listQuery,
   maybe,
   maybeInstant,
-  listOf as pageOf,
   record,
   text,
 } from './console-schema.ts'
@@ -44,21 +52,6 @@ const LedgerAccountRecord = record('LedgerAccount', {
     'On the normal side, in rupees with two decimals or whole coins, by `unit`; below zero on the other side',
   ),
   floor: Type.Optional(units),
-  createdOn: instant,
-})
-
-export const TransferRecord = record('Transfer', {
-  transferId: text(),
-  journalId: text('The journal that it is a leg of'),
-  kind: text('Why it moved, such as `upi_credit`'),
-  tenantId: text(),
-  debitAccountId: text(),
-  creditAccountId: text(),
-  unit: Type.Enum(['INR', 'COIN']),
-  amount: units,
-  objectId: text('The payment, card or lot of coins that it belongs to'),
-  effectiveDate: text('Business day of its journal, `YYYY-MM-DD`'),
-  reference: maybe('What the outside calls its journal'),
   createdOn: instant,
 })
 
@@ -130,40 +123,59 @@ interface TransferRow extends Omit<RowOf<typeof ledgerTransfers>, 'leg'> {
   readonly reference: string | null
 }
 
-export const transferToWire = (row: TransferRow, timeZone: string) => ({
-  transferId: row.transferId,
-  journalId: row.journalId,
-  kind: row.kind,
-  tenantId: row.tenantId,
-  debitAccountId: row.debitAccountId,
-  creditAccountId: row.creditAccountId,
-  unit: row.unit,
-  amount: amountText(row.amount, row.unit),
-  objectId: row.objectId,
-  effectiveDate: row.effectiveDate,
-  reference: row.reference ?? undefined,
-  createdOn: rfc3339(row.createdAt, timeZone),
-})
-
-function readTransfers(tx: Tx, accountId: string, pageRequest: PageRequest, timeZone: string) {
-  const filters = new Filters()
-  const account = filters.param(accountId)
-  const plan = {
+/** What moves between two accounts of the books: a leg of a journal. */
+const transfer = {
+  titles: { operator: 'Transfer' },
+  from: {
     columns: `${ledgerTransfers.columns}, j.effective_date::text as "effectiveDate", j.reference`,
     table: 'ledger_transfers t',
     alias: 't',
     joins: 'join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id',
-    // Either side has its own index in this order.
-    branches: [`t.debit_account_id = ${account}`, `t.credit_account_id = ${account}`],
-    filters,
-    keys: [{ sql: 't.transfer_id', type: 'text' } as const],
-    descending: true,
-  }
-  return readList(tx, plan, pageRequest, (row: TransferRow) => transferToWire(row, timeZone))
-}
+  },
+  tenant: 't.tenant_id',
+  keys: [{ sql: 't.transfer_id', type: 'text' }],
+  fields: {
+    transferId: { schema: text(), of: ({ transferId }) => transferId },
+    journalId: { schema: text('The journal that it is a leg of'), of: ({ journalId }) => journalId },
+    kind: { schema: text('Why it moved, such as `upi_credit`'), of: ({ kind }) => kind },
+    tenantId: { schema: text(), of: ({ tenantId }) => tenantId },
+    debitAccountId: { schema: text(), of: ({ debitAccountId }) => debitAccountId },
+    creditAccountId: { schema: text(), of: ({ creditAccountId }) => creditAccountId },
+    unit: { schema: Type.Enum(['INR', 'COIN']), of: ({ unit }) => unit },
+    amount: { schema: units, of: ({ amount, unit }) => amountText(amount, unit) },
+    objectId: {
+      schema: text('The payment, card or lot of coins that it belongs to'),
+      of: ({ objectId }) => objectId,
+    },
+    effectiveDate: {
+      schema: text('Business day of its journal, `YYYY-MM-DD`'),
+      of: ({ effectiveDate }) => effectiveDate,
+    },
+    reference: { schema: maybe('What the outside calls its journal'), of: ({ reference }) => reference },
+    createdOn: { schema: instant, of: ({ createdAt }, timeZone) => rfc3339(createdAt, timeZone) },
+  },
+  filters: {
+    accountId: {
+      schema: exactFilter('Of this account', 128),
+      sql(filters, accountId) {
+        const account = filters.param(accountId)
+        // Either side has its own index in this order.
+        filters.branches = [`t.debit_account_id = ${account}`, `t.credit_account_id = ${account}`]
+      },
+    },
+  },
+} satisfies Resource<TransferRow>
 
-export const newestTransfers = async (tx: Tx, accountId: string, most: number, timeZone: string) =>
-  (await readTransfers(tx, accountId, { limit: String(most) }, timeZone)).data
+export const TransferRecord = recordOf(transfer, 'operator')
+export const transferToWire = toRecord<TransferRow>(transfer, 'operator')
+
+const OPERATOR = { reader: 'operator' } as const
+
+export async function newestTransfers(tx: Tx, accountId: string, most: number, timeZone: string) {
+  const wanted = { accountId, limit: String(most), uncounted: true }
+  const { data } = await readRows<TransferRow>(tx, transfer, OPERATOR, wanted)
+  return data.map((row) => transferToWire(row, timeZone))
+}
 
 export const listLedgerAccounts = listOf<AccountRow>(ledgerAccount, {
   ...consoleOperation,
@@ -186,26 +198,17 @@ export const showLedgerAccount = showOf<AccountRow>(ledgerAccount, {
   notFound: missing,
 })
 
-export const listTransfers = query({
+export const listTransfers = listOf<TransferRow>(transfer, {
   ...consoleOperation,
   id: 'console.listTransfers',
-  method: 'GET',
   path: `${PATH}/accounts/:accountId/transfers`,
   tag: TAG,
   summary: 'List transfers of a ledger account',
   permission: 'view',
   params: idParam('accountId'),
-  query: listQuery(['-created'], {}),
-  result: pageOf(TransferRecord),
   errors: ['ledger_account_not_found'],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ params: { accountId }, query }) => {
-      const page = await database.report(async (tx) => {
-        if (!(await findRow<AccountRow>(tx, ledgerAccount, { reader: 'operator' }, accountId))) missing()
-        return readTransfers(tx, accountId, query, timeZone)
-      })
-      return { body: JSON.stringify(page) }
-    }
+  async within(tx, scope, { accountId = '' }) {
+    if (!(await findRow<AccountRow>(tx, ledgerAccount, scope, accountId))) missing()
   },
 })
 

@@ -2,6 +2,7 @@ import { fail } from '@svc/contract/errors'
 import { findTenant } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
+import { listOf } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import {
   toolsOf as accessToolsOf,
@@ -12,7 +13,7 @@ import {
   WaitsFor,
 } from './access-requests.ts'
 import { actorOf, asOperator } from './as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, idParam, listOf } from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import {
   ChangeBody,
@@ -20,10 +21,10 @@ import {
   InviteBody,
   InvitedMember,
   LinkBody,
-  MemberRecord,
+  member as memberNoun,
   memberToWire,
 } from './portal/member-records.ts'
-import { inviteMember, LINK_HOURS, listMembersOf, renewLink } from './portal/member-store.ts'
+import { inviteMember, LINK_HOURS, type Member, renewLink } from './portal/member-store.ts'
 
 const TAG = 'Members of tenants'
 const PATH = `${CONSOLE_API}/tenants/:tenantId/members`
@@ -39,27 +40,18 @@ const requireTenant = async (tx: Tx, tenantId: string): Promise<unknown> =>
 
 const params = idParam('tenantId')
 
-export const listMembers = query({
+export const listMembers = listOf<Member>(memberNoun, {
   ...consoleOperation,
   id: 'console.listMembers',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List members of a tenant',
   description: 'Who may use the portal for it.',
   permission: 'view',
   params,
-  result: listOf(MemberRecord),
   errors: ['tenant_not_found'],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }: ConsoleServices) {
-    return async ({ params: { tenantId } }) => {
-      const members = await database.operate(async (tx) => {
-        await requireTenant(tx, tenantId)
-        return listMembersOf(tx, tenantId)
-      })
-      const data = members.map((member) => memberToWire(member, timeZone))
-      return { body: JSON.stringify({ data, total: { count: data.length, exact: true } }) }
-    }
+  async within(tx, _, { tenantId = '' }) {
+    await requireTenant(tx, tenantId)
   },
 })
 

@@ -1,6 +1,8 @@
 import { fail } from '@svc/contract/errors'
 import { rfc3339 } from '@svc/kernel/time'
+import type { Key } from '@svc/server/http/list-cursor'
 import { query } from '@svc/server/http/operation'
+import { choiceFilter, fieldsOf, listOf, type Resource, toRecord } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import { type AccessWanted, byOperator, changeAccess, toolsOf } from './access-requests.ts'
 import { asOperator } from './as-operator.ts'
@@ -10,64 +12,73 @@ import {
   consoleOperation,
   idParam,
   instant,
-  listOf,
   maybe,
   maybeInstant,
   record,
   text,
 } from './console-schema.ts'
-import { findOperator, listOperatorAccounts, type OperatorAccount, updateOperator } from './operator-store.ts'
+import { findOperator, OPERATOR_COLUMNS, type OperatorAccount, updateOperator } from './operator-store.ts'
 import { ROLES } from './permissions.ts'
 
 const TAG = 'Operators'
 const Role = Type.Enum([...ROLES])
 
-const fields = {
-  operatorId: text(),
-  name: text('Name with which the operator signs in'),
-  role: Role,
-  status: Type.Enum(['active', 'disabled']),
-  createdOn: instant,
-  lastSignInOn: maybeInstant,
-}
-const OperatorRecord = record('Operator', fields)
+const NAME_ORDER: readonly Key[] = [
+  { sql: 'o.name', type: 'text' },
+  { sql: 'o.operator_id', type: 'text' },
+]
+
+/** Operators of the console, as they and the command line show them. */
+export const operator = {
+  titles: { operator: 'Operator' },
+  from: { columns: OPERATOR_COLUMNS, table: 'operators o', alias: 'o' },
+  // They belong to no tenant.
+  tenant: 'o.operator_id',
+  keys: NAME_ORDER,
+  sorts: { name: NAME_ORDER },
+  usualSort: 'name',
+  fields: {
+    operatorId: { schema: text(), of: ({ operatorId }) => operatorId },
+    name: { schema: text('Name with which the operator signs in'), of: ({ name }) => name },
+    role: { schema: Role, of: ({ role }) => role },
+    status: {
+      schema: Type.Enum(['active', 'disabled']),
+      of: ({ disabledAt }) => (disabledAt ? 'disabled' : 'active'),
+    },
+    createdOn: { schema: instant, of: ({ createdAt }, timeZone) => rfc3339(createdAt, timeZone) },
+    lastSignInOn: {
+      schema: maybeInstant,
+      of: ({ lastSignInAt }, timeZone) => lastSignInAt && rfc3339(lastSignInAt, timeZone),
+    },
+  },
+  filters: {
+    role: { schema: choiceFilter(ROLES), sql: 'o.role = ?' },
+    status: {
+      schema: choiceFilter(['active', 'disabled']),
+      sql: (filters, status) =>
+        void filters.conditions.push(`o.disabled_at is ${status === 'active' ? '' : 'not '}null`),
+    },
+  },
+} satisfies Resource<OperatorAccount>
+
 const ChangedOperatorRecord = record('ChangedOperator', {
-  ...fields,
+  ...fieldsOf(operator, 'operator'),
   approvalId: maybe('What a second administrator must approve before it happens'),
 })
-
-const toWire = (operator: OperatorAccount, timeZone: string) => ({
-  operatorId: operator.operatorId,
-  name: operator.name,
-  role: operator.role,
-  status: operator.disabledAt ? 'disabled' : 'active',
-  createdOn: rfc3339(operator.createdAt, timeZone),
-  lastSignInOn: operator.lastSignInAt ? rfc3339(operator.lastSignInAt, timeZone) : undefined,
-})
+export const operatorToWire = toRecord<OperatorAccount>(operator, 'operator')
 
 export const OperatorName = Type.String({
   pattern: '^[a-z0-9][a-z0-9._@-]{1,63}$',
   'x-rule': 'must be 2 to 64 small letters, digits and . _ @ -',
 })
 
-export const listOperators = query({
+export const listOperators = listOf<OperatorAccount>(operator, {
   ...consoleOperation,
   id: 'console.listOperators',
-  method: 'GET',
   path: `${CONSOLE_API}/operators`,
   tag: TAG,
   summary: 'List operators',
   permission: 'administer',
-  result: listOf(OperatorRecord),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async () => {
-      const data = (await database.operate(listOperatorAccounts)).map((operator) =>
-        toWire(operator, timeZone),
-      )
-      return { body: JSON.stringify({ data, total: { count: data.length, exact: true } }) }
-    }
-  },
 })
 
 export const changeOperator = query({
@@ -89,17 +100,17 @@ export const changeOperator = query({
     return async (input) => {
       const { disabled, role } = input.body
       const { operatorId } = input.params
-      const { operator, approvalId } = await asOperator(services, input, async (tx) => {
+      const { changed, approvalId } = await asOperator(services, input, async (tx) => {
         const change = (wanted: AccessWanted) =>
           changeAccess(tx, toolsOf(services), byOperator(input), { ...wanted, operatorId })
         const enabled = disabled === false ? await change({ kind: 'enable' }) : undefined
         if (disabled === true) await updateOperator(tx, operatorId, { disabled })
         const promoted = role && (await change({ kind: 'role', role: role as OperatorAccount['role'] }))
         const approvalId = promoted?.approvalId ?? enabled?.approvalId
-        return { operator: await findOperator(tx, operatorId), approvalId }
+        return { changed: await findOperator(tx, operatorId), approvalId }
       })
-      const shown = toWire(
-        operator?.operatorId === operatorId ? operator : fail('operator_not_found'),
+      const shown = operatorToWire(
+        changed?.operatorId === operatorId ? changed : fail('operator_not_found'),
         services.config.BUSINESS_TIME_ZONE,
       )
       return { body: JSON.stringify({ ...shown, approvalId }) }

@@ -17,33 +17,13 @@ export interface OperatorAccount {
   readonly hasSecondFactor: boolean
 }
 
-interface OperatorRow {
-  operator_id: string
-  name: string
-  role: Role
-  created_at: Date
-  disabled_at: Date | null
-  last_sign_in_at: Date | null
-  has_second_factor: boolean
-}
-
 /** Whether the operator of a row has a passkey, or an app that a code has confirmed. */
 export const hasSecondFactor = (operators: string): string =>
   `(exists (select from operator_passkeys p where p.operator_id = ${operators}.operator_id)
     or exists (select from operator_totp t where t.operator_id = ${operators}.operator_id and t.confirmed_at is not null))`
 
-const COLUMNS = `operator_id, name, role, created_at, disabled_at, last_sign_in_at,
-  ${hasSecondFactor('operators')} as has_second_factor`
-
-const toOperator = (row: OperatorRow): OperatorAccount => ({
-  operatorId: row.operator_id,
-  name: row.name,
-  role: row.role,
-  createdAt: row.created_at,
-  disabledAt: row.disabled_at,
-  lastSignInAt: row.last_sign_in_at,
-  hasSecondFactor: row.has_second_factor,
-})
+export const OPERATOR_COLUMNS = `o.operator_id as "operatorId", o.name, o.role, o.created_at as "createdAt",
+  o.disabled_at as "disabledAt", o.last_sign_in_at as "lastSignInAt", ${hasSecondFactor('o')} as "hasSecondFactor"`
 
 const NAME = /^[a-z0-9][a-z0-9._@-]{1,63}$/
 export const isOperatorName = (text: string): boolean => NAME.test(text)
@@ -51,19 +31,18 @@ export const isOperatorName = (text: string): boolean => NAME.test(text)
 /** Who signs in with one click, in the sandbox alone. */
 export const SANDBOX_OPERATOR = 'sandbox'
 
-const INSERT = statement<OperatorRow>(
+const INSERT = statement<OperatorAccount>(
   'operator_insert',
-  `insert into operators (operator_id, name, role, password_hash, created_at)
-   values ($1, $2, $3, $4, clock_timestamp()) on conflict (name) do nothing returning ${COLUMNS}`,
+  `insert into operators as o (operator_id, name, role, password_hash, created_at)
+   values ($1, $2, $3, $4, clock_timestamp()) on conflict (name) do nothing returning ${OPERATOR_COLUMNS}`,
 )
-const LIST = statement<OperatorRow>('operators_list', `select ${COLUMNS} from operators order by name`)
-const FIND = statement<OperatorRow>(
+const FIND = statement<OperatorAccount>(
   'operator_find',
-  `select ${COLUMNS} from operators where operator_id = $1 or name = $1`,
+  `select ${OPERATOR_COLUMNS} from operators o where o.operator_id = $1 or o.name = $1`,
 )
-const CREDENTIALS = statement<OperatorRow & { password_hash: string | null }>(
+const CREDENTIALS = statement<OperatorAccount & { passwordHash: string | null }>(
   'operator_credentials',
-  `select ${COLUMNS}, password_hash from operators where name = $1 and disabled_at is null`,
+  `select ${OPERATOR_COLUMNS}, o.password_hash as "passwordHash" from operators o where o.name = $1 and o.disabled_at is null`,
 )
 const CAN_ADMINISTER = `o.role = 'admin' and o.disabled_at is null and o.name <> '${SANDBOX_OPERATOR}'
      and (o.password_hash is not null
@@ -78,11 +57,11 @@ const COUNT_ADMINS = statement<{ count: number }>(
   'operators_count_admins',
   `select count(*)::int as count from operators o where ${CAN_ADMINISTER}`,
 )
-const CHANGE = statement<OperatorRow>(
+const CHANGE = statement<OperatorAccount>(
   'operator_change',
-  `update operators set role = coalesce($2, role),
+  `update operators o set role = coalesce($2, role),
      disabled_at = case when $3::boolean is null then disabled_at when $3 then coalesce(disabled_at, clock_timestamp()) end
-   where operator_id = $1 returning ${COLUMNS}`,
+   where o.operator_id = $1 returning ${OPERATOR_COLUMNS}`,
 )
 const SET_PASSWORD = statement(
   'operator_set_password',
@@ -93,23 +72,21 @@ const END_SESSIONS = statement(
   'delete from operator_sessions where operator_id = $1 and ($2::bytea is null or digest <> $2)',
 )
 
-export const listOperatorAccounts = async (tx: Tx): Promise<OperatorAccount[]> =>
-  (await tx.query(LIST)).map(toOperator)
-
 /** Whether anybody can sign in to administer operators; the sandbox's one-click administrator does not count. */
 export const hasAdministrator = async (tx: Tx): Promise<boolean> =>
   (await tx.query(COUNT_ADMINS))[0]!.count > 0
 
 /** By id or by name. */
 export async function findOperator(tx: Tx, idOrName: string): Promise<OperatorAccount | undefined> {
-  const [row] = await tx.query(FIND, [idOrName])
-  return row && toOperator(row)
+  return (await tx.query(FIND, [idOrName]))[0]
 }
 
 /** The active operator of this name with the hash to check a password against. */
 export async function findCredentials(tx: Tx, name: string) {
   const [row] = await tx.query(CREDENTIALS, [name])
-  return row && { operator: toOperator(row), passwordHash: row.password_hash }
+  if (!row) return undefined
+  const { passwordHash, ...operator } = row
+  return { operator, passwordHash }
 }
 
 export interface NewOperator {
@@ -127,7 +104,7 @@ export async function insertOperator(
 ): Promise<OperatorAccount> {
   const [row] = await tx.query(INSERT, [newId('opr', Date.now(), random), name, role, passwordHash])
   if (!row) return fail('already_exists', { description: `name: another operator is called ${name}` })
-  return toOperator(row)
+  return row
 }
 
 export interface OperatorChange {
@@ -149,7 +126,7 @@ export async function updateOperator(
   const [row] = await tx.query(CHANGE, [operatorId, role, disabled])
   if (disabled === true || (role !== undefined && !covers(role, previous.role)))
     await tx.query(END_SESSIONS, [operatorId, null])
-  return toOperator(row!)
+  return row
 }
 
 /** Signs an operator out everywhere. */

@@ -1,44 +1,28 @@
 import { createHash } from 'node:crypto'
 import { fail } from '@svc/contract/errors'
-import { failField } from '@svc/contract/fail-fields'
-import { type Payment, PaymentResponse, payments, paymentToWire } from '@svc/core/payments/payment'
+import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
 import { cancelQrCode } from '@svc/core/qr-codes/cancel-qr-code'
 import { createQrCode } from '@svc/core/qr-codes/create-qr-code'
 import {
   type QrCode,
   QrCodeRecord,
   QrCodeResponse,
-  qrCodes,
-  recordToWire,
   toWire,
   toWireWithImage,
 } from '@svc/core/qr-codes/qr-code'
 import { findMerchant } from '@svc/core/tenants/merchant'
-import { paiseToWire } from '@svc/kernel/money'
 import { recordAudit } from '@svc/platform/audit'
 import type { Database, Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
-import { Rupees, readInstant } from '@svc/server/http/fields'
-import { Filters, type ListPlan, readList } from '@svc/server/http/list'
+import { Rupees } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
+import { findRow, listOf, readRows, recordOf, type ShownBy, toRecord } from '@svc/server/http/resource'
+import { type ListedPayment, payment } from '@svc/server/payments/payment-resource'
 import { CreateQrCodeRequest, createQrCodeOperation, readQrCodeRequest } from '@svc/server/qr-codes/qr-codes'
+import { type ListedCode, qrCode } from '@svc/server/qr-codes/search-qr-codes'
 import { payQrCode } from '@svc/server/sandbox/pay-qr-code'
 import { Type } from 'typebox'
 import { asOperator, auditOf, payloadOf } from './as-operator.ts'
-import {
-  BY_TIME,
-  CONSOLE_API,
-  closed,
-  consoleOperation,
-  createdRange,
-  exact,
-  idParam,
-  listOf,
-  listQuery,
-  oneOf,
-  record,
-  text,
-} from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam, record } from './console-schema.ts'
 import { keyedQuery, onceOnBehalf } from './once.ts'
 import { TimelineEntry, timelineOf } from './qr-code-timeline.ts'
 
@@ -46,100 +30,26 @@ const TAG = 'QR codes'
 const PATH = `${CONSOLE_API}/qr-codes`
 const params = idParam('qrCodeId')
 
-const QrCodeRow = record('QrCodeRow', {
-  qrCode: QrCodeRecord,
-  merchantId: text(),
-  merchantName: text(),
-  tr: text('Reference by which credits find the code'),
-  acceptedCount: Type.Integer({ description: 'Payments accepted' }),
-  acceptedAmount: Type.Number({ description: 'Rupees' }),
-  expired: Type.Boolean(),
-})
+const QrCodeRow = recordOf(qrCode, 'operator')
+const rowToWire = toRecord<ListedCode>(qrCode, 'operator')
 
-type ListedCode = QrCode & { readonly merchantName: string }
+const PAYMENTS_SHOWN = '100'
 
-const rowOf = (row: ListedCode, timeZone: string, now: number, code: object) => ({
-  qrCode: code,
-  merchantId: row.merchantId,
-  merchantName: row.merchantName,
-  tr: row.tr,
-  acceptedCount: row.acceptedCount,
-  acceptedAmount: paiseToWire(row.acceptedPaise),
-  expired: row.status === 'ACTIVE' && row.expiryAt !== null && row.expiryAt.getTime() <= now,
-})
-
-const FIND = statement<ListedCode>(
-  'console_qr_code',
-  `select ${qrCodes.columns}, m.name as "merchantName" from qr_codes q join merchants m using (merchant_id)
-   where q.qr_code_id = $1`,
-)
-const PAYMENTS_SHOWN = 100
-const PAYMENTS = statement<Payment>(
-  'console_payments_of_code',
-  `select ${payments.columns} from payments p where p.merchant_id = $1 and p.qr_code_id = $2
-   order by p.created_at desc, p.payment_id desc limit ${PAYMENTS_SHOWN + 1}`,
-)
-
-const findCode = async (tx: Tx, qrCodeId: string): Promise<ListedCode> =>
-  (await tx.query(FIND, [qrCodeId]))[0] ?? fail('qr_code_not_found')
+async function findCode(tx: Tx, qrCodeId: string, shownBy?: ShownBy): Promise<ListedCode> {
+  const scope = { reader: 'operator', ...(shownBy && { shownBy }) } as const
+  return (await findRow<ListedCode>(tx, qrCode, scope, qrCodeId)) ?? fail('qr_code_not_found')
+}
 
 const merchantOf = async (database: Database, qrCodeId: string): Promise<string> =>
   (await database.operate((tx) => findCode(tx, qrCodeId))).merchantId
 
-export const listQrCodes = query({
+export const listQrCodes = listOf<ListedCode>(qrCode, {
   ...consoleOperation,
   id: 'console.listQrCodes',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List QR codes of all merchants',
   permission: 'view',
-  query: listQuery(BY_TIME, {
-    q: exact('Id of the code, or its `tr`', 64),
-    merchantId: exact('Of this merchant'),
-    status: oneOf(['ACTIVE', 'CANCELLED'], 'Only these'),
-    referenceNumber: exact('The merchant’s own reference; needs `merchantId`'),
-    customerId: exact('The merchant’s id of the customer; needs `merchantId`'),
-    ...createdRange,
-  }),
-  result: listOf(QrCodeRow),
-  errors: [],
-  mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const { q, createdFrom, createdTo, customerId, merchantId, referenceNumber, sort, status } = query
-      for (const [name, value] of Object.entries({ referenceNumber, customerId }))
-        if (value !== undefined && merchantId === undefined)
-          failField(name, 'not_allowed', 'can only be sent together with merchantId', 'query')
-      const filters = new Filters()
-        .add('q.merchant_id = ?', merchantId)
-        .add('q.status = ?', status)
-        .add('q.reference_number = ?', referenceNumber)
-        .add('q.customer_id = ?', customerId)
-        .created(
-          'q.qr_code_id',
-          'qr',
-          readInstant('createdFrom', createdFrom),
-          readInstant('createdTo', createdTo),
-        )
-      if (q !== undefined) filters.add(q.startsWith('qr_') ? 'q.qr_code_id = ?' : 'q.tr = ?', q)
-      const byId = { sql: 'q.qr_code_id', type: 'text' } as const
-      const plan: ListPlan = {
-        columns: `${qrCodes.columns}, m.name as "merchantName"`,
-        table: 'qr_codes q',
-        alias: 'q',
-        joins: 'join merchants m on m.merchant_id = q.merchant_id',
-        filters,
-        keys: merchantId === undefined ? [byId] : [{ sql: 'q.created_at', type: 'timestamptz' }, byId],
-        descending: sort !== 'created',
-      }
-      const page = await database.report((tx) =>
-        readList(tx, plan, query, (row: ListedCode) =>
-          rowOf(row, timeZone, clock.of(row.merchantId).now(), recordToWire(row, timeZone)),
-        ),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
 })
 
 export const showQrCode = query({
@@ -152,27 +62,27 @@ export const showQrCode = query({
   permission: 'view',
   params,
   result: record('QrCodeDetail', {
-    row: QrCodeRow,
-    upiUri: text('What the image says'),
+    qrCode: QrCodeRow,
     payments: Type.Array(PaymentResponse, { description: 'The newest 100' }),
     morePayments: Type.Boolean(),
     timeline: Type.Array(TimelineEntry, { description: 'Oldest first' }),
   }),
   errors: ['qr_code_not_found'],
-  mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+  mount(services) {
+    const { clock, config, database } = services
+    const timeZone = config.BUSINESS_TIME_ZONE
     return async ({ params: { qrCodeId } }) => {
       const { row, paid } = await database.operate(async (tx) => {
-        const row = await findCode(tx, qrCodeId)
-        return { row, paid: await tx.query(PAYMENTS, [row.merchantId, qrCodeId]) }
+        const row = await findCode(tx, qrCodeId, services)
+        const wanted = { merchantId: row.merchantId, qrCodeId, limit: PAYMENTS_SHOWN, uncounted: true }
+        return { row, paid: await readRows<ListedPayment>(tx, payment, { reader: 'operator' }, wanted) }
       })
-      const payments = paid.slice(0, PAYMENTS_SHOWN)
       return {
         body: JSON.stringify({
-          row: rowOf(row, timeZone, clock.of(row.merchantId).now(), toWireWithImage(row, timeZone)),
-          upiUri: row.upiUri,
-          payments: payments.map((payment) => paymentToWire(payment, timeZone)),
-          morePayments: paid.length > PAYMENTS_SHOWN,
-          timeline: timelineOf(row, payments, new Date(clock.of(row.merchantId).now()), timeZone),
+          qrCode: { ...rowToWire(row, timeZone), ...toWireWithImage(row, timeZone) },
+          payments: paid.data.map((each) => paymentToWire(each, timeZone)),
+          morePayments: paid.next !== undefined,
+          timeline: timelineOf(row, paid.data, new Date(clock.of(row.merchantId).now()), timeZone),
         }),
       }
     }
@@ -195,11 +105,11 @@ export const createQrCodeInConsole = keyedQuery({
     const { respond } = services.commands.open(createQrCode)
     const timeZone = services.config.BUSINESS_TIME_ZONE
     return async (input) => {
-      const { merchantId, qrCode } = input.body
+      const { merchantId, qrCode: wanted } = input.body
       const merchant = await asOperator(services, input, (tx) => findMerchant(tx, merchantId))
       if ((merchant ?? fail('merchant_not_found')).disabledAt) fail('tenant_disabled')
       return respond(
-        { merchantId, request: readQrCodeRequest(qrCode) },
+        { merchantId, request: readQrCodeRequest(wanted) },
         {
           reply: ({ code, isNew, create }) => {
             const image = isNew ? create.image : undefined

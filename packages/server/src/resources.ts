@@ -2,6 +2,7 @@ import { approval } from './approvals/approval-record.ts'
 import { bankCredit } from './cards/bank-credits.ts'
 import { cardAccount } from './cards/card-accounts.ts'
 import { cardException } from './cards/card-exceptions.ts'
+import { card } from './cards/card-resource.ts'
 import { cardTransaction } from './cards/card-transactions.ts'
 import { spendRule } from './cards/spend-rules.ts'
 import { coinConfig } from './coins/search-coin-configs.ts'
@@ -12,7 +13,9 @@ import { payout, payoutLine } from './payments/payouts.ts'
 import { refund } from './payments/refunds.ts'
 import { openSettlementLine, settlement, settlementLine } from './payments/settlement-resource.ts'
 import { taxDocument } from './payments/tax-documents.ts'
+import { qrCode } from './qr-codes/search-qr-codes.ts'
 import { railNotice } from './rails/rail-notices.ts'
+import { loggedRequest } from './requests/list-requests.ts'
 import { statementLine } from './statements/statement-lines.ts'
 import { company } from './tenants/companies.ts'
 import { merchant } from './tenants/merchants.ts'
@@ -30,6 +33,7 @@ export const RESOURCES = {
   bankCredit,
   cardAccount,
   cardException,
+  card,
   cardTransaction,
   spendRule,
   refund,
@@ -44,9 +48,10 @@ export const RESOURCES = {
   openSettlementLine,
   approval,
   statementLine,
+  loggedRequest,
 } satisfies Readonly<Record<string, Resource<never>>>
 
 /** The nouns that tenants list within another record, or by a search. */
-export const PARTS = { payoutLine, webhookAttempt, coinConfig } satisfies Readonly<
+export const PARTS = { payoutLine, webhookAttempt, coinConfig, qrCode } satisfies Readonly<
   Record<string, Resource<never>>
 >

@@ -125,7 +125,7 @@ const COLUMNS: readonly Column<Invitation>[] = [
 export function Invitations() {
   const invitations = useQuery({
     queryKey: QUERY_KEY,
-    queryFn: () => responseOf(api.GET('/operators/invitations', {})),
+    queryFn: () => responseOf(api.GET('/operators/invitations', { params: { query: { limit: 500 } } })),
   })
   if (invitations.data?.data.length === 0) return null
   return (

@@ -35,10 +35,10 @@ export function QrCode() {
   })
   return (
     <Page
-      title={query.data?.row.qrCode.qrName ?? 'QR code'}
-      badge={query.data && <StatusBadge state={stateOf(query.data.row)} />}
+      title={query.data?.qrCode.qrName ?? 'QR code'}
+      badge={query.data && <StatusBadge state={stateOf(query.data.qrCode)} />}
       trail={[{ to: '/qr-codes', label: 'QR codes' }]}
-      actions={query.data && <Actions qrCodeId={qrCodeId} row={query.data.row} />}
+      actions={query.data && <Actions qrCode={query.data.qrCode} />}
     >
       <Loaded query={query}>
         {(detail) => (
@@ -59,7 +59,8 @@ export function QrCode() {
   )
 }
 
-function Actions({ qrCodeId, row }: { readonly qrCodeId: string; readonly row: Schemas['QrCodeRow'] }) {
+function Actions({ qrCode }: { readonly qrCode: Schemas['QrCodeRow'] }) {
+  const { amount, expired, qrCodeId, qrName, status } = qrCode
   const { can, mode } = useSession()
   if (!can('support')) return undefined
   const cancel = async () => {
@@ -68,11 +69,11 @@ function Actions({ qrCodeId, row }: { readonly qrCodeId: string; readonly row: S
   }
   return (
     <>
-      {mode === 'sandbox' && <Pay qrCodeId={qrCodeId} amount={row.qrCode.amount} />}
-      {row.qrCode.status === 'ACTIVE' && (
+      {mode === 'sandbox' && <Pay qrCodeId={qrCodeId} amount={amount} />}
+      {(expired || status === 'ACTIVE') && (
         <ConfirmAction label="Cancel code" confirm="Cancel it for good" danger run={cancel}>
-          Nothing is accepted through <b>{row.qrCode.qrName}</b> afterwards: money that is still sent goes
-          back to its payers. This cannot be undone.
+          Nothing is accepted through <b>{qrName}</b> afterwards: money that is still sent goes back to its
+          payers. This cannot be undone.
         </ConfirmAction>
       )}
     </>
@@ -120,8 +121,7 @@ function Pay({ qrCodeId, amount }: { readonly qrCodeId: string; readonly amount:
   )
 }
 
-function Image({ detail: { row, upiUri } }: { readonly detail: Detail }) {
-  const { qrCode } = row
+function Image({ detail: { qrCode } }: { readonly detail: Detail }) {
   return (
     <Section title="The code">
       <Stack align="center" gap="sm">
@@ -141,9 +141,9 @@ function Image({ detail: { row, upiUri } }: { readonly detail: Detail }) {
         )}
         <Group gap={4} wrap="nowrap" w="100%" align="start">
           <Code block style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap', flex: 1 }}>
-            {upiUri}
+            {qrCode.upiUri}
           </Code>
-          <Copy text={upiUri} what="UPI string" />
+          <Copy text={qrCode.upiUri ?? ''} what="UPI string" />
         </Group>
       </Stack>
     </Section>
@@ -167,8 +167,8 @@ const toEntry = ({ at, what, amount, reason }: Schemas['TimelineEntry']) => ({
   detail: [amount && rupees(amount), reason && sentenceCase(reason)].filter(Boolean).join(': '),
 })
 
-function About({ detail: { payments, row } }: { readonly detail: Detail }) {
-  const { qrCode, merchantId, merchantName, tr } = row
+function About({ detail: { payments, qrCode } }: { readonly detail: Detail }) {
+  const { merchantId, merchantName, tr } = qrCode
   const customer = [qrCode.customerName, qrCode.customerEmail, qrCode.customerMobile, qrCode.customerId]
   return (
     <Section title="About" aside={<Reveal id={qrCode.qrCodeId} shown={[qrCode, payments]} />}>
@@ -225,7 +225,7 @@ function Payments({
   detail: {
     payments,
     morePayments,
-    row: { merchantId },
+    qrCode: { merchantId },
   },
 }: {
   readonly detail: Detail

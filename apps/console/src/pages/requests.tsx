@@ -13,7 +13,7 @@ import { catalogueQuery } from '../session.ts'
 
 const COLUMNS: readonly Column<Schemas['LoggedRequest']>[] = [
   { title: 'Request', cell: ({ requestId }) => <ObjectLink kind="request" id={requestId} /> },
-  { title: 'When', cell: ({ at }) => <Instant at={at} /> },
+  { title: 'When', cell: ({ receivedOn }) => <Instant at={receivedOn} /> },
   {
     title: 'Operation',
     cell: ({ operation, method, path }) => (
@@ -96,7 +96,7 @@ export function Requests() {
       columns={COLUMNS}
       rowKey={({ requestId }) => requestId}
       filters={filtersOf(catalogue.data ?? { errors: [], operations: [] })}
-      sort="-at"
+      sort="-created"
       refreshMs={10_000}
       empty={
         <EmptyState

@@ -6,6 +6,7 @@ import { pathOf } from '../objects.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Figures } from '../parts/figures.tsx'
+import { choicesOf, type ValueOf } from '../parts/filters.tsx'
 import { Day } from '../parts/instant.tsx'
 import { count, counted, Money, rupees, sumOf } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
@@ -16,17 +17,19 @@ import { railLabel, sentenceCase } from '../words.ts'
 
 type Read = Schemas['SettlementImport']
 
-const FORMATS = [
-  { value: 'svc', label: 'Our own columns' },
-  { value: 'razorpay', label: 'Razorpay' },
-  { value: 'cashfree', label: 'Cashfree' },
-  { value: 'phonepe', label: 'PhonePe' },
-  { value: 'paytm', label: 'Paytm' },
-] as const
+type Format = ValueOf<'console.readSettlement', 'format'>
+
+const FORMATS = choicesOf<Format>({
+  svc: 'Our own columns',
+  razorpay: 'Razorpay',
+  cashfree: 'Cashfree',
+  phonepe: 'PhonePe',
+  paytm: 'Paytm',
+})
 
 interface Chosen {
-  readonly rail: 'upi' | 'card'
-  readonly format: (typeof FORMATS)[number]['value']
+  readonly rail: ValueOf<'console.readSettlement', 'rail'>
+  readonly format: Format
 }
 
 /** A file that was read and is not posted yet. */
@@ -77,7 +80,7 @@ const Choices = ({ chosen, choose }: ChoicesProps) => (
     />
     <Select
       label="How the file is written"
-      data={[...FORMATS]}
+      data={FORMATS}
       value={chosen.format}
       onChange={(format) => choose({ ...chosen, format: format ?? 'svc' })}
       allowDeselect={false}

@@ -2,7 +2,7 @@ import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
-import type { Filter } from '../parts/filters.tsx'
+import { choicesOf, type Filter, type ValueOf } from '../parts/filters.tsx'
 import { Day, Instant } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -21,13 +21,13 @@ const FILTERS: readonly Filter[] = [
     name: 'status',
     label: 'Status',
     kind: 'select',
-    options: [
-      { value: 'UNMATCHED', label: 'Fits nothing' },
-      { value: 'UNKNOWN', label: 'No payment known' },
-      { value: 'DIFFERS', label: 'Differs' },
-      { value: 'MATCHED', label: 'Matched' },
-      { value: 'POSTED', label: 'Booked' },
-    ],
+    options: choicesOf<ValueOf<'console.listSettlementLines', 'status'>>({
+      UNMATCHED: 'Fits nothing',
+      UNKNOWN: 'No payment known',
+      DIFFERS: 'Differs',
+      MATCHED: 'Matched',
+      POSTED: 'Booked',
+    }),
   },
 ]
 

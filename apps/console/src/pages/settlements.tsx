@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { listAt, type Schemas } from '../api.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import type { Filter } from '../parts/filters.tsx'
+import { choicesBy, type Filter } from '../parts/filters.tsx'
 import { Day } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
@@ -42,16 +42,19 @@ const FILTERS: readonly Filter[] = [
     name: 'status',
     label: 'Status',
     kind: 'select',
-    options: ['INCOMPLETE', 'POSTED', 'CONFIRMED', 'DIFFERS', 'REVERSED'].map((value) => ({
-      value,
-      label: statusLabel(value),
-    })),
+    options: choicesBy<Row['status']>(statusLabel, {
+      INCOMPLETE: true,
+      POSTED: true,
+      CONFIRMED: true,
+      DIFFERS: true,
+      REVERSED: true,
+    }),
   },
   {
     name: 'rail',
     label: 'From',
     kind: 'select',
-    options: ['upi', 'card'].map((value) => ({ value, label: railLabel(value) })),
+    options: choicesBy<Row['rail']>(railLabel, { upi: true, card: true }),
   },
   { name: 'valueDate', label: 'Value date', kind: 'day' },
 ]

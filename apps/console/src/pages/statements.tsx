@@ -5,7 +5,7 @@ import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import { kindLabel, kindOf } from '../objects.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import type { Filter } from '../parts/filters.tsx'
+import { choicesBy, type Filter } from '../parts/filters.tsx'
 import { Day } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -103,10 +103,12 @@ const filtersFor = (accounts: readonly Account[]): readonly Filter[] => [
     name: 'status',
     label: 'Status',
     kind: 'select',
-    options: ['UNMATCHED', 'DIFFERS', 'MATCHED', 'RESOLVED'].map((value) => ({
-      value,
-      label: statusLabel(value),
-    })),
+    options: choicesBy<Line['status']>(statusLabel, {
+      UNMATCHED: true,
+      DIFFERS: true,
+      MATCHED: true,
+      RESOLVED: true,
+    }),
   },
   {
     name: 'bankAccountId',

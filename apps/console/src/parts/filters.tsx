@@ -1,6 +1,7 @@
 import { Button, CloseButton, Collapse, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback, useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
+import type { operations } from '../api-types.ts'
 import { dayOf, instantOf, secondOf, startOfDay } from '../business-day.ts'
 import type { ListSearch, Search } from '../list-search.ts'
 import { useSession } from '../session.ts'
@@ -30,6 +31,22 @@ export interface Filter {
   readonly options?: readonly { readonly value: string; readonly label: string }[]
   readonly placeholder?: string
 }
+
+/** The choices of a filter, typed by its operation: a value that comes or goes there does not compile here. */
+export type ValueOf<Id extends keyof operations, Name extends string> =
+  NonNullable<operations[Id]['parameters']['query']> extends { readonly [Key in Name]?: infer Value }
+    ? Extract<Value, string>
+    : never
+
+/** One choice for each value, by its label. */
+export const choicesOf = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
+  (Object.keys(labels) as Value[]).map((value) => ({ value, label: labels[value] }))
+
+/** The same where what is shown of a value elsewhere is its label. */
+export const choicesBy = <Value extends string>(
+  labelOf: (value: string) => string,
+  values: Readonly<Record<Value, true>>,
+) => (Object.keys(values) as Value[]).map((value) => ({ value, label: labelOf(value) }))
 
 export const isFiltered = (search: Search, filters: readonly Filter[]): boolean =>
   filters.some(({ name }) => search[name])

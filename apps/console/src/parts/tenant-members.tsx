@@ -51,7 +51,10 @@ export function TenantMembers({ tenantId }: { readonly tenantId: string }) {
   const { can } = useSession()
   const members = useQuery({
     queryKey: ['members', tenantId],
-    queryFn: () => responseOf(api.GET('/tenants/{tenantId}/members', { params: { path: { tenantId } } })),
+    queryFn: () =>
+      responseOf(
+        api.GET('/tenants/{tenantId}/members', { params: { path: { tenantId }, query: { limit: 500 } } }),
+      ),
   })
   const actions = can('operations') ? actionsOf(tenantId) : undefined
   return (

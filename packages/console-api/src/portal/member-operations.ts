@@ -1,16 +1,18 @@
 import { fail } from '@svc/contract/errors'
 import { query } from '@svc/server/http/operation'
+import { listOf } from '@svc/server/http/resource'
 import { Type } from 'typebox'
-import { closed, idParam } from '../console-schema.ts'
+import { idParam } from '../console-schema.ts'
 import {
   ChangeBody,
   InviteBody,
   InvitedMember,
   LinkBody,
   MemberRecord,
+  member as memberNoun,
   memberToWire,
 } from './member-records.ts'
-import { changeMember, inviteMember, LINK_HOURS, listMembersOf, renewLink } from './member-store.ts'
+import { changeMember, inviteMember, LINK_HOURS, type Member, renewLink } from './member-store.ts'
 import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
 
 const TAG = 'Members'
@@ -22,22 +24,13 @@ const toolsOf = ({ clock, keyring, random }: PortalServices) => ({
   now: new Date(clock.now()),
 })
 
-export const listOwnMembers = query({
+export const listOwnMembers = listOf<Member>(memberNoun, {
   ...memberOperation,
   id: 'portal.listMembers',
-  method: 'GET',
   path: PATH,
   tag: TAG,
   summary: 'List members',
   role: 'viewer',
-  result: closed({ data: Type.Array(MemberRecord) }),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }: PortalServices) {
-    return async ({ caller: { tenantId } }) => {
-      const members = await database.read([tenantId], (tx) => listMembersOf(tx, tenantId))
-      return { body: JSON.stringify({ data: members.map((member) => memberToWire(member, timeZone)) }) }
-    }
-  },
 })
 
 export const inviteOwnMember = query({

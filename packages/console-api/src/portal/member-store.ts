@@ -33,24 +33,20 @@ export interface Member {
   readonly hasSecondFactor: boolean
 }
 
-const COLUMNS = `m.tenant_id as "tenantId", m.member_id as "memberId", m.name, m.role, m.created_at as "createdAt",
+export const MEMBER_COLUMNS = `m.tenant_id as "tenantId", m.member_id as "memberId", m.name, m.role, m.created_at as "createdAt",
   m.created_by as "createdBy", m.disabled_at as "disabledAt", m.last_sign_in_at as "lastSignInAt",
   m.link_expires_at as "linkExpiresAt", m.link_digest is not distinct from m.waiting_link and m.link_digest is not null as "linkWaits",
   m.password_hash is not null as "hasPassword",
   exists (select from member_totp f where f.tenant_id = m.tenant_id and f.member_id = m.member_id
     and f.confirmed_at is not null) as "hasSecondFactor"`
 
-const LIST = statement<Member>(
-  'members_list',
-  `select ${COLUMNS} from members m where m.tenant_id = $1 order by m.name limit ${MEMBERS_MAX}`,
-)
 const LOCK = statement<Member>(
   'member_lock',
-  `select ${COLUMNS} from members m where m.tenant_id = $1 and (m.member_id = $2 or m.name = $2) for no key update`,
+  `select ${MEMBER_COLUMNS} from members m where m.tenant_id = $1 and (m.member_id = $2 or m.name = $2) for no key update`,
 )
 const OF_LINK = statement<Member>(
   'member_of_link',
-  `select ${COLUMNS} from members m where m.tenant_id = $1 and m.link_digest = $2
+  `select ${MEMBER_COLUMNS} from members m where m.tenant_id = $1 and m.link_digest = $2
      and exists (select from tenants t where t.tenant_id = m.tenant_id and t.disabled_at is null)`,
 )
 const LOCK_OF_LINK = statement<Member>('member_lock_of_link', `${OF_LINK.text} for no key update`)
@@ -61,7 +57,7 @@ const COUNT = statement<{ count: number }>(
 const INSERT = statement<Member>(
   'member_insert',
   `insert into members as m (tenant_id, member_id, name, role, created_at, created_by, link_digest, link_expires_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (tenant_id, name) do nothing returning ${COLUMNS}`,
+   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (tenant_id, name) do nothing returning ${MEMBER_COLUMNS}`,
 )
 const CHANGE = statement<Member>(
   'member_change',
@@ -69,12 +65,12 @@ const CHANGE = statement<Member>(
      disabled_at = case when $4::boolean is null then disabled_at when $4 then coalesce(disabled_at, clock_timestamp()) end,
      link_digest = case when $4 then null else link_digest end,
      link_expires_at = case when $4 then null else link_expires_at end
-   where m.tenant_id = $1 and m.member_id = $2 returning ${COLUMNS}`,
+   where m.tenant_id = $1 and m.member_id = $2 returning ${MEMBER_COLUMNS}`,
 )
 const RENEW_LINK = statement<Member>(
   'member_renew_link',
   `update members m set link_digest = $3, link_expires_at = $4
-   where m.tenant_id = $1 and m.member_id = $2 returning ${COLUMNS}`,
+   where m.tenant_id = $1 and m.member_id = $2 returning ${MEMBER_COLUMNS}`,
 )
 const SET_PASSWORD = statement(
   'member_set_password',
@@ -169,8 +165,6 @@ function newLink(
 export const findMember = async (tx: Tx, tenantId: string, who: string): Promise<Member | undefined> =>
   (await tx.query(LOCK, [tenantId, who]))[0]
 
-export const listMembersOf = (tx: Tx, tenantId: string): Promise<Member[]> => tx.query(LIST, [tenantId])
-
 export interface NewMember {
   readonly tenantId: string
   readonly name: string
@@ -202,15 +196,15 @@ const ENTER = statement<Member>(
   `with entered as (
      insert into members (tenant_id, member_id, name, role, created_at, created_by)
      values ($1, $2, 'sandbox', 'admin', $3, 'sandbox') on conflict (tenant_id, name) do nothing returning *)
-   select ${COLUMNS} from entered m
+   select ${MEMBER_COLUMNS} from entered m
    union all
-   select ${COLUMNS} from members m where m.tenant_id = $1 and m.name = 'sandbox'`,
+   select ${MEMBER_COLUMNS} from members m where m.tenant_id = $1 and m.name = 'sandbox'`,
 )
 
 // What another click entered at the same instant, the statement above passes over and does not see.
 const ENTERED = statement<Member>(
   'member_of_sandbox',
-  `select ${COLUMNS} from members m where m.tenant_id = $1 and m.name = 'sandbox'`,
+  `select ${MEMBER_COLUMNS} from members m where m.tenant_id = $1 and m.name = 'sandbox'`,
 )
 
 /** The member of the sandbox's click, who has no password. */

@@ -216,11 +216,13 @@ export const closedEvent = (
   createdAt: code.modifiedAt,
 })
 
+/** Whether its expiry has passed while it was active. */
+export const isExpired = ({ expiryAt, status }: QrCode, now: Date): boolean =>
+  status === 'ACTIVE' && expiryAt !== null && expiryAt <= now
+
 /** The code with the `status` that callers see: an expired one as `EXPIRED_STATUS` says (decision Q4). */
 export const withShownStatus = (code: QrCode, expiredStatus: QrCode['status'], now: Date): QrCode =>
-  code.expiryAt !== null && code.expiryAt <= now && code.status === 'ACTIVE'
-    ? { ...code, status: expiredStatus }
-    : code
+  isExpired(code, now) ? { ...code, status: expiredStatus } : code
 
 const ID = /^qr_[0-9a-z]{26}$/
 /** Whether the id has the form of our ids; any other gets the response for a missing one (decision A12). */

@@ -8,6 +8,12 @@ import { readLimit } from './page.ts'
 export class Filters {
   readonly conditions: string[] = []
   readonly values: unknown[] = []
+  /** Rows that the list is made of part by part, each in order already: `from … where …`, and how they belong. */
+  parts?: { readonly from: string; readonly link: string }
+  /** Conditions that exclude each other, each with an index of its own. */
+  branches?: readonly string[]
+  /** An order of few rows that no index has, instead of that of the list: they are found first, then sorted. */
+  keys?: readonly Key[]
 
   /** Adds a condition if there is a value to hold against it. */
   add(condition: string, value: unknown): this {
@@ -52,10 +58,6 @@ export interface ListPlan {
   readonly table: string
   readonly alias: string
   readonly joins?: string
-  /** Rows that the list is made of part by part, each in order already: `from … where …`, and how they belong. */
-  readonly parts?: { readonly from: string; readonly link: string }
-  /** Conditions that exclude each other, each with an index of its own. */
-  readonly branches?: readonly string[]
   readonly filters: Filters
   /** Unique in the end; an index serves them in this order, or backwards. */
   readonly keys: readonly Key[]
@@ -81,7 +83,8 @@ export async function readList<Row extends object, Item>(
   toItem: (row: Row) => Item,
 ) {
   const limit = readLimit(pageRequest.limit)
-  const { alias, branches, columns, descending, filters, joins = '', keys, parts, table } = plan
+  const { alias, columns, descending, filters, joins = '', table } = plan
+  const { branches, keys = plan.keys, parts } = filters
   const total = pageRequest.uncounted ? { count: 0, exact: false } : await countRows(tx, plan)
   const keyed = keys.map(({ sql }, i) => `${sql} as key_${i}`).join(', ')
   const after = readKeys(pageRequest.after, keys)
@@ -127,9 +130,9 @@ const whereOf = (conditions: readonly string[]): string =>
 /** Exact for short lists, else what the planner thinks: counting a million rows takes longer than showing fifty. */
 export async function countRows(
   tx: Tx,
-  { branches, filters, parts, table }: Pick<ListPlan, 'branches' | 'filters' | 'parts' | 'table'>,
+  { filters, table }: Pick<ListPlan, 'filters' | 'table'>,
 ): Promise<{ count: number; exact: boolean }> {
-  const { conditions, values } = filters
+  const { branches, conditions, parts, values } = filters
   const rows = branches
     ? branches.map((branch) => `select from ${table} ${whereOf([branch, ...conditions])}`).join(' union all ')
     : parts

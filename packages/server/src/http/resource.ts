@@ -47,15 +47,39 @@ export const instantFilter = (
   sql: (filters, text) => add(filters, readInstant(name, text)),
 })
 
-/** Filters by the instant of creation, to the millisecond; the order of ids serves them. */
-export const createdFilters = (prefix: IdPrefix, idColumn: string, atColumn: string) => ({
-  createdFrom: instantFilter('createdFrom', 'Created at this instant or later', (filters, at) =>
-    filters.createdExactly(idColumn, prefix, atColumn, at),
-  ),
-  createdTo: instantFilter('createdTo', 'Created before this instant', (filters, at) =>
-    filters.createdExactly(idColumn, prefix, atColumn, undefined, at),
-  ),
+/** Where rows lie in time: their instant, and their id, in order of which rows of all tenants are. */
+interface InTime {
+  readonly prefix: IdPrefix
+  readonly id: string
+  readonly at: string
+  /** The filter that names the tenant, where an index leads from it to its rows by their instant. */
+  readonly owner?: string
+}
+
+/** A filter by the instant of rows, to the millisecond. */
+export const sinceFilter = (
+  { prefix, id, at: column, owner }: InTime,
+  name: string,
+  description: string,
+): Filter => ({
+  schema: Type.Optional(Instant(description)),
+  sql(filters, text, given, { tenantId }) {
+    const at = readInstant(name, text)
+    const [from, to] = /from$/i.test(name) ? [at, undefined] : [undefined, at]
+    if (owner === undefined || (tenantId ?? given[owner]) === undefined)
+      filters.createdExactly(id, prefix, column, from, to)
+    else filters.add(`${column} >= ?`, from).add(`${column} < ?`, to)
+  },
 })
+
+/** Filters by the instant of creation. */
+export const createdFilters = (prefix: IdPrefix, id: string, at: string, owner?: string) => {
+  const inTime = { prefix, id, at, ...(owner !== undefined && { owner }) }
+  return {
+    createdFrom: sinceFilter(inTime, 'createdFrom', 'Created at this instant or later'),
+    createdTo: sinceFilter(inTime, 'createdTo', 'Created before this instant'),
+  }
+}
 
 /** A noun of the product, described once: what each reader sees of it, and finds it by. */
 export interface Resource<R> {
@@ -74,6 +98,8 @@ export interface Resource<R> {
   readonly operatorFrom?: { readonly columns: string; readonly joins: string }
   /** The column that names the tenant: in every condition of a tenant. */
   readonly tenant: string
+  /** What besides bounds the rows that a tenant reads. */
+  readonly ofTenant?: string
   /** The columns of order, unique in the end. */
   readonly keys: readonly Key[]
   /** The order of lists by default, instead of `-created`, newest first. */
@@ -84,7 +110,12 @@ export interface Resource<R> {
   readonly sorts?: Readonly<Record<string, readonly Key[]>>
   readonly fields: Readonly<Record<string, Field<R>>>
   readonly filters: Readonly<Record<string, Filter>>
+  /** The row as it stands at the instant of its tenant, where that changes without a write. */
+  readonly shown?: (row: R, shownBy: ShownBy) => object
 }
+
+/** By what rows are shown: the clocks of tenants, and the settings. */
+export type ShownBy = Pick<Services, 'clock' | 'config'>
 
 /** Whose rows: of one tenant, or of all for operators. */
 export interface Scope {
@@ -92,6 +123,8 @@ export interface Scope {
   readonly tenantId?: string | undefined
   /** Of operators: whether they may find people by a part of what is masked. */
   readonly reveals?: boolean
+  /** Of nouns whose rows change without a write. */
+  readonly shownBy?: ShownBy
 }
 
 const seenBy = <T extends { readonly operatorOnly?: true }>(
@@ -143,6 +176,7 @@ export const merchantNameOf = (alias: string) => ({
 /** The conditions of a list, for what else is read of its rows, such as sums. */
 export const filtersOf = <R>(noun: Resource<R>, scope: Scope, given: Given) => {
   const filters = new Filters().add(`${noun.tenant} = ?`, scope.tenantId)
+  if (scope.reader === 'tenant' && noun.ofTenant) filters.conditions.push(noun.ofTenant)
   for (const [name, { sql }] of seenBy(noun.filters, scope.reader))
     if (typeof sql === 'string') filters.add(sql, given[name])
     else if (given[name] !== undefined) sql(filters, given[name] as string, given, scope)
@@ -182,8 +216,14 @@ export const readRows = <R extends object>(tx: Tx, noun: Resource<R>, scope: Sco
       descending: (wanted['sort'] ?? sortsOf(noun)[0]) === '-created',
     },
     { ...wanted, uncounted: wanted.uncounted ?? scope.reader === 'tenant' },
-    (row: R) => row,
+    shownIn(noun, scope),
   )
+
+/** How a row is shown to who reads; as it is stored where the scope does not say when. */
+const shownIn =
+  <R>({ shown }: Resource<R>, { shownBy }: Scope) =>
+  (row: R): R =>
+    (shown && shownBy ? shown(row, shownBy) : row) as R
 
 /** One row by its id; `undefined` where the scope has none that fits. */
 export async function findRow<R extends object>(
@@ -196,7 +236,7 @@ export async function findRow<R extends object>(
   if (noun.looksLikeId?.(id) === false) return undefined
   const filters = filtersOf(noun, scope, given).add(`${noun.keys.at(-1)!.sql} = ?`, id)
   const plan = { ...fromOf(noun, scope.reader), filters, keys: noun.keys, descending: true }
-  const { data } = await readList(tx, plan, { limit: '1', uncounted: true }, (row: R) => row)
+  const { data } = await readList(tx, plan, { limit: '1', uncounted: true }, shownIn(noun, scope))
   return data[0]
 }
 
@@ -216,8 +256,8 @@ type Face = Access &
 const readerOf = ({ auth }: Access): Reader => (auth === 'operator' ? 'operator' : 'tenant')
 
 /** Whose rows the caller of an operation reads. */
-const scopeOf = (reader: Reader, tenantId: string): Scope =>
-  reader === 'operator' ? { reader } : { reader, tenantId }
+const scopeOf = (reader: Reader, tenantId: string, shownBy: ShownBy): Scope =>
+  reader === 'operator' ? { reader, shownBy } : { reader, tenantId, shownBy }
 
 const sortOf = <R>(noun: Resource<R>) => ({
   sort: Type.Optional(Type.Enum(sortsOf(noun), { description: `\`${sortsOf(noun)[0]}\` by default` })),
@@ -287,7 +327,7 @@ export function listOf<R extends object>(
       return async (input) => {
         const { caller, params, query: wanted } = input
         const { tenantId } = caller
-        const scope = { ...scopeOf(reader, tenantId), ...(reveals && { reveals: reveals(caller) }) }
+        const scope = { ...scopeOf(reader, tenantId, services), ...(reveals && { reveals: reveals(caller) }) }
         const read = async (tx: Tx) => {
           await within?.(tx, scope, params as Params)
           return readRows(tx, noun, scope, { ...defaults, ...(wanted as Wanted), ...(params as Params) })
@@ -329,15 +369,17 @@ export function showOf<R extends object>(
     method: 'GET',
     ...(asOf && { query: AsOfQuery }),
     result: recordOf(noun, reader),
-    mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    mount(services) {
+      const { clock, config, database } = services
       return async ({ caller: { tenantId }, params, query: wanted }) => {
         const at = asOf && readAsOf(wanted as { asOf?: string }, clock, tenantId)
         const id = Object.values(params as Params).at(-1) ?? ''
-        const find = (tx: Tx) => findRow(tx, noun, scopeOf(reader, tenantId), id, params as Params)
+        const scope = scopeOf(reader, tenantId, services)
+        const find = (tx: Tx) => findRow(tx, noun, scope, id, params as Params)
         const found =
           reader === 'operator' ? await database.operate(find) : await database.read([tenantId], find)
         const row = found && at ? asOf(found, at) : found
-        return { body: success(wire(row ?? notFound(), timeZone)) }
+        return { body: success(wire(row ?? notFound(), config.BUSINESS_TIME_ZONE)) }
       }
     },
   } as Parameters<typeof query>[0]) as Operation<Services>

@@ -13,16 +13,15 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import { readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { Type } from 'typebox'
-import { Instant, readInstant } from '../http/fields.ts'
 import type { Filters } from '../http/list.ts'
 import {
   choiceFilter,
   exactFilter,
-  type Filter,
   idFilter,
   merchantNameOf,
   type Resource,
   type Scope,
+  sinceFilter,
 } from '../http/resource.ts'
 
 /** A payment with what its code says, and for operators whose it is. */
@@ -34,16 +33,7 @@ const isOfOneMerchant = (given: Given, { tenantId }: Scope): boolean =>
   tenantId !== undefined || given['merchantId'] !== undefined
 
 // An index leads from the merchant to its payments by time; among all merchants only ids are in that order.
-const sinceFilter = (name: string, description: string): Filter => ({
-  schema: Type.Optional(Instant(description)),
-  sql(filters, text, given, scope) {
-    const at = readInstant(name, text)
-    const [from, to] = name.endsWith('rom') ? [at, undefined] : [undefined, at]
-    if (!isOfOneMerchant(given, scope))
-      filters.createdExactly('p.payment_id', 'pay', 'p.created_at', from, to)
-    else filters.add('p.created_at >= ?', from).add('p.created_at < ?', to)
-  },
-})
+const IN_TIME = { prefix: 'pay', id: 'p.payment_id', at: 'p.created_at', owner: 'merchantId' } as const
 
 function byAmount(filters: Filters, amount: string, given: Given, scope: Scope): void {
   // No index leads to amounts: without one of these every payment ever made would be read.
@@ -128,9 +118,9 @@ export const payment = {
       ),
       sql: byAmount,
     },
-    from: sinceFilter('from', 'Recorded at this instant or later'),
-    to: sinceFilter('to', 'Recorded before this instant'),
-    createdFrom: sinceFilter('createdFrom', 'The same as `from`, as other lists name it'),
-    createdTo: sinceFilter('createdTo', 'The same as `to`, as other lists name it'),
+    from: sinceFilter(IN_TIME, 'from', 'Recorded at this instant or later'),
+    to: sinceFilter(IN_TIME, 'to', 'Recorded before this instant'),
+    createdFrom: sinceFilter(IN_TIME, 'createdFrom', 'The same as `from`, as other lists name it'),
+    createdTo: sinceFilter(IN_TIME, 'createdTo', 'The same as `to`, as other lists name it'),
   },
 } satisfies Resource<ListedPayment>

@@ -1,56 +1,149 @@
-import { type QrCode, QrCodeRecord, qrCodes, recordToWire, withShownStatus } from '@svc/core/qr-codes/qr-code'
-import { statement } from '@svc/platform/db/statement'
+import { failField } from '@svc/contract/fail-fields'
+import {
+  isExpired,
+  looksLikeQrCodeId,
+  type QrCode,
+  QrCodeRecord,
+  qrCodes,
+  recordToWire,
+  withShownStatus,
+} from '@svc/core/qr-codes/qr-code'
+import { required } from '@svc/kernel/invariant'
+import { readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
 import { Type } from 'typebox'
-import { Instant, Rupees, readInstant, readRupees } from '../http/fields.ts'
+import { Rupees } from '../http/fields.ts'
 import { query, succeed } from '../http/operation.ts'
-import { PAGE_IN_BODY, PageOf, page, readPage } from '../http/page.ts'
+import { PAGE_IN_BODY, PageOf } from '../http/page.ts'
+import {
+  choiceFilter,
+  createdFilters,
+  exactFilter,
+  type Filter,
+  filterSchemas,
+  idFilter,
+  merchantNameOf,
+  type Resource,
+  readRows,
+  type Scope,
+} from '../http/resource.ts'
 
-const exact = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }))
+/** A code as it stands now, and for operators whose it is. */
+export type ListedCode = QrCode & { readonly expired: boolean; readonly merchantName: string }
 
-const SearchRequest = Type.Object(
-  {
-    status: Type.Optional(
-      Type.Enum(['ACTIVE', 'CANCELLED'], {
-        description: '`ACTIVE`: payable codes, unless `expired` is true',
-      }),
-    ),
-    expired: Type.Optional(
-      Type.Boolean({ description: 'True: active codes whose expiry has passed; false: all others' }),
-    ),
-    createdFrom: Type.Optional(Instant('Created at this instant or later')),
-    createdTo: Type.Optional(Instant('Created before this instant')),
-    referenceNumber: exact(64),
-    customerId: exact(64),
-    customerName: exact(100),
-    customerEmail: exact(254),
-    customerMobile: exact(10),
-    amountFrom: Type.Optional(Rupees({ minimum: 0, description: 'Amount in rupees, this or more' })),
-    amountTo: Type.Optional(Rupees({ minimum: 0, description: 'Amount in rupees, this or less' })),
-    ...PAGE_IN_BODY,
+type Given = Readonly<Record<string, unknown>>
+
+/** The indexes of these columns begin with the merchant. */
+const ofMerchant = (
+  schema: Filter['schema'],
+  name: string,
+  condition: string,
+  read = (text: string): unknown => text,
+): Filter => ({
+  schema,
+  sql(filters, value, given, { tenantId }) {
+    if ((tenantId ?? given['merchantId']) === undefined)
+      failField(name, 'not_allowed', 'can only be sent together with merchantId', 'query')
+    filters.add(condition, read(value))
   },
-  { additionalProperties: false },
-)
+})
+const ofCustomer = (name: string, column: string, maxLength: number) =>
+  ofMerchant(exactFilter('Exactly this', maxLength), name, `${column} = ?`)
+const amountFilter = (name: string, comparison: '>=' | '<=', description: string) =>
+  ofMerchant(
+    Type.Optional(Type.String({ maxLength: 20, description })),
+    name,
+    `q.amount_paise ${comparison} ?`,
+    (amount) =>
+      valueIn(readAmount(amount)) ?? failField(name, 'format', 'must be rupees such as 249.50', 'query'),
+  )
 
-const SEARCH = statement<QrCode>(
-  'qr_codes_search',
-  `select ${qrCodes.columns} from qr_codes q
-   where q.merchant_id = $1
-     and ($2::text is null
-       or $2 = case when q.status = 'ACTIVE' and q.expiry_at <= $13 then $17 else q.status end)
-     and ($3::timestamptz is null or q.created_at >= $3)
-     and ($4::timestamptz is null or q.created_at < $4)
-     and ($5::text is null or q.reference_number = $5)
-     and ($6::text is null or q.customer_id = $6)
-     and ($7::text is null or q.customer_name = $7)
-     and ($8::text is null or q.customer_email = $8)
-     and ($9::text is null or q.customer_mobile = $9)
-     and ($10::bigint is null or q.amount_paise >= $10)
-     and ($11::bigint is null or q.amount_paise <= $11)
-     and ($12::boolean is null
-       or $12 = (q.status = 'ACTIVE' and q.expiry_at is not null and q.expiry_at <= $13))
-     and ($14::timestamptz is null or (q.created_at, q.qr_code_id) < ($14, $15::text))
-   order by q.created_at desc, q.qr_code_id desc limit $16`,
-)
+/** The instant at which codes have expired or not, and the status that those show which have. */
+function expiryOf({ shownBy, tenantId }: Scope, given: Given) {
+  const { clock, config } = required(shownBy, 'lists of codes say when')
+  const merchantId = tenantId ?? (given['merchantId'] as string | undefined)
+  const now = merchantId === undefined ? clock.now() : clock.of(merchantId).now()
+  return { now: new Date(now), expiredStatus: config.EXPIRED_STATUS }
+}
+
+const EXPIRED = `(q.status = 'ACTIVE' and q.expiry_at is not null and q.expiry_at <= ?)`
+
+const EXPIRED_FILTER = 'True: active codes whose expiry has passed; false: all others'
+
+/** UPI QR codes, as every reader sees and finds them. */
+export const qrCode = {
+  titles: { tenant: 'QrCodeRecord', operator: 'QrCodeRow' },
+  record: { schema: QrCodeRecord, toWire: recordToWire },
+  looksLikeId: looksLikeQrCodeId,
+  from: { columns: qrCodes.columns, table: 'qr_codes q', alias: 'q' },
+  operatorFrom: merchantNameOf('q'),
+  tenant: 'q.merchant_id',
+  keys: [{ sql: 'q.qr_code_id', type: 'text' }],
+  tenantKeys: [
+    { sql: 'q.created_at', type: 'timestamptz' },
+    { sql: 'q.qr_code_id', type: 'text' },
+  ],
+  shown(code, { clock, config }) {
+    const now = new Date(clock.of(code.merchantId).now())
+    return { ...withShownStatus(code, config.EXPIRED_STATUS, now), expired: isExpired(code, now) }
+  },
+  fields: {
+    merchantId: { schema: Type.String(), of: ({ merchantId }) => merchantId, operatorOnly: true },
+    merchantName: { schema: Type.String(), of: ({ merchantName }) => merchantName, operatorOnly: true },
+    tr: {
+      schema: Type.String({ description: 'Reference by which credits find the code' }),
+      of: ({ tr }) => tr,
+      operatorOnly: true,
+    },
+    expired: {
+      schema: Type.Boolean({ description: 'Whether its expiry has passed while it was active' }),
+      of: ({ expired }) => expired,
+      operatorOnly: true,
+    },
+  },
+  filters: {
+    q: {
+      schema: exactFilter('Id of the code, or its `tr`'),
+      sql: (filters, q) => filters.add(q.startsWith('qr_') ? 'q.qr_code_id = ?' : 'q.tr = ?', q),
+      operatorOnly: true,
+    },
+    merchantId: { schema: idFilter('Of this merchant'), sql: 'q.merchant_id = ?', operatorOnly: true },
+    status: {
+      schema: choiceFilter(['ACTIVE', 'CANCELLED'], '`ACTIVE`: payable codes, unless `expired` is true'),
+      sql(filters, status, given, scope) {
+        const { now, expiredStatus } = expiryOf(scope, given)
+        // With `expired` the filter names the status that is stored.
+        if (status === 'ACTIVE') {
+          filters.conditions.push(`q.status = 'ACTIVE'`)
+          // Decision Q4: a search for ACTIVE codes lists those that can be paid.
+          if (given['expired'] === undefined) filters.add(`not ${EXPIRED}`, now)
+        } else if (expiredStatus === 'CANCELLED' && given['expired'] !== 'true')
+          filters.add(`(q.status = 'CANCELLED' or ${EXPIRED})`, now)
+        else filters.conditions.push(`q.status = 'CANCELLED'`)
+      },
+    },
+    expired: {
+      schema: choiceFilter(['true', 'false'], EXPIRED_FILTER),
+      sql: (filters, expired, given, scope) =>
+        filters.add(`${expired === 'true' ? '' : 'not '}${EXPIRED}`, expiryOf(scope, given).now),
+    },
+    ...createdFilters('qr', 'q.qr_code_id', 'q.created_at', 'merchantId'),
+    referenceNumber: ofCustomer('referenceNumber', 'q.reference_number', 64),
+    customerId: ofCustomer('customerId', 'q.customer_id', 64),
+    customerName: ofCustomer('customerName', 'q.customer_name', 100),
+    customerEmail: ofCustomer('customerEmail', 'q.customer_email', 254),
+    customerMobile: ofCustomer('customerMobile', 'q.customer_mobile', 10),
+    amountFrom: amountFilter('amountFrom', '>=', 'Rupees: this or more'),
+    amountTo: amountFilter('amountTo', '<=', 'Rupees: this or less'),
+  },
+} satisfies Resource<ListedCode>
+
+/** In a body, amounts are numbers and `expired` is true or false. */
+const TYPED_FILTERS = {
+  expired: Type.Optional(Type.Boolean({ description: EXPIRED_FILTER })),
+  amountFrom: Type.Optional(Rupees({ minimum: 0, description: 'Amount in rupees, this or more' })),
+  amountTo: Type.Optional(Rupees({ minimum: 0, description: 'Amount in rupees, this or less' })),
+}
 
 /** Ours (decision Q8): the merchant's codes, newest first. */
 export const searchQrCodes = query({
@@ -65,42 +158,23 @@ export const searchQrCodes = query({
   auth: 'merchant',
   scope: 'qr_codes:read',
   envelope: 'response_code',
-  body: SearchRequest,
+  body: Type.Object(
+    { ...filterSchemas(qrCode, 'tenant'), ...TYPED_FILTERS, ...PAGE_IN_BODY },
+    { additionalProperties: false },
+  ),
   result: PageOf(QrCodeRecord),
   errors: ['access_key_mismatch'],
 
-  mount({ clock, database, config }) {
-    return async ({ caller: { tenantId }, body }) => {
-      const { limit, after } = readPage(body)
-      const { status, referenceNumber, customerId, customerName, customerEmail, customerMobile } = body
-      const created = [readInstant('createdFrom', body.createdFrom), readInstant('createdTo', body.createdTo)]
-      const filters = [status, ...created, referenceNumber, customerId]
-      filters.push(customerName, customerEmail, customerMobile)
-      const amounts = [readRupees('amountFrom', body.amountFrom), readRupees('amountTo', body.amountTo)]
-      // Decision Q4: a search for ACTIVE codes lists those that can be paid.
-      const expired = body.expired ?? (status === 'ACTIVE' ? false : undefined)
-      const now = new Date(clock.of(tenantId).now())
-      const expiry = [expired, now]
-      // With `expired` the filter names the status that is stored.
-      const expiredFilter = body.expired === true ? 'ACTIVE' : config.EXPIRED_STATUS
-      const rows = await database.read([tenantId], (tx) =>
-        tx.query(SEARCH, [
-          tenantId,
-          ...filters,
-          ...amounts,
-          ...expiry,
-          after?.at,
-          after?.id,
-          limit + 1,
-          expiredFilter,
-        ]),
+  mount(services) {
+    const { database, config } = services
+    return async ({ caller: { tenantId }, body: { limit, ...wanted } }) => {
+      const scope = { reader: 'tenant', tenantId, shownBy: services } as const
+      const texts = Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, String(value)]))
+      const { data, ...more } = await database.read([tenantId], (tx) =>
+        readRows<ListedCode>(tx, qrCode, scope, { ...texts, limit }),
       )
-      const shown = (code: QrCode) =>
-        recordToWire(withShownStatus(code, config.EXPIRED_STATUS, now), config.BUSINESS_TIME_ZONE)
-      const positionOf = (code: QrCode) => ({ at: code.createdAt, id: code.qrCodeId })
-      return {
-        body: succeed(page(rows, limit, positionOf, shown)),
-      }
+      const codes = data.map((code) => recordToWire(code, config.BUSINESS_TIME_ZONE))
+      return { body: succeed({ recordsCount: data.length, data: codes, next: more.next }) }
     }
   },
 })

@@ -1,99 +1,125 @@
-import { idFloor } from '@svc/contract/id-kinds'
+import type { ErrorCode } from '@svc/contract/errors'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
-import { type Statement, statement } from '@svc/platform/db/statement'
-import { type Static, Type } from 'typebox'
-import { Instant, readInstant } from '../http/fields.ts'
-import { query, succeed } from '../http/operation.ts'
-import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
+import { Type } from 'typebox'
+import { choiceFilter, exactFilter, listOf, type Resource, sinceFilter } from '../http/resource.ts'
 
-const LoggedRequest = Type.Object(
-  {
-    requestId: Type.String({ description: 'The `x-request-id` of the response' }),
-    receivedOn: Type.String({ description: 'RFC 3339' }),
-    operation: Type.String({ description: 'The `operationId` in the OpenAPI document' }),
-    method: Type.String(),
-    path: Type.String({ description: 'Without the query string' }),
-    status: Type.Integer(),
-    durationMs: Type.Number({ description: 'Until the response was sent, in milliseconds' }),
-    error: Type.Optional(Type.String({ description: 'The error code, of failures' })),
-    description: Type.Optional(
-      Type.String({
-        description: 'The description of the error, without e-mail addresses and long numbers',
-      }),
-    ),
-  },
-  { title: 'LoggedRequest', additionalProperties: false },
-)
-
-const exact = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }))
-
-const FILTERS = {
-  status: Type.Optional(Type.Enum(['2xx', '4xx', '5xx'], { description: 'Only this class of status' })),
-  operation: exact('Of this operation, by its `operationId`'),
-  error: exact('Failed with this error code'),
-  from: Type.Optional(Instant('Received at this instant or later')),
-  to: Type.Optional(Instant('Received before this instant')),
-}
-const Filter = Type.Object(FILTERS)
-type RequestFilter = Static<typeof Filter>
-
-interface RequestRow {
+/** A request, as the request log keeps it (decision O4). */
+export interface LoggedRequest {
   readonly requestId: string
+  readonly tenantId: string
   readonly at: Date
   readonly operation: string
+  readonly kind: 'command' | 'read'
   readonly method: string
   readonly path: string
   readonly status: number
   readonly durationMs: number
-  readonly error: string | null
+  readonly error: ErrorCode | null
   readonly description: string | null
 }
 
-/** An id is drawn when its request arrives; `at` is counted back from the end of the response. */
-const ID_SLACK_MS = 300_000
+const IN_TIME = { prefix: 'req', id: 'r.request_id', at: 'r.at' } as const
 
-const pageOf = (name: string, rows: string): Statement<RequestRow> =>
-  statement<RequestRow>(
-    name,
-    `select r.request_id as "requestId", r.at, r.operation, r.method, r.path, r.status,
-       r.duration_ms as "durationMs", r.error, r.description
-     from request_log r
-     where r.tenant_id = $1 and r.path not like '/portal/%' and ${rows}
-       and ($2::integer is null or r.status between $2 and $2 + 99)
-       and ($3::text is null or r.operation = $3)
-       and ($4::text is null or r.error = $4)
-       and ($5::timestamptz is null or (r.at >= $5 and r.request_id >= $6::text))
-       and ($7::timestamptz is null or (r.at < $7 and r.request_id < $8::text))
-       and ($9::text is null or r.request_id < $9)
-     order by r.request_id desc limit $10`,
-  )
-const PAGE = pageOf('request_log_page', 'true')
-// Failures have an index of their own: they are few among all requests.
-const FAILURES_PAGE = pageOf('request_log_failures_page', 'r.error is not null')
+/** Failures have an index of their own: they are few among all requests. */
+const FAILED = 'r.error is not null'
 
-const isOfFailures = ({ error, status }: RequestFilter): boolean =>
-  error !== undefined || status === '4xx' || status === '5xx'
+/** Kinds of things that few requests touch, unlike the accounts and companies that are in most. */
+const IN_FEW = /^(?:card|qr|usr|ccf)_/
 
-const floorOf = (at: Date | undefined, slackMs: number): string | undefined =>
-  at && idFloor('req', new Date(at.getTime() + slackMs))
-
-const toWire = (row: RequestRow, timeZone: string) => ({
-  requestId: row.requestId,
-  receivedOn: rfc3339(row.at, timeZone),
-  operation: row.operation,
-  method: row.method,
-  path: row.path,
-  status: row.status,
-  durationMs: Math.round(row.durationMs * 100) / 100,
-  error: row.error ?? undefined,
-  description: row.description ?? undefined,
-})
+/** Logged requests, as every reader sees and finds them. */
+export const loggedRequest = {
+  titles: { tenant: 'LoggedRequest', operator: 'LoggedRequest' },
+  from: {
+    columns: `r.request_id as "requestId", r.tenant_id as "tenantId", r.at, r.operation, r.kind, r.method, r.path, r.status,
+      r.duration_ms as "durationMs", r.error, r.description`,
+    table: 'request_log r',
+    alias: 'r',
+  },
+  tenant: 'r.tenant_id',
+  // What members do in the portal is among their activity, not among the requests of programs.
+  ofTenant: `r.path not like '/portal/%'`,
+  keys: [{ sql: 'r.request_id', type: 'text' }],
+  fields: {
+    requestId: {
+      schema: Type.String({ description: 'The `x-request-id` of the response' }),
+      of: ({ requestId }) => requestId,
+    },
+    receivedOn: {
+      schema: Type.String({ description: 'RFC 3339' }),
+      of: ({ at }, timeZone) => rfc3339(at, timeZone),
+    },
+    operation: {
+      schema: Type.String({ description: 'The `operationId` in the OpenAPI document' }),
+      of: ({ operation }) => operation,
+    },
+    kind: { schema: Type.Enum(['command', 'read']), of: ({ kind }) => kind, operatorOnly: true },
+    method: { schema: Type.String(), of: ({ method }) => method },
+    path: { schema: Type.String({ description: 'Without the query string' }), of: ({ path }) => path },
+    status: { schema: Type.Integer(), of: ({ status }) => status },
+    durationMs: {
+      schema: Type.Number({ description: 'Until the response was sent, in milliseconds' }),
+      of: ({ durationMs }) => Math.round(durationMs * 100) / 100,
+    },
+    error: {
+      schema: Type.Optional(Type.String({ description: 'The error code, of failures' })),
+      of: ({ error }) => error,
+    },
+    description: {
+      schema: Type.Optional(
+        Type.String({
+          description: 'The description of the error, without e-mail addresses and long numbers',
+        }),
+      ),
+      of: ({ description }) => description,
+    },
+    tenantId: {
+      schema: Type.Optional(Type.String({ description: 'Absent when no caller was authenticated' })),
+      of: ({ tenantId }) => (tenantId === PLATFORM_TENANT ? undefined : tenantId),
+      operatorOnly: true,
+    },
+  },
+  filters: {
+    q: { schema: exactFilter('Request id, exactly'), sql: 'r.request_id = ?', operatorOnly: true },
+    status: {
+      schema: choiceFilter(['2xx', '4xx', '5xx'], 'Only this class of status'),
+      sql(filters, status) {
+        const first = Number(status[0]) * 100
+        filters.add('r.status between ?::integer and ?::integer + 99', first)
+        if (status !== '2xx') filters.conditions.push(FAILED)
+      },
+    },
+    outcome: {
+      schema: choiceFilter(['failure', 'success'], 'Only these'),
+      sql: (filters, outcome) =>
+        void filters.conditions.push(outcome === 'failure' ? FAILED : 'r.error is null'),
+    },
+    operation: { schema: exactFilter('Of this operation, by its `operationId`'), sql: 'r.operation = ?' },
+    error: {
+      schema: exactFilter('Failed with this error code'),
+      sql: (filters, error) => void filters.add('r.error = ?', error).conditions.push(FAILED),
+    },
+    tenantId: {
+      schema: exactFilter('Of this merchant or partner'),
+      sql: 'r.tenant_id = ?',
+      operatorOnly: true,
+    },
+    objectId: {
+      schema: exactFilter('Touched this card, QR code, payment …', 128),
+      sql(filters, objectId) {
+        filters.add('r.objects @> ?::text[]', [objectId])
+        // No index has this: all requests about the thing are found first, instead of reading all by time.
+        if (IN_FEW.test(objectId)) filters.keys = [{ sql: `(r.request_id || '')`, type: 'text' }]
+      },
+    },
+    from: sinceFilter(IN_TIME, 'from', 'Received at this instant or later'),
+    to: sinceFilter(IN_TIME, 'to', 'Received before this instant'),
+  },
+} satisfies Resource<LoggedRequest>
 
 /** Ours: what a tenant sent, as the request log keeps it (decision O4). */
-export const listOwnRequests = query({
+export const listOwnRequests = listOf<LoggedRequest>(loggedRequest, {
   id: 'listRequests',
-  method: 'GET',
   path: '/api/v0/requests',
   tag: 'Requests',
   summary: 'List requests',
@@ -102,32 +128,4 @@ export const listOwnRequests = query({
   auth: 'tenant',
   scope: 'requests:read',
   envelope: 'response_code',
-  query: Type.Object({ ...FILTERS, ...PAGE_IN_QUERY }, { additionalProperties: false }),
-  result: PageOf(LoggedRequest),
-  errors: [],
-
-  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
-    return async ({ caller: { tenantId }, query }) => {
-      const { limit, after } = readPage(query)
-      const { status, operation, error } = query
-      const from = readInstant('from', query.from)
-      const to = readInstant('to', query.to)
-      const rows = await database.read([tenantId], (tx) =>
-        tx.query(isOfFailures(query) ? FAILURES_PAGE : PAGE, [
-          tenantId,
-          status && Number(status[0]) * 100,
-          operation,
-          error,
-          from,
-          floorOf(from, -ID_SLACK_MS),
-          to,
-          floorOf(to, ID_SLACK_MS),
-          after?.id,
-          limit + 1,
-        ]),
-      )
-      const positionOf = (row: RequestRow) => ({ at: row.at, id: row.requestId })
-      return { body: succeed(page(rows, limit, positionOf, (row) => toWire(row, timeZone))) }
-    }
-  },
 })

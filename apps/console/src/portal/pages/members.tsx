@@ -26,7 +26,10 @@ const ACTIONS: MemberActions = {
 
 export function Members() {
   const { can, memberId } = useMember()
-  const members = useQuery({ queryKey: ['members'], queryFn: () => responseOf(api.GET('/members')) })
+  const members = useQuery({
+    queryKey: ['members'],
+    queryFn: () => responseOf(api.GET('/members', { params: { query: { limit: 500 } } })),
+  })
   const actions = can('admin') ? ACTIONS : undefined
   return (
     <Page
