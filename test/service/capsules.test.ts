@@ -173,7 +173,7 @@ test(
         partnerId,
         clientId,
         clientSecret,
-        decryptResponsesWith: { kty: 'oct', ...sharedKey },
+        decryptResponsesWith: sharedKey,
       })
       await partner.cards.create({ companyId, cardAccountId, loadAmount: '10', firstName: 'Asha' })
       await later.get('/api/v0/events?limit=100')
