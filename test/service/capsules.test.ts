@@ -85,7 +85,11 @@ async function recorded(name: string, act: (client: Client) => Promise<void>): P
 
 async function replayed(name: string, capsule: Capsule) {
   const world = await openWorld(capsule.manifest, join(folder, `${name}.tar.read`))
-  return replay(capsule, world).finally(() => world.close())
+  try {
+    return await replay(capsule, world)
+  } finally {
+    await world.close()
+  }
 }
 
 const asMerchant = async (client: Client): Promise<Client> =>
