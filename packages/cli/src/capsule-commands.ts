@@ -152,7 +152,11 @@ async function inWorld<T>(
       snapshotFile,
       log: warnings(),
     })
-    return await work(world).finally(() => world.close())
+    try {
+      return await work(world)
+    } finally {
+      await world.close()
+    }
   } finally {
     await place.release()
   }

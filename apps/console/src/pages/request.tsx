@@ -55,11 +55,11 @@ export function Request() {
 
 const RECORD = 'svc sandbox record bug.capsule'
 
-/** In the sandbox: how somebody else can see the same failure. */
+/** In the sandbox: how another person can see the same failure. */
 function HandOver() {
   if (useSession().mode !== 'sandbox') return null
   return (
-    <Section title="Hand it to somebody else">
+    <Section title="Record this failure">
       <Text size="sm">
         Record the request in a capsule: run this command, send the request to the address that it prints,
         then press Ctrl-C. The file contains the data and the credentials of this sandbox, and{' '}
