@@ -195,4 +195,5 @@ test.each(NAMES)(
     await writeFile(join(folder, `Example.${file.split('.')[1]}`), code)
     expect(await run(folder, 'Example', [])).toBe(output)
   },
+  120_000,
 )
