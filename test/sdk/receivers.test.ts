@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Sandbox, Svc, signWebhook } from '@svc/sdk'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../harness/free-port.ts'
 import { works } from '../harness/guides.ts'
 import { packSdk } from '../harness/packed-sdk.ts'
@@ -111,8 +111,9 @@ class Receiver {
     const cwd = join(place, 'examples/receivers', name)
     const env = { ...process.env, PORT: `${port}`, WEBHOOK_SECRET: secret, TMPDIR: place }
     const receiver = new Receiver(spawn(program!, args, { cwd, env }), url, secret)
-    const responds = () => fetch(url, { method: 'POST' }).then(({ status }) => status, String)
-    await expect.poll(responds, { interval: 50, timeout: 60_000, message: receiver.printed }).toBe(400)
+    const responds = async () =>
+      expect((await fetch(url, { method: 'POST' })).status, receiver.printed).toBe(400)
+    await vi.waitFor(responds, { interval: 50, timeout: 60_000 })
     return receiver
   }
 
