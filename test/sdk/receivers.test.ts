@@ -87,6 +87,8 @@ async function copyClients(): Promise<void> {
 
 /** A receiver that runs, and what it has printed. */
 class Receiver {
+  /** Also those that did not come up. */
+  static readonly all: Receiver[] = []
   readonly url: string
   readonly secret: string
   printed = ''
@@ -96,6 +98,7 @@ class Receiver {
     this.#child = child
     this.url = url
     this.secret = secret
+    Receiver.all.push(this)
     for (const stream of [child.stdout!, child.stderr!])
       stream.on('data', (part) => {
         this.printed += part
@@ -131,6 +134,7 @@ class Receiver {
   }
 
   async close(): Promise<void> {
+    if (this.#child.exitCode !== null) return
     this.#child.kill()
     await once(this.#child, 'exit')
   }
@@ -146,7 +150,7 @@ describe('receivers, all started at once', () => {
     await sandbox.pay({ qrCodeId: code.qrCodeId, payerVpa: 'asha@bank' })
   }, 120_000)
   afterAll(async () => {
-    for (const receiver of receivers.values()) await receiver.close()
+    for (const receiver of Receiver.all) await receiver.close()
   })
 
   test.each(NAMES)(
