@@ -47,6 +47,7 @@ const TARGETS = {
   site: {
     sources: [
       'docs',
+      'clients',
       'scripts/site',
       'packages/sdk/README.md',
       'deploy/README.md',

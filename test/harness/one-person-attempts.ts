@@ -364,7 +364,7 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
       refunds.push(refundId)
     }
     return refunds.map((refundId) => ({ actor }) => {
-      const outcome = { refundId, utr: null, amountPaise: null, failureReason: reason }
+      const outcome = { refundId, utr: null, amountPaise: undefined, failureReason: reason }
       const { commands } = on.app.services
       return commands.open(completeRefund).run({ read: { outcome }, file: FILE }, { actor, target: refundId })
     })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Sandbox, Svc, signWebhook } from '@svc/sdk'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../harness/free-port.ts'
 import { works } from '../harness/guides.ts'
 import { packSdk } from '../harness/packed-sdk.ts'
@@ -87,6 +87,8 @@ async function copyClients(): Promise<void> {
 
 /** A receiver that runs, and what it has printed. */
 class Receiver {
+  /** Also those that did not come up. */
+  static readonly all: Receiver[] = []
   readonly url: string
   readonly secret: string
   printed = ''
@@ -96,6 +98,7 @@ class Receiver {
     this.#child = child
     this.url = url
     this.secret = secret
+    Receiver.all.push(this)
     for (const stream of [child.stdout!, child.stderr!])
       stream.on('data', (part) => {
         this.printed += part
@@ -111,8 +114,9 @@ class Receiver {
     const cwd = join(place, 'examples/receivers', name)
     const env = { ...process.env, PORT: `${port}`, WEBHOOK_SECRET: secret, TMPDIR: place }
     const receiver = new Receiver(spawn(program!, args, { cwd, env }), url, secret)
-    const responds = () => fetch(url, { method: 'POST' }).then(({ status }) => status, String)
-    await expect.poll(responds, { interval: 50, timeout: 60_000, message: receiver.printed }).toBe(400)
+    const responds = async () =>
+      expect((await fetch(url, { method: 'POST' })).status, receiver.printed).toBe(400)
+    await vi.waitFor(responds, { interval: 50, timeout: 60_000 })
     return receiver
   }
 
@@ -130,6 +134,7 @@ class Receiver {
   }
 
   async close(): Promise<void> {
+    if (this.#child.exitCode !== null) return
     this.#child.kill()
     await once(this.#child, 'exit')
   }
@@ -145,7 +150,7 @@ describe('receivers, all started at once', () => {
     await sandbox.pay({ qrCodeId: code.qrCodeId, payerVpa: 'asha@bank' })
   }, 120_000)
   afterAll(async () => {
-    for (const receiver of receivers.values()) await receiver.close()
+    for (const receiver of Receiver.all) await receiver.close()
   })
 
   test.each(NAMES)(

@@ -18,10 +18,11 @@ const NOT_RUN: Readonly<Record<string, number>> = {
   // A payout that the bank paid twice.
   'guides/payouts.md': 1,
   'tutorial/first-token-and-qr-code.md': 1,
-  // Commands that listen until they are stopped.
-  'guides/command-line.md': 2,
   // Commands that last until they are stopped; capsules.test.ts runs them.
   'guides/replay-a-failure.md': 3,
+  // Commands that listen until they are stopped; a request id, which cli-remote.test.ts has.
+  'guides/command-line.md': 3,
+  'guides/coding-agents.md': 1,
   // What it prints is of the moment; event-proofs.test.ts runs the command.
   'guides/verify-the-feed.md': 1,
   // A run of ten thousand deliveries.
@@ -32,6 +33,7 @@ const NOT_RUN: Readonly<Record<string, number>> = {
 const RUN_IN: Readonly<Record<string, string>> = {
   'guides/backup.md': 'guides-operators.long',
   'guides/command-line.md': 'guides',
+  'guides/coding-agents.md': 'guides',
   'guides/coins.md': 'guides',
   'guides/companies.md': 'guides',
   'guides/spend-rules.md': 'guides',

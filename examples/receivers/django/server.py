@@ -3,7 +3,7 @@
 import os
 
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import execute_from_command_line
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
@@ -30,4 +30,4 @@ def hook(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [path("hook", hook)]
 if __name__ == "__main__":
-    call_command("runserver", "127.0.0.1:" + os.environ["PORT"], "--noreload")
+    execute_from_command_line(["server.py", "runserver", "--noreload", "127.0.0.1:" + os.environ["PORT"]])

@@ -15,13 +15,13 @@ public class Receiver {
   static void receive(HttpExchange exchange) throws IOException {
     var rawBody = exchange.getRequestBody().readAllBytes(); // the bytes that were sent, before anything parses them
     var headers = exchange.getRequestHeaders();
-    try (exchange) {
+    try {
       Svc.verifyWebhook(rawBody, headers::getFirst, Instant.now(), System.getenv("WEBHOOK_SECRET"));
-      exchange.sendResponseHeaders(204, -1); // first respond, then work
     } catch (Svc.VerificationError error) {
       exchange.sendResponseHeaders(400, -1); // not from the service
       return;
     }
+    exchange.sendResponseHeaders(204, -1); // first respond, then work
     var json = new String(rawBody, "UTF-8");
     if (SEEN.add(headers.getFirst("webhook-id")))
       System.out.println("received " + Svc.text(json, "type") + " " + Svc.text(json, "amount"));
