@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encrypt } from '@svc/jwe/jwe'
 import { type Bed, makeBed } from '../chaos/bed.ts'
-import { Attempts, Balancer, Caller, type Login } from '../chaos/caller.ts'
+import { Attempts, Balancer, Caller, type Intent, type Login } from '../chaos/caller.ts'
 import { partnerLogin } from '../chaos/load.ts'
 import { Chance } from '../simulation/chance.ts'
 import { compareBooks, compareStatement, type Statement } from './books.ts'
@@ -74,17 +74,14 @@ export async function runTerminal(plan: Plan, say: (line: string) => void): Prom
     const cards = await issue({ ...bed.partner, cardAccountId }, caller, login, plan)
     say(`seed ${plan.seed}: ${cards.length} cards, ${plan.messages} messages`)
     let responses = 0
-    const send: Send = async (path, body) => {
-      const response = await caller.send({ method: 'POST', path, body, railKey })
-      responses++
-      return response
-    }
-    const sendAsPartner: Send = async (path, body) => {
-      const response = await caller.send({ method: 'POST', path, as: login, body })
-      responses++
-      return response
-    }
-    const play = new Play(send, sendAsPartner, OVER_CAPTURE_PERCENT)
+    const sendWith =
+      (proof: Pick<Intent, 'as' | 'railKey'>): Send =>
+      async (path, body) => {
+        const response = await caller.send({ method: 'POST', path, body, ...proof })
+        responses++
+        return response
+      }
+    const play = new Play(sendWith({ railKey }), sendWith({ as: login }), OVER_CAPTURE_PERCENT)
     const retriedBefore = attempts.retried
     const begunMs = performance.now()
     const killing = kill(bed, plan, () => responses, say)
