@@ -70,17 +70,14 @@ export async function runTerminal(plan: Plan, say: (line: string) => void): Prom
   try {
     const login = partnerLogin(bed.partner)
     const firstDay = new Date(Date.now() + ZONE_AHEAD_MS).toISOString().slice(0, 10)
-    const cardAccountId = await openAccount(bed, caller, login)
-    const cards = await issue({ ...bed.partner, cardAccountId }, caller, login, plan)
+    const holder = { ...bed.partner, cardAccountId: await openAccount(bed, caller, login) }
+    const cards = await issue(holder, caller, login, plan)
     say(`seed ${plan.seed}: ${cards.length} cards, ${plan.messages} messages`)
     let responses = 0
     const sendWith =
       (proof: Pick<Intent, 'as' | 'railKey'>): Send =>
-      async (path, body) => {
-        const response = await caller.send({ method: 'POST', path, body, ...proof })
-        responses++
-        return response
-      }
+      (path, body) =>
+        caller.send({ method: 'POST', path, body, ...proof }).finally(() => responses++)
     const play = new Play(sendWith({ railKey }), sendWith({ as: login }), OVER_CAPTURE_PERCENT)
     const retriedBefore = attempts.retried
     const begunMs = performance.now()
