@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encrypt } from '@svc/jwe/jwe'
 import { type Bed, makeBed } from '../chaos/bed.ts'
-import { Attempts, Balancer, Caller, type Login } from '../chaos/caller.ts'
+import { Attempts, Balancer, Caller, type Intent, type Login } from '../chaos/caller.ts'
 import { partnerLogin } from '../chaos/load.ts'
 import { Chance } from '../simulation/chance.ts'
 import { compareBooks, compareStatement, type Statement } from './books.ts'
@@ -70,21 +70,15 @@ export async function runTerminal(plan: Plan, say: (line: string) => void): Prom
   try {
     const login = partnerLogin(bed.partner)
     const firstDay = new Date(Date.now() + ZONE_AHEAD_MS).toISOString().slice(0, 10)
-    const cardAccountId = await openAccount(bed, caller, login)
-    const cards = await issue({ ...bed.partner, cardAccountId }, caller, login, plan)
+    const holder = { ...bed.partner, cardAccountId: await openAccount(bed, caller, login) }
+    const cards = await issue(holder, caller, login, plan)
     say(`seed ${plan.seed}: ${cards.length} cards, ${plan.messages} messages`)
     let responses = 0
-    const send: Send = async (path, body) => {
-      const response = await caller.send({ method: 'POST', path, body, railKey })
-      responses++
-      return response
-    }
-    const sendAsPartner: Send = async (path, body) => {
-      const response = await caller.send({ method: 'POST', path, as: login, body })
-      responses++
-      return response
-    }
-    const play = new Play(send, sendAsPartner, OVER_CAPTURE_PERCENT)
+    const sendWith =
+      (proof: Pick<Intent, 'as' | 'railKey'>): Send =>
+      (path, body) =>
+        caller.send({ method: 'POST', path, body, ...proof }).finally(() => responses++)
+    const play = new Play(sendWith({ railKey }), sendWith({ as: login }), OVER_CAPTURE_PERCENT)
     const retriedBefore = attempts.retried
     const begunMs = performance.now()
     const killing = kill(bed, plan, () => responses, say)

@@ -138,16 +138,8 @@ function purchase(chance: Chance, loadPaise: number): Draft[] {
       const asked = Math.ceil(loadPaise * chance.pick([0.4, 0.8, 1.5]))
       return [{ ...authorization, amountPaise: asked, isPartialAllowed: true }, capture(part)]
     }
-    case 'replaced': {
-      // What is left, all of it, or none; stated again with the amount of the authorisation.
-      const replacementPaise = chance.pick([part, amountPaise, 0])
-      const voiding: Draft = { kind: 'voids', of: 0, replacementPaise }
-      return [
-        authorization,
-        chance.happens(0.5) ? voiding : { ...voiding, amountPaise },
-        ...(chance.happens(0.7) ? [capture(Math.max(1, replacementPaise))] : []),
-      ]
-    }
+    case 'replaced':
+      return replaced(chance, authorization, part)
     case 'ruled':
       return [
         { ...authorization, ...chance.pick(STATED), isPartialAllowed: chance.happens(0.2) },
@@ -160,6 +152,19 @@ function purchase(chance: Chance, loadPaise: number): Draft[] {
     case 'overRequested':
       return [{ ...authorization, amountPaise: loadPaise + amountPaise }, capture(amountPaise)]
   }
+}
+
+/** A void that says what is left: a part, all of it, or none; stated again with the amount of the authorisation. */
+function replaced(chance: Chance, authorization: Draft, part: number): Draft[] {
+  const { amountPaise = 0 } = authorization
+  const replacementPaise = chance.pick([part, amountPaise, 0])
+  const voiding: Draft = { kind: 'voids', of: 0, replacementPaise }
+  const capture: Draft = { kind: 'captures', of: 0, amountPaise: Math.max(1, replacementPaise) }
+  return [
+    authorization,
+    chance.happens(0.5) ? voiding : { ...voiding, amountPaise },
+    ...(chance.happens(0.7) ? [capture] : []),
+  ]
 }
 
 /** Of a capture that is the second message: in full, in two parts, or more than was taken. */

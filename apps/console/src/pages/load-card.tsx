@@ -1,4 +1,5 @@
 import { Text, TextInput } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { once } from '../form-key.ts'
@@ -54,39 +55,7 @@ function Move({ card: { svcCardId }, way }: Props & { readonly way: keyof typeof
           /^[!-~]{1,64}$/.test(value.trim()) ? null : 'One word of 64 letters, digits and signs at most',
         reason: needed,
       }}
-      fields={(form) => {
-        const amount = readRupees(form.values.amount)
-        return (
-          <>
-            <Text size="sm" c="dimmed">
-              {from}
-            </Text>
-            <TextInput
-              label="Amount in rupees"
-              description={amount ? <AmountInWords amount={amount} /> : undefined}
-              inputMode="decimal"
-              leftSection="₹"
-              required
-              data-autofocus
-              {...form.getInputProps('amount')}
-            />
-            <TextInput
-              label="The partner’s reference"
-              description="Names this one movement: a repeat changes nothing"
-              required
-              maxLength={64}
-              {...form.getInputProps('reference')}
-            />
-            <TextInput
-              label="Reason"
-              description="Kept in the books; name no person"
-              required
-              maxLength={255}
-              {...form.getInputProps('reason')}
-            />
-          </>
-        )
-      }}
+      fields={(form) => <Fields form={form} from={from} />}
       submit={async ({ amount, reference, reason }, key) => {
         const requested = {
           params: { path: { svcCardId }, header: once(key) },
@@ -98,8 +67,8 @@ function Move({ card: { svcCardId }, way }: Props & { readonly way: keyof typeof
         }
         const moved = await responseOf(
           way === 'load'
-            ? api.POST('/cards/{svcCardId}/loads', requested)
-            : api.POST('/cards/{svcCardId}/unloads', requested),
+            ? api.POST('/cards/{svcCardId}/loads', requested as never)
+            : api.POST('/cards/{svcCardId}/unloads', requested as never),
         )
         if ('approvalId' in moved) notifyWaiting(moved.amount)
         else
@@ -111,5 +80,44 @@ function Move({ card: { svcCardId }, way }: Props & { readonly way: keyof typeof
           await queryClient.invalidateQueries({ queryKey: [changed] })
       }}
     />
+  )
+}
+
+interface FieldsProps {
+  readonly form: UseFormReturnType<{ amount: string; reference: string; reason: string }>
+  readonly from: string
+}
+
+function Fields({ form, from }: FieldsProps) {
+  const amount = readRupees(form.values.amount)
+  return (
+    <>
+      <Text size="sm" c="dimmed">
+        {from}
+      </Text>
+      <TextInput
+        label="Amount in rupees"
+        description={amount ? <AmountInWords amount={amount} /> : undefined}
+        inputMode="decimal"
+        leftSection="₹"
+        required
+        data-autofocus
+        {...form.getInputProps('amount')}
+      />
+      <TextInput
+        label="The partner’s reference"
+        description="Names this one movement: a repeat changes nothing"
+        required
+        maxLength={64}
+        {...form.getInputProps('reference')}
+      />
+      <TextInput
+        label="Reason"
+        description="Kept in the books; name no person"
+        required
+        maxLength={255}
+        {...form.getInputProps('reason')}
+      />
+    </>
   )
 }

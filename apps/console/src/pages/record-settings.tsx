@@ -111,7 +111,7 @@ export function PartnerRecordSettings({ partnerId }: { readonly partnerId: strin
       lead="Holds for all cards of the partner, unless their card account says otherwise. An empty field is not set."
       save={async (body, key) => {
         const keyed = { ...params, header: once(key) }
-        await responseOf(api.PATCH('/partners/{partnerId}/record-settings', { params: keyed, body }))
+        await responseOf(api.PATCH('/partners/{partnerId}/record-settings', { params: keyed, body: body as never }))
         for (const changed of [queryKey, ['card-accounts'], ['cards']])
           await queryClient.invalidateQueries({ queryKey: changed })
       }}
@@ -129,7 +129,7 @@ export function AccountRecordSettings({ account }: { readonly account: Schemas['
       lead="Holds for the cards of this account. An empty field has what the partner sets for all its cards."
       save={async (body, key) => {
         const params = { path: { cardAccountId }, header: once(key) }
-        await responseOf(api.PATCH('/card-accounts/{cardAccountId}', { params, body }))
+        await responseOf(api.PATCH('/card-accounts/{cardAccountId}', { params, body: body as never }))
         for (const changed of ['card-accounts', 'cards'])
           await queryClient.invalidateQueries({ queryKey: [changed] })
       }}
