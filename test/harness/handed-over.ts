@@ -30,6 +30,7 @@ export async function handedOver(
   const invite = ['admin', 'member', 'invite', tenantId, person, '--hand-over', ...options]
   const { approvalId, link } = await svc(invite)
   // Of the first person of a tenant without money there is none.
-  if (approvalId !== undefined) await svc(['admin', 'operator', 'approve', approvalId], '', { SVC_OPERATOR: 'meera' })
+  if (approvalId !== undefined)
+    await svc(['admin', 'operator', 'approve', approvalId], '', { SVC_OPERATOR: 'meera' })
   return (await openHandover(client, link)).handover
 }

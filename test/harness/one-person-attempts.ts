@@ -3,13 +3,13 @@ import { fundAccount } from '@svc/core/cards/fund-account'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { changePayout } from '@svc/core/payments/change-payout'
 import { completeRefund } from '@svc/core/payments/complete-refund'
-import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
 import { financialYear } from '@svc/core/payments/gst'
+import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { takeBackOwnFunds } from '@svc/core/payments/own-funds/take-back-own-funds'
-import { enterTdsCertificate } from '@svc/core/payments/tds/enter-certificate'
 import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
 import { sendRefund } from '@svc/core/payments/send-refund'
+import { enterTdsCertificate } from '@svc/core/payments/tds/enter-certificate'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { byTwo, fund, journalIdOf, newReference, sqlOn } from './approvals.ts'
@@ -72,7 +72,9 @@ async function paidShop(on: TestService, amounts: readonly number[], times = 1) 
   const { tr } = await newCode(on, shop.client, { multipleUse: true })
   const paymentIds: string[] = []
   for (const amount of amounts)
-    paymentIds.push(payloadOf(await notifyCredit(on.client, creditOf(tr, { amount: amount * times }))).paymentId)
+    paymentIds.push(
+      payloadOf(await notifyCredit(on.client, creditOf(tr, { amount: amount * times }))).paymentId,
+    )
   return { ...shop, tr, paymentIds }
 }
 
@@ -94,12 +96,17 @@ async function reloadableCard(on: TestService, funds: number, balance: number) {
   const partner = await fundedPartner(on, funds, { accountType: 'MEAL' })
   const issuer = await asPartner(on.client, partner)
   payloadOf(
-    await issuer.patch(`/api/v0/partner/card-accounts/${partner.cardAccountId}`, { unallocateFundAllowed: true }),
+    await issuer.patch(`/api/v0/partner/card-accounts/${partner.cardAccountId}`, {
+      unallocateFundAllowed: true,
+    }),
   )
   const { svcCardId } = payloadOf(await createCard(issuer, partner))
   if (balance > 0)
     payloadOf(
-      await issuer.post(`/api/v0/partner/svcCard/${svcCardId}/loads`, { amount: balance, referenceNumber: newUtr() }),
+      await issuer.post(`/api/v0/partner/svcCard/${svcCardId}/loads`, {
+        amount: balance,
+        referenceNumber: newUtr(),
+      }),
     )
   return svcCardId as string
 }
@@ -149,7 +156,9 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     const { database, random } = on.app.services
     const plan = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', programme: 'Gifts' } as const
     const accounts = await database.operate(async (tx) =>
-      amounts.map(() => insertCardAccount(tx, random, { partnerId, companyId, ...plan, denominationPaise: 500_00n })),
+      amounts.map(() =>
+        insertCardAccount(tx, random, { partnerId, companyId, ...plan, denominationPaise: 500_00n }),
+      ),
     )
     return accounts.map(
       (cardAccountId, i) =>
@@ -207,7 +216,11 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     const shop = await paidShop(on, amounts)
     const batches: string[] = []
     for (const [i, amount] of amounts.entries()) {
-      const line = { kind: 'payment', reference: await utrOf(on, shop.paymentIds[i]!), amount: amount.toFixed(2) }
+      const line = {
+        kind: 'payment',
+        reference: await utrOf(on, shop.paymentIds[i]!),
+        amount: amount.toFixed(2),
+      }
       const batch = { batchUtr: newUtr(), valueDate: today(), netAmount: amount.toFixed(2), lines: [line] }
       batches.push(payloadOf(await on.client.notify('/rails/upi/settlements', batch, RAIL_KEY)).batchId)
     }
@@ -238,7 +251,9 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     return references.map(
       (reference) =>
         ({ actor }) =>
-          on.app.services.commands.open(takeBackOwnFunds).run({ reference, reason }, { actor, target: 'house' }),
+          on.app.services.commands
+            .open(takeBackOwnFunds)
+            .run({ reference, reason }, { actor, target: 'house' }),
     )
   },
   async enterTdsCertificate(on, amounts) {
@@ -297,7 +312,11 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     return amounts.map(
       (amount, i) =>
         ({ browser }) =>
-          browser.post(`/payments/${paymentIds[i]}/adjustments`, { amount, reference: newReference(), reason }),
+          browser.post(`/payments/${paymentIds[i]}/adjustments`, {
+            amount,
+            reference: newReference(),
+            reason,
+          }),
     )
   },
   async resolveSuspense(on, amounts) {
@@ -334,7 +353,11 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     return amounts.map(
       (amount, i) =>
         ({ browser }) =>
-          browser.post(`/payments/${paymentIds[i]}/refunds`, { amount, referenceNumber: newReference(), reason }),
+          browser.post(`/payments/${paymentIds[i]}/refunds`, {
+            amount,
+            referenceNumber: newReference(),
+            reason,
+          }),
     )
   },
   async completeRefund(on, amounts) {

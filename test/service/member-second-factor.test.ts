@@ -325,8 +325,9 @@ test('in live mode a second administrator lets people into a tenant with money, 
     new Browser(service, PORTAL_API).post('/link/password', { token: link.split('#')[1], password: PASSWORD })
   const decide = (approvalId: string, how: 'approve' | 'reject') =>
     another.post(`/operators/requests/${approvalId}/${how}`, {})
-  const handed = (await one.post(`/tenants/${partner.partnerId}/handovers`, { name: 'puppet@partner.example' }))
-    .json
+  const handed = (
+    await one.post(`/tenants/${partner.partnerId}/handovers`, { name: 'puppet@partner.example' })
+  ).json
   expect((await open(handed)).error).toBe('invitation_not_approved')
   expect((await one.post(`/operators/requests/${handed.approvalId}/approve`, {})).error).toBe('role_too_low')
   expect((await decide(handed.approvalId, 'reject')).json.status).toBe('rejected')
@@ -342,8 +343,14 @@ test('in live mode a second administrator lets people into a tenant with money, 
   const theMember = `${members}/${first.memberId}`
   const more = (await one.send('PATCH', theMember, { role: 'admin' })).json
   expect(more).toMatchObject({ role: 'viewer', approvalId: expect.stringMatching(/^apv_/) })
-  expect((await decide(more.approvalId, 'approve')).json).toMatchObject({ kind: 'member_role', role: 'admin' })
-  expect((await one.send('PATCH', theMember, { disabled: true })).json).toMatchObject({ role: 'admin', status: 'disabled' })
+  expect((await decide(more.approvalId, 'approve')).json).toMatchObject({
+    kind: 'member_role',
+    role: 'admin',
+  })
+  expect((await one.send('PATCH', theMember, { disabled: true })).json).toMatchObject({
+    role: 'admin',
+    status: 'disabled',
+  })
   const back = (await one.send('PATCH', theMember, { disabled: false })).json
   expect(back).toMatchObject({ status: 'disabled', approvalId: expect.stringMatching(/^apv_/) })
   expect((await decide(back.approvalId, 'approve')).json.kind).toBe('member_enable')
@@ -352,11 +359,13 @@ test('in live mode a second administrator lets people into a tenant with money, 
   )
   // The first person of a tenant without money is let in at once.
   const { merchantId } = await service.newMerchant()
-  const owner = (await one.post(`/tenants/${merchantId}/members`, { name: 'owner@shop.example', role: 'admin' }))
-    .json
+  const owner = (
+    await one.post(`/tenants/${merchantId}/members`, { name: 'owner@shop.example', role: 'admin' })
+  ).json
   expect(owner.approvalId).toBeUndefined()
   expect((await open(owner)).status).toBe(200)
-  const next = (await one.post(`/tenants/${merchantId}/members`, { name: 'puppet@shop.example', role: 'admin' }))
-    .json
+  const next = (
+    await one.post(`/tenants/${merchantId}/members`, { name: 'puppet@shop.example', role: 'admin' })
+  ).json
   expect((await open(next)).error).toBe('invitation_not_approved')
 })

@@ -82,14 +82,18 @@ test('with a hundred tenants one person moves at most ten times the limit', asyn
   expect(Number(paise) / 100).toBe(11 * 900)
 })
 
-test.each(Object.entries(ATTEMPTS))('%s: one person moves at most the limit, at once or in many steps', async (name, attempt) => {
-  const insider = await newInsider()
-  expect(await movedBy(await attempt(service, [3_000]), insider)).toBe(0)
-  const many = await movedBy(await attempt(service, [400, 400, 400, 400]), insider)
-  expect(many).toBeLessThanOrEqual(LIMIT)
-  if (NOTHING_ALONE.includes(name)) expect(many).toBe(0)
-  else expect(many).toBeGreaterThan(LIMIT / 2)
-}, 60_000)
+test.each(Object.entries(ATTEMPTS))(
+  '%s: one person moves at most the limit, at once or in many steps',
+  async (name, attempt) => {
+    const insider = await newInsider()
+    expect(await movedBy(await attempt(service, [3_000]), insider)).toBe(0)
+    const many = await movedBy(await attempt(service, [400, 400, 400, 400]), insider)
+    expect(many).toBeLessThanOrEqual(LIMIT)
+    if (NOTHING_ALONE.includes(name)) expect(many).toBe(0)
+    else expect(many).toBeGreaterThan(LIMIT / 2)
+  },
+  60_000,
+)
 
 /** Operations of the console that run no command, and what one person does by them. */
 const OTHERS: Readonly<Record<string, string>> = {
@@ -262,7 +266,8 @@ const WITHOUT_MONEY = [
 ]
 
 test('every command of svc admin runs what was attempted or may be given alone, or moves no money', () => {
-  const known = (name: string) => [ATTEMPTS, ALONE].some((of) => Object.hasOwn(of, name)) || ONCE.includes(name)
+  const known = (name: string) =>
+    [ATTEMPTS, ALONE].some((of) => Object.hasOwn(of, name)) || ONCE.includes(name)
   const rest = new Set(Object.keys(COMMAND_LINE))
   const strange = administrationCommands()
     .map((text) => text.replace(/^admin /, ''))

@@ -195,7 +195,7 @@ async function link(
 const askFor = (tx: Tx, context: CommandContext, actor: string, member: Member) =>
   requestLink(tx, { ...toolsOf(context), config: context.config }, { actor }, member)
 
-function printWaiting(record: object & { readonly approvalId?: string }, json: boolean): void {
+function printWaiting<R extends { readonly approvalId?: string }>(record: R, json: boolean): void {
   printNoun(record, json)
   if (record.approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
 }

@@ -35,7 +35,8 @@ export const onBehalf = <P extends TSchema, Q extends TSchema, B extends TSchema
   contract: CommandContract<P, Q, B, Args, D>,
   { tenantOf, target, action, errors = [], given, params, ...face }: Behalf<P, Q, B, D>,
 ): Operation<Services> => {
-  const { scope: _, ...shared } = contract
+  // Header fields of tenants say who calls.
+  const { scope: _scope, headers: _headers, ...shared } = contract
   const tenants = new WeakMap<object, string>()
   return operation<P, Q, B, Args, D>({
     ...shared,

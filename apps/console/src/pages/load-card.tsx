@@ -67,8 +67,8 @@ function Move({ card: { svcCardId }, way }: Props & { readonly way: keyof typeof
         }
         const moved = await responseOf(
           way === 'load'
-            ? api.POST('/cards/{svcCardId}/loads', requested as never)
-            : api.POST('/cards/{svcCardId}/unloads', requested as never),
+            ? api.POST('/cards/{svcCardId}/loads', requested)
+            : api.POST('/cards/{svcCardId}/unloads', requested),
         )
         if ('approvalId' in moved) notifyWaiting(moved.amount)
         else

@@ -111,7 +111,9 @@ export function PartnerRecordSettings({ partnerId }: { readonly partnerId: strin
       lead="Holds for all cards of the partner, unless their card account says otherwise. An empty field is not set."
       save={async (body, key) => {
         const keyed = { ...params, header: once(key) }
-        await responseOf(api.PATCH('/partners/{partnerId}/record-settings', { params: keyed, body: body as never }))
+        await responseOf(
+          api.PATCH('/partners/{partnerId}/record-settings', { params: keyed, body: body as never }),
+        )
         for (const changed of [queryKey, ['card-accounts'], ['cards']])
           await queryClient.invalidateQueries({ queryKey: changed })
       }}

@@ -9,8 +9,10 @@ import { Facts, Section } from './page.tsx'
 import { Prose } from './prose.tsx'
 import { Mark } from './status-badge.tsx'
 
-/** As operators see it; tenants see the same of their own. */
-type LoggedRequest = Schemas['LoggedRequestDetail']
+/** As operators see it; of their own, tenants see the same but for what only operators ask. */
+type LoggedRequest = Omit<Schemas['LoggedRequestDetail'], 'kind' | 'tenantId'> & {
+  readonly kind?: 'command' | 'read'
+}
 
 /** Why it failed: what the caller received, what it means, and what the caller does about it. */
 export function Why({ request: { error, description, help, status } }: { readonly request: LoggedRequest }) {
@@ -117,12 +119,12 @@ export function Touched({ request: { objects }, pageOf, children }: TouchedProps
 
 /** `tenant`: whose it is, where that is not known anyway. */
 export function About({ request, tenant }: { readonly request: LoggedRequest; readonly tenant?: ReactNode }) {
-  const { at, method, path, durationMs, address, bodyBytes, kind, traceId } = request
+  const { receivedOn, method, path, durationMs, address, bodyBytes, kind, traceId } = request
   return (
     <Section title="About">
       <Facts
         facts={[
-          { label: 'When', value: <Instant at={at} long /> },
+          { label: 'When', value: <Instant at={receivedOn} long /> },
           {
             label: 'What was asked',
             value: (
@@ -135,7 +137,7 @@ export function About({ request, tenant }: { readonly request: LoggedRequest; re
           { label: 'Took', value: `${durationMs.toFixed(1)} ms` },
           { label: 'From', value: address },
           { label: 'Trace', value: traceId && <Id id={traceId} what="trace id" /> },
-          { label: 'Kind', value: kind === 'command' ? 'Command' : 'Read' },
+          ...(kind ? [{ label: 'Kind', value: kind === 'command' ? 'Command' : 'Read' }] : []),
           {
             label: 'Body',
             value: bodyBytes === undefined ? undefined : `${bodyBytes.toLocaleString('en-IN')} bytes`,

@@ -9,7 +9,9 @@ import { Section } from './page.tsx'
 
 const actionsOf = (tenantId: string): MemberActions => {
   const path = { tenantId }
-  const then = async <Result extends { readonly approvalId?: string }>(work: Promise<Result>): Promise<Result> => {
+  const then = async <Result extends { readonly approvalId?: string }>(
+    work: Promise<Result>,
+  ): Promise<Result> => {
     const result = await work
     await reportWaiting(result)
     await queryClient.invalidateQueries({ queryKey: ['members', tenantId] })

@@ -48,7 +48,7 @@ export function Request() {
 }
 
 /** Whether the same works by now. */
-function Since({ request: { at, error, lastSuccessOn } }: { readonly request: Detail }) {
+function Since({ request: { receivedOn, error, lastSuccessOn } }: { readonly request: Detail }) {
   if (!error) return undefined
   return (
     <Section title="Does it work otherwise?">
@@ -56,7 +56,7 @@ function Since({ request: { at, error, lastSuccessOn } }: { readonly request: De
         {lastSuccessOn ? (
           <>
             The same operation last succeeded <Instant at={lastSuccessOn} />,{' '}
-            {lastSuccessOn > at ? 'after this request.' : 'before this request.'}
+            {lastSuccessOn > receivedOn ? 'after this request.' : 'before this request.'}
           </>
         ) : (
           'The same operation has not succeeded as far back as the log goes.'
