@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { hashPassword } from '@svc/console-api/password'
+import { hashPassword } from '@svc/console-api/identity/password'
 import { newId } from '@svc/contract/id-kinds'
 import type { JweKey } from '@svc/jwe/keys'
 import { CuttingProxy } from '../../test/harness/cutting-proxy.ts'

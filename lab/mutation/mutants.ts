@@ -124,7 +124,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a card may be overspent',
-    file: 'packages/core/src/cards/spend-card.ts',
+    file: 'packages/core/src/cards/card/spend-card.ts',
     from: 'if (balancePaise - heldPaise < amountPaise)',
     to: 'if (balancePaise - heldPaise < -amountPaise)',
     also: [
@@ -211,7 +211,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'an operator’s session serves in the millisecond of its end',
-    file: 'packages/console-api/src/sessions.ts',
+    file: 'packages/console-api/src/identity/sessions.ts',
     from: 's.expires_at > $2',
     to: 's.expires_at >= $2',
     tests: EXACT,

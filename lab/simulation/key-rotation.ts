@@ -1,4 +1,4 @@
-import { CARD_NUMBERS } from '@svc/core/cards/reencrypt-card-numbers'
+import { CARD_NUMBERS } from '@svc/core/cards/card/reencrypt-card-numbers'
 import { PARTNER_KEYS } from '@svc/core/tenants/reencrypt-partner-keys'
 import {
   beginRotation,

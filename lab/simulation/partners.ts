@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto'
-import { findCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
+import { findCardAccount, insertCardAccount } from '@svc/core/cards/account/card-account'
 import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey } from '@svc/core/tenants/jwe-keys'
 import { createPartner, issueOAuthClient, revokeOAuthClient } from '@svc/core/tenants/partner'

@@ -1,4 +1,4 @@
-import { lastDayOf } from '@svc/core/payments/gst'
+import { lastDayOf } from '@svc/core/payments/fees/gst'
 import { monthName } from '../../apps/console/src/words.ts'
 import type { MoneyWorld } from './money-world.ts'
 import type { World } from './world.ts'

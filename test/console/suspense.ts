@@ -1,4 +1,4 @@
-import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { resolveSuspense } from '@svc/core/payments/suspense/resolve-suspense'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { accessibilityViolations } from '../harness/browser.ts'

@@ -1,5 +1,5 @@
-import { reverseJournal } from '@svc/core/cards/reverse-posting'
-import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
+import { reverseJournal } from '@svc/core/cards/account/reverse-posting'
+import { withdrawFunds } from '@svc/core/cards/account/withdraw-funds'
 import { carriedOut } from '@svc/core/ledger/money-command'
 import { paise } from '@svc/kernel/money'
 import { expect } from 'vitest'

@@ -1,4 +1,4 @@
-import { lastDayOf } from '@svc/core/payments/gst'
+import { lastDayOf } from '@svc/core/payments/fees/gst'
 import { createBankAccount } from '@svc/core/statements/bank-account'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'

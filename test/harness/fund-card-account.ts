@@ -4,7 +4,7 @@ import {
   fundingAccounts,
   fundingAudit,
   fundingTransfer,
-} from '@svc/core/cards/card-account'
+} from '@svc/core/cards/account/card-account'
 import { countAlone } from '@svc/core/ledger/approvals-of-batch'
 import { journalOf, saveJournals } from '@svc/core/ledger/journals'
 import type { RandomBytes } from '@svc/kernel/ids'

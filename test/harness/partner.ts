@@ -1,5 +1,5 @@
 import { createPublicKey, createSecretKey, randomBytes } from 'node:crypto'
-import { type AccountType, findCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
+import { type AccountType, findCardAccount, insertCardAccount } from '@svc/core/cards/account/card-account'
 import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey, type SharedKey } from '@svc/core/tenants/jwe-keys'
 import { createPartner, type Product } from '@svc/core/tenants/partner'

@@ -1,4 +1,4 @@
-import { adjustPayment } from '@svc/core/payments/adjust-payment'
+import { adjustPayment } from '@svc/core/payments/adjustments/adjust-payment'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 import { storedConditions } from '@svc/console-api/alerts/conditions'
 import { monthBefore } from '@svc/console-api/issue-invoices'
-import { accrueDueFees } from '@svc/core/payments/accrue-fees'
+import { accrueDueFees } from '@svc/core/payments/fees/accrue-fees'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { takeBackOwnFunds } from '@svc/core/payments/own-funds/take-back-own-funds'
 import { paise } from '@svc/kernel/money'

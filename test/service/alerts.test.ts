@@ -1,5 +1,5 @@
 import { watchAlerts } from '@svc/console-api/alerts/watch-alerts'
-import { ROLES } from '@svc/console-api/permissions'
+import { ROLES } from '@svc/console-api/identity/permissions'
 import { readConfig } from '@svc/contract/config'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'

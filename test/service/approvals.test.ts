@@ -1,4 +1,4 @@
-import { fundAccount } from '@svc/core/cards/fund-account'
+import { fundAccount } from '@svc/core/cards/account/fund-account'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { paise } from '@svc/kernel/money'
 import { tenantSet } from '@svc/platform/db/database'

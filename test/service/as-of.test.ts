@@ -1,5 +1,5 @@
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
-import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { resolveSuspense } from '@svc/core/payments/suspense/resolve-suspense'
 import { closeExpiredQrCodes, expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newIdentity, referenceTo, Terminal } from '../harness/card-rail.ts'

@@ -1,5 +1,5 @@
 import { acceptPayment } from '@svc/core/payments/accept-payment'
-import { assignmentOf } from '@svc/core/payments/assign-notice'
+import { assignmentOf } from '@svc/core/payments/suspense/assign-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
 import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'

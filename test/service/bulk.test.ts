@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { insertBulkJobs, leaseLines } from '@svc/core/cards/bulk-job'
+import { insertBulkJobs, leaseLines } from '@svc/core/cards/bulk/bulk-job'
 import { reconcile } from '@svc/core/ledger/reconcile'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {

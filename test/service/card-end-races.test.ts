@@ -1,5 +1,5 @@
 import { checkInvariants } from '@svc/console-api/invariants'
-import { endDueCards } from '@svc/core/cards/end-card'
+import { endDueCards } from '@svc/core/cards/end/end-card'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Terminal } from '../harness/card-rail.ts'
 import { Client, type Json, payloadOf } from '../harness/client.ts'

@@ -1,6 +1,6 @@
 import { checkInvariants } from '@svc/console-api/invariants'
-import { endDueCards } from '@svc/core/cards/end-card'
-import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
+import { endDueCards } from '@svc/core/cards/end/end-card'
+import { expireCardHolds } from '@svc/core/cards/rail/expire-card-holds'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'

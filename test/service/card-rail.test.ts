@@ -1,5 +1,5 @@
 import { checkInvariants } from '@svc/console-api/invariants'
-import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
+import { expireCardHolds } from '@svc/core/cards/rail/expire-card-holds'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { passMidnight } from '../harness/business-day.ts'
 import { newIdentity, referenceTo, Terminal } from '../harness/card-rail.ts'

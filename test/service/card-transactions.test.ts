@@ -1,6 +1,6 @@
 import { checkInvariants } from '@svc/console-api/invariants'
-import { readCardStatement } from '@svc/core/cards/card-statement'
-import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
+import { readCardStatement } from '@svc/core/cards/card/card-statement'
+import { expireCardHolds } from '@svc/core/cards/rail/expire-card-holds'
 import { accountStatement } from '@svc/core/ledger/books'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'

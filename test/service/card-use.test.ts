@@ -1,4 +1,4 @@
-import { CARD_CHECKS } from '@svc/core/cards/reconcile-cards'
+import { CARD_CHECKS } from '@svc/core/cards/card/reconcile-cards'
 import { reconcile } from '@svc/core/ledger/reconcile'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { passMidnight } from '../harness/business-day.ts'

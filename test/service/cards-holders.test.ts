@@ -1,4 +1,4 @@
-import { findCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
+import { findCardAccount, insertCardAccount } from '@svc/core/cards/account/card-account'
 import { insertCompany } from '@svc/core/tenants/company'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'

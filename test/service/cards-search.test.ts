@@ -1,5 +1,5 @@
 import { type IncomingMessage, request } from 'node:http'
-import { insertCardAccount } from '@svc/core/cards/card-account'
+import { insertCardAccount } from '@svc/core/cards/account/card-account'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectIncentiveRecord, expectReducedRecord } from '../harness/card-tables.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'

@@ -1,4 +1,4 @@
-import { fundAccount } from '@svc/core/cards/fund-account'
+import { fundAccount } from '@svc/core/cards/account/fund-account'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'

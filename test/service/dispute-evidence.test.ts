@@ -1,4 +1,4 @@
-import { eraseAttachments } from '@svc/core/payments/erase-attachments'
+import { eraseAttachments } from '@svc/core/payments/disputes/erase-attachments'
 import { signedAtMs } from '@svc/server/http/notice-signature'
 import { EvidenceSender } from '@svc/server/payments/evidence-sender'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

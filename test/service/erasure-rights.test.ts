@@ -1,4 +1,4 @@
-import { HOLDER_TEXTS } from '@svc/core/cards/card-record'
+import { HOLDER_TEXTS } from '@svc/core/cards/card/card-record'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sqlOn } from '../harness/approvals.ts'
 import { asLogin } from '../harness/as-login.ts'

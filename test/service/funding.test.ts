@@ -1,5 +1,5 @@
-import { insertCardAccount } from '@svc/core/cards/card-account'
-import { fundAccount } from '@svc/core/cards/fund-account'
+import { insertCardAccount } from '@svc/core/cards/account/card-account'
+import { fundAccount } from '@svc/core/cards/account/fund-account'
 import { carriedOut } from '@svc/core/ledger/money-command'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-import { insertOperator } from '@svc/console-api/operator-store'
+import { insertOperator } from '@svc/console-api/identity/operator-store'
 import { expect, test } from 'vitest'
 import { Browser, newOperator } from '../harness/console.ts'
 import { asSuperuser, openService } from '../harness/service.ts'

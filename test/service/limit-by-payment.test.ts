@@ -1,5 +1,5 @@
 import { WaitingApproval } from '@svc/core/ledger/money-command'
-import { adjustPayment } from '@svc/core/payments/adjust-payment'
+import { adjustPayment } from '@svc/core/payments/adjustments/adjust-payment'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'

@@ -86,7 +86,7 @@ const rowsOf = async (text: string): Promise<pg.QueryResult> => {
 
 /** Puts an operator with the password of the tests in place: the command line reads passwords from its standard input. */
 async function operatorOf(name: string): Promise<void> {
-  const { hashPassword } = await import('@svc/console-api/password')
+  const { hashPassword } = await import('@svc/console-api/identity/password')
   const hash = await hashPassword(PASSWORD)
   const client = await connect(env['DATABASE_OPERATOR_URL']!)
   try {

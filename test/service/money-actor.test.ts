@@ -1,5 +1,5 @@
 import { signInGate } from '@svc/cli/sign-in-gate'
-import { insertPasskey } from '@svc/console-api/passkey-store'
+import { insertPasskey } from '@svc/console-api/identity/passkey-store'
 import { statement } from '@svc/platform/db/statement'
 import { takeTurn } from '@svc/platform/db/turn'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'

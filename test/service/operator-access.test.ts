@@ -1,5 +1,5 @@
 import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
-import { type Permission, permits, ROLES, rolesWith } from '@svc/console-api/permissions'
+import { type Permission, permits, ROLES, rolesWith } from '@svc/console-api/identity/permissions'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { API, Browser, newOperator, OWN, PASSWORD, signedIn } from '../harness/console.ts'

@@ -1,4 +1,4 @@
-import { preparePayout } from '@svc/core/payments/prepare-payout'
+import { preparePayout } from '@svc/core/payments/payouts/prepare-payout'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'

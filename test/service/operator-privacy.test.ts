@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { ROLES } from '@svc/console-api/permissions'
+import { ROLES } from '@svc/console-api/identity/permissions'
 import { recordAudit } from '@svc/platform/audit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Json, payloadOf } from '../harness/client.ts'

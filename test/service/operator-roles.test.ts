@@ -1,4 +1,4 @@
-import { covers, ROLES } from '@svc/console-api/permissions'
+import { covers, ROLES } from '@svc/console-api/identity/permissions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'

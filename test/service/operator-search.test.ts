@@ -1,4 +1,4 @@
-import { permits, ROLES } from '@svc/console-api/permissions'
+import { permits, ROLES } from '@svc/console-api/identity/permissions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
@@ -117,7 +117,7 @@ test('text that has a meaning in a text search or a pattern is plain text', asyn
 })
 
 test('every lookup of the search has an index that serves it', async () => {
-  const { SOURCES } = await import('@svc/console-api/search-sources')
+  const { SOURCES } = await import('@svc/console-api/faces/search-sources')
   await asSuperuser(service.db.database, async (db) => {
     await db.query('set search_path = svc; set enable_seqscan = off')
     for (const { statement } of SOURCES) {

@@ -1,4 +1,4 @@
-import { SignInGate } from '@svc/console-api/sign-in-gate'
+import { SignInGate } from '@svc/console-api/identity/sign-in-gate'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { Browser, newOperator, signedIn } from '../harness/console.ts'

@@ -1,5 +1,5 @@
-import { closeDispute } from '@svc/core/payments/close-dispute'
-import { completeRefund } from '@svc/core/payments/complete-refund'
+import { closeDispute } from '@svc/core/payments/disputes/close-dispute'
+import { completeRefund } from '@svc/core/payments/refunds/complete-refund'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { approve, newReference, openApprovers, sqlOn } from '../harness/approvals.ts'
 import { runHere } from '../harness/cli.ts'

@@ -1,4 +1,4 @@
-import { setPayoutDetails } from '@svc/core/payments/payout-terms'
+import { setPayoutDetails } from '@svc/core/payments/payouts/payout-terms'
 import { calendarDay } from '@svc/kernel/time'
 import { statement } from '@svc/platform/db/statement'
 import { afterAll, beforeAll, expect, test } from 'vitest'

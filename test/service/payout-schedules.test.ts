@@ -1,6 +1,6 @@
 import { addBankHolidays, removeBankHoliday } from '@svc/core/ledger/bank-holidays'
-import { changePayout } from '@svc/core/payments/change-payout'
-import { prepareScheduledPayouts } from '@svc/core/payments/prepare-scheduled-payouts'
+import { changePayout } from '@svc/core/payments/payouts/change-payout'
+import { prepareScheduledPayouts } from '@svc/core/payments/payouts/prepare-scheduled-payouts'
 import type { TestClocks } from '@svc/core/tenants/test-clocks'
 import { dayAfter, monthEnd, weekdayOf } from '@svc/kernel/bank-days'
 import { calendarDay } from '@svc/kernel/time'

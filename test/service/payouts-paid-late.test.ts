@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
+import { changePayout, type PayoutStep } from '@svc/core/payments/payouts/change-payout'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sqlOn } from '../harness/approvals.ts'

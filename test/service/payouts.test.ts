@@ -1,5 +1,5 @@
-import { changePayout, type PayoutStep } from '@svc/core/payments/change-payout'
-import { type PreparedPayout, preparePayout } from '@svc/core/payments/prepare-payout'
+import { changePayout, type PayoutStep } from '@svc/core/payments/payouts/change-payout'
+import { type PreparedPayout, preparePayout } from '@svc/core/payments/payouts/prepare-payout'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'

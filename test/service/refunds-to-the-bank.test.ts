@@ -1,4 +1,4 @@
-import { sendRefund } from '@svc/core/payments/send-refund'
+import { sendRefund } from '@svc/core/payments/refunds/send-refund'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'

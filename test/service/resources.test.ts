@@ -1,6 +1,6 @@
 import { alerts } from '@svc/console-api/alerts/alert-store'
 import { newId } from '@svc/contract/id-kinds'
-import { taxDocuments } from '@svc/core/payments/tax-document'
+import { taxDocuments } from '@svc/core/payments/fees/tax-document'
 import { paise } from '@svc/kernel/money'
 import { type Filter, fieldsOf, type Resource } from '@svc/server/http/resource'
 import { RESOURCES } from '@svc/server/resources'

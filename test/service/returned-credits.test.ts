@@ -1,4 +1,4 @@
-import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { resolveSuspense } from '@svc/core/payments/suspense/resolve-suspense'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'

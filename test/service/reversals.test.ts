@@ -1,4 +1,4 @@
-import { reverseJournal } from '@svc/core/cards/reverse-posting'
+import { reverseJournal } from '@svc/core/cards/account/reverse-posting'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   approve,

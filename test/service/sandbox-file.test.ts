@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { keyMaker } from '@svc/app/serve-until'
 import { startClosing } from '@svc/console-api/tenant-closing'
-import { findFundedAccount } from '@svc/core/cards/list-onboarded'
+import { findFundedAccount } from '@svc/core/cards/card/list-onboarded'
 import { setMerchantDisabled } from '@svc/core/tenants/merchant'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
 import { approval, type ListedApproval } from '@svc/server/approvals/approval-record'

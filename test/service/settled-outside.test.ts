@@ -1,4 +1,4 @@
-import { fundAccount } from '@svc/core/cards/fund-account'
+import { fundAccount } from '@svc/core/cards/account/fund-account'
 import { trialBalance } from '@svc/core/ledger/books'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
 import { paise } from '@svc/kernel/money'

@@ -1,4 +1,4 @@
-import { fundAccount } from '@svc/core/cards/fund-account'
+import { fundAccount } from '@svc/core/cards/account/fund-account'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 import { accountStatement } from '@svc/core/ledger/books'
-import { businessDay, dailyStatement } from '@svc/core/payments/payout-statement'
+import { businessDay, dailyStatement } from '@svc/core/payments/payouts/payout-statement'
 import { timeOfId } from '@svc/kernel/ids'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'

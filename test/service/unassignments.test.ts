@@ -1,4 +1,4 @@
-import { resolveSuspense } from '@svc/core/payments/resolve-suspense'
+import { resolveSuspense } from '@svc/core/payments/suspense/resolve-suspense'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { approve, openApprovers, sqlOn } from '../harness/approvals.ts'

@@ -1,5 +1,5 @@
-import { fundAccount } from '@svc/core/cards/fund-account'
-import { reverseJournal } from '@svc/core/cards/reverse-posting'
+import { fundAccount } from '@svc/core/cards/account/fund-account'
+import { reverseJournal } from '@svc/core/cards/account/reverse-posting'
 import { carriedOut, WaitingApproval } from '@svc/core/ledger/money-command'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -82,7 +82,7 @@ test('the raw URL of a request is recorded or forwarded, and used for nothing el
   const readers = sourcesWith(/\b(?:request|req|raw)\.(?:url|originalUrl)\b/)
   // One records the path, one reads the whole query of a signed notice, one forwards to the pages of the reference.
   expect(readers).toEqual([
-    'packages/console-api/src/request-log.ts',
+    'packages/console-api/src/records/request-log.ts',
     'packages/server/src/http/notice-form.ts',
     'packages/server/src/http/reference.ts',
   ])

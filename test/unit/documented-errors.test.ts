@@ -45,9 +45,9 @@ const AUTHENTICATORS: Readonly<
   rail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
   bankRail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
   cardRail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
-  operator: ['console-api/src/sessions.ts', 'authenticate'],
+  operator: ['console-api/src/identity/sessions.ts', 'authenticate'],
   member: ['console-api/src/portal/member-sessions.ts', 'authenticator'],
-  loopback: ['console-api/src/request-origin.ts', 'authenticateLoopback'],
+  loopback: ['console-api/src/identity/request-origin.ts', 'authenticateLoopback'],
   page: ['console-api/src/serve-page.ts', 'guardPage'],
 }
 const authenticators = new Map<string, ts.Node>()
@@ -259,5 +259,5 @@ test('every exception is needed: without it a code would be missing', () => {
 })
 
 test('a failure has its code in its type, except where the stored one of an earlier order is returned again', () => {
-  expect([...open].sort()).toEqual(['core/src/cards/earlier-orders.ts'])
+  expect([...open].sort()).toEqual(['core/src/cards/card/earlier-orders.ts'])
 })

@@ -18,7 +18,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'packages/core/src/coins/coin-liability.ts': 'the value of one coin, four decimals',
   'packages/core/src/rails/stated-fields.ts': 'the tokens of JSON',
   'packages/core/src/bank-files/file-format.ts': 'the names of columns',
-  'packages/core/src/cards/transfer-notice.ts': 'compares names of people and their accounts',
+  'packages/core/src/cards/account/transfer-notice.ts': 'compares names of people and their accounts',
   'packages/upi-qr/src/bharat-qr.ts': 'the amount of a QR string, as its standard writes it',
   'packages/upi-qr/src/upi-check.ts': 'the amount of a QR string, as its standard writes it',
   'apps/console/src/pages/coin-liability.tsx': 'the value of one coin, four decimals',

@@ -1,4 +1,4 @@
-import { chargeOf } from '@svc/core/payments/payout-fees'
+import { chargeOf } from '@svc/core/payments/payouts/payout-fees'
 import { paise } from '@svc/kernel/money'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

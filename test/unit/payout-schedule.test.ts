@@ -4,7 +4,7 @@ import {
   periodEnd,
   readOn,
   type ScheduleTerms,
-} from '@svc/core/payments/payout-schedule'
+} from '@svc/core/payments/payouts/payout-schedule'
 import { dayAfter, monthEnd, weekdayOf } from '@svc/kernel/bank-days'
 import { paise } from '@svc/kernel/money'
 import fc from 'fast-check'

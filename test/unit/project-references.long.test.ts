@@ -11,7 +11,7 @@ test('an import of a package outside the references does not compile, with every
     'packages/kernel/src/a.ts': `export { FAILURES } from '@svc/contract/errors'\n`,
     'packages/jwe/src/a.ts': `export { FAILURES } from '@svc/contract/errors'\n`,
     'packages/conformance/src/a.ts': `export { OPERATIONS } from '@svc/server/operations'\n`,
-    'packages/platform/src/a.ts': `export { cards } from '@svc/core/cards/card'\n`,
+    'packages/platform/src/a.ts': `export { cards } from '@svc/core/cards/card/card'\n`,
     'packages/core/src/cards/a.ts': `export { OPERATIONS } from '@svc/server/operations'\n`,
     'packages/server/src/a.ts': `export { mountConsole } from '@svc/console-api/mount-console'\n`,
   }

@@ -1,4 +1,4 @@
-import { redact } from '@svc/console-api/redact'
+import { redact } from '@svc/console-api/records/redact'
 import { EVENT_RECORDS } from '@svc/server/event-records'
 import type { TSchema } from 'typebox'
 import { expect, test } from 'vitest'

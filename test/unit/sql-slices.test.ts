@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sourcesOf } from '../harness/sources.ts'
 
-/** `packages/core/src/cards/card.ts` is of the slice `cards`. */
+/** `packages/core/src/cards/card/card.ts` is of the slice `cards`. */
 const sliceOf = (file: string): string => file.split('/')[3]!
 /** Tables of these may be read and joined by every slice: who is who, and where money is. */
 const SHARED = new Set(['ledger', 'tenants'])

@@ -1,4 +1,4 @@
--- The statements of packages/core/src/cards/record-card-message.ts for one authorisation, in the order of packages/platform/src/db/batch.ts.
+-- The statements of packages/core/src/cards/rail/record-card-message.ts for one authorisation, in the order of packages/platform/src/db/batch.ts.
 -- Words in double braces are filled in by lab/bench/measures/card-authorization.ts. `chr(58)` is a colon, which pgbench
 -- would take for a variable.
 \set card random({{first}}, {{last}})

@@ -1,4 +1,4 @@
--- The statements of packages/core/src/cards/create-gift-card.ts for one order, in the order of packages/platform/src/db/batch.ts. Words in
+-- The statements of packages/core/src/cards/card/create-gift-card.ts for one order, in the order of packages/platform/src/db/batch.ts. Words in
 -- double braces are filled in by lab/bench/encrypted-creation.ts: the accounts, and the texts and bytes of a real answer.
 \set account random(0, {{lastAccount}})
 \set id random(1, 900000000000000000)

@@ -1,4 +1,8 @@
-import { type AccessRequest, decideAccessRequest, listAccessRequests } from '@svc/console-api/access-requests'
+import {
+  type AccessRequest,
+  decideAccessRequest,
+  listAccessRequests,
+} from '@svc/console-api/identity/access-requests'
 import type { Command } from 'commander'
 import { refused, withAdministrator } from './administrator.ts'
 import { withInstallation } from './context.ts'

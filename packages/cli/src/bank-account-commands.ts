@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { newId } from '@svc/contract/id-kinds'
-import { isAccountNumber, isIfsc } from '@svc/core/payments/payout-terms'
+import { isAccountNumber, isIfsc } from '@svc/core/payments/payouts/payout-terms'
 import {
   type BankAccount,
   bankAccountToWire,

@@ -1,5 +1,5 @@
 import { readConfig } from '@svc/contract/config'
-import { largestFirstLoad, loadTermsOf } from '@svc/core/cards/load-limits'
+import { largestFirstLoad, loadTermsOf } from '@svc/core/cards/card/load-limits'
 import { encrypt } from '@svc/jwe/jwe'
 import type { Command } from 'commander'
 import { type AccessOptions, accessOf, type BulkPartner, withAccess } from './bulk-access.ts'

@@ -1,5 +1,5 @@
 import { Failure } from '@svc/contract/errors'
-import { requireAtMost } from '@svc/core/cards/load-limits'
+import { requireAtMost } from '@svc/core/cards/card/load-limits'
 import { type Paise, paiseToWire, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { parseStrictJson } from '@svc/kernel/strict-json'

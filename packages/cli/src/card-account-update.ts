@@ -1,4 +1,4 @@
-import { findCardAccount } from '@svc/core/cards/card-account'
+import { findCardAccount } from '@svc/core/cards/account/card-account'
 import { cardAccount, type ListedAccount, updateCardAccountContract } from '@svc/server/cards/card-accounts'
 import type { Command } from 'commander'
 import { addAssignment, assignmentsOf, readAssignments } from './assignments.ts'

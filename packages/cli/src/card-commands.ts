@@ -1,13 +1,17 @@
-import { activateCard } from '@svc/core/cards/activate-card'
-import { type CardFlag, CHANNELS, type Channel } from '@svc/core/cards/card'
-import type { CardChangeArgs, Changed } from '@svc/core/cards/card-changes'
-import { type CardView, toCardRecord, usedPaise } from '@svc/core/cards/card-record'
-import { KYC_STATUS_LABELS, type KycStatus } from '@svc/core/cards/card-states'
-import { cardLookup } from '@svc/core/cards/card-view'
-import { changeCardStatus, REASON_CHARS_MAX, type WantedStatus } from '@svc/core/cards/change-card-status'
-import { cardPartnerLookup } from '@svc/core/cards/find-card-partner'
-import { setCardFlags, type WantedFlags } from '@svc/core/cards/set-card-flags'
-import { setCardKyc } from '@svc/core/cards/set-card-kyc'
+import { activateCard } from '@svc/core/cards/card/activate-card'
+import { type CardFlag, CHANNELS, type Channel } from '@svc/core/cards/card/card'
+import type { CardChangeArgs, Changed } from '@svc/core/cards/card/card-changes'
+import { type CardView, toCardRecord, usedPaise } from '@svc/core/cards/card/card-record'
+import { KYC_STATUS_LABELS, type KycStatus } from '@svc/core/cards/card/card-states'
+import { cardLookup } from '@svc/core/cards/card/card-view'
+import {
+  changeCardStatus,
+  REASON_CHARS_MAX,
+  type WantedStatus,
+} from '@svc/core/cards/card/change-card-status'
+import { cardPartnerLookup } from '@svc/core/cards/card/find-card-partner'
+import { setCardFlags, type WantedFlags } from '@svc/core/cards/card/set-card-flags'
+import { setCardKyc } from '@svc/core/cards/card/set-card-kyc'
 import { formatRupees } from '@svc/kernel/money'
 import { systemClock } from '@svc/kernel/time'
 import type { AnyCommand } from '@svc/platform/command'

@@ -1,4 +1,4 @@
-import type { CardException } from '@svc/core/cards/card-exception'
+import type { CardException } from '@svc/core/cards/rail/card-exception'
 import { cardException } from '@svc/server/cards/card-exceptions'
 import type { Command } from 'commander'
 import { addNounList } from './noun-commands.ts'

@@ -1,6 +1,6 @@
 import { enteredReference } from '@svc/core/ledger/entered-reference'
-import { confirmRefund } from '@svc/core/payments/confirm-refund'
-import { findCredit } from '@svc/core/payments/find-suspense'
+import { confirmRefund } from '@svc/core/payments/refunds/confirm-refund'
+import { findCredit } from '@svc/core/payments/suspense/find-suspense'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'

@@ -1,5 +1,5 @@
-import { closeDispute } from '@svc/core/payments/close-dispute'
-import { findDispute } from '@svc/core/payments/find-dispute'
+import { closeDispute } from '@svc/core/payments/disputes/close-dispute'
+import { findDispute } from '@svc/core/payments/disputes/find-dispute'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { dispute, type ListedDispute } from '@svc/server/payments/disputes'
 import { type Command, Option } from 'commander'

@@ -1,12 +1,17 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Dispute } from '@svc/core/payments/dispute'
-import { ATTACHMENT_BYTES_MAX, type MediaType, mediaTypeOf } from '@svc/core/payments/evidence'
-import { evidenceOfRun, filesFor, type Submission, sendInRun } from '@svc/core/payments/evidence-sending'
-import { findDispute } from '@svc/core/payments/find-dispute'
-import { isReceipt, sendEvidence } from '@svc/core/payments/send-evidence'
-import { submitEvidence } from '@svc/core/payments/submit-evidence'
-import { uploadAttachment } from '@svc/core/payments/upload-attachment'
+import type { Dispute } from '@svc/core/payments/disputes/dispute'
+import { ATTACHMENT_BYTES_MAX, type MediaType, mediaTypeOf } from '@svc/core/payments/disputes/evidence'
+import {
+  evidenceOfRun,
+  filesFor,
+  type Submission,
+  sendInRun,
+} from '@svc/core/payments/disputes/evidence-sending'
+import { findDispute } from '@svc/core/payments/disputes/find-dispute'
+import { isReceipt, sendEvidence } from '@svc/core/payments/disputes/send-evidence'
+import { submitEvidence } from '@svc/core/payments/disputes/submit-evidence'
+import { uploadAttachment } from '@svc/core/payments/disputes/upload-attachment'
 import { dispute } from '@svc/server/payments/disputes'
 import type { Command } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'

@@ -1,4 +1,7 @@
-import { invitation as invitationNoun, invitationToWire } from '@svc/console-api/invitation-operations'
+import {
+  invitation as invitationNoun,
+  invitationToWire,
+} from '@svc/console-api/identity/invitation-operations'
 import {
   INVITATION_HOURS,
   INVITATION_HOURS_MAX,
@@ -10,10 +13,10 @@ import {
   type NewInvitation,
   newToken,
   revokeInvitationOf,
-} from '@svc/console-api/invitation-store'
-import { isOperatorName } from '@svc/console-api/operator-store'
-import { ROLES } from '@svc/console-api/permissions'
-import type { Administrator } from '@svc/console-api/second-administrator'
+} from '@svc/console-api/identity/invitation-store'
+import { isOperatorName } from '@svc/console-api/identity/operator-store'
+import { ROLES } from '@svc/console-api/identity/permissions'
+import type { Administrator } from '@svc/console-api/identity/second-administrator'
 import type { Config } from '@svc/contract/config'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'

@@ -1,4 +1,4 @@
-import { reverseJournal } from '@svc/core/cards/reverse-posting'
+import { reverseJournal } from '@svc/core/cards/account/reverse-posting'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { findJournal, type JournalWithLegs } from '@svc/core/ledger/reverse-journal'
 import { formatRupees } from '@svc/kernel/money'

@@ -1,4 +1,4 @@
-import { shownSecret } from '@svc/console-api/sandbox-secret'
+import { shownSecret } from '@svc/console-api/faces/sandbox-secret'
 import { readLimits } from '@svc/core/tenants/credential-limits'
 import {
   type Credential,

@@ -1,4 +1,8 @@
-import { changeMemberAccess, changeMemberFactor, requestLink } from '@svc/console-api/access-requests'
+import {
+  changeMemberAccess,
+  changeMemberFactor,
+  requestLink,
+} from '@svc/console-api/identity/access-requests'
 import { handOver } from '@svc/console-api/portal/handover-store'
 import { member as memberNoun, memberToWire } from '@svc/console-api/portal/member-records'
 import { MEMBER_ROLES } from '@svc/console-api/portal/member-roles'

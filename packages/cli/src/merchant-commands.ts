@@ -1,4 +1,4 @@
-import { shownSecret, showsSecrets } from '@svc/console-api/sandbox-secret'
+import { shownSecret, showsSecrets } from '@svc/console-api/faces/sandbox-secret'
 import { revokeApiKey } from '@svc/core/tenants/api-key'
 import { listCredentials, OVERLAP_HOURS, OVERLAP_HOURS_MAX } from '@svc/core/tenants/credentials'
 import {

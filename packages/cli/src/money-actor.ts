@@ -1,4 +1,4 @@
-import { type Permission, permits } from '@svc/console-api/permissions'
+import { type Permission, permits } from '@svc/console-api/identity/permissions'
 import { type CommandContext, cliActor } from './context.ts'
 import { signedInOperator } from './signed-in-operator.ts'
 import { UsageError } from './usage-error.ts'

@@ -1,13 +1,13 @@
 import { fail } from '@svc/contract/errors'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { acceptPayment } from '@svc/core/payments/accept-payment'
+import { receiveDispute } from '@svc/core/payments/disputes/receive-dispute'
 import {
   assignmentOf,
   disputeAssignmentOf,
   type Reading,
   reportsDispute,
-} from '@svc/core/payments/assign-notice'
-import { receiveDispute } from '@svc/core/payments/receive-dispute'
+} from '@svc/core/payments/suspense/assign-notice'
 import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
 import type { RailNotice } from '@svc/core/rails/rail-notice'

@@ -1,4 +1,4 @@
-import { shownSecret } from '@svc/console-api/sandbox-secret'
+import { shownSecret } from '@svc/console-api/faces/sandbox-secret'
 import { issueSharedKey, listJweKeys, registerPublicKey, retireJweKey } from '@svc/core/tenants/jwe-keys'
 import { UnusableJweKey } from '@svc/jwe/keys'
 import { sqlState } from '@svc/platform/db/database'

@@ -1,4 +1,4 @@
-import { readRecordSettings } from '@svc/core/cards/update-record-settings'
+import { readRecordSettings } from '@svc/core/cards/account/update-record-settings'
 import { updateRecordSettingsContract } from '@svc/server/cards/record-settings'
 import type { Command } from 'commander'
 import { addAssignment, assignmentsOf, readAssignments } from './assignments.ts'

@@ -1,12 +1,12 @@
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
-import { payableMerchants } from '@svc/core/payments/find-payouts'
+import { payableMerchants } from '@svc/core/payments/payouts/find-payouts'
 import {
   businessDay,
   dailyStatement,
   signedStatement,
   statementToWire,
-} from '@svc/core/payments/payout-statement'
-import { type PreparedPayout, preparePayout } from '@svc/core/payments/prepare-payout'
+} from '@svc/core/payments/payouts/payout-statement'
+import { type PreparedPayout, preparePayout } from '@svc/core/payments/payouts/prepare-payout'
 import { formatRupees } from '@svc/kernel/money'
 import { type ListedPayout, payout } from '@svc/server/payments/payouts'
 import type { Command } from 'commander'

@@ -7,8 +7,8 @@ import {
   scheduleToWire,
   setPayoutSchedule,
   shownSchedules,
-} from '@svc/core/payments/payout-schedule'
-import { businessDayOf } from '@svc/core/payments/payout-statement'
+} from '@svc/core/payments/payouts/payout-schedule'
+import { businessDayOf } from '@svc/core/payments/payouts/payout-statement'
 import { type Paise, paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { type Command, InvalidArgumentError, Option } from 'commander'

@@ -9,7 +9,7 @@ import {
   listMerchantFees,
   setMerchantFee,
   setPayoutDetails,
-} from '@svc/core/payments/payout-terms'
+} from '@svc/core/payments/payouts/payout-terms'
 import { formatRupees, paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import type { Tx } from '@svc/platform/db/database'

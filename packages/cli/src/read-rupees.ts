@@ -1,4 +1,4 @@
-import { FUNDING_MAX_PAISE } from '@svc/core/cards/card-account'
+import { FUNDING_MAX_PAISE } from '@svc/core/cards/account/card-account'
 import { formatRupees, type Paise, paiseToWire, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { InvalidArgumentError } from 'commander'

@@ -1,4 +1,4 @@
-import { CARD_CHECKS } from '@svc/core/cards/reconcile-cards'
+import { CARD_CHECKS } from '@svc/core/cards/card/reconcile-cards'
 import { COIN_CHECKS } from '@svc/core/coins/reconcile-coins'
 import { type Reconciliation, reconcile } from '@svc/core/ledger/reconcile'
 import { PAYMENT_CHECKS } from '@svc/core/payments/reconcile-payments'

@@ -1,4 +1,4 @@
-import { TRANSACTION_KINDS } from '@svc/core/cards/card-transaction'
+import { TRANSACTION_KINDS } from '@svc/core/cards/card/card-transaction'
 import { type Command, Option } from 'commander'
 import { readCount } from './read-count.ts'
 import { openProfile, pathWith, type RemoteOptions, remote, show } from './remote.ts'

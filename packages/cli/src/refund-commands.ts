@@ -1,6 +1,6 @@
 import { enteredReference } from '@svc/core/ledger/entered-reference'
-import { completeRefund } from '@svc/core/payments/complete-refund'
-import { findRefund } from '@svc/core/payments/find-refund'
+import { completeRefund } from '@svc/core/payments/refunds/complete-refund'
+import { findRefund } from '@svc/core/payments/refunds/find-refund'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { type ListedRefund, refund } from '@svc/server/payments/refunds'

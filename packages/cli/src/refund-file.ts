@@ -1,5 +1,5 @@
 import { newId } from '@svc/contract/id-kinds'
-import { sendRefund } from '@svc/core/payments/send-refund'
+import { sendRefund } from '@svc/core/payments/refunds/send-refund'
 import { formatRupees, type Paise } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { isVpa } from '@svc/upi-qr/upi-uri'

@@ -1,4 +1,4 @@
-import { shownSecret } from '@svc/console-api/sandbox-secret'
+import { shownSecret } from '@svc/console-api/faces/sandbox-secret'
 import { rollCredential } from '@svc/core/tenants/credentials'
 import { asAdministrator } from './administrator.ts'
 import { readHours } from './invitation-commands.ts'

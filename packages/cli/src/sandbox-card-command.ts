@@ -1,4 +1,4 @@
-import { ADVICES, MESSAGE_TYPES, NETWORK_CHANNELS } from '@svc/core/cards/card-message'
+import { ADVICES, MESSAGE_TYPES, NETWORK_CHANNELS } from '@svc/core/cards/rail/card-message'
 import { type Command, Option } from 'commander'
 import { printJson, printRows } from './print.ts'
 import { readRupees } from './read-rupees.ts'

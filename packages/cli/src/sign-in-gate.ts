@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ProofServices } from '@svc/console-api/prove-operator'
+import type { ProofServices } from '@svc/console-api/identity/prove-operator'
 import { statement } from '@svc/platform/db/statement'
 import { takeTurn } from '@svc/platform/db/turn'
 import type { CommandContext } from './context.ts'

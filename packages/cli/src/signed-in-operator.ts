@@ -1,5 +1,5 @@
-import type { OperatorAccount } from '@svc/console-api/operator-store'
-import { type Factor, isFactorMissing } from '@svc/console-api/proof-age'
+import type { OperatorAccount } from '@svc/console-api/identity/operator-store'
+import { type Factor, isFactorMissing } from '@svc/console-api/identity/proof-age'
 import { Failure } from '@svc/contract/errors'
 import { required } from '@svc/kernel/invariant'
 import { systemClock } from '@svc/kernel/time'
@@ -38,10 +38,10 @@ async function prove(
 ): Promise<{ operator: OperatorAccount; factors: readonly Factor[] }> {
   const { config, database, keyMaker } = context
   const { keyring, random } = keyMaker
-  const { FailedSignIns } = await import('@svc/console-api/failed-sign-ins')
-  const { proveOperator } = await import('@svc/console-api/prove-operator')
-  const { SecondFactor } = await import('@svc/console-api/second-factor')
-  const { OPERATOR_FACTORS } = await import('@svc/console-api/second-factor-store')
+  const { FailedSignIns } = await import('@svc/console-api/identity/failed-sign-ins')
+  const { proveOperator } = await import('@svc/console-api/identity/prove-operator')
+  const { SecondFactor } = await import('@svc/console-api/identity/second-factor')
+  const { OPERATOR_FACTORS } = await import('@svc/console-api/identity/second-factor-store')
   const log = openLog('warn', process.stderr)
   const actor = cliActor()
   const services = {

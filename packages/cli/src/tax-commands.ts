@@ -1,16 +1,16 @@
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import { GSTR1_SECTIONS, type Gstr1Section, gstr1 } from '@svc/core/payments/gstr1'
-import { issueCreditNote } from '@svc/core/payments/issue-credit-note'
-import { findTaxDocument, listTaxDocuments } from '@svc/core/payments/issue-invoices'
-import { issueMonth } from '@svc/core/payments/issue-month'
-import { type TaxDocument, taxDocumentToWire } from '@svc/core/payments/tax-document'
+import { GSTR1_SECTIONS, type Gstr1Section, gstr1 } from '@svc/core/payments/fees/gstr1'
+import { issueCreditNote } from '@svc/core/payments/fees/issue-credit-note'
+import { findTaxDocument, listTaxDocuments } from '@svc/core/payments/fees/issue-invoices'
+import { issueMonth } from '@svc/core/payments/fees/issue-month'
+import { type TaxDocument, taxDocumentToWire } from '@svc/core/payments/fees/tax-document'
 import {
   findTaxRegistration,
   type GivenRegistration,
   registrationProblems,
   setTaxRegistration,
-} from '@svc/core/payments/tax-registration'
+} from '@svc/core/payments/fees/tax-registration'
 import { formatRupees, type Paise } from '@svc/kernel/money'
 import { type ListedTaxDocument, readMonth, taxDocument } from '@svc/server/payments/tax-documents'
 import { taxDocumentPdf } from '@svc/server/statements/tax-document-pdf'

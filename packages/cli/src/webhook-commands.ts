@@ -1,4 +1,4 @@
-import { requireShown, shownSecret } from '@svc/console-api/sandbox-secret'
+import { requireShown, shownSecret } from '@svc/console-api/faces/sandbox-secret'
 import { type Config, readConfig } from '@svc/contract/config'
 import { Failure } from '@svc/contract/errors'
 import { EVENT_TYPES, type EventType } from '@svc/contract/events'

@@ -3,7 +3,7 @@ import { buildServer, type ServerOptions } from '@svc/server/http/server'
 import type { FastifyInstance } from 'fastify'
 import { CONSOLE_OPERATIONS } from './console-operations.ts'
 import { type ConsoleServices, consoleServices } from './console-services.ts'
-import { authenticateLoopback } from './request-origin.ts'
+import { authenticateLoopback } from './identity/request-origin.ts'
 import { guardPage, servePage } from './serve-page.ts'
 
 /** The console's API and its page, as a server that never listens: `mountConsole` hands requests to it. */

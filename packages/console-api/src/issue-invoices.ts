@@ -1,6 +1,6 @@
 import { idMaker } from '@svc/contract/id-kinds'
-import { accrueDueFees } from '@svc/core/payments/accrue-fees'
-import { issueInvoices, supplierOf } from '@svc/core/payments/issue-invoices'
+import { accrueDueFees } from '@svc/core/payments/fees/accrue-fees'
+import { issueInvoices, supplierOf } from '@svc/core/payments/fees/issue-invoices'
 import { calendarDay } from '@svc/kernel/time'
 import { databaseTime } from '@svc/platform/db/database-time'
 import { Loop } from '@svc/platform/loop'

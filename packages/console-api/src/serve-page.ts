@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fail } from '@svc/contract/errors'
 import { PACKAGE_ROOT } from '@svc/platform/package'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { refuseCrossSite } from './request-origin.ts'
+import { refuseCrossSite } from './identity/request-origin.ts'
 
 /** Scripts are the page's own files and nothing else. Styles may be inline: Mantine writes its colours so. */
 const PAGE_POLICY =

@@ -62,8 +62,8 @@ test('operatorsâ€™ code opens the secrets of tenants in one place, and membersâ€
     .map(({ file }) => file)
   expect(opened.sort()).toEqual([
     // A member who issues a credential, or opens the link of a hand-over.
-    'packages/console-api/src/credential-records.ts',
+    'packages/console-api/src/faces/credential-records.ts',
     'packages/console-api/src/portal/handover-sheet.ts',
-    'packages/console-api/src/sandbox-secret.ts',
+    'packages/console-api/src/faces/sandbox-secret.ts',
   ])
 })

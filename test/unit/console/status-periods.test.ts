@@ -1,4 +1,4 @@
-import { errorTrends, figuresOf, periodsUntil } from '@svc/console-api/status-periods'
+import { errorTrends, figuresOf, periodsUntil } from '@svc/console-api/faces/status-periods'
 import { expect, test } from 'vitest'
 
 const shown = (now: string, timeZone: string) =>

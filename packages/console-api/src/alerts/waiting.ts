@@ -8,7 +8,7 @@ import { dayAfter } from '@svc/kernel/bank-days'
 import { instantOfDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import type { Permission } from '../permissions.ts'
+import type { Permission } from '../identity/permissions.ts'
 import { bankDeadlines } from './bank-deadlines.ts'
 
 /** Rows that are counted of what waits. */

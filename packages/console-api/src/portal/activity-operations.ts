@@ -1,7 +1,7 @@
 import { rfc3339 } from '@svc/kernel/time'
 import { exactFilter, instantFilter, listOf, type Resource } from '@svc/server/http/resource'
-import { withoutReason } from '../audit-details.ts'
 import { instant, maybe, record, text } from '../console-schema.ts'
+import { withoutReason } from '../records/audit-details.ts'
 import { memberOperation, PORTAL_API } from './portal-services.ts'
 
 interface ActivityRow {

@@ -22,7 +22,7 @@ import {
   limitsOfBody,
   NewLimits,
   ROLL_DESCRIPTION,
-} from '../credential-records.ts'
+} from '../faces/credential-records.ts'
 import { keyedQuery } from '../once.ts'
 import {
   asMember,

@@ -6,8 +6,8 @@ import { type Caller, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { keyMakerOf } from '../as-operator.ts'
 import { closed, instant, maybeInstant, record, text } from '../console-schema.ts'
+import { IssuedKey, JweKeyRecord } from '../faces/partner-operations.ts'
 import { keyedQuery } from '../once.ts'
-import { IssuedKey, JweKeyRecord } from '../partner-operations.ts'
 import {
   asMember,
   memberOperation,

@@ -1,7 +1,7 @@
 import { kindOfTenant } from '@svc/core/tenants/tenant'
 import { Type } from 'typebox'
 import { record, text } from '../console-schema.ts'
-import { IssuedRecord, issuedToWire } from '../credential-records.ts'
+import { IssuedRecord, issuedToWire } from '../faces/credential-records.ts'
 import type { HandedOver } from './handover-store.ts'
 
 const SharedKeyRecord = record('HandedSharedKey', {

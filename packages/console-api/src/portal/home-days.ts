@@ -1,12 +1,12 @@
-import { businessDay, businessDayOf } from '@svc/core/payments/payout-statement'
+import { businessDay, businessDayOf } from '@svc/core/payments/payouts/payout-statement'
 import { dayAfter } from '@svc/kernel/bank-days'
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import type { Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { record, rupeesText, text } from '../console-schema.ts'
-import { type Range, slotsOf } from '../figure-periods.ts'
-import { type FiguresAsked, readFigures } from '../figures.ts'
+import { type Range, slotsOf } from '../faces/figure-periods.ts'
+import { type FiguresAsked, readFigures } from '../faces/figures.ts'
 
 /** How many business days a chart has, the last one still running. */
 const DAYS = 30

@@ -1,13 +1,13 @@
 import { fail } from '@svc/contract/errors'
-import { findCardAccount } from '@svc/core/cards/card-account'
-import { CardRecord } from '@svc/core/cards/card-record'
-import { createGiftCard } from '@svc/core/cards/create-gift-card'
+import { findCardAccount } from '@svc/core/cards/account/card-account'
+import { CardRecord } from '@svc/core/cards/card/card-record'
+import { createGiftCard } from '@svc/core/cards/card/create-gift-card'
 import { carriedOut } from '@svc/core/ledger/money-command'
 import { readGiftCardOrder } from '@svc/server/cards/gift-card-order'
 import { createGiftCardOperation } from '@svc/server/cards/issue-cards'
 import { operation } from '@svc/server/http/operation'
 import { idParam } from '../console-schema.ts'
-import { CARD_ISSUED, OrderByOperator } from '../issue-card.ts'
+import { CARD_ISSUED, OrderByOperator } from '../faces/issue-card.ts'
 import { memberOperation, PORTAL_API } from './portal-services.ts'
 
 /** An order by a member: not encrypted, since it does not come from the partner's programs. */

@@ -6,7 +6,7 @@ import { required } from '@svc/kernel/invariant'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { MEMBER_FACTORS } from '../second-factor-store.ts'
+import { MEMBER_FACTORS } from '../identity/second-factor-store.ts'
 import type { MemberRole } from './member-roles.ts'
 
 export const LINK_HOURS = 72

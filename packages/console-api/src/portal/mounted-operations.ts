@@ -1,6 +1,6 @@
 import { mayChange, type Operation } from '@svc/server/http/operation'
 import { type ApiServices, OPERATIONS } from '@svc/server/operations'
-import { requireRecentProof } from '../proof-age.ts'
+import { requireRecentProof } from '../identity/proof-age.ts'
 import type { MemberRole } from './member-roles.ts'
 
 /** Where the portal has the operations of tenants, and its own. */

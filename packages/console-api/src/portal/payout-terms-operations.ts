@@ -4,7 +4,7 @@ import { kindOfTenant } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import { query } from '@svc/server/http/operation'
 import { maybe, maybeInstant, record, text } from '../console-schema.ts'
-import { PayoutTerms, termsOf } from '../payout-terms-operations.ts'
+import { PayoutTerms, termsOf } from '../faces/payout-terms-operations.ts'
 import { memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
 
 /** Where payouts go, what is charged, and the address that customers pay to; with what waits. */

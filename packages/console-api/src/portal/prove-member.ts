@@ -1,8 +1,8 @@
 import { fail } from '@svc/contract/errors'
 import type { Caller } from '@svc/server/http/operation'
-import { isPassword } from '../password.ts'
-import type { Factor } from '../proof-age.ts'
-import type { MemberKey } from '../second-factor-store.ts'
+import { isPassword } from '../identity/password.ts'
+import type { Factor } from '../identity/proof-age.ts'
+import type { MemberKey } from '../identity/second-factor-store.ts'
 import { passwordOfMember } from './member-store.ts'
 import { type PortalServices, writeAsMember } from './portal-services.ts'
 

@@ -4,7 +4,7 @@ import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { fieldsOf, findRow, toRecord } from '@svc/server/http/resource'
 import { idParam, maybeInstant, record } from '../console-schema.ts'
-import { type DetailRow, requestDetail } from '../request-operations.ts'
+import { type DetailRow, requestDetail } from '../faces/request-operations.ts'
 import { memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
 
 // Newest first by the key of the tenant's rows: an operation that works is found at once.

@@ -3,7 +3,7 @@ import { recordActs } from '@svc/platform/audit'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { closed, idParam } from '../console-schema.ts'
-import { PasswordAndCode, PROOF_FAILURES } from '../prove-operator.ts'
+import { PasswordAndCode, PROOF_FAILURES } from '../identity/prove-operator.ts'
 import {
   FirstCode,
   labelOf,
@@ -12,8 +12,8 @@ import {
   SecondFactorStart,
   startToWire,
   stateToWire,
-} from '../second-factor-records.ts'
-import { MEMBER_FACTORS } from '../second-factor-store.ts'
+} from '../identity/second-factor-records.ts'
+import { MEMBER_FACTORS } from '../identity/second-factor-store.ts'
 import { resetMemberFactor } from './member-store.ts'
 import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
 import { checkMemberCode, memberOf, requirePassword } from './prove-member.ts'

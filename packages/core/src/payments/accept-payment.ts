@@ -23,11 +23,11 @@ import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { credited, creditJournal, eventsOf, transferOf } from './credit-effects.ts'
 import { type Credit, contradiction, type ReadNotice } from './credit-notice.ts'
 import { creditedDirectory } from './credited-directory.ts'
-import { payeeOf, toNotice } from './kept-credit.ts'
 import { NEW_PAYMENT } from './new-payment.ts'
 import { type CodeFacts, type Payment, payments } from './payment.ts'
-import { READ_BY_HAND } from './read-by-hand.ts'
 import { type Payable, refusalOf } from './refuse-credit.ts'
+import { payeeOf, toNotice } from './suspense/kept-credit.ts'
+import { READ_BY_HAND } from './suspense/read-by-hand.ts'
 
 /** A signed notice with what can be read of it. */
 interface AcceptPaymentArgs {

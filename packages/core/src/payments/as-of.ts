@@ -2,8 +2,8 @@ import { paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { QrCode } from '../qr-codes/qr-code.ts'
-import type { MerchantRefund } from './merchant-refund.ts'
 import type { Payment } from './payment.ts'
+import type { MerchantRefund } from './refunds/merchant-refund.ts'
 
 const isUntil = (at: Date, when: Date | null): boolean => when !== null && when <= at
 

@@ -3,7 +3,7 @@ import {
   BankCreditRecord,
   bankCredits,
   creditRecordToWire,
-} from '@svc/core/cards/bank-credit'
+} from '@svc/core/cards/account/bank-credit'
 import { exactFilter, type Resource } from '../http/resource.ts'
 
 /** Bank transfers to card accounts; operators alone read them (decision R15). */

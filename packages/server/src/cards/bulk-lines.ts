@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import type { UploadedLine } from '@svc/core/cards/accept-bulk-job'
+import type { UploadedLine } from '@svc/core/cards/bulk/accept-bulk-job'
 import { withoutByteOrderMark } from '@svc/kernel/strict-json'
 import { Type } from 'typebox'
 import { okWithCode } from '../http/operation.ts'

@@ -1,5 +1,11 @@
 import { fail } from '@svc/contract/errors'
-import { type BulkJob, type BulkRow, bulkJobs, bulkRows, looksLikeBulkJobId } from '@svc/core/cards/bulk-job'
+import {
+  type BulkJob,
+  type BulkRow,
+  bulkJobs,
+  bulkRows,
+  looksLikeBulkJobId,
+} from '@svc/core/cards/bulk/bulk-job'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'

@@ -9,7 +9,7 @@ import {
   OPEN_JOBS,
   type OpenJob,
   saveOutcomes,
-} from '@svc/core/cards/bulk-job'
+} from '@svc/core/cards/bulk/bulk-job'
 import { abortWith } from '@svc/platform/abort'
 import type { OpenCommand } from '@svc/platform/command'
 import { isUnavailable } from '@svc/platform/db/database'

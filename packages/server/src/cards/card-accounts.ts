@@ -1,13 +1,18 @@
 import { fail } from '@svc/contract/errors'
-import { ACCOUNT_TYPES, type AccountType, type CardAccount, cardAccounts } from '@svc/core/cards/card-account'
-import { createCardAccount } from '@svc/core/cards/create-card-account'
+import {
+  ACCOUNT_TYPES,
+  type AccountType,
+  type CardAccount,
+  cardAccounts,
+} from '@svc/core/cards/account/card-account'
+import { createCardAccount } from '@svc/core/cards/account/create-card-account'
 import {
   inheritedSettings,
   partnerSettingsColumn,
   RECORD_SETTINGS,
   settingsInForce,
-} from '@svc/core/cards/record-settings'
-import { updateCardAccount } from '@svc/core/cards/update-card-account'
+} from '@svc/core/cards/account/record-settings'
+import { updateCardAccount } from '@svc/core/cards/account/update-card-account'
 import { accountId, accountIdOf } from '@svc/core/ledger/accounts'
 import { balanceAsOf } from '@svc/core/ledger/balance-as-of'
 import { PRODUCTS } from '@svc/core/tenants/partner'

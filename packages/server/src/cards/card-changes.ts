@@ -1,8 +1,12 @@
-import { activateCard } from '@svc/core/cards/activate-card'
-import type { CardChangeArgs, Changed } from '@svc/core/cards/card-changes'
-import { CardRecord, toCardRecord } from '@svc/core/cards/card-record'
-import { changeCardStatus, REASON_CHARS_MAX, type WantedStatus } from '@svc/core/cards/change-card-status'
-import { setCardFlags } from '@svc/core/cards/set-card-flags'
+import { activateCard } from '@svc/core/cards/card/activate-card'
+import type { CardChangeArgs, Changed } from '@svc/core/cards/card/card-changes'
+import { CardRecord, toCardRecord } from '@svc/core/cards/card/card-record'
+import {
+  changeCardStatus,
+  REASON_CHARS_MAX,
+  type WantedStatus,
+} from '@svc/core/cards/card/change-card-status'
+import { setCardFlags } from '@svc/core/cards/card/set-card-flags'
 import type { HttpResponse } from '@svc/platform/db/idempotency-store'
 import { Type } from 'typebox'
 import { NoFields, okWithCode, operation, PARTNER_ID, type ReplyContext } from '../http/operation.ts'

@@ -4,7 +4,7 @@ import {
   cardExceptions,
   EXCEPTION_REASONS,
   exceptionToWire,
-} from '@svc/core/cards/card-exception'
+} from '@svc/core/cards/rail/card-exception'
 import { choiceFilter, exactFilter, idFilter, type Resource } from '../http/resource.ts'
 
 /** What an id names, by its prefix. */

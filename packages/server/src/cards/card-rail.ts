@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
-import { QuarantinedMessage } from '@svc/core/cards/card-exception'
-import { ADVICES, CardMessageRecord, type MessageType, NETWORK_CHANNELS } from '@svc/core/cards/card-message'
-import type { RecordMessageArgs } from '@svc/core/cards/card-rail-state'
-import { maskCardNumbers, type ReadMessage, readCardMessage } from '@svc/core/cards/read-card-message'
-import { recordCardMessage } from '@svc/core/cards/record-card-message'
+import { QuarantinedMessage } from '@svc/core/cards/rail/card-exception'
+import {
+  ADVICES,
+  CardMessageRecord,
+  type MessageType,
+  NETWORK_CHANNELS,
+} from '@svc/core/cards/rail/card-message'
+import type { RecordMessageArgs } from '@svc/core/cards/rail/card-rail-state'
+import { maskCardNumbers, type ReadMessage, readCardMessage } from '@svc/core/cards/rail/read-card-message'
+import { recordCardMessage } from '@svc/core/cards/rail/record-card-message'
 import { decryptJwe } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
 import { type TProperties, Type } from 'typebox'

@@ -1,5 +1,5 @@
-import { type Card, cards, looksLikeCardId } from '@svc/core/cards/card'
-import { CARD_STATUS_LABELS } from '@svc/core/cards/card-states'
+import { type Card, cards, looksLikeCardId } from '@svc/core/cards/card/card'
+import { CARD_STATUS_LABELS } from '@svc/core/cards/card/card-states'
 import { formatRupees, type Paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'

@@ -1,6 +1,5 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { NETWORK_CHANNELS } from '@svc/core/cards/card-message'
 import {
   type CardTransaction,
   CardTransactionRecord,
@@ -9,8 +8,9 @@ import {
   TRANSACTION_KINDS,
   TRANSACTION_STATUSES,
   TRANSACTIONS,
-} from '@svc/core/cards/card-transaction'
-import { isCardOf } from '@svc/core/cards/find-card-partner'
+} from '@svc/core/cards/card/card-transaction'
+import { isCardOf } from '@svc/core/cards/card/find-card-partner'
+import { NETWORK_CHANNELS } from '@svc/core/cards/rail/card-message'
 import { type Paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { Type } from 'typebox'

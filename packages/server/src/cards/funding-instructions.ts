@@ -1,6 +1,10 @@
 import { fail } from '@svc/contract/errors'
-import { findVirtualAccount, openVirtualAccount } from '@svc/core/cards/open-virtual-account'
-import { beneficiaryOf, FundingInstructions, instructionsToWire } from '@svc/core/cards/virtual-account'
+import { findVirtualAccount, openVirtualAccount } from '@svc/core/cards/account/open-virtual-account'
+import {
+  beneficiaryOf,
+  FundingInstructions,
+  instructionsToWire,
+} from '@svc/core/cards/account/virtual-account'
 import { query, type Services, succeedWithCode } from '../http/operation.ts'
 import { ACCOUNTS, ACCOUNTS_TAG, AccountParams } from './card-accounts.ts'
 

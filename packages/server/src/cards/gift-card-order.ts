@@ -1,5 +1,5 @@
 import { EMAIL_CHARS_MAX, EMAIL_PATTERN, MOBILE_PATTERN } from '@svc/contract/contact-fields'
-import type { GiftCardOrder } from '@svc/core/cards/gift-card-order'
+import type { GiftCardOrder } from '@svc/core/cards/card/gift-card-order'
 import { paise } from '@svc/kernel/money'
 import { type Static, Type } from 'typebox'
 

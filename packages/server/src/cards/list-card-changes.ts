@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
-import { cardChanges } from '@svc/core/cards/card-changes'
-import { cardLookup } from '@svc/core/cards/card-view'
+import { cardChanges } from '@svc/core/cards/card/card-changes'
+import { cardLookup } from '@svc/core/cards/card/card-view'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'

@@ -1,4 +1,4 @@
-import { readRecordSettings, updateRecordSettings } from '@svc/core/cards/update-record-settings'
+import { readRecordSettings, updateRecordSettings } from '@svc/core/cards/account/update-record-settings'
 import { Type } from 'typebox'
 import { commandContract, operation, query, succeedWithCode } from '../http/operation.ts'
 import { SettingsGiven, SettingsShown, settingsIn } from './setting-fields.ts'

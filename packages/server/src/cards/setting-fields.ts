@@ -3,7 +3,7 @@ import {
   RECORD_SETTINGS,
   type RecordSetting,
   type RecordSettingsChange,
-} from '@svc/core/cards/record-settings'
+} from '@svc/core/cards/account/record-settings'
 import { type TSchema, Type } from 'typebox'
 
 type OfEachSetting<V> = { readonly [Name in RecordSetting]: V }

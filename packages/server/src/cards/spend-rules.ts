@@ -1,10 +1,10 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { type Backtest, backtestSpendRules } from '@svc/core/cards/backtest-spend-rules'
-import { NETWORK_CHANNELS } from '@svc/core/cards/card-message'
-import type { Replayed } from '@svc/core/cards/replay-authorizations'
-import { DECLINES, type DeclineReason } from '@svc/core/cards/response-codes'
-import { createSpendRule, removeSpendRule } from '@svc/core/cards/set-spend-rule'
+import { NETWORK_CHANNELS } from '@svc/core/cards/rail/card-message'
+import { DECLINES, type DeclineReason } from '@svc/core/cards/rail/response-codes'
+import { type Backtest, backtestSpendRules } from '@svc/core/cards/rules/backtest-spend-rules'
+import type { Replayed } from '@svc/core/cards/rules/replay-authorizations'
+import { createSpendRule, removeSpendRule } from '@svc/core/cards/rules/set-spend-rule'
 import {
   isCounting,
   limitsOf,
@@ -14,7 +14,7 @@ import {
   type SpendTerms,
   spendRules,
   spendRuleToWire,
-} from '@svc/core/cards/spend-rule'
+} from '@svc/core/cards/rules/spend-rule'
 import { paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { type Static, Type } from 'typebox'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { looksLikeDisputeId } from '@svc/core/payments/dispute'
+import { looksLikeDisputeId } from '@svc/core/payments/disputes/dispute'
 import {
   ATTACHMENT_BYTES_MAX,
   ATTACHMENTS_EACH_MAX,
@@ -15,9 +15,9 @@ import {
   mediaTypeOf,
   type OpenedAttachment,
   openAttachment,
-} from '@svc/core/payments/evidence'
-import { hasDispute } from '@svc/core/payments/find-dispute'
-import { uploadAttachment } from '@svc/core/payments/upload-attachment'
+} from '@svc/core/payments/disputes/evidence'
+import { hasDispute } from '@svc/core/payments/disputes/find-dispute'
+import { uploadAttachment } from '@svc/core/payments/disputes/upload-attachment'
 import { recordActs } from '@svc/platform/audit'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'

@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { carriedOut } from '@svc/core/ledger/money-command'
-import { closeDispute } from '@svc/core/payments/close-dispute'
+import { closeDispute } from '@svc/core/payments/disputes/close-dispute'
 import {
   DISPUTE_STATUSES,
   type Dispute,
@@ -8,8 +8,8 @@ import {
   disputes,
   disputeToWire,
   looksLikeDisputeId,
-} from '@svc/core/payments/dispute'
-import { submitEvidence } from '@svc/core/payments/submit-evidence'
+} from '@svc/core/payments/disputes/dispute'
+import { submitEvidence } from '@svc/core/payments/disputes/submit-evidence'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { Type } from 'typebox'
 import { commandContract, operation } from '../http/operation.ts'

@@ -4,8 +4,8 @@ import {
   fileName,
   type Submission,
   submissionFiles,
-} from '@svc/core/payments/evidence-sending'
-import { isReceipt, sendEvidence } from '@svc/core/payments/send-evidence'
+} from '@svc/core/payments/disputes/evidence-sending'
+import { isReceipt, sendEvidence } from '@svc/core/payments/disputes/send-evidence'
 import { nextAttemptMs } from '@svc/core/webhooks/retry-schedule'
 import { addressRule, LOOPBACK } from '@svc/core/webhooks/safe-address'
 import { Sender, type Sent } from '@svc/core/webhooks/sender'

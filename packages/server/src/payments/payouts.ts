@@ -10,7 +10,7 @@ import {
   payoutLineToWire,
   payouts,
   payoutToWire,
-} from '@svc/core/payments/payout'
+} from '@svc/core/payments/payouts/payout'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'

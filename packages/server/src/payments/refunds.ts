@@ -1,15 +1,15 @@
 import { fail } from '@svc/contract/errors'
 import { carriedOut } from '@svc/core/ledger/money-command'
 import { refundAsOf } from '@svc/core/payments/as-of'
-import { createRefund } from '@svc/core/payments/create-refund'
+import { looksLikePaymentId } from '@svc/core/payments/payment'
+import { createRefund } from '@svc/core/payments/refunds/create-refund'
 import {
   looksLikeRefundId,
   type MerchantRefund,
   merchantRefunds,
   RefundRecord,
   refundToWire,
-} from '@svc/core/payments/merchant-refund'
-import { looksLikePaymentId } from '@svc/core/payments/payment'
+} from '@svc/core/payments/refunds/merchant-refund'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Database } from '@svc/platform/db/database'

@@ -7,7 +7,7 @@ import {
   TaxDocumentRecord,
   taxDocuments,
   taxDocumentToRecord,
-} from '@svc/core/payments/tax-document'
+} from '@svc/core/payments/fees/tax-document'
 import { isDay } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import { streamingQuery } from '../http/operation.ts'

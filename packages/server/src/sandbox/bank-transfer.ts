@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { BankCreditResponse } from '@svc/core/cards/bank-credit'
+import { BankCreditResponse } from '@svc/core/cards/account/bank-credit'
 import { NoticeReceipt } from '@svc/core/rails/rail-notice'
 import { sortableId } from '@svc/kernel/ids'
 import { required } from '@svc/kernel/invariant'

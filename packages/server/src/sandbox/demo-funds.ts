@@ -1,4 +1,4 @@
-import { fundAccount } from '@svc/core/cards/fund-account'
+import { fundAccount } from '@svc/core/cards/account/fund-account'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { paise } from '@svc/kernel/money'

@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto'
-import { insertCardAccount } from '@svc/core/cards/card-account'
+import { insertCardAccount } from '@svc/core/cards/account/card-account'
 import type { KeyMaker } from '@svc/core/tenants/api-key'
 import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey, type SharedKey } from '@svc/core/tenants/jwe-keys'

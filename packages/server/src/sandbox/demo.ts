@@ -1,4 +1,4 @@
-import { findPayoutDetails, setPayoutDetails } from '@svc/core/payments/payout-terms'
+import { findPayoutDetails, setPayoutDetails } from '@svc/core/payments/payouts/payout-terms'
 import { issueApiKey, type KeyMaker } from '@svc/core/tenants/api-key'
 import { createMerchant, linkMerchant, type Merchant, type NewMerchant } from '@svc/core/tenants/merchant'
 import { invariant } from '@svc/kernel/invariant'

@@ -1,7 +1,12 @@
 import { fail } from '@svc/contract/errors'
-import { QuarantinedMessage } from '@svc/core/cards/card-exception'
-import { ADVICES, CardMessageRecord, MESSAGE_TYPES, NETWORK_CHANNELS } from '@svc/core/cards/card-message'
-import { cardTokenLookup } from '@svc/core/cards/find-card-partner'
+import { cardTokenLookup } from '@svc/core/cards/card/find-card-partner'
+import { QuarantinedMessage } from '@svc/core/cards/rail/card-exception'
+import {
+  ADVICES,
+  CardMessageRecord,
+  MESSAGE_TYPES,
+  NETWORK_CHANNELS,
+} from '@svc/core/cards/rail/card-message'
 import { required } from '@svc/kernel/invariant'
 import { type Static, Type } from 'typebox'
 import { CardParams } from '../cards/get-card.ts'

@@ -1,6 +1,6 @@
 import { Failure, fail } from '@svc/contract/errors'
 import { idFloor, newId } from '@svc/contract/id-kinds'
-import { sendRefund } from '@svc/core/payments/send-refund'
+import { sendRefund } from '@svc/core/payments/refunds/send-refund'
 import { invariant } from '@svc/kernel/invariant'
 import { type Paise, paiseToWire } from '@svc/kernel/money'
 import { databaseTime } from '@svc/platform/db/database-time'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { CardAccount } from '@svc/core/cards/card-account'
+import type { CardAccount } from '@svc/core/cards/account/card-account'
 import type { Statement, StatementLine } from '@svc/core/ledger/books'
 import { calendarDay, plainTimestamp } from '@svc/kernel/time'
 import { rupeesText, StatementPdf } from './pdf.ts'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { CardStatement, CardStatementLine } from '@svc/core/cards/card-statement'
+import type { CardStatement, CardStatementLine } from '@svc/core/cards/card/card-statement'
 import { calendarDay, plainTimestamp } from '@svc/kernel/time'
 import { sentenceCase, sideText } from './card-account-pdf.ts'
 import { rupeesText, StatementPdf } from './pdf.ts'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Payout, PayoutLine } from '@svc/core/payments/payout'
+import type { Payout, PayoutLine } from '@svc/core/payments/payouts/payout'
 import { calendarDay, plainTimestamp } from '@svc/kernel/time'
 import { rupeesText, StatementPdf } from './pdf.ts'
 

@@ -5,7 +5,7 @@ import {
   type PayoutLine,
   payoutLines,
   payouts,
-} from '@svc/core/payments/payout'
+} from '@svc/core/payments/payouts/payout'
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { required } from '@svc/kernel/invariant'
 import type { Tx } from '@svc/platform/db/database'

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { placeOfSupply } from '@svc/core/payments/gst'
-import { type TaxDocument, type TaxParty, totalOf } from '@svc/core/payments/tax-document'
+import { placeOfSupply } from '@svc/core/payments/fees/gst'
+import { type TaxDocument, type TaxParty, totalOf } from '@svc/core/payments/fees/tax-document'
 import { formatRupees } from '@svc/kernel/money'
 import { rupeesText, StatementPdf } from './pdf.ts'
 

@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { eraseUser } from '@svc/core/cards/erase-user'
+import { eraseUser } from '@svc/core/cards/user/erase-user'
 import { createUser } from '@svc/core/tenants/create-user'
 import { updateUser } from '@svc/core/tenants/update-user'
 import { type Profile, type User, users } from '@svc/core/tenants/user'

@@ -14,7 +14,7 @@ import { moneyCommand } from '../../ledger/money-command.ts'
 import { implausibleDay } from '../../ledger/plausible-day.ts'
 import { StoredPaise, StoredPaiseOrNone, StoredTextOrNone, storedArgs } from '../../ledger/stored-args.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
-import { lastDayOf } from '../gst.ts'
+import { lastDayOf } from '../fees/gst.ts'
 import {
   KIND_OF_JOURNAL,
   MOVEMENT_KINDS,

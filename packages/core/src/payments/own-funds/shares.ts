@@ -1,7 +1,7 @@
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
-import { lastDayOf } from '../gst.ts'
+import { lastDayOf } from '../fees/gst.ts'
 import type { Share } from './movement.ts'
 
 /** Legs on accounts of our own money, by the index of accounts, without those of movements that were taken back. */

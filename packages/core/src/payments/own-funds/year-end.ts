@@ -12,7 +12,7 @@ import { listClosings } from '../../ledger/closing.ts'
 import { furthestAhead } from '../../ledger/transfers-since.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import { PAYMENT_CLOSING_CHECKS } from '../closing-checks.ts'
-import { businessDay } from '../payout-statement.ts'
+import { businessDay } from '../payouts/payout-statement.ts'
 import type { Share } from './movement.ts'
 
 /** Year ends: what each has moved from income and expenses to the owner's equity (decision R28). */

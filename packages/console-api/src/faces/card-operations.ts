@@ -1,0 +1,94 @@
+import { fail } from '@svc/contract/errors'
+import { CardRecord, toCardRecord } from '@svc/core/cards/card/card-record'
+import { cardMoves, kycMoves } from '@svc/core/cards/card/card-states'
+import { readCardViews } from '@svc/core/cards/card/card-view'
+import { cardPartnerLookup } from '@svc/core/cards/card/find-card-partner'
+import { accountId } from '@svc/core/ledger/accounts'
+import { formatRupees } from '@svc/kernel/money'
+import { rfc3339 } from '@svc/kernel/time'
+import { card, type ListedCard } from '@svc/server/cards/card-resource'
+import { CardChangeRecord, newestChanges } from '@svc/server/cards/list-card-changes'
+import { query, type Services } from '@svc/server/http/operation'
+import { listOf } from '@svc/server/http/resource'
+import { Type } from 'typebox'
+import {
+  CONSOLE_API,
+  consoleOperation,
+  idParam,
+  instant,
+  record,
+  rupeesText,
+  text,
+} from '../console-schema.ts'
+import { mayReveal } from '../records/reveals.ts'
+import { newestTransfers, TransferRecord } from './ledger-operations.ts'
+
+const TAG = 'Cards'
+export const CARDS = `${CONSOLE_API}/cards`
+const params = idParam('svcCardId')
+
+const SHOWN = 100
+
+export const partnerOf = ({ database }: Pick<Services, 'database'>) => {
+  const find = cardPartnerLookup(database)
+  return async (svcCardId: string): Promise<string> => (await find(svcCardId)) ?? fail('card_not_found')
+}
+
+export const listCards = listOf<ListedCard>(card, {
+  ...consoleOperation,
+  id: 'console.listCards',
+  path: CARDS,
+  tag: TAG,
+  summary: 'List cards of all partners',
+  permission: 'view',
+  reveals: mayReveal,
+})
+
+export const showCard = query({
+  ...consoleOperation,
+  id: 'console.showCard',
+  method: 'GET',
+  path: `${CARDS}/:svcCardId`,
+  tag: TAG,
+  summary: 'Show card: record, history, ledger entries',
+  permission: 'view',
+  params,
+  result: record('CardDetail', {
+    partnerId: text(),
+    card: CardRecord,
+    createdOn: instant,
+    balance: rupeesText,
+    moves: Type.Array(text(), { description: 'Statuses that it may be given now' }),
+    kycMoves: Type.Array(text(), { description: 'States that its KYC may be moved to now' }),
+    changes: Type.Array(CardChangeRecord, { description: 'The newest 100, newest first' }),
+    ledgerAccountId: text(),
+    transfers: Type.Array(TransferRecord, { description: 'The newest 100, newest first' }),
+  }),
+  errors: ['card_not_found'],
+  mount(services) {
+    const { clock, config, database } = services
+    const timeZone = config.BUSINESS_TIME_ZONE
+    const find = partnerOf(services)
+    return async ({ params: { svcCardId } }) => {
+      const [partnerId, ledgerAccountId] = [await find(svcCardId), accountId('card', svcCardId)]
+      const detail = await database.operate(async (tx) => {
+        const wanted = { partnerId, svcCardId, at: new Date(clock.of(partnerId).now()) }
+        const [view] = await readCardViews(tx, [wanted], timeZone)
+        const { card: found, balancePaise } = view ?? fail('card_not_found')
+        return {
+          partnerId,
+          card: toCardRecord(view!, timeZone),
+          createdOn: rfc3339(found.createdAt, timeZone),
+          balance: formatRupees(balancePaise),
+          // A physical card is unlocked by its activation.
+          moves: cardMoves(found.status).filter((to) => found.status !== 'AP' || to !== 'UL'),
+          kycMoves: kycMoves(found.kycStatus),
+          changes: (await newestChanges(tx, partnerId, svcCardId, timeZone)).slice(0, SHOWN),
+          ledgerAccountId,
+          transfers: await newestTransfers(tx, ledgerAccountId, SHOWN, timeZone),
+        }
+      })
+      return { body: JSON.stringify(detail) }
+    }
+  },
+})

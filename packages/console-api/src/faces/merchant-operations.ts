@@ -1,0 +1,198 @@
+import { fail } from '@svc/contract/errors'
+import { accountId } from '@svc/core/ledger/accounts'
+import {
+  createMerchant,
+  findMerchant,
+  type Merchant,
+  registerMerchant,
+  setMerchantDisabled,
+  updateMerchant,
+} from '@svc/core/tenants/merchant'
+import { formatRupees } from '@svc/kernel/money'
+import { sqlState } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { query } from '@svc/server/http/operation'
+import { fieldsOf, listOf, recordOf, toRecord } from '@svc/server/http/resource'
+import { merchant } from '@svc/server/tenants/merchants'
+import {
+  MCC_PATTERN,
+  PAYEE_NAME_PATTERN,
+  PAYEE_NAME_RULE,
+  STORED_VALUE_LOAD_MCC,
+  VPA_PATTERN,
+} from '@svc/upi-qr/upi-uri'
+import { Type } from 'typebox'
+import { asOperator, keyMakerOf } from '../as-operator.ts'
+import {
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  idParam,
+  record,
+  rupeesText,
+  text,
+} from '../console-schema.ts'
+import { keyedQuery, onceAsOperator } from '../once.ts'
+import { IssuedRecord, issuedToWire } from './credential-records.ts'
+import { checkEnabling, ENABLING } from './enable-tenant.ts'
+import { showsSecrets } from './sandbox-secret.ts'
+
+const TAG = 'Merchants'
+const PATH = `${CONSOLE_API}/merchants`
+const params = idParam('merchantId')
+const MerchantRecord = recordOf(merchant, 'operator')
+const toWire = toRecord<Merchant>(merchant, 'operator')
+
+const BALANCE = statement<{ balance: bigint }>(
+  'console_account_balance',
+  'select balance from ledger_accounts where account_id = $1',
+)
+export const listMerchants = listOf<Merchant>(merchant, {
+  ...consoleOperation,
+  id: 'console.listMerchants',
+  path: PATH,
+  tag: TAG,
+  summary: 'List merchants',
+  permission: 'view',
+})
+
+export const showMerchant = query({
+  ...consoleOperation,
+  id: 'console.showMerchant',
+  method: 'GET',
+  path: `${PATH}/:merchantId`,
+  tag: TAG,
+  summary: 'Show merchant',
+  permission: 'view',
+  params,
+  result: record('MerchantDetail', {
+    ...fieldsOf(merchant, 'operator'),
+    payable: rupeesText,
+    payableAccountId: text('Ledger account of what it is owed'),
+  }),
+  errors: ['merchant_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { merchantId } }) => {
+      const payableAccountId = accountId('payable', merchantId)
+      const detail = await database.operate(async (tx) => {
+        const found = (await findMerchant(tx, merchantId)) ?? fail('merchant_not_found')
+        const [payable] = await tx.query(BALANCE, [payableAccountId])
+        return {
+          ...toWire(found, timeZone),
+          payable: formatRupees(payable?.balance ?? 0n),
+          payableAccountId,
+        }
+      })
+      return { body: JSON.stringify(detail) }
+    }
+  },
+})
+
+const Data = {
+  name: Type.String({
+    pattern: PAYEE_NAME_PATTERN,
+    'x-rule': PAYEE_NAME_RULE,
+  }),
+  vpa: Type.String({ maxLength: 255, pattern: VPA_PATTERN, 'x-rule': 'must look like name@handle' }),
+  mcc: Type.String({ pattern: MCC_PATTERN, 'x-rule': 'must be four digits' }),
+}
+
+/** What the database says of an address that another merchant has, as the caller's mistake. */
+function vpaTaken(error: unknown): never {
+  if (sqlState(error) === '23505')
+    fail('already_exists', { description: 'vpa: another merchant has this address' })
+  throw error
+}
+
+export const createMerchantInConsole = keyedQuery({
+  ...consoleOperation,
+  id: 'console.createMerchant',
+  stepUp: true,
+  method: 'POST',
+  path: PATH,
+  tag: TAG,
+  summary: 'Create merchant, in sandbox mode with a first API key',
+  description: 'In live mode a hand-over issues its keys (decision O8).',
+  permission: 'operations',
+  body: closed(Data),
+  result: closed({ merchant: MerchantRecord, credential: Type.Optional(IssuedRecord) }),
+  errors: ['already_exists', 'mcc_not_allowed'],
+  mount(services) {
+    return async (input) => {
+      const { name, vpa, mcc } = input.body
+      if (mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
+      return onceAsOperator(services, { method: 'POST', path: PATH }, input, async (tx) => {
+        const wanted = { name, vpa, mcc }
+        const maker = keyMakerOf(services)
+        const { merchant, apiKey } = showsSecrets(services.config)
+          ? await createMerchant(tx, maker, wanted)
+          : { merchant: await registerMerchant(tx, maker, wanted), apiKey: undefined }
+        return {
+          merchant: toWire(merchant, services.config.BUSINESS_TIME_ZONE),
+          credential: apiKey && issuedToWire({ ...apiKey, credentialId: apiKey.apiKeyId }),
+        }
+      }).catch(vpaTaken)
+    }
+  },
+})
+
+export const editMerchant = query({
+  ...consoleOperation,
+  id: 'console.editMerchant',
+  stepUp: true,
+  method: 'PATCH',
+  path: `${PATH}/:merchantId/data`,
+  tag: TAG,
+  summary: 'Change name, payment address or category of a merchant',
+  description:
+    'For the QR codes that it creates from then on; codes that are printed keep what they say. Name and category hold at once. A new address waits for `APPROVER_COOLING_DAYS`, and the merchant is notified: until then it can be taken back, by the merchant too. The present address as the new one takes back what waits.',
+  permission: 'operations',
+  params,
+  body: closed({
+    name: Type.Optional(Data.name),
+    vpa: Type.Optional(Data.vpa),
+    mcc: Type.Optional(Data.mcc),
+  }),
+  result: MerchantRecord,
+  errors: ['merchant_not_found', 'already_exists', 'mcc_not_allowed'],
+  mount(services) {
+    return async (input) => {
+      const { params, body } = input
+      if (body.mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
+      const changed = await asOperator(services, input, (tx) =>
+        updateMerchant(tx, params.merchantId, body),
+      ).catch(vpaTaken)
+      const merchant = changed ?? fail('merchant_not_found')
+      return { body: JSON.stringify(toWire(merchant, services.config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})
+
+export const changeMerchant = query({
+  ...consoleOperation,
+  id: 'console.changeMerchant',
+  method: 'PATCH',
+  path: `${PATH}/:merchantId`,
+  tag: TAG,
+  summary: 'Disable or enable merchant',
+  description: ENABLING,
+  permission: 'operations',
+  params,
+  body: closed({ disabled: Type.Boolean() }),
+  result: MerchantRecord,
+  errors: ['merchant_not_found', 'step_up_required'],
+  mount(services) {
+    return async (input) => {
+      const { params, body } = input
+      const merchant = await asOperator(services, input, async (tx) => {
+        if (!body.disabled) await checkEnabling(tx, input.caller, params.merchantId)
+        return setMerchantDisabled(tx, params.merchantId, body.disabled)
+      })
+      return {
+        body: JSON.stringify(
+          toWire(merchant ?? fail('merchant_not_found'), services.config.BUSINESS_TIME_ZONE),
+        ),
+      }
+    }
+  },
+})

@@ -1,0 +1,227 @@
+import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
+import { readBankDays } from '@svc/core/ledger/bank-holidays'
+import { SCHEDULE_PERIODS, scheduleToWire, shownSchedules } from '@svc/core/payments/payouts/payout-schedule'
+import { businessDayOf } from '@svc/core/payments/payouts/payout-statement'
+import {
+  ACCOUNT_NUMBER,
+  FEE_BASIS_POINTS_MAX,
+  FEE_FIXED_MAX_PAISE,
+  findPayoutDetails,
+  GST_STATE,
+  IFSC,
+  listMerchantFees,
+  setMerchantFee,
+  setPayoutDetails,
+} from '@svc/core/payments/payouts/payout-terms'
+import { findMerchant } from '@svc/core/tenants/merchant'
+import { formatRupees, paise, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
+import { isDay, rfc3339 } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
+import { query, type Services } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { asOperator } from '../as-operator.ts'
+import {
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  idParam,
+  instant,
+  maybe,
+  Name,
+  record,
+  rupeesText,
+  text,
+} from '../console-schema.ts'
+
+const TAG = 'Payouts'
+const PATH = `${CONSOLE_API}/merchants/:merchantId`
+
+export const PayoutTerms = record('PayoutTerms', {
+  bankAccount: Type.Optional(
+    record('MerchantBankAccount', {
+      holder: text(),
+      ends: text('The last four digits of its number'),
+      ifsc: text('Code of the branch'),
+      gstState: maybe('GST state code; absent: taxed within one state'),
+      updatedOn: instant,
+    }),
+  ),
+  fees: Type.Array(
+    record('MerchantFee', {
+      validFrom: text('Business day from which it is charged, `YYYY-MM-DD`'),
+      percent: text('Of the amount of each payment, with two decimals'),
+      fixed: rupeesText,
+    }),
+    { description: 'Latest first; before the first of them nothing is charged' },
+  ),
+  schedules: Type.Array(
+    record('PayoutSchedule', {
+      every: Type.Enum([...SCHEDULE_PERIODS]),
+      on: maybe('The day that ends a period: `mon` to `sun`, or `1` to `31`, the last day of every month'),
+      after: Type.Integer({ description: 'Bank days between the end of a period and its payout' }),
+      minimum: rupeesText,
+      from: text('Day from which it holds, `YYYY-MM-DD`'),
+      periodEnds: maybe('The day that ends its running or first period, `YYYY-MM-DD`'),
+      preparedOn: maybe('The bank day on which the payout of that period is prepared, `YYYY-MM-DD`'),
+      setBy: text('Who set it, as the audit names them'),
+    }),
+    { description: 'In force, and the one that follows; none: people prepare the payouts' },
+  ),
+})
+
+export async function termsOf(tx: Tx, merchantId: string, { clock, config }: ScheduleTools) {
+  const { BUSINESS_DAY_CUTOFF: cutOff, BUSINESS_TIME_ZONE: timeZone } = config
+  const [details, fees] = [await findPayoutDetails(tx, merchantId), await listMerchantFees(tx, merchantId)]
+  const today = businessDayOf(new Date(clock.of(merchantId).now()), cutOff, timeZone)
+  const bankDays = await readBankDays(tx)
+  const schedules = await shownSchedules(tx, merchantId, today)
+  return {
+    schedules: schedules.map((each) => {
+      const { merchantId: _, reason: _reason, ...shown } = scheduleToWire(each, bankDays)
+      return shown
+    }),
+    bankAccount: details && {
+      holder: details.accountHolder,
+      ends: details.accountNumber.slice(-4),
+      ifsc: details.ifsc,
+      gstState: details.gstState ?? undefined,
+      updatedOn: rfc3339(details.updatedAt, timeZone),
+    },
+    fees: fees.map(({ validFrom, basisPoints, fixedPaise }) => ({
+      validFrom,
+      percent: formatRupees(BigInt(basisPoints)),
+      fixed: formatRupees(fixedPaise),
+    })),
+  }
+}
+
+type ScheduleTools = Pick<Services, 'clock' | 'config'>
+
+async function requireMerchant(tx: Tx, merchantId: string): Promise<void> {
+  if (!(await findMerchant(tx, merchantId))) fail('merchant_not_found')
+}
+
+export const showPayoutTerms = query({
+  ...consoleOperation,
+  id: 'console.showPayoutTerms',
+  method: 'GET',
+  path: `${PATH}/payout-terms`,
+  tag: TAG,
+  summary:
+    'Show the bank account that a merchant is paid to, what it is charged, and when payouts are prepared',
+  permission: 'view',
+  params: idParam('merchantId'),
+  result: PayoutTerms,
+  errors: ['merchant_not_found'],
+  mount(services) {
+    return async ({ params: { merchantId } }) => {
+      const terms = await services.database.operate(async (tx) => {
+        await requireMerchant(tx, merchantId)
+        return termsOf(tx, merchantId, services)
+      })
+      return { body: JSON.stringify(terms) }
+    }
+  },
+})
+
+export const setBankAccount = query({
+  ...consoleOperation,
+  id: 'console.setBankAccount',
+  stepUp: true,
+  method: 'PUT',
+  path: `${PATH}/bank-account`,
+  tag: TAG,
+  summary: 'Set the bank account that a merchant is paid to',
+  description:
+    'A payout that is prepared already keeps its account. Who set it cannot approve payouts to it. The audit has the last four digits.',
+  permission: 'finance',
+  params: idParam('merchantId'),
+  body: closed({
+    holder: Name,
+    number: Type.String({ pattern: ACCOUNT_NUMBER.source, 'x-rule': 'must be 6 to 18 digits' }),
+    ifsc: Type.String({
+      pattern: IFSC.source,
+      'x-rule': 'must be four letters, a zero and six letters or digits',
+    }),
+    gstState: Type.Optional(Type.String({ pattern: GST_STATE.source, 'x-rule': 'must be two digits' })),
+  }),
+  result: PayoutTerms,
+  errors: ['merchant_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { merchantId } = input.params
+      const { holder, number, ifsc, gstState = null } = input.body
+      const terms = await asOperator(services, input, async (tx) => {
+        await requireMerchant(tx, merchantId)
+        await setPayoutDetails(tx, {
+          merchantId,
+          accountHolder: holder,
+          accountNumber: number,
+          ifsc,
+          gstState,
+        })
+        return termsOf(tx, merchantId, services)
+      })
+      return { body: JSON.stringify(terms) }
+    }
+  },
+})
+
+/** Two decimals as a whole number of hundredths; fails with the field's rule. */
+function readHundredths(field: string, text: string, most: bigint, rule: string): bigint {
+  const read = valueIn(readAmount(text))
+  return read === undefined || read > most ? failField(field, 'maximum', rule) : read
+}
+
+export const setFee = query({
+  ...consoleOperation,
+  id: 'console.setMerchantFee',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/fees`,
+  tag: TAG,
+  summary: 'Set what a merchant is charged for each payment, from a business day on',
+  description:
+    'From the next business day on, or from today while the merchant has no payment of today: a payment is charged by the fee that was in force when it was accepted. A fee for a day that has one takes its place. Of a merchant that is closing, a fee of zero may begin earlier, for payments that are in no payout.',
+  permission: 'finance',
+  params: idParam('merchantId'),
+  body: closed({
+    percent: Type.String({ maxLength: 10, description: 'Of the amount, with at most two decimals' }),
+    fixed: Type.String({ maxLength: 10, description: 'Rupees in addition, for each payment' }),
+    validFrom: Type.Optional(
+      Type.String({
+        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+        'x-rule': 'must be a day, YYYY-MM-DD',
+        description: 'The first business day; by default the first that is possible, today or the next',
+      }),
+    ),
+  }),
+  result: PayoutTerms,
+  errors: ['merchant_not_found'],
+  mount(services) {
+    const { clock, config } = services
+    const timeZone = config.BUSINESS_TIME_ZONE
+    return async (input) => {
+      const { merchantId } = input.params
+      const { percent, fixed } = input.body
+      const { validFrom } = input.body
+      if (validFrom !== undefined && !isDay(validFrom))
+        failField('validFrom', 'format', 'must be a day, such as 2026-04-01')
+      const points = readHundredths('percent', percent, FEE_BASIS_POINTS_MAX, 'must be 0 to 100')
+      const fixedPaise = readHundredths('fixed', fixed, FEE_FIXED_MAX_PAISE, 'must be 0 to 1000 rupees')
+      const terms = await asOperator(services, input, async (tx) => {
+        await requireMerchant(tx, merchantId)
+        const fee = { merchantId, validFrom, basisPoints: Number(points), fixedPaise: paise(fixedPaise) }
+        await setMerchantFee(tx, fee, {
+          now: new Date(clock.of(merchantId).now()),
+          cutOffMinutes: config.BUSINESS_DAY_CUTOFF,
+          timeZone,
+        })
+        return termsOf(tx, merchantId, services)
+      })
+      return { body: JSON.stringify(terms) }
+    }
+  },
+})

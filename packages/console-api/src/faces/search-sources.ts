@@ -1,0 +1,271 @@
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
+import { type Statement, statement } from '@svc/platform/db/statement'
+import { begins } from '@svc/server/http/list'
+import type { Caller } from '@svc/server/http/operation'
+import { emailPattern } from '@svc/server/tenants/users'
+import { mayReveal } from '../records/reveals.ts'
+
+export const KINDS = [
+  'request',
+  'card',
+  'qrCode',
+  'payment',
+  'refund',
+  'dispute',
+  'payout',
+  'merchant',
+  'partner',
+  'company',
+  'cardAccount',
+  'user',
+  'coinConfig',
+  'ledgerAccount',
+  'journal',
+  'notice',
+  'cardException',
+  'webhookEndpoint',
+] as const
+export type Kind = (typeof KINDS)[number]
+
+interface Row {
+  id: string
+  title: string
+  subtitle: string | null
+}
+
+interface Source {
+  readonly kind: Kind
+  readonly statement: Statement<Row>
+  /** The parameter for what was typed; `undefined` when it cannot be meant. */
+  readonly wanted: (q: string, caller: Caller) => string | undefined
+}
+
+const source = (name: string, kind: Kind, wanted: Source['wanted'], sql: string): Source => ({
+  kind,
+  wanted,
+  statement: statement<Row>(`search_${name}`, `${sql} limit 5`),
+})
+const id = (prefix: string) => (q: string) => (q.startsWith(`${prefix}_`) ? q : undefined)
+/** A merchant's own reference, of an order or a refund. */
+const reference = (q: string) => (q.length <= 64 ? q : undefined)
+const form = (pattern: RegExp) => (q: string) => (pattern.test(q) ? q : undefined)
+/** The begin of a name: not what is plainly something else. */
+const name = (q: string) => (/[_:@]|^\d+$/.test(q) ? undefined : begins(q.toLowerCase()))
+/** A reference as banks write it: letters in either case, with separators. */
+const bankReference = (q: string) => {
+  const canonical = canonicalReference(q)
+  return /^[A-Za-z0-9 /-]+$/.test(q) && /^[A-Z0-9]{6,35}$/.test(canonical) ? canonical : undefined
+}
+/** An Indian mobile number with or without its country code, as ten digits. */
+const mobile = (q: string) => /^(?:\+?91|0)?(\d{10})$/.exec(q.replaceAll(/[\s-]/g, ''))?.[1]
+/** An amount as people write it, with or without `₹` and commas, as paise; not a mobile number or a reference. */
+const amount = (q: string) => (/\d{9}/.test(q) ? undefined : valueIn(readAmount(q))?.toString())
+/** No index leads to amounts: the newest payments are read, however many there are a day. */
+const AMOUNTS_READ = 20_000
+/** Words of a name, each by its begin, as a text search of PostgreSQL. */
+const words = (q: string) => {
+  const found = q.match(/[\p{L}\p{N}]+/gu)
+  return found && name(q) !== undefined ? found.map((word) => `'${word}':*`).join(' & ') : undefined
+}
+const wordsIn = (table: 'merchants' | 'partners' | 'companies', key: string, subtitle: string) =>
+  `select ${key} as id, name as title, ${subtitle} as subtitle from ${table}
+   where to_tsvector('simple', name) @@ to_tsquery('simple', $1) order by lower(name), ${key}`
+const HOLDER = `nullif(concat_ws(' ', first_name, last_name), '')`
+
+/** Each is served by an index of its own, so that a search costs a handful of lookups. */
+export const SOURCES: readonly Source[] = [
+  source(
+    'request',
+    'request',
+    id('req'),
+    `select request_id as id, operation || ' ' || status as title, error as subtitle from request_log where request_id = $1`,
+  ),
+  source(
+    'card',
+    'card',
+    id('card'),
+    `select svc_card_id as id, masked_number as title, status as subtitle from cards where svc_card_id = $1`,
+  ),
+  source(
+    'qr',
+    'qrCode',
+    id('qr'),
+    `select qr_code_id as id, coalesce(qr_name, tr) as title, status as subtitle from qr_codes where qr_code_id = $1`,
+  ),
+  source(
+    'tr',
+    'qrCode',
+    form(/^[A-Za-z0-9]{10,35}$/),
+    `select qr_code_id as id, coalesce(qr_name, tr) as title, tr as subtitle from qr_codes where tr = $1`,
+  ),
+  source(
+    'payment',
+    'payment',
+    id('pay'),
+    `select payment_id as id, utr as title, status as subtitle from payments where payment_id = $1`,
+  ),
+  source(
+    'utr',
+    'payment',
+    bankReference,
+    `select payment_id as id, utr as title, status as subtitle from payments where utr = $1`,
+  ),
+  source(
+    'refund',
+    'refund',
+    (q) => id('rfd')(q) ?? bankReference(q),
+    `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds where refund_id = $1 or utr = $1`,
+  ),
+  source(
+    'dispute',
+    'dispute',
+    form(/^\S{3,64}$/),
+    `select dispute_id as id, 'Case ' || case_reference as title, status as subtitle from disputes
+     where dispute_id = $1 or case_reference in ($1, upper($1))`,
+  ),
+  source(
+    'payout',
+    'payout',
+    (q) => id('pyo')(q) ?? bankReference(q),
+    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts
+     where payout_id = $1 or utr = $1 or return_utr = $1`,
+  ),
+  source(
+    'code_reference',
+    'qrCode',
+    reference,
+    `select qr_code_id as id, coalesce(qr_name, tr) as title, 'Reference ' || reference_number as subtitle from qr_codes
+     where reference_number = $1 order by created_at desc, qr_code_id desc`,
+  ),
+  source(
+    'refund_reference',
+    'refund',
+    reference,
+    `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds
+     where reference_number = $1 order by created_at desc, refund_id desc`,
+  ),
+  source(
+    'card_number',
+    'card',
+    form(/^\d{4}$/),
+    `select svc_card_id as id, masked_number as title, status as subtitle from cards where right(masked_number, 4) = $1
+     order by svc_card_id desc`,
+  ),
+  source(
+    'merchant',
+    'merchant',
+    id('mer'),
+    `select merchant_id as id, name as title, vpa as subtitle from merchants where merchant_id = $1`,
+  ),
+  source(
+    'vpa',
+    'merchant',
+    (q) => (q.includes('@') ? begins(q.toLowerCase()) : undefined),
+    `select merchant_id as id, name as title, vpa as subtitle from merchants where lower(vpa) collate "C" like $1 order by lower(vpa) collate "C"`,
+  ),
+  source(
+    'merchant_name',
+    'merchant',
+    name,
+    `select merchant_id as id, name as title, vpa as subtitle from merchants where lower(name) collate "C" like $1 order by lower(name) collate "C"`,
+  ),
+  source(
+    'amount',
+    'payment',
+    amount,
+    `select p.payment_id as id, 'UTR ' || p.utr as title, concat_ws(', ', m.name, p.status) as subtitle
+     from (select payment_id, merchant_id, utr, amount_paise, status from payments order by payment_id desc limit ${AMOUNTS_READ}) p
+       left join merchants m on m.merchant_id = p.merchant_id
+     where p.amount_paise = $1::bigint order by p.payment_id desc`,
+  ),
+  source('merchant_words', 'merchant', words, wordsIn('merchants', 'merchant_id', 'vpa')),
+  source(
+    'partner',
+    'partner',
+    id('par'),
+    `select partner_id as id, name as title, null as subtitle from partners where partner_id = $1`,
+  ),
+  source(
+    'partner_name',
+    'partner',
+    name,
+    `select partner_id as id, name as title, null as subtitle from partners where lower(name) collate "C" like $1 order by lower(name) collate "C"`,
+  ),
+  source('partner_words', 'partner', words, wordsIn('partners', 'partner_id', 'null')),
+  source(
+    'company',
+    'company',
+    id('com'),
+    `select company_id as id, name as title, null as subtitle from companies where company_id = $1`,
+  ),
+  source(
+    'company_name',
+    'company',
+    name,
+    `select company_id as id, name as title, null as subtitle from companies where lower(name) collate "C" like $1 order by lower(name) collate "C"`,
+  ),
+  source('company_words', 'company', words, wordsIn('companies', 'company_id', 'null')),
+  source(
+    'account',
+    'cardAccount',
+    id('acc'),
+    `select card_account_id as id, programme as title, product as subtitle from card_accounts where card_account_id = $1`,
+  ),
+  source(
+    'user',
+    'user',
+    id('usr'),
+    `select user_id as id, coalesce(${HOLDER}, user_id) as title, email as subtitle from users where user_id = $1`,
+  ),
+  source(
+    'mobile',
+    'user',
+    mobile,
+    `select user_id as id, coalesce(${HOLDER}, user_id) as title, mobile as subtitle from users where mobile = $1`,
+  ),
+  source(
+    'email',
+    'user',
+    (q, caller) => (q.includes('@') ? emailPattern(q, mayReveal(caller)) : undefined),
+    `select user_id as id, coalesce(${HOLDER}, user_id) as title, email as subtitle from users where email_key like $1 order by email_key`,
+  ),
+  source(
+    'coins',
+    'coinConfig',
+    id('ccf'),
+    `select coin_config_id as id, title, event as subtitle from coin_configs where coin_config_id = $1`,
+  ),
+  source(
+    'webhook',
+    'webhookEndpoint',
+    id('whe'),
+    `select endpoint_id as id, url as title, case when enabled then 'enabled' else 'disabled' end as subtitle from webhook_endpoints where endpoint_id = $1`,
+  ),
+  source(
+    'ledger',
+    'ledgerAccount',
+    form(/^[a-z_]{4,20}:\S+$/),
+    `select account_id as id, account_id as title, kind as subtitle from ledger_accounts where account_id = $1`,
+  ),
+  source(
+    'journal',
+    'journal',
+    id('jrn'),
+    `select j.journal_id as id, j.kind as title, j.reference as subtitle from tenants t cross join lateral (
+       select * from journals j where j.tenant_id = t.tenant_id and j.journal_id = $1 offset 0) j`,
+  ),
+  source(
+    'notice',
+    'notice',
+    id('rnt'),
+    `select notice_id as id, 'Bank notice' as title, status as subtitle from rail_notices where notice_id = $1`,
+  ),
+  source(
+    'card_exception',
+    'cardException',
+    id('cex'),
+    `select exception_id as id, 'Card exception' as title, reason as subtitle from card_exceptions where exception_id = $1`,
+  ),
+]

@@ -1,0 +1,76 @@
+import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
+import { FUNDING_MAX_PAISE } from '@svc/core/cards/account/card-account'
+import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
+import { settleBalance } from '@svc/core/ledger/settle-balance'
+import { SETTLEMENT_OUTCOMES } from '@svc/core/ledger/settlement'
+import { formatRupees, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { auditOf } from '../as-operator.ts'
+import {
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  idParam,
+  record,
+  rupeesText,
+  text,
+} from '../console-schema.ts'
+import { movementFields } from './card-account-money.ts'
+
+export const settleLedgerAccount = query({
+  ...consoleOperation,
+  id: 'console.settleLedgerAccount',
+  stepUp: true,
+  method: 'POST',
+  path: `${CONSOLE_API}/ledger/accounts/:accountId/settle`,
+  tag: 'Ledger',
+  summary: 'Enter that what is open on an account ended outside',
+  description:
+    'Of card exceptions, which the network settles, and of advances, which a merchant repays to our bank: at most what is open, or it is written off. The reference is entered once: a repeat with the same account, amount and outcome changes nothing and returns the first one, another one is 409. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202; a repeat does not.',
+  permission: 'finance',
+  params: idParam('accountId'),
+  body: closed({
+    ...movementFields,
+    outcome: Type.Enum([...SETTLEMENT_OUTCOMES], {
+      description: '`SETTLED` by the network or repaid by the merchant, or `WRITTEN_OFF`',
+    }),
+  }),
+  result: record('SettledBalance', {
+    accountId: text(),
+    journalId: text(),
+    amount: rupeesText,
+    open: Type.String({ description: 'Rupees that are still open on the account' }),
+    isRepeat: Type.Boolean({ description: 'It was entered before: nothing was posted' }),
+  }),
+  accepted: ApprovalRecord,
+  errors: [...settleBalance.approval.failures, 'account_not_settled', 'approval_open'],
+  mount(services) {
+    const { commands, config, database } = services
+    const { run } = commands.open(settleBalance)
+    return async (input) => {
+      const { accountId } = input.params
+      const { amount, outcome, reference, reason } = input.body
+      const amountPaise = valueIn(readAmount(amount))
+      if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
+        return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
+      const open =
+        (await database.operate((tx) => findOpenBalance(tx, accountId))) ?? fail('ledger_account_not_found')
+      const { kind, side, tenantId } = open
+      const settlement = { tenantId, kind, outcome, side, amountPaise, reference, reason }
+      const details = { amount: formatRupees(amountPaise), outcome, reference, reason }
+      const entry = { action: 'ledger_account.settled', target: accountId, details }
+      const settled = await run(settlement, auditOf(tenantId, input, entry))
+      return wireOrWait(settled, config.BUSINESS_TIME_ZONE, ({ journal, journalId, openPaise }) => ({
+        accountId,
+        journalId,
+        amount: formatRupees(amountPaise),
+        open: formatRupees(openPaise),
+        isRepeat: journal === undefined,
+      }))
+    }
+  },
+})

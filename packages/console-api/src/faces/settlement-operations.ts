@@ -1,0 +1,249 @@
+import { fail } from '@svc/contract/errors'
+import { idMaker } from '@svc/contract/id-kinds'
+import { readingDays } from '@svc/core/bank-files/reading-days'
+import { SETTLEMENT_FORMATS } from '@svc/core/bank-files/shipped-formats'
+import { SETTLEMENT_RAILS, type SettlementRail, SettlementRecord } from '@svc/core/payments/settlements/batch'
+import {
+  type ImportedSettlement,
+  importedSettlementToWire,
+} from '@svc/core/payments/settlements/import-settlement'
+import { reverseBatch } from '@svc/core/payments/settlements/reverse-batch'
+import {
+  importSettlementFile,
+  previewSettlementFile,
+  readSettlementFile,
+} from '@svc/core/payments/settlements/settlement-file'
+import { TakenBackRecord, takenBackToWire } from '@svc/core/payments/settlements/taken-back'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
+import { formatRupees } from '@svc/kernel/money'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
+import { query, type Services } from '@svc/server/http/operation'
+import { findRow, listOf, showOf } from '@svc/server/http/resource'
+import {
+  type ListedSettlement,
+  type ListedSettlementLine,
+  openSettlementLine,
+  settlement,
+  settlementLine,
+} from '@svc/server/payments/settlement-resource'
+import { Type } from 'typebox'
+import { actorOf, auditOf } from '../as-operator.ts'
+import {
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  idParam,
+  oneOf,
+  reasonText,
+  record,
+  rupeesText,
+  text,
+} from '../console-schema.ts'
+import { failFile, fileBody, fileOf, refusingFile } from './bank-file-body.ts'
+
+const TAG = 'Settlements'
+const PATH = `${CONSOLE_API}/settlements`
+const PROBLEMS_SHOWN = 100
+
+const existing = () => fail('settlement_not_found')
+
+export const listSettlementsInConsole = listOf<ListedSettlement>(settlement, {
+  ...consoleOperation,
+  id: 'console.listSettlements',
+  path: PATH,
+  tag: TAG,
+  summary: 'List transfers of the bank and the card network',
+  permission: 'view',
+})
+
+export const showSettlementInConsole = showOf<ListedSettlement>(settlement, {
+  ...consoleOperation,
+  id: 'console.showSettlement',
+  path: `${PATH}/:batchId`,
+  tag: TAG,
+  summary: 'Show a transfer of the bank or the card network',
+  permission: 'view',
+  params: idParam('batchId'),
+  errors: ['settlement_not_found'],
+  notFound: existing,
+})
+
+export const listSettlementLinesInConsole = listOf<ListedSettlementLine>(settlementLine, {
+  ...consoleOperation,
+  id: 'console.listSettlementLines',
+  path: `${PATH}/:batchId/lines`,
+  tag: TAG,
+  summary: 'List the lines of a transfer',
+  permission: 'view',
+  params: idParam('batchId'),
+  errors: ['settlement_not_found'],
+  within: async (tx, scope, { batchId = '' }) => {
+    if (!(await findRow<ListedSettlement>(tx, settlement, scope, batchId))) existing()
+  },
+})
+
+export const listOpenSettlementLinesInConsole = listOf<ListedSettlementLine>(openSettlementLine, {
+  ...consoleOperation,
+  id: 'console.listOpenSettlementLines',
+  path: `${CONSOLE_API}/open-settlement-lines`,
+  tag: TAG,
+  summary: 'List lines of all transfers that do not fit',
+  permission: 'view',
+})
+
+const SettlementImportRecord = record('SettlementImport', {
+  fileId: text(),
+  lines: Type.Integer(),
+  matched: Type.Integer({ description: 'Lines of payments that fit' }),
+  matchedAmount: rupeesText,
+  differing: Type.Integer({ description: 'Lines whose payment has another amount' }),
+  unknown: Type.Integer({ description: 'Lines that fit nothing' }),
+  repeated: Type.Integer({ description: 'Lines that were recorded before' }),
+  conflicting: Type.Integer({ description: 'Lines that were recorded before with another amount' }),
+  skipped: Type.Integer({ description: 'Totals, blank lines and repeated headings' }),
+  unreadable: Type.Integer(),
+  batches: Type.Array(closed(SettlementRecord.properties), { description: 'The transfers of the file' }),
+  problems: Type.Array(closed({ line: Type.Integer(), column: text(), reason: text() }), {
+    description: 'Why lines cannot be read, at most 100',
+  }),
+  conflictingLines: Type.Array(
+    closed({ line: Type.Integer(), kind: text(), reference: text(), amount: rupeesText }),
+    { description: 'At most 100' },
+  ),
+  unfittingLines: Type.Array(
+    closed({
+      batchUtr: text(),
+      kind: text(),
+      reference: text(),
+      amount: rupeesText,
+      differs: Type.Boolean({ description: 'What it is of is here, with another amount' }),
+    }),
+    { description: 'At most 100' },
+  ),
+})
+
+function imported(of: ImportedSettlement): object {
+  const { conflicting, unfitting } = of.done
+  const { problems, ...wire } = importedSettlementToWire(of)
+  return {
+    ...wire,
+    problems: problems.slice(0, PROBLEMS_SHOWN),
+    conflictingLines: conflicting.map(({ line, kind, reference, amountPaise }) => ({
+      line,
+      kind,
+      reference: reference ?? '',
+      amount: formatRupees(amountPaise),
+    })),
+    unfittingLines: unfitting.map(({ amountPaise, reference, ...line }) => ({
+      ...line,
+      reference: reference ?? '',
+      amount: formatRupees(amountPaise),
+    })),
+  }
+}
+
+const FORMATS = Object.keys(SETTLEMENT_FORMATS)
+
+interface Wanted {
+  readonly rail?: string | undefined
+  readonly format?: string | undefined
+}
+
+async function readFile(
+  { clock, config, database }: Services,
+  body: Buffer,
+  { rail = 'upi', format = 'svc' }: Wanted,
+) {
+  const days = await readingDays({ config, database }, clock)
+  const reading = { format: SETTLEMENT_FORMATS[format]!, rail: rail as SettlementRail, days }
+  return refusingFile(() => readSettlementFile(fileOf(body), reading))
+}
+
+const fileQuery = {
+  rail: oneOf([...SETTLEMENT_RAILS], 'Whose transfers they are; `upi` by default'),
+  format: oneOf(FORMATS, 'How the file is written; `svc` by default'),
+}
+
+export const readSettlementInConsole = query({
+  ...consoleOperation,
+  ...fileBody,
+  id: 'console.readSettlement',
+  method: 'POST',
+  path: `${PATH}/read`,
+  tag: TAG,
+  summary: 'Read a settlement file and record nothing',
+  description: 'What importing the file would do: which lines fit, which do not, and which cannot be read.',
+  permission: 'finance',
+  safe: true,
+  query: closed(fileQuery),
+  result: SettlementImportRecord,
+  errors: ['settlement_batch_differs', 'validation_failed'],
+  mount(services) {
+    const { clock, config, database, random } = services
+    const tools = { clock, config, database, newId: idMaker(clock, random) }
+    return async ({ query: wanted, rawBody }) => {
+      const file = await readFile(services, rawBody, wanted)
+      return { body: JSON.stringify(imported(await previewSettlementFile(tools, file))) }
+    }
+  },
+})
+
+export const importSettlementInConsole = query({
+  ...consoleOperation,
+  ...fileBody,
+  id: 'console.importSettlement',
+  method: 'POST',
+  path: PATH,
+  tag: TAG,
+  summary: 'Import a settlement file',
+  description:
+    'The bank account moves by the net amount of each transfer; lines that fit are settled, others wait until they do. With lines that cannot be read nothing is recorded unless `onlyReadable`. A repeat changes nothing.',
+  permission: 'finance',
+  stepUp: true,
+  query: closed({
+    ...fileQuery,
+    onlyReadable: oneOf(['true', 'false'], 'Whether to record the readable lines although others are not'),
+  }),
+  result: SettlementImportRecord,
+  errors: ['settlement_batch_differs', 'validation_failed'],
+  mount(services) {
+    return async ({ caller, query: wanted, rawBody, requestId }) => {
+      const file = await readFile(services, rawBody, wanted)
+      const { unreadable } = file.read
+      if (unreadable > 0 && wanted.onlyReadable !== 'true')
+        failFile(`${unreadable} lines of the file cannot be read`)
+      const done = await importSettlementFile(services, file, { actor: actorOf(caller), requestId })
+      return { body: JSON.stringify(imported(done)) }
+    }
+  },
+})
+
+export const reverseSettlementInConsole = query({
+  ...consoleOperation,
+  id: 'console.reverseSettlement',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/:batchId/reverse`,
+  tag: TAG,
+  summary: 'Take back a transfer that was recorded by mistake',
+  description:
+    'As a whole, as long as no bank statement shows it: what it has moved is entered the other way round today, its lines are gone, and merchants of its payments are notified. It can be imported again. A repeat changes nothing. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.',
+  permission: 'finance',
+  params: idParam('batchId'),
+  body: closed({ reason: reasonText('Why; it is in the journals') }),
+  result: record('ReversedSettlement', TakenBackRecord.properties),
+  accepted: ApprovalRecord,
+  errors: [...reverseBatch.approval.failures, 'approval_open'],
+  mount({ commands, config }) {
+    const { run } = commands.open(reverseBatch)
+    return async (input) => {
+      const { batchId } = input.params
+      const { reason } = input.body
+      const entry = { action: 'settlement_batch.reversed', target: batchId, details: { reason } }
+      const reversed = await run({ batchId, reason }, auditOf(PLATFORM_TENANT, input, entry))
+      return wireOrWait(reversed, config.BUSINESS_TIME_ZONE, ({ batch, isRepeat, whole }) =>
+        takenBackToWire(batch, whole, isRepeat),
+      )
+    }
+  },
+})

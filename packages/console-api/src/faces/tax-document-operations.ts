@@ -1,0 +1,132 @@
+import { fail } from '@svc/contract/errors'
+import { GSTR1_SECTIONS, gstr1 } from '@svc/core/payments/fees/gstr1'
+import { listTaxDocuments } from '@svc/core/payments/fees/issue-invoices'
+import { issueMonth } from '@svc/core/payments/fees/issue-month'
+import { CSV_MEDIA_TYPE, csvLine } from '@svc/kernel/csv'
+import { recordAudit } from '@svc/platform/audit'
+import { query, streamingQuery } from '@svc/server/http/operation'
+import { findRow, listOf, showOf } from '@svc/server/http/resource'
+import { StreamSlots } from '@svc/server/http/stream-slots'
+import { type ListedTaxDocument, readMonth, taxDocument } from '@svc/server/payments/tax-documents'
+import { PDF, PDFS_MAX } from '@svc/server/statements/limits'
+import { Type } from 'typebox'
+import { actorOf, asOperator } from '../as-operator.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam, record } from '../console-schema.ts'
+
+const TAG = 'Tax documents'
+const PATH = `${CONSOLE_API}/tax-documents`
+const Month = (description: string) => Type.String({ minLength: 7, maxLength: 7, description })
+
+export const listTaxDocumentsInConsole = listOf<ListedTaxDocument>(taxDocument, {
+  ...consoleOperation,
+  id: 'console.listTaxDocuments',
+  path: PATH,
+  tag: TAG,
+  summary: 'List invoices and credit notes',
+  permission: 'view',
+})
+
+export const showTaxDocument = showOf<ListedTaxDocument>(taxDocument, {
+  ...consoleOperation,
+  id: 'console.showTaxDocument',
+  path: `${PATH}/:documentId`,
+  tag: TAG,
+  summary: 'Show tax document',
+  permission: 'view',
+  params: idParam('documentId'),
+  errors: ['tax_document_not_found'],
+  notFound: () => fail('tax_document_not_found'),
+})
+
+export const issueTaxDocuments = query({
+  ...consoleOperation,
+  id: 'console.issueTaxDocuments',
+  stepUp: true,
+  method: 'POST',
+  path: PATH,
+  tag: TAG,
+  summary: 'Issue the invoices of a month that is over',
+  description:
+    'One for each merchant, of the fees that are in none; fees of the month are entered first. A repeat issues only what was found since.',
+  permission: 'finance',
+  takesLong: true,
+  body: closed({ month: Month('The month of the fees, `YYYY-MM`') }),
+  result: record('IssuedTaxDocuments', {
+    numbers: Type.Array(Type.String(), { description: 'Numbers of the documents that are new' }),
+  }),
+  errors: ['period_not_over', 'supplier_not_set', 'business_day_not_over'],
+  mount(services) {
+    return async ({ body, caller, requestId }) => {
+      const month = readMonth(body.month)
+      const issued = await issueMonth(services, { month, by: { actor: actorOf(caller), requestId } })
+      return { body: JSON.stringify({ numbers: issued.map(({ number }) => number) }) }
+    }
+  },
+})
+
+export const showTaxDocumentPdf = streamingQuery({
+  ...consoleOperation,
+  id: 'console.showTaxDocumentPdf',
+  method: 'GET',
+  path: `${PATH}/:documentId/document.pdf`,
+  tag: TAG,
+  summary: 'Get invoice or credit note as PDF',
+  permission: 'view',
+  params: idParam('documentId'),
+  result: Type.String({ format: 'binary', description: 'A4, fonts embedded' }),
+  produces: PDF,
+  errors: ['tax_document_not_found', 'too_many_streams'],
+  mount(services) {
+    const slots = new StreamSlots(PDFS_MAX)
+    return async (input) => {
+      const { documentId } = input.params
+      const found = await asOperator(services, input, async (tx) => {
+        const row = await findRow<ListedTaxDocument>(tx, taxDocument, { reader: 'operator' }, documentId)
+        recordAudit(tx, [{ action: 'tax_document.exported', target: documentId }])
+        return row ?? fail('tax_document_not_found')
+      })
+      const { taxDocumentPdf } = await import('@svc/server/statements/tax-document-pdf')
+      const now = new Date(services.clock.now())
+      const { actorId } = input.caller.actor!
+      return {
+        headers: { 'content-type': PDF },
+        body: slots.stream(actorId, input.caller, () => taxDocumentPdf(found, now)),
+      }
+    }
+  },
+})
+
+export const showTaxReturn = query({
+  ...consoleOperation,
+  id: 'console.showTaxReturn',
+  method: 'GET',
+  path: `${CONSOLE_API}/tax-returns/:month/:section`,
+  tag: TAG,
+  summary: 'Get a section of the return of outward supplies as CSV',
+  description: 'With the columns of the tax office’s offline tool, of documents that are dated in the month.',
+  permission: 'view',
+  params: Type.Object({
+    month: Month('`YYYY-MM`'),
+    section: Type.Enum([...GSTR1_SECTIONS]),
+  }),
+  result: Type.String({ description: 'CSV (RFC 4180)' }),
+  produces: CSV_MEDIA_TYPE,
+  errors: [],
+  mount(services) {
+    return async (input) => {
+      const { month, section } = input.params
+      const datedIn = readMonth(month, 'month', 'query')
+      const documents = await asOperator(services, input, async (tx) => {
+        recordAudit(tx, [{ action: 'tax_return.exported', target: `${month} ${section}` }])
+        return listTaxDocuments(tx, { datedIn })
+      })
+      const rows = gstr1(section, documents)
+      const names = Object.keys(rows[0] ?? {})
+      const lines = rows.map((row) => csvLine(names.map((name) => row[name])))
+      return {
+        headers: { 'content-type': `${CSV_MEDIA_TYPE}; charset=utf-8` },
+        body: rows.length === 0 ? '' : [csvLine(names), ...lines].join(''),
+      }
+    }
+  },
+})

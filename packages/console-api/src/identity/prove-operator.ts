@@ -1,0 +1,87 @@
+import { fail } from '@svc/contract/errors'
+import { Type } from 'typebox'
+import type { ConsoleServices } from '../console-services.ts'
+import type { SignInAttempt } from './failed-sign-ins.ts'
+import { findCredentials, type OperatorAccount } from './operator-store.ts'
+import { isPassword } from './password.ts'
+import type { Factor } from './proof-age.ts'
+import type { SignInGate } from './sign-in-gate.ts'
+
+/** Of a second factor, where there is one. */
+export const OptionalCode = Type.Optional(
+  Type.String({
+    minLength: 6,
+    maxLength: 11,
+    description: 'Of the second factor: six digits of the authenticator app, or a recovery code',
+  }),
+)
+
+/** What operators and members send to prove who they are. */
+export const PasswordAndCode = {
+  password: Type.String({ minLength: 1, maxLength: 256 }),
+  code: OptionalCode,
+}
+
+/** How a proof fails. */
+export const PROOF_FAILURES = [
+  'wrong_password',
+  'second_factor_required',
+  'wrong_code',
+  'second_factor_locked',
+  'too_many_failed_attempts',
+  'overloaded',
+] as const
+
+/** What a proof needs, in the console and on the command line. */
+export interface ProofServices extends Pick<ConsoleServices, 'database' | 'failedSignIns' | 'secondFactor'> {
+  readonly signInGate: Pick<SignInGate, 'enter' | 'passed' | 'failed'>
+}
+
+/** The operator whose password this is. Failed attempts are slowed down and audited. */
+export async function checkPassword(
+  services: ProofServices,
+  attempt: SignInAttempt,
+  password: string,
+): Promise<OperatorAccount> {
+  const operator = await operatorOfPassword(services, attempt, password)
+  await services.signInGate.passed(attempt.address, attempt.name)
+  return operator
+}
+
+async function operatorOfPassword(
+  { database, failedSignIns, signInGate }: ProofServices,
+  attempt: SignInAttempt,
+  password: string,
+): Promise<OperatorAccount> {
+  const { address, name } = attempt
+  try {
+    await signInGate.enter(address, name)
+    const known = await database.operate((tx) => findCredentials(tx, name))
+    const fits = await isPassword(known?.passwordHash, password)
+    if (known && fits) return known.operator
+  } catch (error) {
+    failedSignIns.count(address)
+    throw error
+  }
+  await failedSignIns.record(attempt)
+  await signInGate.failed(address, name)
+  return fail('wrong_password')
+}
+
+/** The operator whose password this is, with a code where a second factor is set up. */
+export async function proveOperator(
+  services: ProofServices,
+  attempt: SignInAttempt,
+  { password, code }: { readonly password: string; readonly code?: string | undefined },
+): Promise<{ operator: OperatorAccount; factors: readonly Factor[] }> {
+  const { database, failedSignIns, secondFactor, signInGate } = services
+  const operator = await operatorOfPassword(services, attempt, password)
+  const checked = await database.operate((tx) => secondFactor.check(tx, operator.operatorId, code))
+  if (checked !== 'wrong') {
+    await signInGate.passed(attempt.address, attempt.name)
+    return { operator, factors: checked === 'none' ? ['password'] : ['password', checked] }
+  }
+  await failedSignIns.record({ ...attempt, reason: 'wrong_code' })
+  await signInGate.failed(attempt.address, attempt.name)
+  return fail('wrong_code')
+}

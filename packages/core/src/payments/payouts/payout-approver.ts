@@ -1,0 +1,28 @@
+import { fail } from '@svc/contract/errors'
+import type { ByTenant } from '@svc/kernel/by-tenant'
+import type { BatchTx } from '@svc/platform/db/batch'
+import { type NoSecondPerson, secondPersonProblem } from '../../ledger/second-person.ts'
+import type { Payout } from './payout.ts'
+
+/** One person alone does not send money away: neither who prepared it nor who set its bank account approves it. */
+export async function approverProblem(
+  tx: BatchTx,
+  known: ByTenant<ReadonlyMap<string, Payout>>,
+  { merchantId, payoutId }: Pick<Payout, 'merchantId' | 'payoutId'>,
+  by: string | undefined,
+): Promise<NoSecondPerson | undefined> {
+  const payout = known.of(merchantId).get(payoutId)
+  if (by === undefined || !payout) return undefined
+  const { accountSetBy, preparedBy } = payout
+  return secondPersonProblem(tx, [preparedBy, ...(accountSetBy === null ? [] : [accountSetBy])], by)
+}
+
+/** Throws `payout_same_person`. */
+export function requireSecondPerson({ preparedBy }: Payout, problem: NoSecondPerson | undefined): void {
+  if (!problem) return
+  if (!problem.isSame) fail('payout_same_person', { description: problem.description })
+  if (problem.requester === preparedBy) fail('payout_same_person')
+  fail('payout_same_person', {
+    description: 'You set the bank account that this payout goes to: another person approves it',
+  })
+}
