@@ -140,7 +140,8 @@ create constraint trigger audited after insert or update or delete on partner_en
   for each row execute function audit_change('encryption_key', 'kid', 'partner_id', 'kind,alg,retired_at');
 select secure_tenants('partner_encryption_keys', 'partner_id');
 -- The shared key is issued by the request that opens a link (`handovers`), of that tenant alone.
-grant select, insert on partner_encryption_keys to svc_service;
+-- Members end them, too.
+grant select, insert, update (retired_at) on partner_encryption_keys to svc_service;
 grant select, insert, update on partner_encryption_keys to svc_operator;
 
 -- From where a credential may be used, and for what (decision A16). Without a row, or with nulls, everywhere and for

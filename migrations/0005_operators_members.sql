@@ -191,6 +191,9 @@ create table members (
   -- of the link with which the person chooses a password, once: a keyed digest of its token
   link_digest     bytea check (length(link_digest) = 32),
   link_expires_at timestamptz,
+  -- the link that no second administrator approved yet (decision R10); one that the tenant's own administrators make has
+  -- another digest
+  waiting_link    bytea,
   constraint links_expire check ((link_digest is null) = (link_expires_at is null)),
   constraint member_named_once unique (tenant_id, name)
 );
@@ -340,7 +343,8 @@ create trigger approval_limit_is_the_owners before update on approval_limit for 
 create table access_requests (
   approval_id   text collate "C" not null,
   kind          text not null check (kind in
-    ('link', 'role', 'enable', 'passkeys', 'second_factor', 'identity', 'member_second_factor')),
+    ('link', 'role', 'enable', 'passkeys', 'second_factor', 'identity', 'member_second_factor', 'member_link', 'member_role',
+      'member_enable')),
   operator_id   text collate "C" references operators,
   invitation_id text collate "C" unique references operator_invitations,
   role          text,
@@ -351,15 +355,15 @@ create table access_requests (
   outcome       text check (outcome in ('APPROVED', 'REJECTED', 'EXPIRED')),
   decided_by    text,
   decided_at    timestamptz,
-  -- Of the second factor of a member, whose tenant this is: who removes it can make the member a new link, and act as the
-  -- member. Requests are of operators, and of no tenant.
+  -- Of the access of a member, whose tenant this is: with a member's link or more rights an operator could act as the
+  -- tenant, and move its money. Requests are of operators, and of no tenant.
   member_tenant text collate "C",
   member_id     text collate "C",
   check ((kind = 'link') = (invitation_id is not null)),
-  check ((kind = 'role') = (role is not null)),
+  constraint access_of_a_role check ((kind in ('role', 'member_role')) = (role is not null)),
   check ((outcome is null) = (decided_by is null) and (outcome is null) = (decided_at is null)),
-  constraint access_is_of_somebody check (kind in ('link', 'member_second_factor') or operator_id is not null),
-  constraint access_of_a_member check ((kind = 'member_second_factor') = (member_id is not null)),
+  constraint access_is_of_somebody check (kind = 'link' or kind like 'member\_%' or operator_id is not null),
+  constraint access_of_a_member check ((kind like 'member\_%') = (member_id is not null)),
   constraint member_is_the_tenants foreign key (member_tenant, member_id) references members (tenant_id, member_id)
 );
 alter table access_requests add primary key (approval_id);

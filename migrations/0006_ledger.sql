@@ -580,7 +580,7 @@ create function request_approval(
   end $$;
 
 -- What one person moved without a second one, each by its journal. It adds up: by person and tenant within 24 hours it stays
--- within the limit.
+-- within the limit, and by person alone within that of all tenants.
 create table one_person_postings (
   tenant_id    text collate "C" not null references tenants,
   journal_id   text collate "C" not null,
@@ -595,11 +595,26 @@ create table one_person_postings (
     foreign key (tenant_id, journal_id) references journals (tenant_id, journal_id) deferrable initially deferred
 );
 create index one_person_postings_by_person on one_person_postings (tenant_id, person, posted_at);
+create index one_person_postings_of_all_tenants on one_person_postings (person, posted_at);
 select secure_tenants('one_person_postings', 'tenant_id');
 grant select, insert on one_person_postings to svc_service, svc_operator;
 
--- Two processes see each other's postings here, at the latest: who is second decides again, and finds the limit reached.
--- A login that acts for no operator is one person.
+-- What one person posts without a second one has a bound for all tenants together too: with a hundred tenants, the limit for
+-- each is a hundred limits (decision R10).
+create function limit_of_all_tenants() returns bigint
+  language sql stable set search_path = svc, pg_temp
+  as $$ select above_paise * 10 from approval_limit $$;
+
+-- What a person posted within 24 hours, of whichever tenants.
+create function posted_alone(by_person text) returns bigint
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select coalesce(sum(o.amount_paise), 0)::bigint from one_person_postings o
+    where o.person = by_person and o.posted_at > clock_timestamp() - interval '24 hours'
+  $$;
+
+-- Two processes see each other's postings here, at the latest, of whichever tenants: who is second decides again, and finds
+-- the limit reached. A login that acts for no operator is one person.
 create function require_sum_within_limit() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
@@ -614,11 +629,11 @@ create function require_sum_within_limit() returns trigger
     if above is null then
       return new;
     end if;
-    perform pg_advisory_xact_lock(hashtextextended('svc alone ' || new.tenant_id || ' ' || new.person, 0));
+    perform pg_advisory_xact_lock(hashtextextended('svc alone ' || new.person, 0));
     select coalesce(sum(o.amount_paise), 0) into total from one_person_postings o
       where o.tenant_id = new.tenant_id and o.person = new.person
         and o.posted_at > clock_timestamp() - interval '24 hours';
-    if total + new.amount_paise > above then
+    if total + new.amount_paise > above or posted_alone(new.person) + new.amount_paise > limit_of_all_tenants() then
       raise exception 'what % posted within 24 hours needs the approval of a second person', new.person
         using errcode = 'serialization_failure', constraint = 'sums_are_within_limit', table = 'one_person_postings';
     end if;
@@ -748,3 +763,4 @@ create function directory_fundings(refs text[])
 
 revoke execute on all functions in schema svc from public;
 grant execute on function request_approval, directory_fundings to svc_service;
+grant execute on function posted_alone, limit_of_all_tenants to svc_service, svc_operator;

@@ -36,6 +36,17 @@ grant select, insert, update (denomination_paise, low_balance_paise, unallocate_
   card_accounts to svc_service;
 grant select, insert, update on card_accounts to svc_operator;
 
+-- What the records of a partner's cards say where their card account does not (decision C27).
+create table partner_record_settings (
+  partner_id      text collate "C" not null references tenants,
+  record_settings jsonb not null,
+  modified_at     timestamptz not null,
+  primary key (partner_id)
+);
+select secure_tenants('partner_record_settings', 'partner_id');
+grant select, insert, update (record_settings, modified_at) on partner_record_settings to svc_service;
+grant select on partner_record_settings to svc_operator;
+
 -- Numbers of virtual accounts, to which partners transfer money for their card accounts (decision R15). A number
 -- is drawn when its instructions are read first, names one card account among all tenants, and never changes.
 create table virtual_accounts (
@@ -707,6 +718,8 @@ create table bulk_jobs (
   modified_at timestamptz not null,
   started_at  timestamptz,
   finished_at timestamptz,
+  -- what its rows are: `issued` counts those that were carried out, of either kind
+  kind        text collate "C" not null default 'issue' constraint bulk_job_kinds check (kind in ('issue', 'load')),
   constraint no_more_done_than_rows check (issued + failed <= row_count),
   constraint finished_when_all_done check ((finished_at is not null) = (issued + failed = row_count))
 );
@@ -722,7 +735,8 @@ create table bulk_rows (
   partner_id   text collate "C" not null,
   -- Number of the line in the upload, from 1.
   line         integer not null,
-  status       text not null default 'PENDING' check (status in ('PENDING', 'ISSUED', 'FAILED')),
+  status       text not null default 'PENDING'
+    constraint bulk_row_statuses check (status in ('PENDING', 'ISSUED', 'LOADED', 'FAILED')),
   -- The line as it was sent, encrypted again under the keyring: it may contain what a partner sent by mistake. Deleted
   -- when the row is done.
   content      bytea,
@@ -732,15 +746,17 @@ create table bulk_rows (
   svc_card_id  text collate "C",
   error        text,
   error_description text,
+  load_id      text collate "C",
   constraint content_until_done check ((status = 'PENDING') = (content is not null)),
-  constraint issued_has_card check ((status = 'ISSUED') = (svc_card_id is not null)),
+  constraint done_has_card check ((status in ('ISSUED', 'LOADED')) = (svc_card_id is not null)),
+  constraint loaded_has_load check ((status = 'LOADED') = (load_id is not null)),
   constraint failed_has_error check ((status = 'FAILED') = (error is not null)),
   constraint job_is_the_partners foreign key (partner_id, job_id) references bulk_jobs (partner_id, job_id)
 );
 alter table bulk_rows add primary key (partner_id, job_id, line);
 create index bulk_rows_waiting on bulk_rows (job_id, line) where status = 'PENDING';
 select secure_tenants('bulk_rows', 'partner_id');
-grant select, insert, update (status, content, leased_until, attempts, svc_card_id, error, error_description) on
+grant select, insert, update (status, content, leased_until, attempts, svc_card_id, load_id, error, error_description) on
   bulk_rows to svc_service;
 -- For the rotation of keys.
 grant select, update (content) on bulk_rows to svc_operator;
@@ -793,13 +809,13 @@ create function directory_cards_due(now timestamptz, most integer, only_tenants 
     order by c.due_at limit most
   $$;
 
--- For the workers, before any tenant is known: of each partner the oldest job that has a row to lease.
+-- For the workers, before any tenant is known: of each partner the oldest job of orders that has a row to lease.
 create function directory_bulk_jobs(most integer) returns table (partner_id text, job_id text)
   language sql volatile security definer set search_path = svc, pg_temp
   as $$
     select * from (
       select distinct on (j.partner_id) j.partner_id, j.job_id from bulk_jobs j
-      where j.finished_at is null
+      where j.finished_at is null and j.kind = 'issue'
         -- The orders of a disabled partner wait for it to be enabled again.
         and exists (select from tenants t where t.tenant_id = j.partner_id and t.disabled_at is null)
         and exists (
@@ -816,8 +832,24 @@ create function directory_bulk_jobs_closing(most integer) returns table (partner
   as $$
     select * from (
       select distinct on (j.partner_id) j.partner_id, j.job_id from bulk_jobs j
-      where j.finished_at is null
+      where j.finished_at is null and j.kind = 'issue'
         and exists (select from tenants t where t.tenant_id = j.partner_id and t.closing_at is not null)
+        and exists (
+          select from bulk_rows r
+          where r.partner_id = j.partner_id and r.job_id = j.job_id and r.status = 'PENDING' and r.leased_until <= clock_timestamp())
+      order by j.partner_id, j.job_id) oldest
+    order by random() limit most
+  $$;
+
+-- Of each partner the oldest job of loads that has a row to lease. The rows of a partner that is closing fail, those of a
+-- disabled one wait.
+create function directory_bulk_loads(most integer) returns table (partner_id text, job_id text, is_closing boolean)
+  language sql volatile security definer set search_path = svc, pg_temp
+  as $$
+    select * from (
+      select distinct on (j.partner_id) j.partner_id, j.job_id, t.closing_at is not null
+      from bulk_jobs j join tenants t on t.tenant_id = j.partner_id
+      where j.finished_at is null and j.kind = 'load' and (t.disabled_at is null or t.closing_at is not null)
         and exists (
           select from bulk_rows r
           where r.partner_id = j.partner_id and r.job_id = j.job_id and r.status = 'PENDING' and r.leased_until <= clock_timestamp())
@@ -841,4 +873,4 @@ create function directory_bank_credits(utrs text[]) returns setof bank_credits
 revoke execute on all functions in schema svc from public;
 grant execute on function directory_card_numbers, directory_cards, directory_card_messages_of,
   directory_card_holds_expired, directory_cards_due, directory_bulk_jobs, directory_bulk_jobs_closing,
-  directory_virtual_accounts, directory_bank_credits to svc_service;
+  directory_bulk_loads, directory_virtual_accounts, directory_bank_credits to svc_service;
