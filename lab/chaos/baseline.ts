@@ -9,7 +9,7 @@ import { programOf, ROOT } from './members.ts'
  * The commit whose program is the previous version: until 0.1.0 is released, that which made its schema the baseline.
  * Set to the tag of a release with each release.
  */
-export const BASELINE = 'fd100a03f803e23566f1a2624bd3b0cc4d9a814b'
+export const BASELINE = '678ffa5b4fc55eeacca4796d3c57d3233a5b2aca'
 
 /** The previous version, built. */
 export interface Baseline {
