@@ -75,12 +75,7 @@ What a message of each type states and does, and what it may leave for an operat
 
 ${messageTable()}`
 
-const sandbox = (): string => `# The sandbox
-
-${GENERATED}
-In sandbox mode (the default) the service plays the payer and the bank too. \`sandbox.json\` in \`DATA_DIR\` holds the credentials of two merchants and three partners, each with what it needs to begin: a QR code, a company, a card account, a user, a coin configuration.
-
-## Pay a code
+const PAY_A_CODE = `## Pay a code
 
 \`POST /sandbox/upi/pay\` takes what a phone would have scanned, or the code's id:
 
@@ -99,7 +94,14 @@ curl -s http://127.0.0.1:8080/sandbox/upi/pay -H 'Content-Type: application/json
 | \`utr\` | Bank reference; send a previous one to repeat that credit |
 
 The payment takes the way of a real one: a signed notice to \`POST /rails/upi/credits\`. A credit that the code cannot take is returned at once, and reads back as \`REFUNDED\` with its \`reason\`. What is held back is kept in the database and survives a crash.
+`
 
+const sandbox = (): string => `# The sandbox
+
+${GENERATED}
+In sandbox mode (the default) the service plays the payer and the bank too. \`sandbox.json\` in \`DATA_DIR\` holds the credentials of two merchants and three partners, each with what it needs to begin: a QR code, a company, a card account, a user, a coin configuration.
+
+${PAY_A_CODE}
 ## Payments that go wrong
 
 ${magicTable()}

@@ -45,6 +45,11 @@ export function payments(bed: Bed): void {
     await page.getByText('The books add up').waitFor()
   })
 
+  homePage(bed)
+}
+
+/** What the home page says of the money, and what waits there. */
+function homePage(bed: Bed): void {
   test('the home page shows rupees of each period, as columns and as a table, and its figures open their lists', async () => {
     const page = await bed.visit()
     const chart = page.getByRole('table', { name: 'Volume by hour' })

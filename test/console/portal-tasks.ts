@@ -28,7 +28,7 @@ async function lookWell({ page }: Person, what: string): Promise<void> {
 }
 
 export function tasksOfMerchants(bed: Bed): void {
-  test('tasks 24 and 25: a merchant sees what arrives and why down to one payment, and answers a dispute with two files', async () => {
+  test('tasks 24 and 25: a merchant sees what arrives and why down to one payment, and sends two files for a dispute', async () => {
     const { merchantId, tr } = await newShop(bed.service, 'Corner Sweets')
     await pay(bed.service, tr, 999.5)
     await preparePayoutOf(bed.service, merchantId)
@@ -50,7 +50,7 @@ export function tasksOfMerchants(bed: Bed): void {
 
     await me.place('Overview')
     me.took()
-    await me.click(me.page.getByRole('link', { name: 'Dispute of ₹300.00: answer it' }))
+    await me.click(me.page.getByRole('link', { name: 'Dispute of ₹300.00: send evidence' }))
     await me.click(me.button('Submit evidence'))
     await me.type(me.field('Evidence'), 'Signed for by the payer.')
     me.actions += 1

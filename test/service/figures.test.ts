@@ -97,130 +97,137 @@ function someTime(nowMs: number): number {
   return day + pick([0, -1, CUT_MS, CUT_MS - 1, HOUR_MS - (ZONE_MS % HOUR_MS)])
 }
 
-async function fillWorld(nowMs: number): Promise<Known[]> {
-  const rows: Known[] = []
-  const insert: Record<string, unknown[][]> = {
-    payments: [],
-    fees: [],
-    refunds: [],
-    disputes: [],
-    cards: [],
-    card_transactions: [],
-    lots: [],
-  }
-  for (let i = 0; i < 1_500; i++) {
-    const tenantId = pick(merchants)
-    const atMs = someTime(nowMs)
-    const at = new Date(atMs)
-    const amount = 100 + draw(900_000)
-    const id = idAt('pay', atMs)
-    const status = pick([
-      'ACCEPTED',
-      'ACCEPTED',
-      'ACCEPTED',
-      'REFUND_PENDING',
-      'REFUNDED',
-      'ASSIGNED',
-      'SUSPENSE',
-    ])
-    insert['payments']!.push([id, tenantId, `UTR${id}`, amount, status, at])
-    if (status === 'ACCEPTED') {
-      const isEntered = draw(3) === 0
-      const { fee, tax } = isEntered
-        ? { fee: draw(500), tax: 3 * draw(30) }
-        : chargedNow(amount, atMs, tenantId === merchants[0])
-      if (isEntered) insert['fees']!.push([tenantId, id, name(atMs, 'day'), fee, tax / 3])
-      rows.push({ tenantId, atMs, metrics: { payments: amount, fees: fee }, tax })
-    } else if (status.startsWith('REFUND')) rows.push({ tenantId, atMs, metrics: { refusals: amount } })
-    if (i % 5 === 0) {
-      const isFailed = draw(4) === 0
-      insert['refunds']!.push([tenantId, idAt('rfd', atMs), id, amount, isFailed ? 'FAILED' : 'SENT', at])
-      if (!isFailed) rows.push({ tenantId, atMs, metrics: { refunds: amount } })
-      insert['disputes']!.push([tenantId, idAt('dsp', atMs), id, amount, at])
-      rows.push({ tenantId, atMs, metrics: { disputes: amount } })
-    }
-    if (i % 2 === 0) continue
-    const code = pick(['00', '10', '51', '62', '85'])
-    const kind = pick(['authorization', 'capture', 'load', 'refund'])
-    const ctx = idAt('ctx', atMs)
-    insert['card_transactions']!.push([
-      partnerId,
-      ctx,
-      kind,
-      amount,
-      kind === 'authorization' ? null : ctx,
-      kind === 'authorization' ? code : null,
-      at,
-    ])
-    insert['lots']!.push([partnerId, idAt('cal', atMs), amount, i, at])
-    insert['cards']!.push([partnerId, idAt('card', atMs), amount, at])
-    rows.push({ tenantId: partnerId, atMs, metrics: { coins_granted: amount } })
-    rows.push({ tenantId: partnerId, atMs, metrics: { cards_issued: amount } })
-    if (kind === 'load') rows.push({ tenantId: partnerId, atMs, metrics: { card_loads: amount } })
-    if (kind === 'capture') rows.push({ tenantId: partnerId, atMs, metrics: { card_spend: amount } })
-    if (kind === 'authorization' && code !== '85')
-      rows.push({
-        tenantId: partnerId,
-        atMs,
-        metrics: { card_authorizations: amount, ...(code > '10' && { card_declines: amount }) },
-      })
-  }
-  const table = (of: string, types: string) => [insert[of], types] as const
+/** The known rows, and the values that are inserted for them, by table. */
+interface World {
+  readonly rows: Known[]
+  readonly insert: Record<keyof typeof INSERTS, unknown[][]>
+}
+
+interface Payment {
+  readonly tenantId: string
+  readonly atMs: number
+  readonly amount: number
+  readonly id: string
+}
+
+function drawPayment({ rows, insert }: World, nowMs: number): Payment {
+  const tenantId = pick(merchants)
+  const atMs = someTime(nowMs)
+  const amount = 100 + draw(900_000)
+  const id = idAt('pay', atMs)
+  const status = pick('ACCEPTED ACCEPTED ACCEPTED REFUND_PENDING REFUNDED ASSIGNED SUSPENSE'.split(' '))
+  insert.payments.push([id, tenantId, `UTR${id}`, amount, status, new Date(atMs)])
+  if (status === 'ACCEPTED') {
+    const isEntered = draw(3) === 0
+    const { fee, tax } = isEntered
+      ? { fee: draw(500), tax: 3 * draw(30) }
+      : chargedNow(amount, atMs, tenantId === merchants[0])
+    if (isEntered) insert.fees.push([tenantId, id, name(atMs, 'day'), fee, tax / 3])
+    rows.push({ tenantId, atMs, metrics: { payments: amount, fees: fee }, tax })
+  } else if (status.startsWith('REFUND')) rows.push({ tenantId, atMs, metrics: { refusals: amount } })
+  return { tenantId, atMs, amount, id }
+}
+
+/** A refund of a payment, which may have failed, and a dispute about it. */
+function drawRefundAndDispute({ rows, insert }: World, { tenantId, atMs, amount, id }: Payment): void {
+  const at = new Date(atMs)
+  const isFailed = draw(4) === 0
+  insert.refunds.push([tenantId, idAt('rfd', atMs), id, amount, isFailed ? 'FAILED' : 'SENT', at])
+  if (!isFailed) rows.push({ tenantId, atMs, metrics: { refunds: amount } })
+  insert.disputes.push([tenantId, idAt('dsp', atMs), id, amount, at])
+  rows.push({ tenantId, atMs, metrics: { disputes: amount } })
+}
+
+/** A card, a transaction of one and coins, at the time of a payment and of its amount. */
+function drawCards({ rows, insert }: World, { atMs, amount }: Payment, entry: number): void {
+  const at = new Date(atMs)
+  const code = pick(['00', '10', '51', '62', '85'])
+  const kind = pick(['authorization', 'capture', 'load', 'refund'])
+  const ctx = idAt('ctx', atMs)
+  const [transfer, response] = kind === 'authorization' ? [null, code] : [ctx, null]
+  insert.card_transactions.push([partnerId, ctx, kind, amount, transfer, response, at])
+  insert.lots.push([partnerId, idAt('cal', atMs), amount, entry, at])
+  insert.cards.push([partnerId, idAt('card', atMs), amount, at])
+  const add = (metrics: Known['metrics']) => rows.push({ tenantId: partnerId, atMs, metrics })
+  add({ coins_granted: amount })
+  add({ cards_issued: amount })
+  if (kind === 'load') add({ card_loads: amount })
+  if (kind === 'capture') add({ card_spend: amount })
+  if (kind === 'authorization' && code !== '85')
+    add({ card_authorizations: amount, ...(code > '10' && { card_declines: amount }) })
+}
+
+/** How the rows of each table are inserted: the statement without its source, and the types of its c1, c2, … */
+const INSERTS = {
+  payments: [
+    `insert into payments (payment_id, merchant_id, utr, tr, amount_paise, status, created_at, resolved_at)
+     select c1, c2, c3, 'x', c4, c5, c6, case when c5 = 'ASSIGNED' then c6 end`,
+    'text text text bigint text timestamptz',
+  ],
+  fees: [
+    `insert into fee_accruals (merchant_id, payment_id, business_day, journal_id, fee_paise, cgst_paise, sgst_paise, igst_paise, tax_basis_points)
+     select c1, c2, c3, 'jrn_' || c2, c4, c5, c5, c5, 1800`,
+    'text text date bigint bigint',
+  ],
+  refunds: [
+    `insert into merchant_refunds (merchant_id, refund_id, payment_id, amount_paise, advanced_paise, reference_number,
+       request_hash, status, failure_reason, created_at, sent_at, completed_at)
+     select c1, c2, c3, c4, 0, c2, '', c5, case when c5 = 'FAILED' then 'no' end, c6, c6, case when c5 = 'FAILED' then c6 end`,
+    'text text text bigint text timestamptz',
+  ],
+  disputes: [
+    `insert into disputes (merchant_id, dispute_id, payment_id, case_reference, amount_paise, advanced_paise, status, evidence_due_at, notice, created_at)
+     select c1, c2, c3, c2, c4, 0, 'OPEN', c5 + interval '400 days', '', c5`,
+    'text text text bigint timestamptz',
+  ],
+  card_transactions: [
+    `insert into card_transactions (partner_id, transaction_id, svc_card_id, card_account_id, company_id, kind, amount_paise, transfer_id, response_code, created_at)
+     select c1, c2, 'card_1', 'acc_1', 'com_1', c3, c4, c5, c6, c7`,
+    'text text text bigint text text timestamptz',
+  ],
+  lots: [
+    `insert into coin_lots (lot_id, partner_id, user_id, company_id, entry, request_id, request_hash, event, coin_config_id, revision, amount, remaining, occurred_at, business_day, balance_after, created_at)
+     select c2, c1, 'usr_1', 'com_1', c4, c2, '', 'e', 'ccf_1', 1, c3, c3, c5, c5::date, c3, c5`,
+    'text text bigint bigint timestamptz',
+  ],
+  cards: [
+    `insert into cards (svc_card_id, partner_id, company_id, card_account_id, user_id, number_encrypted, number_digest, masked_number, token,
+       expiry_month, expiry_year, status, kyc_status, physical, activated, holder, load_paise, load_transfer_id, created_at, modified_at)
+     select c2, c1, 'com_1', 'acc_1', 'usr_1', '', c2::bytea, '9999', c2, 1, 2040, 'UL', 'NOT_UPLOADED', false, true, '{}', c3, c2, c4, c4`,
+    'text text bigint timestamptz',
+  ],
+} as const
+
+async function insertWorld(insert: World['insert']): Promise<void> {
   await asSuperuser(service.db.database, async (db) => {
     await db.query('set session_replication_role = replica')
-    const put = async (text: string, [values, types]: readonly [unknown[][] | undefined, string]) => {
+    for (const [of, [text, types]] of Object.entries(INSERTS)) {
       const all = types.split(' ')
       const given = all.map((type, i) => `$${i + 1}::${type}[]`).join(', ')
       const named = all.map((_, i) => `c${i + 1}`).join(', ')
       await db.query(
         `${text} from unnest(${given}) as r (${named})`,
-        all.map((_, i) => values!.map((row) => row[i])),
+        all.map((_, i) => insert[of as keyof typeof INSERTS].map((row) => row[i])),
       )
     }
-    await put(
-      `insert into payments (payment_id, merchant_id, utr, tr, amount_paise, status, created_at, resolved_at)
-       select c1, c2, c3, 'x', c4, c5, c6, case when c5 = 'ASSIGNED' then c6 end`,
-      table('payments', 'text text text bigint text timestamptz'),
-    )
-    await put(
-      `insert into fee_accruals (merchant_id, payment_id, business_day, journal_id, fee_paise, cgst_paise, sgst_paise, igst_paise, tax_basis_points)
-       select c1, c2, c3, 'jrn_' || c2, c4, c5, c5, c5, 1800`,
-      table('fees', 'text text date bigint bigint'),
-    )
-    await put(
-      `insert into merchant_refunds (merchant_id, refund_id, payment_id, amount_paise, advanced_paise, reference_number,
-         request_hash, status, failure_reason, created_at, sent_at, completed_at)
-       select c1, c2, c3, c4, 0, c2, '', c5, case when c5 = 'FAILED' then 'no' end, c6, c6, case when c5 = 'FAILED' then c6 end`,
-      table('refunds', 'text text text bigint text timestamptz'),
-    )
-    await put(
-      `insert into disputes (merchant_id, dispute_id, payment_id, case_reference, amount_paise, advanced_paise, status, evidence_due_at, notice, created_at)
-       select c1, c2, c3, c2, c4, 0, 'OPEN', c5 + interval '400 days', '', c5`,
-      table('disputes', 'text text text bigint timestamptz'),
-    )
-    await put(
-      `insert into card_transactions (partner_id, transaction_id, svc_card_id, card_account_id, company_id, kind, amount_paise, transfer_id, response_code, created_at)
-       select c1, c2, 'card_1', 'acc_1', 'com_1', c3, c4, c5, c6, c7`,
-      table('card_transactions', 'text text text bigint text text timestamptz'),
-    )
-    await put(
-      `insert into coin_lots (lot_id, partner_id, user_id, company_id, entry, request_id, request_hash, event, coin_config_id, revision, amount, remaining, occurred_at, business_day, balance_after, created_at)
-       select c2, c1, 'usr_1', 'com_1', c4, c2, '', 'e', 'ccf_1', 1, c3, c3, c5, c5::date, c3, c5`,
-      table('lots', 'text text bigint bigint timestamptz'),
-    )
-    await put(
-      `insert into cards (svc_card_id, partner_id, company_id, card_account_id, user_id, number_encrypted, number_digest, masked_number, token,
-         expiry_month, expiry_year, status, kyc_status, physical, activated, holder, load_paise, load_transfer_id, created_at, modified_at)
-       select c2, c1, 'com_1', 'acc_1', 'usr_1', '', c2::bytea, '9999', c2, 1, 2040, 'UL', 'NOT_UPLOADED', false, true, '{}', c3, c2, c4, c4`,
-      table('cards', 'text text bigint timestamptz'),
-    )
     await db.query(
       `insert into coin_wallets (user_id, partner_id, entries, allocated, spent, expired) values ('usr_1', $1, 0, 0, 0, 0)`,
       [partnerId],
     )
     await db.query('reset session_replication_role')
   })
-  return rows
+}
+
+async function fillWorld(nowMs: number): Promise<Known[]> {
+  const insert = Object.fromEntries(Object.keys(INSERTS).map((of) => [of, []])) as unknown as World['insert']
+  const world: World = { rows: [], insert }
+  for (let i = 0; i < 1_500; i++) {
+    const payment = drawPayment(world, nowMs)
+    if (i % 5 === 0) drawRefundAndDispute(world, payment)
+    if (i % 2 === 1) drawCards(world, payment, i)
+  }
+  await insertWorld(insert)
+  return world.rows
 }
 
 beforeAll(async () => {
@@ -277,11 +284,10 @@ function before(atMs: number, { days = 0, months = 0 }): number {
   return day + (local % DAY_MS) - ZONE_MS - CUT_MS
 }
 
-test('every figure is the sum of its rows, in each bucket and in the period before', async () => {
-  const admin = await signedIn(service, 'admin')
-  const nowMs = Date.now()
+/** Ranges to show figures of, in buckets of each kind, and how far back each is compared. */
+function rangesAt(nowMs: number) {
   const today = nowMs - ((nowMs + ZONE_MS + CUT_MS) % DAY_MS)
-  const ranges = [
+  return [
     { bucket: 'hour', from: today, to: today + DAY_MS, comparison: 'week', back: { days: 7 } },
     { bucket: 'day', from: today - 6 * DAY_MS, to: today + DAY_MS, comparison: 'week', back: { days: 7 } },
     {
@@ -306,9 +312,34 @@ test('every figure is the sum of its rows, in each bucket and in the period befo
       back: { days: 7 },
     },
   ]
+}
+
+interface Shown {
+  readonly about: string
+  readonly metric: Summed
+  readonly bucket: string
+  readonly tenantId: string | undefined
+}
+
+/** Each bucket of a range is there with the sum of its rows; how many of them have any. */
+function expectBuckets(all: Json[], { about, metric, bucket, tenantId }: Shown, start: number, end: number) {
+  expect([about, all.map((each) => each.name)]).toEqual([about, namesOf(start, end, bucket)])
+  for (const { at, name: slot, ...amounts } of all) {
+    expect(name(Date.parse(at), bucket)).toBe(slot)
+    const of = known.filter(({ atMs }) => atMs >= start && atMs < end && name(atMs, bucket) === slot)
+    const ends = of.length === 0 ? start : Math.max(...of.map(({ atMs }) => atMs)) + 1
+    const begins = of.length === 0 ? start : Math.min(...of.map(({ atMs }) => atMs))
+    expect({ about, slot, ...amounts }).toEqual({ about, slot, ...sumOf(metric, begins, ends, tenantId) })
+  }
+  return all.filter(({ count }) => count > 0).length
+}
+
+test('every figure is the sum of its rows, in each bucket and in the period before', async () => {
+  const admin = await signedIn(service, 'admin')
+  const nowMs = Date.now()
   const metrics = [...SUMMED, ...OF_CARDS]
-  let isFilled = 0
-  for (const { back, bucket, comparison, from, to } of ranges)
+  let filled = 0
+  for (const { back, bucket, comparison, from, to } of rangesAt(nowMs))
     for (const tenantId of [undefined, merchants[1], partnerId]) {
       const wanted = {
         metrics: metrics.join(','),
@@ -342,24 +373,9 @@ test('every figure is the sum of its rows, in each bucket and in the period befo
           ...sumOf(metric, past.from, past.until, tenantId),
           buckets: 0,
         })
-        for (const [all, start, end] of [
-          [buckets, from, until],
-          [compared.buckets, past.from, past.to],
-        ]) {
-          expect([about, all.map((each: Json) => each.name)]).toEqual([about, namesOf(start, end, bucket)])
-          for (const { at, name: slot, ...amounts } of all) {
-            expect(name(Date.parse(at), bucket)).toBe(slot)
-            const of = known.filter(({ atMs }) => atMs >= start && atMs < end && name(atMs, bucket) === slot)
-            const ends = of.length === 0 ? start : Math.max(...of.map(({ atMs }) => atMs)) + 1
-            const begins = of.length === 0 ? start : Math.min(...of.map(({ atMs }) => atMs))
-            expect({ about, slot, ...amounts }).toEqual({
-              about,
-              slot,
-              ...sumOf(metric, begins, ends, tenantId),
-            })
-            if (amounts.count > 0) isFilled++
-          }
-        }
+        const shownOf = { about, metric, bucket, tenantId }
+        filled += expectBuckets(buckets, shownOf, from, until)
+        filled += expectBuckets(compared.buckets, shownOf, past.from, past.to)
         if (reasons) expect(reasons.reduce((all: number, { count }: Json) => all + count, 0)).toBe(sum.count)
       }
       const kinds = new Set(
@@ -369,7 +385,7 @@ test('every figure is the sum of its rows, in each bucket and in the period befo
       )
       expect(new Set(shown.figures.map(({ metric }: Json) => metric))).toEqual(kinds)
     }
-  expect(isFilled).toBeGreaterThan(1_000)
+  expect(filled).toBeGreaterThan(1_000)
 })
 
 test('balances are those of the ledger, and each role sees the figures that it may', async () => {

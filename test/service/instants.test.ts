@@ -280,6 +280,37 @@ const backtest = (run: (from: string) => Promise<Parameters<typeof reported>[0]>
   instants: [after(-HOUR_MS), after(HOUR_MS)],
 })
 
+/** Figures and balances of the console, which repeat the instants that they are of. */
+function figureFields(auditor: Browser, instants: readonly Date[]): Record<string, Field> {
+  const figures = (path: string, name: 'from' | 'to', more: Record<string, string>): Field => ({
+    async send(text) {
+      const other = name === 'from' ? { to: after(2 * HOUR_MS) } : { from: after(-2 * HOUR_MS) }
+      const query = new URLSearchParams({
+        ...Object.fromEntries(Object.entries(other).map(([key, at]) => [key, at.toISOString()])),
+        ...more,
+        [name]: text,
+      })
+      return reported(await auditor.get(`${path}?${query}`), (json) => ({ instant: json[name] }))
+    },
+    instants,
+  })
+  return {
+    ...Object.fromEntries(
+      (['from', 'to'] as const).flatMap((name) => [
+        [`console.showFigures ${name}`, figures('/figures', name, { metrics: 'payments' })],
+        [`console.showMovers ${name}`, figures('/movers', name, { comparison: 'week' })],
+      ]),
+    ),
+    'console.showTrialBalance asOf': {
+      send: async (asOf) =>
+        reported(await auditor.get(`/ledger/trial-balance?${new URLSearchParams({ asOf })}`), (json) => ({
+          instant: json.asOf,
+        })),
+      instants,
+    },
+  }
+}
+
 /** Operations that also show what they show as it was: found from the creation on, here of a moment ago. */
 async function pastFields(): Promise<Record<string, Field>> {
   const partner = await newPartner(service)
@@ -310,32 +341,8 @@ async function pastFields(): Promise<Record<string, Field>> {
         found: data.length > 0,
       })),
     )
-  const figures = (path: string, name: 'from' | 'to', more: Record<string, string>): Field => ({
-    async send(text) {
-      const other = name === 'from' ? { to: after(2 * HOUR_MS) } : { from: after(-2 * HOUR_MS) }
-      const query = new URLSearchParams({
-        ...Object.fromEntries(Object.entries(other).map(([key, at]) => [key, at.toISOString()])),
-        ...more,
-        [name]: text,
-      })
-      return reported(await auditor.get(`${path}?${query}`), (json) => ({ instant: json[name] }))
-    },
-    instants: [longAgo, now],
-  })
   return {
-    ...Object.fromEntries(
-      (['from', 'to'] as const).flatMap((name) => [
-        [`console.showFigures ${name}`, figures('/figures', name, { metrics: 'payments' })],
-        [`console.showMovers ${name}`, figures('/movers', name, { comparison: 'week' })],
-      ]),
-    ),
-    'console.showTrialBalance asOf': {
-      send: async (asOf) =>
-        reported(await auditor.get(`/ledger/trial-balance?${new URLSearchParams({ asOf })}`), (json) => ({
-          instant: json.asOf,
-        })),
-      instants: [longAgo, now],
-    },
+    ...figureFields(auditor, [longAgo, now]),
     'getQrCode asOf': asOf(shop, `/api/v0/qr-code/${qrCodeId}`),
     'getPayment asOf': asOf(shop, `/api/v0/payments/${paymentId}`),
     'getRefund asOf': asOf(shop, `${refunds}/${refundId}`),

@@ -12,7 +12,7 @@ export const addAssignment = (text: string, before: readonly string[] | undefine
 ]
 
 /** Fields as the API accepts them: numbers and flags where the text is one and the field is no text. */
-export function readAssignments<Body>(schema: TObject, assignments: readonly string[]): Body {
+export function readAssignments(schema: TObject, assignments: readonly string[]): unknown {
   const settable = Object.keys(schema.properties)
   const check = bodyCheck(schema)
   const body: Record<string, unknown> = {}
@@ -30,5 +30,5 @@ export function readAssignments<Body>(schema: TObject, assignments: readonly str
   }
   const invalid = check(body)
   if (invalid) throw new UsageError(invalid.description)
-  return body as Body
+  return body
 }

@@ -29,7 +29,7 @@ export function addCardAccountUpdate(account: Command): void {
 }
 
 async function update(cardAccountId: string, { set, json = false }: UpdateOptions): Promise<void> {
-  const body = readAssignments<Body>(BODY, set)
+  const body = readAssignments(BODY, set) as Body
   const changed = await withInstallation(async (context) => {
     const { commands, database } = context
     const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))

@@ -199,7 +199,12 @@ async function link(
 const askFor = (tx: Tx, context: CommandContext, actor: string, member: Member) =>
   requestLink(tx, { ...toolsOf(context), config: context.config }, { actor }, member)
 
-function printWaiting<R extends { readonly approvalId?: string }>(record: R, json: boolean): void {
+interface Waiting {
+  readonly approvalId?: string
+  readonly [field: string]: unknown
+}
+
+function printWaiting(record: Waiting, json: boolean): void {
   printNoun(record, json)
   if (record.approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
 }

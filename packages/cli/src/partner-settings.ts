@@ -33,7 +33,7 @@ Examples:
 }
 
 async function settings(partnerId: string, { set = [], json = false }: SettingsOptions): Promise<void> {
-  const body = readAssignments<Input['body']>(BODY, set)
+  const body = readAssignments(BODY, set) as Input['body']
   const shown = await withInstallation(async (context) => {
     const { commands, database } = context
     await database.operate((tx) => requirePartner(tx, partnerId))

@@ -1,6 +1,7 @@
 import { Anchor, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { api, responseOf } from '../api.ts'
 import { type Figure, type FiguresOf, figureIn, figuresQuery, lastDays, shareText } from '../figures.ts'
 import { Change } from '../parts/change.tsx'
@@ -65,25 +66,43 @@ export function MerchantFigures({ merchantId }: { readonly merchantId: string })
   )
 }
 
-function Sums({ all, merchantId }: { readonly all: FiguresOf; readonly merchantId: string }) {
+/** The day on which the next payout is prepared, once it is known. */
+function useNextPayoutDay(merchantId: string): string | undefined {
   const terms = useQuery({
     queryKey: ['payout-terms', merchantId],
     queryFn: () =>
       responseOf(api.GET('/merchants/{merchantId}/payout-terms', { params: { path: { merchantId } } })),
   })
+  return terms.data?.schedules.find(({ preparedOn }) => preparedOn !== undefined)?.preparedOn
+}
+
+interface ListLinkProps {
+  readonly to: '/refunds' | '/disputes'
+  readonly merchantId: string
+  readonly children: ReactNode
+}
+
+/** Leads from a sum to the list of what it adds up. */
+const ListLink = ({ to, merchantId, children }: ListLinkProps) => (
+  <Anchor component={Link} to={to} search={{ merchantId } as never} inherit c="inherit" td="underline">
+    {children}
+  </Anchor>
+)
+
+function Sums({ all, merchantId }: { readonly all: FiguresOf; readonly merchantId: string }) {
+  const nextPayoutDay = useNextPayoutDay(merchantId)
   const of = (metric: Figure['metric']) => figureIn(all, metric)!
   const payments = of('payments')
   const [refused, refunds, disputes] = [of('refusals'), of('refunds'), of('disputes')]
   const week = sumOfLast(payments, WEEK)
   const before = sumOfLast(payments, 2 * WEEK) - week
-  const next = terms.data?.schedules.find(({ preparedOn }) => preparedOn !== undefined)
   return (
     <Figures
       figures={[
         {
           label: 'Owed now, before fees',
           value: paiseText(of('owed').amount),
-          note: next?.preparedOn ? `next payout ${dayText(next.preparedOn)}` : 'paid out when it is prepared',
+          note: nextPayoutDay ? `next payout ${dayText(nextPayoutDay)}` : 'paid out when it is prepared',
         },
         {
           label: `Gross, ${WEEK} days`,
@@ -103,16 +122,9 @@ function Sums({ all, merchantId }: { readonly all: FiguresOf; readonly merchantI
           label: `Refunded, ${MONTH} days`,
           value: shareText(refunds.amount, payments.amount),
           note: (
-            <Anchor
-              component={Link}
-              to="/refunds"
-              search={{ merchantId } as never}
-              inherit
-              c="inherit"
-              td="underline"
-            >
+            <ListLink to="/refunds" merchantId={merchantId}>
               {paiseText(refunds.amount)}
-            </Anchor>
+            </ListLink>
           ),
         },
         {
@@ -120,16 +132,9 @@ function Sums({ all, merchantId }: { readonly all: FiguresOf; readonly merchantI
           value: shareText(disputes.count, payments.count),
           note: (
             <Text span inherit>
-              <Anchor
-                component={Link}
-                to="/disputes"
-                search={{ merchantId } as never}
-                inherit
-                c="inherit"
-                td="underline"
-              >
+              <ListLink to="/disputes" merchantId={merchantId}>
                 {counted(disputes.count, 'dispute')}
-              </Anchor>
+              </ListLink>
             </Text>
           ),
         },

@@ -76,16 +76,34 @@ export function ColumnChart(props: ColumnChartProps) {
   )
 }
 
-function Columns({ label, columns, format, short, valueName, beforeName }: ColumnChartProps) {
-  const { ref, width } = useElementSize()
-  const [chosen, setChosen] = useState<number>()
+/** Where a chart has its values and columns, in pixels. */
+interface Scale {
+  readonly wide: number
+  /** The value between two lines of the grid. */
+  readonly step: number
+  /** What a column has of the width. */
+  readonly slot: number
+  readonly y: (value: number) => number
+}
+
+function scaleOf(columns: readonly ChartColumn[], width: number): Scale {
   const wide = Math.max(width, 240)
   const step = stepFor(Math.max(...columns.map(({ before = 0, value = 0 }) => Math.max(before, value))))
   const most = step * STEPS
-  const slot = (wide - LEFT) / Math.max(columns.length, 1)
-  const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / most)
-  const every = Math.max(1, Math.ceil(TICK_PX / slot))
-  const shown = chosen === undefined ? undefined : columns[chosen]
+  return {
+    wide,
+    step,
+    slot: (wide - LEFT) / Math.max(columns.length, 1),
+    y: (value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / most),
+  }
+}
+
+function Columns(props: ColumnChartProps) {
+  const { label, columns, short } = props
+  const { ref, width } = useElementSize()
+  const [chosen, setChosen] = useState<number>()
+  const scale = scaleOf(columns, width)
+  const every = Math.max(1, Math.ceil(TICK_PX / scale.slot))
   const choose = (event: KeyboardEvent) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
     if (by === undefined) return
@@ -94,15 +112,7 @@ function Columns({ label, columns, format, short, valueName, beforeName }: Colum
   }
   return (
     <Box>
-      <Text size="xs" c="dimmed" mih={20} ta="right" role="status" style={TABULAR}>
-        {shown &&
-          [
-            shown.label,
-            `${valueName} ${shown.value === undefined ? 'not begun' : format(shown.value)}${shown.isRunning ? ' until now' : ''}`,
-            ...(beforeName && shown.before !== undefined ? [`${beforeName} ${format(shown.before)}`] : []),
-            ...(shown.note ? [shown.note] : []),
-          ].join(' · ')}
-      </Text>
+      <Chosen {...props} shown={chosen === undefined ? undefined : columns[chosen]} />
       <Box ref={ref}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys go through its columns */}
         <svg
@@ -116,58 +126,100 @@ function Columns({ label, columns, format, short, valueName, beforeName }: Colum
           onBlur={() => setChosen(undefined)}
           onMouseLeave={() => setChosen(undefined)}
         >
-          {Array.from({ length: STEPS + 1 }, (_, i) => i * step).map((value) => (
-            <g key={value}>
-              <line x1={LEFT} x2={wide} y1={y(value)} y2={y(value)} className="grid" />
-              <text x={LEFT - 8} y={y(value) + 4} textAnchor="end">
-                {short(value)}
-              </text>
-            </g>
+          <Grid scale={scale} short={short} />
+          {columns.map((column, i) => (
+            <Column
+              key={column.key}
+              column={column}
+              x={LEFT + scale.slot * i}
+              scale={scale}
+              isChosen={i === chosen}
+              hasTick={i % every === 0}
+              onChoose={() => setChosen(i)}
+            />
           ))}
-          {columns.map(({ before, isRunning, key, tick, value }, i) => {
-            const x = LEFT + slot * i
-            const inner = Math.max(slot * 0.68, 1)
-            const left = x + (slot - inner) / 2
-            return (
-              // biome-ignore lint/a11y/noStaticElementInteractions: the keys of the chart do the same
-              <g key={key} onMouseEnter={() => setChosen(i)}>
-                <rect
-                  x={x}
-                  y={TOP}
-                  width={slot}
-                  height={HEIGHT - TOP - BOTTOM}
-                  className={i === chosen ? 'chosen' : 'free'}
-                />
-                {value !== undefined && value > 0 && (
-                  <rect
-                    x={left}
-                    y={y(value)}
-                    width={inner}
-                    height={y(0) - y(value)}
-                    rx={Math.min(2, inner / 4)}
-                    className={isRunning ? 'column running' : 'column'}
-                  />
-                )}
-                {before !== undefined && (
-                  <line
-                    x1={x + slot * 0.06}
-                    x2={x + slot * 0.94}
-                    y1={y(before)}
-                    y2={y(before)}
-                    className="before"
-                  />
-                )}
-                {i % every === 0 && (
-                  <text x={x + slot / 2} y={HEIGHT - 6} textAnchor="middle">
-                    {tick}
-                  </text>
-                )}
-              </g>
-            )
-          })}
         </svg>
       </Box>
     </Box>
+  )
+}
+
+interface ChosenProps extends Pick<ColumnChartProps, 'format' | 'valueName' | 'beforeName'> {
+  readonly shown: ChartColumn | undefined
+}
+
+/** What the chosen column says, in words. */
+function Chosen({ shown, format, valueName, beforeName }: ChosenProps) {
+  return (
+    <Text size="xs" c="dimmed" mih={20} ta="right" role="status" style={TABULAR}>
+      {shown &&
+        [
+          shown.label,
+          `${valueName} ${shown.value === undefined ? 'not begun' : format(shown.value)}${shown.isRunning ? ' until now' : ''}`,
+          ...(beforeName && shown.before !== undefined ? [`${beforeName} ${format(shown.before)}`] : []),
+          ...(shown.note ? [shown.note] : []),
+        ].join(' · ')}
+    </Text>
+  )
+}
+
+interface GridProps extends Pick<ColumnChartProps, 'short'> {
+  readonly scale: Scale
+}
+
+function Grid({ scale: { step, wide, y }, short }: GridProps) {
+  return Array.from({ length: STEPS + 1 }, (_, i) => i * step).map((value) => (
+    <g key={value}>
+      <line x1={LEFT} x2={wide} y1={y(value)} y2={y(value)} className="grid" />
+      <text x={LEFT - 8} y={y(value) + 4} textAnchor="end">
+        {short(value)}
+      </text>
+    </g>
+  ))
+}
+
+interface ColumnProps {
+  readonly column: ChartColumn
+  /** Where its slot begins. */
+  readonly x: number
+  readonly scale: Scale
+  readonly isChosen: boolean
+  readonly hasTick: boolean
+  readonly onChoose: () => void
+}
+
+function Column({ column, x, scale: { slot, y }, isChosen, hasTick, onChoose }: ColumnProps) {
+  const { before, isRunning, tick, value } = column
+  const inner = Math.max(slot * 0.68, 1)
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys of the chart do the same
+    <g onMouseEnter={onChoose}>
+      <rect
+        x={x}
+        y={TOP}
+        width={slot}
+        height={HEIGHT - TOP - BOTTOM}
+        className={isChosen ? 'chosen' : 'free'}
+      />
+      {value !== undefined && value > 0 && (
+        <rect
+          x={x + (slot - inner) / 2}
+          y={y(value)}
+          width={inner}
+          height={y(0) - y(value)}
+          rx={Math.min(2, inner / 4)}
+          className={isRunning ? 'column running' : 'column'}
+        />
+      )}
+      {before !== undefined && (
+        <line x1={x + slot * 0.06} x2={x + slot * 0.94} y1={y(before)} y2={y(before)} className="before" />
+      )}
+      {hasTick && (
+        <text x={x + slot / 2} y={HEIGHT - 6} textAnchor="middle">
+          {tick}
+        </text>
+      )}
+    </g>
   )
 }
 

@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
-import { api, responseOf } from '../api.ts'
+import { api, responseOf, type Schemas } from '../api.ts'
 import { kindLabel, kindOf, pathOf, shortId } from '../objects.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
@@ -92,28 +92,8 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
       {found.error && <FailureAlert failed={found.error} />}
       <Box ref={results} role="region" aria-label="Results" aria-live="polite">
         {searchText === '' && <Recents go={go} />}
-        {acts.map((act) => (
-          <NavLink
-            key={act.to + act.label}
-            href={`/console${act.to}`}
-            onClick={(event) => {
-              if (isAside(event)) return
-              event.preventDefault()
-              goTo(act)
-            }}
-            label={act.label}
-            description={act.detail}
-          />
-        ))}
-        {items?.map((item) => (
-          <Item key={`${item.kind}:${item.id}`} item={item} detail={item.subtitle} go={go} />
-        ))}
-        {items?.length === 0 && acts.length === 0 && (
-          <Text c="dimmed" size="sm">
-            Nothing found. Ids, references and bank references must be whole; of names the begin of a word is
-            enough; amounts are those of the latest payments.
-          </Text>
-        )}
+        <Acts acts={acts} goTo={goTo} />
+        {items && <FoundItems items={items} hasActs={acts.length > 0} go={go} />}
       </Box>
     </Stack>
   )
@@ -142,6 +122,47 @@ function Recents({ go }: { readonly go: (item: Recent) => void }) {
       ))}
     </>
   )
+}
+
+interface ActsProps {
+  readonly acts: readonly Act[]
+  readonly goTo: (act: Act) => void
+}
+
+function Acts({ acts, goTo }: ActsProps) {
+  return acts.map((act) => (
+    <NavLink
+      key={act.to + act.label}
+      href={`/console${act.to}`}
+      onClick={(event) => {
+        if (isAside(event)) return
+        event.preventDefault()
+        goTo(act)
+      }}
+      label={act.label}
+      description={act.detail}
+    />
+  ))
+}
+
+interface FoundItemsProps {
+  readonly items: readonly Schemas['SearchResult'][]
+  /** Whether pages or actions were found, if no items. */
+  readonly hasActs: boolean
+  readonly go: (item: Recent) => void
+}
+
+function FoundItems({ items, hasActs, go }: FoundItemsProps) {
+  if (items.length === 0 && !hasActs)
+    return (
+      <Text c="dimmed" size="sm">
+        Nothing found. Ids, references and bank references must be whole; of names the begin of a word is
+        enough; amounts are those of the latest payments.
+      </Text>
+    )
+  return items.map((item) => (
+    <Item key={`${item.kind}:${item.id}`} item={item} detail={item.subtitle} go={go} />
+  ))
 }
 
 /** Whether a click opens a tab or a window of its own. */

@@ -31,7 +31,7 @@ const INSERT = statement<{ approval_id: string }>(
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing returning approval_id`,
 )
 
-/** Of members of tenants: with a link, more rights or without a second factor somebody else could act as the tenant. */
+/** Of members of tenants: with a link, more rights or without a second factor another person could act as the tenant. */
 export const MEMBER_ACCESS = ['member_second_factor', 'member_link', 'member_role', 'member_enable'] as const
 export type MemberAccess = (typeof MEMBER_ACCESS)[number]
 /** What a second administrator decides: a link, a role, the return of an administrator, a way to sign in that is removed. */

@@ -1,7 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { query } from '@svc/server/http/operation'
 import { listOf } from '@svc/server/http/resource'
-import { Type } from 'typebox'
 import { idParam } from '../console-schema.ts'
 import {
   ChangeBody,

@@ -11,7 +11,7 @@ import { readRupees } from '../http/fields.ts'
 import { operation, PARTNER_ID, type Services } from '../http/operation.ts'
 import { bodyCheck } from '../http/validator.ts'
 import { BULK_ACCEPTED, BULK_BODY_BYTES_MAX, bulkAccepted, splitLines } from './bulk-lines.ts'
-import type { BulkWork, LeasedLine } from './bulk-worker.ts'
+import type { BulkWork, LeasedLine } from './bulk-work.ts'
 import { LOAD_BODY } from './card-loads.ts'
 
 /** One line of an upload of loads. */

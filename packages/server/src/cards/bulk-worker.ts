@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '@svc/contract/errors'
 import {
   type BulkKind,
-  type BulkLine,
   type BulkOutcome,
   type DueJob,
   leaseLines,
@@ -11,12 +10,12 @@ import {
   saveOutcomes,
 } from '@svc/core/cards/bulk/bulk-job'
 import { abortWith } from '@svc/platform/abort'
-import type { OpenCommand } from '@svc/platform/command'
 import { isUnavailable } from '@svc/platform/db/database'
 import { Loop } from '@svc/platform/loop'
 import type { Services } from '../http/operation.ts'
 import { bulkLoads } from './bulk-loads.ts'
 import { bulkOrders } from './bulk-orders.ts'
+import type { BulkWork, LeasedLine } from './bulk-work.ts'
 
 const POLL_MS = 250
 /** Partners of which one query returns the open jobs. */
@@ -29,16 +28,6 @@ const PATIENCE_MS = 1_000
 const RESTS = 4
 /** A row that meets an internal error this often is given up. */
 const ATTEMPTS_MAX = 5
-
-export type LeasedLine = BulkLine & { readonly attempts: number }
-
-/** How the rows of one kind of job are carried out. */
-export interface BulkWork {
-  /** The command of a row, and of single requests, which go first. */
-  readonly command: Pick<OpenCommand<never, unknown>, 'submitted' | 'quiet'>
-  /** Calls `submitting` just before it submits the command. Throws what may pass, and our own errors. */
-  readonly carryOut: (job: DueJob, row: LeasedLine, submitting: () => void) => Promise<BulkOutcome>
-}
 
 /** Of one kind: what was submitted for its jobs, so that the rest is known to be single requests. */
 interface Pace {

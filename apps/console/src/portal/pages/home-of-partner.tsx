@@ -14,7 +14,7 @@ type Home = Schemas['PartnerOverview']
 
 export function PartnerHome({ home }: { readonly home: Home }) {
   const { tenantId } = useMember()
-  const { accounts, balance, cards, coins, declined, loaded, onCards, spent } = home
+  const { accounts, balance, onCards } = home
   return (
     <>
       <Grid gap="md">
@@ -32,31 +32,7 @@ export function PartnerHome({ home }: { readonly home: Home }) {
           <Waits waits={home.waits} />
         </Grid.Col>
       </Grid>
-      <Figures
-        figures={[
-          { label: 'Cards', value: count(cards.all), note: `${count(cards.usable)} unlocked` },
-          {
-            label: 'Loaded in 30 days',
-            value: rupees(loaded.amount),
-            note: counted(loaded.count, 'load'),
-          },
-          {
-            label: 'Spent in 30 days',
-            value: rupees(spent.amount),
-            note: counted(spent.count, 'purchase'),
-          },
-          {
-            label: 'Declined in 30 days',
-            value: count(declined.count),
-            note: rupees(declined.amount),
-          },
-          {
-            label: 'Coins that users hold',
-            value: count(coins.active),
-            note: `${counted(coins.users, 'user')}, ${count(coins.pending)} pending`,
-          },
-        ]}
-      />
+      <Sums home={home} />
       <ByDay
         title="Spent by day"
         of="Spent"
@@ -74,6 +50,37 @@ export function PartnerHome({ home }: { readonly home: Home }) {
         />
       </Section>
     </>
+  )
+}
+
+function Sums({ home }: { readonly home: Home }) {
+  const { cards, coins, declined, loaded, spent } = home
+  return (
+    <Figures
+      figures={[
+        { label: 'Cards', value: count(cards.all), note: `${count(cards.usable)} unlocked` },
+        {
+          label: 'Loaded in 30 days',
+          value: rupees(loaded.amount),
+          note: counted(loaded.count, 'load'),
+        },
+        {
+          label: 'Spent in 30 days',
+          value: rupees(spent.amount),
+          note: counted(spent.count, 'purchase'),
+        },
+        {
+          label: 'Declined in 30 days',
+          value: count(declined.count),
+          note: rupees(declined.amount),
+        },
+        {
+          label: 'Coins that users hold',
+          value: count(coins.active),
+          note: `${counted(coins.users, 'user')}, ${count(coins.pending)} pending`,
+        },
+      ]}
+    />
   )
 }
 

@@ -61,7 +61,7 @@ function said({ amount, count = 0, due, failure, id, kind, name, since }: Waitin
   if (kind === 'dispute')
     return {
       what: (
-        <NamedLink to={pathOf('dispute', id)}>Dispute of {rupees(amount ?? '0.00')}: answer it</NamedLink>
+        <NamedLink to={pathOf('dispute', id)}>Dispute of {rupees(amount ?? '0.00')}: send evidence</NamedLink>
       ),
       detail: (
         <>

@@ -38,7 +38,7 @@ export const updateRecordSettings = command({
 function save(tx: Writes, decisions: readonly Decision[]): void {
   const last = new Map(decisions.map((decision) => [decision.partnerId, decision]))
   const first = new Set(decisions.filter(({ isFirst }) => isFirst).map(({ partnerId }) => partnerId))
-  const rows = [...last.values()].map(({ isFirst: _, ...row }) => row)
+  const rows = [...last.values()].map(({ isFirst: _isFirst, ...row }) => row)
   // Of two at once in two batches, the second fails as not unique, and is run again behind the first.
   partnerRecordSettings.insert(
     tx,
