@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { expect } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { Browser } from '../harness/console.ts'
-import { handedOver, refusesToShow } from '../harness/handed-over.ts'
+import { AS_MEERA, handedOver, refusesToShow } from '../harness/handed-over.ts'
 import type { Live } from '../harness/live.ts'
 import type { LiveMerchant } from './merchants.ts'
 import type { LivePartner } from './partners.ts'
@@ -196,8 +196,6 @@ export const acceptLink = async (client: Client, { link }: Json): Promise<void> 
   })
   expect([accepted.status, accepted.text]).toEqual([200, accepted.text])
 }
-
-export const AS_MEERA = { SVC_OPERATOR: 'meera' }
 
 /** The owner of the database makes two administrators; from then on each change is theirs, and what gives rights both's. */
 export async function administerOperators(svc: Svc, client: Client): Promise<void> {

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '../harness/client.ts'
 import { drawTrace } from '../harness/collector.ts'
 import { Browser, PORTAL_API } from '../harness/console.ts'
+import { AS_MEERA } from '../harness/handed-over.ts'
 import { ELSEWHERE, type Live, METRICS_TOKEN, openLive, RAIL_KEY } from '../harness/live.ts'
 import { LONG } from '../harness/long.ts'
 import { codeOf } from '../harness/one-time-codes.ts'
 import { errorsIn, type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { REDIS } from '../harness/redis.ts'
 import {
-  AS_MEERA,
   administerCards,
   administerKeys,
   administerMerchants,
@@ -186,7 +186,7 @@ test('a member of the merchant joins the portal with a link from the command lin
   const { approvalId } = await live.svc(reset)
   await live.svc(['admin', 'operator', 'approve', approvalId], '', AS_MEERA)
   expect(await live.svc(['admin', 'member', 'list', merchant.merchantId])).toContainEqual(
-    expect.objectContaining({ name: 'ravi@shop.example', secondFactor: false }),
+    expect.objectContaining({ name: 'ravi@shop.example', hasSecondFactor: false }),
   )
   const page = await fetch(`${service.baseUrl}/portal/`)
   expect([page.status, await page.text()]).toEqual([

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto'
 import { expect } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
 import type { Browser } from '../harness/console.ts'
-import { openHandover } from '../harness/handed-over.ts'
+import { AS_MEERA, openHandover } from '../harness/handed-over.ts'
 import type { Live } from '../harness/live.ts'
 import { asPartner, createCard, type TestPartner } from '../harness/partner.ts'
 
@@ -26,7 +26,8 @@ export async function onboard({ svc }: Live, client: Client, operator: Browser):
   expect((await svc(['admin', 'cards', 'issue', cardAccountId, ...order])).svcCardId).toBe(svcCardId)
 
   const wanted = { name: 'meera@ananda.example', sharedKey: true }
-  const { link } = (await operator.post(`/tenants/${partnerId}/handovers`, wanted)).json
+  const { approvalId, link } = (await operator.post(`/tenants/${partnerId}/handovers`, wanted)).json
+  await svc(['admin', 'operator', 'approve', approvalId], '', AS_MEERA)
   const { credential, sharedKey } = (await openHandover(client, link)).handover
   const { kid, alg, enc, k } = sharedKey
   const partner = {

@@ -19,6 +19,9 @@ export async function openHandover(
 export const refusesToShow = (svc: Live['svc'], args: readonly string[]): Promise<void> =>
   expect(svc(args)).rejects.toThrow('they are handed over by a link')
 
+/** Settings of a command that a second administrator gives. */
+export const AS_MEERA = { SVC_OPERATOR: 'meera' }
+
 /** Credentials of live mode, as a person of the tenant gets them: operators see none (decision O8). */
 export async function handedOver(
   { svc }: Pick<Live, 'svc'>,
@@ -30,7 +33,6 @@ export async function handedOver(
   const invite = ['admin', 'member', 'invite', tenantId, person, '--hand-over', ...options]
   const { approvalId, link } = await svc(invite)
   // Of the first person of a tenant without money there is none.
-  if (approvalId !== undefined)
-    await svc(['admin', 'operator', 'approve', approvalId], '', { SVC_OPERATOR: 'meera' })
+  if (approvalId !== undefined) await svc(['admin', 'operator', 'approve', approvalId], '', AS_MEERA)
   return (await openHandover(client, link)).handover
 }

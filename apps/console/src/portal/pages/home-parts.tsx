@@ -1,14 +1,20 @@
-import { Anchor, Button, Group, List, Text } from '@mantine/core'
+import { Anchor, Button, Group, List, Skeleton, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { pathOf } from '../../objects.ts'
-import { ColumnChart } from '../../parts/column-chart.tsx'
 import { timeLeft } from '../../parts/evidence.tsx'
 import { ageOf, dayText, Instant } from '../../parts/instant.tsx'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import { counted, paiseText, rupees, shortRupees, sumOf } from '../../parts/money.tsx'
 import { NamedLink } from '../../parts/object-link.tsx'
 import { Section } from '../../parts/page.tsx'
 import type { Schemas } from '../api.ts'
+
+// The figures are read before it is drawn.
+const Chart = lazyPart(
+  async () => (await import('../../parts/column-chart.tsx')).ColumnChart,
+  <Skeleton h={236} />,
+)
 
 interface DaysProps {
   readonly title: string
@@ -41,7 +47,7 @@ export function ByDay({ title, of, one, days, none, aside }: DaysProps) {
           : `${days.length} days, ${rupees(sumOf(days.map(({ amount }) => amount)))}. Today is not over.`}
       </Text>
       {!isEmpty && (
-        <ColumnChart label={title} columns={columns} format={paiseText} short={shortRupees} valueName={of} />
+        <Chart label={title} columns={columns} format={paiseText} short={shortRupees} valueName={of} />
       )}
     </Section>
   )
