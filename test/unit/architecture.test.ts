@@ -146,6 +146,7 @@ test('commands that move money or change who may act do so in an operator’s na
     'context.ts',
     'money-actor.ts',
     'move-command.ts',
+    'partner-settings.ts',
     'signed-in-operator.ts',
     // As a partner's own.
     'spend-rule-commands.ts',
