@@ -110,6 +110,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   minute_sums: ['count'],
   oauth_clients: ['expires_at', 'revoked_at'],
   opening_balances: ['payout_id', 'reversed_by'],
+  partner_encryption_keys: ['retired_at'],
   partner_record_settings: ['modified_at', 'record_settings'],
   payments: [
     'adjusted_paise',

@@ -63,7 +63,7 @@ const mobile = (q: string) => /^(?:\+?91|0)?(\d{10})$/.exec(q.replaceAll(/[\s-]/
 /** An amount as people write it, with or without `₹` and commas, as paise; not a mobile number or a reference. */
 const amount = (q: string) => (/\d{9}/.test(q) ? undefined : valueIn(readAmount(q))?.toString())
 /** No index leads to amounts: the newest payments are read, however many there are a day. */
-const AMOUNTS_READ = 20_000
+export const AMOUNTS_READ = 20_000
 /** Words of a name, each by its begin, as a text search of PostgreSQL. */
 const words = (q: string) => {
   const found = q.match(/[\p{L}\p{N}]+/gu)
@@ -121,9 +121,9 @@ export const SOURCES: readonly Source[] = [
   source(
     'dispute',
     'dispute',
-    form(/^\S{3,64}$/),
+    (q) => id('dsp')(q) ?? (/^[\w /.-]{3,64}$/.test(q) ? canonicalReference(q) : undefined),
     `select dispute_id as id, 'Case ' || case_reference as title, status as subtitle from disputes
-     where dispute_id = $1 or case_reference in ($1, upper($1))`,
+     where dispute_id = $1 or case_reference = $1`,
   ),
   source(
     'payout',
