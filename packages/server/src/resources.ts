@@ -48,10 +48,9 @@ export const RESOURCES = {
   openSettlementLine,
   approval,
   statementLine,
-  loggedRequest,
 } satisfies Readonly<Record<string, Resource<never>>>
 
-/** The nouns that tenants list within another record, or by a search. */
-export const PARTS = { payoutLine, webhookAttempt, coinConfig, qrCode } satisfies Readonly<
+/** The nouns that tenants list within another record or by a search, and the log, which grows while it is read. */
+export const PARTS = { payoutLine, webhookAttempt, coinConfig, qrCode, loggedRequest } satisfies Readonly<
   Record<string, Resource<never>>
 >
