@@ -51,6 +51,7 @@ beforeAll(async () => {
     accountId: `card_funding:${cardAccountId}`,
     batchId: payloadOf(await service.client.notify('/rails/upi/settlements', CHARGED, RAIL_KEY)).batchId,
     through: CLOSED,
+    tenantId: rewards.partnerId,
     userId,
   }
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }

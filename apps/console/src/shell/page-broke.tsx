@@ -12,7 +12,7 @@ export function NoSuchPage() {
         </Title>
         <Text>The address may be mistyped, or from another version of the {APP}.</Text>
         <Anchor component={Link} to="/">
-          Go to the overview
+          Go to the first page
         </Anchor>
       </Stack>
     </Container>
