@@ -78,7 +78,7 @@ export function everyPage(bed: Bed): void {
     const page = await bed.visit({ expected: [/404/], at: '/cards/card_none' })
     await page.getByText('card_not_found').waitFor()
     await goTo(page, '/no-such-page')
-    await page.getByRole('link', { name: 'Home' }).first().waitFor()
+    await page.getByRole('link', { name: 'Go to the first page' }).waitFor()
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/page not found/i)
   })
 
