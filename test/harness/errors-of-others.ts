@@ -74,4 +74,5 @@ export const OF_OTHERS: Exceptions = {
   'portal.limitCredential': { why: 'it issues none', codes: ['tenant_closing'] },
   'portal.listCredentials': { why: 'it issues none', codes: ['tenant_closing'] },
   'portal.revokeCredential': { why: 'it issues none', codes: ['tenant_closing'] },
+  'portal.showOverview': { why: 'it issues none', codes: ['tenant_closing'] },
 }

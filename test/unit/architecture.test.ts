@@ -48,7 +48,7 @@ test('every arrow is reported when a file imports against it', () => {
   const offences = {
     'packages/kernel/src/a.ts': `import 'node:fs'`,
     'packages/core/src/ledger/a.ts': `import '../qr-codes/qr-code.ts'`,
-    'packages/core/src/tenants/a.ts': `import '../cards/card.ts'`,
+    'packages/core/src/tenants/a.ts': `import '../cards/card/card.ts'`,
     'packages/core/src/a-new-slice/a.ts': `import '../coins/wallet.ts'`,
     'packages/server/src/http/a.ts': `import '../operations.ts'`,
     'packages/server/src/http/b.ts': `import '@svc/core/ledger/accounts'`,
@@ -59,7 +59,7 @@ test('every arrow is reported when a file imports against it', () => {
     'packages/core/src/qr-codes/d.ts': `import './c.ts'`,
     'packages/core/src/qr-codes/e.ts': `import './nowhere.ts'`,
     'packages/core/src/qr-codes/f.ts': `import '../payments/payment.ts'`,
-    'packages/core/src/payments/a.ts': `import '../cards/card.ts'`,
+    'packages/core/src/payments/a.ts': `import '../cards/card/card.ts'`,
   }
   expect(violations(offences)).toEqual([
     'everything-resolves: packages/core/src/qr-codes/e.ts',

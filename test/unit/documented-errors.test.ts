@@ -198,7 +198,7 @@ const NO_RESPONSE = new Set(['whileValid', 'OPERATIONS', 'moneyCommand'])
 const WITH_WHAT_IT_DOES_NOT_READ = ['idempotency_key_reused', 'encrypted_request_replayed']
 
 /** Exports are made of lists, and have the errors of theirs. */
-const EXPORT = /^console\.export[A-Z]/
+const EXPORT = /^(?:console|portal)\.export[A-Z]/
 
 /** Codes that an operation may fail with and does not list, as `id: code`. */
 function undocumented(operation: Operation): string[] {

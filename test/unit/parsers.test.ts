@@ -95,7 +95,7 @@ function readsDateByEngine(node: ts.Node): boolean {
 
 /** The parser itself; our own text; RFC 9110's dates in `Retry-After`; certificates'; the kit and the SDK, which read what servers send. */
 const MAY_READ =
-  /^(?:kernel\/src\/time|console-api\/src\/overview-operations|core\/src\/webhooks\/retry-schedule|server\/src\/http\/tls|conformance\/src\/.*|sdk\/src\/.*)\.ts:/
+  /^(?:kernel\/src\/time|console-api\/src\/faces\/overview-operations|core\/src\/webhooks\/retry-schedule|server\/src\/http\/tls|conformance\/src\/.*|sdk\/src\/.*)\.ts:/
 
 test('only the parser of RFC 3339 reads instants from text', { timeout: 300_000 }, () => {
   const { planted, sources } = broken(readsDateByEngine)

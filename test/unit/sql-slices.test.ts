@@ -46,7 +46,8 @@ const COMPUTED_KEY = /\w+_id\s*=\s*'\w+:'\s*\|\|/
 
 test('no statement run by tenants’ requests looks an account up by a key that it computes in the condition', () => {
   const found = sourcesOf(['core', 'server'])
-    .filter(({ file, text }) => !file.includes('/reconcile-') && COMPUTED_KEY.test(text))
+    // Cards as operators alone read them, past row-level security.
+    .filter(({ file, text }) => !/\/reconcile-|\/card-resource\.ts$/.test(file) && COMPUTED_KEY.test(text))
     .map(({ file }) => file)
   expect(found).toEqual([])
   expect("join ledger_accounts l on l.account_id = 'card:' || c.svc_card_id").toMatch(COMPUTED_KEY)

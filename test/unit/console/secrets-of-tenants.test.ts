@@ -61,9 +61,10 @@ test('operatorsâ€™ code opens the secrets of tenants in one place, and membersâ€
     .filter(({ text }) => /(?:secret|Secret|\bk|sharedKey\.k)\.reveal\(\)/.test(text))
     .map(({ file }) => file)
   expect(opened.sort()).toEqual([
-    // A member who issues a credential, or opens the link of a hand-over.
+    // A member who issues a credential or an encryption key, or opens the link of a hand-over.
     'packages/console-api/src/faces/credential-records.ts',
-    'packages/console-api/src/portal/handover-sheet.ts',
     'packages/console-api/src/faces/sandbox-secret.ts',
+    'packages/console-api/src/portal/encryption-key-operations.ts',
+    'packages/console-api/src/portal/handover-sheet.ts',
   ])
 })

@@ -69,7 +69,7 @@ export const inviteTenantMember = query({
   params,
   body: InviteBody,
   result: InvitedMember,
-  errors: ['tenant_not_found', 'already_exists', 'too_many_members'],
+  errors: ['tenant_not_found', 'already_exists', 'too_many_members', 'approval_open'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { tenantId } = input.params
