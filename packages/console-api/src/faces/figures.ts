@@ -1,5 +1,6 @@
 import type { Config } from '@svc/contract/config'
-import { failField } from '@svc/contract/fail-fields'
+import { failField, failFields } from '@svc/contract/fail-fields'
+import { fieldError } from '@svc/contract/field-errors'
 import { idFloor } from '@svc/contract/id-kinds'
 import { readCoinLiability } from '@svc/core/coins/coin-liability'
 import { accountIdOf } from '@svc/core/ledger/accounts'
@@ -166,6 +167,10 @@ export interface FiguresAsked {
   readonly tenantId?: string
 }
 
+/** Either end may be the one that is wrong. */
+const failRange = (from: string, to: string): void =>
+  failFields(fieldError('from', 'format', from, 'query'), fieldError('to', 'format', to, 'query'))
+
 /** Reads a request; throws `validation_failed`. `may`: metrics that the caller may see. */
 export function readFiguresQuery(
   { bucket = 'day', comparison, from, metrics, to }: FiguresQuery,
@@ -176,9 +181,9 @@ export function readFiguresQuery(
   }: { readonly config: Config; readonly now: Date; readonly may: (metric: Metric) => boolean },
 ): FiguresAsked {
   const range = { from: readInstant('from', from), to: readInstant('to', to) }
-  if (range.to <= range.from) failField('to', 'format', 'must be after from', 'query')
+  if (range.to <= range.from) failRange('must be before to', 'must be after from')
   if (range.to.getTime() - range.from.getTime() > DAYS_MAX * DAY_MS)
-    failField('to', 'format', `must be at most ${DAYS_MAX} days after from`, 'query')
+    failRange(`must be at most ${DAYS_MAX} days before to`, `must be at most ${DAYS_MAX} days after from`)
   const until = now < range.to ? now : range.to
   const asked = { ...range, until: until < range.from ? range.from : until }
   const slots =
