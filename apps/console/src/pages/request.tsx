@@ -64,7 +64,13 @@ function HandOver() {
         Record the request in a capsule: run this command, send the request to the address that it prints,
         then press Ctrl-C. The file contains the data and the credentials of this sandbox, and{' '}
         <Code>svc sandbox replay</Code> shows the same responses anywhere.{' '}
-        <Anchor href="/docs/guides/replay-a-failure" target="_blank" rel="noreferrer" size="sm">
+        <Anchor
+          href="/docs/guides/replay-a-failure"
+          target="_blank"
+          rel="noreferrer"
+          underline="always"
+          inherit
+        >
           Record and replay a failure
         </Anchor>
       </Text>
