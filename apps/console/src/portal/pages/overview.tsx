@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { responseOf } from '../../api.ts'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
 import { useSession } from '../../session.ts'
 import { api } from '../api.ts'
 import { useMember } from '../session.ts'
-import { MerchantHome } from './home-of-merchant.tsx'
-import { PartnerHome } from './home-of-partner.tsx'
+
+// A tenant is one or the other.
+const MerchantHome = lazyPart(async () => (await import('./home-of-merchant.tsx')).MerchantHome, null)
+const PartnerHome = lazyPart(async () => (await import('./home-of-partner.tsx')).PartnerHome, null)
 
 const REFRESH_MS = 30_000
 
