@@ -8,6 +8,7 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
 import { FundingInstructions } from '../../parts/funding-instructions.tsx'
 import { Instant } from '../../parts/instant.tsx'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Money } from '../../parts/money.tsx'
@@ -19,7 +20,8 @@ import { accountTypeLabel, productLabel, sentenceCase } from '../../words.ts'
 import { api, apiAt, getList, payloadOf } from '../api.ts'
 import { useMember } from '../session.ts'
 import { useCompanies } from './companies.tsx'
-import { IssueCards } from './issue-cards.tsx'
+
+const IssueCards = lazyPart(async () => (await import('./issue-cards.tsx')).IssueCards, null)
 
 const inPath = (cardAccountId: string) => ({ params: { path: { cardAccountId } } })
 const load = (cardAccountId: string) =>
