@@ -9,6 +9,7 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
 import { FormDialog, needed } from '../../parts/form-dialog.tsx'
 import { Instant } from '../../parts/instant.tsx'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { count, counted } from '../../parts/money.tsx'
 import { Id } from '../../parts/object-link.tsx'
@@ -17,6 +18,9 @@ import { personName } from '../../words.ts'
 import { api, listOf, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 import { useCompanies } from './companies.tsx'
+
+const CreateConfig = lazyPart(async () => (await import('./coin-forms.tsx')).CreateConfig, null)
+const TryEvent = lazyPart(async () => (await import('./coin-forms.tsx')).TryEvent, null)
 
 const search = (body: Record<string, unknown>) =>
   payloadOf(api.POST('/svc-coins/search', { body: { limit: 25, ...body } as never }))
@@ -80,95 +84,6 @@ export function Coins() {
           A configuration says how many coins an event awards, such as a purchase.
         </EmptyState>
       }
-    />
-  )
-}
-
-function CreateConfig() {
-  const companies = useCompanies()
-  return (
-    <FormDialog
-      label="Create configuration"
-      send="Create"
-      initial={{ event: '', companyId: '', ...NO_TERMS }}
-      rules={{ ...TERM_RULES, event: needed }}
-      fields={(form) => (
-        <>
-          <TextInput
-            label="Event"
-            description="As your program names it"
-            placeholder="purchase.completed"
-            {...form.getInputProps('event')}
-          />
-          <Select
-            label="Company"
-            description="One outranks what holds for all"
-            placeholder="All companies"
-            clearable
-            data={companies}
-            {...form.getInputProps('companyId')}
-          />
-          <TermFields form={form} />
-          <TermSample terms={form.values} />
-        </>
-      )}
-      submit={async ({ companyId, event, ...terms }, key) => {
-        await payloadOf(
-          api.POST('/svc-coins', {
-            params: { header: once(key) },
-            body: {
-              event: event.trim(),
-              ...(companyId && { configuration: 'CUSTOM' as const, companyId }),
-              ...newTermsOf(terms),
-            },
-          }),
-        )
-        await changed('coins')
-      }}
-    />
-  )
-}
-
-/** What an event of a user would award now; nothing is awarded. */
-function TryEvent() {
-  const users = useQuery({
-    queryKey: ['users', 'choices'],
-    queryFn: () => payloadOf(api.GET('/partner/users', { params: { query: { limit: 100 } } })),
-  })
-  const known = users.data?.data ?? []
-  return (
-    <FormDialog
-      label="Try an event"
-      send="Try it"
-      variant="default"
-      initial={{ event: '', userId: '' }}
-      rules={{ event: needed, userId: needed }}
-      fields={(form) => (
-        <>
-          <Text size="sm">Says what the event would award now, and why. Nothing is awarded.</Text>
-          <TextInput label="Event" placeholder="purchase.completed" {...form.getInputProps('event')} />
-          <Select
-            label="User"
-            searchable
-            data={known.map(({ userId, ...user }) => ({
-              value: userId,
-              label: personName(user) || shortId(userId),
-            }))}
-            {...form.getInputProps('userId')}
-          />
-        </>
-      )}
-      submit={async ({ event, userId }) => {
-        const companyId = known.find((user) => user.userId === userId)?.companyId ?? ''
-        const tried = await payloadOf(
-          api.POST('/svc-coins/allocate', {
-            body: { requestId: `try-${Date.now()}`, event: event.trim(), userId, companyId, dryRun: true },
-          } as never),
-        )
-        const { amount, reasonDescription } = tried as { amount: number; reasonDescription?: string }
-        const message = reasonDescription ?? `It would award ${counted(amount, 'coin')}.`
-        notifications.show({ color: reasonDescription ? 'yellow' : 'teal', message })
-      }}
     />
   )
 }
