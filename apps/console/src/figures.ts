@@ -85,7 +85,9 @@ export function lastDays(many: number, days: BusinessDays): Omit<Period, 'compar
   return { from: startOf(dayAfter(today, 1 - many), days), to: startOf(dayAfter(today), days), bucket: 'day' }
 }
 
-const REFRESH_MS = 15_000
+/** What adds up many days costs the database seconds, and changes little within minutes. */
+export const refreshMs = ({ bucket }: Pick<Period, 'bucket'>): number =>
+  bucket === 'hour' ? 15_000 : 300_000
 
 interface Asked extends Omit<Period, 'comparison'> {
   readonly comparison?: Period['comparison']
@@ -98,7 +100,7 @@ export const figuresQuery = ({ metrics, ...asked }: Asked) =>
     queryKey: ['figures', metrics, asked],
     queryFn: () =>
       responseOf(api.GET('/figures', { params: { query: { ...asked, metrics: metrics.join(',') } } })),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshMs(asked),
     placeholderData: keepPreviousData,
   })
 

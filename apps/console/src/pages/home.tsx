@@ -13,6 +13,7 @@ import {
   type Period,
   type PeriodName,
   periodOf,
+  refreshMs,
   shareText,
 } from '../figures.ts'
 import { useListSearch } from '../list-search.ts'
@@ -38,8 +39,6 @@ const WaitingApprovals = lazyPart(
   null,
 )
 const ServiceStrip = lazyPart(async () => (await import('./service-strip.tsx')).ServiceStrip, null)
-
-const REFRESH_MS = 15_000
 
 /** What money did, what waits for a person, and whether the service is well. */
 export function Home() {
@@ -247,11 +246,12 @@ const MOVERS: readonly Column<Mover>[] = [
   { title: 'Owed', align: 'right', cell: ({ owed }) => paiseText(owed) },
 ]
 
-function Movers({ period: { comparison, from, to } }: { readonly period: Period }) {
+function Movers({ period }: { readonly period: Period }) {
+  const { comparison, from, to } = period
   const query = useQuery({
     queryKey: ['movers', from, to, comparison],
     queryFn: () => responseOf(api.GET('/movers', { params: { query: { comparison, from, to } } })),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshMs(period),
     placeholderData: keepPreviousData,
   })
   return (

@@ -1,7 +1,6 @@
-import { Anchor, SimpleGrid, Text } from '@mantine/core'
+import { Anchor, SimpleGrid } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { shareText } from '../figures.ts'
 import { ageOf, relativeTo } from '../parts/instant.tsx'
@@ -9,6 +8,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { count } from '../parts/money.tsx'
 import { Section } from '../parts/page.tsx'
 import { Mark } from '../parts/status-badge.tsx'
+import { Tile } from '../parts/tile.tsx'
 
 const REFRESH_MS = 15_000
 const COUNTED_MAX = 10_000
@@ -45,9 +45,11 @@ function Strip({ overview: { buckets, ledger, queues } }: { readonly overview: S
   const [color, text] = BOOKS[ledger.state]
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="md">
-      <Tile label="Requests, 24 hours" value={count(sum('requests'))}>
-        <Spark label="Requests" values={buckets.map(({ requests }) => requests)} />
-      </Tile>
+      <Tile
+        label="Requests, 24 hours"
+        value={count(sum('requests'))}
+        hint={<Spark label="Requests" values={buckets.map(({ requests }) => requests)} />}
+      />
       <Tile
         label="Failed requests, 24 hours"
         value={
@@ -61,9 +63,8 @@ function Strip({ overview: { buckets, ledger, queues } }: { readonly overview: S
             {`${count(sum('failures'))} · ${shareText(sum('failures'), sum('requests'))}`}
           </Anchor>
         }
-      >
-        <Spark label="Failed requests" values={buckets.map(({ failures }) => failures)} />
-      </Tile>
+        hint={<Spark label="Failed requests" values={buckets.map(({ failures }) => failures)} />}
+      />
       <Queue label="Events to be numbered" waiting={queues.eventsWaiting} since={queues.oldestEventOn} />
       <Queue
         label="Webhooks to be delivered"
@@ -77,33 +78,11 @@ function Strip({ overview: { buckets, ledger, queues } }: { readonly overview: S
             <Mark color={color}>{text}</Mark>
           </Anchor>
         }
-      >
-        <Text size="xs" c="dimmed">
-          {count(ledger.accounts)} accounts
-          {ledger.checkedOn && `, checked ${relativeTo(ledger.checkedOn)}`}
-        </Text>
-      </Tile>
+        hint={`${count(ledger.accounts)} accounts${ledger.checkedOn ? `, checked ${relativeTo(ledger.checkedOn)}` : ''}`}
+      />
     </SimpleGrid>
   )
 }
-
-interface TileProps {
-  readonly label: string
-  readonly value: ReactNode
-  readonly children?: ReactNode
-}
-
-const Tile = ({ label, value, children }: TileProps) => (
-  <div style={{ minWidth: 0 }}>
-    <Text size="xs" c="dimmed">
-      {label}
-    </Text>
-    <Text fw={600} component="div" style={{ fontVariantNumeric: 'tabular-nums' }}>
-      {value}
-    </Text>
-    {children}
-  </div>
-)
 
 interface QueueProps {
   readonly label: string
@@ -112,11 +91,11 @@ interface QueueProps {
 }
 
 const Queue = ({ label, waiting, since }: QueueProps) => (
-  <Tile label={label} value={waiting >= COUNTED_MAX ? `over ${count(COUNTED_MAX)}` : count(waiting)}>
-    <Text size="xs" c="dimmed">
-      {since && waiting > 0 ? `oldest ${ageOf(since)}` : 'nothing waits'}
-    </Text>
-  </Tile>
+  <Tile
+    label={label}
+    value={waiting >= COUNTED_MAX ? `over ${count(COUNTED_MAX)}` : count(waiting)}
+    hint={since && waiting > 0 ? `oldest ${ageOf(since)}` : 'nothing waits'}
+  />
 )
 
 const WIDTH = 160

@@ -9,6 +9,7 @@ import { Money } from '../../parts/money.tsx'
 import { Id, ObjectLink } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { RefundForm } from '../../parts/refund-form.tsx'
+import { RefundStatus } from '../../parts/refund-status.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { sentenceCase } from '../../words.ts'
 import { api, payloadOf } from '../api.ts'
@@ -23,16 +24,7 @@ const REFUNDS: readonly Column<Refund>[] = [
   { title: 'Reference', cell: ({ referenceNumber }) => referenceNumber },
   {
     title: 'Status',
-    cell: ({ status, failureReason }) => (
-      <>
-        <StatusBadge state={status} />
-        {failureReason && (
-          <Text size="xs" c="dimmed">
-            {sentenceCase(failureReason)}
-          </Text>
-        )}
-      </>
-    ),
+    cell: (refund) => <RefundStatus refund={refund} />,
   },
   { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
   { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },

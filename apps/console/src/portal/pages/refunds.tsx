@@ -1,4 +1,3 @@
-import { Text } from '@mantine/core'
 import { BY_TIME, type Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { CREATED_AT, type Filter } from '../../parts/filters.tsx'
@@ -6,8 +5,8 @@ import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Money } from '../../parts/money.tsx'
 import { ObjectLink } from '../../parts/object-link.tsx'
-import { StatusBadge, statusLabel } from '../../parts/status-badge.tsx'
-import { sentenceCase } from '../../words.ts'
+import { RefundStatus } from '../../parts/refund-status.tsx'
+import { statusLabel } from '../../parts/status-badge.tsx'
 import { getList, type Schemas } from '../api.ts'
 
 type Row = Schemas['Refund']
@@ -23,16 +22,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     title: 'Status',
-    cell: ({ status, failureReason }) => (
-      <>
-        <StatusBadge state={status} />
-        {failureReason && (
-          <Text size="xs" c="dimmed">
-            {sentenceCase(failureReason)}
-          </Text>
-        )}
-      </>
-    ),
+    cell: (refund) => <RefundStatus refund={refund} />,
   },
   { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
   { title: 'UTR', cell: ({ utr }) => utr ?? '–' },
