@@ -11,6 +11,8 @@ import { Mark } from '../parts/status-badge.tsx'
 import { Tile } from '../parts/tile.tsx'
 
 const REFRESH_MS = 15_000
+/** The first check of the books begins when they are asked for, and takes seconds. */
+const FIRST_CHECK_MS = 2_000
 const COUNTED_MAX = 10_000
 
 /** Whether the service is well: the last day of requests and failures, its queues and its books. */
@@ -18,7 +20,8 @@ export function ServiceStrip() {
   const query = useQuery({
     queryKey: ['overview', 'day'],
     queryFn: () => responseOf(api.GET('/overview', { params: { query: { range: 'day' } } })),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: ({ state: { data } }) =>
+      data?.ledger.state === 'unknown' ? FIRST_CHECK_MS : REFRESH_MS,
   })
   return (
     <Section
