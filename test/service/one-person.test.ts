@@ -13,7 +13,7 @@ import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
 import { balancesOf, brokenIn, shopWith } from '../harness/refunds.ts'
-import type { TestService } from '../harness/service.ts'
+import { asSuperuser, type TestService } from '../harness/service.ts'
 
 /** Operations of the permission `finance` that wait for no second person themselves, and why. */
 const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
@@ -122,6 +122,24 @@ test('the database counts what one person posts, whatever the program does', asy
     [partner.partnerId, person],
   )
   await expect(counted).rejects.toMatchObject({ constraint: 'sums_are_within_limit' })
+})
+
+test('the database bounds what one person posts of all tenants together, whatever the program does', async () => {
+  const ids: string[] = []
+  for (let i = 0; i <= 10; i++) ids.push((await newPartner(service, { fundsPaise: 0n })).partnerId)
+  await asSuperuser(service.db.database, async (db) => {
+    await db.query('set search_path = svc; begin')
+    // The journals would be looked for at COMMIT, which does not come.
+    const count = (partnerId: string, amountPaise: number) =>
+      db.query(
+        `insert into one_person_postings (tenant_id, journal_id, person, kind, amount_paise)
+         values ($1, 'jrn_x', 'operator nina', 'card_funding', $2)`,
+        [partnerId, amountPaise],
+      )
+    for (const partnerId of ids.slice(0, 10)) await count(partnerId, 1_000_00)
+    await expect(count(ids[10]!, 1)).rejects.toMatchObject({ constraint: 'sums_are_within_limit' })
+    await db.query('rollback')
+  })
 })
 
 test('a refund that was sent, said to have failed without a notice, takes a second person at any amount', async () => {

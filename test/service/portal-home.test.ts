@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sqlOn } from '../harness/approvals.ts'
 import { payloadOf } from '../harness/client.ts'
 import { newDispute } from '../harness/disputes.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
@@ -127,14 +128,20 @@ test('a member sees why a request of the programs failed; another tenant does no
   expect(failed.status).toBe(400)
   const requestId = String(failed.headers['x-request-id'])
   const browser = await memberBrowser(service, merchantId, 'viewer')
-  await browser.post('/qr-code', {})
+  const admin = await memberBrowser(service, merchantId)
+  expect((await admin.post('/qr-code', {})).status).toBe(200)
   await expect.poll(async () => (await browser.get(`/requests/${requestId}`)).status).toBe(200)
   const { json } = await browser.get(`/requests/${requestId}`)
   expect(json).toMatchObject({ operation: 'createQrCode', status: 400, error: 'validation_failed' })
   expect([json.help.remedy.length > 0, typeof json.lastSuccessOn]).toEqual([true, 'string'])
   const other = await memberBrowser(service, (await service.newMerchant()).merchantId)
   expect((await other.get(`/requests/${requestId}`)).error).toBe('request_not_found')
+  const text = `select request_id from request_log where tenant_id = $1 and path like '/portal/%'`
+  await expect
+    .poll(async () => (await sqlOn(service, text, [merchantId])).length, { timeout: 10_000 })
+    .toBeGreaterThan(0)
   const { data } = (await browser.get('/requests')).json.payload
+  expect(data).not.toEqual([])
   expect(data.filter(({ path }: { path: string }) => path.startsWith('/portal/'))).toEqual([])
 })
 
