@@ -265,14 +265,14 @@ function helpOf(command: Command, path: string): string {
   ].join('\n')
 }
 
-const cli = (): string => `# Command line
+const cli = async (): Promise<string> => `# Command line
 
 ${GENERATED}
 In a checkout run \`node bin/svc.mjs <command>\`, after \`npm start\` has compiled it. \`svc admin\` works on the installation that the [settings](settings.md) name, whether the service runs or not. The other commands run the service, call the server of a profile (\`svc login\`; see [Use a server from the command line](../guides/command-line.md)), play the sandbox, or need neither.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong settings; of commands that call a server also 3 nothing responds, 4 not signed in or credentials not accepted. Errors go to standard error; with \`--json\` as \`{"error": {"code", "message", "status", "requestId"}}\`, the last two where the server responded.
 
-${helpOf(newProgram(), 'svc')}`
+${helpOf(await newProgram(), 'svc')}`
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const promised = (): string => `# Promises
@@ -298,7 +298,7 @@ const files: Record<string, string> = {
   'docs/reference/chart-of-accounts.md': chartOfAccounts(),
   'docs/reference/ways-of-money.md': waysOfMoney(),
   'docs/reference/interpretations.md': interpretations(),
-  'docs/reference/cli.md': cli(),
+  'docs/reference/cli.md': await cli(),
   'docs/reference/promises.md': promised(),
   'docs/reference/openapi.json': openapi(OPERATIONS, API_DOCUMENT),
   'packages/sdk/src/registry.ts': sdkRegistry(),

@@ -16,7 +16,7 @@ export const PASSWORD = 'correct horse battery staple'
 export const AS_RAVI = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: PASSWORD }
 
 /** Every command that administers an installation, as a user writes it. */
-export function administrationCommands(): string[] {
+export async function administrationCommands(): Promise<string[]> {
   const leaves = (command: Command, before: string): string[] =>
     command.commands.flatMap((child) => {
       const name = `${before} ${child.name()}`
@@ -24,9 +24,8 @@ export function administrationCommands(): string[] {
       // `svc admin backup <file>` is a command and has one below it.
       return below.length === 0 || name === 'admin backup' ? [name, ...below] : below
     })
-  return newProgram()
-    .commands.filter((command) => command.name() === 'admin')
-    .flatMap((admin) => leaves(admin, 'admin'))
+  const { commands } = await newProgram()
+  return commands.filter((command) => command.name() === 'admin').flatMap((admin) => leaves(admin, 'admin'))
 }
 
 /** Commands that one installation of a day cannot run, and the test that runs each. */

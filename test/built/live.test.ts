@@ -280,7 +280,9 @@ if (LONG)
     await expect.poll(() => readyTwice.test(service.written()), { timeout: 60_000 }).toBe(true)
     const wasRun = (name: string) =>
       commands.some((command) => command === name || command.startsWith(`${name} `))
-    expect(administrationCommands().filter((name) => !wasRun(name) && !(name in RUN_ELSEWHERE))).toEqual([])
+    expect(
+      (await administrationCommands()).filter((name) => !wasRun(name) && !(name in RUN_ELSEWHERE)),
+    ).toEqual([])
   })
 
 test('a clean restart logs nothing at error level, with load balancer probes and an open stream', async () => {

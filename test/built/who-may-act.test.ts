@@ -254,7 +254,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   approval: MONEY,
 }
 
-const commands = administrationCommands().map((command) => command.replace('admin ', ''))
+const commands = (await administrationCommands()).map((command) => command.replace('admin ', ''))
 
 test.each(commands)(
   'svc admin %s asks for a signed-in administrator, or is listed with a reason',

@@ -46,7 +46,7 @@ export function runHere(args: readonly string[], settings: Readonly<Record<strin
     Object.assign(process.env, settings)
     process.exitCode = undefined
     try {
-      await withoutExit(newProgram()).parseAsync([...args], { from: 'user' })
+      await withoutExit(await newProgram()).parseAsync([...args], { from: 'user' })
       return { code: exitCodeNow(), ...texts }
     } catch (error) {
       if (error instanceof CommanderError) return { code: error.exitCode, ...texts }

@@ -206,11 +206,11 @@ test('mistakes are reported in one line that says what to do', async () => {
   )
 })
 
-test('every command for partners, cards, encryption and keys has help with an example', () => {
+test('every command for partners, cards, encryption and keys has help with an example', async () => {
   const groups = ['partner', 'company', 'user', 'card-account', 'cards', 'keys']
   const leaves = (command: Command): Command[] =>
     command.commands.length > 0 ? command.commands.flatMap(leaves) : [command]
-  const { commands } = newProgram()
+  const { commands } = await newProgram()
   const administration = commands.find((command) => command.name() === 'admin')?.commands ?? []
   const chosen = [
     ...administration.filter((command) => groups.includes(command.name())),

@@ -278,11 +278,11 @@ const WITHOUT_MONEY = new Set([
   'tax issue',
 ])
 
-test('every command of svc admin runs what was attempted or may be given alone, or moves no money', () => {
+test('every command of svc admin runs what was attempted or may be given alone, or moves no money', async () => {
   const known = (name: string) =>
     [ATTEMPTS, ALONE].some((of) => Object.hasOwn(of, name)) || ONCE.includes(name)
   const rest = new Set(Object.keys(COMMAND_LINE))
-  const strange = administrationCommands()
+  const strange = (await administrationCommands())
     .map((text) => text.replace(/^admin /, ''))
     .filter((text) => {
       const [group, verb] = text.split(' ')

@@ -25,8 +25,8 @@ function unknownIn(program: Command, words: readonly string[]): string | undefin
   return undefined
 }
 
-test('every command that a text names is a command of the program', () => {
-  const program = newProgram()
+test('every command that a text names is a command of the program', async () => {
+  const program = await newProgram()
   const files = FOLDERS.flatMap((folder) =>
     READ.test(folder)
       ? [folder]
@@ -40,4 +40,24 @@ test('every command that a text names is a command of the program', () => {
   expect(named.length).toBeGreaterThan(100)
   const unknown = named.filter(({ words }) => unknownIn(program, words.split(' ')) !== undefined)
   expect(unknown.map(({ file, words }) => `${file}: svc ${words}`)).toEqual([])
+})
+
+test('a command is the same whether its part of the program was loaded alone or with all others', async () => {
+  const whole = await newProgram()
+  const shapeOf = (command: Command): unknown => [
+    command.name(),
+    command.description(),
+    command.options.map(({ flags }) => flags),
+    command.commands.map(shapeOf),
+  ]
+  const below = (program: Command, name: string) => program.commands.find((one) => one.name() === name)!
+  for (const { words, command } of [
+    ...whole.commands
+      .filter((one) => !['admin', 'completion', 'complete'].includes(one.name()))
+      .map((command) => ({ words: [command.name()], command })),
+    ...below(whole, 'admin').commands.map((command) => ({ words: ['admin', command.name()], command })),
+  ]) {
+    const alone = words.reduce(below, await newProgram(words))
+    expect(shapeOf(alone)).toEqual(shapeOf(command))
+  }
 })

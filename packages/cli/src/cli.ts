@@ -9,7 +9,7 @@ try {
     process.exitCode = await serve(process.env)
   } else {
     const { newProgram } = await import('./program.ts')
-    const program = newProgram()
+    const program = await newProgram(process.argv.slice(2))
     if (json) throwUsageErrors(program)
     await program.parseAsync()
   }

@@ -1,10 +1,11 @@
 import { type ListedPayment, payment } from '@svc/server/payments/payment-resource'
 import type { Command } from 'commander'
+import { addAdjustCommand } from './adjust-payment.ts'
+import { addReturnedCommand } from './confirm-return.ts'
 import { addNounList, addNounShow } from './noun-commands.ts'
 import { readTenant } from './read-tenant.ts'
 
-/** The group, for what else corrects payments. */
-export function addPaymentCommands(program: Command): Command {
+export function addPaymentCommands(program: Command): void {
   const group = program
     .command('payments')
     .description('list and show credits of the UPI rail, correct their amounts, record their return')
@@ -22,5 +23,6 @@ export function addPaymentCommands(program: Command): Command {
     example: 'svc admin payments show AXISN0000000042',
     missing: (id) => `There is no payment ${id}. List them with: svc admin payments list <merchantId>`,
   })
-  return group
+  addAdjustCommand(group)
+  addReturnedCommand(group)
 }

@@ -1,59 +1,66 @@
 import { VERSION } from '@svc/platform/package'
 import { Command } from 'commander'
-import { addAdjustCommand } from './adjust-payment.ts'
-import { addAlertCommands } from './alert-commands.ts'
-import { addApprovalCommands } from './approval-commands.ts'
-import { addAuditCommands } from './audit-commands.ts'
-import { addBackupCommands } from './backup-commands.ts'
-import { addBankAccountCommands } from './bank-account-commands.ts'
-import { addBooksCommands } from './books-commands.ts'
-import { addBulkCommands } from './bulk-commands.ts'
-import { addCalendarCommands } from './calendar-commands.ts'
-import { addCardCommands } from './card-commands.ts'
-import { addCellCommands } from './cell-commands.ts'
-import { addCoinCommands } from './coin-commands.ts'
-import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
-import { addReturnedCommand } from './confirm-return.ts'
-import { withInstallation } from './context.ts'
-import { addDirectoryCommands } from './directory-command.ts'
-import { addDisputeCommands } from './dispute-commands.ts'
-import { addDoctorCommand } from './doctor-command.ts'
-import { addEndAccessCommand } from './end-access-command.ts'
-import { addTriggerCommand } from './event-commands.ts'
-import { addInvariantsCommand } from './invariants-command.ts'
-import { addJournalCommands } from './journal-commands.ts'
-import { addKeysCommands } from './keys-commands.ts'
-import { addMemberCommands } from './member-commands.ts'
-import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
-import { addMigrateCommand } from './migrate-command.ts'
-import { addNoticeCommands } from './notice-commands.ts'
-import { addOpeningBalanceCommands } from './opening-balance-commands.ts'
-import { addOperatorCommands } from './operator-commands.ts'
-import { addPartnerCommands } from './partner-commands.ts'
-import { addPaymentCommands } from './payment-commands.ts'
-import { addPayoutCommands } from './payout-commands.ts'
-import { printJson } from './print.ts'
-import { printReconciliation } from './print-reconciliation.ts'
-import { addFeedAdminCommands } from './published-heads-commands.ts'
-import { addQrCodeCommands } from './qr-code-commands.ts'
-import { reconcileAll } from './reconcile-all.ts'
-import { addRefundCommands } from './refund-commands.ts'
-import { addCompletionCommand, addRemoteCommands } from './remote-program.ts'
-import { addSandboxCommands } from './sandbox-commands.ts'
-import { addSettlementCommands } from './settlement-commands.ts'
-import { addSpendRuleCommands } from './spend-rule-commands.ts'
-import { addStatementCommands } from './statement-commands.ts'
-import { addSuspenseCommands } from './suspense-commands.ts'
-import { addTaxCommands } from './tax-commands.ts'
-import { addTenantCommands } from './tenant-commands.ts'
-import { addWebhookCommands } from './webhook-commands.ts'
+import { addParts, type Part, partsNamed } from './program-parts.ts'
+import { addCompletionCommand, REMOTE } from './remote-program.ts'
 
-interface Json {
-  readonly json?: boolean
-}
+/** Commands that open the database of an installation. */
+const ADMINISTRATION: readonly Part[] = [
+  ['migrate', async () => (await import('./migrate-command.ts')).addMigrateCommand],
+  ['doctor', async () => (await import('./doctor-command.ts')).addDoctorCommand],
+  ['events', async () => (await import('./published-heads-commands.ts')).addFeedAdminCommands],
+  ['alerts', async () => (await import('./alert-commands.ts')).addAlertCommands],
+  ['operator', async () => (await import('./operator-commands.ts')).addOperatorCommands],
+  ['member', async () => (await import('./member-commands.ts')).addMemberCommands],
+  ['tenant', async () => (await import('./tenant-commands.ts')).addTenantCommands],
+  ['cell', async () => (await import('./cell-commands.ts')).addCellCommands],
+  ['directory', async () => (await import('./directory-command.ts')).addDirectoryCommands],
+  ['merchant', async () => (await import('./merchant-commands.ts')).addMerchantCommands],
+  ['key', async () => (await import('./merchant-commands.ts')).addKeyCommands],
+  ['partner', async () => (await import('./partner-commands.ts')).addPartnerCommands],
+  ['company', async () => (await import('./company-commands.ts')).addCompanyCommands],
+  ['user', async () => (await import('./company-commands.ts')).addUserCommands],
+  ['card-account', async () => (await import('./company-commands.ts')).addCardAccountCommands],
+  ['cards', async () => (await import('./card-commands.ts')).addCardCommands],
+  ['spend-rules', async () => (await import('./spend-rule-commands.ts')).addSpendRuleCommands],
+  ['coins', async () => (await import('./coin-commands.ts')).addCoinCommands],
+  ['qr-code', async () => (await import('./qr-code-commands.ts')).addQrCodeCommands],
+  ['payments', async () => (await import('./payment-commands.ts')).addPaymentCommands],
+  ['refund', async () => (await import('./refund-commands.ts')).addRefundCommands],
+  ['dispute', async () => (await import('./dispute-commands.ts')).addDisputeCommands],
+  ['notice', async () => (await import('./notice-commands.ts')).addNoticeCommands],
+  ['settlement', async () => (await import('./settlement-commands.ts')).addSettlementCommands],
+  ['calendar', async () => (await import('./calendar-commands.ts')).addCalendarCommands],
+  ['bank-account', async () => (await import('./bank-account-commands.ts')).addBankAccountCommands],
+  ['statement', async () => (await import('./statement-commands.ts')).addStatementCommands],
+  ['suspense', async () => (await import('./suspense-commands.ts')).addSuspenseCommands],
+  ['payout', async () => (await import('./payout-commands.ts')).addPayoutCommands],
+  ['books', async () => (await import('./books-commands.ts')).addBooksCommands],
+  ['tax', async () => (await import('./tax-commands.ts')).addTaxCommands],
+  ['journal', async () => (await import('./journal-commands.ts')).addJournalCommands],
+  ['opening-balances', async () => (await import('./opening-balance-commands.ts')).addOpeningBalanceCommands],
+  ['approval', async () => (await import('./approval-commands.ts')).addApprovalCommands],
+  ['webhook', async () => (await import('./webhook-commands.ts')).addWebhookCommands],
+  ['keys', async () => (await import('./keys-commands.ts')).addKeysCommands],
+  ['audit', async () => (await import('./audit-commands.ts')).addAuditCommands],
+  ['reconcile', async () => (await import('./reconcile-command.ts')).addReconcileCommand],
+  ['invariants', async () => (await import('./invariants-command.ts')).addInvariantsCommand],
+  ['backup restore', async () => (await import('./backup-commands.ts')).addBackupCommands],
+  ['end-access', async () => (await import('./end-access-command.ts')).addEndAccessCommand],
+]
 
-/** Every command of `svc`, with the help that the reference is generated from. */
-export function newProgram(): Command {
+/** Commands that call a server or play a sandbox. */
+const CALLS: readonly Part[] = [
+  ...REMOTE,
+  ['trigger', async () => (await import('./event-commands.ts')).addTriggerCommand],
+  ['cards', async () => (await import('./bulk-commands.ts')).addBulkCommands],
+  ['sandbox', async () => (await import('./sandbox-commands.ts')).addSandboxCommands],
+]
+
+/**
+ * The program with the command that `words` begin with; where they name none, with every command of `svc`, and the help
+ * that the reference is generated from.
+ */
+export async function newProgram(words: readonly string[] = []): Promise<Command> {
   const program = new Command('svc')
     .description('Partner service: UPI QR codes of merchants, gift cards, rewards, events.')
     .version(VERSION)
@@ -73,13 +80,18 @@ Examples:
 In a checkout, write node bin/svc.mjs instead of svc.
 Settings come from the environment; docs/reference/settings.md lists them.`,
     )
+  const [first, second] = words
+  if (first === '--version' || first === '-V') return program
   addServeCommand(program)
-  addAdminCommands(program)
-  addRemoteCommands(program)
-  addTriggerCommand(program)
-  addBulkCommands(program)
-  addSandboxCommands(program)
-  addCompletionCommand(program)
+  const admin = addAdminCommand(program)
+  if (first === 'admin') await addParts(admin, partsNamed(ADMINISTRATION, second) ?? ADMINISTRATION)
+  else {
+    const named = partsNamed(CALLS, first)
+    await addParts(program, named ?? CALLS)
+    if (named) return program
+    await addParts(admin, ADMINISTRATION)
+    addCompletionCommand(program)
+  }
   return program
 }
 
@@ -94,9 +106,8 @@ function addServeCommand(program: Command): void {
     })
 }
 
-/** Commands that open the database of an installation. */
-function addAdminCommands(program: Command): void {
-  const admin = program
+function addAdminCommand(program: Command): Command {
+  return program
     .command('admin')
     .description('administer an installation beside its database, whether the service runs or not')
     .enablePositionalOptions()
@@ -108,61 +119,4 @@ Examples:
   svc admin merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411
   svc admin doctor`,
     )
-  addMigrateCommand(admin)
-  addDoctorCommand(admin)
-  addFeedAdminCommands(admin)
-  addAlertCommands(admin)
-  addOperatorCommands(admin)
-  addMemberCommands(admin)
-  addTenantCommands(admin)
-  addCellCommands(admin)
-  addDirectoryCommands(admin)
-  addMerchantCommands(admin)
-  addKeyCommands(admin)
-  addPartnerCommands(admin)
-  addCompanyCommands(admin)
-  addUserCommands(admin)
-  addCardAccountCommands(admin)
-  addCardCommands(admin)
-  addSpendRuleCommands(admin)
-  addCoinCommands(admin)
-  addQrCodeCommands(admin)
-  const payments = addPaymentCommands(admin)
-  addAdjustCommand(payments)
-  addReturnedCommand(payments)
-  addRefundCommands(admin)
-  addDisputeCommands(admin)
-  addNoticeCommands(admin)
-  addSettlementCommands(admin)
-  addCalendarCommands(admin)
-  addBankAccountCommands(admin)
-  addStatementCommands(admin)
-  addSuspenseCommands(admin)
-  addPayoutCommands(admin)
-  addBooksCommands(admin)
-  addTaxCommands(admin)
-  addJournalCommands(admin)
-  addOpeningBalanceCommands(admin)
-  addApprovalCommands(admin)
-  addWebhookCommands(admin)
-  addKeysCommands(admin)
-  addAuditCommands(admin)
-  addReconcileCommand(admin)
-  addInvariantsCommand(admin)
-  addBackupCommands(admin)
-  addEndAccessCommand(admin)
-}
-
-function addReconcileCommand(admin: Command): void {
-  admin
-    .command('reconcile')
-    .description('prove that the ledger adds up and fits payments and cards; exit code 1 if it does not')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin reconcile || echo "notify the operator"')
-    .action(async ({ json }: Json) => {
-      const result = await withInstallation(({ database }) => reconcileAll(database))
-      if (json) printJson(result)
-      else printReconciliation(result)
-      if (!result.ok) process.exitCode = 1
-    })
 }

@@ -3,7 +3,7 @@ import { describeError, throwUsageErrors, wantsJson } from './report-error.ts'
 
 const json = wantsJson(process.argv)
 try {
-  const program = newRemoteProgram()
+  const program = await newRemoteProgram(process.argv.slice(2))
   if (json) throwUsageErrors(program)
   await program.parseAsync()
 } catch (error) {

@@ -1,19 +1,24 @@
 import addCompletion from '@bomb.sh/tab/commander'
 import { VERSION } from '@svc/platform/package'
 import { Command } from 'commander'
-import { addApiCommands } from './api-commands.ts'
-import { addConformanceCommand } from './conformance-command.ts'
-import { addEncryptionCommands } from './encryption-commands.ts'
-import { addListenCommand } from './event-commands.ts'
-import { addLogCommands } from './log-commands.ts'
-import { addLoginCommands } from './login-commands.ts'
-import { addQrCommands } from './qr-commands.ts'
-import { addRecordCommands } from './record-commands.ts'
-import { addUserCoinCommands } from './user-coin-commands.ts'
-import { addFeedCommands } from './verify-feed-commands.ts'
+import { addParts, type Part, partsNamed } from './program-parts.ts'
+
+/** Commands that need no more than an address and credentials. */
+export const REMOTE: readonly Part[] = [
+  ['login logout profiles', async () => (await import('./login-commands.ts')).addLoginCommands],
+  ['api', async () => (await import('./api-commands.ts')).addApiCommands],
+  ['qr', async () => (await import('./qr-commands.ts')).addQrCommands],
+  ['payments cards', async () => (await import('./record-commands.ts')).addRecordCommands],
+  ['coins', async () => (await import('./user-coin-commands.ts')).addUserCoinCommands],
+  ['logs', async () => (await import('./log-commands.ts')).addLogCommands],
+  ['listen', async () => (await import('./event-commands.ts')).addListenCommand],
+  ['events', async () => (await import('./verify-feed-commands.ts')).addFeedCommands],
+  ['encrypt decrypt', async () => (await import('./encryption-commands.ts')).addEncryptionCommands],
+  ['conformance', async () => (await import('./conformance-command.ts')).addConformanceCommand],
+]
 
 /** The program of `@svc/cli`: the commands that call a server. It has no server and no database in it. */
-export function newRemoteProgram(): Command {
+export async function newRemoteProgram(words: readonly string[]): Promise<Command> {
   const program = new Command('svc')
     .description('Client of a partner service: UPI QR codes, gift cards, rewards, events.')
     .version(VERSION)
@@ -29,23 +34,10 @@ Examples:
 
 What runs or administers a service is in @svc/partner-service, on the machine of the service.`,
     )
-  addRemoteCommands(program)
-  addCompletionCommand(program)
+  const named = partsNamed(REMOTE, words[0])
+  await addParts(program, named ?? REMOTE)
+  if (!named) addCompletionCommand(program)
   return program
-}
-
-/** Commands that need no more than an address and credentials. */
-export function addRemoteCommands(program: Command): void {
-  addLoginCommands(program)
-  addApiCommands(program)
-  addQrCommands(program)
-  addRecordCommands(program)
-  addUserCoinCommands(program)
-  addLogCommands(program)
-  addListenCommand(program)
-  addFeedCommands(program)
-  addEncryptionCommands(program)
-  addConformanceCommand(program)
 }
 
 /** Completion of the shell, from the tree of commands; so it comes last. */
