@@ -6,6 +6,7 @@ import {
 } from '@svc/core/ledger/chart-of-accounts'
 import { POSTING_RULES } from '@svc/core/ledger/posting-rules'
 import { beforeAll, expect, test } from 'vitest'
+import { LONG } from '../harness/long.ts'
 import { asSuperuser, newDatabase, type TestDatabase } from '../harness/service.ts'
 import { sourcesOf } from '../harness/sources.ts'
 
@@ -92,7 +93,10 @@ function isBetweenUnits(pair: string): boolean {
   return kindOf(debit).unit !== kindOf(credit).unit
 }
 
-test('of all kinds of journals and legs between all kinds of accounts, the database permits what is listed', async () => {
+/** Of the movements that are not listed the usual run tries every 25th: 60,000 take minutes. */
+const TRIED = LONG ? 1 : 25
+
+test(`of all kinds of journals and legs between all kinds of accounts, the database permits what is listed (of the others, one of ${TRIED})`, async () => {
   const journals = [...new Set(POSTING_RULES.map(({ journalKind }) => journalKind)), 'invented']
   const legs = [...new Set(POSTING_RULES.map(({ legKind }) => legKind)), 'invented']
   const listed = new Set(
@@ -124,13 +128,15 @@ test('of all kinds of journals and legs between all kinds of accounts, the datab
       [journals],
     )
     const { rows } = await client.query<{ pair: string; problem: string | null }>(
-      `select concat_ws(' ', j, l, d.kind, c.kind) as pair, pg_temp.problem(j, l, d.kind, c.kind) as problem
-       from unnest($1::text[]) j, unnest($2::text[]) l, account_kinds d, account_kinds c
-       where l = j or l like 'card\\_%' and j like 'card\\_%' or l = 'invented' or j = 'invented'`,
-      [journals, legs],
+      `select pair, pg_temp.problem(j, l, debit, credit) as problem
+       from (select j, l, d.kind as debit, c.kind as credit, concat_ws(' ', j, l, d.kind, c.kind) as pair
+         from unnest($1::text[]) j, unnest($2::text[]) l, account_kinds d, account_kinds c
+         where l = j or l like 'card\\_%' and j like 'card\\_%' or l = 'invented' or j = 'invented') of_all
+       where pair = any ($3) or abs(hashtext(pair)::bigint) % $4 = 0`,
+      [journals, legs, [...listed], TRIED],
     )
     await client.query('rollback')
-    expect(rows.length).toBeGreaterThan(60_000)
+    expect(rows.length).toBeGreaterThan(60_000 / TRIED)
     return rows
   })
   for (const { pair, problem } of permitted) {
@@ -139,7 +145,7 @@ test('of all kinds of journals and legs between all kinds of accounts, the datab
     if (!listed.has(pair) && problem !== null && isBetweenUnits(pair)) continue
     expect([pair, problem]).toEqual([pair, listed.has(pair) ? expected : 'postings_are_permitted'])
   }
-}, 300_000)
+}, 600_000)
 
 test('every movement is between accounts of one unit', () => {
   for (const { debitKind, creditKind } of POSTING_RULES)
