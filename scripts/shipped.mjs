@@ -13,6 +13,7 @@ export const KEPT_APART = [
   '@fastify/static',
   '@node-rs/argon2',
   '@scalar/fastify-api-reference',
+  'fontkit',
   'pdfkit',
 ]
 /** Workspaces that bundle their development packages into what they ship, and which of these only build it. */
