@@ -16,6 +16,18 @@ test('every decision record has its id in the title, a question, a decision and 
   }
 })
 
+/** Words of a record without its title and the targets of links, as `wc -w` counts them. */
+const wordsOf = (text: string): number =>
+  text
+    .replace(/^# .*\n/, '')
+    .replace(/\]\([^)]*\)/g, ']')
+    .match(/\S+/g)!.length
+
+test('every decision record has at most 200 words', async () => {
+  const words = await Promise.all(records.map(async (file) => [file, wordsOf(await textOf(file))] as const))
+  expect(words.filter(([, count]) => count > 200)).toEqual([])
+})
+
 test('the list of decisions names every record, and nothing else', async () => {
   const listed = [...(await textOf('README.md')).matchAll(/\]\(([A-Z]\d+-[\w-]+\.md)\)/g)].map(
     ([, file]) => file,
