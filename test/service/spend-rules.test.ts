@@ -1,7 +1,7 @@
 import { checkInvariants } from '@svc/console-api/invariants'
 import { expireCardHolds } from '@svc/core/cards/rail/expire-card-holds'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { passMidnight } from '../harness/business-day.ts'
+import { passMidnight, waitForMidnight } from '../harness/business-day.ts'
 import { newIdentity, referenceTo, Terminal } from '../harness/card-rail.ts'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
@@ -11,6 +11,8 @@ import { asSuperuser, CARD_RAIL_KEY, MASTER_KEY, openService, type TestService }
 const RULES = '/api/v0/partner/spend-rules'
 
 let service: TestService
+/** Beside `service`, by the machine’s time. */
+let twin: TestService
 let other: ServiceProcess
 let otherClient: Client
 
@@ -19,10 +21,12 @@ beforeAll(async () => {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, CARD_RAIL_KEYS: CARD_RAIL_KEY }
   ;[other] = (await startProcesses(1, env, service.app.services.config.DATA_DIR)) as [ServiceProcess]
   otherClient = await Client.open(other.baseUrl)
+  twin = await openService({ db: service.db })
   passMidnight(service)
 })
 afterAll(async () => {
   await other?.end('SIGTERM')
+  await twin?.close()
   const broken = (await checkInvariants(service.app.services.database)).flatMap(({ name, violations }) =>
     violations.length > 0 ? [[name, violations]] : [],
   )
@@ -40,9 +44,9 @@ interface World {
 }
 
 /** A partner of its own, so that rules of one test decline nothing of another. */
-async function newWorld(): Promise<World> {
-  const partner = await newPartner(service)
-  const issuer = await asPartner(service.client, partner)
+async function newWorld(at = service): Promise<World> {
+  const partner = await newPartner(at)
+  const issuer = await asPartner(at.client, partner)
   return {
     partner,
     issuer,
@@ -50,7 +54,7 @@ async function newWorld(): Promise<World> {
       const { svcCardId, token } = payloadOf(await createCard(issuer, partner, order))
       return {
         svcCardId,
-        terminal: new Terminal(service.client, token),
+        terminal: new Terminal(at.client, token),
         there: new Terminal(otherClient, token),
       }
     },
@@ -200,7 +204,8 @@ test('cards of an account count together, or each for itself', async () => {
 })
 
 test('authorisations of several cards at two processes never pass one limit', async () => {
-  const { rule, newCard } = await newWorld()
+  await waitForMidnight()
+  const { rule, newCard } = await newWorld(twin)
   const cards = await Promise.all(Array.from({ length: 6 }, () => newCard()))
   await rule({ dayAmount: 1_000 })
   await rule({ dayCount: 50 })
