@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { accessibilityViolations, cutOff, overflowPx } from '../harness/browser.ts'
+import { sampled } from '../harness/long.ts'
 import { type Bed, goTo, look } from './bed.ts'
 import { placesOf } from './places.ts'
 
@@ -38,19 +39,21 @@ const LOOKS = [
   { size: 'desk', colours: 'light' },
   { size: 'phone', colours: 'dark' },
 ] as const
-/** Many pages, each looked at twice; a busy machine needs minutes. */
+/** Many pages; a busy machine needs minutes. */
 const ALL_PAGES_MS = 600_000
 
 /** `trouble` of the bed tells of scripts that ran, of errors, and of requests that left the service's address. */
 export function everyPage(bed: Bed): void {
   test(
-    'every page shows its subject, renders no name as markup, and is accessible on desktop and phone, in light and dark',
+    'every page shows its subject, renders no name as markup, and is accessible on desktop in light or on a phone in dark, in the long run both',
     async () => {
       const page = await bed.visit()
-      for (const [path, heading, seen] of placesOf(bed.world)) {
-        await look(page, LOOKS[0].size, LOOKS[0].colours)
+      for (const [turn, [path, heading, seen]] of placesOf(bed.world).entries()) {
+        // Each page one way, and in the long run both ways.
+        const looks = sampled(LOOKS, 2, turn)
+        await look(page, looks[0]!.size, looks[0]!.colours)
         await goTo(page, path)
-        for (const { size, colours } of LOOKS) {
+        for (const { size, colours } of looks) {
           await look(page, size, colours)
           await page.getByText(seen).first().waitFor()
           expect.soft(await page.getByRole('heading', { level: 1 }).textContent(), path).toContain(heading)

@@ -4,6 +4,7 @@ import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROWS } from '../harness/isolation-rows.ts'
 import { newMerchantTenant, newPartnerTenant, type Tenant } from '../harness/isolation-world.ts'
+import { sampled } from '../harness/long.ts'
 import { openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -56,16 +57,19 @@ async function send(operation: Op, type?: string, body?: string) {
 }
 
 const bodiless = OPERATIONS.filter(({ body }) => body === undefined).map(
-  (operation) => [operation.id, operation] as const,
+  (operation, turn) => [operation.id, operation, turn] as const,
 )
 
-test.each(bodiless)('%s shows no body: a Content-Type and a body change nothing', async (_, operation) => {
-  const plain = await send(operation)
-  for (const [type, body] of BODIES) {
-    expect(await send(operation, type), type).toEqual(plain)
-    expect(await send(operation, type, body), type).toEqual(plain)
-  }
-})
+test.each(bodiless)(
+  '%s shows no body: a Content-Type and a body change nothing',
+  async (_, operation, turn) => {
+    const plain = await send(operation)
+    for (const [type, body] of sampled(BODIES, 3, turn)) {
+      expect(await send(operation, type), type).toEqual(plain)
+      expect(await send(operation, type, body), type).toEqual(plain)
+    }
+  },
+)
 
 const withEmptyObject = OPERATIONS.filter(({ body }) => body === NoFields).map(
   (operation) => [operation.id, operation] as const,

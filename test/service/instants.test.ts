@@ -17,6 +17,7 @@ import {
   range,
   reported,
 } from '../harness/instant-fields.ts'
+import { sampled } from '../harness/long.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
@@ -368,9 +369,12 @@ test('every date that a request may contain is tested', () => {
   expect(spellings(instant).length + misspellings(instant).length).toBeGreaterThanOrEqual(30)
 })
 
-test.each(FIELDS)(
+/** One reader parses all of them; that it is asked shows with a fifth of the spellings, another fifth at each field. */
+const NTH = 5
+
+test.each(FIELDS.map((name, turn) => [name, turn] as const))(
   '%s: every spelling is parsed to the right instant, or is 400 that names the field',
-  async (name) => {
+  async (name, turn) => {
     const field = fields[name]!
     const refusal = new RegExp(`(?:^|["; .])${name.split(' ').at(-1)} must `)
     const wrong: string[] = []
@@ -379,13 +383,13 @@ test.each(FIELDS)(
       if (!fits(outcome)) wrong.push(`${JSON.stringify(text)}: ${JSON.stringify(outcome).slice(0, 300)}`)
     }
     for (const instant of field.instants)
-      for (const text of spellings(instant))
+      for (const text of sampled(spellings(instant), NTH, turn))
         await tried(text, ({ status, instant: seen, found }) => {
           if (status !== 200) return false
           if (field.finds) return found === field.finds(instant)
           return /^\d{4}-\d\d-/.test(seen ?? '') && Date.parse(seen!) === instant.getTime()
         })
-    for (const text of misspellings(field.instants[0]!))
+    for (const text of sampled(misspellings(field.instants[0]!), NTH, turn))
       await tried(text, ({ status, text }) => status === 400 && refusal.test(text))
     expect(wrong).toEqual([])
   },

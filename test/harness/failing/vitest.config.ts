@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-// One test that fails on purpose; test/service/failure-causes.test.ts reads what it prints.
+// One test that fails on purpose; test/service/failure-causes.long.test.ts reads what it prints.
 export default defineConfig({
   test: {
     include: ['test/harness/failing/*.fails.ts'],
