@@ -2,6 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { moveSettled, storedConditions } from '@svc/console-api/alerts/conditions'
+import { readWaiting } from '@svc/console-api/alerts/waiting'
 import { addBankHolidays, removeBankHoliday } from '@svc/core/ledger/bank-holidays'
 import { BankDays, dayAfter } from '@svc/kernel/bank-days'
 import { calendarDay } from '@svc/kernel/time'
@@ -37,6 +38,13 @@ async function valueAt(kind: string, now: Date): Promise<number | undefined> {
   const { config, database } = service.app.services
   const found = await database.operate((tx) => storedConditions(tx, now, config))
   return found.find((each) => each.kind === kind)?.value
+}
+
+/** What is missing of the files of banks at an instant, and until when it was to come. */
+async function missingAt(item: 'bank_statements' | 'settlement_files', now: Date) {
+  const { config, database } = service.app.services
+  const [found] = await database.operate((tx) => readWaiting(tx, [item], now, config))
+  return found && { count: found.count, about: found.about, amount: found.amount, due: found.due }
 }
 
 async function svc(...args: string[]): Promise<Json> {
@@ -80,6 +88,14 @@ test('a bank day without its statement at noon of the next one, a transfer that 
   const { bankAccountId } = await svc('bank-account', 'create', ...of, ...opened)
   expect(await valueAt('statement_missing', at(next, 11))).toBeUndefined()
   expect(await valueAt('statement_missing', at(next))).toBe(1)
+  expect(await missingAt('bank_statements', at(day, 23))).toBeUndefined()
+  for (const hour of [1, 11, 13])
+    expect(await missingAt('bank_statements', at(next, hour))).toEqual({
+      count: 1,
+      about: 'escrow',
+      amount: null,
+      due: at(next, 12),
+    })
   const late = at(dayAfter(bankDays.after(day, 2)))
   expect(await valueAt('batch_unconfirmed', at(bankDays.after(day, 2)))).toBeUndefined()
   expect(await valueAt('batch_unconfirmed', late)).toBe(1)
@@ -93,6 +109,7 @@ test('a bank day without its statement at noon of the next one, a transfer that 
   expect(await valueAt('statement_unmatched', tomorrow)).toBeUndefined()
   await svc('statement', 'import', file, '--account', bankAccountId)
   expect(await valueAt('statement_missing', at(next))).toBeUndefined()
+  expect(await missingAt('bank_statements', at(next))).toBeUndefined()
   expect(await valueAt('batch_unconfirmed', late)).toBeUndefined()
   expect([
     await valueAt('statement_unmatched', new Date()),
@@ -109,14 +126,21 @@ test('a payment that the bank has not settled is late once its T+1 is over, unti
   await settle(today, [{ kind: 'charge', amount: '-1.00' }])
   expect(await valueAt('settlement_late', lastInTime(today))).toBeUndefined()
   expect(await valueAt('settlement_late', firstLate(today))).toBe(1)
+  const valueDate = bankDays.after(today, 1)
+  const missing = { count: 1, about: valueDate, amount: 10_000n, due: at(dayAfter(valueDate), 0) }
+  expect(await missingAt('settlement_files', at(today, 23))).toBeUndefined()
+  expect(await missingAt('settlement_files', at(valueDate, 1))).toEqual(missing)
+  expect(await missingAt('settlement_files', firstLate(today))).toEqual(missing)
   const second = await pay()
   await settle(today, [{ kind: 'payment', reference: utr, amount: '100.00' }])
   await database.operate((tx) => moveSettled(tx, firstLate(today), config))
   const [{ settled_to: to }] = await sql('select settled_to from alert_watch')
   expect((await sql('select utr from payments where payment_id = $1', [to]))[0]).toEqual({ utr })
   expect(await valueAt('settlement_late', firstLate(today))).toBe(1)
+  expect(await missingAt('settlement_files', firstLate(today))).toEqual(missing)
   await settle(today, [{ kind: 'payment', reference: second, amount: '100.00' }])
   expect(await valueAt('settlement_late', firstLate(today))).toBeUndefined()
+  expect(await missingAt('settlement_files', firstLate(today))).toBeUndefined()
 })
 
 test('a transfer whose lines do not add up is late once its T+1 is over, over holidays, until its lines come', async () => {

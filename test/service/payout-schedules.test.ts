@@ -7,7 +7,7 @@ import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
-import { Browser, newOperator, PASSWORD } from '../harness/console.ts'
+import { Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
 import { onceAwaited } from '../harness/lock-wait.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount } from '../harness/payouts.ts'
@@ -125,6 +125,23 @@ async function waiting(payments: readonly number[], ...options: string[]) {
   await (other.app.services.clock as TestClocks).load(other.app.services.database)
   return { of, today }
 }
+
+test('what schedules plan is shown by its bank day: what is payable now, of merchants who have at least their minimum', async () => {
+  const [one, other, few] = [await shop(), await shop(), await shop()]
+  for (const of of [one, other]) await set(of, '--every', 'week', '--on', 'mon', '--after', '2')
+  await set(few, '--every', 'week', '--on', 'mon', '--after', '2', '--minimum', '500')
+  const [{ preparedOn }] = await schedule(one)
+  const console = await signedIn(service, 'viewer')
+  const planned = async () =>
+    (await console.get('/waiting')).json.planned.find((each: Json) => each.preparedOn === preparedOn)
+  expect(await planned()).toBeUndefined()
+  await pay(one, 120)
+  await pay(other, 80.5)
+  await pay(few, 499)
+  expect(await planned()).toEqual({ preparedOn, count: 2, amount: 200_50 })
+  await pay(few, 1)
+  expect(await planned()).toEqual({ preparedOn, count: 3, amount: 700_50 })
+})
 
 test('a month of weekly payouts is prepared on the bank days after Mondays, over a holiday, by the merchant’s clock', async () => {
   const of = await shop()

@@ -1,7 +1,8 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, responseOf, type Schemas } from '../api.ts'
+import type { ReactNode } from 'react'
+import type { Schemas } from '../api.ts'
 import { businessToday } from '../figures.ts'
 import { pathOf } from '../objects.ts'
 import { timeLeft } from '../parts/evidence.tsx'
@@ -11,105 +12,95 @@ import { counted, paiseText } from '../parts/money.tsx'
 import { Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { useSession } from '../session.ts'
+import { type WaitingItem as Item, WAITS_AT, waitingQuery } from '../waiting.ts'
 import { monthName, sentenceCase } from '../words.ts'
 
-type Item = Schemas['WaitingItem']
 type PayoutDay = Schemas['PayoutDay']
 
 const REFRESH_MS = 15_000
+const DAYS_PLANNED = 3
+const DAYS_SHOWN = 8
 
 interface Place {
   readonly one: string
   readonly several?: string
-  readonly to: string
   readonly search?: Readonly<Record<string, string>>
   /** The page of the one that is shown as an example. */
   readonly example?: (item: Item) => string
 }
 
-/** What waits, in words, and where it is done. */
+/** What waits, in words. */
 const PLACES: Readonly<Record<Item['item'], Place>> = {
   disputes: {
     one: 'dispute to send',
     several: 'disputes to send',
-    to: '/disputes',
     example: ({ example: { id } }) => pathOf('dispute', id),
   },
-  approvals: { one: 'approval', to: '/approvals', search: { status: 'OPEN' } },
+  approvals: { one: 'approval', search: { status: 'OPEN' } },
   payouts_to_approve: {
     one: 'payout to approve',
     several: 'payouts to approve',
-    to: '/payouts',
     search: { status: 'PREPARED' },
     example: ({ example: { id } }) => pathOf('payout', id),
   },
   payouts_unanswered: {
     one: 'payout without a response of the bank',
     several: 'payouts without a response of the bank',
-    to: '/payouts',
     search: { status: 'SENT' },
     example: ({ example: { id } }) => pathOf('payout', id),
   },
   refunds_late: {
     one: 'late refund',
-    to: '/refunds',
     search: { sort: 'created' },
     example: ({ example: { id } }) => pathOf('refund', id),
   },
   credits_to_return: {
     one: 'credit not returned to its payer',
     several: 'credits not returned to their payers',
-    to: '/payments',
     search: { status: 'REFUND_PENDING', sort: 'created' },
     example: ({ example: { id } }) => pathOf('payment', id),
+  },
+  settlement_files: {
+    one: 'settlement file missing',
+    several: 'settlement files missing',
   },
   bank_statements: {
     one: 'bank account without its statement',
     several: 'bank accounts without their statements',
-    to: '/statements/import',
   },
   suspense: {
     one: 'unmatched credit',
-    to: '/suspense',
     example: ({ example: { id } }) => pathOf('payment', id),
   },
   statement_lines: {
     one: 'unmatched line of a bank statement',
     several: 'unmatched lines of bank statements',
-    to: '/statements',
   },
   settlement_lines: {
     one: 'unmatched line of a settlement',
     several: 'unmatched lines of settlements',
-    to: '/settlements/open-lines',
   },
   notices: {
     one: 'quarantined bank notice',
-    to: '/notices',
     example: ({ example: { id } }) => pathOf('notice', id),
   },
   events: {
     one: 'webhook event not delivered',
     several: 'webhook events not delivered',
-    to: '/webhooks',
     example: ({ example: { id } }) => pathOf('webhookEndpoint', id),
   },
-  book_months: { one: 'month to close', several: 'months to close', to: '/close' },
+  book_months: { one: 'month to close', several: 'months to close' },
 }
 
 /** What waits for a person, and what is paid out on which day. */
 export function WaitingList() {
-  const query = useQuery({
-    queryKey: ['waiting'],
-    queryFn: () => responseOf(api.GET('/waiting')),
-    refetchInterval: REFRESH_MS,
-  })
+  const query = useQuery({ ...waitingQuery, refetchInterval: REFRESH_MS })
   return (
     <Loaded query={query}>
-      {({ items, payouts }) => (
+      {({ items, payouts, planned }) => (
         <Stack gap="md">
           <Waits items={items} />
-          <PayoutDays days={payouts} />
+          <PayoutDays days={payouts} planned={planned} />
         </Stack>
       )}
     </Loaded>
@@ -156,7 +147,13 @@ function WaitingItem({ item }: { readonly item: Item }) {
   return (
     <li>
       <Group justify="space-between" wrap="nowrap" align="start" gap="xs">
-        <Anchor component={Link} to={place.to} search={(place.search ?? {}) as never} size="sm" fw={500}>
+        <Anchor
+          component={Link}
+          to={WAITS_AT[kind]}
+          search={(place.search ?? {}) as never}
+          size="sm"
+          fw={500}
+        >
           {counted(count, place.one, place.several)}
         </Anchor>
         <Text
@@ -190,55 +187,76 @@ function WaitingItem({ item }: { readonly item: Item }) {
 const aboutOf = ({ example: { about, amount }, item }: Item): string | undefined =>
   item === 'approvals' || item === 'notices'
     ? about && sentenceCase(about)
-    : item === 'bank_statements' || item === 'statement_lines'
-      ? about
-      : amount === undefined
-        ? undefined
-        : paiseText(amount)
+    : item === 'settlement_files'
+      ? about && `of ${dayText(about)}`
+      : item === 'bank_statements' || item === 'statement_lines'
+        ? about
+        : amount === undefined
+          ? undefined
+          : paiseText(amount)
 
-function PayoutDays({ days }: { readonly days: readonly PayoutDay[] }) {
+interface PayoutDaysProps {
+  readonly days: readonly PayoutDay[]
+  readonly planned: readonly Schemas['PlannedPayouts'][]
+}
+
+function PayoutDays({ days, planned }: PayoutDaysProps) {
   const { dayEndsAt, timeZone } = useSession()
   const today = businessToday({ dayEndsAt, timeZone })
+  const dayName = (day: string) => (day === today ? 'Today' : dayText(day))
   return (
     <Section
-      title="Payouts"
+      title="Payouts by bank day"
       aside={
         <Anchor component={Link} to="/payouts" size="sm">
           All payouts
         </Anchor>
       }
     >
-      {days.length === 0 ? (
+      {days.length + planned.length === 0 ? (
         <Text size="sm" c="dimmed">
           No payouts in the last 7 days.
         </Text>
       ) : (
         <Stack component="ul" gap={0} m={0} p={0} className="lines">
-          {days.slice(0, 8).map(({ amount, businessDay, count, status }) => (
-            <li key={businessDay + status}>
-              <Group justify="space-between" wrap="nowrap" gap="xs">
-                <Anchor
-                  component={Link}
-                  to="/payouts"
-                  search={{ businessDay, status } as never}
-                  size="sm"
-                  style={{ whiteSpace: 'nowrap' }}
-                >
-                  {businessDay === today ? 'Today' : dayText(businessDay)}
-                </Anchor>
-                <StatusBadge state={status} />
-                <Text size="sm" ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>
-                  {paiseText(amount)}
-                  <Text span size="xs" c="dimmed">
-                    {' '}
-                    {counted(count, 'payout')}
-                  </Text>
-                </Text>
-              </Group>
-            </li>
+          {planned.slice(0, DAYS_PLANNED).map(({ preparedOn, ...sum }) => (
+            <PayoutLine key={preparedOn} state="PLANNED" {...sum}>
+              {dayName(preparedOn)}
+            </PayoutLine>
+          ))}
+          {days.slice(0, DAYS_SHOWN).map(({ businessDay, status, ...sum }) => (
+            <PayoutLine key={businessDay + status} state={status} {...sum}>
+              <Anchor component={Link} to="/payouts" search={{ businessDay, status } as never} inherit>
+                {dayName(businessDay)}
+              </Anchor>
+            </PayoutLine>
           ))}
         </Stack>
       )}
     </Section>
   )
 }
+
+interface PayoutLineProps {
+  readonly state: string
+  readonly amount: number
+  readonly count: number
+  /** The day. */
+  readonly children: ReactNode
+}
+
+const PayoutLine = ({ amount, children, count, state }: PayoutLineProps) => (
+  <Group component="li" justify="space-between" wrap="nowrap" gap="xs">
+    <Text size="sm" style={{ whiteSpace: 'nowrap' }}>
+      {children}
+    </Text>
+    <StatusBadge state={state} />
+    <Text size="sm" ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>
+      {paiseText(amount)}
+      <Text span size="xs" c="dimmed">
+        {' '}
+        {counted(count, 'payout')}
+      </Text>
+    </Text>
+  </Group>
+)

@@ -34,6 +34,7 @@ const STATES: Readonly<Record<string, readonly [label: string, color: string]>> 
   EVIDENCE_SUBMITTED: ['Evidence submitted', 'indigo'],
   WON: ['Won', 'teal'],
   LOST: ['Lost', 'red'],
+  PLANNED: ['Planned', 'blue'],
   PREPARED: ['Prepared', 'blue'],
   APPROVED: ['Approved', 'indigo'],
   SENT: ['Sent to the bank', 'blue'],

@@ -9,8 +9,11 @@ const ahead = (before: string): string =>
     where p.payment_id > coalesce((select settled_to from alert_watch), '') and p.payment_id < ${before}
     order by p.payment_id limit ${READ_AHEAD}) p`
 
-/** SQL: those of them that are late, by the JSON that is `$3`. */
-export const UNSETTLED_AHEAD = `(select p.created_at from ${ahead(`($3::jsonb ->> 'settledBeforeId')`)} where ${NOT_SETTLED})`
+/** SQL: those of them before an id that the bank has not settled. */
+export const unsettledAhead = (before: string): string =>
+  `(select p.created_at, p.amount_paise from ${ahead(before)} where ${NOT_SETTLED})`
+/** SQL: those that are late, by the JSON that is `$3`. */
+export const UNSETTLED_AHEAD = unsettledAhead(`($3::jsonb ->> 'settledBeforeId')`)
 
 /** Moves on to the last payment before the first one that the bank has not settled, of those before the id that is `$1`. */
 export const SETTLED_TO = statement(

@@ -1,5 +1,4 @@
 import type { Config } from '@svc/contract/config'
-import { readBankDays } from '@svc/core/ledger/bank-holidays'
 import { bookMonths } from '@svc/core/ledger/book-months'
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { businessToday } from '@svc/core/statements/change-line'
@@ -9,7 +8,7 @@ import { instantOfDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Permission } from '../identity/permissions.ts'
-import { bankDeadlines } from './bank-deadlines.ts'
+import { missingFiles } from './missing-files.ts'
 
 /** Rows that are counted of what waits. */
 export const WAITING_MAX = 10_000
@@ -18,8 +17,8 @@ interface Waits {
   /** Any of these may act on it; others do not see it. */
   readonly permissions: readonly Permission[]
   /**
-   * Its rows: `at`, when it arrived; `due`, `amount` in paise, `tenant_id`, `id` and `about`, or null. `$1` is the time, `$2` the
-   * zone, `$3` the last day whose bank statement must be here, and `$4` to `$7` are the settings of deadlines in `read`.
+   * Its rows: `at`, when it arrived; `due`, `amount` in paise, `tenant_id`, `id` and `about`, or null. `$1` is the time, and
+   * `$2` to `$5` are the settings of deadlines in `readWaiting`.
    */
   readonly rows: string
 }
@@ -49,29 +48,21 @@ const WAITS = {
     permissions: finance,
     rows: `select y.sent_at as at, null::timestamptz as due, y.amount_paise as amount, y.merchant_id as tenant_id,
         y.payout_id as id, null as about
-      from payouts y where y.status = 'SENT' and y.sent_at < $1::timestamptz - $4::integer * interval '1 hour'`,
+      from payouts y where y.status = 'SENT' and y.sent_at < $1::timestamptz - $2::integer * interval '1 hour'`,
   },
   refunds_late: {
     permissions: finance,
     rows: `select r.created_at as at, null::timestamptz as due, r.amount_paise as amount, r.merchant_id as tenant_id,
         r.refund_id as id, r.reference_number as about
       from merchant_refunds r
-      where r.status = 'PENDING' and r.created_at < $1::timestamptz - $5::integer * interval '1 day'
-        or r.status = 'SENT' and r.sent_at < $1::timestamptz - $6::integer * interval '1 day'`,
+      where r.status = 'PENDING' and r.created_at < $1::timestamptz - $3::integer * interval '1 day'
+        or r.status = 'SENT' and r.sent_at < $1::timestamptz - $4::integer * interval '1 day'`,
   },
   credits_to_return: {
     permissions: finance,
     rows: `select p.created_at as at, null::timestamptz as due, p.amount_paise as amount, p.merchant_id as tenant_id,
         p.payment_id as id, p.utr as about
-      from payments p where p.status = 'REFUND_PENDING' and p.created_at < $1::timestamptz - $7::integer * interval '1 day'`,
-  },
-  bank_statements: {
-    permissions: finance,
-    rows: `select ((coalesce(s.through, b.opened_on - 1) + 2)::timestamp at time zone $2::text) as at, null::timestamptz as due,
-        null::bigint as amount, null as tenant_id, b.bank_account_id as id, b.name as about
-      from bank_accounts b cross join lateral (
-        select max(s.through) as through from bank_statements s where s.bank_account_id = b.bank_account_id) s
-      where coalesce(s.through, b.opened_on - 1) < $3::date`,
+      from payments p where p.status = 'REFUND_PENDING' and p.created_at < $1::timestamptz - $5::integer * interval '1 day'`,
   },
   suspense: {
     permissions: finance,
@@ -106,12 +97,18 @@ const WAITS = {
 } as const satisfies Record<string, Waits>
 type Stored = keyof typeof WAITS
 
-type WaitingItem = Stored | 'book_months'
-export const WAITING_ITEMS = [...Object.keys(WAITS), 'book_months'] as readonly WaitingItem[]
+/** What the calendar says waits. */
+const BY_CALENDAR = ['settlement_files', 'bank_statements', 'book_months'] as const
+type ByCalendar = (typeof BY_CALENDAR)[number]
+
+type WaitingItem = Stored | ByCalendar
+export const WAITING_ITEMS = [...Object.keys(WAITS), ...BY_CALENDAR] as readonly WaitingItem[]
+
+const isByCalendar = (item: WaitingItem): item is ByCalendar => BY_CALENDAR.includes(item as ByCalendar)
 
 /** Whose work it is. */
 export const permissionsOfItem = (item: WaitingItem): readonly Permission[] =>
-  item === 'book_months' ? finance : WAITS[item].permissions
+  isByCalendar(item) ? finance : WAITS[item].permissions
 
 interface Waiting {
   readonly item: WaitingItem
@@ -137,10 +134,12 @@ const READ = statement<Omit<Waiting, 'count'> & { count: bigint }>(
              ${first('id')} as id, ${first('tenant_id')} as "tenantId", ${first('amount')} as "exampleAmount", ${first('about')} as about
            from (select * from (${rows}) r limit ${WAITING_MAX}) w having count(*) > 0) one
          left join merchants m on m.merchant_id = one."tenantId" left join partners p on p.partner_id = one."tenantId"
-         where '${item}' = any ($8::text[])`,
+         where '${item}' = any ($6::text[])`,
     )
     .join('\nunion all\n'),
 )
+
+const OF_NO_TENANT = { tenantId: null, name: null } as const
 
 async function monthsToClose(tx: Tx, now: Date, config: Config): Promise<Waiting[]> {
   const zone = config.BUSINESS_TIME_ZONE
@@ -150,18 +149,36 @@ async function monthsToClose(tx: Tx, now: Date, config: Config): Promise<Waiting
   if (!oldest) return []
   return [
     {
+      ...OF_NO_TENANT,
       item: 'book_months',
       count: open.length,
       amount: null,
       since: instantOfDay(dayAfter(oldest.through, 1), 0, zone),
       due: null,
       id: oldest.through,
-      tenantId: null,
-      name: null,
       exampleAmount: null,
       about: oldest.through,
     },
   ]
+}
+
+async function filesToImport(tx: Tx, now: Date, config: Config): Promise<Waiting[]> {
+  const missing = await missingFiles(tx, now, config)
+  return Object.entries(missing).flatMap(([item, [first, ...others]]) =>
+    first === undefined
+      ? []
+      : {
+          ...OF_NO_TENANT,
+          ...first,
+          item: item as ByCalendar,
+          count: 1 + others.length,
+          amount:
+            first.amount === null
+              ? null
+              : others.reduce((sum, { amount }) => sum + (amount ?? 0n), first.amount),
+          exampleAmount: first.amount,
+        },
+  )
 }
 
 const later = (a: Date | null, b: Date | null): number =>
@@ -174,19 +191,18 @@ export async function readWaiting(
   now: Date,
   config: Config,
 ): Promise<Waiting[]> {
-  const { statementDue } = bankDeadlines(await readBankDays(tx), now, config)
   const rows = await tx.query(READ, [
     now,
-    config.BUSINESS_TIME_ZONE,
-    statementDue,
     config.ALERT_PAYOUT_LATE_HOURS,
     config.ALERT_MERCHANT_REFUND_UNSENT_DAYS,
     config.ALERT_MERCHANT_REFUND_UNANSWERED_DAYS,
     config.ALERT_REFUND_LATE_DAYS,
     items,
   ])
-  const months = items.includes('book_months') ? await monthsToClose(tx, now, config) : []
-  return [...rows.map((row) => ({ ...row, count: Number(row.count) })), ...months].toSorted(
+  const byCalendar = items.some(isByCalendar)
+    ? [...(await filesToImport(tx, now, config)), ...(await monthsToClose(tx, now, config))]
+    : []
+  return [...rows.map((row) => ({ ...row, count: Number(row.count) })), ...byCalendar].toSorted(
     (a, b) => later(a.due, b.due) || a.since.getTime() - b.since.getTime(),
   )
 }

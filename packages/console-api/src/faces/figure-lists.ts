@@ -1,5 +1,8 @@
 import { accountIdOf } from '@svc/core/ledger/accounts'
 import type { PayoutStatus } from '@svc/core/payments/payouts/payout'
+import { SCHEDULE_OF_PERIOD } from '@svc/core/payments/payouts/payout-schedule'
+import type { BankDays } from '@svc/kernel/bank-days'
+import { groupBy } from '@svc/kernel/group-by'
 import { statement } from '@svc/platform/db/statement'
 import { SUMS } from './figure-sources.ts'
 
@@ -13,6 +16,37 @@ export const PAYOUT_DAYS = statement<{ day: string; status: PayoutStatus; count:
      where status in ('PREPARED', 'APPROVED', 'SENT') and business_day < $1::timestamptz::date - 7) y
    group by 1, 2 order by 1 desc, 2`,
 )
+
+interface PlannedRow {
+  readonly endsOn: string
+  readonly afterDays: number
+  readonly count: bigint
+  readonly amount: bigint
+}
+
+/** Payouts that schedules plan, by the end of their period: of merchants to whom at least their minimum is payable now. */
+export const PLANNED_PAYOUTS = statement<PlannedRow>(
+  'console_planned_payouts',
+  `select q.ends_on::text as "endsOn", s.after_days as "afterDays", count(*) as count, sum(a.balance)::bigint as amount
+   from payout_periods q cross join lateral (${SCHEDULE_OF_PERIOD}) s
+     join tenants t on t.tenant_id = q.merchant_id and t.closed_at is null
+     cross join lateral ${accountIdOf('payable', 'q.merchant_id')}
+     join ledger_accounts a on a.tenant_id = q.merchant_id and a.account_id = key.account_id
+   where q.outcome is null and a.balance > 0 and a.balance >= s.minimum_paise
+   group by 1, 2`,
+)
+
+/** By the bank day on which they are prepared. */
+export function plannedDays(rows: readonly PlannedRow[], bankDays: BankDays) {
+  const ofDay = groupBy(rows, ({ afterDays, endsOn }) => bankDays.after(endsOn, afterDays))
+  return [...ofDay]
+    .map(([preparedOn, all]) => ({
+      preparedOn,
+      count: all.reduce((sum, { count }) => sum + Number(count), 0),
+      amount: all.reduce((sum, { amount }) => sum + Number(amount), 0),
+    }))
+    .toSorted((a, b) => (a.preparedOn < b.preparedOn ? -1 : 1))
+}
 
 interface Mover {
   readonly merchantId: string

@@ -1,4 +1,5 @@
 import { idFloor } from '@svc/contract/id-kinds'
+import { readBankDays } from '@svc/core/ledger/bank-holidays'
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { PAYOUT_STATUSES } from '@svc/core/payments/payouts/payout'
 import { rfc3339 } from '@svc/kernel/time'
@@ -16,7 +17,7 @@ import {
   text,
 } from '../console-schema.ts'
 import { permits, type Role } from '../identity/permissions.ts'
-import { MOVERS, MOVERS_SHOWN, PAYOUT_DAYS } from './figure-lists.ts'
+import { MOVERS, MOVERS_SHOWN, PAYOUT_DAYS, PLANNED_PAYOUTS, plannedDays } from './figure-lists.ts'
 import { COMPARISONS, earlierRange } from './figure-periods.ts'
 import { FIGURES_QUERY, ID_SLACK_MS, readFiguresQuery } from './figures.ts'
 
@@ -60,6 +61,14 @@ export const showWaiting = query({
       }),
       { description: 'Latest day first' },
     ),
+    planned: Type.Array(
+      record('PlannedPayouts', {
+        preparedOn: text('The bank day on which schedules have them prepared, `YYYY-MM-DD`'),
+        count: Type.Integer(),
+        amount: paise('What is payable to these merchants now'),
+      }),
+      { description: 'Next day first' },
+    ),
   }),
   errors: [],
   mount({ clock, config, database }) {
@@ -70,9 +79,10 @@ export const showWaiting = query({
         permissionsOfItem(item).some((permission) => permits(role, permission)),
       )
       const now = new Date(clock.now())
-      const { days, waiting } = await database.report(async (tx) => ({
+      const { days, planned, waiting } = await database.report(async (tx) => ({
         waiting: await readWaiting(tx, items, now, config),
         days: await tx.query(PAYOUT_DAYS, [now]),
+        planned: plannedDays(await tx.query(PLANNED_PAYOUTS, []), await readBankDays(tx)),
       }))
       const body = {
         items: waiting.map(
@@ -97,6 +107,7 @@ export const showWaiting = query({
           count: Number(count),
           amount: Number(amount),
         })),
+        planned,
       }
       return { body: JSON.stringify(body) }
     }

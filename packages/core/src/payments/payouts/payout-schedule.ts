@@ -76,6 +76,10 @@ export function nextPeriodEnd(schedules: readonly PayoutSchedule[], endsOn: stri
   return undefined
 }
 
+/** SQL: the schedule that the period `q` is under. */
+export const SCHEDULE_OF_PERIOD = `select s.after_days, s.minimum_paise from payout_schedules s
+     where s.merchant_id = q.merchant_id and s.valid_from <= q.ends_on order by s.valid_from desc, s.created_at desc limit 1`
+
 const OF = statement<PayoutSchedule>(
   'payout_schedules_of',
   `select ${payoutSchedules.columns} from payout_schedules s where s.merchant_id = $1 order by s.valid_from, s.created_at`,

@@ -4,6 +4,7 @@ import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { CoreServices } from '@svc/platform/services'
 import { readBankDays } from '../../ledger/bank-holidays.ts'
+import { SCHEDULE_OF_PERIOD } from './payout-schedule.ts'
 import { businessDayOf } from './payout-statement.ts'
 import { preparePayout } from './prepare-payout.ts'
 
@@ -23,9 +24,7 @@ interface Waiting {
 const WAITING = statement<Waiting>(
   'payout_periods_waiting',
   `select q.merchant_id as "merchantId", q.ends_on::text as "endsOn", s.after_days as "afterDays"
-   from payout_periods q cross join lateral (
-     select s.after_days from payout_schedules s where s.merchant_id = q.merchant_id and s.valid_from <= q.ends_on
-     order by s.valid_from desc, s.created_at desc limit 1) s
+   from payout_periods q cross join lateral (${SCHEDULE_OF_PERIOD}) s
    where q.outcome is null and q.ends_on < $1::date and (q.ends_on, q.merchant_id) > ($2::date, $3::text)
      and ($4::text[] is null or q.merchant_id = any ($4))
      and exists (select from tenants t where t.tenant_id = q.merchant_id and t.closed_at is null)
