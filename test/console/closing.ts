@@ -5,6 +5,7 @@ import { accessibilityViolations } from '../harness/browser.ts'
 import { type MonthToClose, makeMonthToClose } from '../harness/closed-month.ts'
 import { newOperator, PASSWORD } from '../harness/console.ts'
 import { type Bed, goTo, settled } from './bed.ts'
+import { inMenu } from './person.ts'
 
 const dialog = (page: Page) => page.getByRole('dialog')
 const main = (page: Page) => page.getByRole('main')
@@ -19,7 +20,8 @@ const confirmed = async (page: Page, label: string, confirm: string) => {
 const drop = (page: Page, what: string, name: string, buffer: Buffer) =>
   page.getByLabel(`Choose ${what}`).setInputFiles({ name, mimeType: 'text/csv', buffer })
 const goPlace = async (page: Page, name: string) => {
-  await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name, exact: true }).click()
+  if ((await inMenu(page, name).count()) === 0) await inMenu(page, 'Money').click()
+  await inMenu(page, name).click()
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
   await settled(page)
 }

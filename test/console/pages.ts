@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { accessibilityViolations, cutOff, overflowPx } from '../harness/browser.ts'
+import { newOperator, PASSWORD, signedIn } from '../harness/console.ts'
 import { sampled } from '../harness/long.ts'
 import { type Bed, goTo, look } from './bed.ts'
+import { NOT_SIGNED_IN } from './people.ts'
+import { inMenu } from './person.ts'
 import { placesOf } from './places.ts'
 
 const EMPTY = [
@@ -85,15 +88,66 @@ export function everyPage(bed: Bed): void {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/page not found/i)
   })
 
+  test('each role begins in the area where it works, sees what waits there, and reaches every area with g and a letter', async () => {
+    const begins = {
+      finance: 'Home',
+      support: 'Payments',
+      operations: 'Requests',
+      auditor: 'Approvals',
+    } as const
+    for (const [role, heading] of Object.entries(begins)) {
+      const { name } = await newOperator(bed.service, role as keyof typeof begins)
+      const page = await bed.visit({ as: null, expected: NOT_SIGNED_IN })
+      await page.getByLabel('Name').fill(name)
+      await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+    }
+    const page = await bed.visit({ at: '/audit' })
+    const areas = {
+      h: 'Home',
+      p: 'Payments',
+      m: 'Money',
+      c: 'Cards',
+      o: 'Coins',
+      t: 'Tenants',
+      d: 'Developers',
+      a: 'Approvals & risk',
+      n: 'Admin',
+    }
+    for (const [key, area] of Object.entries(areas)) {
+      await page.keyboard.press('g')
+      await page.keyboard.press(key)
+      const menu = page.getByRole('navigation', { name: 'Places' })
+      await menu
+        .locator(`[role=group][aria-label="${area}"], a[aria-current=page]:has-text("${area}")`)
+        .first()
+        .waitFor()
+    }
+    await goTo(page, '/suspense')
+    const { items } = (await (await signedIn(bed.service, 'admin')).get('/waiting')).json
+    const { count } = items.find(({ item }: { item: string }) => item === 'suspense')
+    await page.getByRole('link', { name: new RegExp(`^Suspense ?${count} waiting$`) }).waitFor()
+    await goTo(page, '/')
+    await page.getByRole('link', { name: /^Money ?\d+ waiting$/ }).waitFor()
+  })
+
   test('on a phone the navigation is collapsed, and leads to every page', async () => {
     const page = await bed.visit({ size: 'phone' })
-    for (const place of ['Requests', 'Webhooks', 'Merchants', 'QR codes', 'Cards', 'Ledger', 'Audit']) {
+    for (const [area, place] of [
+      ['Developers', 'Requests'],
+      ['Tenants', 'Merchants'],
+      ['Payments', 'QR codes'],
+      ['Cards', 'Cards'],
+      ['Money', 'Ledger'],
+      ['Approvals & risk', 'Audit'],
+    ] as const) {
       await page.getByRole('button', { name: 'Open the navigation' }).click()
-      await page
-        .getByRole('navigation', { name: 'Places' })
-        .getByRole('link', { name: place, exact: true })
-        .click()
+      await inMenu(page, area).click()
+      await page.getByRole('group', { name: area }).waitFor()
+      await inMenu(page, place).click()
       await page.getByRole('heading', { level: 1, name: place, exact: true }).waitFor()
     }
+    await page.getByRole('button', { name: 'Open the navigation' }).waitFor()
   })
 }

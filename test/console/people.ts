@@ -83,7 +83,7 @@ export function people(bed: Bed): void {
       expect.soft(await page.getByRole('heading', { level: 1 }).textContent(), path).toContain(heading)
       expect.soft(await page.getByRole('button', { name: acts }).allTextContents(), path).toEqual([])
     }
-    expect(await page.getByRole('link', { name: 'Operators' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Admin' }).count()).toBe(0)
   })
 
   test('the audit shows who did what, and one click verifies its chains', async () => {

@@ -4,6 +4,12 @@ import { expect } from 'vitest'
 import { newOperator, PASSWORD } from '../harness/console.ts'
 import type { Bed } from './bed.ts'
 
+/** An area or a place in the menu, whose name may end with how much waits there. */
+export const inMenu = (page: Page, name: string): Locator =>
+  page
+    .getByRole('navigation', { name: 'Places' })
+    .getByRole('link', { name: new RegExp(`^${name}(?: ?\\d+ waiting)?$`) })
+
 /** Somebody with a task, whose actions are counted: a click, a paste, a typed field, Enter. */
 export class Person {
   readonly page: Page
@@ -38,8 +44,13 @@ export class Person {
     return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'latin1') }
   }
 
-  place(name: string): Promise<void> {
-    return this.click(this.page.getByRole('navigation').getByRole('link', { name, exact: true }))
+  /** Goes through the menu: an area, then a place in it. */
+  async place(...names: string[]): Promise<void> {
+    for (const name of names) await this.click(inMenu(this.page, name))
+  }
+
+  link(name: string | RegExp): Locator {
+    return this.page.getByRole('main').getByRole('link', { name, exact: true })
   }
 
   button(name: string | RegExp): Locator {

@@ -82,7 +82,7 @@ export function tasksOfFinance(bed: Bed): void {
     expect(me.took()).toBeLessThanOrEqual(5)
 
     await fromOverview(me)
-    await me.place('Card accounts')
+    await me.click(me.link('Card accounts'))
     const row = me.page.getByRole('row', { name: accountName })
     const enter = async (amount: string) => {
       await me.click(row.getByRole('button', { name: /^Fund/ }))
@@ -101,7 +101,7 @@ export function tasksOfFinance(bed: Bed): void {
   test('task 8: a journal is reversed by two people', async () => {
     const { database } = bed.service.db
     const [me, second] = [await at(bed, 'finance'), await at(bed, 'finance')]
-    await me.place('Card accounts')
+    await me.place('Cards', 'Card accounts')
     await me.click(
       me.page.getByRole('row', { name: bed.world.accountName }).getByRole('button', { name: /^Fund/ }),
     )
@@ -143,7 +143,7 @@ export function tasksOfFinance(bed: Bed): void {
 export function tasksOfReports(bed: Bed): void {
   test('tasks 9 and 10: today against yesterday, the settlement as CSV and PDF, the trial balance of last month', async () => {
     const me = await at(bed, 'finance')
-    await me.place('Status')
+    await me.click(me.link('Status'))
     const compared = me.page.getByRole('table', { name: 'Compared' })
     for (const day of ['Today', 'Yesterday'])
       await compared.getByRole('columnheader', { name: day, exact: true }).waitFor()
@@ -151,7 +151,7 @@ export function tasksOfReports(bed: Bed): void {
     expect(me.took()).toBeLessThanOrEqual(1)
     const { payoutId, yesterday } = await settledYesterday(bed)
     await fromOverview(me)
-    await me.place('Payouts')
+    await me.click(me.link('All payouts'))
     const table = await me.download(me.page.getByRole('link', { name: 'Yesterday as CSV' }))
     expect(table.name).toBe(`payouts-${yesterday}.csv`)
     expect(table.text.trim().split('\n').slice(1)).toEqual([expect.stringContaining(payoutId)])
@@ -161,8 +161,7 @@ export function tasksOfReports(bed: Bed): void {
     expect(statement.text).toMatch(/^%PDF-/)
     expect(me.took()).toBeLessThanOrEqual(3)
     await fromOverview(me)
-    await me.place('Ledger')
-    await me.click(me.page.getByRole('link', { name: 'Trial balance' }))
+    await me.pasteAndEnter('Trial balance')
     await me.click(me.page.getByText('End of last month'))
     await me.page.getByRole('status').getByText('They are equal.').waitFor()
     expect(me.took()).toBeLessThanOrEqual(3)
@@ -183,7 +182,7 @@ export function tasksOfOperations(bed: Bed): void {
       await receiver.until(() => receiver.received.length === 1)
       receiver.response = (_, response) => void response.writeHead(204).end()
       const me = await at(bed, 'operations')
-      await me.place('Webhooks')
+      await me.click(me.link(/webhook events? not delivered/))
       await me.click(me.page.getByRole('link', { name: url }))
       await me.page.getByText('Failed: 503').first().waitFor()
       await me.click(me.button('Resend failed'))
@@ -193,7 +192,7 @@ export function tasksOfOperations(bed: Bed): void {
       expect(me.took()).toBeLessThanOrEqual(4)
 
       await fromOverview(me)
-      await me.place('Status')
+      await me.click(me.link('Status'))
       await me.page.getByRole('row', { name: 'Failures of the service (5xx)' }).waitFor()
       for (const title of ['Latency of the last hour', 'What waits', 'Books and database'])
         await me.page.getByRole('heading', { name: title, exact: true }).waitFor()
@@ -201,7 +200,7 @@ export function tasksOfOperations(bed: Bed): void {
       expect(me.took()).toBeLessThanOrEqual(1)
 
       await fromOverview(me)
-      await me.place('Merchants')
+      await me.place('Tenants')
       await me.click(me.page.getByRole('link', { name: 'Task Stores' }))
       const key = me.page.getByRole('row', { name: 'first key' })
       await key.waitFor()
@@ -225,8 +224,7 @@ export function tasksOfOthers(bed: Bed): void {
     await support.inDialog('Reveal for 15 minutes').click()
     await support.page.getByText('9876543210').waitFor()
     const me = await at(bed, 'auditor')
-    await me.place('Audit')
-    await me.type(me.page.getByLabel('Action'), 'personal_data.revealed')
+    await me.place('Approvals & risk', 'Reveals')
     await me.page
       .getByRole('row', { name: `operator ${support.name}` })
       .getByText('asked for the week')
@@ -242,7 +240,7 @@ export function tasksOfOthers(bed: Bed): void {
     const code = await newCode(bed.service, await bed.service.as(merchant), { multipleUse: true })
     const me = new Person(await memberOf(bed, merchant.merchantId))
     await me.page.evaluate('globalThis.print = () => { globalThis.printed = true }')
-    await me.place('QR codes')
+    await me.click(me.link('QR codes'))
     await me.click(me.page.getByRole('table').getByRole('link').first())
     await me.click(me.button('Print'))
     expect(await me.page.evaluate('globalThis.printed')).toBe(true)

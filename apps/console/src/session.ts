@@ -70,11 +70,12 @@ export function keepSession(session: Schemas['Session']): void {
 export const refreshSession = () => queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
 
 type Operator = Schemas['SessionOperator']
-type Permission = Operator['permissions'][number]
+export type Permission = Operator['permissions'][number]
+export type Role = Operator['role']
 
 interface SignedIn {
   readonly name: string
-  readonly role: Operator['role']
+  readonly role: Role
   /** Nothing but the own account works before a second factor is set up, or used where there is one. */
   readonly secondFactorNeeded: boolean
   readonly mode: 'sandbox' | 'live'

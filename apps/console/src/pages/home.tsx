@@ -1,4 +1,4 @@
-import { Anchor, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
+import { Anchor, Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
@@ -304,9 +304,14 @@ function CardsAndCoins({ period }: { readonly period: Period }) {
     <Section
       title="Cards and coins"
       aside={
-        <Anchor component={Link} to="/cards" size="sm">
-          All cards
-        </Anchor>
+        <Group gap="md">
+          <Anchor component={Link} to="/card-accounts" size="sm">
+            Card accounts
+          </Anchor>
+          <Anchor component={Link} to="/cards" size="sm">
+            All cards
+          </Anchor>
+        </Group>
       }
     >
       <Loaded query={query}>{(all) => <CardFigures all={all} />}</Loaded>

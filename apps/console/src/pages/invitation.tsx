@@ -11,6 +11,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Facts } from '../parts/page.tsx'
 import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { aboutQuery, keepSession } from '../session.ts'
+import { startOf } from '../shell/areas.ts'
 import { sentenceCase } from '../words.ts'
 
 /** What the person can do where the invitation no longer works. */
@@ -110,7 +111,7 @@ function PasswordForm({ token, name }: { readonly token: string; readonly name: 
     onSuccess: (session) => {
       keepSession(session)
       // The page replaces the link in the history of the browser.
-      router.history.replace('/console/')
+      router.history.replace(`/console${startOf(session.operator.role)}`)
     },
   })
   return (

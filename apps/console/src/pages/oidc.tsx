@@ -8,6 +8,7 @@ import { FailureAlert } from '../parts/failure-alert.tsx'
 import { PLACE_AFTER } from '../parts/single-sign-on.tsx'
 import { placeAfter } from '../place-after.ts'
 import { keepSession } from '../session.ts'
+import { startOf } from '../shell/areas.ts'
 
 /** Where the identity provider leads the browser back to. */
 export function FinishSingleSignOn() {
@@ -27,7 +28,7 @@ export function FinishSingleSignOn() {
   useEffect(() => {
     if (!session) return
     keepSession(session)
-    const place = placeAfter(sessionStorage.getItem(PLACE_AFTER))
+    const place = placeAfter(sessionStorage.getItem(PLACE_AFTER), startOf(session.operator.role))
     sessionStorage.removeItem(PLACE_AFTER)
     // Replaces the address with the provider's response in the history of the browser.
     router.history.replace(`/console${place}`)

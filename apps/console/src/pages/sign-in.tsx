@@ -26,6 +26,7 @@ import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { signInWithPasskey } from '../passkey.ts'
 import { placeAfter } from '../place-after.ts'
 import { aboutQuery, keepSession } from '../session.ts'
+import { startOf } from '../shell/areas.ts'
 
 export function SignIn() {
   useDocumentTitle('Sign in · svc console')
@@ -39,8 +40,9 @@ export function SignIn() {
     setBusy(true)
     setFailed(undefined)
     try {
-      keepSession(await call)
-      router.history.push(`/console${placeAfter(back)}`)
+      const session = await call
+      keepSession(session)
+      router.history.push(`/console${placeAfter(back, startOf(session.operator.role))}`)
     } catch (error) {
       const isFirstStep = asCallFailed(error).code === 'second_factor_required'
       if (isFirstStep) setNeedsCode(true)

@@ -1,76 +1,22 @@
-import { AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink, Stack, Text } from '@mantine/core'
+import { AppShell, Badge, Box, Burger, Button, Group, Menu, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Link, Navigate, Outlet, useRouterState } from '@tanstack/react-router'
 import { Suspense } from 'react'
-import {
-  AccountIcon,
-  AuditIcon,
-  CoinIcon,
-  CompanyIcon,
-  ExceptionIcon,
-  OverviewIcon,
-  PaymentIcon,
-  PayoutIcon,
-  QrIcon,
-  RefundIcon,
-  RequestsIcon,
-  StatementIcon,
-  UserIcon,
-  WebhookIcon,
-} from '../parts/icons.tsx'
+import { UserIcon } from '../parts/icons.tsx'
 import { Waiting } from '../parts/loaded.tsx'
 import { useSession } from '../session.ts'
+import { AreaMenu } from '../shell/area-menu.tsx'
 import { Notices } from '../shell/notices.tsx'
+import { Shortcuts } from '../shell/shortcuts.tsx'
 import { ThemeSwitch } from '../shell/theme-switch.tsx'
+import { useAreas } from './areas.ts'
 import { signOut, useMember, useSessionCheck } from './session.ts'
 import { StepUp } from './step-up.tsx'
-
-/** The places of the portal by area; those of one kind of tenant, or of administrators, say so. */
-const AREAS = [
-  { title: undefined, places: [{ to: '/', label: 'Overview', Icon: OverviewIcon }] },
-  {
-    title: 'Payments',
-    kind: 'merchant',
-    places: [
-      { to: '/payments', label: 'Payments', Icon: PaymentIcon },
-      { to: '/qr-codes', label: 'QR codes', Icon: QrIcon },
-      { to: '/refunds', label: 'Refunds', Icon: RefundIcon },
-      { to: '/disputes', label: 'Disputes', Icon: ExceptionIcon },
-      { to: '/payouts', label: 'Payouts', Icon: PayoutIcon },
-    ],
-  },
-  {
-    title: 'Cards',
-    kind: 'partner',
-    places: [
-      { to: '/companies', label: 'Companies', Icon: CompanyIcon },
-      { to: '/users', label: 'Users', Icon: UserIcon },
-      { to: '/card-accounts', label: 'Card accounts', Icon: AccountIcon },
-      { to: '/coins', label: 'Coins', Icon: CoinIcon },
-    ],
-  },
-  {
-    title: 'Developers',
-    places: [
-      { to: '/credentials', label: 'API keys', Icon: AuditIcon },
-      { to: '/encryption-keys', label: 'Encryption keys', Icon: AuditIcon, kind: 'partner' },
-      { to: '/webhooks', label: 'Webhooks', Icon: WebhookIcon },
-      { to: '/requests', label: 'Requests', Icon: RequestsIcon },
-    ],
-  },
-  {
-    title: 'Settings',
-    places: [
-      { to: '/members', label: 'Members', Icon: UserIcon },
-      { to: '/bank-account', label: 'Bank account and fee', Icon: PayoutIcon, kind: 'merchant' },
-      { to: '/activity', label: 'Activity', Icon: StatementIcon, role: 'admin' },
-    ],
-  },
-] as const
 
 /** Header, places and the page itself. */
 export function Layout() {
   const [navigating, navigation] = useDisclosure(false)
+  const areas = useAreas()
   useSessionCheck()
   return (
     <AppShell
@@ -101,7 +47,7 @@ export function Layout() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Places">
-        <Navigation onGo={navigation.close} />
+        <AreaMenu areas={areas} onGo={navigation.close} />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
         <Box maw={1200} mx="auto">
@@ -112,6 +58,7 @@ export function Layout() {
         </Box>
         <StepUp />
       </AppShell.Main>
+      <Shortcuts areas={areas} />
     </AppShell>
   )
 }
@@ -138,39 +85,6 @@ function Tenant() {
         </Badge>
       )}
     </>
-  )
-}
-
-function Navigation({ onGo }: { readonly onGo: () => void }) {
-  const { can, kind } = useMember()
-  const path = useRouterState({ select: ({ location }) => location.pathname })
-  const isAt = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`))
-  const isShown = (place: object) =>
-    (!('kind' in place) || place.kind === kind) && (!('role' in place) || can('admin'))
-  return (
-    <Stack gap={2} style={{ overflowY: 'auto' }}>
-      {AREAS.filter(isShown).map(({ title, places }) => (
-        <Stack key={title ?? 'home'} gap={2}>
-          {title && (
-            <Text size="xs" c="dimmed" px="sm" pt="sm">
-              {title}
-            </Text>
-          )}
-          {places.filter(isShown).map(({ to, label, Icon }) => (
-            <NavLink
-              key={to}
-              component={Link}
-              to={to as string}
-              label={label}
-              leftSection={<Icon />}
-              active={isAt(to)}
-              aria-current={isAt(to) ? 'page' : undefined}
-              onClick={onGo}
-            />
-          ))}
-        </Stack>
-      ))}
-    </Stack>
   )
 }
 

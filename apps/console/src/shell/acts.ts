@@ -1,9 +1,8 @@
 import { useSession } from '../session.ts'
-import { usePlaces } from './navigation.tsx'
+import type { Place } from './area.ts'
+import { useAreas } from './areas.ts'
 
-export interface Act {
-  readonly to: string
-  readonly label: string
+export interface Act extends Place {
   readonly detail: string
 }
 
@@ -14,7 +13,8 @@ const ACTS = [
   { to: '/statements/import', label: 'Import a bank statement', permission: 'finance' },
   { to: '/payouts', label: 'Prepare payouts', permission: 'finance' },
   { to: '/qr-codes', label: 'Create QR code', permission: 'support' },
-  { to: '/partners/set-up', label: 'Set up a partner', permission: 'operations' },
+  { to: '/partners/set-up', label: 'Onboard partner', permission: 'operations' },
+  { to: '/merchants/set-up', label: 'Onboard merchant', permission: 'operations' },
   { to: '/merchants', label: 'Create merchant', permission: 'operations' },
   { to: '/ledger/trial-balance', label: 'Trial balance' },
   { to: '/ledger/reconciliation', label: 'Reconcile the books' },
@@ -31,10 +31,10 @@ const beginsIn = (label: string, typed: string): boolean =>
 /** Pages and actions that begin with what was typed, those first whose name does. */
 export function useActs(typed: string): readonly Act[] {
   const { can } = useSession()
-  const places = usePlaces()
+  const areas = useAreas()
   if (typed === '') return []
   const all = [
-    ...places.map(({ label, to }) => ({ to, label, detail: 'Page' })),
+    ...areas.flatMap(({ label: area, places }) => places.map((place) => ({ ...place, detail: area }))),
     ...ACTS.filter((act) => !('permission' in act) || can(act.permission)).map(({ label, to }) => ({
       to,
       label,

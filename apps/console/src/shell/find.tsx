@@ -4,6 +4,7 @@ import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { stringifySearch } from '../list-search.ts'
 import { kindLabel, kindOf, pathOf, shortId } from '../objects.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
@@ -53,9 +54,9 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
     void navigate({ to: pathOf(item.kind, item.id) })
   }
   const acts = useActs(searchText)
-  const goTo = ({ to }: Act) => {
+  const goTo = ({ search, to }: Act) => {
     onClose()
-    void navigate({ to })
+    void navigate({ to, search: (search ?? {}) as never })
   }
   /** Goes to the first result, without waiting for the list of results to be shown. */
   const submit = async () => {
@@ -133,7 +134,7 @@ function Acts({ acts, goTo }: ActsProps) {
   return acts.map((act) => (
     <NavLink
       key={act.to + act.label}
-      href={`/console${act.to}`}
+      href={`/console${act.to}${stringifySearch(act.search ?? {})}`}
       onClick={(event) => {
         if (isAside(event)) return
         event.preventDefault()

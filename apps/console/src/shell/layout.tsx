@@ -6,6 +6,7 @@ import { SearchIcon, UserIcon } from '../parts/icons.tsx'
 import { Waiting } from '../parts/loaded.tsx'
 import { useSession, useSignOut } from '../session.ts'
 import { AlertBadge } from './alert-badge.tsx'
+import { useAreas } from './areas.ts'
 import { Find } from './find.tsx'
 import { Navigation } from './navigation.tsx'
 import { Notices } from './notices.tsx'
@@ -20,6 +21,7 @@ export function Layout() {
   const [navigating, navigation] = useDisclosure(false)
   const [finding, find] = useDisclosure(false)
   const [pasted, setPasted] = useState('')
+  const areas = useAreas()
   const search = useCallback(
     (text = '') => {
       setPasted(text)
@@ -58,7 +60,7 @@ export function Layout() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Places">
-        <Navigation onGo={navigation.close} />
+        <Navigation areas={areas} onGo={navigation.close} />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
         <Box maw={1400} mx="auto">
@@ -69,7 +71,7 @@ export function Layout() {
         </Box>
       </AppShell.Main>
       <Find opened={finding} pasted={pasted} onClose={find.close} />
-      <Shortcuts onSearch={search} />
+      <Shortcuts areas={areas} onSearch={search} />
       <Suspense fallback={null}>
         <StepUp />
       </Suspense>
@@ -90,7 +92,7 @@ function Brand() {
     <>
       <Link
         to="/"
-        aria-label="svc, overview"
+        aria-label="svc, Home"
         style={{ display: 'flex', gap: 8, alignItems: 'center', color: 'inherit', textDecoration: 'none' }}
       >
         <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" width={26} height={26} />

@@ -1,7 +1,7 @@
 import { Group, Kbd, Modal, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { usePlaces } from './navigation.tsx'
+import type { Area } from './area.ts'
 import { pressRowKey } from './row-keys.ts'
 
 /** Milliseconds in which the second key of `g o` must follow. */
@@ -15,17 +15,22 @@ const isTyping = (target: EventTarget | null) =>
 /** A dialog takes all keys: behind it they would leave the page, and with it what is shown once. */
 const isDialogOpen = () => document.querySelector('[role=dialog]') !== null
 
-/** What is pasted outside of a field is searched for; `/` or ⌘K searches, `?` shows the keys, `g` and a letter go to a place. Keys typed into a field stay there. */
-export function Shortcuts({ onSearch }: { readonly onSearch: (pasted?: string) => void }) {
+interface ShortcutsProps {
+  readonly areas: readonly Area[]
+  /** Where there is a search. */
+  readonly onSearch?: (pasted?: string) => void
+}
+
+/** What is pasted outside of a field is searched for; `/` or ⌘K searches, `?` shows the keys, `g` and a letter go to an area. Keys typed into a field stay there. */
+export function Shortcuts({ areas, onSearch }: ShortcutsProps) {
   const [shown, setShown] = useState(false)
   const navigate = useNavigate()
-  const places = usePlaces()
   // Times count from the load of the page: zero would be a moment ago for a page that was just opened.
   const goingSinceMs = useRef(Number.NEGATIVE_INFINITY)
   useEffect(() => {
     const paste = (event: ClipboardEvent) => {
       const text = event.clipboardData?.getData('text').trim()
-      if (!text || isTyping(event.target) || isDialogOpen()) return
+      if (!onSearch || !text || isTyping(event.target) || isDialogOpen()) return
       event.preventDefault()
       onSearch(text)
     }
@@ -34,30 +39,34 @@ export function Shortcuts({ onSearch }: { readonly onSearch: (pasted?: string) =
   }, [onSearch])
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
+      if (onSearch && (event.ctrlKey || event.metaKey) && event.key === 'k') {
         event.preventDefault()
         if (!isDialogOpen()) onSearch()
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isDialogOpen()) return
       const following = event.timeStamp - goingSinceMs.current < FOLLOW_MS
       goingSinceMs.current = Number.NEGATIVE_INFINITY
-      const place = following ? places.find(({ key }) => key === event.key) : undefined
-      if (place) void navigate({ to: place.to })
+      const area = following ? areas.find(({ key }) => key === event.key) : undefined
+      if (area) void navigate({ to: area.places[0]!.to })
       else if (event.key === 'g') goingSinceMs.current = event.timeStamp
-      else if (event.key === '/') onSearch()
+      else if (onSearch && event.key === '/') onSearch()
       else if (event.key === '?') setShown(true)
       else if (!pressRowKey(event.key)) return
       event.preventDefault()
     }
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)
-  }, [navigate, onSearch, places])
+  }, [areas, navigate, onSearch])
   return (
     <Modal opened={shown} onClose={() => setShown(false)} title="Keys" size="lg">
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xl">
         <Stack gap="xs">
-          <Key keys={['/']} does="Search for an id, a UTR, a name" />
-          <Key keys={['⌘ / Ctrl', 'K']} does="The same, while typing too" />
+          {onSearch && (
+            <>
+              <Key keys={['/']} does="Search for an id, a UTR, a name" />
+              <Key keys={['⌘ / Ctrl', 'K']} does="The same, while typing too" />
+            </>
+          )}
           <Key keys={['j', 'k']} does="Next or previous row of a list" />
           <Key keys={['o', 'Enter']} does="Open the row" />
           <Key keys={['x']} does="Select the row" />
@@ -67,7 +76,7 @@ export function Shortcuts({ onSearch }: { readonly onSearch: (pasted?: string) =
           <Key keys={['Tab']} does="Next field or link" />
         </Stack>
         <Stack gap="xs">
-          {places.map(({ key, label }) => (
+          {areas.map(({ key, label }) => (
             <Key key={key} keys={['g', key]} does={label} />
           ))}
         </Stack>

@@ -1,7 +1,5 @@
-import { Anchor, Badge, Grid, Group, Text } from '@mantine/core'
+import { Badge, Grid, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { responseOf } from '../../api.ts'
 import { ConfirmAction } from '../../parts/confirm-action.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
@@ -14,7 +12,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx'
 import { queryClient } from '../../session.ts'
 import { api, getList, payloadOf, type Schemas } from '../api.ts'
 import { useMember } from '../session.ts'
-import { ByDay, SetUp, shortDay, Waits } from './home-parts.tsx'
+import { ByDay, More, SetUp, shortDay, Waits } from './home-parts.tsx'
 import { PAYMENT_COLUMNS, type PaymentRow } from './payments.tsx'
 
 type Home = Schemas['MerchantOverview']
@@ -45,12 +43,6 @@ export function MerchantHome({ home }: { readonly home: Home }) {
     </>
   )
 }
-
-const More = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
-  <Anchor component={Link} to={to} size="sm">
-    {children}
-  </Anchor>
-)
 
 const minus = (amount: string): string => (Number(amount) === 0 ? amount : `-${amount}`)
 
@@ -200,7 +192,15 @@ function JustNow() {
   })
   const rows = (payments.data?.data ?? []).slice(0, LIVE_ROWS)
   return (
-    <Section title="Just now" aside={<More to="/payments">All payments</More>}>
+    <Section
+      title="Just now"
+      aside={
+        <Group gap="md">
+          <More to="/qr-codes">QR codes</More>
+          <More to="/payments">All payments</More>
+        </Group>
+      }
+    >
       {rows.length === 0 ? (
         <Text size="sm" c="dimmed">
           No payments yet. They appear here as they arrive.

@@ -8,7 +8,7 @@ import { Facts, Section } from '../../parts/page.tsx'
 import { productLabel } from '../../words.ts'
 import type { Schemas } from '../api.ts'
 import { useMember } from '../session.ts'
-import { ByDay, SetUp, Waits } from './home-parts.tsx'
+import { ByDay, More, SetUp, Waits } from './home-parts.tsx'
 
 type Home = Schemas['PartnerOverview']
 
@@ -41,7 +41,7 @@ export function PartnerHome({ home }: { readonly home: Home }) {
         none="Nothing was spent in these 30 days."
       />
       <SetUp steps={home.setUp} />
-      <Section title="For your programs">
+      <Section title="For your programs" aside={<More to="/encryption-keys">Encryption keys</More>}>
         <Facts
           facts={[
             { label: 'partnerId', value: <Id id={tenantId} what="partnerId" /> },

@@ -10,6 +10,13 @@ import { NamedLink } from '../../parts/object-link.tsx'
 import { Section } from '../../parts/page.tsx'
 import type { Schemas } from '../api.ts'
 
+/** From a part of the page to where there is more of it. */
+export const More = ({ to, children }: { readonly to: string; readonly children: string }) => (
+  <Anchor component={Link} to={to} size="sm">
+    {children}
+  </Anchor>
+)
+
 // The figures are read before it is drawn.
 const Chart = lazyPart(
   async () => (await import('../../parts/column-chart.tsx')).ColumnChart,
