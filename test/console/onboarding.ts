@@ -4,6 +4,7 @@ import { accessibilityViolations, overflowPx } from '../harness/browser.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, PASSWORD } from '../harness/console.ts'
 import { asPartner, createCard, type TestPartner } from '../harness/partner.ts'
+import { newCode } from '../harness/qr-codes.ts'
 import { type Bed, look, settled } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
 import { at, type Person } from './person.ts'
@@ -24,11 +25,8 @@ async function looksRight(page: Person['page'], what: string): Promise<void> {
   await look(page, 'desk', 'light')
 }
 
-/** What the link shows, this one time, in the window of the person who got it. */
-async function openHandover(
-  bed: Bed,
-  link: string,
-): Promise<Pick<TestPartner, 'clientId' | 'clientSecret' | 'sharedKey'>> {
+/** The window of the person who opened the link and chose a password. */
+async function opensLink(bed: Bed, link: string): Promise<Person['page']> {
   const page = await bed.visit({
     as: null,
     at: '/sign-in',
@@ -41,6 +39,15 @@ async function openHandover(
   await page.getByLabel('Repeat the password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Save and sign in' }).click()
   await page.getByRole('heading', { name: 'Credentials for your programs' }).waitFor()
+  return page
+}
+
+/** What the link shows, this one time, in the window of the person who got it. */
+async function openHandover(
+  bed: Bed,
+  link: string,
+): Promise<Pick<TestPartner, 'clientId' | 'clientSecret' | 'sharedKey'>> {
+  const page = await opensLink(bed, link)
   await looksRight(page, 'the sheet')
   expect(page.url()).not.toContain('#')
   const clientSecret = String(await page.getByTestId('secret').textContent())
@@ -67,7 +74,7 @@ export function tasksOfAdmins(bed: Bed): void {
     'task 14: an admin onboards a partner to its first card and hands over credentials that work',
     async () => {
       const me = await at(bed, 'admin')
-      await me.place('Partners')
+      await me.place('Tenants', 'Partners')
       await me.click(me.page.getByRole('link', { name: 'Onboard partner' }))
       await me.type(me.page.getByLabel('Name'), 'Ananda Gifts')
       await me.click(me.button('Create and continue'))
@@ -109,6 +116,55 @@ export function tasksOfAdmins(bed: Bed): void {
       expect(
         payloadOf(await createCard(client, theirs as TestPartner, { email: 'next@example.com' })).svcCardId,
       ).toMatch(/^card_/)
+    },
+    LOOKS_MS,
+  )
+}
+
+/** Secrets of tenants, wherever they are. */
+const SECRET = /svc_(?:test|live)_|client_?secret"?:/i
+
+export function tasksOfOnboarding(bed: Bed): void {
+  test(
+    'task 23: a merchant is onboarded to its first key by a link, and its operator sees no secret',
+    async () => {
+      const me = await at(bed, 'operator')
+      const seen: string[] = []
+      me.page.on('response', async (response) => {
+        if (/\/console\/api\//.test(response.url())) seen.push(await response.text().catch(() => ''))
+      })
+      await me.place('Tenants')
+      await me.click(me.page.getByRole('link', { name: 'Onboard merchant' }))
+      await me.type(me.page.getByLabel('Name'), 'Sharma Sweets')
+      await me.type(me.page.getByLabel('VPA'), 'sharma.sweets@bank')
+      await me.type(me.page.getByLabel('Merchant category code'), '5441')
+      await me.click(me.button('Create and continue'))
+      await me.type(me.page.getByLabel('Account number'), '123456789012')
+      expect(await me.page.getByLabel('Holder').inputValue()).toBe('Sharma Sweets')
+      await me.type(me.page.getByLabel('IFSC'), 'HDFC0000001')
+      await me.type(me.page.getByLabel('Percent of the amount'), '1.5')
+      await looksRight(me.page, 'the bank account and the fee')
+      await me.click(me.button('Save and continue'))
+      await me.type(me.page.getByLabel('Person who gets the credentials'), 'asha@sharma.example')
+      await me.click(me.button('Make the link'))
+      await me.click(me.button('Copy link'))
+      expect(me.took()).toBeLessThanOrEqual(14)
+      const link = String(await me.page.evaluate('navigator.clipboard.readText()'))
+      await me.link('Go to the merchant').click()
+      const steps = me.page.getByRole('main').getByRole('listitem')
+      await steps.filter({ hasText: 'Link used, not yet' }).waitFor()
+      await looksRight(me.page, 'the merchant with its steps')
+
+      const page = await opensLink(bed, link.replace(/^.*(?=\/portal\/)/, bed.service.client.baseUrl))
+      const apiKey = String(await page.getByTestId('secret').textContent())
+      const accessKey = String(await me.page.getByText(/^mak_/).first().textContent())
+      await page.getByText(accessKey).waitFor()
+      expect(apiKey).toMatch(SECRET)
+      await newCode(bed.service, await bed.service.as({ apiKey }))
+      for (const step of ['Link used, done', 'Key, done', 'QR code, done'])
+        await steps.filter({ hasText: step }).waitFor({ timeout: 15_000 })
+      await me.page.getByText('4 of 7 done').waitFor()
+      expect(seen.filter((text) => text.includes(apiKey) || SECRET.test(text))).toEqual([])
     },
     LOOKS_MS,
   )

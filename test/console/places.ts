@@ -34,6 +34,7 @@ export const placesOf = (world: World & MoneyWorld): readonly Place[] => [
   ['/webhooks', 'Webhooks', world.hookUrl],
   [`/webhooks/${world.endpointId}`, world.hookUrl, 'Failed: 500'],
   ['/merchants', 'Merchants', world.merchantName],
+  ['/merchants/set-up', 'Onboard merchant', 'Payers see it'],
   [`/merchants/${world.merchantId}`, world.merchantName, 'first key'],
   ['/qr-codes', 'QR codes', hostile('qrName')],
   [`/qr-codes/${world.qrCodeId}`, hostile('qrName'), world.utr],

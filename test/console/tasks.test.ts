@@ -1,5 +1,5 @@
 import { inBrowser } from './bed.ts'
-import { leftSetUp, tasksOfAdmins } from './onboarding.ts'
+import { leftSetUp, tasksOfAdmins, tasksOfOnboarding } from './onboarding.ts'
 import { tasksOfMerchants, tasksOfPartners } from './portal-tasks.ts'
 import { tasksOfFinance, tasksOfOperations, tasksOfOthers, tasksOfReports, tasksOfSupport } from './tasks.ts'
 
@@ -10,6 +10,7 @@ inBrowser('the tasks of the console', {
     tasksOfReports,
     tasksOfOperations,
     tasksOfAdmins,
+    tasksOfOnboarding,
     leftSetUp,
     tasksOfOthers,
     tasksOfMerchants,

@@ -80,7 +80,7 @@ export interface TestService {
   readonly logged: () => string
   newMerchant(plan?: Partial<NewMerchant>): Promise<TestMerchant>
   /** A client that sends a fresh token of the merchant. */
-  as(merchant: TestMerchant): Promise<Client>
+  as(merchant: Pick<TestMerchant, 'apiKey'>): Promise<Client>
   close(): Promise<void>
 }
 

@@ -4,6 +4,7 @@ import { payloadOf } from '../harness/client.ts'
 import { Browser, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
 import { dumpDatabase } from '../harness/dump-database.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { newCode } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -120,6 +121,32 @@ test('a link of a disabled tenant issues nothing and stays valid; it works once 
   expect(await listOf(merchantId)).toMatchObject([{ state: 'waiting' }])
   await set(false)
   expect((await open(token)).json.handover.tenantId).toBe(merchantId)
+})
+
+test('the set-up of a merchant shows its next step, and counts what the merchant has done', async () => {
+  const business = { name: 'Step Stores', vpa: 'step.stores@bank', mcc: '5411', firstKey: false }
+  const created = (await admin.post('/merchants', business)).json
+  expect(created.credential).toBeUndefined()
+  const { merchantId, accessKey } = created.merchant
+  const setUp = async () => {
+    const { next, handedOver, steps } = (await admin.get(`/merchants/${merchantId}/set-up`)).json
+    const done = steps.filter(({ isDone }: { isDone: boolean }) => isDone)
+    return { next, handedOver, done: done.map(({ step }: { step: string }) => step) }
+  }
+  expect(await setUp()).toEqual({ next: 'bank_account', handedOver: false, done: [] })
+  const account = { holder: 'Step Stores', number: '123456789012', ifsc: 'HDFC0000001' }
+  await admin.send('PUT', `/merchants/${merchantId}/bank-account`, account)
+  expect(await setUp()).toEqual({ next: 'handover', handedOver: false, done: ['bank_account'] })
+  const { token } = await handOver(merchantId)
+  expect(await setUp()).toEqual({ handedOver: true, done: ['bank_account'] })
+  const { handover } = (await open(token)).json
+  expect(handover.accessKey).toBe(accessKey)
+  expect(await setUp()).toEqual({ handedOver: true, done: ['bank_account', 'link', 'credential'] })
+  const client = await service.as({ apiKey: handover.credential.secret })
+  await newCode(service, client)
+  payloadOf(await client.post('/api/v0/webhook-endpoints', { url: 'https://step.example/hook' }))
+  expect((await setUp()).done).toEqual(['bank_account', 'link', 'credential', 'qr_code', 'webhook'])
+  expect((await admin.get('/merchants/mer_none/set-up')).error).toBe('merchant_not_found')
 })
 
 test('a merchant gets an API key the same way, and no shared key', async () => {

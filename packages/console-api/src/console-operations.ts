@@ -31,6 +31,7 @@ import * as ledger from './faces/ledger-operations.ts'
 import { loadCardInConsole, unloadCardInConsole } from './faces/load-card.ts'
 import * as members from './faces/member-operations.ts'
 import * as merchants from './faces/merchant-operations.ts'
+import { showMerchantSetUp } from './faces/merchant-set-up.ts'
 import * as notices from './faces/notice-operations.ts'
 import * as overview from './faces/overview-operations.ts'
 import * as partners from './faces/partner-operations.ts'
@@ -115,6 +116,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   partners.createPartnerInConsole,
   partners.changePartner,
   showSetUp,
+  showMerchantSetUp,
   partners.issueJweKey,
   partners.retireJweKeyInConsole,
   companies.listCompaniesInConsole,

@@ -1,9 +1,9 @@
-import { Anchor, Group, TextInput } from '@mantine/core'
+import { Anchor, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
-import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -15,8 +15,10 @@ import { TenantClosing } from '../parts/tenant-closing.tsx'
 import { TenantHandovers } from '../parts/tenant-handovers.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
 import { queryClient, useSession } from '../session.ts'
+import { BUSINESS_RULES, BusinessFields } from './merchant-form.tsx'
 
 const MerchantFigures = lazyPart(async () => (await import('./merchant-figures.tsx')).MerchantFigures)
+const MerchantSteps = lazyPart(async () => (await import('./merchant-steps.tsx')).MerchantSteps, null)
 const PayoutTerms = lazyPart(async () => (await import('./payout-terms.tsx')).PayoutTerms)
 const TenantCredentials = lazyPart(
   async () => (await import('../parts/tenant-credentials.tsx')).TenantCredentials,
@@ -50,6 +52,7 @@ export function Merchant() {
       <Loaded query={query}>
         {(merchant) => (
           <>
+            <MerchantSteps merchantId={merchant.merchantId} />
             <MerchantFigures merchantId={merchant.merchantId} />
             <About merchant={merchant} />
             <PayoutTerms merchantId={merchant.merchantId} />
@@ -138,21 +141,12 @@ function Edit({ merchant: { merchantId, name, vpa, nextVpa, mcc } }: { readonly 
       send="Save"
       variant="default"
       initial={{ name, vpa: nextVpa ?? vpa, mcc }}
-      rules={{
-        name: needed,
-        vpa: needed,
-        mcc: (value: string) => (/^\d{4}$/.test(value) ? null : 'Must be four digits'),
-      }}
+      rules={BUSINESS_RULES}
       fields={(form) => (
-        <>
-          <TextInput label="Name" {...form.getInputProps('name')} />
-          <TextInput
-            label="VPA"
-            description={`For QR codes that it creates once the address has waited; printed ones keep what they say. ${vpa} takes back what waits`}
-            {...form.getInputProps('vpa')}
-          />
-          <TextInput label="Category (MCC)" inputMode="numeric" {...form.getInputProps('mcc')} />
-        </>
+        <BusinessFields
+          form={form}
+          aboutVpa={`For QR codes that it creates once the address has waited; printed ones keep what they say. ${vpa} takes back what waits`}
+        />
       )}
       submit={async (body) => {
         await responseOf(

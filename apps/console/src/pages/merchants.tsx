@@ -1,17 +1,19 @@
-import { TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import { once } from '../form-key.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { type Filter, STATUS } from '../parts/filters.tsx'
-import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { NamedObject } from '../parts/object-link.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
+import { BUSINESS_RULES, BusinessFields, NO_BUSINESS } from './merchant-form.tsx'
 
 const COLUMNS: readonly Column<Schemas['Merchant']>[] = [
   {
@@ -32,7 +34,14 @@ const FILTERS: readonly Filter[] = [
 
 export function Merchants() {
   const { can } = useSession()
-  const create = can('operations') && <CreateMerchant />
+  const create = can('operations') && (
+    <>
+      <CreateMerchant />
+      <Button component={Link} to="/merchants/set-up">
+        Onboard merchant
+      </Button>
+    </>
+  )
   return (
     <ListPage
       title="Merchants"
@@ -66,29 +75,10 @@ function CreateMerchant() {
       <FormDialog
         label="Create merchant"
         send="Create"
-        initial={{ name: '', vpa: '', mcc: '' }}
-        rules={{
-          name: needed,
-          vpa: (value: string) => (/^[^@\s]+@[^@\s]+$/.test(value) ? null : 'Must look like name@handle'),
-          mcc: (value: string) => (/^\d{4}$/.test(value) ? null : 'Must be four digits'),
-        }}
-        fields={(form) => (
-          <>
-            <TextInput
-              label="Name"
-              description="Payers see it"
-              data-autofocus
-              {...form.getInputProps('name')}
-            />
-            <TextInput label="VPA" placeholder="corner.shop@bank" {...form.getInputProps('vpa')} />
-            <TextInput
-              label="Merchant category code"
-              description="ISO 18245, such as 5411 for groceries"
-              inputMode="numeric"
-              {...form.getInputProps('mcc')}
-            />
-          </>
-        )}
+        variant="default"
+        initial={NO_BUSINESS}
+        rules={BUSINESS_RULES}
+        fields={(form) => <BusinessFields form={form} />}
         submit={async (body, key) => {
           const { merchant, credential } = await responseOf(
             api.POST('/merchants', { params: { header: once(key) }, body }),

@@ -6,15 +6,14 @@ import { needed } from '../parts/form-dialog.tsx'
 import { handOver, PersonInput } from '../parts/tenant-handovers.tsx'
 import { queryClient } from '../session.ts'
 import { issueCard } from './issue-card.tsx'
-import { LinkToSend } from './set-up-done.tsx'
-import type { Choices, SetUp } from './set-up-state.ts'
+import { LinkToSend } from './link-to-send.tsx'
+import type { SetUp } from './set-up-state.ts'
 
 interface SetUpCardProps {
   readonly setUp: SetUp
   readonly sharedKey: boolean
   readonly link: string | undefined
   readonly setLink: (link: string) => void
-  readonly choose: (more: Choices) => void
 }
 
 interface Values extends HolderValues {

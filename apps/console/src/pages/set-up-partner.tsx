@@ -1,19 +1,17 @@
-import { Alert, Box, Button, Stepper, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { Page, Section } from '../parts/page.tsx'
-import { useSession } from '../session.ts'
-import { type Choices, type SetUp, STEPS, setUpQuery, stepOf } from './set-up-state.ts'
+import { Page } from '../parts/page.tsx'
+import { type PartnerChoices, type SetUp, STEPS, setUpQuery, stepOf } from './set-up-state.ts'
 import { AccountStep, FundingStep, KeyStep, PartnerStep } from './set-up-steps.tsx'
-import { WhatThereIs } from './set-up-summary.tsx'
+import { FirstCard, WhatThereIs } from './set-up-summary.tsx'
+import { type Choices, SetUpDone, SetUpWizard, trailOf } from './set-up-wizard.tsx'
 
 const SetUpCard = lazyPart(async () => (await import('./set-up-card.tsx')).SetUpCard)
-const SetUpDone = lazyPart(async () => (await import('./set-up-done.tsx')).SetUpDone)
 
-/** From a new partner to its first card and its credentials, in five steps; each is done when it is left. */
+/** From a new partner to its first card and its credentials, in five steps. */
 export function SetUpPartner() {
   const { partnerId } = useParams({ strict: false })
   return partnerId === undefined ? <Wizard setUp={undefined} /> : <Continued partnerId={partnerId} />
@@ -24,72 +22,35 @@ function Continued({ partnerId }: { readonly partnerId: string }) {
   return query.data ? (
     <Wizard setUp={query.data} />
   ) : (
-    <Page title="Onboard partner" trail={TRAIL}>
+    <Page title="Onboard partner" trail={trailOf('partner')}>
       <Loaded query={query}>{() => undefined}</Loaded>
     </Page>
   )
 }
 
-const TRAIL = [{ to: '/partners', label: 'Partners' }]
+const KEY_STEP = 2
 
 function Wizard({ setUp }: { readonly setUp: SetUp | undefined }) {
-  const { can } = useSession()
-  const navigate = useNavigate()
-  const choices: Choices = useSearch({ strict: false })
-  const step = stepOf(setUp, choices)
-  const [shown, setShown] = useState<number>()
+  const choices: PartnerChoices = useSearch({ strict: false })
   const [link, setLink] = useState<string>()
-  const at = shown ?? step
-  const choose = (more: Choices) => {
-    setShown(undefined)
-    void navigate({ to: '.', search: (old: object) => ({ ...old, ...more }) } as never)
-  }
   return (
-    <Page
-      title={setUp ? `Onboard ${setUp.name}` : 'Onboard partner'}
-      lead="Each step is done when you leave it: you can stop at any time and continue from the partner’s page."
-      trail={setUp ? [...TRAIL, { to: `/partners/${setUp.partnerId}`, label: setUp.name }] : TRAIL}
-    >
-      <Stepper
-        active={step}
-        onStepClick={(index) => setShown(index < step ? index : undefined)}
-        allowNextStepsSelect={false}
-        size="sm"
-        wrap={false}
-        className="steps"
-      >
-        {STEPS.map((label, index) => (
-          <Stepper.Step key={label} label={label} allowStepSelect={index < step} />
-        ))}
-      </Stepper>
-      <Box maw={720}>
-        {can('operations') ? (
-          <Section title={STEPS[at] ?? 'Done'}>
-            {at < step && setUp && at !== 2 ? (
-              <>
-                <WhatThereIs setUp={setUp} step={at} />
-                <Button mt="md" variant="default" onClick={() => setShown(undefined)}>
-                  Back to {STEPS[step] ?? 'the end'}
-                </Button>
-              </>
-            ) : (
-              <Step at={at} setUp={setUp} choices={choices} choose={choose} link={link} setLink={setLink} />
-            )}
-          </Section>
-        ) : (
-          <Alert color="orange" title="Not allowed with your role">
-            <Text size="sm">Partners are set up by administrators, operators and operations.</Text>
-          </Alert>
-        )}
-      </Box>
-    </Page>
+    <SetUpWizard
+      kind="partner"
+      tenant={setUp && { id: setUp.partnerId, name: setUp.name }}
+      steps={STEPS}
+      step={stepOf(setUp, choices)}
+      made={(step) => setUp && step !== KEY_STEP && <WhatThereIs setUp={setUp} step={step} />}
+      form={(at, choose) => (
+        <Step at={at} setUp={setUp} choices={choices} choose={choose} link={link} setLink={setLink} />
+      )}
+    />
   )
 }
 
 interface StepProps {
   readonly at: number
   readonly setUp: SetUp | undefined
-  readonly choices: Choices
+  readonly choices: PartnerChoices
   readonly choose: (more: Choices) => void
   readonly link: string | undefined
   readonly setLink: (link: string) => void
@@ -98,9 +59,9 @@ interface StepProps {
 function Step({ at, setUp, choices, choose, link, setLink }: StepProps) {
   if (!setUp) return <PartnerStep />
   if (at === 1) return <AccountStep setUp={setUp} />
-  if (at === 2)
+  if (at === KEY_STEP)
     return setUp.handedOver ? (
-      <WhatThereIs setUp={setUp} step={2} />
+      <WhatThereIs setUp={setUp} step={KEY_STEP} />
     ) : (
       <KeyStep chosen={choices.key} choose={(key) => choose({ key })} />
     )
@@ -109,14 +70,10 @@ function Step({ at, setUp, choices, choose, link, setLink }: StepProps) {
       <FundingStep setUp={setUp} account={setUp.cardAccount} later={() => choose({ funding: 'later' })} />
     )
   if (at === 4)
-    return (
-      <SetUpCard
-        setUp={setUp}
-        sharedKey={choices.key !== 'own'}
-        link={link}
-        setLink={setLink}
-        choose={choose}
-      />
-    )
-  return <SetUpDone setUp={setUp} link={link} />
+    return <SetUpCard setUp={setUp} sharedKey={choices.key !== 'own'} link={link} setLink={setLink} />
+  return (
+    <SetUpDone kind="partner" id={setUp.partnerId} link={link}>
+      <FirstCard setUp={setUp} />
+    </SetUpDone>
+  )
 }

@@ -17,8 +17,7 @@ export const STEPS = [
   'First card, hand-over',
 ] as const
 
-/** Choices that no record of the service holds; they live in the address, so that a reload keeps them. */
-export interface Choices {
+export interface PartnerChoices {
   /** `shared`: the hand-over issues a key. `own`: the partner encrypts to the service’s published keys. */
   readonly key?: string | undefined
   /** `later`: money comes later, and so does the card. */
@@ -26,7 +25,7 @@ export interface Choices {
 }
 
 /** The step that is to be done next: what the service has decides, so that leaving and coming back is the same. */
-export function stepOf(setUp: SetUp | undefined, { key, funding }: Choices): number {
+export function stepOf(setUp: SetUp | undefined, { key, funding }: PartnerChoices): number {
   if (!setUp) return 0
   const { next, handedOver } = setUp
   if (next === undefined) return STEPS.length

@@ -46,3 +46,21 @@ function factsOf({
     [{ label: 'Balance', value: <Money amount={cardAccount?.balance} /> }],
   ]
 }
+
+/** What the set-up of a partner ends with. */
+export const FirstCard = ({ setUp: { card, cardAccount } }: { readonly setUp: SetUp }) => (
+  <Facts
+    cols={2}
+    facts={[
+      {
+        label: 'First card',
+        value: card && (
+          <ObjectLink kind="card" id={card.svcCardId}>
+            {card.maskedNumber}
+          </ObjectLink>
+        ),
+      },
+      { label: 'Left on the card account', value: <Money amount={cardAccount?.balance} /> },
+    ]}
+  />
+)

@@ -75,7 +75,7 @@ function Secret({ text, id }: { readonly text: string; readonly id: string }) {
 }
 
 function WhereAndWho({ sheet }: { readonly sheet: Sheet }) {
-  const { kind, tenantId, baseUrl, tokenUrl, credential } = sheet
+  const { kind, tenantId, accessKey, baseUrl, tokenUrl, credential } = sheet
   const names = NAMES[kind]
   return (
     <Section title="Where and who">
@@ -83,6 +83,9 @@ function WhereAndWho({ sheet }: { readonly sheet: Sheet }) {
         cols={2}
         facts={[
           { label: names.tenant, value: <Id id={tenantId} what={names.tenant.toLowerCase()} /> },
+          ...(accessKey
+            ? [{ label: 'merchantAccessKey', value: <Id id={accessKey} what="merchantAccessKey" /> }]
+            : []),
           { label: names.credential, value: <Id id={credential.credentialId} what="id" /> },
           { label: 'Base URL', value: <Id id={baseUrl} what="base URL" /> },
           { label: 'Access tokens from', value: <Id id={tokenUrl} what="address" /> },

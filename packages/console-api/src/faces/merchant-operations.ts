@@ -35,7 +35,7 @@ import {
 import { keyedQuery, onceAsOperator } from '../once.ts'
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
-import { showsSecrets } from './sandbox-secret.ts'
+import { requireShown, showsSecrets } from './sandbox-secret.ts'
 
 const TAG = 'Merchants'
 const PATH = `${CONSOLE_API}/merchants`
@@ -112,23 +112,31 @@ export const createMerchantInConsole = keyedQuery({
   path: PATH,
   tag: TAG,
   summary: 'Create merchant, in sandbox mode with a first API key',
-  description: 'In live mode a hand-over issues its keys (decision O8).',
   permission: 'operations',
-  body: closed(Data),
+  body: closed({
+    ...Data,
+    firstKey: Type.Optional(
+      Type.Boolean({
+        description: 'Sandbox only; true by default there. In live mode a hand-over issues it (decision O8)',
+      }),
+    ),
+  }),
   result: closed({ merchant: MerchantRecord, credential: Type.Optional(IssuedRecord) }),
-  errors: ['already_exists', 'mcc_not_allowed'],
+  errors: ['already_exists', 'mcc_not_allowed', 'secret_not_shown'],
   mount(services) {
+    const { config } = services
     return async (input) => {
-      const { name, vpa, mcc } = input.body
+      const { name, vpa, mcc, firstKey = showsSecrets(config) } = input.body
+      if (firstKey) requireShown(config)
       if (mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
       return onceAsOperator(services, { method: 'POST', path: PATH }, input, async (tx) => {
         const wanted = { name, vpa, mcc }
         const maker = keyMakerOf(services)
-        const { merchant, apiKey } = showsSecrets(services.config)
+        const { merchant, apiKey } = firstKey
           ? await createMerchant(tx, maker, wanted)
           : { merchant: await registerMerchant(tx, maker, wanted), apiKey: undefined }
         return {
-          merchant: toWire(merchant, services.config.BUSINESS_TIME_ZONE),
+          merchant: toWire(merchant, config.BUSINESS_TIME_ZONE),
           credential: apiKey && issuedToWire({ ...apiKey, credentialId: apiKey.apiKeyId }),
         }
       }).catch(vpaTaken)

@@ -1,6 +1,6 @@
 import { kindOfTenant } from '@svc/core/tenants/tenant'
 import { Type } from 'typebox'
-import { record, text } from '../console-schema.ts'
+import { maybe, record, text } from '../console-schema.ts'
 import { IssuedRecord, issuedToWire } from '../faces/credential-records.ts'
 import type { HandedOver } from './handover-store.ts'
 
@@ -16,6 +16,7 @@ const SharedKeyRecord = record('HandedSharedKey', {
 export const HandoverSheet = record('HandoverSheet', {
   tenantId: text('Of a partner: what its requests send as `partnerId`'),
   kind: Type.Enum(['merchant', 'partner']),
+  accessKey: maybe('Of a merchant: what its requests send as `merchantAccessKey`; no secret'),
   baseUrl: text(),
   tokenUrl: text('Where a program gets its access token'),
   credential: IssuedRecord,
@@ -35,11 +36,21 @@ const GUIDES = {
 } as const
 const TOKEN = { partner: '/oauth/token', merchant: '/api/v0/merchant/token' } as const
 
-export function handoverSheet(baseUrl: string, tenantId: string, { credential, sharedKey }: HandedOver) {
+interface Receiver {
+  readonly tenantId: string
+  /** Of a merchant. */
+  readonly accessKey: string | undefined
+}
+
+export function handoverSheet(
+  baseUrl: string,
+  { tenantId, accessKey, credential, sharedKey }: HandedOver & Receiver,
+) {
   const kind = kindOfTenant(tenantId)
   return {
     tenantId,
     kind,
+    accessKey,
     baseUrl,
     tokenUrl: `${baseUrl}${TOKEN[kind]}`,
     credential: issuedToWire(credential),

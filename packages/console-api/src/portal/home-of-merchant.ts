@@ -27,6 +27,7 @@ import {
   rupeesOf,
 } from './home-days.ts'
 import { StepRecord, stepsOf, type Waiting, WaitingRecord, waitingOfPrograms } from './home-waits.ts'
+import { merchantSteps } from './merchant-steps.ts'
 
 const CountedAmount = record('CountedAmount', { count: Type.Integer(), amount: rupeesText })
 
@@ -83,14 +84,6 @@ const DISPUTES = statement<{ disputeId: string; paise: bigint; reason: string | 
    from disputes d where d.merchant_id = $1 and d.status = 'OPEN' and d.evidence_due_at > clock_timestamp()
    order by d.evidence_due_at, d.dispute_id limit 5`,
 )
-const SET_UP = statement<{ credential: boolean; qr_code: boolean; webhook: boolean; payment: boolean }>(
-  'portal_merchant_set_up',
-  `select exists (select from api_keys where tenant_id = $1) as credential,
-     exists (select from qr_codes where merchant_id = $1) as qr_code,
-     exists (select from webhook_endpoints where tenant_id = $1) as webhook,
-     exists (select from payments where merchant_id = $1) as payment`,
-)
-
 const sum = (count: number, paise: bigint) => ({ count, amount: formatRupees(paise) })
 
 export async function homeOfMerchant(tx: Tx, merchantId: string, tools: HomeTools) {
@@ -110,14 +103,14 @@ export async function homeOfMerchant(tx: Tx, merchantId: string, tools: HomeTool
   const month = await ask(`${now.today.slice(0, 8)}01`, ['payments', 'refunds'])
   const [payments, fees] = [today('payments'), today('fees')]
   const [underWay] = await tx.query(UNDER_WAY, [merchantId])
-  const nextPayout = await nextPayoutOf(tx, merchantId, now, config)
+  const { link: _link, payout: _payout, ...steps } = await merchantSteps(tx, merchantId)
   return {
     vpa: merchant?.vpa,
     nextVpa: merchant?.nextVpa ?? undefined,
     nextVpaOn: merchant?.nextVpaFrom ? rfc3339(merchant.nextVpaFrom, zone) : undefined,
     accessKey: merchant?.accessKey,
     payable: formatRupees(payable?.balance ?? 0n),
-    nextPayout,
+    nextPayout: await nextPayoutOf(tx, merchantId, now, config),
     today: {
       ...counted(payments),
       fees: rupeesOf(fees.amount),
@@ -130,7 +123,7 @@ export async function homeOfMerchant(tx: Tx, merchantId: string, tools: HomeTool
     refundsUnderWay: sum(underWay!.count, underWay!.paise),
     days: daysOf(byDay('payments')),
     waits: await waitsOf(tx, merchantId, zone),
-    setUp: stepsOf({ ...(await tx.query(SET_UP, [merchantId]))[0], bank_account: 'account' in nextPayout }),
+    setUp: stepsOf(steps),
   }
 }
 

@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { findMerchant } from '@svc/core/tenants/merchant'
 import { rfc3339 } from '@svc/kernel/time'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
@@ -106,12 +107,16 @@ export const useMemberLink = query({
           const invited = await memberOfLink(tx, toolsOf(services), token, true)
           await setMemberPassword(tx, invited, passwordHash)
           const handed = await openHandover(tx, keyMakerOf(services), invited)
-          return { handed, cookie: await enterAsMember(services, tx, invited, signInRequest, proved) }
+          const merchant = await findMerchant(tx, tenantId)
+          return {
+            handed: handed && { ...handed, tenantId, accessKey: merchant?.accessKey },
+            cookie: await enterAsMember(services, tx, invited, signInRequest, proved),
+          }
         },
       )
       const { headers: set, body } = await sessionReply(services, cookie, signInRequest)
       if (!handed) return { headers: set, body }
-      const handover = handoverSheet(services.publicUrl(), tenantId, handed)
+      const handover = handoverSheet(services.publicUrl(), handed)
       return { headers: set, body: JSON.stringify({ ...JSON.parse(body), handover }) }
     }
   },
