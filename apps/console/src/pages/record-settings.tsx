@@ -22,18 +22,20 @@ const LABELS: Readonly<Record<Name, string>> = {
 }
 const NAMES = Object.keys(LABELS) as Name[]
 
+type Texts = Record<Exclude<Name, 'cardKitMasterId'>, string | null>
+type Change = Texts & { readonly cardKitMasterId: number | null }
+
 /** What a form sends: an empty field unsets the setting. */
-const valueOf = (name: Name, text: string): string | number | null => {
-  const value = text.trim()
-  if (value === '') return null
-  return name === 'cardKitMasterId' && /^\d+$/.test(value) ? Number(value) : value
-}
+const changeOf = ({ cardKitMasterId, ...texts }: Record<Name, string>): Change => ({
+  ...(Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim() || null])) as Texts),
+  cardKitMasterId: cardKitMasterId.trim() === '' ? null : Number(cardKitMasterId),
+})
 
 interface FieldsProps {
   readonly settings: Settings
   /** Those that the card account has from its partner. */
   readonly inherited?: readonly string[]
-  readonly save: (settings: Record<Name, string | number | null>, key: FormKey) => Promise<unknown>
+  readonly save: (settings: Change, key: FormKey) => Promise<unknown>
   readonly lead: string
 }
 
@@ -53,7 +55,9 @@ function RecordFields({ settings, inherited = [], save, lead }: FieldsProps) {
             initial={
               Object.fromEntries(NAMES.map((name) => [name, String(own(name) ?? '')])) as Record<Name, string>
             }
-            rules={{}}
+            rules={{
+              cardKitMasterId: (text: string) => (/^\d*$/.test(text.trim()) ? null : 'A whole number'),
+            }}
             fields={(form) => (
               <>
                 <Text size="sm" c="dimmed">
@@ -69,10 +73,7 @@ function RecordFields({ settings, inherited = [], save, lead }: FieldsProps) {
                 ))}
               </>
             )}
-            submit={async (typed, key) => {
-              const change = NAMES.map((name) => [name, valueOf(name, typed[name])])
-              await save(Object.fromEntries(change), key)
-            }}
+            submit={(typed, key) => save(changeOf(typed), key)}
           />
         )
       }
@@ -111,9 +112,7 @@ export function PartnerRecordSettings({ partnerId }: { readonly partnerId: strin
       lead="Holds for all cards of the partner, unless their card account says otherwise. An empty field is not set."
       save={async (body, key) => {
         const keyed = { ...params, header: once(key) }
-        await responseOf(
-          api.PATCH('/partners/{partnerId}/record-settings', { params: keyed, body: body as never }),
-        )
+        await responseOf(api.PATCH('/partners/{partnerId}/record-settings', { params: keyed, body }))
         for (const changed of [queryKey, ['card-accounts'], ['cards']])
           await queryClient.invalidateQueries({ queryKey: changed })
       }}
@@ -131,7 +130,7 @@ export function AccountRecordSettings({ account }: { readonly account: Schemas['
       lead="Holds for the cards of this account. An empty field has what the partner sets for all its cards."
       save={async (body, key) => {
         const params = { path: { cardAccountId }, header: once(key) }
-        await responseOf(api.PATCH('/card-accounts/{cardAccountId}', { params, body: body as never }))
+        await responseOf(api.PATCH('/card-accounts/{cardAccountId}', { params, body }))
         for (const changed of ['card-accounts', 'cards'])
           await queryClient.invalidateQueries({ queryKey: [changed] })
       }}
