@@ -99,6 +99,8 @@ async function disputeInPart(
   const letter = join(folder, 'letter.pdf')
   await writeFile(letter, '%PDF-1.7 of the customer')
   await svc(['admin', 'dispute', 'submit', contested, '--evidence', 'A letter', '--attach', letter])
+  const asked = await svc(['admin', 'dispute', 'ask', contested, '--for', 'The delivery note'])
+  expect(asked.evidenceRequest).toBe('The delivery note')
   const { runId } = await svc(['admin', 'dispute', 'export', join(folder, 'evidence')])
   expect(
     (await svc(['admin', 'dispute', 'export', join(folder, 'again'), '--run', runId])).submissions,

@@ -72,15 +72,29 @@ async function byTheMerchant(bed: Bed, { shop, disputeId }: Case): Promise<Page>
   return member
 }
 
-/** A person of the support adds to it, sends all of it and records the receipt; returns the window. */
-async function bySupport(bed: Bed, { disputeId }: Case): Promise<Page> {
+/** A person of the support asks the merchant for more, adds to it for the merchant, sends all of it and records the receipt; returns the window. */
+async function bySupport(bed: Bed, { disputeId }: Case, member: Page): Promise<Page> {
   const { name } = await newOperator(bed.service, 'support')
   const page = await bed.visit({ as: { name, password: PASSWORD }, at: `/disputes/${disputeId}` })
   await page.getByRole('heading', { level: 1, name: /^₹4,999.00 disputed/ }).waitFor()
   await page.getByText('Evidence not sent yet').waitFor()
   expect(await page.getByRole('button', { name: 'Accept the dispute' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Ask for more evidence' }).click()
+  await dialog(page).getByLabel('What is missing').fill('A letter of the customer')
+  await dialog(page).getByRole('button', { name: 'Ask the merchant' }).click()
+  await dialog(page).waitFor({ state: 'detached' })
+  await page.getByText('was asked for more evidence and has not submitted any since').waitFor()
+  await lookWell(page, 'asked for more, in the console')
+  await openInPortal(member, '/')
+  await main(member)
+    .getByRole('link', { name: /^Dispute of .* send evidence$/ })
+    .click()
+  await member.getByRole('alert').getByText('A letter of the customer').waitFor()
+  await member.getByRole('listitem').getByText('More evidence asked for').waitFor()
+  await lookWell(member, 'asked for more, in the portal')
   await contest(page, 'And a letter of the customer.', [pdf('letter.pdf')])
   await main(page).getByRole('link', { name: 'letter.pdf' }).waitFor()
+  await page.getByText('was asked for more evidence').waitFor({ state: 'detached' })
   await lookWell(page, 'submitted, in the console')
   await page.getByRole('button', { name: 'Send evidence to the bank…' }).click()
   const send = dialog(page).getByRole('button', { name: 'Mark as sent and download' })
@@ -105,7 +119,7 @@ function disputes(bed: Bed): void {
     const reason = 'Order was never delivered. Shop does not pick up the phone.'
     const disputeId = await newDispute(bed.service, shop.paymentId, { amount: 4_999, reason })
     const member = await byTheMerchant(bed, { shop, disputeId })
-    const page = await bySupport(bed, { shop, disputeId })
+    const page = await bySupport(bed, { shop, disputeId }, member)
     await member.reload()
     await settled(member)
     await member.getByText('Your evidence was sent: the network decides').waitFor()

@@ -85,6 +85,8 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
     'evidence',
     'evidence_at',
     'evidence_receipt',
+    'evidence_request',
+    'evidence_requested_at',
     'evidence_sent_at',
     'outcome_notice',
     'status',

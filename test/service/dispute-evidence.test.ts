@@ -129,6 +129,53 @@ test('evidence is not sent yet until it is, in one file alone, with the receipt 
   expect(await brokenIn(filed)).toEqual([])
 })
 
+test('an operator asks for more evidence once: the merchant reads what is missing until it submits more', async () => {
+  const { shop, disputeId } = await contested(filed)
+  const arjun = await signedIn(filed, 'finance')
+  const path = `/disputes/${disputeId}`
+  const ask = (request: string) => arjun.post(`${path}/evidence-request`, { request })
+  expect(
+    (await (await signedIn(filed, 'auditor')).post(`${path}/evidence-request`, { request: 'x' })).error,
+  ).toBe('role_too_low')
+  expect((await ask('  ')).error).toBe('validation_failed')
+  const asked = (await ask('The signed delivery note')).json
+  expect(asked).toMatchObject({ evidenceRequest: 'The signed delivery note', status: 'EVIDENCE_SUBMITTED' })
+  expect((await ask(' The signed delivery note ')).json).toEqual(asked)
+  const requestsOf = async () =>
+    (
+      await asSuperuser(filed.db.database, (db) =>
+        db.query<{ payload: string }>(
+          `select payload from outbox where tenant_id = $1 and type = 'dispute.evidence_requested' order by created_at`,
+          [shop.merchantId],
+        ),
+      )
+    ).rows.length
+  expect(await requestsOf()).toBe(1)
+  expect(await disputeOf(shop.client, disputeId)).toMatchObject({
+    evidenceRequest: 'The signed delivery note',
+  })
+  const waitsOf = async () =>
+    (await (await memberBrowser(filed, shop.merchantId, 'viewer')).get('/overview')).json.merchant.waits
+  expect(await waitsOf()).toMatchObject([{ kind: 'dispute', id: disputeId }])
+  const { history } = (await arjun.get(path)).json
+  expect(history.filter(({ what }: { what: string }) => what === 'evidence_requested')).toMatchObject([
+    {
+      source: 'dispute',
+      detail: 'The signed delivery note',
+      actor: expect.stringContaining('operator finance'),
+    },
+  ])
+
+  payloadOf(await submit(shop.client, disputeId, 'The note'))
+  expect(await waitsOf()).toEqual([])
+  const again = (await ask('The signed delivery note')).json
+  expect(Date.parse(again.evidenceRequestedOn)).toBeGreaterThan(Date.parse(asked.evidenceRequestedOn))
+  expect(await requestsOf()).toBe(2)
+  await closeAs(filed, disputeId, 'LOST')
+  expect((await ask('A letter')).error).toBe('dispute_closed')
+  expect(await waitsOf()).toEqual([])
+})
+
 test('the bank is called with all of the evidence, signed, and its receipt is on record', async () => {
   const { shop, disputeId, evidenceId } = await contested(called)
   const sender = new EvidenceSender(called.app.services)

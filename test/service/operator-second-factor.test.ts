@@ -205,6 +205,7 @@ const WITHOUT: readonly string[] = [
   'rejectPosting',
   'removeSpendRule',
   'replayWebhook',
+  'requestEvidence',
   'resendWebhook',
   'revealPersonalData',
   'revokeInvitation',

@@ -9,6 +9,7 @@ import {
   sendInRun,
 } from '@svc/core/payments/disputes/evidence-sending'
 import { findDispute } from '@svc/core/payments/disputes/find-dispute'
+import { EVIDENCE_REQUEST_MAX, requestEvidence } from '@svc/core/payments/disputes/request-evidence'
 import { isReceipt, sendEvidence } from '@svc/core/payments/disputes/send-evidence'
 import { submitEvidence } from '@svc/core/payments/disputes/submit-evidence'
 import { uploadAttachment } from '@svc/core/payments/disputes/upload-attachment'
@@ -55,6 +56,13 @@ export function addEvidenceCommands(group: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin dispute receipt dsp_… NPCI26040300017')
     .action(recordReceipt)
+  group
+    .command('ask <disputeId>')
+    .description('ask the merchant for more evidence; it reads this in the portal and gets an event')
+    .requiredOption('--for <text>', 'what is missing, at most 1,000 characters')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin dispute ask dsp_… --for "The signed delivery note"')
+    .action(askForMore)
 }
 
 const found = async ({ database }: CommandContext, disputeId: string): Promise<Dispute> => {
@@ -162,18 +170,46 @@ async function writeSubmission(
 
 async function recordReceipt(disputeId: string, receipt: string, { json = false }: Json): Promise<void> {
   if (!isReceipt(receipt)) throw new UsageError('The receipt must have 1 to 100 characters of ASCII.')
+  await contest(disputeId, json, ({ commands }, ids, audit) =>
+    commands
+      .open(sendEvidence)
+      .run(
+        { ...ids, sending: { receipt } },
+        { ...audit, action: 'dispute.receipt_recorded', details: { receipt } },
+      ),
+  )
+}
+
+async function askForMore(
+  disputeId: string,
+  { for: wanted, json = false }: Json & { readonly for: string },
+): Promise<void> {
+  const request = wanted.trim()
+  if (request === '' || request.length > EVIDENCE_REQUEST_MAX)
+    throw new UsageError('--for must have 1 to 1,000 characters.')
+  await contest(disputeId, json, ({ commands }, ids, audit) =>
+    commands
+      .open(requestEvidence)
+      .run({ ...ids, request }, { ...audit, action: 'dispute.evidence_requested' }),
+  )
+}
+
+type Ids = Pick<Dispute, 'merchantId' | 'disputeId'>
+type By = { readonly actor: string; readonly target: string; readonly tenantId: string }
+
+/** Changes a dispute in the name of the operator, and prints it as it is then. */
+async function contest(
+  disputeId: string,
+  json: boolean,
+  change: (context: CommandContext, ids: Ids, audit: By) => Promise<object>,
+): Promise<void> {
   const record = await withInstallation(async (context) => {
     const actor = await moneyActor(context, 'contest')
     const { merchantId } = await found(context, disputeId)
-    const done = await context.commands.open(sendEvidence).run(
-      { merchantId, disputeId, sending: { receipt } },
-      {
-        actor,
-        action: 'dispute.receipt_recorded',
-        target: disputeId,
-        tenantId: merchantId,
-        details: { receipt },
-      },
+    const done = await change(
+      context,
+      { merchantId, disputeId },
+      { actor, target: disputeId, tenantId: merchantId },
     )
     return recordAfter(context, dispute, disputeId, done)
   })

@@ -73,6 +73,9 @@ const MERCHANT_TRIGGERS = {
   'payment.unassigned': { advice: 'An operator takes assignments back: svc admin suspense unassign' },
   'payment.disputed': byTheBank,
   'dispute.evidence_sent': byTheBank,
+  'dispute.evidence_requested': {
+    advice: 'An operator asks for more evidence: svc admin dispute ask',
+  },
   'dispute.won': byTheBank,
   'dispute.lost': byTheBank,
   'payout.paid': trigger(PAID_CODE, async (sandbox) => `paid out ${await payOut(sandbox, 'PAID')}`),

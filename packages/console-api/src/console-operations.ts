@@ -162,6 +162,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   disputes.downloadEvidence,
   disputes.sendEvidenceInConsole,
   disputes.recordReceipt,
+  disputes.requestEvidenceInConsole,
   disputes.closeDisputeByOperator,
   suspense.assignPayment,
   suspense.unassignPayment,

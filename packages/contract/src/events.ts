@@ -53,6 +53,10 @@ export const EVENTS = {
   'dispute.evidence_sent': {
     description: 'The evidence of a dispute was sent to the bank; again for each evidence that follows',
   },
+  'dispute.evidence_requested': {
+    description:
+      'The operator asks for more evidence in a dispute: `evidenceRequest` says what is missing; submit it before `evidenceDueOn`',
+  },
   'dispute.won': {
     description:
       'A dispute was decided for the merchant; its money is payable to the merchant again. Follows `dispute.lost` where that was only because no evidence came in time',

@@ -25,6 +25,7 @@ export interface EventData {
   'payment.unassigned': Schemas['PaymentRecord']
   'payment.disputed': Schemas['Dispute']
   'dispute.evidence_sent': Schemas['Dispute']
+  'dispute.evidence_requested': Schemas['Dispute']
   'dispute.won': Schemas['Dispute']
   'dispute.lost': Schemas['Dispute']
   'payout.paid': Schemas['Payout']

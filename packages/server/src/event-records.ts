@@ -86,6 +86,7 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'payment.unassigned': PaymentRecord,
   'payment.disputed': DisputeRecord,
   'dispute.evidence_sent': DisputeRecord,
+  'dispute.evidence_requested': DisputeRecord,
   'dispute.won': DisputeRecord,
   'dispute.lost': DisputeRecord,
   'payout.paid': PayoutRecord,

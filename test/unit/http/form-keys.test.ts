@@ -39,6 +39,7 @@ const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     'console.rejectAccessRequest',
     'console.rejectPosting',
     'console.reopenRailNotice',
+    'console.requestEvidence',
     'console.returnPayment',
     'console.sendEvidence',
     'console.resolveStatementLine',

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, apiAt, fileAsBody, responseOf, type Schemas } from '../api.ts'
@@ -6,7 +6,7 @@ import { once } from '../form-key.ts'
 import { AmountInWords } from '../parts/amount-in-words.tsx'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { factsOfPayment } from '../parts/disputed-payment.tsx'
-import { EvidenceForm, EvidenceList, SendingMark, timeLeft } from '../parts/evidence.tsx'
+import { EvidenceAsked, EvidenceForm, EvidenceList, SendingMark, timeLeft } from '../parts/evidence.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { History } from '../parts/history.tsx'
 import { DownloadIcon } from '../parts/icons.tsx'
@@ -50,6 +50,9 @@ export function Dispute() {
         {(detail) => (
           <>
             <Note dispute={detail} />
+            <EvidenceAsked dispute={detail}>
+              {detail.merchantName} was asked for more evidence and has not submitted any since.
+            </EvidenceAsked>
             <div className="with-side">
               <Stack gap="md" style={{ minWidth: 0 }}>
                 <Section title="What the payer says">
@@ -159,6 +162,7 @@ function Actions({ dispute }: { readonly dispute: Detail }) {
           the payer. This cannot be undone.
         </ConfirmAction>
       )}
+      {mayContest && <AskForMore dispute={dispute} />}
       {mayContest && (
         <EvidenceForm
           isMore={submissions.length > 0}
@@ -183,6 +187,43 @@ function Actions({ dispute }: { readonly dispute: Detail }) {
     </>
   )
 }
+
+/** The merchant submits; what an operator misses is asked for here. */
+const AskForMore = ({
+  dispute: { disputeId, evidenceDueOn, merchantName },
+}: {
+  readonly dispute: Detail
+}) => (
+  <FormDialog
+    label="Ask for more evidence"
+    send="Ask the merchant"
+    variant="default"
+    initial={{ request: '' }}
+    rules={{ request: needed }}
+    fields={(form) => (
+      <Textarea
+        label="What is missing"
+        description={
+          <>
+            {merchantName} reads it in the portal, and can submit evidence until{' '}
+            <Instant at={evidenceDueOn} />.
+          </>
+        }
+        required
+        autosize
+        minRows={3}
+        maxLength={1000}
+        {...form.getInputProps('request')}
+      />
+    )}
+    submit={async ({ request }) => {
+      await responseOf(
+        api.POST('/disputes/{disputeId}/evidence-request', { ...pathOf(disputeId), body: { request } }),
+      )
+      await changed()
+    }}
+  />
+)
 
 const packageOf = (disputeId: string): string =>
   `${apiAt}/disputes/${encodeURIComponent(disputeId)}/evidence.zip`

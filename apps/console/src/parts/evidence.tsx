@@ -1,4 +1,5 @@
-import { Anchor, Button, FileButton, Group, List, Paper, Stack, Text, Textarea } from '@mantine/core'
+import { Alert, Anchor, Button, FileButton, Group, List, Paper, Stack, Text, Textarea } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { type FormKey, partOf } from '../form-key.ts'
 import { FormDialog, needed } from './form-dialog.tsx'
 import { Instant } from './instant.tsx'
@@ -9,6 +10,32 @@ export interface Contested {
   readonly status: string
   readonly evidenceOn?: string
   readonly evidenceSentOn?: string
+  readonly evidenceRequest?: string
+  readonly evidenceRequestedOn?: string
+  readonly closedOn?: string
+}
+
+interface EvidenceAskedProps {
+  readonly dispute: Contested
+  /** What it means to the reader. */
+  readonly children: ReactNode
+}
+
+/** What an operator asked for, until the merchant has submitted more. */
+export function EvidenceAsked({ dispute, children }: EvidenceAskedProps) {
+  const { closedOn, evidenceOn, evidenceRequest, evidenceRequestedOn } = dispute
+  if (!evidenceRequestedOn || closedOn) return undefined
+  if (evidenceOn && Date.parse(evidenceOn) >= Date.parse(evidenceRequestedOn)) return undefined
+  return (
+    <Alert color="orange" title="More evidence is asked for">
+      <Text size="sm" fw={500} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {evidenceRequest}
+      </Text>
+      <Text size="sm" mt={4}>
+        {children}
+      </Text>
+    </Alert>
+  )
 }
 
 /** Whether what was submitted has reached the bank. */
@@ -175,7 +202,7 @@ export function EvidenceForm({ isMore, primary, description, upload, submit }: E
 
 interface FilesProps {
   readonly files: readonly File[]
-  readonly error: React.ReactNode
+  readonly error: ReactNode
   readonly onChange: (files: File[]) => void
 }
 

@@ -15,6 +15,7 @@ import {
   findDispute,
   paymentsOfPayer,
 } from '@svc/core/payments/disputes/find-dispute'
+import { EVIDENCE_REQUEST_MAX, requestEvidence } from '@svc/core/payments/disputes/request-evidence'
 import { RECEIPT, sendEvidence } from '@svc/core/payments/disputes/send-evidence'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { required } from '@svc/kernel/invariant'
@@ -131,6 +132,7 @@ function sendingOf(each: Evidence, timeZone: string) {
 
 function known(found: ListedDispute, submissions: readonly Evidence[]): HistoryItem[] {
   const { amountPaise, caseReference, closedAt, createdAt, disputeId, reason, status } = found
+  const { evidenceRequest, evidenceRequestedAt } = found
   const fact = { source: 'dispute', id: disputeId } as const
   const amount = formatRupees(amountPaise)
   return [
@@ -156,6 +158,16 @@ function known(found: ListedDispute, submissions: readonly Evidence[]): HistoryI
           ]
         : []),
     ]),
+    ...(evidenceRequestedAt
+      ? [
+          {
+            ...fact,
+            at: evidenceRequestedAt,
+            what: 'evidence_requested',
+            detail: evidenceRequest ?? undefined,
+          },
+        ]
+      : []),
     ...(closedAt ? [{ ...fact, at: closedAt, what: `dispute_${status.toLowerCase()}`, amount }] : []),
   ]
 }
@@ -165,6 +177,7 @@ const SAME: Readonly<Record<string, string>> = {
   'portal.submitEvidence': 'evidence_submitted',
   'dispute.evidence_submitted': 'evidence_submitted',
   'dispute.evidence_sent': 'evidence_sent',
+  'dispute.evidence_requested': 'evidence_requested',
 }
 /** Both are written in one transaction. */
 const TOGETHER_MS = 5_000
@@ -392,6 +405,45 @@ export const recordReceipt = query({
       const done = await run(
         { merchantId, disputeId, sending: { receipt } },
         auditOf(merchantId, input, entry),
+      )
+      return { body: JSON.stringify(disputeToWire(done.dispute, services.config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})
+
+export const requestEvidenceInConsole = query({
+  ...consoleOperation,
+  id: 'console.requestEvidence',
+  method: 'POST',
+  path: `${ONE}/evidence-request`,
+  tag: TAG,
+  summary: 'Ask the merchant for more evidence',
+  description:
+    'The merchant reads it in the portal, and gets the event `dispute.evidence_requested`. The same again, before more is submitted, changes nothing; another text takes its place.',
+  permission: 'contest',
+  params: idParam('disputeId'),
+  body: closed({
+    request: Type.String({
+      pattern: '\\S',
+      maxLength: EVIDENCE_REQUEST_MAX,
+      'x-rule': `must have 1 to ${EVIDENCE_REQUEST_MAX} characters, not only spaces`,
+      description: 'What is missing, as the merchant reads it',
+    }),
+  }),
+  result: DisputeRecord,
+  errors: ['dispute_not_found', 'dispute_closed'],
+  mount: (services) => {
+    const { run } = services.commands.open(requestEvidence)
+    return async (input) => {
+      const { disputeId } = input.params
+      const request = input.body.request.trim()
+      const merchantId = await merchantOf(input, services)
+      const done = await run(
+        { merchantId, disputeId, request },
+        auditOf(merchantId, input, {
+          action: 'dispute.evidence_requested',
+          target: disputeId,
+        }),
       )
       return { body: JSON.stringify(disputeToWire(done.dispute, services.config.BUSINESS_TIME_ZONE)) }
     }

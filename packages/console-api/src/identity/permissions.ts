@@ -6,7 +6,8 @@ export const PERMISSIONS = {
   reveal: 'reveal personal data for 15 minutes, with a reason',
   support:
     'lock, unlock and block cards, open and close their channels; create and cancel QR codes; send webhook events again',
-  contest: 'contest disputes: add evidence for a merchant, send it to the bank, record its receipt',
+  contest:
+    'contest disputes: ask a merchant for more evidence, add evidence for it, send it to the bank, record its receipt',
   finance:
     'fund card accounts, set bank accounts and fees of merchants, complete refunds, close disputes, assign and return suspense, correct payments, prepare, approve and complete payouts, approve and reverse postings, import bank files, match and resolve statement lines, issue invoices, close the books, void coin allocations, read bank notices and card exceptions',
   operations:

@@ -81,7 +81,8 @@ const UNDER_WAY = statement<{ count: number; paise: bigint }>(
 const DISPUTES = statement<{ disputeId: string; paise: bigint; reason: string | null; dueAt: Date }>(
   'portal_disputes_to_answer',
   `select d.dispute_id as "disputeId", d.amount_paise as paise, d.reason, d.evidence_due_at as "dueAt"
-   from disputes d where d.merchant_id = $1 and d.status = 'OPEN' and d.evidence_due_at > clock_timestamp()
+   from disputes d where d.merchant_id = $1 and d.evidence_due_at > clock_timestamp()
+     and (d.status = 'OPEN' or d.status = 'EVIDENCE_SUBMITTED' and d.evidence_requested_at > d.evidence_at)
    order by d.evidence_due_at, d.dispute_id limit 5`,
 )
 const sum = (count: number, paise: bigint) => ({ count, amount: formatRupees(paise) })

@@ -5,7 +5,13 @@ import { fileAsBody } from '../../api.ts'
 import { once } from '../../form-key.ts'
 import { ConfirmAction } from '../../parts/confirm-action.tsx'
 import { factsOfPayment } from '../../parts/disputed-payment.tsx'
-import { EvidenceForm, EvidenceList, type Submission, timeLeft } from '../../parts/evidence.tsx'
+import {
+  EvidenceAsked,
+  EvidenceForm,
+  EvidenceList,
+  type Submission,
+  timeLeft,
+} from '../../parts/evidence.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Money, rupees } from '../../parts/money.tsx'
@@ -57,6 +63,9 @@ export function Dispute() {
         {({ dispute, submissions, payment }) => (
           <>
             <Note dispute={dispute} />
+            <EvidenceAsked dispute={dispute}>
+              More evidence is needed. Submit it until <Instant at={dispute.evidenceDueOn} />.
+            </EvidenceAsked>
             <div className="with-side">
               <Stack gap="md" style={{ minWidth: 0 }}>
                 <Section title="What the payer says">
@@ -199,7 +208,7 @@ const ENDS: Readonly<Record<string, readonly [title: string, color: string]>> = 
 
 /** The dispute's own life, newest first, with what is due. */
 function happened(dispute: Dispute, submissions: readonly Submission[]): TimelineEntry[] {
-  const { closedOn, createdOn, evidenceDueOn, status } = dispute
+  const { closedOn, createdOn, evidenceDueOn, evidenceRequest, evidenceRequestedOn, status } = dispute
   const [ended, color] = ENDS[status] ?? []
   const past = [
     {
@@ -220,6 +229,16 @@ function happened(dispute: Dispute, submissions: readonly Submission[]): Timelin
           ]
         : []),
     ]),
+    ...(evidenceRequestedOn
+      ? [
+          {
+            at: evidenceRequestedOn,
+            title: 'More evidence asked for',
+            detail: evidenceRequest,
+            color: 'orange',
+          },
+        ]
+      : []),
     ...(closedOn && ended ? [{ at: closedOn, title: ended, color }] : []),
   ].toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
   return isOpen(dispute) ? [{ at: evidenceDueOn, title: 'Due: evidence', color: 'yellow' }, ...past] : past

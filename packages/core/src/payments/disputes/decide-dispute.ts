@@ -147,6 +147,8 @@ function opened(
     evidenceAt: null,
     evidenceSentAt: null,
     evidenceReceipt: null,
+    evidenceRequest: null,
+    evidenceRequestedAt: null,
     closedAt: null,
   }
   const needed = [

@@ -47,6 +47,9 @@ export const disputes = table('disputes', 'd', ['merchantId', 'disputeId'], {
   evidenceSentAt: generated(nullable(instant)),
   /** By which the bank names what it received. */
   evidenceReceipt: generated(nullable(text)),
+  /** What an operator asked the merchant to add, the newest of it. */
+  evidenceRequest: generated(nullable(text)),
+  evidenceRequestedAt: generated(nullable(instant)),
   closedAt: nullable(instant),
 })
 export type Dispute = RowOf<typeof disputes>
@@ -72,6 +75,14 @@ export const DisputeRecord = Type.Object(
     evidenceReceipt: Type.Optional(
       Type.String({ description: 'By which the bank or the network names what it received' }),
     ),
+    evidenceRequest: Type.Optional(
+      Type.String({ description: 'What the operator asked you to add to the evidence, the newest of it' }),
+    ),
+    evidenceRequestedOn: Type.Optional(
+      Type.String({
+        description: 'When it was asked for; it is open until evidence with a later `evidenceOn`',
+      }),
+    ),
     closedOn: Type.Optional(Type.String({ description: 'When it was accepted, won or lost' })),
   },
   { title: 'Dispute', additionalProperties: false },
@@ -90,6 +101,10 @@ export const disputeToWire = (dispute: Dispute, timeZone: string) => ({
   evidenceOn: dispute.evidenceAt ? rfc3339(dispute.evidenceAt, timeZone) : undefined,
   evidenceSentOn: dispute.evidenceSentAt ? rfc3339(dispute.evidenceSentAt, timeZone) : undefined,
   evidenceReceipt: dispute.evidenceReceipt ?? undefined,
+  evidenceRequest: dispute.evidenceRequest ?? undefined,
+  evidenceRequestedOn: dispute.evidenceRequestedAt
+    ? rfc3339(dispute.evidenceRequestedAt, timeZone)
+    : undefined,
   closedOn: dispute.closedAt ? rfc3339(dispute.closedAt, timeZone) : undefined,
 })
 
@@ -108,18 +123,24 @@ export const disputeEvent = (dispute: Dispute, eventId: string, timeZone: string
   createdAt: dispute.closedAt ?? dispute.createdAt,
 })
 
-/** That the evidence of a dispute was sent. */
-export const evidenceSentEvent = (
-  dispute: Dispute & { readonly evidenceSentAt: Date },
-  eventId: string,
-  timeZone: string,
+interface Changed {
+  readonly eventId: string
+  readonly timeZone: string
+  readonly at: Date
+}
+
+/** That something happened to a dispute that is open all the same. */
+export const disputeChangedEvent = (
+  type: 'dispute.evidence_sent' | 'dispute.evidence_requested',
+  dispute: Dispute,
+  { eventId, timeZone, at }: Changed,
 ): OutboxEvent => ({
   eventId,
   tenantId: dispute.merchantId,
-  type: 'dispute.evidence_sent',
+  type,
   objectId: dispute.paymentId,
   payload: disputeToWire(dispute, timeZone),
-  createdAt: dispute.evidenceSentAt,
+  createdAt: at,
 })
 
 const ID = /^dsp_[0-9a-z]{26}$/

@@ -1,7 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { command } from '@svc/platform/command'
 import { saveEvents } from '@svc/platform/outbox'
-import { disputes, evidenceSentEvent } from './dispute.ts'
+import { disputeChangedEvent, disputes } from './dispute.ts'
 import { disputeEvidence, type Evidence } from './evidence.ts'
 import { lockContested } from './submit-evidence.ts'
 
@@ -92,7 +92,7 @@ export const sendEvidence = command({
       made.flatMap(({ dispute, eventId, isNotified, timeZone }) => {
         const { evidenceSentAt } = dispute
         return isNotified && evidenceSentAt
-          ? evidenceSentEvent({ ...dispute, evidenceSentAt }, eventId, timeZone)
+          ? disputeChangedEvent('dispute.evidence_sent', dispute, { eventId, timeZone, at: evidenceSentAt })
           : []
       }),
     )
