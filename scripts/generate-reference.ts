@@ -9,6 +9,7 @@ import { CONSOLE_DOCUMENT } from '@svc/console-api/console-schema'
 import { PORTAL_DOCUMENT, PORTAL_DOCUMENTED } from '@svc/console-api/portal/portal-operations'
 import { SETTINGS } from '@svc/contract/config'
 import { INTERPRETATIONS } from '@svc/contract/interpretations'
+import { WRAPPED_AS } from '@svc/contract/payload-string'
 import { messageTable } from '@svc/core/cards/rail/card-message-kinds'
 import { responseCodeTable } from '@svc/core/cards/rail/response-codes'
 import { ACCOUNT_KINDS, kindOf } from '@svc/core/ledger/chart-of-accounts'
@@ -245,7 +246,7 @@ function interpretations(): string {
 ${GENERATED}
 Where the specification is silent and callers may reasonably differ, the operator of an installation chooses by a setting. The values in force are at \`/.well-known/svc-interpretation.json\`; \`svc conformance\` reads them there and checks the server accordingly.
 
-Not a setting, since every reading is accepted: an encrypted order as a bare JWE (\`application/json\` or \`application/jose\`), as a JSON string, or as \`{"payload": "<JWE>"}\`; \`null\` for an absent optional field, and \`""\` for an absent optional text other than an e-mail address or mobile number; a body or query where the specification shows none; a leading byte order mark.
+Not a setting, since every reading is accepted: an encrypted order as a bare JWE (\`application/json\` or \`application/jose\`), as a JSON string, or as ${WRAPPED_AS}, the only field of an object; \`null\` for an absent optional field, and \`""\` for an absent optional text other than an e-mail address or mobile number; a body or query where the specification shows none; a leading byte order mark.
 
 ${sections.join('\n')}`
 }

@@ -1,4 +1,5 @@
 import { INTERPRETATIONS } from '@svc/contract/interpretations'
+import { WRAPPING_NAMES } from '@svc/contract/payload-string'
 import { linkMerchant } from '@svc/core/tenants/merchant'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -253,9 +254,12 @@ test('every literal reading of "one encrypted payload string" is accepted', asyn
   expect(await send((jwe) => JSON.stringify(jwe), JSON_TYPE)).toBe(200)
   expect(await send((jwe) => jwe, JSON_TYPE)).toBe(200)
   expect(await send((jwe) => jwe, JOSE)).toBe(200)
-  expect(await send((jwe) => JSON.stringify({ payload: jwe }), JSON_TYPE)).toBe(200)
+  for (const name of WRAPPING_NAMES) {
+    expect(await send((jwe) => JSON.stringify({ [name]: ` ${jwe}` }), JSON_TYPE)).toBe(200)
+    expect(await send((jwe) => JSON.stringify({ [name]: jwe, note: 'x' }), JSON_TYPE)).toBe(400)
+  }
   expect(await send((jwe) => `\uFEFF${JSON.stringify(jwe)}`, JSON_TYPE)).toBe(200)
-  expect(await send((jwe) => JSON.stringify({ payload: jwe, note: 'x' }), JSON_TYPE)).toBe(400)
+  expect(await send((jwe) => JSON.stringify({ jwe }), JSON_TYPE)).toBe(400)
 })
 
 test('null is an absent optional field, and so is an empty text, except for an e-mail address', async () => {

@@ -4,6 +4,7 @@ import { EVENT_FAILURES } from './event-failures.ts'
 import { type ErrorType, type FailureDetails, type FailureKind, kind } from './failure-kind.ts'
 import type { FieldError } from './field-errors.ts'
 import { OPERATOR_FAILURES } from './operator-failures.ts'
+import { WRAPPED_AS } from './payload-string.ts'
 import { PAYOUT_FAILURES } from './payout-failures.ts'
 import { TENANT_FAILURES } from './tenant-failures.ts'
 
@@ -135,7 +136,7 @@ export const FAILURES = {
     400,
     'VALIDATION_ERROR',
     'The request must be encrypted',
-    'Send the compact JWE as a JSON string, as `{"payload": "<JWE>"}`, or bare. To try without encryption, use `otherPartner` of the sandbox: its requests may be plain JSON.',
+    `Send the compact JWE as a JSON string, bare, or as ${WRAPPED_AS}, the only field of an object. To try without encryption, use \`otherPartner\` of the sandbox: its requests may be plain JSON.`,
   ),
   not_acceptable: kind(
     406,

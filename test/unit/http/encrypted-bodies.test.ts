@@ -1,3 +1,4 @@
+import { WRAPPING_NAMES } from '@svc/contract/payload-string'
 import { API_DOCUMENT } from '@svc/server/api-document'
 import { openApiDocument } from '@svc/server/http/openapi'
 import type { Operation } from '@svc/server/http/operation'
@@ -25,8 +26,17 @@ test('the document shows every form in which the creation of a card accepts its 
     expect(contentSchema).toEqual({ $ref: '#/components/schemas/GiftCardOrder' })
     return new Ajv2020({ strict: false }).validate(schema, body)
   }
-  for (const body of ['eyJ', { payload: 'eyJ' }]) expect(accepts('application/json', body)).toBe(true)
-  for (const body of [{}, { payload: 'eyJ', note: 'x' }, { companyId: 'com_1' }, ['eyJ']])
+  for (const body of ['eyJ', ...WRAPPING_NAMES.map((name) => ({ [name]: 'eyJ' }))])
+    expect(accepts('application/json', body)).toBe(true)
+  expect(WRAPPING_NAMES).toEqual(['payload', 'request', 'data', 'encryptedPayload'])
+  for (const body of [
+    {},
+    { payload: 'eyJ', note: 'x' },
+    { data: 'eyJ', request: 'eyJ' },
+    { jwe: 'eyJ' },
+    { companyId: 'com_1' },
+    ['eyJ'],
+  ])
     expect(accepts('application/json', body)).toBe(false)
   expect([accepts('application/jose', 'eyJ'), accepts('application/jose', { payload: 'eyJ' })]).toEqual([
     true,

@@ -62,6 +62,16 @@ const plain: readonly Check[] = [
   }),
 ]
 
+/** The names that callers of the bare specification guess for the one member. */
+const wrapped: readonly Check[] = ['payload', 'request', 'data', 'encryptedPayload'].map((name) =>
+  decided(
+    `4.3.encryption.wrapped.${name}`,
+    'decision C2',
+    `An order as the only field \`${name}\` of an object is opened`,
+    async (s) => wantStatus(await sendPlain(s, { [name]: await encryptedOrder(s) }), 200),
+  ),
+)
+
 const PARTS = ['header', 'key', 'iv', 'ciphertext', 'tag']
 
 const tampering: readonly Check[] = PARTS.map((part, index) =>
@@ -208,6 +218,7 @@ const media: readonly Check[] = [
 
 export const ENCRYPTION_CHECKS: readonly Check[] = [
   ...plain,
+  ...wrapped,
   ...algorithms,
   ...tampering,
   ...headers,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { payloadStringOf } from '@svc/contract/payload-string'
 import { QuarantinedMessage } from '@svc/core/cards/rail/card-exception'
 import {
   ADVICES,
@@ -87,7 +88,7 @@ const railOperation = ({ id, type, path, summary, description, fields }: Plan) =
     reply: ({ status, response }) => ({ status, body: succeed(JSON.parse(response)) }),
   })
 
-/** A message as it came, plain or as a compact JWE: bare, as a JSON string, or as `{"payload": "<JWE>"}`. */
+/** A message as it came, plain or as a compact JWE: bare, as a JSON string, or wrapped (decision C2). */
 async function readBody(
   type: MessageType,
   body: Buffer,
@@ -123,9 +124,7 @@ function jweIn(body: string): string | undefined {
   } catch {
     return undefined
   }
-  const payload =
-    typeof value === 'object' && value !== null ? (value as { payload?: unknown }).payload : value
-  return typeof payload === 'string' ? payload.trim() : undefined
+  return payloadStringOf(value)
 }
 
 export const authorizeCard = railOperation({

@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { fail } from '@svc/contract/errors'
+import { payloadStringOf } from '@svc/contract/payload-string'
 import type { BoundTo } from '@svc/jwe/compact'
 import { decryptJwe, encrypt } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
@@ -55,15 +56,16 @@ export async function decryptBody(
   request: Pick<FastifyRequest, 'id' | 'body'>,
   sent: SentTo,
 ): Promise<OpenedBody> {
-  const body = encryptedPayloadOf(request.body)
-  if (body !== null && typeof body === 'object') {
-    if (config.SVC_MODE === 'sandbox' && (await jwes.acceptsPlain(tenantId)))
+  const { body } = request
+  const jwe = payloadStringOf(body)
+  if (jwe === undefined) {
+    const isObject = body !== null && typeof body === 'object'
+    if (isObject && config.SVC_MODE === 'sandbox' && (await jwes.acceptsPlain(tenantId)))
       return { body, ciphertextHash: undefined, jweKid: undefined }
     return fail('request_not_encrypted', { description: NOT_ENCRYPTED })
   }
-  if (typeof body !== 'string') return fail('request_not_encrypted', { description: NOT_ENCRYPTED })
   try {
-    const opened = await decryptJwe(body, (kid) => jwes.openingKey(tenantId, kid))
+    const opened = await decryptJwe(jwe, (kid) => jwes.openingKey(tenantId, kid))
     const { plaintext, ciphertextHash, claims, kid } = opened
     if (!isBoundTo(claims, sent, config.JWE_MAX_AGE_SECONDS, clock.now()))
       throw new DecryptionFailed('not_bound', undefined, opened)
@@ -80,14 +82,6 @@ export async function decryptBody(
       ...(config.SVC_MODE === 'sandbox' && { description: error.message }),
     })
   }
-}
-
-/** `{"payload": "<JWE>"}` is another way to send one encrypted payload string (decision C2); white space around it is no part of it. */
-function encryptedPayloadOf(body: unknown): unknown {
-  if (typeof body === 'string') return body.trim()
-  if (body === null || typeof body !== 'object' || !('payload' in body)) return body
-  const { payload, ...others } = body
-  return typeof payload === 'string' && Object.keys(others).length === 0 ? payload.trim() : body
 }
 
 /** As a plain body is read. What is wrong names a position and no content: that is not for the open part of a response. */

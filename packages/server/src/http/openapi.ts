@@ -1,3 +1,4 @@
+import { WRAPPED_AS, WRAPPING_NAMES } from '@svc/contract/payload-string'
 import { SCOPES } from '@svc/contract/scopes'
 import type { TSchema } from 'typebox'
 import { needsBody } from './missing-fields.ts'
@@ -186,17 +187,17 @@ function encryptedBody(mediaType: MediaType, inner: unknown): Json {
   const what = 'Compact JWE (RFC 7516) of the JSON object described by `contentSchema`'
   if (mediaType === 'application/jose') return { ...jwe, description: `${what}, bare` }
   return {
-    description: `${what}: as a JSON string, as the only field \`payload\` of an object, or bare`,
+    description: `${what}: as a JSON string, bare, or as ${WRAPPED_AS}, the only field of an object`,
     contentMediaType: jwe.contentMediaType,
     contentSchema: inner,
     anyOf: [
       { type: 'string', description: 'The compact JWE' },
-      {
+      ...WRAPPING_NAMES.map((name) => ({
         type: 'object',
-        required: ['payload'],
-        properties: { payload: { type: 'string', description: 'The compact JWE' } },
+        required: [name],
+        properties: { [name]: { type: 'string', description: 'The compact JWE' } },
         additionalProperties: false,
-      },
+      })),
     ],
   }
 }
