@@ -49,7 +49,7 @@ export class Cards {
       ...(chance.happens(0.5)
         ? { userId: chance.pick(partner.users) }
         : { mobile: `91${String(chance.whole(0, 40)).padStart(8, '0')}` }),
-      firstName: 'Asha',
+      firstName: `Asha ${n}`,
       loadAmount: String(rupees),
     }
     const encrypted = await encrypt(Buffer.from(JSON.stringify(order)), partner.sharedKey)

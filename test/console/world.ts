@@ -220,7 +220,7 @@ async function makeCards(baseUrl: string, operate: Call, name: Naming) {
     city: 'Pune',
     state: name('state'),
   }
-  const { payload: other } = await call('POST', '/api/v0/partner/svcCard', order)
+  const { payload: other } = await call('POST', '/api/v0/partner/svcCard', { ...order, city: 'Nashik' })
   const { payload: card } = await call('POST', '/api/v0/partner/svcCard', order)
   const { svcCardId, userId } = card
   await operate('POST', `/cards/${svcCardId}/spend`, {

@@ -1,7 +1,7 @@
 import { type Client, payloadOf } from './client.ts'
 import { recordCompanies } from './company-examples.ts'
 import { newMealAccount } from './meal-account.ts'
-import { encryptFor, type TestPartner } from './partner.ts'
+import { CREATE, createCard, encryptFor, type TestPartner } from './partner.ts'
 import type { Recorder } from './recorder.ts'
 
 export interface Callers {
@@ -10,8 +10,6 @@ export interface Callers {
   readonly issuer: Client
   readonly partner: TestPartner
 }
-
-const CREATE = '/api/v0/partner/svcCard'
 
 /** Examples of orders with a reference, of the end of cards, and of the simulated card network. */
 export async function cardExamples(recorder: Recorder, callers: Callers): Promise<void> {
@@ -24,9 +22,7 @@ export async function cardExamples(recorder: Recorder, callers: Callers): Promis
 }
 
 const newCard = async ({ issuer, partner }: Callers): Promise<string> => {
-  const { companyId, cardAccountId } = partner
-  const order = await encryptFor(partner, { companyId, cardAccountId, firstName: 'Meera' })
-  return payloadOf(await issuer.post(CREATE, order)).svcCardId
+  return payloadOf(await createCard(issuer, partner, { firstName: 'Meera' })).svcCardId
 }
 
 async function ordersWithReference(recorder: Recorder, { issuer, partner }: Callers): Promise<void> {

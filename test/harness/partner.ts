@@ -1,4 +1,4 @@
-import { createPublicKey, createSecretKey, randomBytes } from 'node:crypto'
+import { createPublicKey, createSecretKey, randomBytes, randomUUID } from 'node:crypto'
 import { type AccountType, findCardAccount, insertCardAccount } from '@svc/core/cards/account/card-account'
 import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey, type SharedKey } from '@svc/core/tenants/jwe-keys'
@@ -145,8 +145,8 @@ export async function countRows(database: string): Promise<Record<string, number
   return rows[0]!
 }
 
-/** Issues a card the way partners do: encrypted with the shared key, as a JSON string. */
-export async function createCard(
+/** Orders a card as the specification has it: encrypted with the shared key, as a JSON string. */
+export async function orderCard(
   client: Client,
   partner: TestPartner,
   order: object = {},
@@ -155,3 +155,7 @@ export async function createCard(
   const { companyId, cardAccountId } = partner
   return client.post(CREATE, await encryptFor(partner, { companyId, cardAccountId, ...order }), headers)
 }
+
+/** Issues a card of its own, also where an equal one was issued just before: the order has a key (decision C22). */
+export const createCard: typeof orderCard = (client, partner, order = {}, headers = {}) =>
+  orderCard(client, partner, order, { 'idempotency-key': randomUUID(), ...headers })

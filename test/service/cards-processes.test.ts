@@ -49,7 +49,13 @@ test('64 callers on three processes drain one account: as many cards as it pays 
     for (let n = next++; n < orders; n = next++) {
       // A third of the orders for holders of their own, the others share few: their making races, too.
       const mobile = String(9_000_000_000 + (n % 3 === 0 ? n : n % 20))
-      const encrypted = await encryptFor(partner, { companyId, cardAccountId, mobile, loadAmount: rupees })
+      const encrypted = await encryptFor(partner, {
+        companyId,
+        cardAccountId,
+        mobile,
+        loadAmount: rupees,
+        address: `House ${n}`,
+      })
       const key: Record<string, string> = n % 2 ? { 'idempotency-key': `order-${n}` } : {}
       // To two processes at once, like a caller who times out and tries elsewhere.
       const both = [0, 1].map((i) => callers[(n + i) % PROCESSES]!.post(CREATE, encrypted, key))

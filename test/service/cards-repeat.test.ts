@@ -1,19 +1,13 @@
 import { checkInvariants } from '@svc/console-api/invariants'
 import { CompactEncrypt } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { done, encryptOrder, results, upload } from '../harness/bulk.ts'
 import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
 import { expectFailure } from '../harness/failure.ts'
-import {
-  asPartner,
-  CREATE,
-  createCard,
-  encryptFor,
-  newPartner,
-  type TestPartner,
-} from '../harness/partner.ts'
+import { asPartner, CREATE, encryptFor, newPartner, orderCard, type TestPartner } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
-/** The second one compares the content of orders. */
+/** The second one compares the content of orders for a minute, the first one not at all. */
 let service: TestService
 let comparing: TestService
 let partner: TestPartner
@@ -21,7 +15,7 @@ let client: Client
 let sameClient: Client
 
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({ env: { CARD_REPEAT_SECONDS: '0' } })
   comparing = await openService({ db: service.db, env: { CARD_REPEAT_SECONDS: '60' } })
   partner = await newPartner(service)
   client = await asPartner(service.client, partner)
@@ -39,7 +33,7 @@ afterAll(async () => {
 let last = 0
 const newReference = () => `order-${++last}`
 const order = (fields: object, caller = client, of = partner): Promise<ApiResponse> =>
-  createCard(caller, of, { loadAmount: 10, firstName: 'Asha', ...fields })
+  orderCard(caller, of, { loadAmount: 10, firstName: 'Asha', ...fields })
 const cardsOf = async (of = partner): Promise<number> =>
   asSuperuser(service.db.database, async (db) => {
     const { rows } = await db.query('select count(*)::int as cards from cards where partner_id = $1', [
@@ -98,7 +92,7 @@ test('for one referenceNumber sent 20 times at once to two services one card is 
   expect(await cardsOf()).toBe(before + 1)
 })
 
-test('within CARD_REPEAT_SECONDS the same content is the same order, also at once; with a referenceNumber it is not compared', async () => {
+test('within CARD_REPEAT_SECONDS the same content is the same order, also at once; with a referenceNumber or a key it is not compared', async () => {
   const same = { firstName: 'Meera' }
   const before = await cardsOf()
   const responses = await Promise.all(Array.from({ length: 10 }, () => order(same, sameClient)))
@@ -106,11 +100,45 @@ test('within CARD_REPEAT_SECONDS the same content is the same order, also at onc
   expect(others).toEqual([])
   expect(await cardsOf()).toBe(before + 1)
   expect(payloadOf(await order({ firstName: 'Sita' }, sameClient)).svcCardId).not.toBe(svcCardId)
-  expect(payloadOf(await order({ ...same, referenceNumber: newReference() }, sameClient)).svcCardId).not.toBe(
-    svcCardId,
-  )
+  const keyed = (key: string) =>
+    orderCard(sameClient, partner, { loadAmount: 10, ...same }, { 'idempotency-key': key })
+  const meant = [
+    await order({ ...same, referenceNumber: newReference() }, sameClient),
+    await keyed('first-of-two-equal-cards'),
+    await keyed('second-of-two-equal-cards'),
+  ].map((response) => payloadOf(response).svcCardId)
+  expect(new Set([svcCardId, ...meant]).size).toBe(4)
+  // A bare order repeats none of those.
+  expect(payloadOf(await order(same, sameClient)).svcCardId).toBe(svcCardId)
   // The other service does not compare.
   expect(payloadOf(await order(same)).svcCardId).not.toBe(svcCardId)
+})
+
+test('by default a bare order is repeated for 120 seconds; equal lines of an upload are two orders', async () => {
+  const byDefault = await openService({ db: service.db })
+  const caller = await asPartner(byDefault.client, partner)
+  const equal = { firstName: 'Lata', loadAmount: 10 }
+  const send = async () => payloadOf(await order(equal, caller)).svcCardId
+  const first = await send()
+  expect(await send()).toBe(first)
+  await asSuperuser(service.db.database, (db) =>
+    db.query(`update cards set created_at = created_at - interval '110 seconds' where svc_card_id = $1`, [
+      first,
+    ]),
+  )
+  expect(await send()).toBe(first)
+  const lines = [await encryptOrder(partner, equal), await encryptOrder(partner, equal)]
+  const { jobId } = payloadOf(await upload(caller, lines))
+  await done(caller, jobId)
+  const issued = (await results(caller, jobId)).map((row) => row.svcCardId)
+  expect(new Set([first, ...issued]).size).toBe(3)
+  await asSuperuser(service.db.database, (db) =>
+    db.query(`update cards set created_at = created_at - interval '11 seconds' where svc_card_id = $1`, [
+      first,
+    ]),
+  )
+  expect(await send()).not.toBe(first)
+  await byDefault.close()
 })
 
 test('after CARD_REPEAT_SECONDS the same content is a new order, and a request that was a repeat stays one', async () => {

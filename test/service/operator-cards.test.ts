@@ -8,7 +8,7 @@ let service: TestService
 let partner: TestPartner
 let operations: Browser
 beforeAll(async () => {
-  service = await openService({ env: { CARD_REPEAT_SECONDS: '0' } })
+  service = await openService()
   partner = await newPartner(service)
   operations = await signedIn(service, 'operations')
 })
@@ -22,6 +22,8 @@ test('an operator issues the card that the partner would have ordered: loaded, a
   const issued = await issue({ ...HOLDER, loadAmount: '750' })
   expect(issued.status, issued.text).toBe(200)
   const { svcCardId, companyId, cardAccountId } = issued.json
+  // A person who fills in the form twice means two cards (decision C22).
+  expect((await issue({ ...HOLDER, loadAmount: '750' })).json.svcCardId).not.toBe(svcCardId)
   expect(issued.json).toMatchObject({ companyId: partner.companyId, cardAccountId: partner.cardAccountId })
   const theirs = await (await asPartner(service.client, partner)).get(`/api/v0/partner/svcCard/${svcCardId}`)
   expect(payloadOf(theirs)).toMatchObject({

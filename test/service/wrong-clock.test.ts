@@ -5,7 +5,7 @@ import { payloadOf } from '../harness/client.ts'
 import { asCoinPartner, COINS, newCoinPartner, newConfig, newUsers } from '../harness/coins.ts'
 import { newDispute } from '../harness/disputes.ts'
 import { expectFailure } from '../harness/failure.ts'
-import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { asPartner, createCard, newPartner, orderCard } from '../harness/partner.ts'
 import { newCode } from '../harness/qr-codes.ts'
 import { shopWith } from '../harness/refunds.ts'
 import {
@@ -258,7 +258,7 @@ test('CARD_REPEAT_SECONDS go by the database’s time, whatever the process’s 
     const partner = await newPartner(service)
     const order = async () => {
       const client = await asPartner(service.client, partner)
-      return payloadOf(await createCard(client, partner, { loadAmount: 10, firstName: 'Asha' })).svcCardId
+      return payloadOf(await orderCard(client, partner, { loadAmount: 10, firstName: 'Asha' })).svcCardId
     }
     const first = await order()
     expect(await whileAhead(3_600_000, order)).toBe(first)

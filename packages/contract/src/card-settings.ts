@@ -25,10 +25,10 @@ export const CARD_SETTINGS = {
     'Seconds for which an encrypted request is valid after the `iat` of its header; without `iat` it has no age.',
   ),
   CARD_REPEAT_SECONDS: whole(
-    0,
+    120,
     0,
     86_400,
-    'Seconds in which an order of a partner with the same content, and without a `referenceNumber`, is the same order and returns the first card; 0: every order is a new one.',
+    'Seconds in which an order over the API with the same content, and without a `referenceNumber` and an `Idempotency-Key`, is the same order and returns the first card (decision C22); 0: every order is a new one.',
   ),
   CARD_UNCLAIMED_DAYS: whole(
     1_095,

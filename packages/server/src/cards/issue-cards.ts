@@ -26,7 +26,7 @@ export const createGiftCardOperation = operation({
   tag: 'Cards',
   summary: 'Create gift card',
   description:
-    'The request is encrypted: a compact JWE of the fields below, to a key published at `/.well-known/jwks.json` or with the partner’s shared key. The card is loaded from its card account; if the funds are insufficient, no card is created. An order with the same `referenceNumber` and content returns the first card; with other content it is 409. A rejected order counts as used: the same JWE is rejected again. With `Accept: application/jose` the response is encrypted.',
+    'The request is encrypted: a compact JWE of the fields below, to a key published at `/.well-known/jwks.json` or with the partner’s shared key. The card is loaded from its card account; if the funds are insufficient, no card is created. An order with the same `referenceNumber` and content returns the first card; with other content it is 409. Without a `referenceNumber` and an `Idempotency-Key`, an order with the same content within `CARD_REPEAT_SECONDS` returns the first card: to order two equal cards, give each order its own. A rejected order counts as used: the same JWE is rejected again. With `Accept: application/jose` the response is encrypted.',
   developing: true,
   ignores: ['query'],
   auth: 'partnerWithId',
@@ -48,10 +48,11 @@ export const createGiftCardOperation = operation({
     'order_reference_in_use',
   ],
   run: createGiftCard,
-  args: ({ caller, body, ciphertextHash }) => ({
+  args: ({ caller, body, headers, ciphertextHash }) => ({
     partnerId: caller.tenantId,
     order: readGiftCardOrder(body),
     ciphertextHash,
+    ...(headers['idempotency-key'] === undefined && { hasNoKey: true as const }),
   }),
   reply: (outcome) => giftCardResponse(carriedOut(outcome)),
 })

@@ -18,6 +18,8 @@ export interface CreateGiftCard {
   readonly order: GiftCardOrder
   /** Of the encrypted request, which counts once (decision C13). */
   readonly ciphertextHash: Buffer | undefined
+  /** Of an order over the API without a key: only its content can show that it is a repeat (decision C22). */
+  readonly hasNoKey?: true | undefined
 }
 
 export interface PreparedGiftCard extends CreateGiftCard, Comparable {

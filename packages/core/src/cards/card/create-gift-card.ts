@@ -51,10 +51,10 @@ export const createGiftCard = moneyCommand({
   prepare({ clock, config, keyring, newId, random }) {
     const loadTerms = loadTermsOf(config)
     const draw = numberDrawer({ config, keyring, random })
-    const repeatMs = config.CARD_REPEAT_SECONDS * 1_000
     return (args: CreateGiftCard): PreparedGiftCard => {
       const card = newId('card')
-      const isCompared = repeatMs > 0 || args.order.referenceNumber !== undefined
+      const hasReference = args.order.referenceNumber !== undefined
+      const repeatMs = args.hasNoKey && !hasReference ? config.CARD_REPEAT_SECONDS * 1_000 : 0
       return {
         ...args,
         tenantId: args.partnerId,
@@ -69,7 +69,7 @@ export const createGiftCard = moneyCommand({
           event: newId('evt'),
           low: newId('evt'),
         },
-        digest: isCompared ? orderDigest(args.order) : null,
+        digest: hasReference || repeatMs > 0 ? orderDigest(args.order) : null,
         repeatMs,
         clockOffsetMs: clock.of(args.partnerId).offsetMs(),
         timeZone: config.BUSINESS_TIME_ZONE,

@@ -34,9 +34,9 @@ export interface Comparable {
   readonly tenantId: string
   readonly ciphertextHash: Buffer | undefined
   readonly order: GiftCardOrder
-  /** Kept where orders are compared at all. */
+  /** Kept of orders that a later one may repeat. */
   readonly digest: Buffer | null
-  /** How long an order with the same content stays the same order; 0: not at all. */
+  /** How long an order with the same content, and without a reference and a key, is the same order; 0: not at all. */
   readonly repeatMs: number
   /** What the tenant's clock is ahead of the database's, in milliseconds. */
   readonly clockOffsetMs: number
@@ -73,6 +73,7 @@ const BY_CONTENT = statement<EarlierCard>(
   'card_orders_by_content',
   `select ${CARD} from unnest($1::text[], $2::bytea[], $3::bigint[]) as w (partner_id, digest, ahead_ms)
    join cards c on c.partner_id = w.partner_id and c.order_digest = w.digest
+     and c.reference_number is null
      and c.created_at > clock_timestamp() + w.ahead_ms * interval '1 millisecond'
    order by c.created_at`,
 )
@@ -178,7 +179,7 @@ export function repeatedOrder(
       description: `The card ${referred.svcCardId} was ordered with this referenceNumber and other fields`,
     })
   if (referred) return views.get(referred.svcCardId)
-  const same = repeatMs > 0 && referenceNumber === undefined && content ? byContent.get(content) : undefined
+  const same = repeatMs > 0 && content ? byContent.get(content) : undefined
   return same === undefined ? undefined : views.get(same)
 }
 
@@ -191,7 +192,7 @@ export function keepOrder(
   const { svcCardId } = view.card
   const content = digest && base64(digest)
   if (referenceNumber !== undefined) byReference.set(referenceNumber, { svcCardId, digest: content })
-  if (content) byContent.set(content, svcCardId)
+  else if (content) byContent.set(content, svcCardId)
   views.set(svcCardId, view)
 }
 
