@@ -145,6 +145,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   qr_codes: [
     'accepted_count',
     'accepted_paise',
+    'cancel_reason',
     'close_reason',
     'closed_at',
     'expiry_told',

@@ -276,6 +276,19 @@ test('null is an absent optional field, and so is an empty text, except for an e
   expect(result(await client.post(CREATE, companyless))).toEqual([400, 'validation_failed'])
 })
 
+test('an empty header is an absent one, except for an empty Idempotency-Key', async () => {
+  const shop = await byDefault.as(merchant)
+  const create = (headers: Record<string, string>) => shop.post('/api/v0/qr-code', { qrName: 'Order' }, headers)
+  const { qrCodeId } = payloadOf(await create({ merchantaccesskey: '', accept: '', 'x-http-method-override': '' }))
+  expect((await cancel(shop, qrCodeId, { merchantaccesskey: '' })).status).toBe(200)
+  expect(result(await create({ 'idempotency-key': '' }))).toEqual([400, 'validation_failed'])
+  const buyer = await asPartner(byDefault.client, partner)
+  const nameless = await createCard(buyer, partner, {}, { partnerid: '' })
+  expect(result(nameless)).toEqual([400, 'validation_failed'])
+  const anonymous = await byDefault.client.get('/api/v0/payments', { authorization: '' })
+  expect(anonymous.errorDescription).toBe((await byDefault.client.get('/api/v0/payments')).errorDescription)
+})
+
 test('what the specification does not show has no effect: a body of the token operation, queries, a leading BOM', async () => {
   const key = { 'api-key': merchant.apiKey }
   for (const [body, type] of [

@@ -3,7 +3,7 @@ import { signNotice } from '@svc/server/http/notice-signature'
 import { diagnose } from '@svc/upi-qr/qr-doctor'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Client, payloadOf } from '../harness/client.ts'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { openService, RAIL_KEY, type TestMerchant, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -89,6 +89,30 @@ test('cancelling twice returns what the first call returned', async () => {
   const first = await client.patch(`/api/v0/qr-code/${qrCodeId}/cancel`, {})
   expect(payloadOf(first).status).toBe('CANCELLED')
   expect((await client.patch(`/api/v0/qr-code/${qrCodeId}/cancel`)).text).toBe(first.text)
+})
+
+test('a reason of the cancellation is in its event and in our reads, never in the specified record', async () => {
+  const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', { qrName: 'Order', multipleUse: true }))
+  const cancel = (body?: object) => client.patch(`/api/v0/qr-code/${qrCodeId}/cancel`, body)
+  expect((await cancel({ reason: 5 })).error).toBe('validation_failed')
+  const before = new Date(service.clock.now() - 1).toISOString()
+  const first = await cancel({ reason: 'The table has left' })
+  expect(payloadOf(first).status).toBe('CANCELLED')
+  expect(first.text).not.toContain('The table has left')
+  expect((await cancel({ reason: 'Another' })).text).toBe(first.text)
+  expect((await cancel()).text).toBe(first.text)
+  const read = async (query = '') => payloadOf(await client.get(`/api/v0/qr-code/${qrCodeId}${query}`))
+  expect(await read()).toMatchObject({ cancelReason: 'The table has left' })
+  const earlier = await read(`?asOf=${encodeURIComponent(before)}`)
+  expect(earlier.status).toBe('ACTIVE')
+  expect(earlier).not.toHaveProperty('cancelReason')
+  const { data } = payloadOf(await client.post('/api/v0/qr-code/search', { status: 'CANCELLED', limit: 1 }))
+  expect(data).toMatchObject([{ qrCodeId, cancelReason: 'The table has left' }])
+  const events = async () =>
+    payloadOf(await client.get('/api/v0/events?after=0&type=qr_code.cancelled')).data.filter(
+      (event: Json) => event.data.qrCodeId === qrCodeId,
+    )
+  await expect.poll(events).toMatchObject([{ data: { reason: 'cancelled', cancelReason: 'The table has left' } }])
 })
 
 test('a credit after the cancel is rejected, recorded and refunded', async () => {

@@ -194,6 +194,9 @@ function About({ detail: { payments, qrCode } }: { readonly detail: Detail }) {
           { label: 'Customer', value: customer.filter(Boolean).join(', ') },
           { label: 'Description', value: qrCode.description },
           { label: 'Created', value: <Instant at={qrCode.createdOn} long /> },
+          ...(qrCode.cancelReason === undefined
+            ? []
+            : [{ label: 'Reason of the cancellation', value: qrCode.cancelReason }]),
           { label: 'Last change', value: <Instant at={qrCode.modifiedOn} long /> },
           ...Object.entries(qrCode.customParams ?? {}).map(([name, value]) => ({
             label: `Custom: ${name}`,

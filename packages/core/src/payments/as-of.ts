@@ -23,7 +23,7 @@ export async function qrCodeAsOf(tx: Tx, code: QrCode, at: Date): Promise<QrCode
     ...code,
     acceptedCount: paid!.count,
     acceptedPaise: paise(paid!.amountPaise),
-    ...(!isChanged && { status: 'ACTIVE', modifiedAt: code.createdAt }),
+    ...(!isChanged && { status: 'ACTIVE', cancelReason: null, modifiedAt: code.createdAt }),
     ...(!isUntil(at, code.closedAt) && { closeReason: null, closedAt: null }),
   }
 }

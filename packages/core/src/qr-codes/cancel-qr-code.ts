@@ -8,6 +8,7 @@ interface CancelQrCode {
   readonly qrCodeId: string
   /** On whose behalf; the merchant's by default. */
   readonly actor?: 'merchant' | 'operator'
+  readonly reason?: string | undefined
 }
 
 const LOCK = qrCodes.lock<{ readonly lastPaidAt: Date | null }>('to_cancel', {
@@ -25,13 +26,14 @@ export const cancelQrCode = command({
 
   prepare:
     ({ config, newId }) =>
-    ({ merchantId, qrCodeId, actor = 'merchant' }: CancelQrCode) => {
+    ({ merchantId, qrCodeId, actor = 'merchant', reason }: CancelQrCode) => {
       if (!looksLikeQrCodeId(qrCodeId)) fail('qr_code_not_found')
       return {
         tenantId: merchantId,
         merchantId,
         qrCodeId,
         actor,
+        reason,
         eventId: newId('evt'),
         timeZone: config.BUSINESS_TIME_ZONE,
       }
@@ -47,6 +49,7 @@ export const cancelQrCode = command({
     const cancelled: QrCode = {
       ...code,
       status: 'CANCELLED',
+      cancelReason: cancel.reason ?? null,
       modifiedAt,
       // One that expired before ended by that; its receipt stays as it is.
       ...(code.closeReason === null && {

@@ -231,6 +231,7 @@ function newQrCode(request: QrCodeRequest, payee: PayeeRow, { qrCodeId, tr, now 
     revision: 0,
     closeReason: null,
     closedAt: null,
+    cancelReason: null,
     createdAt: now,
     modifiedAt: now,
   }

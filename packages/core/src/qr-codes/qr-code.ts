@@ -54,6 +54,8 @@ export const qrCodes = table('qr_codes', 'q', ['merchantId', 'qrCodeId'], {
   /** Why it accepts no payment any more; `null` while it may. */
   closeReason: generated(nullable(textOf<CloseReason>())),
   closedAt: generated(nullable(instant)),
+  /** What the merchant said with the cancellation; never in the specified record. */
+  cancelReason: generated(nullable(text)),
   createdAt: instant,
   modifiedAt: instant,
 })
@@ -69,6 +71,7 @@ export const updateQrCodes = qrCodes.updates([
   'revision',
   'closeReason',
   'closedAt',
+  'cancelReason',
   'modifiedAt',
 ])
 
@@ -103,6 +106,10 @@ const Payments = Type.Object(
   { additionalProperties: false, description: 'Accepted payments' },
 )
 
+const CancelReason = Type.Optional(
+  Type.String({ description: 'The `reason` of the cancellation, if it had one', 'x-personal': 'text' }),
+)
+
 /** What every code has, of the fields that the specification leaves optional. */
 const ALWAYS = ['qrCodeId', 'multipleUse', 'fixedAmount', 'status', 'createdOn', 'modifiedOn'] as const
 
@@ -121,6 +128,7 @@ export const QrCodeRecord = Type.Object(
         description: 'Why it accepts no payment any more; absent while it may',
       }),
     ),
+    cancelReason: CancelReason,
     payments: Payments,
   },
   { title: 'QrCodeRecord', additionalProperties: false },
@@ -132,6 +140,7 @@ export const ClosedQrCode = Type.Object(
     ...QrCodeResponse.properties,
     reason: Type.Enum(['cancelled', 'paid', 'expired'], { description: 'Which end the code came to' }),
     actor: Type.Enum(['merchant', 'operator', 'payment'], { description: 'Who ended it' }),
+    cancelReason: CancelReason,
     payments: Payments,
   },
   { title: 'ClosedQrCode', additionalProperties: false },
@@ -176,6 +185,7 @@ const paymentsToWire = ({ acceptedCount, acceptedPaise }: QrCode) => ({
 export const recordToWire = (code: QrCode, timeZone: string) => ({
   ...toWire(code, timeZone),
   closeReason: same(code.closeReason),
+  cancelReason: same(code.cancelReason),
   payments: paymentsToWire(code),
 })
 
@@ -212,7 +222,13 @@ export const closedEvent = (
   tenantId: code.merchantId,
   type: 'qr_code.cancelled',
   objectId: code.qrCodeId,
-  payload: { ...toWire(code, timeZone), reason: code.closeReason, actor, payments: paymentsToWire(code) },
+  payload: {
+    ...toWire(code, timeZone),
+    reason: code.closeReason,
+    actor,
+    cancelReason: same(code.cancelReason),
+    payments: paymentsToWire(code),
+  },
   createdAt: code.modifiedAt,
 })
 

@@ -12,7 +12,7 @@ import {
 } from '@svc/core/qr-codes/qr-code'
 import { type Static, Type } from 'typebox'
 import { Instant, Rupees, readInstant, readRupees } from '../http/fields.ts'
-import { NoFields, ok, operation } from '../http/operation.ts'
+import { ok, operation } from '../http/operation.ts'
 
 /** Of operations that show one code. */
 export const OUTCOME_HEADERS = { 'svc-outcome': 'SvcOutcome', 'svc-receipt': 'SvcReceipt' } as const
@@ -111,14 +111,30 @@ export const cancelQrCodeOperation = operation({
     merchantAccessKey: 'The merchant’s access key; when sent, it must belong to the merchant of the token',
   },
   params: QrCodeParams,
-  body: NoFields,
+  body: Type.Object(
+    {
+      reason: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          description: 'Why: returned as `cancelReason` by the event, get and search, not by this operation',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  mayLackBody: true,
   result: QrCodeResponse,
   responseHeaders: OUTCOME_HEADERS,
   errors: ['qr_code_not_found', 'access_key_mismatch', 'qr_code_already_cancelled'],
   acceptsAccessKeyAlone: true,
   ignores: ['query'],
   run: cancelQrCode,
-  args: ({ caller, params }) => ({ merchantId: caller.tenantId, qrCodeId: params.qrCodeId }),
+  args: ({ caller, params, body: { reason } }) => ({
+    merchantId: caller.tenantId,
+    qrCodeId: params.qrCodeId,
+    reason,
+  }),
   reply({ code, changed, now }, { config, timeZone, keyring }) {
     if (!changed && config.SECOND_CANCEL === 'conflict') fail('qr_code_already_cancelled')
     return { ...ok(toWire(code, timeZone)), headers: outcomeHeaders(code, keyring, now, !changed) }
