@@ -8,7 +8,7 @@ import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
 import { CONSOLE_DOCUMENT } from '@svc/console-api/console-schema'
 import { PORTAL_DOCUMENT, PORTAL_DOCUMENTED } from '@svc/console-api/portal/portal-operations'
 import { SETTINGS } from '@svc/contract/config'
-import { INTERPRETATIONS } from '@svc/contract/interpretations'
+import { EVERY_INTERPRETATION } from '@svc/contract/interpretations'
 import { WRAPPED_AS } from '@svc/contract/payload-string'
 import { messageTable } from '@svc/core/cards/rail/card-message-kinds'
 import { responseCodeTable } from '@svc/core/cards/rail/response-codes'
@@ -235,12 +235,15 @@ What redirects money without moving it is held in the same way ([O8](../decision
 }
 
 function interpretations(): string {
-  const sections = Object.entries(INTERPRETATIONS).map(([name, { sections: left, question, choices }]) => {
-    const rows = Object.entries(choices).map(
-      ([value, meaning], n) => `| \`${value}\`${n === 0 ? ' (default)' : ''} | ${cell(meaning)} |`,
-    )
-    return `## \`${name}\`\n\n${question} (Specification: ${left.map((section) => `§${section}`).join(', ')}.)\n\n| Value | Meaning |\n|---|---|\n${rows.join('\n')}\n`
-  })
+  const sections = Object.entries(EVERY_INTERPRETATION).map(
+    ([name, { sections: left, question, choices }]) => {
+      const rows = Object.entries(choices).map(
+        ([value, meaning]) =>
+          `| \`${value}\`${value === SETTINGS[name as keyof typeof SETTINGS].default ? ' (default)' : ''} | ${cell(meaning)} |`,
+      )
+      return `## \`${name}\`\n\n${question} (Specification: ${left.map((section) => `§${section}`).join(', ')}.)\n\n| Value | Meaning |\n|---|---|\n${rows.join('\n')}\n`
+    },
+  )
   return `# Interpretation settings
 
 ${GENERATED}

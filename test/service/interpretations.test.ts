@@ -1,4 +1,4 @@
-import { INTERPRETATIONS } from '@svc/contract/interpretations'
+import { EVERY_INTERPRETATION } from '@svc/contract/interpretations'
 import { WRAPPING_NAMES } from '@svc/contract/payload-string'
 import { linkMerchant } from '@svc/core/tenants/merchant'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -12,6 +12,7 @@ import {
   encryptFor,
   JOSE,
   newPartner,
+  orderCard,
   partnerToken,
   SEARCH,
   type TestPartner,
@@ -20,11 +21,17 @@ import { newDatabase, openService, type TestMerchant, type TestService } from '.
 
 const OTHERWISE = {
   ACCESS_KEY_ALONE: 'accept',
+  BUSINESS_TIME_ZONE: 'UTC',
+  CARD_AMOUNTS: 'exact',
+  CARD_REPEAT_SECONDS: '0',
   COIN_LOOKUP_TOKEN: 'partner',
+  COIN_LOT_ORDER: 'fifo',
   EXPIRED_STATUS: 'CANCELLED',
   SEARCH_COOKIE: 'token',
   SECOND_CANCEL: 'conflict',
+  SUCCESS_RESULT_CODE: '200',
   TOKEN_EXPIRY: 'duration',
+  TOKEN_TTL_SECONDS: '3600',
   UNKNOWN_FIELDS: 'ignore',
 }
 
@@ -58,7 +65,7 @@ test('the settings in force are published, with their defaults and their meaning
   const values = (rows: Json[], field: string) =>
     Object.fromEntries(rows.map((row) => [row.setting, row[field]]))
   const [plain, other] = [await read(byDefault), await read(otherwise)]
-  expect(Object.keys(values(plain, 'value'))).toEqual(Object.keys(INTERPRETATIONS))
+  expect(Object.keys(values(plain, 'value'))).toEqual(Object.keys(EVERY_INTERPRETATION))
   expect(values(plain, 'value')).toEqual(values(plain, 'default'))
   expect(values(other, 'value')).toEqual(OTHERWISE)
   for (const { value, choices } of [...plain, ...other]) expect(Object.keys(choices)).toContain(value)
@@ -209,6 +216,58 @@ test('SECOND_CANCEL: the first response again, or 409; a repeat with the same ke
   expect(result(await cancel(other, id))).toEqual([409, 'qr_code_already_cancelled'])
   expect((await cancel(other, id, key)).text).toBe(first.text)
   expect((await cancel(plain, id)).text).toBe(first.text)
+})
+
+test('SUCCESS_RESULT_CODE: 0 or 200 when a token was issued, 1 when not', async () => {
+  const codes = async ({ client }: TestService) =>
+    Promise.all(
+      [merchant.apiKey, 'unknown'].map(
+        async (key) =>
+          (await client.post('/api/v0/merchant/token', undefined, { 'api-key': key })).json.resultCode,
+      ),
+    )
+  expect(await codes(byDefault)).toEqual([0, 1])
+  expect(await codes(otherwise)).toEqual([200, 1])
+})
+
+test('CARD_AMOUNTS: a record shows whole rupees, or rupees with their paise', async () => {
+  const amounts = ({ otbBalance, accountBalance, lastAllocatedAmount, loadAmount }: Json) => [
+    otbBalance,
+    accountBalance,
+    lastAllocatedAmount,
+    loadAmount,
+  ]
+  const client = await asPartner(byDefault.client, partner)
+  const { svcCardId } = payloadOf(await createCard(client, partner, { loadAmount: '100' }))
+  payloadOf(await byDefault.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount: 0.5, channel: 'pos' }))
+  const shown = async (service: TestService): Promise<unknown[]> => {
+    const caller = await asPartner(service.client, partner)
+    const { companyId, cardAccountId } = partner
+    const { data } = payloadOf(await caller.post(SEARCH, { companyId, cardAccountId, svcCardId }))
+    expect(amounts(data[0])).toEqual(amounts(payloadOf(await caller.get(`${CREATE}/${svcCardId}`))))
+    return amounts(data[0])
+  }
+  expect(await shown(byDefault)).toEqual([99, 99, 100, '100'])
+  expect(await shown(otherwise)).toEqual([99.5, 99.5, 100, '100'])
+  const { CardRecord } = (await otherwise.client.get('/openapi.json')).json.components.schemas
+  expect(CardRecord.properties.otbBalance.type).toBe('number')
+})
+
+test('CARD_REPEAT_SECONDS: the same bare order twice is one card, or two', async () => {
+  const orders = async ({ client }: TestService) => {
+    const caller = await asPartner(client, partner)
+    const send = async () => payloadOf(await orderCard(caller, partner, { firstName: 'Repeat' })).svcCardId
+    return new Set([await send(), await send()]).size
+  }
+  expect([await orders(byDefault), await orders(otherwise)]).toEqual([1, 2])
+})
+
+test('BUSINESS_TIME_ZONE: dates without a zone are of that zone', async () => {
+  const hours = async ({ client, clock }: TestService) => {
+    const { timestamp } = (await client.get(`${COINS}/ccf_nothing`)).json.errorResponse
+    return Math.round((Date.parse(`${timestamp.replace(' ', 'T')}Z`) - clock.now()) / 1_800_000) / 2
+  }
+  expect([await hours(byDefault), await hours(otherwise)]).toEqual([5.5, 0])
 })
 
 test('TOKEN_EXPIRY: an instant or the remaining time, both in milliseconds', async () => {

@@ -1,15 +1,16 @@
 import { DEFAULTS } from '@svc/conformance/interpretation'
 import { SECTIONS } from '@svc/conformance/registry'
-import { INTERPRETATIONS } from '@svc/contract/interpretations'
+import { SETTINGS } from '@svc/contract/config'
+import { EVERY_INTERPRETATION } from '@svc/contract/interpretations'
 import { CoinConfigRecord } from '@svc/core/coins/coin-config'
 import { expect, test } from 'vitest'
 
 const checkIds = SECTIONS.flatMap(({ checks }) => checks.map(({ id }) => id))
 
 test('every interpretation setting is known to the kit, with the same default (decision R5)', () => {
-  const ofContract = Object.entries(INTERPRETATIONS).map(([name, { choices }]) => [
+  const ofContract = Object.keys(EVERY_INTERPRETATION).map((name) => [
     name,
-    Object.keys(choices)[0],
+    SETTINGS[name as keyof typeof EVERY_INTERPRETATION].default,
   ])
   expect(DEFAULTS).toEqual(Object.fromEntries(ofContract))
 })

@@ -1,7 +1,7 @@
 import { activateCard } from '@svc/core/cards/card/activate-card'
 import { type CardFlag, CHANNELS, type Channel } from '@svc/core/cards/card/card'
 import type { CardChangeArgs, Changed } from '@svc/core/cards/card/card-changes'
-import { type CardView, toCardRecord, usedPaise } from '@svc/core/cards/card/card-record'
+import { type CardView, cardFormOf, toCardRecord, usedPaise } from '@svc/core/cards/card/card-record'
 import { KYC_STATUS_LABELS, type KycStatus } from '@svc/core/cards/card/card-states'
 import { cardLookup } from '@svc/core/cards/card/card-view'
 import {
@@ -215,7 +215,7 @@ async function change<Args>(
 }
 
 function printCard({ config }: CommandContext, view: CardView, json: boolean): void {
-  if (json) return printJson(toCardRecord(view, config.BUSINESS_TIME_ZONE))
+  if (json) return printJson(toCardRecord(view, cardFormOf(config)))
   const { card, account, balancePaise, usage } = view
   const flag = (channel: Channel) =>
     `${card[`${channel}Allowed`] ? 'on' : 'off'}, admin ${card[`${channel}AllowedAdmin`] ? 'on' : 'off'}`

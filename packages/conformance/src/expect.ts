@@ -54,7 +54,8 @@ export function isDone({ status, json }: HttpResponse): boolean {
   if (status < 200 || status > 299) return false
   const body = json as Record<string, unknown> | null | undefined
   const codes = SUCCESS_CODES.map((name) => body?.[name]).filter((code) => code !== undefined)
-  return codes.length === 0 || codes.includes(0)
+  // Of a token it may be 200 (`SUCCESS_RESULT_CODE`).
+  return codes.length === 0 || codes.includes(0) || body?.['resultCode'] === 200
 }
 
 /** Not done, however that is said. */

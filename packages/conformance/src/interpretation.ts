@@ -5,11 +5,17 @@ import type { Subject } from './subject.ts'
 /** How a server reads the specification unless it says otherwise, by the name of the setting. */
 export const DEFAULTS = {
   ACCESS_KEY_ALONE: 'reject',
+  BUSINESS_TIME_ZONE: 'Asia/Kolkata',
+  CARD_AMOUNTS: 'whole',
+  CARD_REPEAT_SECONDS: '120',
   COIN_LOOKUP_TOKEN: 'both',
+  COIN_LOT_ORDER: 'expiry',
   EXPIRED_STATUS: 'ACTIVE',
   SEARCH_COOKIE: 'partner',
   SECOND_CANCEL: 'same',
+  SUCCESS_RESULT_CODE: '0',
   TOKEN_EXPIRY: 'instant',
+  TOKEN_TTL_SECONDS: '3600',
   UNKNOWN_FIELDS: 'reject',
 }
 

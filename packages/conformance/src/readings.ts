@@ -119,6 +119,19 @@ const PROBES: readonly Probe[] = [
     },
   },
   {
+    setting: 'SUCCESS_RESULT_CODE',
+    section: '2.1',
+    decides: /^4\.1\.resultCode\.zero$/,
+    words: {
+      '0': 'resultCode is 0 when a token was issued',
+      '200': 'resultCode is 200 when a token was issued',
+    },
+    async read(subject) {
+      const code = at(await subject.tokenResponse(), 'resultCode')
+      return typeof code === 'number' ? String(code) : undefined
+    },
+  },
+  {
     setting: 'TOKEN_EXPIRY',
     section: '2.1',
     decides: /^4\.1\.expiry\.absolute$/,

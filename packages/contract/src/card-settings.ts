@@ -77,11 +77,6 @@ export const CARD_SETTINGS = {
     10_000_000,
     'What a card may spend in a month of the business zone, open holds included, in rupees.',
   ),
-  COIN_LOT_ORDER: oneOf(
-    ['expiry', 'fifo'],
-    'expiry',
-    'Which coins of a user are spent first: those that expire soonest, or the oldest.',
-  ),
   COIN_CLAWBACK: oneOf(
     ['lot', 'wallet'],
     'lot',

@@ -2,6 +2,7 @@ import type { Config } from '@svc/contract/config'
 import { VERSION } from '@svc/platform/package'
 import { EVENT_SCHEMAS, WEBHOOKS } from './event-records.ts'
 import { type About, clientCredentials } from './http/openapi.ts'
+import type { Json } from './http/openapi-schemas.ts'
 import { HEALTH } from './http/probes.ts'
 
 const DESCRIPTION = `Merchants get tokens and run UPI QR codes. Card partners issue gift cards with encrypted requests and search them. Rewards partners search the cards of employees and run coin configurations. Everyone receives events, by polling, streaming or webhooks.
@@ -81,20 +82,34 @@ export const API_DOCUMENT: About = {
   schemas: EVENT_SCHEMAS,
 }
 
-/** The document of an installation: `ACCESS_KEY_ALONE` decides what authorises a cancellation (decision A6). */
-export const apiDocument = ({ ACCESS_KEY_ALONE }: Pick<Config, 'ACCESS_KEY_ALONE'>): About =>
-  ACCESS_KEY_ALONE === 'reject'
-    ? API_DOCUMENT
-    : {
-        ...API_DOCUMENT,
-        accessKeyAlone: [{ accessKey: [] }],
-        securitySchemes: (publicUrl) => ({
-          ...securitySchemes(publicUrl),
-          accessKey: {
-            type: 'apiKey',
-            in: 'header',
-            name: 'merchantAccessKey',
-            description: 'The merchant’s access key, without a token. It is not secret.',
-          },
-        }),
-      }
+const WHOLE_AMOUNTS = new Set(['otbBalance', 'accountBalance', 'lastAllocatedAmount'])
+
+/** With `CARD_AMOUNTS=exact` the integers of a card record are numbers (decision C8). */
+const withExactAmounts = (document: Json): Json =>
+  JSON.parse(
+    JSON.stringify(document, (name, value: Json) =>
+      WHOLE_AMOUNTS.has(name) && value?.['type'] === 'integer'
+        ? { ...value, type: 'number', description: 'Rupees with their paise' }
+        : value,
+    ),
+  ) as Json
+
+const ACCESS_KEY_ALONE: Pick<About, 'accessKeyAlone' | 'securitySchemes'> = {
+  accessKeyAlone: [{ accessKey: [] }],
+  securitySchemes: (publicUrl) => ({
+    ...securitySchemes(publicUrl),
+    accessKey: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'merchantAccessKey',
+      description: 'The merchant’s access key, without a token. It is not secret.',
+    },
+  }),
+}
+
+/** The document of an installation: settings decide what authorises a cancellation (decision A6), and which amounts cards show. */
+export const apiDocument = (config: Pick<Config, 'ACCESS_KEY_ALONE' | 'CARD_AMOUNTS'>): About => ({
+  ...API_DOCUMENT,
+  ...(config.ACCESS_KEY_ALONE === 'accept' && ACCESS_KEY_ALONE),
+  ...(config.CARD_AMOUNTS === 'exact' && { revise: withExactAmounts }),
+})

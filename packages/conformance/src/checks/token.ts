@@ -131,8 +131,12 @@ const issued: readonly Check[] = [
         )
     },
   ),
-  decided('4.1.resultCode.zero', 'decision A3', 'resultCode is 0 when a token was issued', async (s) =>
-    wantValue(await s.tokenResponse(), 'resultCode', 0),
+  decided('4.1.resultCode.zero', 'decision A3', 'resultCode says that a token was issued', async (s) =>
+    wantValue(
+      await s.tokenResponse(),
+      'resultCode',
+      Number(await interpretationOf(s, 'SUCCESS_RESULT_CODE')),
+    ),
   ),
   decided(
     '4.1.resultMessage.success',

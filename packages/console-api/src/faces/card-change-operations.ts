@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { CHANNELS } from '@svc/core/cards/card/card'
-import { CardRecord, toCardRecord } from '@svc/core/cards/card/card-record'
+import { CardRecord, cardFormOf, toCardRecord } from '@svc/core/cards/card/card-record'
 import { KYC_STATUS_LABELS, type KycStatus } from '@svc/core/cards/card/card-states'
 import {
   changeCardStatus,
@@ -68,9 +68,9 @@ export const changeCardStatusInConsole = operation({
       target: svcCardId,
       details: { status },
     }),
-  reply: ({ view }, { timeZone }) => ({
+  reply: ({ view }, { config }) => ({
     status: 200,
-    body: JSON.stringify(toCardRecord(view, timeZone)),
+    body: JSON.stringify(toCardRecord(view, cardFormOf(config))),
   }),
 })
 
@@ -101,7 +101,10 @@ export const setCardKycInConsole = operation({
       target: svcCardId,
       details: { kycStatus },
     }),
-  reply: ({ view }, { timeZone }) => ({ status: 200, body: JSON.stringify(toCardRecord(view, timeZone)) }),
+  reply: ({ view }, { config }) => ({
+    status: 200,
+    body: JSON.stringify(toCardRecord(view, cardFormOf(config))),
+  }),
 })
 
 const Flags = Object.fromEntries(
@@ -138,5 +141,8 @@ export const setCardFlagsInConsole = operation({
       target: svcCardId,
       details: { ...(flags as Record<string, boolean>) },
     }),
-  reply: ({ view }, { timeZone }) => ({ status: 200, body: JSON.stringify(toCardRecord(view, timeZone)) }),
+  reply: ({ view }, { config }) => ({
+    status: 200,
+    body: JSON.stringify(toCardRecord(view, cardFormOf(config))),
+  }),
 })

@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { CardRecord, toCardRecord } from '@svc/core/cards/card/card-record'
+import { CardRecord, cardFormOf, toCardRecord } from '@svc/core/cards/card/card-record'
 import { cardMoves, kycMoves } from '@svc/core/cards/card/card-states'
 import { readCardViews } from '@svc/core/cards/card/card-view'
 import { cardPartnerLookup } from '@svc/core/cards/card/find-card-partner'
@@ -77,7 +77,7 @@ export const showCard = query({
         const { card: found, balancePaise } = view ?? fail('card_not_found')
         return {
           partnerId,
-          card: toCardRecord(view!, timeZone),
+          card: toCardRecord(view!, cardFormOf(config)),
           createdOn: rfc3339(found.createdAt, timeZone),
           balance: formatRupees(balancePaise),
           // A physical card is unlocked by its activation.

@@ -1,4 +1,5 @@
-import { INTERPRETATIONS } from '@svc/contract/interpretations'
+import { SETTINGS } from '@svc/contract/config'
+import { EVERY_INTERPRETATION } from '@svc/contract/interpretations'
 import { Type } from 'typebox'
 import { query } from '../http/operation.ts'
 
@@ -8,7 +9,9 @@ const Interpretation = Type.Object({
   default: Type.String(),
   sections: Type.Array(Type.String(), { description: 'Sections of the specification that leave it open' }),
   question: Type.String(),
-  choices: Type.Record(Type.String(), Type.String(), { description: 'What each value means' }),
+  choices: Type.Record(Type.String(), Type.String(), {
+    description: 'What each value means; of a number or a name, what some values mean',
+  }),
 })
 
 /** Decision R5: how this server reads the specification where it is silent and callers may differ. */
@@ -27,10 +30,10 @@ export const interpretations = query({
   errors: [],
 
   mount({ config }) {
-    const shown = Object.entries(INTERPRETATIONS).map(([setting, { sections, question, choices }]) => ({
+    const shown = Object.entries(EVERY_INTERPRETATION).map(([setting, { sections, question, choices }]) => ({
       setting,
-      value: config[setting as keyof typeof INTERPRETATIONS],
-      default: Object.keys(choices)[0],
+      value: String(config[setting as keyof typeof EVERY_INTERPRETATION]),
+      default: SETTINGS[setting as keyof typeof EVERY_INTERPRETATION].default,
       sections,
       question,
       choices,

@@ -42,7 +42,10 @@ const TokenResult = Type.Object({
     description:
       'Instant of expiry, in milliseconds since 1970; with `TOKEN_EXPIRY=duration` the time that is left',
   }),
-  resultCode: Type.Integer({ format: 'int32', description: '0 when a token was issued, 1 when not' }),
+  resultCode: Type.Integer({
+    format: 'int32',
+    description: '0 when a token was issued, or 200 with `SUCCESS_RESULT_CODE=200`; 1 when not',
+  }),
   resultMessage: Type.String(),
 })
 
@@ -97,6 +100,7 @@ export const issueMerchantToken = query({
       ({ digest }) => ({ tenantId: '', id: digest.toString('hex') }),
     )
     const issuedNow = issuing(tokens)
+    const resultCode = Number(config.SUCCESS_RESULT_CODE)
     const expiryOf = (expiresAtMs: number, tenantId: string) =>
       config.TOKEN_EXPIRY === 'instant' ? expiresAtMs : expiresAtMs - clock.of(tenantId).now()
     return async ({ headers, address, countAs }) => {
@@ -125,7 +129,7 @@ export const issueMerchantToken = query({
         body: JSON.stringify({
           token,
           expiry: expiryOf(expiresAtMs, tenantId),
-          resultCode: 0,
+          resultCode,
           resultMessage: 'Success',
         }),
       }

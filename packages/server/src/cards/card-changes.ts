@@ -1,6 +1,6 @@
 import { activateCard } from '@svc/core/cards/card/activate-card'
 import type { CardChangeArgs, Changed } from '@svc/core/cards/card/card-changes'
-import { CardRecord, toCardRecord } from '@svc/core/cards/card/card-record'
+import { CardRecord, cardFormOf, toCardRecord } from '@svc/core/cards/card/card-record'
 import {
   changeCardStatus,
   REASON_CHARS_MAX,
@@ -21,8 +21,8 @@ const byPartner = (partnerId: string, svcCardId: string, reason = ''): CardChang
   reason,
 })
 
-const changedCard = ({ view }: Changed, { timeZone }: ReplyContext): HttpResponse =>
-  okWithCode(toCardRecord(view, timeZone))
+const changedCard = ({ view }: Changed, { config }: ReplyContext): HttpResponse =>
+  okWithCode(toCardRecord(view, cardFormOf(config)))
 
 /** Not in the specification (decision C10). */
 export const activateCardOperation = operation({

@@ -1,4 +1,4 @@
-import { CardRecord, toCardRecord } from '@svc/core/cards/card/card-record'
+import { CardRecord, cardFormOf, toCardRecord } from '@svc/core/cards/card/card-record'
 import { REASON_CHARS_MAX } from '@svc/core/cards/card/change-card-status'
 import { replaceCard } from '@svc/core/cards/card/replace-card'
 import { CardReturnRecord, returnToWire } from '@svc/core/cards/end/card-return'
@@ -46,7 +46,7 @@ export const replaceCardOperation = operation({
     actor: 'partner' as const,
     reason,
   }),
-  reply: ({ replacement }, { timeZone }) => okWithCode(toCardRecord(replacement, timeZone)),
+  reply: ({ replacement }, { config }) => okWithCode(toCardRecord(replacement, cardFormOf(config))),
 })
 
 /** Not in the specification (decision C21). */

@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { readCardAsOf } from '@svc/core/cards/card/card-as-of'
-import { CardRecord, type CardView, toCardRecord } from '@svc/core/cards/card/card-record'
+import { CardRecord, type CardView, cardFormOf, toCardRecord } from '@svc/core/cards/card/card-record'
 import { type CardAt, cardLookup } from '@svc/core/cards/card/card-view'
 import { openToBuy } from '@svc/core/cards/rail/open-to-buy'
 import { paiseToWire } from '@svc/kernel/money'
@@ -42,7 +42,7 @@ export const getCard = query({
         ? findAsOf(database, { partnerId: tenantId, svcCardId, at }, config.BUSINESS_TIME_ZONE)
         : find(tenantId, svcCardId))
       if (!view) fail('card_not_found')
-      return { body: succeedWithCode(toCardRecord(view, config.BUSINESS_TIME_ZONE)) }
+      return { body: succeedWithCode(toCardRecord(view, cardFormOf(config))) }
     }
   },
 })

@@ -2,7 +2,7 @@ import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import type { CardProduct } from '@svc/core/cards/account/card-account'
 import { looksLikeCardId } from '@svc/core/cards/card/card'
-import { IncentiveRecord, toIncentiveRecord } from '@svc/core/cards/card/card-record'
+import { cardFormOf, IncentiveRecord, toIncentiveRecord } from '@svc/core/cards/card/card-record'
 import { cardLookup } from '@svc/core/cards/card/card-view'
 import { reducedPages } from '@svc/core/cards/card/reduced-pages'
 import { ReducedRecord, toReducedRecord } from '@svc/core/cards/card/reduced-record'
@@ -126,7 +126,7 @@ export const searchCards = streamingQuery({
       const fits = view && view.card.companyId === companyId && view.card.cardAccountId === cardAccountId
       const record =
         product === 'incentive'
-          ? (v: typeof view) => toIncentiveRecord(v!, config.BUSINESS_TIME_ZONE)
+          ? (v: typeof view) => toIncentiveRecord(v!, cardFormOf(config))
           : (v: typeof view) => toReducedRecord(v!)
       return { body: succeedWithCode({ data: fits ? [record(view)] : [], recordsCount: fits ? 1 : 0 }) }
     }

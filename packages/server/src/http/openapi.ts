@@ -23,6 +23,8 @@ export interface About {
   readonly webhooks?: Readonly<Record<string, object>>
   /** Components in their final form; they replace schemas of the same title. */
   readonly schemas?: Readonly<Record<string, object>>
+  /** Changes that a setting makes to schemas (decision R5). */
+  readonly revise?: ((document: Json) => Json) | undefined
 }
 
 /** The OpenAPI document for those who write clients: from the schemas that check requests, but not for a validator. */
@@ -43,7 +45,7 @@ export function openApiDocument(
   addExamples(paths as never, examples)
   addNotes(paths as never, notes)
   const responses = shareFailures(paths as never)
-  return {
+  const document: Json = {
     openapi: '3.1.0',
     info: {
       title: about.title,
@@ -63,6 +65,7 @@ export function openApiDocument(
       schemas: schemas.sorted,
     },
   }
+  return about.revise?.(document) ?? document
 }
 
 const withSecrets = (

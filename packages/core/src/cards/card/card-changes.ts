@@ -10,7 +10,7 @@ import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { type Account, lockAccounts } from '../../ledger/accounts.ts'
 import { type EndTerms, ended } from '../end/card-end.ts'
 import { type Card, type CardKey, cards, looksLikeCardId } from './card.ts'
-import { type CardView, toCardRecord } from './card-record.ts'
+import { type CardForm, type CardView, cardFormOf, toCardRecord } from './card-record.ts'
 import { readCardViewsNow } from './card-view.ts'
 
 /** Who changes a card: its partner by the API, or an operator. */
@@ -33,6 +33,7 @@ export interface PreparedForCard extends PreparedCommand {
   /** By how many milliseconds the partner's clock is ahead of the database's. */
   readonly clockOffsetMs: number
   readonly timeZone: string
+  readonly amounts: CardForm['amounts']
   readonly endTerms: EndTerms
 }
 
@@ -117,7 +118,7 @@ export function cardPreparation({
       changes: HISTORY_FIELDS.map(() => newId('chg')).sort(),
     },
     clockOffsetMs: clock.of(partnerId).offsetMs(),
-    timeZone: config.BUSINESS_TIME_ZONE,
+    ...cardFormOf(config),
     endTerms: {
       unclaimedDays: config.CARD_UNCLAIMED_DAYS,
       returnWaitDays: config.CARD_RETURN_WAIT_DAYS,
@@ -280,7 +281,7 @@ export function statusEvent({ view, changes, at, command }: Changed): OutboxEven
       tenantId: command.tenantId,
       type: 'card.status_changed',
       objectId: command.svcCardId,
-      payload: toCardRecord(view, command.timeZone),
+      payload: toCardRecord(view, command),
       createdAt: at,
     },
   ]

@@ -7,7 +7,7 @@ import { account, lockAccounts } from '../../ledger/accounts.ts'
 import type { Transfer } from '../../ledger/transfers.ts'
 import { type User, users } from '../../tenants/user.ts'
 import { CARD_ACCOUNT_SELECT, type CardAccount } from '../account/card-account.ts'
-import type { CardView, toCardRecord } from './card-record.ts'
+import type { CardForm, CardView, toCardRecord } from './card-record.ts'
 import { type DrawnNumber, takenNumbers } from './draw-number.ts'
 import { type Comparable, type EarlierOrders, readEarlierOrders } from './earlier-orders.ts'
 import type { GiftCardOrder } from './gift-card-order.ts'
@@ -22,7 +22,7 @@ export interface CreateGiftCard {
   readonly hasNoKey?: true | undefined
 }
 
-export interface PreparedGiftCard extends CreateGiftCard, Comparable {
+export interface PreparedGiftCard extends CreateGiftCard, Comparable, CardForm {
   readonly loadTerms: LoadTerms
   readonly validityMonths: number
   readonly numbers: readonly DrawnNumber[]

@@ -1,3 +1,4 @@
+import type { Config } from '@svc/contract/config'
 import { paiseToWire } from '@svc/kernel/money'
 import { textTimestamp } from '@svc/kernel/time'
 import { type TSchema, Type } from 'typebox'
@@ -29,6 +30,17 @@ export interface CardView {
   readonly usage: Usage
   readonly loads: Loads
 }
+
+/** How an installation shows the record (decisions C8, F5). */
+export interface CardForm {
+  readonly timeZone: string
+  readonly amounts: Config['CARD_AMOUNTS']
+}
+
+export const cardFormOf = ({
+  BUSINESS_TIME_ZONE: timeZone,
+  CARD_AMOUNTS: amounts,
+}: Pick<Config, 'BUSINESS_TIME_ZONE' | 'CARD_AMOUNTS'>): CardForm => ({ timeZone, amounts })
 
 /** Decision C8: rounded down when a spend left paise. */
 const wholeRupees = (paise: bigint): number => Number(paise / 100n)
@@ -75,7 +87,7 @@ const PERSONAL: Partial<Record<(typeof HOLDER_TEXTS)[number], string>> = {
 }
 
 /** Spec section 2.4, the record of the creation response: every field, typed as carried, never `null` (decision C12). */
-export function toCardRecord(view: CardView, timeZone: string) {
+export function toCardRecord(view: CardView, { amounts, timeZone }: CardForm) {
   const { card, account } = view
   const holder = Object.fromEntries(HOLDER_TEXTS.map((name) => [name, card.holder[name] ?? ''])) as Record<
     (typeof HOLDER_TEXTS)[number],
@@ -90,7 +102,7 @@ export function toCardRecord(view: CardView, timeZone: string) {
     expiryYear: String(card.expiryYear),
     ...holder,
     ...statusFields(card, timeZone),
-    ...moneyFields(view),
+    ...moneyFields(view, amounts === 'whole' ? wholeRupees : paiseToWire),
     ...flagFields(view),
     companyId: card.companyId,
     companyName: account.companyName,
@@ -129,13 +141,13 @@ function statusFields(card: Card, timeZone: string) {
 /** Of a period: what was spent in it less what came back in it, but not less than nothing where that was spent before. */
 export const usedPaise = (net: bigint): bigint => (net > 0n ? net : 0n)
 
-function moneyFields(view: CardView) {
+function moneyFields(view: CardView, rupeesOf: (paise: bigint) => number) {
   const { card, balancePaise, heldPaise, loads, usage } = view
   return {
-    otbBalance: wholeRupees(openToBuy(view)),
-    accountBalance: wholeRupees(balancePaise),
-    loadAmount: String(wholeRupees(card.loadPaise)),
-    lastAllocatedAmount: wholeRupees(loads.lastLoadPaise ?? card.loadPaise),
+    otbBalance: rupeesOf(openToBuy(view)),
+    accountBalance: rupeesOf(balancePaise),
+    loadAmount: String(rupeesOf(card.loadPaise)),
+    lastAllocatedAmount: rupeesOf(loads.lastLoadPaise ?? card.loadPaise),
     svcCardTxnId: card.loadTransferId,
     usedMtd: paiseToWire(usedPaise(usage.monthPaise)),
     usedDtd: paiseToWire(usedPaise(usage.dayPaise)),
@@ -197,11 +209,11 @@ const unknownFields = () => ({
 })
 
 /** The record of the incentive card search: the full record with the fields that section 2.4 adds for it. */
-export function toIncentiveRecord(view: CardView, timeZone: string) {
+export function toIncentiveRecord(view: CardView, form: CardForm) {
   const { account, card, loads } = view
   const receivedPaise = card.loadPaise + loads.reloadedPaise
   return {
-    ...toCardRecord(view, timeZone),
+    ...toCardRecord(view, form),
     middleName: card.holder.middleName ?? '',
     primarySvcCardId: card.svcCardId,
     primarySvcCardUserId: card.userId,

@@ -19,7 +19,7 @@ import {
   type NewCard,
   type PreparedGiftCard,
 } from './card-issuing.ts'
-import { toCardRecord } from './card-record.ts'
+import { cardFormOf, toCardRecord } from './card-record.ts'
 import { NOT_RELOADED, UNUSED } from './card-usage.ts'
 import { freeNumber, lastMonthOf, numberDrawer, takeNumber } from './draw-number.ts'
 import { keepOrder, orderDigest, repeatedOrder, storeUsedOrders, usedBy } from './earlier-orders.ts'
@@ -72,7 +72,7 @@ export const createGiftCard = moneyCommand({
         digest: hasReference || repeatMs > 0 ? orderDigest(args.order) : null,
         repeatMs,
         clockOffsetMs: clock.of(args.partnerId).offsetMs(),
-        timeZone: config.BUSINESS_TIME_ZONE,
+        ...cardFormOf(config),
       }
     }
   },
@@ -172,7 +172,7 @@ function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issu
     return {
       created: undefined,
       repeats: { svcCardId: repeated.card.svcCardId, at: now },
-      record: toCardRecord(repeated, command.timeZone),
+      record: toCardRecord(repeated, command),
       command,
     }
   if (!state.companies.has(order.companyId)) fail('company_not_found')
@@ -215,7 +215,7 @@ function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issu
       low: lowBalanceEvent(cardAccount, state.balances.get(funding) ?? 0n, transfer, command),
     },
     repeats: undefined,
-    record: toCardRecord(view, command.timeZone),
+    record: toCardRecord(view, command),
     command,
   }
 }

@@ -215,7 +215,7 @@ function decide(state: State, command: PreparedReplacement, now: Date): Replaced
     tenantId: partnerId,
     type: 'card.created',
     objectId: newIds.card,
-    payload: toCardRecord(replacement, timeZone),
+    payload: toCardRecord(replacement, command),
     createdAt: now,
   }
   return {
