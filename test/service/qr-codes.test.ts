@@ -91,6 +91,29 @@ test('cancelling twice returns what the first call returned', async () => {
   expect((await client.patch(`/api/v0/qr-code/${qrCodeId}/cancel`)).text).toBe(first.text)
 })
 
+test('minimumAmount is the mam of a suggested amount; a payment of less is refunded', async () => {
+  const create = (fields: object) => client.post('/api/v0/qr-code', { multipleUse: true, ...fields })
+  for (const [fields, rule] of [
+    [{ amount: 100, minimumAmount: 100.01 }, 'must be at most amount'],
+    [{ minimumAmount: 10 }, 'needs an amount that is not fixed'],
+    [{ amount: 100, fixedAmount: true, minimumAmount: 10 }, 'needs an amount that is not fixed'],
+  ] as const) {
+    const { error, errorDescription } = await create(fields)
+    expect([error, errorDescription]).toEqual(['validation_failed', `minimumAmount ${rule}`])
+  }
+  const code = payloadOf(await create({ amount: 100, minimumAmount: 40.5 }))
+  expect(code).toMatchObject({ amount: 100, minimumAmount: 40.5 })
+  const { findings, parts } = diagnose({ text: code.upiUri })
+  expect(findings.filter(({ ok }) => !ok)).toEqual([])
+  expect([parts?.am, parts?.mam]).toEqual(['100.00', '40.50'])
+  const pay = async (amount: number) =>
+    payloadOf(await service.client.post('/sandbox/upi/pay', { qrCodeId: code.qrCodeId, amount })).payment
+  expect(await pay(40.49)).toMatchObject({ reason: 'amount_mismatch' })
+  expect(await pay(40.5)).toMatchObject({ status: 'ACCEPTED' })
+  const cancelled = await client.patch(`/api/v0/qr-code/${code.qrCodeId}/cancel`, {})
+  expect(payloadOf(cancelled)).not.toHaveProperty('minimumAmount')
+})
+
 test('a reason of the cancellation is in its event and in our reads, never in the specified record', async () => {
   const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', { qrName: 'Order', multipleUse: true }))
   const cancel = (body?: object) => client.patch(`/api/v0/qr-code/${qrCodeId}/cancel`, body)
@@ -112,7 +135,9 @@ test('a reason of the cancellation is in its event and in our reads, never in th
     payloadOf(await client.get('/api/v0/events?after=0&type=qr_code.cancelled')).data.filter(
       (event: Json) => event.data.qrCodeId === qrCodeId,
     )
-  await expect.poll(events).toMatchObject([{ data: { reason: 'cancelled', cancelReason: 'The table has left' } }])
+  await expect
+    .poll(events)
+    .toMatchObject([{ data: { reason: 'cancelled', cancelReason: 'The table has left' } }])
 })
 
 test('a credit after the cancel is rejected, recorded and refunded', async () => {

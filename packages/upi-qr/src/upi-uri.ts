@@ -18,7 +18,9 @@ export interface UpiParts {
   /** Shown to the payer as far as apps show it: {@link shownNote}. */
   readonly note?: string | undefined
   readonly amountPaise?: bigint | undefined
-  /** Whether the payer may change `amountPaise`. */
+  /** The least that may be paid of an `amountPaise` that is not fixed; one paisa without it. */
+  readonly minimumPaise?: bigint | undefined
+  /** Whether `amountPaise` binds the payer. */
   readonly fixedAmount?: boolean | undefined
   readonly multipleUse: boolean
 }
@@ -67,7 +69,7 @@ export const AMOUNT_PATTERN = '^(?:0|[1-9][0-9]{0,12})\\.[0-9]{2}$'
 export const STATIC_MODE = '01'
 export const DYNAMIC_MODE = '15'
 /** The least that a payer can pay. An amount without `mam` is locked by apps (section 1.2). */
-const LEAST_AMOUNT = '0.01'
+const LEAST_PAISE = 1n
 
 const matches = (source: string) => {
   const pattern = new RegExp(source, 'u')
@@ -127,7 +129,16 @@ const encode = (text: string): string =>
  * @throws Error when a part breaks a rule: parts were validated before, so that is our own mistake.
  */
 export function upiUri(parts: UpiParts): string {
-  const { vpa, mcc, tr, note, amountPaise, fixedAmount = false, multipleUse } = parts
+  const {
+    vpa,
+    mcc,
+    tr,
+    note,
+    amountPaise,
+    minimumPaise = LEAST_PAISE,
+    fixedAmount = false,
+    multipleUse,
+  } = parts
   const name = inReadingOrder(parts.name)
   const am = amountPaise === undefined ? undefined : amountText(amountPaise)
   const refuse = (what: string): never => {
@@ -140,7 +151,7 @@ export function upiUri(parts: UpiParts): string {
   if (am !== undefined && (!isAmountForm(am) || am === '0.00')) refuse('amountPaise')
 
   const mode = multipleUse || am === undefined ? STATIC_MODE : DYNAMIC_MODE
-  const mam = am === undefined || fixedAmount ? undefined : LEAST_AMOUNT
+  const mam = am === undefined || fixedAmount ? undefined : amountText(minimumPaise)
   const tn = note === undefined ? undefined : shownNote(note)
   const query = { pa: vpa, pn: name, mc: mcc, tr, tn, am, mam, cu: 'INR', mode }
   return `upi://pay?${Object.entries(query)

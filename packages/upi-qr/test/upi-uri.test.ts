@@ -159,6 +159,8 @@ describe('the amount and the mode', () => {
     for (const multipleUse of [true, false]) {
       const suggested = parseUpiUri(upiUri({ ...parts, fixedAmount: false, multipleUse }))
       expect(suggested).toMatchObject({ am: '149.50', mam: '0.01' })
+      const least = upiUri({ ...parts, fixedAmount: false, minimumPaise: 10_000n, multipleUse })
+      expect(parseUpiUri(least)).toMatchObject({ am: '149.50', mam: '100.00' })
       expect(parseUpiUri(upiUri({ ...parts, multipleUse }))).not.toHaveProperty('mam')
     }
   })

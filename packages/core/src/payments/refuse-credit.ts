@@ -31,6 +31,7 @@ export function refusalOf(
   if (isTooLate(code, transactionAt, graceMs, now)) return 'qr_code_expired'
   if (code.disabledAt !== null) return 'merchant_disabled'
   if (code.fixedAmount && amountPaise !== code.amountPaise) return 'amount_mismatch'
+  if (code.minimumPaise !== null && amountPaise < code.minimumPaise) return 'amount_mismatch'
   if (amountPaise > capPaiseOf(code.mcc)) return 'amount_over_limit'
   return undefined
 }

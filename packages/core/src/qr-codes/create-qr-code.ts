@@ -23,6 +23,8 @@ export interface QrCodeRequest {
   readonly multipleUse?: boolean | undefined
   readonly fixedAmount?: boolean | undefined
   readonly amountPaise?: Paise | undefined
+  /** The least that may be paid of a suggested amount. */
+  readonly minimumPaise?: Paise | undefined
   readonly description?: string | undefined
   readonly expiryAt?: Date | undefined
   readonly customParams?: Readonly<Record<string, string>> | undefined
@@ -148,7 +150,7 @@ function payeeLookup({ database }: CommandTools): (merchantId: string) => Promis
 
 /** The rules that no schema can say: all that are broken at once (decisions F4, Q6, Q10, Q13). */
 function requireConsistent(
-  { amountPaise, fixedAmount, expiryAt }: QrCodeRequest,
+  { amountPaise, fixedAmount, minimumPaise, expiryAt }: QrCodeRequest,
   mcc: string,
   caps: AmountCaps,
   nowMs: number,
@@ -157,6 +159,12 @@ function requireConsistent(
   const cap = caps.get(mcc) ?? caps.get('default')!
   if (fixedAmount && amountPaise === undefined)
     errors.push(fieldError('amount', 'required', 'is required when fixedAmount is true'))
+  if (minimumPaise !== undefined) {
+    if (fixedAmount || amountPaise === undefined)
+      errors.push(fieldError('minimumAmount', 'not_allowed', 'needs an amount that is not fixed'))
+    else if (minimumPaise > amountPaise)
+      errors.push(fieldError('minimumAmount', 'maximum', 'must be at most amount'))
+  }
   if (amountPaise !== undefined && amountPaise > cap)
     errors.push(fieldError('amount', 'maximum', `must be at most ${formatRupees(cap)} rupees`))
   const latest = new Date(nowMs)
@@ -195,7 +203,14 @@ interface Drawn {
 }
 
 function newQrCode(request: QrCodeRequest, payee: PayeeRow, { qrCodeId, tr, now }: Drawn): QrCode {
-  const { multipleUse = false, fixedAmount = false, qrName, amountPaise, referenceNumber } = request
+  const {
+    multipleUse = false,
+    fixedAmount = false,
+    qrName,
+    amountPaise,
+    minimumPaise,
+    referenceNumber,
+  } = request
   return {
     qrCodeId,
     merchantId: payee.merchantId,
@@ -209,11 +224,13 @@ function newQrCode(request: QrCodeRequest, payee: PayeeRow, { qrCodeId, tr, now 
       fixedAmount,
       ...(qrName !== undefined && { note: qrName }),
       ...(amountPaise !== undefined && { amountPaise }),
+      ...(minimumPaise !== undefined && { minimumPaise }),
     }),
     qrName: qrName ?? null,
     multipleUse,
     fixedAmount,
     amountPaise: amountPaise ?? null,
+    minimumPaise: minimumPaise ?? null,
     description: request.description ?? null,
     expiryAt: request.expiryAt ?? null,
     customParams: request.customParams ?? null,

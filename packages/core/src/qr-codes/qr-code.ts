@@ -32,6 +32,8 @@ export const qrCodes = table('qr_codes', 'q', ['merchantId', 'qrCodeId'], {
   multipleUse: flag,
   fixedAmount: flag,
   amountPaise: nullable(paise),
+  /** Of a suggested amount, the least that may be paid; never in the specified record. */
+  minimumPaise: nullable(paise),
   description: nullable(text),
   expiryAt: nullable(instant),
   customParams: nullable(json<Readonly<Record<string, string>>>()),
@@ -118,6 +120,9 @@ export const QrCodeRecord = Type.Object(
   {
     ...QrCodeResponse.properties,
     ...Type.Required(Type.Pick(QrCodeResponse, ALWAYS)).properties,
+    minimumAmount: Type.Optional(
+      Type.Number({ description: 'Rupees: the least that may be paid of a suggested amount' }),
+    ),
     upiUri: Type.Optional(
       Type.String({
         description: 'What the image says, also an intent link; returned by create and get only',
@@ -184,6 +189,7 @@ const paymentsToWire = ({ acceptedCount, acceptedPaise }: QrCode) => ({
 /** The record of our own operations. */
 export const recordToWire = (code: QrCode, timeZone: string) => ({
   ...toWire(code, timeZone),
+  minimumAmount: present(code.minimumPaise, paiseToWire),
   closeReason: same(code.closeReason),
   cancelReason: same(code.cancelReason),
   payments: paymentsToWire(code),

@@ -132,7 +132,10 @@ const readingOnly =
   (operation: Operation, accepts: readonly MediaType[], ignores: readonly string[]): onRequestHookHandler =>
   (request, _, done) => {
     // Without a body in its contract an operation reads none, whatever its type is said to be (decision C14).
-    if (operation.body === undefined || ((operation.body === NoFields || operation.mayLackBody) && isWithoutBody(request)))
+    if (
+      operation.body === undefined ||
+      ((operation.body === NoFields || operation.mayLackBody) && isWithoutBody(request))
+    )
       delete request.headers['content-type']
     else if (!operation.acceptsAnyBody) acceptOnly(request, accepts)
     if (ignores.includes('query')) request.query = {}

@@ -33,6 +33,12 @@ export const CreateQrCodeRequest = Type.Object(
         description: 'Rupees, at most two decimals. The fixed amount, or a suggestion',
       }),
     ),
+    minimumAmount: Type.Optional(
+      Rupees({
+        minimum: 0.01,
+        description: 'Rupees: the least that may be paid of an `amount` that is not fixed; 0.01 without it',
+      }),
+    ),
     description: text(255, 'For the merchant’s own use'),
     expiry: Type.Optional(
       Instant(`RFC 3339 with a zone; in the future, at most ${EXPIRY_YEARS_MAX} years ahead`),
@@ -66,8 +72,13 @@ export const CreateQrCodeRequest = Type.Object(
 
 /** The request as the command has it: amounts in paise, dates as instants. */
 export function readQrCodeRequest(body: Static<typeof CreateQrCodeRequest>): QrCodeRequest {
-  const { amount, expiry, ...rest } = body
-  return { ...rest, amountPaise: readRupees('amount', amount), expiryAt: readInstant('expiry', expiry) }
+  const { amount, expiry, minimumAmount, ...rest } = body
+  return {
+    ...rest,
+    amountPaise: readRupees('amount', amount),
+    minimumPaise: readRupees('minimumAmount', minimumAmount),
+    expiryAt: readInstant('expiry', expiry),
+  }
 }
 
 /** Not in the specification (decision Q1). */
