@@ -54,6 +54,13 @@ test('on the command line a bank account and fees are changed in the name of an 
     1,
     expect.stringContaining('--from must be today or a later day'),
   ])
+  // A fee begins by the merchant's test clock (decision X27).
+  const ahead = (await service.newMerchant()).merchantId
+  const bySeconds = 40 * 86_400
+  payloadOf(await service.client.post(`/sandbox/tenants/${ahead}/clock/advance`, { bySeconds }))
+  const later = await as('finance', ['fee', ahead, '--percent', '1', '--json'])
+  const inForce = calendarDay(new Date(Date.now() + bySeconds * 1_000), 'Asia/Kolkata')
+  expect(JSON.parse(later.stdout)).toMatchObject([{ from: inForce }])
   // Anyone may look.
   expect((await as('support', ['account', merchantId])).code).toBe(0)
 })

@@ -1,4 +1,3 @@
-import type { Config } from '@svc/contract/config'
 import {
   FEE_BASIS_POINTS_MAX,
   FEE_FIXED_MAX_PAISE,
@@ -14,7 +13,7 @@ import { formatRupees, paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import type { Tx } from '@svc/platform/db/database'
 import { type Command, InvalidArgumentError } from 'commander'
-import { withInstallation } from './context.ts'
+import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { readDay } from './payout-print.ts'
 import { printRecord, printRows } from './print.ts'
@@ -58,10 +57,13 @@ export function addPayoutTermsCommands(payout: Command): void {
 }
 
 /** Where the money of a merchant goes and what it costs is changed as money is moved: in an operator's name. */
-const inNameOf = <T>(isChange: boolean, work: (tx: Tx, config: Config) => Promise<T>): Promise<T> =>
+const inNameOf = <T>(
+  isChange: boolean,
+  work: (tx: Tx, context: CommandContext) => Promise<T>,
+): Promise<T> =>
   withInstallation(async (context) => {
     const by = isChange ? { actor: await moneyActor(context) } : undefined
-    return context.database.operate((tx) => work(tx, context.config), 'read committed', by)
+    return context.database.operate((tx) => work(tx, context), 'read committed', by)
   })
 
 interface AccountOptions extends Json {
@@ -129,7 +131,7 @@ interface FeeOptions extends Json {
 
 async function fee(merchantId: string, { percent, fixed, from, json = false }: FeeOptions): Promise<void> {
   const isSet = percent !== undefined || fixed !== undefined
-  const fees = await inNameOf(isSet, async (tx, config) => {
+  const fees = await inNameOf(isSet, async (tx, { clock, config }) => {
     await requireMerchant(tx, merchantId)
     const fee = {
       merchantId,
@@ -139,7 +141,7 @@ async function fee(merchantId: string, { percent, fixed, from, json = false }: F
     }
     if (isSet)
       await setMerchantFee(tx, fee, {
-        now: new Date(),
+        now: new Date(clock.of(merchantId).now()),
         cutOffMinutes: config.BUSINESS_DAY_CUTOFF,
         timeZone: config.BUSINESS_TIME_ZONE,
         field: '--from',
