@@ -81,7 +81,7 @@ async function makeNewPartner(): Promise<string> {
   const newPartner = { name: 'Ananda Gifts', products: ['incentive'], firstClient: false }
   const { partnerId } = (await operate('/partners', newPartner)).partner
   const { companyId } = await operate('/companies', { partnerId, name: 'Ananda Mills' })
-  const plan = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', programme: 'Gift cards' }
+  const plan = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', cardProgramme: 'Gift cards' }
   await operate('/card-accounts', { companyId, ...plan, denomination: 500 })
   return partnerId
 }

@@ -19,7 +19,13 @@ interface BusinessFieldsProps {
 /** What payers and banks know a merchant by. */
 export const BusinessFields = ({ form, aboutVpa }: BusinessFieldsProps) => (
   <>
-    <TextInput label="Name" description="Payers see it" data-autofocus {...form.getInputProps('name')} />
+    <TextInput
+      label="Name"
+      description="Payers see it"
+      autoFocus
+      data-autofocus
+      {...form.getInputProps('name')}
+    />
     <TextInput
       label="VPA"
       placeholder="corner.shop@bank"

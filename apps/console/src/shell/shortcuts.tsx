@@ -59,31 +59,40 @@ export function Shortcuts({ areas, onSearch }: ShortcutsProps) {
   }, [areas, navigate, onSearch])
   return (
     <Modal opened={shown} onClose={() => setShown(false)} title="Keys" size="lg">
-      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xl">
-        <Stack gap="xs">
-          {onSearch && (
-            <>
-              <Key keys={['/']} does="Search for an id, a UTR, a name" />
-              <Key keys={['⌘ / Ctrl', 'K']} does="The same, while typing too" />
-            </>
-          )}
-          <Key keys={['j', 'k']} does="Next or previous row of a list" />
-          <Key keys={['o', 'Enter']} does="Open the row" />
-          <Key keys={['x']} does="Select the row" />
-          <Key keys={['Shift', 'x']} does="Select all rows up to it" />
-          <Key keys={['?']} does="Show these keys" />
-          <Key keys={['Esc']} does="Close what is open" />
-          <Key keys={['Tab']} does="Next field or link" />
-        </Stack>
-        <Stack gap="xs">
-          {areas.map(({ key, label }) => (
-            <Key key={key} keys={['g', key]} does={label} />
-          ))}
-        </Stack>
-      </SimpleGrid>
+      <Keys areas={areas} canSearch={onSearch !== undefined} />
     </Modal>
   )
 }
+
+interface KeysProps {
+  readonly areas: readonly Area[]
+  readonly canSearch: boolean
+}
+
+const Keys = ({ areas, canSearch }: KeysProps) => (
+  <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xl">
+    <Stack gap="xs">
+      {canSearch && (
+        <>
+          <Key keys={['/']} does="Search for an id, a UTR, a name" />
+          <Key keys={['⌘ / Ctrl', 'K']} does="The same, while typing too" />
+        </>
+      )}
+      <Key keys={['j', 'k']} does="Next or previous row of a list" />
+      <Key keys={['o', 'Enter']} does="Open the row" />
+      <Key keys={['x']} does="Select the row" />
+      <Key keys={['Shift', 'x']} does="Select all rows up to it" />
+      <Key keys={['?']} does="Show these keys" />
+      <Key keys={['Esc']} does="Close what is open" />
+      <Key keys={['Tab']} does="Next field or link" />
+    </Stack>
+    <Stack gap="xs">
+      {areas.map(({ key, label }) => (
+        <Key key={key} keys={['g', key]} does={label} />
+      ))}
+    </Stack>
+  </SimpleGrid>
+)
 
 function Key({ keys, does }: { readonly keys: readonly string[]; readonly does: string }) {
   return (

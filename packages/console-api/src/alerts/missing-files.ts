@@ -8,7 +8,7 @@ import { statement } from '@svc/platform/db/statement'
 import { unsettledAhead } from './settled-payments.ts'
 
 /** A file that the bank owes by today's calendar and that was not imported. */
-export interface MissingFile {
+interface MissingFile {
   /** The account of a statement, the value date of a settlement. */
   readonly id: string
   /** The name of the account, or the value date. */

@@ -202,7 +202,8 @@ export async function readWaiting(
   const byCalendar = items.some(isByCalendar)
     ? [...(await filesToImport(tx, now, config)), ...(await monthsToClose(tx, now, config))]
     : []
-  return [...rows.map((row) => ({ ...row, count: Number(row.count) })), ...byCalendar].toSorted(
-    (a, b) => later(a.due, b.due) || a.since.getTime() - b.since.getTime(),
-  )
+  return [
+    ...rows.map((row) => ({ ...row, count: Number(row.count) })),
+    ...byCalendar.filter(({ item }) => items.includes(item)),
+  ].toSorted((a, b) => later(a.due, b.due) || a.since.getTime() - b.since.getTime())
 }

@@ -63,9 +63,7 @@ export function Dispute() {
         {({ dispute, submissions, payment }) => (
           <>
             <Note dispute={dispute} />
-            <EvidenceAsked dispute={dispute}>
-              More evidence is needed. Submit it until <Instant at={dispute.evidenceDueOn} />.
-            </EvidenceAsked>
+            <Asked dispute={dispute} />
             <div className="with-side">
               <Stack gap="md" style={{ minWidth: 0 }}>
                 <Section title="What the payer says">
@@ -155,6 +153,12 @@ function Note({ dispute }: { readonly dispute: Dispute }) {
     </Alert>
   )
 }
+
+const Asked = ({ dispute }: { readonly dispute: Dispute }) => (
+  <EvidenceAsked dispute={dispute}>
+    More evidence is needed. Submit it until <Instant at={dispute.evidenceDueOn} />.
+  </EvidenceAsked>
+)
 
 function Actions({ found: { dispute, submissions } }: { readonly found: Found }) {
   const { can } = useMember()

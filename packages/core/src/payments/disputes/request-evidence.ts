@@ -6,7 +6,7 @@ import { requireContestable } from './submit-evidence.ts'
 
 export const EVIDENCE_REQUEST_MAX = 1000
 
-export interface RequestEvidence {
+interface RequestEvidence {
   readonly merchantId: string
   readonly disputeId: string
   /** What is missing, for the merchant to read. */
