@@ -2,13 +2,15 @@ import { inBrowser } from './bed.ts'
 import { changingFilters } from './dialogs.ts'
 import { leftAlone } from './left-alone.ts'
 import { formsAfterLostResponses, lostResponses, lostResponsesInPortal } from './lost-responses.ts'
-import { emptyPages, everyPage } from './pages.ts'
+import { beginnings, emptyPages, everyPage, menu } from './pages.ts'
 import { reloadedForms, reopenedForms, reopenedRefunds, statesThatAreSetAgain } from './reopened-forms.ts'
 
 inBrowser('the pages of the console', {
   empty: [emptyPages],
   filled: [
     everyPage,
+    beginnings,
+    menu,
     leftAlone,
     changingFilters,
     lostResponses,

@@ -87,8 +87,11 @@ export function everyPage(bed: Bed): void {
     await page.getByRole('link', { name: 'Go to the first page' }).waitFor()
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/page not found/i)
   })
+}
 
-  test('each role begins in the area where it works, sees what waits there, and reaches every area with g and a letter', async () => {
+/** Where people come after the sign-in. */
+export function beginnings(bed: Bed): void {
+  test('each role begins in the area where it works', async () => {
     const begins = {
       finance: 'Home',
       support: 'Payments',
@@ -103,6 +106,12 @@ export function everyPage(bed: Bed): void {
       await page.getByRole('button', { name: 'Sign in', exact: true }).click()
       await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
     }
+  })
+}
+
+/** The areas and their places. */
+export function menu(bed: Bed): void {
+  test('g and a letter go to each area, and the menu says how much waits where', async () => {
     const page = await bed.visit({ at: '/audit' })
     const areas = {
       h: 'Home',

@@ -72,12 +72,16 @@ export function Layout() {
       </AppShell.Main>
       <Find opened={finding} pasted={pasted} onClose={find.close} />
       <Shortcuts areas={areas} onSearch={search} />
-      <Suspense fallback={null}>
-        <StepUp />
-      </Suspense>
+      <StepUpInTime />
     </AppShell>
   )
 }
+
+const StepUpInTime = () => (
+  <Suspense fallback={null}>
+    <StepUp />
+  </Suspense>
+)
 
 /** The page, or the own account while nothing else works. */
 function Place() {
