@@ -26,8 +26,10 @@ const contractOf = async (pool: Pool) => {
   return new Contract(await body.json())
 }
 
-/** By mode: the document takes longer to make and to read than most tests. */
-const contracts = new Map<Config['SVC_MODE'], Promise<Contract>>()
+type Settings = Pick<Config, 'CARD_AMOUNTS' | 'SVC_MODE'>
+
+/** By settings: the document takes longer to make and to read than most tests. */
+const contracts = new Map<string, Promise<Contract>>()
 
 /** Real HTTP to a running service. Every answer is held against the service's own OpenAPI document. */
 export class Client {
@@ -43,11 +45,12 @@ export class Client {
     this.#headers = headers
   }
 
-  /** `mode` where the service runs the sources of this process: it alone decides what their document says. */
-  static async open(baseUrl: string, mode?: Config['SVC_MODE']): Promise<Client> {
+  /** `settings` where the service runs the sources of this process: they decide what its document says of responses. */
+  static async open(baseUrl: string, settings?: Settings): Promise<Client> {
+    const key = settings && `${settings.SVC_MODE} ${settings.CARD_AMOUNTS}`
     const pool = new Pool(baseUrl, { connections: 128, pipelining: 1 })
-    const contract = (mode && contracts.get(mode)) ?? contractOf(pool)
-    if (mode) contracts.set(mode, contract)
+    const contract = (key && contracts.get(key)) ?? contractOf(pool)
+    if (key) contracts.set(key, contract)
     return new Client(baseUrl, pool, await contract, {})
   }
 

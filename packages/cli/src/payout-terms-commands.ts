@@ -57,10 +57,7 @@ export function addPayoutTermsCommands(payout: Command): void {
 }
 
 /** Where the money of a merchant goes and what it costs is changed as money is moved: in an operator's name. */
-const inNameOf = <T>(
-  isChange: boolean,
-  work: (tx: Tx, context: CommandContext) => Promise<T>,
-): Promise<T> =>
+const inNameOf = <T>(isChange: boolean, work: (tx: Tx, context: CommandContext) => Promise<T>): Promise<T> =>
   withInstallation(async (context) => {
     const by = isChange ? { actor: await moneyActor(context) } : undefined
     return context.database.operate((tx) => work(tx, context), 'read committed', by)

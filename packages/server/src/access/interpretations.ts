@@ -30,14 +30,13 @@ export const interpretations = query({
   errors: [],
 
   mount({ config }) {
-    const shown = Object.entries(EVERY_INTERPRETATION).map(([setting, { sections, question, choices }]) => ({
-      setting,
-      value: String(config[setting as keyof typeof EVERY_INTERPRETATION]),
-      default: SETTINGS[setting as keyof typeof EVERY_INTERPRETATION].default,
-      sections,
-      question,
-      choices,
-    }))
+    const shown = Object.entries(EVERY_INTERPRETATION).map(([name, { sections, question, choices }]) => {
+      const setting = name as keyof typeof EVERY_INTERPRETATION
+      const { default: text, read } = SETTINGS[setting]
+      // A time zone may be read under another name.
+      const value = config[setting] === read(text) ? text : String(config[setting])
+      return { setting, value, default: text, sections, question, choices }
+    })
     const body = JSON.stringify({ interpretations: shown })
     return () => ({ headers: { 'cache-control': 'public, max-age=300' }, body })
   },

@@ -213,14 +213,14 @@ function checkHeaders(request: FastifyRequest): void {
       description: 'The transfer coding must be chunked, or none',
       headers: { connection: 'close' },
     })
+  const key = headers['idempotency-key']
+  // Decision C14. A key that was lost is the exception: the write would be made without its protection.
+  for (const name in headers) if (headers[name] === '') delete headers[name]
   refuseOtherMethods(request.raw)
   // No other header has an effect on a signed notice, which is never rejected for its form (decision Q11).
   if (isNotice) return
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') fail('unsupported_media_type')
-  const key = headers['idempotency-key']
-  // Decision C14. A key that was lost is the exception: the write would be made without its protection.
-  for (const name in headers) if (headers[name] === '') delete headers[name]
   if (key !== undefined && !VISIBLE.test(String(key)))
     failField('Idempotency-Key', 'format', 'must be 1 to 255 visible ASCII characters', 'header')
 }
