@@ -249,7 +249,7 @@ function interpretations(): string {
 ${GENERATED}
 Where the specification is silent and callers may reasonably differ, the operator of an installation chooses by a setting. The values in force are at \`/.well-known/svc-interpretation.json\`; \`svc conformance\` reads them there and checks the server accordingly.
 
-Not a setting, since every reading is accepted: an encrypted order as a bare JWE (\`application/json\` or \`application/jose\`), as a JSON string, or as ${WRAPPED_AS}, the only field of an object; \`null\` for an absent optional field, and \`""\` for an absent optional text other than an e-mail address or mobile number; a body or query where the specification shows none; a leading byte order mark.
+Not a setting, since every reading is accepted: an encrypted order as a bare JWE (\`application/json\` or \`application/jose\`), as a JSON string, or as ${WRAPPED_AS}, the only field of an object; \`null\` for an absent optional field, and \`""\` for an absent optional text other than an e-mail address or mobile number; an empty header, other than \`Idempotency-Key\`, for an absent one; a body or query where the specification shows none; a leading byte order mark.
 
 ${sections.join('\n')}`
 }
