@@ -132,7 +132,7 @@ export async function openService({
   const { port } = app.http.server.address() as AddressInfo
   const localUrl = `http://127.0.0.1:${port}`
   keepLog(localUrl, () => lines.join(''))
-  const client = await Client.open(localUrl, config.SVC_MODE)
+  const client = await Client.open(localUrl, config)
   const { keyring, random, database } = app.services
   return {
     app,
