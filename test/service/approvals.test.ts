@@ -173,9 +173,9 @@ test('a funding whose legs or journal have another kind is rejected above the li
 test.each([
   ['its journal is taken away', `journal_id = null`, ['svc_service', 'svc_operator']],
   ['it is given to another journal', `journal_id = 'jrn_other'`, ['svc_service', 'svc_operator']],
-  ['its amount changes', `amount_paise = 1`, ['svc_operator']],
-  ['its reference changes', `reference = 'HDFC99999999'`, ['svc_operator']],
-  ['who requested it changes', `requested_by = 'operator nobody'`, ['svc_operator']],
+  ['its amount changes', `amount_paise = 1`, ['svc_owner']],
+  ['its reference changes', `reference = 'HDFC99999999'`, ['svc_owner']],
+  ['who requested it changes', `requested_by = 'operator nobody'`, ['svc_owner']],
   ['it is rejected afterwards', `outcome = 'REJECTED'`, ['svc_operator']],
 ])('a used approval approves nothing else: %s', async (_, change, roles) => {
   const partner = await newEmptyPartner()

@@ -1,3 +1,5 @@
+import { completeRefund } from '@svc/core/payments/refunds/complete-refund'
+import { sendRefund } from '@svc/core/payments/refunds/send-refund'
 import { tenantSet } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { notifyTransfer, numberOf, transferTo } from '../harness/bank-rail.ts'
@@ -9,6 +11,7 @@ import {
   type DocumentedLogin,
   withLogin,
 } from '../harness/documented-logins.ts'
+import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
 import { newUtr } from '../harness/qr-codes.ts'
@@ -26,7 +29,20 @@ beforeAll(async () => {
   service = await openService({ env: { APPROVAL_ABOVE_RUPEES: '1000' }, background: false })
   shop = await shopWith(service, 500)
   await giveAccount(service, shop.merchantId)
-  refundId = payloadOf(await shop.client.post(shop.path, { amount: 4, referenceNumber: newUtr() })).refundId
+  const { merchantId } = shop
+  const newRefund = async (): Promise<string> =>
+    payloadOf(await shop.client.post(shop.path, { amount: 4, referenceNumber: newUtr() })).refundId
+  refundId = await newRefund()
+  for (const to of ['SENT', 'REFUNDED']) {
+    const id = await newRefund()
+    const { commands } = service.app.services
+    await operatorsOf(commands).open(sendRefund).run({ merchantId, refundId: id, runId: 'rfr_attack' })
+    const outcome = { refundId: id, utr: newUtr(), amountPaise: undefined, failureReason: null }
+    if (to === 'REFUNDED') await commands.open(completeRefund).run({ read: { outcome } })
+  }
+  await asSuperuser(service.db.database, (db) =>
+    db.query(`update approval_limit set administrators_by_two = true`),
+  )
   await newDispute(service, shop.paymentId, { amount: 10 })
   await sendPayoutOf(service, shop.merchantId)
   partner = await newPartner(service, { fundsPaise: 1_000_00n })
@@ -194,6 +210,83 @@ const ATTACKS: readonly (readonly [string, () => string, readonly string[]])[] =
     ['approval_limit_is_the_owners'],
   ],
   [
+    'that one administrator is enough',
+    () => 'update approval_limit set administrators_by_two = false',
+    ['approval_limit_is_the_owners'],
+  ],
+  [
+    'a refund that was made and is to be sent again',
+    () => `update merchant_refunds set status = 'PENDING', completed_at = null where status = 'REFUNDED'`,
+    ['states_have_a_source'],
+  ],
+  [
+    'a refund that failed without a journal',
+    () =>
+      `update merchant_refunds set status = 'FAILED', failure_reason = 'x', completed_at = now() where status = 'SENT'`,
+    ['states_have_a_source', 'states_are_posted'],
+  ],
+  [
+    'a refund that went to the bank in another run',
+    () => `update merchant_refunds set run_id = 'rfr_other' where status = 'SENT'`,
+    ['states_have_a_source', 'runs_are_named_once'],
+  ],
+  [
+    'a payout that went to the bank in another run',
+    () => `update payouts set run_id = 'run_other' where status = 'SENT'`,
+    ['payouts_are_of_operators', 'runs_are_named_once'],
+  ],
+  [
+    'a payout that was sent, of which the lines are due again',
+    () => 'update payout_lines set released = true',
+    ['by_an_operator', 'states_are_posted'],
+  ],
+  [
+    'a payment of which more can be refunded',
+    () => `update payments set adjusted_paise = ${CRORES}`,
+    ['states_have_a_source', 'states_are_posted'],
+  ],
+  [
+    'a correction without a journal',
+    () =>
+      `insert into payment_adjustments (merchant_id, adjustment_id, payment_id, amount_paise, change_paise, advanced_paise,
+         reference, reason, created_at)
+       values ('${shop.merchantId}', 'adj_forged', '${shop.paymentId}', ${CRORES}, ${CRORES}, 0, 'FORGED', 'x', now())`,
+    ['by_an_operator', 'states_are_posted'],
+  ],
+  [
+    'an accepted payment that the bank is to return',
+    () => `update payments set dispute_paise = 0, refund_paise = 0, status = 'REFUND_PENDING', reason = 'x'`,
+    ['states_have_a_source'],
+  ],
+  [
+    'a dispute that is won without a journal',
+    () => `update disputes set status = 'WON', closed_at = now()`,
+    ['states_have_a_source', 'states_are_posted'],
+  ],
+  [
+    'a funding that is taken back without legs, so that it can be entered again',
+    () =>
+      `insert into journals (tenant_id, journal_id, kind, effective_date, reverses, legs, at)
+       select tenant_id, 'jrn_legless', 'journal_reversal', current_date, journal_id, 1, now() from journals
+       where kind = 'card_funding' limit 1`,
+    ['reversals_have_legs'],
+  ],
+  ['an API key of a tenant with another secret', () => `update api_keys set digest = sha256('mine')`, []],
+  [
+    'an OAuth client with another secret',
+    () => `update oauth_clients set secret_digest = sha256('mine')`,
+    [],
+  ],
+  ['the keys of a tenant in the name of another one', () => `update api_keys set tenant_id = tenant_id`, []],
+  ['an operator under another name', () => `update operators set name = 'other'`, []],
+  ['a request that another one made', () => `update approvals set requested_by = 'operator puppet'`, []],
+  [
+    'a link for an administrator that another one made',
+    () => `update operator_invitations set created_by = 'operator puppet'`,
+    [],
+  ],
+  ['a passkey of an operator with another key', () => `update operator_passkeys set public_key = ''`, []],
+  [
     'a movement more that is permitted',
     () => `insert into posting_rules values ('x', 'x', 'bank', 'bank', 'program', false, false)`,
     [],
@@ -224,6 +317,59 @@ test('a refund is sent to the bank by operators alone', async () => {
   const send = `update merchant_refunds set status = 'SENT', run_id = 'x', sent_at = now() where refund_id = '${refundId}'`
   for (const login of ['service', 'rail'] as const)
     expect(await said(login, 'svc_service', send)).toBe('refund_steps_are_taken')
+})
+
+test('more than a payment is not refunded, whatever the service’s login asks for', async () => {
+  const refund = (n: number) =>
+    `${copyOf('merchant_refunds', {
+      refund_id: `rfd_01k0attack000000000000000${n}`,
+      reference_number: `MORE${n}`,
+      payment_id: shop.paymentId,
+      amount_paise: 450_00,
+      advanced_paise: 0,
+      status: 'PENDING',
+      run_id: null,
+      utr: null,
+      sent_at: null,
+      completed_at: null,
+    })}; ${journal(
+      shop.merchantId,
+      'merchant_refund',
+      [ofShop('merchant_advances'), ofShop('upi_refunds')],
+      450_00,
+      {
+        id: `01k0attack000000000000000${n}`,
+        object: `rfd_01k0attack000000000000000${n}`,
+        reference: `MORE${n}`,
+      },
+    )}`
+  const opened = `insert into ledger_accounts (account_id, tenant_id, kind, unit, balance, floor, created_at)
+    values ('${ofShop('merchant_advances')}', '${shop.merchantId}', 'merchant_advances', 'INR', 0, null, now())
+    on conflict do nothing`
+  expect(await said('service', 'svc_service', opened)).toBe('accepted')
+  for (const n of [1, 2]) expect(await said('service', 'svc_service', refund(n))).toBe('accepted')
+  expect(await said('service', 'svc_service', 'update payments set refund_paise = 490_00')).toBe('accepted')
+  const send = `update merchant_refunds set status = 'SENT', run_id = 'x', sent_at = now()
+    where status = 'PENDING' and reference_number like 'MORE%'`
+  expect(await said('operators', 'svc_service', send)).toBe('refund_steps_are_taken')
+})
+
+test('who sets nothing new of a bank account does not count as who set it', async () => {
+  const setBy = async (who: string, change: string) => {
+    const text = `select set_config('svc.actor', 'operator ${who}', true);
+      update payout_details set ${change} where merchant_id = '${shop.merchantId}'`
+    expect(await said('operators', 'svc_operator', text)).toBe('accepted')
+    return (
+      await asSuperuser(service.db.database, (db) =>
+        db.query<{ by: string }>(
+          `select set_by as by from payout_details where merchant_id = '${shop.merchantId}'`,
+        ),
+      )
+    ).rows[0]?.by
+  }
+  expect(await setBy('mallory', `account_number = '99999999'`)).toBe('operator mallory')
+  expect(await setBy('asha', `gst_state = '27', updated_at = now()`)).toBe('operator mallory')
+  expect(await setBy('asha', `account_holder = 'Asha'`)).toBe('operator asha')
 })
 
 test('the login of the rails stores what is signed, and decides nothing', async () => {
