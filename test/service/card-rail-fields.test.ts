@@ -105,6 +105,19 @@ describe.each(OPERATIONS)('%s: what cannot be read', (id, operation) => {
     }
   })
 
+  test('another spelling of a name is that field', async () => {
+    const terminal = await newTerminal()
+    const names = fieldsOf(operation).filter(
+      (name) => DECIDES[name] && !DECIDES[name].read?.includes('zzz zzz'),
+    )
+    expect(names.length).toBeGreaterThan(5)
+    for (const name of [...names, 'currencyCode', 'txnStatus']) {
+      const spelled = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).toUpperCase()
+      const { json } = await send(terminal, { [name]: undefined, [spelled]: 'USD ?' })
+      expect((json as { payload: Json }).payload['status'], name).toBe(isDecided ? 'declined' : 'quarantined')
+    }
+  })
+
   test('null and an empty text are the absence of a field', async () => {
     const terminal = await newTerminal()
     for (const name of fieldsOf(operation)) {

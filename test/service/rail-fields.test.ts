@@ -47,22 +47,34 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const TEXT: FieldCase = { read: ['zzz zzz', '1e3', -1, '٣'] }
+/** What is looked up: any letters and digits. */
+const CODE: FieldCase = { read: ['zzz zzz', '1e3', -1], unreadable: ['SVC１２३'] }
 const REFERENCE: FieldCase = {
   unreadable: ['undefined', 'XXXXXXXXXXXX', 'NONREF', '000000000000', 4.32199e21, '432198765009.0'],
 }
-const TIMES: FieldCase = { unreadable: ['2026-11-27T16:23:36', '2026-02-30T00:00:00Z', 'yesterday', 0] }
+const TIMES: FieldCase = {
+  unreadable: [
+    ...[
+      '2026-11-27T16:23:36',
+      '2026-11-27 16:23:36 (UTC)',
+      '2026-11-27T16:23:36+99:99',
+      '2026-02-30T00:00:00Z',
+    ],
+    ...['yesterday', 0, '1126162336', '2611271623'],
+  ],
+}
 
 /** What each field reads and what not; a field of an operation by `operation.field` where it differs. */
 const FIELDS: Readonly<Record<string, FieldCase>> = {
   utr: REFERENCE,
   'confirmRefund.utr': { unreadable: ['undefined', 'NONREF', '432198765009.0'], read: ['zzz zzz'] },
-  tr: TEXT,
+  tr: CODE,
   payerVpa: TEXT,
   payeeVpa: TEXT,
   remitterName: TEXT,
   remitterAccount: TEXT,
   mode: TEXT,
-  virtualAccount: TEXT,
+  virtualAccount: CODE,
   reason: TEXT,
   refundId: { unreadable: ['rfd_', 'undefined'] },
   caseReference: { unreadable: ['undefined', 'NONREF'] },
@@ -73,11 +85,25 @@ const FIELDS: Readonly<Record<string, FieldCase>> = {
   currency: { spelled: ['INR', 'inr', 356, '356', '₹'], unreadable: ['USD', 840, 0, '0', 'Dollar'] },
   status: {
     spelled: ['SUCCESS', 'success', ' Success ', 'TXN_SUCCESS'],
-    unreadable: ['PENDING', 'DEEMED', 'TIMEOUT', 'REFUSED?', 0],
+    unreadable: ['PENDING', 'DEEMED', 'TIMEOUT', 'REFUSED?', '!SUCCESS', 'SUCCESS?', '未 SUCCESS', 0],
   },
   'acceptPayment.status': {
     spelled: ['SUCCESS', 'success', 'TXN_SUCCESS', 'payment.captured'],
-    unreadable: ['FAILED', 'PENDING', 'DEEMED', 'REVERSED', 'CANCELLED', 'TIMEOUT', 'CHARGEBACK', 0],
+    unreadable: [
+      ...[
+        'FAILED',
+        'PENDING',
+        'DEEMED',
+        'REVERSED',
+        'CANCELLED',
+        'TIMEOUT',
+        'CHARGEBACK',
+        0,
+        '!SUCCESS',
+        'SUCCESS?',
+      ],
+      ...['未 SUCCESS', 'Deemed Accepted', 'PENDING_BANK', 'U30', 'RB'],
+    ],
   },
   'receiveBankCredit.status': {
     spelled: ['SUCCESS', 'Transfer_Success'],
@@ -100,6 +126,12 @@ const FIELDS: Readonly<Record<string, FieldCase>> = {
     unreadable: ['249,50', 'USD 1', '1.005', 1e21, 'one'],
   },
   lines: { unreadable: [[[]], 'none'] },
+}
+
+/** What banks call a field besides. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  status: ['txnStatus', 'payment_status', 'TransactionStatus'],
+  currency: ['currencyCode', 'txn_currency'],
 }
 
 const caseOf = (id: string, field: string): FieldCase | undefined => FIELDS[`${id}.${field}`] ?? FIELDS[field]
@@ -143,8 +175,10 @@ describe.each(RAILS.map((operation) => [operation.id, operation] as const))('%s'
         const { [field]: _, ...message } = await right()
         const { status, text } = await send({ ...message, [field]: value })
         expect(status, `${field} ${String(value)}: ${text}`).toBe(200)
-        const { status: capitals } = await send({ ...(await right()), [field.toUpperCase()]: 'USD ?' })
-        expect(capitals, field.toUpperCase()).toBe(202)
+        for (const name of [field.toUpperCase(), ...(OTHER_NAMES[field] ?? [])]) {
+          const { status: other } = await send({ ...(await right()), [name]: 'USD ?' })
+          expect(other, name).toBe(202)
+        }
       }
   })
 })

@@ -51,6 +51,16 @@ export function readReference(value: unknown, form: ReferenceForm = {}): Reading
   return { value: reference }
 }
 
+/** Reads the reference of a code or the number of an account, which is looked up: any letters and digits, in canonical form. */
+export function readCode(value: unknown): Reading<string> {
+  const stated = readText(value)
+  if ('unreadable' in stated) return stated
+  const text = stated.value.normalize('NFKC').replace(/\p{Cf}/gu, '')
+  return /[^\x20-\x7e\s]/.test(text)
+    ? unreadable('has characters that no code has')
+    : { value: canonicalReference(text) }
+}
+
 /** The damage that a float or a spreadsheet did to a number; `undefined` where there is none. */
 function numberDamage(text: string): string | undefined {
   const bare = withoutEnds(

@@ -23,8 +23,14 @@ const WORDS: Readonly<Record<Outcome, string>> = {
     autoreversed partiallyrefunded refundinitiated clawback clawedback reverted`,
 }
 
-/** A word without case and separators: capital letters and digits. */
-export const canonicalWord = (word: string): string => word.replace(/[^a-z0-9]/gi, '').toUpperCase()
+/** What stands between the parts of a word and around it. Any other character says something: `!SUCCESS` is no success. */
+const SEPARATORS = /[\s\p{Pd}\p{Cf}_.,:;/\\|'"()[\]*#]/gu
+
+/** A word without case and separators. */
+export const canonicalWord = (word: string): string => word.replace(SEPARATORS, '').toUpperCase()
+
+/** A column or field whose value is the status of the money of its line or message. */
+export const STATUS_NAME = /^(?:(?:txn|transaction|payment|settlement|credit)[\s_-]*)?status$/i
 
 const OUTCOMES: ReadonlyMap<string, Outcome> = new Map(
   (Object.keys(WORDS) as Outcome[]).flatMap((outcome) =>
@@ -47,7 +53,7 @@ const SUBJECTS: Readonly<Record<StatusOf, RegExp>> = {
 
 export interface StatedOutcome {
   readonly outcome: Outcome
-  /** The word in canonical form: capital letters and digits. */
+  /** The word in canonical form. */
   readonly word: string
 }
 

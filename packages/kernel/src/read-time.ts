@@ -27,7 +27,9 @@ const WEEKDAY = '(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\\s+)?'
 const CLOCK =
   '(?<hour>\\d{1,2}):(?<minute>\\d{2})(?::(?<second>\\d{2})(?:[.,](?<fraction>\\d+))?)?(?:\\s*(?<half>[ap])\\.?m\\.?)?'
 const ZONE = '(?<zone>z|utc|gmt|ist|(?:utc|gmt)?[-+\u2212]\\d{2}(?::?\\d{2})?)'
-const TAIL = `(?:(?:t|,?\\s+)${CLOCK})?(?:\\s*${ZONE})?(?:\\s*[[(][^\\])]*[\\])])?$`
+/** The name of the zone behind it, as in `+05:30[Asia/Kolkata]`, or of the day of the week. */
+const NOTE = '(?:\\s*[[(](?<note>[^\\])]*)[\\])])?'
+const TAIL = `(?:(?:t|,?\\s+)${CLOCK})?(?:\\s*${ZONE})?${NOTE}$`
 
 /** A day is written year first or day first, never month first unless the month is named. */
 const FORMS = [
@@ -90,9 +92,12 @@ function within(ms: number): Reading<Date> {
     : unreadable('is not an instant of 1900 to 9999')
 }
 
-/** Ten digits are seconds, thirteen milliseconds, sixteen microseconds since 1970: from 2001 to 2286. */
+/**
+ * Ten digits are seconds, thirteen milliseconds, sixteen microseconds since 1970. Ten may be `MMddHHmmss` (ISO 8583 field 7)
+ * or `yyMMddHHmm` too: only from 2011 to 2042 they are seconds and nothing else.
+ */
 function epochMs(text: string): number | undefined {
-  if (/^[1-9]\d{9}(?:\.\d+)?$/.test(text)) return Math.floor(Number(text) * 1_000)
+  if (/^(?:1[3-9]|2[0-2])\d{8}(?:\.\d+)?$/.test(text)) return Math.floor(Number(text) * 1_000)
   if (/^[1-9]\d{12}(?:\.\d+)?$/.test(text)) return Math.floor(Number(text))
   return /^[1-9]\d{15}$/.test(text) ? Math.floor(Number(text) / 1_000) : undefined
 }
@@ -120,6 +125,9 @@ function wallOf(groups: Groups): Reading<WallTime> {
   const timeMs = timeOfDay(groups)
   if (Number.isNaN(timeMs)) return unreadable('is not a time of day')
   const offset = offsetOf(groups['zone'])
+  if (Number.isNaN(offset)) return unreadable('is not in a zone')
+  if (timeMs !== undefined && offset === undefined && groups['note'] !== undefined)
+    return unreadable('has its zone in brackets alone')
   return {
     value: { ...wall, ...(timeMs !== undefined && { timeMs }), ...(offset !== undefined && { offset }) },
   }
@@ -142,13 +150,16 @@ function timeOfDay({ hour, minute, second = '0', fraction = '', half }: Groups):
   )
 }
 
-/** Minutes ahead of UTC. In India `IST` is its own time. */
+const OFFSET_MAX = 14 * 60
+
+/** Minutes ahead of UTC; `NaN` where no place has such a time. In India `IST` is its own time. */
 function offsetOf(zone: string | undefined): number | undefined {
   if (zone === undefined) return undefined
   if (/^ist$/i.test(zone)) return 330
   const [, sign, hours, minutes = '0'] = /([-+\u2212])(\d{2}):?(\d{2})?$/u.exec(zone) ?? []
   if (hours === undefined) return 0
   const ahead = Number(hours) * 60 + Number(minutes)
+  if (Number(minutes) > 59 || ahead > OFFSET_MAX) return Number.NaN
   return sign === '+' ? ahead : -ahead
 }
 

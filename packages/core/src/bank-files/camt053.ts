@@ -132,7 +132,7 @@ class CamtReader {
       is: type === 'CLBD' ? 'closing' : 'opening',
       line: this.#line,
       balancePaise: amountAt(this.#line, first(said, 'Amt') ?? '', this.#isDebit(said)),
-      day: dayAt(this.#line, (first(said, 'Dt/Dt', 'Dt/DtTm') ?? '').slice(0, 10), this.#days),
+      day: dayAt(this.#line, first(said, 'Dt/Dt', 'Dt/DtTm') ?? '', this.#days),
     } as const
     // It stands above the entries that it follows from.
     if (item.is === 'closing') this.#closing = item
@@ -140,7 +140,9 @@ class CamtReader {
   }
 
   #entry(said: Said): void {
-    if (NOT_BOOKED.has(first(said, 'Sts/Cd', 'Sts') ?? '')) return
+    const status = first(said, 'Sts/Cd', 'Sts/Prtry', 'Sts') ?? 'BOOK'
+    if (NOT_BOOKED.has(status)) return
+    if (status !== 'BOOK') throw unreadableAt(this.#line, 'Sts', `must be BOOK, PDNG, INFO or FUTR`)
     requireRupees(this.#line, first(said, 'Amt@Ccy'))
     const booked = first(said, 'BookgDt/Dt', 'BookgDt/DtTm', 'ValDt/Dt', 'ValDt/DtTm') ?? ''
     const references = REFERENCES.map((path) => referenceIn(first(said, path))).filter((text) => text !== '')
@@ -149,7 +151,7 @@ class CamtReader {
     this.items.push({
       is: 'entry',
       line: this.#line,
-      bookedOn: dayAt(this.#line, booked.slice(0, 10), this.#days),
+      bookedOn: dayAt(this.#line, booked, this.#days),
       amountPaise: movedAt(this.#line, first(said, 'Amt') ?? '', this.#isDebit(said)),
       reference,
       narration: narrationIn([...texts, ...others].join(' ')),

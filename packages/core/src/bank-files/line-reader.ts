@@ -1,6 +1,6 @@
 import { type ReferenceForm, readReference } from '@svc/kernel/bank-reference'
-import { type AmountForm, type Paise, readAmount, readCurrency } from '@svc/kernel/money'
-import { readOutcome, type StatusOf } from '@svc/kernel/outcome-words'
+import { type AmountForm, CURRENCY_NAME, type Paise, readAmount, readCurrency } from '@svc/kernel/money'
+import { readOutcome, STATUS_NAME, type StatusOf } from '@svc/kernel/outcome-words'
 import { readDay } from '@svc/kernel/read-time'
 import { damaged, isStated, type Reading, unreadable, visible } from '@svc/kernel/reading'
 import { implausibleDay } from '../ledger/plausible-day.ts'
@@ -33,10 +33,6 @@ const SPREADSHEET_ERROR = /^#(?:REF|N\/A|VALUE|NAME|DIV\/0|NUM|NULL)[!?]?$|^#{3,
 /** A day as a spreadsheet keeps it: since 1900, of 1982 to 2064. */
 const SPREADSHEET_DAY = /^[3-5]\d{4}(?:\.\d+)?$/
 const MONTH_FIRST = /^(\d{1,2})[-/.](\d{1,2})[-/.](?:\d{2}|\d{4})\b/
-
-const STATUS_NAME = /^(?:(?:txn|transaction|payment|settlement|credit)[\s_-]*)?status$/i
-const CURRENCY_NAME =
-  /^(?:(?:txn|transaction|payment|settlement|settled|amount)[\s_-]*)?currency(?:[\s_-]*code)?$/i
 
 /** Reads the cells of one line; what cannot be read is a problem, never a value that was not stated. */
 export class LineReader {

@@ -55,9 +55,11 @@ async function* linesOf(text: AsyncIterable<string>, name: string) {
   if (rest !== '') yield { number: ++number, line: rest.trimEnd() }
 }
 
-const BALANCE = /^([CD])(\d{6})([A-Z]{3})([\d.]*,\d{0,2})/
+/** Full stops only between groups of thousands. */
+const NUMBER = '(?:\\d{1,3}(?:\\.\\d{3})+|\\d+),\\d{0,2}'
+const BALANCE = new RegExp(`^([CD])(\\d{6})([A-Z]{3})(${NUMBER})(?!\\d)`)
 // Value date, entry date, mark, funds code, amount, type; then the references of the customer and the bank.
-const ENTRY = /^(\d{6})(\d{4})?(R?[CD])[A-Z]?(\d[\d.]*,\d{0,2})[A-Z][A-Z0-9]{3}(.*)$/
+const ENTRY = new RegExp(`^(\\d{6})(\\d{4})?(R?[CD])[A-Z]?(${NUMBER})[A-Z][A-Z0-9]{3}(.*)$`)
 
 /** Amounts have a comma before their decimals, always. */
 const decimal = (text: string): string => text.replaceAll('.', '').replace(',', '.').replace(/\.$/, '')

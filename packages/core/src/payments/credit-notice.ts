@@ -34,10 +34,10 @@ export function readCreditNotice(
 ): ReadNotice {
   const read = readReceivedMoney(body, now, isFresh, adapter, 'credit')
   if ('unreadable' in read) return read
-  const { money, stated, textAt } = read
+  const { codeAt, money, stated, textAt } = read
   const payerVpa = textAt('payerVpa') ?? null
   const payeeVpa = textAt('payeeVpa') ?? null
-  const tr = withoutPrefix(canonicalReference(textAt('tr') ?? ''), adapter)
+  const tr = withoutPrefix(codeAt('tr'), adapter)
   const problem = read.problem()
   if (problem) return problem
   const isUnknown = payerVpa === null || isMasked(payerVpa)

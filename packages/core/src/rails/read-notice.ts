@@ -1,5 +1,5 @@
 import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
-import { type ReferenceForm, readReference } from '@svc/kernel/bank-reference'
+import { type ReferenceForm, readCode, readReference } from '@svc/kernel/bank-reference'
 import { type AmountForm, type Paise, paise, readAmount, readCurrency } from '@svc/kernel/money'
 import { canonicalWord, readOutcome, type StatedOutcome, type StatusOf } from '@svc/kernel/outcome-words'
 import { readInstant, type TimeForm } from '@svc/kernel/read-time'
@@ -44,6 +44,8 @@ type TextField = (name: FieldName) => string | undefined
 export interface ReadMoney {
   readonly money: ReceivedMoney
   readonly textAt: TextField
+  /** The same of what is looked up, in canonical form; empty where it is not stated. */
+  readonly codeAt: (name: FieldName) => string
   /** Why it cannot be read after all, once its texts were. */
   readonly problem: () => UnreadableNotice | undefined
   readonly stated?: NoticeKind
@@ -99,6 +101,7 @@ export function readReceivedMoney(
   return {
     money: { utr, amountPaise, transactionAt, flags },
     textAt: (name) => stated.text(fields[name], name),
+    codeAt: (name) => stated.read(fields[name], 'field_unreadable', readCode, name) ?? '',
     problem,
     ...(kindStated && { stated: kindStated }),
   }

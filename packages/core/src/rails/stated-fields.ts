@@ -1,4 +1,6 @@
 import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
+import { CURRENCY_NAME } from '@svc/kernel/money'
+import { STATUS_NAME } from '@svc/kernel/outcome-words'
 import { isStated, type Reading, readText } from '@svc/kernel/reading'
 import { isTreacherous } from '@svc/kernel/strict-json'
 import type { QuarantineReason, UnreadableNotice } from './quarantine-reason.ts'
@@ -140,7 +142,7 @@ export function signedText(notice: NoticeObject, path: string): string {
 export const isObject = (value: unknown): value is NoticeObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const OWN_NAMES: ReadonlySet<string> = new Set([
+const OWN_NAMES = [
   ...Object.values(OWN_ADAPTER.fields),
   'refundId',
   'caseReference',
@@ -154,27 +156,50 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   'reference',
   'date',
   'note',
-])
+]
 const canonicalName = (name: string): string => name.replace(/[-_\s]/g, '').toLowerCase()
-const BY_CANONICAL_NAME: ReadonlyMap<string, string> = new Map(
-  [...OWN_NAMES].map((name) => [canonicalName(name), name]),
-)
+
+/** The names of the fields of a message, in any spelling. */
+export class FieldNames {
+  readonly #names: ReadonlySet<string>
+  readonly #byCanonicalName: ReadonlyMap<string, string>
+
+  constructor(names: Iterable<string>) {
+    this.#names = new Set(names)
+    this.#byCanonicalName = new Map([...this.#names].map((name) => [canonicalName(name), name]))
+  }
+
+  /** The field that a name means: without case, `-` and `_`, and `txnStatus` or `currencyCode` as banks write them. */
+  #meant(key: string): string | undefined {
+    if (this.#names.has(key)) return undefined
+    if (STATUS_NAME.test(key)) return 'status'
+    return CURRENCY_NAME.test(key) ? 'currency' : this.#byCanonicalName.get(canonicalName(key))
+  }
+
+  /** The message by these names, and which of them it states twice, in two spellings. */
+  read(message: NoticeObject): { readonly named: NoticeObject; readonly twice: readonly string[] } {
+    let named: Record<string, unknown> | undefined
+    const twice: string[] = []
+    for (const key of Object.keys(message)) {
+      const name = this.#meant(key)
+      if (name === undefined || !isStated(message[key])) continue
+      named ??= { ...message }
+      if (isStated(named[name])) twice.push(name)
+      else named[name] = message[key]
+    }
+    return { named: named ?? message, twice }
+  }
+}
+
+const OWN_FIELDS = new FieldNames(OWN_NAMES)
 
 /**
  * A notice in our own form, whose names are compared without case, `-` and `_`: a bank that writes `Status` states a status.
  * A field that is stated in two spellings is a problem (decision Q11).
  */
 export function ownFields(notice: NoticeObject): StatedFields {
-  let named: Record<string, unknown> | undefined
-  const twice: string[] = []
-  for (const key of Object.keys(notice)) {
-    const name = OWN_NAMES.has(key) ? undefined : BY_CANONICAL_NAME.get(canonicalName(key))
-    if (name === undefined || !isStated(notice[key])) continue
-    named ??= { ...notice }
-    if (isStated(named[name])) twice.push(name)
-    else named[name] = notice[key]
-  }
-  const fields = new StatedFields(named ?? notice)
+  const { named, twice } = OWN_FIELDS.read(notice)
+  const fields = new StatedFields(named)
   for (const name of twice) fields.refuse('field_unreadable', name, 'is stated twice, in two spellings')
   return fields
 }

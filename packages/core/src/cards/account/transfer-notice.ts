@@ -1,5 +1,4 @@
 import type { RailAdapter } from '@svc/contract/rail-adapters'
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import type { StatedField, UnreadableNotice } from '../../rails/quarantine-reason.ts'
 import { contradictsTime, type ReceivedMoney, readReceivedMoney } from '../../rails/read-notice.ts'
@@ -25,10 +24,10 @@ export function readTransferNotice(
 ): ReadTransferNotice {
   const read = readReceivedMoney(body, now, isFresh, adapter, 'transfer')
   if ('unreadable' in read) return read
-  const { money, textAt } = read
+  const { codeAt, money, textAt } = read
   const transfer: BankTransfer = {
     ...money,
-    virtualAccount: canonicalReference(textAt('virtualAccount') ?? ''),
+    virtualAccount: codeAt('virtualAccount'),
     remitterName: textAt('remitterName') ?? null,
     remitterAccount: textAt('remitterAccount') ?? null,
     mode: textAt('mode') ?? null,

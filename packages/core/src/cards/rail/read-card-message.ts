@@ -3,6 +3,7 @@ import { type Outcome, readOutcome } from '@svc/kernel/outcome-words'
 import { readInstant } from '@svc/kernel/read-time'
 import { isStated, type Reading, readFlag, readText, unreadable } from '@svc/kernel/reading'
 import { parseObject, textOf } from '../../rails/read-notice.ts'
+import { FieldNames } from '../../rails/stated-fields.ts'
 import type { UnreadableReason } from './card-exception.ts'
 import { ADVICES, type CardMessage, type MessageType, NETWORK_CHANNELS } from './card-message.ts'
 import { MESSAGE_KINDS } from './card-message-kinds.ts'
@@ -22,14 +23,21 @@ type Reader<T> = (value: unknown) => Reading<T>
 const AMOUNT_MAX = paise(10n ** 12n)
 const TEXT_MAX = 100
 
+const FIELDS = new FieldNames(
+  `token cardNumber acquirerId stan transmissionTime status responseCode currency amount channel advice authorizationId
+   captureId originalStan originalTransmissionTime replacementAmount final partialApproval rrn mcc merchantName
+   merchantPlace merchantCountry localTime`.split(/\s+/),
+)
+
 /**
  * Reads what a signed message says. Total: whatever the bytes are, it returns a message or why there is none. Absent, `null`
  * and `""` are one thing; what is stated is read or named as unreadable, never treated as absent (decision R1).
  * `encrypted`: whether it came encrypted, so that it may contain a card number.
  */
 export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: boolean): ReadMessage {
-  const fields = parseObject(body)
-  if (!fields)
+  const object = parseObject(body)
+  const { named: fields, twice } = FIELDS.read(object ?? {})
+  if (!object || twice.length > 0)
     return { unreadable: 'not_json', detail: 'the message is not a JSON object with each field once' }
   if (isStated(fields['cardNumber']) && !encrypted)
     return {
