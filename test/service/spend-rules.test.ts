@@ -71,6 +71,17 @@ const declinedBy = (spendRuleId: string, reason: string, responseCode: string) =
 })
 const isApproved = ({ status }: Json) => status === 'approved'
 
+test('a category or country in another form may be any: a rule that asks for one is about it', async () => {
+  const { rule, newCard } = await newWorld()
+  const { terminal } = await newCard()
+  const bets = await rule({ mccs: ['7995'] })
+  for (const mcc of ['MCC 7995', '07995', '７９９５', { code: 7995 }])
+    expect(await terminal.authorize(1, { mcc })).toMatchObject({ spendRuleId: bets })
+  const abroad = await rule({ countries: ['US'] })
+  expect(await terminal.authorize(1, { merchantCountry: 'USA' })).toMatchObject({ spendRuleId: abroad })
+  expect(await terminal.authorize(1, { merchantCountry: 'IN' })).toMatchObject({ status: 'approved' })
+})
+
 test('a rule without limits declines what its conditions fit, and its transaction and event name it', async () => {
   const { issuer, rule, newCard } = await newWorld()
   const { svcCardId, terminal } = await newCard()

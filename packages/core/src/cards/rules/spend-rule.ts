@@ -1,4 +1,5 @@
 import { type Paise, paiseToWire } from '@svc/kernel/money'
+import { isStated } from '@svc/kernel/reading'
 import { rfc3339 } from '@svc/kernel/time'
 import {
   flag,
@@ -99,15 +100,20 @@ const formed = (value: string | null, form: RegExp): string => {
   return form.test(code) ? code : ''
 }
 
-/** Whether a rule is about an authorisation. A code that is not stated, or not in its form, is in no list. */
+const isUnreadable = (value: string | null, code: string): boolean => code === '' && isStated(value)
+
+/**
+ * Whether a rule is about an authorisation. A code that is not stated is in no list; one that is stated and not in its form may
+ * be any, so that a rule which asks for it is about it (decision Q11).
+ */
 export function isRuleAbout(rule: SpendTerms, { channel, mcc, merchantCountry }: Stated): boolean {
   const code = formed(mcc, /^\d{4}$/)
   const country = formed(merchantCountry, /^[A-Z]{2}$/)
   return (
     (rule.channels === null || (channel !== null && rule.channels.includes(channel))) &&
-    (rule.mccs === null || covers(rule.mccs, code)) &&
+    (rule.mccs === null || covers(rule.mccs, code) || isUnreadable(mcc, code)) &&
     !(rule.exceptMccs !== null && covers(rule.exceptMccs, code)) &&
-    (rule.countries === null || rule.countries.includes(country)) &&
+    (rule.countries === null || rule.countries.includes(country) || isUnreadable(merchantCountry, country)) &&
     !(rule.exceptCountries?.includes(country) ?? false)
   )
 }
