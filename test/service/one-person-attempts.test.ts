@@ -1,6 +1,8 @@
 import { access } from 'node:fs/promises'
 import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
 import { consoleServices } from '@svc/console-api/console-services'
+import { PORTAL_OPERATIONS } from '@svc/console-api/portal/portal-operations'
+import { PORTAL_API, portalServices } from '@svc/console-api/portal/portal-services'
 import { APPROVED_COMMANDS } from '@svc/server/approvals/approved-commands'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { administrationCommands } from '../built/administration.ts'
@@ -9,6 +11,8 @@ import { ALONE } from '../harness/commands-alone.ts'
 import { Browser, newOperator } from '../harness/console.ts'
 import { SUPPLIER } from '../harness/invoices.ts'
 import { ATTEMPTS, type Insider, type Step } from '../harness/one-person-attempts.ts'
+import { newPartner } from '../harness/partner.ts'
+import { ageMember, memberBrowser } from '../harness/portal.ts'
 import { brokenIn } from '../harness/refunds.ts'
 import type { TestService } from '../harness/service.ts'
 
@@ -165,6 +169,12 @@ const OTHERS: Readonly<Record<string, string>> = {
 /** Of cards: no command of core by which money moves, but where the sandbox plays a shop. */
 const OF_CARDS = new Set(['changeCardStatus', 'setCardKyc', 'setCardFlags', 'spendCard', 'refundCard'])
 
+/** The files that are named are there. */
+async function expectTests(reasons: Readonly<Record<string, string>>): Promise<void> {
+  for (const where of Object.values(reasons).filter((text) => text.endsWith('.test.ts')))
+    await expect(access(new URL(`../${where}`, import.meta.url)), where).resolves.toBeUndefined()
+}
+
 test('every operation of the console runs commands that were attempted or may be given alone, or has a test of its own', async () => {
   const services = consoleServices(service.app.services)
   const own = new Set(Object.keys(OTHERS))
@@ -184,8 +194,92 @@ test('every operation of the console runs commands that were attempted or may be
   }
   expect(strange).toEqual([])
   expect([...own]).toEqual([])
-  for (const where of Object.values(OTHERS).filter((text) => text.endsWith('.test.ts')))
-    await expect(access(new URL(`../${where}`, import.meta.url)), where).resolves.toBeUndefined()
+  await expectTests(OTHERS)
+})
+
+/** Operations of the portal that run no command, and what one member does by them. */
+const OF_MEMBERS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [
+      'signIn signInToSandbox signOut changePassword stepUp startSecondFactor confirmSecondFactor renewRecoveryCodes',
+      'removeOwnSecondFactor showLink useLink endSession endOtherSessions',
+    ]
+      .flatMap((line) => line.split(' '))
+      .map((name) => [`portal.${name}`, 'of oneself']),
+  ),
+  'portal.withdrawPaymentAddress': 'service/payment-address.test.ts',
+  // Members and keys of the tenant are its administrators'.
+  'portal.inviteMember': 'service/portal.test.ts',
+  'portal.changeMember': 'service/portal.test.ts',
+  'portal.renewMemberLink': 'service/portal.test.ts',
+  'portal.resetSecondFactor': 'service/member-second-factor.test.ts',
+  'portal.issueCredential': 'service/portal-operations.test.ts',
+  'portal.limitCredential': 'service/credential-limits.test.ts',
+  'portal.rollCredential': 'service/portal-operations.test.ts',
+  'portal.revokeCredential': 'ends a credential',
+  'portal.issueEncryptionKey': 'service/portal-operations.test.ts',
+  'portal.retireEncryptionKey': 'ends a key',
+  searchQrCodes: 'reads',
+  searchCards: 'reads',
+  searchCoinConfigs: 'reads',
+  backtestSpendRules: 'reads',
+}
+
+/** Of an accepted dispute nothing moves but what the bank has taken; of cards, their state. */
+const STILL = new Set(['closeDispute', ...OF_CARDS, 'activateCard'])
+const movesNothing = (name: string): boolean => STILL.has(name) || ALONE[name] === 'moves nothing'
+
+const portalServicesOf = () => portalServices(service.app.services)
+
+function commandsOf({ mount }: (typeof PORTAL_OPERATIONS)[number]): string[] {
+  const services = portalServicesOf()
+  const names: string[] = []
+  const open = (command: { readonly name: string }) => {
+    names.push(command.name)
+    return services.commands.open(command as never)
+  }
+  mount({ ...services, commands: { open } } as never)
+  return names
+}
+
+const OF_PORTAL = PORTAL_OPERATIONS.filter(({ method }) => method !== 'GET')
+
+test('every operation of the portal moves what is the tenant’s own after a recent proof, moves nothing, or has a test of its own', async () => {
+  const own = new Set(Object.keys(OF_MEMBERS))
+  const strange: string[] = []
+  for (const operation of OF_PORTAL) {
+    const { id, stepUp } = operation
+    const names = commandsOf(operation)
+    if (names.length === 0 && !own.delete(id)) strange.push(`${id} runs no command and is not listed`)
+    for (const name of names) {
+      const { approval } = APPROVED_COMMANDS.find((each) => each.name === name) ?? {}
+      if (approval && !approval.isOfTenants && !movesNothing(name))
+        strange.push(`${id} runs ${name}, which tenants do not command`)
+      if (!movesNothing(name) && !stepUp) strange.push(`${id} runs ${name} without a recent proof`)
+    }
+  }
+  expect(strange).toEqual([])
+  expect([...own]).toEqual([])
+  await expectTests(OF_MEMBERS)
+})
+
+test('a viewer changes nothing in the portal, and an administrator nothing that moves without a recent proof', async () => {
+  const { merchantId } = await service.newMerchant()
+  const { partnerId } = await newPartner(service, { fundsPaise: 0n })
+  const viewers = [merchantId, partnerId].map((tenantId) => memberBrowser(service, tenantId, 'viewer'))
+  const admins = await Promise.all(
+    [merchantId, partnerId].map((tenantId) => memberBrowser(service, tenantId)),
+  )
+  for (const { memberId } of admins) await ageMember(service, memberId)
+  for (const { auth, id, method, path, role, stepUp } of OF_PORTAL) {
+    if (auth === 'none' || auth === 'loopback' || !path.startsWith(PORTAL_API)) continue
+    const at = path.slice(PORTAL_API.length).replace(/:\w+/g, 'x')
+    const of = auth.startsWith('partner') ? 1 : 0
+    const refused = async (browser: Browser) => (await browser.send(method, at, {})).error
+    if (role && role !== 'viewer')
+      expect([id, await refused(await viewers[of]!)]).toEqual([id, 'role_too_low'])
+    if (stepUp) expect([id, await refused(admins[of]!)]).toEqual([id, 'step_up_required'])
+  }
 })
 
 /** Commands of `svc admin` that change something, each with the command of core that it runs, or what one person does by it. */
