@@ -47,9 +47,9 @@ export class Client {
 
   /** `settings` where the service runs the sources of this process: they decide what its document says of responses. */
   static async open(baseUrl: string, settings?: Settings): Promise<Client> {
-    const key = settings && `${settings.SVC_MODE} ${settings.CARD_AMOUNTS}`
+    const key = settings ? `${settings.SVC_MODE} ${settings.CARD_AMOUNTS}` : undefined
     const pool = new Pool(baseUrl, { connections: 128, pipelining: 1 })
-    const contract = (key && contracts.get(key)) ?? contractOf(pool)
+    const contract = (key === undefined ? undefined : contracts.get(key)) ?? contractOf(pool)
     if (key) contracts.set(key, contract)
     return new Client(baseUrl, pool, await contract, {})
   }
