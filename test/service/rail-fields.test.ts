@@ -54,13 +54,14 @@ const REFERENCE: FieldCase = {
 }
 const TIMES: FieldCase = {
   unreadable: [
-    ...[
-      '2026-11-27T16:23:36',
-      '2026-11-27 16:23:36 (UTC)',
-      '2026-11-27T16:23:36+99:99',
-      '2026-02-30T00:00:00Z',
-    ],
-    ...['yesterday', 0, '1126162336', '2611271623'],
+    '2026-11-27T16:23:36',
+    '2026-11-27 16:23:36 (UTC)',
+    '2026-11-27T16:23:36+99:99',
+    '2026-02-30T00:00:00Z',
+    'yesterday',
+    0,
+    '1126162336',
+    '2611271623',
   ],
 }
 
@@ -90,19 +91,21 @@ const FIELDS: Readonly<Record<string, FieldCase>> = {
   'acceptPayment.status': {
     spelled: ['SUCCESS', 'success', 'TXN_SUCCESS', 'payment.captured'],
     unreadable: [
-      ...[
-        'FAILED',
-        'PENDING',
-        'DEEMED',
-        'REVERSED',
-        'CANCELLED',
-        'TIMEOUT',
-        'CHARGEBACK',
-        0,
-        '!SUCCESS',
-        'SUCCESS?',
-      ],
-      ...['未 SUCCESS', 'Deemed Accepted', 'PENDING_BANK', 'U30', 'RB'],
+      'FAILED',
+      'PENDING',
+      'DEEMED',
+      'REVERSED',
+      'CANCELLED',
+      'TIMEOUT',
+      'CHARGEBACK',
+      0,
+      '!SUCCESS',
+      'SUCCESS?',
+      '未 SUCCESS',
+      'Deemed Accepted',
+      'PENDING_BANK',
+      'U30',
+      'RB',
     ],
   },
   'receiveBankCredit.status': {
