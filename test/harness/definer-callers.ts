@@ -23,6 +23,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   require_fees_of_payments: [],
   require_assigned_payment: [],
   require_operator: [],
+  keep_addresses_apart: [],
   require_source: [],
   require_posted_state: [],
   require_legs: [],

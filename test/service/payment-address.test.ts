@@ -109,6 +109,13 @@ test('an address that another merchant has, or waits for, is refused', async () 
   expect((await edit(one.merchantId, { vpa: other.vpa })).error).toBe('already_exists')
   await edit(one.merchantId, { vpa: `wanted.${one.vpa}` })
   expect((await edit(other.merchantId, { vpa: `wanted.${one.vpa}` })).error).toBe('already_exists')
+  // Nor by another merchant that is registered with it: a credit without a code would be that one's.
+  for (const vpa of [one.vpa, `wanted.${one.vpa}`])
+    for (const spelled of [vpa, vpa.toUpperCase()]) {
+      expect((await edit(other.merchantId, { vpa: spelled })).error).toBe('already_exists')
+      const created = await operations.post('/merchants', { name: 'Corner Shop', vpa: spelled, mcc: '5411' })
+      expect(created.error, spelled).toBe('already_exists')
+    }
 })
 
 test('a merchant is notified of its bank account, its fee, its credentials and its members', async () => {

@@ -1,4 +1,3 @@
-import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
 import { base32 } from '@svc/kernel/ids'
 import { required } from '@svc/kernel/invariant'
@@ -39,10 +38,6 @@ const CHANGE = statement(
   `update merchants set name = coalesce($2, name), mcc = coalesce($4, mcc),
      next_vpa = case when $3::text is null then next_vpa when $3 = vpa then null else $3 end
    where merchant_id = $1`,
-)
-const TAKEN = statement(
-  'merchant_vpa_taken',
-  'select from merchants where (vpa = $2 or next_vpa = $2) and merchant_id <> $1',
 )
 // Only what has waited: the database refuses any other (decision O8).
 const MOVE = statement<Merchant>(
@@ -125,7 +120,7 @@ const announceMerchant = (tx: Tx, merchant: Merchant, ...changed: readonly strin
 /**
  * Changes what QR codes of the merchant say; those that are there keep theirs. Name and category hold at once. A new
  * address waits, and the present one as the new one takes back what waits (decision O8). `undefined` for an unknown
- * merchant. Throws `already_exists` for an address that another merchant has or waits for.
+ * merchant. The database refuses an address that another merchant has or waits for, as a unique violation.
  */
 export async function updateMerchant(
   tx: Tx,
@@ -134,8 +129,6 @@ export async function updateMerchant(
 ): Promise<Merchant | undefined> {
   const before = await findMerchant(tx, merchantId)
   if (!before) return undefined
-  if (vpa !== undefined && (await tx.query(TAKEN, [merchantId, vpa])).length > 0)
-    fail('already_exists', { description: 'vpa: another merchant has this address' })
   await tx.query(CHANGE, [merchantId, name, vpa, mcc])
   await tx.query(MOVE, [merchantId])
   const after = required(await findMerchant(tx, merchantId), 'the merchant is there')
