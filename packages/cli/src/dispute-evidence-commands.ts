@@ -161,10 +161,10 @@ async function writeSubmission(
   submission: Submission,
 ): Promise<void> {
   const files = await database.operate((tx) => filesFor({ config, keyring }, tx, [submission]))
-  for (const { bytes, name } of files) {
+  for (const { content, name } of files) {
     const path = join(folder, name)
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, bytes)
+    await writeFile(path, content)
   }
 }
 

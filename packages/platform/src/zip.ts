@@ -1,72 +1,48 @@
-import { crc32, deflateRawSync } from 'node:zlib'
+import { Zip, ZipDeflate, ZipPassThrough } from 'fflate'
 
 /** A file of an archive. */
 export interface ZipFile {
   readonly name: string
-  readonly bytes: Buffer
+  readonly content: Uint8Array | AsyncIterable<string>
   /** Compressed already, such as a picture: stored as it is. */
   readonly isCompressed?: boolean
 }
 
-const LOCAL = 0x04034b50
-const CENTRAL = 0x02014b50
-const END = 0x06054b50
-const VERSION = 20
-const UTF8 = 0x800
-const STORED = 0
-const DEFLATED = 8
+/** So much text is compressed at once. */
+const PIECE_CHARS = 65_536
 
-/** Two bytes each of time and day, as MS-DOS has them. */
-function dosTime(at: Date): number {
-  const time = (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1)
-  const day = ((at.getUTCFullYear() - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate()
-  return ((day << 16) | time) >>> 0
+async function* piecesOf(content: ZipFile['content']): AsyncGenerator<Uint8Array> {
+  if (content instanceof Uint8Array) return yield content
+  let text = ''
+  for await (const part of content) {
+    text += part
+    if (text.length < PIECE_CHARS) continue
+    yield Buffer.from(text)
+    text = ''
+  }
+  yield Buffer.from(text)
 }
 
-const numbers = (...fields: readonly (readonly [bytes: 2 | 4, value: number])[]): Buffer =>
-  Buffer.concat(
-    fields.map(([bytes, value]) => {
-      const field = Buffer.alloc(bytes)
-      if (bytes === 2) field.writeUInt16LE(value)
-      else field.writeUInt32LE(value)
-      return field
-    }),
-  )
-
-/** Files as one ZIP archive (APPNOTE 6.3.3). */
-export function zip(files: readonly ZipFile[], at: Date): Buffer {
-  const parts: Buffer[] = []
-  const directory: Buffer[] = []
-  let offset = 0
-  for (const { bytes, isCompressed = false, name } of files) {
-    const data = isCompressed ? bytes : deflateRawSync(bytes)
-    const encoded = Buffer.from(name)
-    const facts = numbers(
-      [2, UTF8],
-      [2, isCompressed ? STORED : DEFLATED],
-      [4, dosTime(at)],
-      [4, crc32(bytes)],
-      [4, data.length],
-      [4, bytes.length],
-      [2, encoded.length],
-      [2, 0],
-    )
-    const local = Buffer.concat([numbers([4, LOCAL], [2, VERSION]), facts, encoded, data])
-    const place = numbers([2, 0], [2, 0], [2, 0], [4, 0], [4, offset])
-    directory.push(numbers([4, CENTRAL], [2, VERSION], [2, VERSION]), facts, place, encoded)
-    parts.push(local)
-    offset += local.length
+/** Files as one ZIP archive, piece by piece: memory stays flat, whatever its size. */
+export async function* zip(
+  files: Iterable<ZipFile> | AsyncIterable<ZipFile>,
+  at: Date,
+): AsyncGenerator<Uint8Array> {
+  const ready: Uint8Array[] = []
+  const archive = new Zip((error, piece) => {
+    if (error) throw error
+    ready.push(piece)
+  })
+  for await (const { name, content, isCompressed = false } of files) {
+    const file = isCompressed ? new ZipPassThrough(name) : new ZipDeflate(name)
+    file.mtime = at
+    archive.add(file)
+    for await (const piece of piecesOf(content)) {
+      file.push(piece)
+      yield* ready.splice(0)
+    }
+    file.push(new Uint8Array(), true)
   }
-  const listed = Buffer.concat(directory)
-  const end = numbers(
-    [4, END],
-    [2, 0],
-    [2, 0],
-    [2, files.length],
-    [2, files.length],
-    [4, listed.length],
-    [4, offset],
-    [2, 0],
-  )
-  return Buffer.concat([...parts, listed, end])
+  archive.end()
+  yield* ready
 }

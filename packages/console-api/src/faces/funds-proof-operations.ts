@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { ACCOUNT_KINDS, kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { PURPOSE_NAMES } from '@svc/core/statements/bank-account'
@@ -159,23 +164,38 @@ export const showFundsProof = query({
   },
 })
 
-/** All files of a proof, and the program that verifies them. */
-async function filesOf(services: Services, tx: Tx, proof: Proof): Promise<ZipFile[]> {
+/** All files of a proof, and the program that verifies them by their hashes. */
+async function* filesOf(services: Services, tx: Tx, proof: Proof): AsyncGenerator<ZipFile> {
   const signed = signProof(services.keyring, proof)
-  const files: ZipFile[] = []
   const hashes: Record<string, string> = {}
   for (const { name, lines } of proofFiles(tx, signed)) {
-    const written: string[] = []
-    for await (const line of lines()) written.push(line)
-    const bytes = Buffer.from(written.join(''))
-    hashes[name] = createHash('sha256').update(bytes).digest('hex')
-    files.push({ name, bytes })
+    const hash = createHash('sha256')
+    const content = async function* () {
+      for await (const line of lines()) {
+        hash.update(line)
+        yield line
+      }
+    }
+    yield { name, content: content() }
+    hashes[name] = hash.digest('hex')
   }
-  return [
-    ...files,
-    { name: 'proof.json', bytes: Buffer.from(`${JSON.stringify(signed, null, 2)}\n`) },
-    { name: 'verify.mjs', bytes: Buffer.from(await proofProgram(tx, signed, hashes)) },
-  ]
+  yield { name: 'proof.json', content: Buffer.from(`${JSON.stringify(signed, null, 2)}\n`) }
+  yield { name: 'verify.mjs', content: Buffer.from(await proofProgram(tx, signed, hashes)) }
+}
+
+/** Its archive, in a file without a name: no transaction stays open for a slow reader, and nothing is in memory. */
+async function archiveOf(services: Services, date: string): Promise<Readable> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-proof-'))
+  try {
+    const path = join(folder, 'proof.zip')
+    const at = new Date(services.clock.now())
+    await proving(services, date, (tx, proof) =>
+      pipeline(zip(filesOf(services, tx, proof), at), createWriteStream(path)),
+    )
+    return (await open(path)).createReadStream()
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 }
 
 export const exportFundsProof = streamingQuery({
@@ -192,12 +212,16 @@ export const exportFundsProof = streamingQuery({
   mount(services) {
     return async (input) => {
       const date = readDay('date', input.params.date, 'query')
-      const files = await proving(services, date, (tx, proof) => filesOf(services, tx, proof))
-      await asOperator(services, input, async (tx) =>
-        recordAudit(tx, [{ action: 'funds_proof.exported', target: date }]),
-      )
-      const archive = zip(files, new Date(services.clock.now()))
-      return { headers: { 'content-type': 'application/zip' }, body: Readable.from([archive]) }
+      const body = await archiveOf(services, date)
+      try {
+        await asOperator(services, input, async (tx) =>
+          recordAudit(tx, [{ action: 'funds_proof.exported', target: date }]),
+        )
+      } catch (error) {
+        body.destroy()
+        throw error
+      }
+      return { headers: { 'content-type': 'application/zip' }, body }
     }
   },
 })

@@ -163,14 +163,14 @@ export async function readAttachment(
 }
 
 /** Downloaded, never shown: what a stranger made must not run in the page of an operator. */
-export const fileReply = (content: Buffer, name: string): Reply => ({
+export const fileReply = (content: Buffer | AsyncIterable<Uint8Array>, name: string): Reply => ({
   headers: {
     'content-type': 'application/octet-stream',
     'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
-    'content-length': String(content.length),
+    ...(Buffer.isBuffer(content) && { 'content-length': String(content.length) }),
     'x-content-type-options': 'nosniff',
   },
-  body: Readable.from([content]),
+  body: Readable.from(Buffer.isBuffer(content) ? [content] : content, { objectMode: false }),
 })
 
 export const downloaded = {

@@ -111,9 +111,9 @@ export async function filesFor(
     const folder = `${facts.caseReference}/${facts.evidenceId}`
     const attachments = files.map(({ name }, place) => fileName(place, name))
     const about = Buffer.from(`${JSON.stringify({ ...facts, attachments }, undefined, 2)}\n`)
-    all.push({ name: `${folder}/evidence.json`, bytes: about })
+    all.push({ name: `${folder}/evidence.json`, content: about })
     for (const [place, { content }] of files.entries())
-      all.push({ name: `${folder}/${attachments[place]}`, bytes: content, isCompressed: true })
+      all.push({ name: `${folder}/${attachments[place]}`, content, isCompressed: true })
   }
   return all
 }
