@@ -143,3 +143,42 @@ test('what is not in order is named; it is closed for a reason and, where postin
   expect(statedIn((closed as { signed: string }).signed)).toMatchObject({ despite: 'the bank is late' })
   expect(await results()).toEqual(['as signed', 'as signed', 'as signed'])
 })
+
+test('of two closed periods, what was signed by effective date with the later entries of each is what the books say today', async () => {
+  const late = [await pay(40, 7, 0), await pay(11, 4, 0)]
+  const { out: closings } = await books('closings')
+  const listed: number[] = []
+  for (const through of [daysAgo(5), daysAgo(3)]) {
+    const { signed: text } = closings.find((closing: { through: string }) => closing.through === through)
+    const { out: items } = await books('prior-period', '--through', through)
+    const ids: string[] = items.map(({ journalId }: { journalId: string }) => journalId)
+    const moved = await sql<Total>(
+      `select split_part(s.account, ':', 1) as kind, sum(s.debit)::text as debit, '0' as credit
+       from ledger_transfers t cross join lateral (values (t.debit_account_id, t.amount), (t.credit_account_id, - t.amount)) s (account, debit)
+       where t.journal_id = any ($1) group by 1`,
+      [ids],
+    )
+    const { out: today } = await books('trial-balance', '--effective-through', through)
+    expect(netOf([...statedIn(text).effective, ...moved])).toEqual(netOf(today.map(inPaise)))
+    listed.push(late.filter((id) => ids.includes(id)).length)
+  }
+  expect(listed).toEqual([1, 2])
+  expect(await results()).toEqual(['as signed', 'as signed', 'as signed'])
+})
+
+interface Total {
+  readonly kind: string
+  readonly debit: string
+  readonly credit: string
+}
+const inPaise = ({ kind, debit, credit }: Total): Total => ({
+  kind,
+  debit: String(Math.round(Number(debit) * 100)),
+  credit: String(Math.round(Number(credit) * 100)),
+})
+/** By kind of account, debits less credits; without what is nothing. */
+function netOf(totals: readonly Total[]): Record<string, number> {
+  const net: Record<string, number> = {}
+  for (const { kind, debit, credit } of totals) net[kind] = (net[kind] ?? 0) + Number(debit) - Number(credit)
+  return Object.fromEntries(Object.entries(net).filter(([, amount]) => amount !== 0))
+}
