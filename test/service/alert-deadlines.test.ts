@@ -11,7 +11,7 @@ import { issueMonth, newBilled, payAt } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
 import { cancel, creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
-import { openService, type TestService } from '../harness/service.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -66,9 +66,45 @@ test('what the bank or a merchant’s operator did not do in time opens an alert
     return late
   }
   expect(await lateBy(23)).toEqual({})
-  const all = { merchant_refund_late: 'warning', payout_late: 'warning', refund_late: 'warning' }
-  expect(await lateBy(25)).toEqual(all)
+  const all = { merchant_refund_late: 'warning', payout_late: 'warning' }
+  expect(await lateBy(25)).toMatchObject(all)
   expect(await lateBy(4 * 24 + 1)).toEqual({ ...all, refund_late: 'critical' })
+})
+
+test('a credit is to be returned within bank days of the bank’s own day, or of that on which a person returns it', async () => {
+  const client = await service.as(await service.newMerchant())
+  const ended = await newCode(service, client, { multipleUse: true })
+  await cancel(client, ended.qrCodeId)
+  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(ended.tr)))
+  const ofDay = (column: string, day: string) =>
+    asSuperuser(service.db.database, (db) =>
+      db.query(`update payments set ${column} = $2 where payment_id = $1`, [
+        paymentId,
+        `${day}T23:30:00+05:30`,
+      ]),
+    )
+  await asSuperuser(service.db.database, (db) =>
+    db.query(
+      `update payments set status = 'REFUNDED', refunded_at = now() where status = 'REFUND_PENDING' and payment_id <> $1`,
+      [paymentId],
+    ),
+  )
+  // Friday before a fourth Saturday; it is learned of on the Sunday.
+  await ofDay('created_at', '2026-03-29')
+  await ofDay('transaction_at', '2026-03-27')
+  const at = async (day: string) => (await overAt(new Date(`${day}T00:30:00+05:30`)))['refund_late']
+  expect([await at('2026-03-30'), await at('2026-03-31')]).toEqual([undefined, 'critical'])
+  await ofDay('transaction_at', '2026-03-30')
+  await ofDay('created_at', '2026-03-31')
+  expect(await Promise.all(['2026-03-31', '2026-04-01', '2026-04-02', '2026-04-03'].map(at))).toEqual([
+    undefined,
+    'warning',
+    'warning',
+    'critical',
+  ])
+  // Out of suspense, where it belonged to no code.
+  await ofDay('qr_code_id = null, resolved_at', '2026-04-02')
+  expect(await Promise.all(['2026-04-03', '2026-04-04'].map(at))).toEqual([undefined, 'warning'])
 })
 
 test('a month without its invoices and one that is not closed open alerts from their days of the next one on', async () => {

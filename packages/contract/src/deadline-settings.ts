@@ -10,7 +10,7 @@ export const DEADLINE_SETTINGS = {
     1,
     1,
     DAYS_MAX,
-    'A credit that was not accepted and that the bank has not returned for as many days opens an alert; after 4 days of the calendar it is critical, since banks have to return it within 5.',
+    'A credit that was not accepted and that the bank has not returned within so many bank days of its own day, or of that on which a person returned it, opens an alert; after 4 days of the calendar it is critical, since banks have to return it within 5.',
   ),
   ALERT_MERCHANT_REFUND_UNSENT_DAYS: whole(
     1,

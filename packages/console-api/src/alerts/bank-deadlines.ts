@@ -18,6 +18,7 @@ export function bankDeadlines(bankDays: BankDays, now: Date, config: Settings): 
     incompleteBefore: bankDays.firstInTime(today, config.ALERT_BATCH_INCOMPLETE_DAYS),
     // The statement of a value date comes a bank day later.
     unconfirmedBefore: bankDays.firstInTime(today, config.ALERT_BATCH_UNCONFIRMED_DAYS + 1),
+    returnedBefore: bankDays.firstInTime(today, config.ALERT_REFUND_LATE_DAYS),
     settledBefore: bankDays.firstInTime(today, config.ALERT_SETTLEMENT_LATE_DAYS),
   }
 }

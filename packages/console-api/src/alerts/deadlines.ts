@@ -9,7 +9,19 @@ const TODAY = `($1::timestamptz at time zone ($3::jsonb ->> 'zone'))`
 const THIS_MONTH = `date_trunc('month', ${TODAY})::date`
 const isDay = (name: keyof DeadlineSettings): string => `extract(day from ${TODAY}) >= ${given(name)}`
 // Days of the calendar: so the circular on turnaround times counts, and it is the earlier one.
-const REFUND_CRITICAL_DAYS = 4n
+const REFUND_CRITICAL_DAYS = 4
+
+/**
+ * Credits `p` that the bank should have returned by now: since the day on which the payer’s bank made them, or on which a
+ * person returned them out of suspense, `requested_on` (decision R30). Of parameters: now, the zone, the day before which
+ * they are late.
+ */
+export const creditsLate = (now: string, zone: string, before: string): string =>
+  `payments p cross join lateral (
+     select coalesce(p.resolved_at, least(p.transaction_at, p.created_at)) as requested_at) q
+   cross join lateral (select (q.requested_at at time zone ${zone})::date as requested_on) r
+   cross join lateral (select (${now}::timestamptz at time zone ${zone})::date - r.requested_on as days) d
+   where p.status = 'REFUND_PENDING' and (r.requested_on < ${before} or d.days >= ${REFUND_CRITICAL_DAYS})`
 
 export interface FoundDeadline {
   readonly value: bigint
@@ -23,6 +35,8 @@ export interface BankDeadlines {
   /** Transfers of a value date before it whose lines do not add up, or that no statement shows, are late. */
   readonly incompleteBefore: string
   readonly unconfirmedBefore: string
+  /** Credits of days before it that the bank has not returned are late. */
+  readonly returnedBefore: string
   /** Payments of days before it that the bank has not settled are late. */
   readonly settledBefore: string
 }
@@ -39,11 +53,8 @@ const oldest = (from: string, at: string): string =>
 export const DEADLINES = {
   refund_late: {
     severity: ({ value }: FoundDeadline) => (value >= REFUND_CRITICAL_DAYS ? 'critical' : 'warning'),
-    sql: oldest(
-      `payments where status = 'REFUND_PENDING'
-         and created_at < $1::timestamptz - ${given('ALERT_REFUND_LATE_DAYS')} * interval '1 day'`,
-      'created_at',
-    ),
+    sql: `select '' as object, null as page, max(d.days)::bigint as value, count(*)::text as about
+      from ${creditsLate('$1', `($3::jsonb ->> 'zone')`, dueDay('returnedBefore'))} having count(*) > 0`,
     detail: ({ about, value }: FoundDeadline) =>
       `The bank has not returned ${about} credits that were not accepted, one of them for ${days(value)}. Ask the bank: it has to within 5 days.`,
   },

@@ -1,4 +1,5 @@
 import type { Config } from '@svc/contract/config'
+import { readBankDays } from '@svc/core/ledger/bank-holidays'
 import { bookMonths } from '@svc/core/ledger/book-months'
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { businessToday } from '@svc/core/statements/change-line'
@@ -8,6 +9,8 @@ import { instantOfDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Permission } from '../identity/permissions.ts'
+import { bankDeadlines } from './bank-deadlines.ts'
+import { creditsLate } from './deadlines.ts'
 import { missingFiles } from './missing-files.ts'
 
 /** Rows that are counted of what waits. */
@@ -18,7 +21,8 @@ interface Waits {
   readonly permissions: readonly Permission[]
   /**
    * Its rows: `at`, when it arrived; `due`, `amount` in paise, `tenant_id`, `id` and `about`, or null. `$1` is the time, and
-   * `$2` to `$5` are the settings of deadlines in `readWaiting`.
+   * `$2` to `$5` are deadlines and `$7` is the zone in
+   * `readWaiting`.
    */
   readonly rows: string
 }
@@ -60,9 +64,9 @@ const WAITS = {
   },
   credits_to_return: {
     permissions: finance,
-    rows: `select p.created_at as at, null::timestamptz as due, p.amount_paise as amount, p.merchant_id as tenant_id,
+    rows: `select q.requested_at as at, null::timestamptz as due, p.amount_paise as amount, p.merchant_id as tenant_id,
         p.payment_id as id, p.utr as about
-      from payments p where p.status = 'REFUND_PENDING' and p.created_at < $1::timestamptz - $5::integer * interval '1 day'`,
+      from ${creditsLate('$1', '$7::text', '$5::date')}`,
   },
   suspense: {
     permissions: finance,
@@ -196,8 +200,9 @@ export async function readWaiting(
     config.ALERT_PAYOUT_LATE_HOURS,
     config.ALERT_MERCHANT_REFUND_UNSENT_DAYS,
     config.ALERT_MERCHANT_REFUND_UNANSWERED_DAYS,
-    config.ALERT_REFUND_LATE_DAYS,
+    bankDeadlines(await readBankDays(tx), now, config).returnedBefore,
     items,
+    config.BUSINESS_TIME_ZONE,
   ])
   const byCalendar = items.some(isByCalendar)
     ? [...(await filesToImport(tx, now, config)), ...(await monthsToClose(tx, now, config))]
