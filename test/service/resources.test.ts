@@ -151,8 +151,8 @@ async function insertAlerts(): Promise<void> {
     acknowledgedSeverity: null,
     acknowledgedValue: null,
   } as const
-  const rows = [null, new Date()].map((closedAt) => {
-    const at = new Date()
+  const at = new Date()
+  const rows = [null, at].map((closedAt) => {
     const alertId = newId('alr', at.getTime(), service.app.services.random)
     return { ...alert, alertId, openedAt: at, changedAt: at, closedAt }
   })
@@ -204,6 +204,7 @@ async function insertTaxDocuments(merchantId: string): Promise<void> {
     sgstPaise: paise(9n),
     igstPaise: paise(0n),
     originalNumber: i === 2 ? first : null,
+    creditNoteNumber: null,
     signed: 'x',
     createdAt: new Date(),
   }))
