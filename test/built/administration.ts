@@ -37,6 +37,7 @@ export const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'admin tenant move': 'tenant-move.test.ts',
   'admin tax issue': 'tax-documents.test.ts',
   'admin tax credit-note': 'credit-notes.test.ts',
+  'admin tax debit-note': 'credit-notes.test.ts',
   'admin books sweep': 'own-funds.test.ts',
   'admin books pay gst': 'own-funds.test.ts',
   'admin books pay owner': 'own-funds.test.ts',

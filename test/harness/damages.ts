@@ -136,6 +136,7 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
        1, 100, 1800, 9, 9, 0, 'x', now() from merchants limit 1`,
   ],
   ['credit_notes', `update tax_documents set taxable_paise = taxable_paise + 1 where kind = 'CREDIT_NOTE'`],
+  ['credit_notes', `update tax_documents set taxable_paise = taxable_paise - 1 where kind = 'DEBIT_NOTE'`],
   [
     'credit_notes',
     `delete from ledger_transfers where kind = 'credit_note' and debit_account_id like 'fee_income:%'`,

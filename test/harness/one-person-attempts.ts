@@ -3,6 +3,7 @@ import { fundAccount } from '@svc/core/cards/account/fund-account'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { financialYear } from '@svc/core/payments/fees/gst'
 import { issueCreditNote } from '@svc/core/payments/fees/issue-credit-note'
+import { issueDebitNote } from '@svc/core/payments/fees/issue-debit-note'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { takeBackOwnFunds } from '@svc/core/payments/own-funds/take-back-own-funds'
 import { changePayout } from '@svc/core/payments/payouts/change-payout'
@@ -291,6 +292,28 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
               { number: invoice.number, feePaise: rupees(amount / 1.18 - i / 100), reason: `${reason} ${i}` },
               { actor, target: invoice.documentId },
             ),
+    )
+  },
+  async issueDebitNote(on, amounts) {
+    const { invoice, merchantId } = await invoiced(on, sum(amounts))
+    const { commands } = on.app.services
+    for (const [i, amount] of amounts.entries()) {
+      const note = {
+        number: invoice.number,
+        feePaise: rupees(amount / 1.18 - i / 100),
+        reason: `${reason} ${i}`,
+      }
+      await byTwo(on, await commands.open(issueCreditNote).run(note, MAYA))
+    }
+    const notes = await sqlOn<{ number: string }>(
+      on,
+      `select number from tax_documents where merchant_id = $1 and kind = 'CREDIT_NOTE' order by number`,
+      [merchantId],
+    )
+    return notes.map(
+      ({ number }) =>
+        ({ actor }) =>
+          commands.open(issueDebitNote).run({ number, reason }, { actor, target: number }),
     )
   },
   async acceptPayment(on, amounts) {

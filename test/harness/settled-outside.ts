@@ -27,12 +27,13 @@ interface Entry {
   readonly amount: string
   readonly outcome?: 'SETTLED' | 'WRITTEN_OFF'
   readonly reference?: string
+  readonly against?: string
 }
 export const settle = (
   by: Browser,
   accountId: string,
-  { amount, outcome = 'SETTLED', reference = newReference() }: Entry,
-) => by.post(`/ledger/accounts/${accountId}/settle`, { amount, outcome, reference, reason: 'by letter' })
+  { outcome = 'SETTLED', reference = newReference(), ...entry }: Entry,
+) => by.post(`/ledger/accounts/${accountId}/settle`, { ...entry, outcome, reference, reason: 'by letter' })
 
 /** Pays out to a merchant what is due to it. */
 export async function payOut({ app }: TestService, { merchantId }: Pick<Shop, 'merchantId'>) {

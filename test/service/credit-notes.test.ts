@@ -1,5 +1,6 @@
 import { gstr1 } from '@svc/core/payments/fees/gstr1'
 import { issueCreditNote } from '@svc/core/payments/fees/issue-credit-note'
+import { issueDebitNote } from '@svc/core/payments/fees/issue-debit-note'
 import type { TaxDocument } from '@svc/core/payments/fees/tax-document'
 import { changePayout } from '@svc/core/payments/payouts/change-payout'
 import { formatRupees, paise } from '@svc/kernel/money'
@@ -12,7 +13,7 @@ import type { Browser } from '../harness/console.ts'
 import { type Billed, newTaxDocument, SUPPLIER, taxDocumentsOf } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
-import { newCode, newUtr } from '../harness/qr-codes.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { brokenIn, newShop } from '../harness/refunds.ts'
 import { MASTER_KEY, type TestService } from '../harness/service.ts'
 
@@ -28,15 +29,18 @@ afterAll(async () => {
 })
 
 const sql = <T>(text: string, values: unknown[] = []) => sqlOn<T>(service, text, values)
-async function note(number: string, amount: string, reason = 'by letter') {
+const note = (number: string, amount: string, reason = 'by letter') =>
+  tax('credit-note', number, '--amount', amount, '--reason', reason)
+const debit = (number: string) => tax('debit-note', number, '--reason', 'of another merchant')
+
+async function tax(...given: string[]) {
   const env = {
     DATABASE_URL: service.db.url,
     SVC_MASTER_KEY: MASTER_KEY,
     APPROVAL_ABOVE_RUPEES: '1000',
     ...SUPPLIER,
   }
-  const args = ['admin', 'tax', 'credit-note', number, '--amount', amount, '--reason', reason, '--json']
-  const { stdout, stderr } = await runHere(args, env)
+  const { stdout, stderr } = await runHere(['admin', 'tax', ...given, '--json'], env)
   return { out: (stdout === '' ? undefined : JSON.parse(stdout)) as Json, stderr }
 }
 
@@ -151,21 +155,91 @@ test('notes give back at most the invoice, and all of its tax; the same again is
   expect(await brokenIn(service)).toEqual([])
 })
 
+test('a credit note is taken back by a debit note, whole and once: fee and tax are owed to us again, by the next payout', async () => {
+  const { client, invoice, merchantId, of } = await invoiced(50n)
+  await sendPayoutOf(service, merchantId)
+  const before = await balancesOf(merchantId)
+  // Before a payout has the credit note it is still payable.
+  const [open] = (await note(invoice.number, '5.00')).out
+  const [taken] = (await debit(open.number)).out
+  expect(taken).toMatchObject({
+    number: expect.stringMatching(/^D\/\d\d-\d\d\/0000001$/),
+    kind: 'DEBIT_NOTE',
+    taxableValue: '5.00',
+    total: '5.90',
+    originalNumber: invoice.number,
+    creditNoteNumber: open.number,
+  })
+  expect(await balancesOf(merchantId)).toEqual(before)
+  // What the merchant was paid already is an advance.
+  const [paid] = (await note(invoice.number, '20.00')).out
+  const credited = await sendPayoutOf(service, merchantId)
+  const run = operatorsOf(service.app.services.commands).open(changePayout).run
+  await run({ merchantId, payoutId: credited, step: { to: 'PAID', utr: newUtr() } })
+  const repeated = (on: TestService) =>
+    operatorsOf(on.app.services.commands)
+      .open(issueDebitNote)
+      .run({ number: paid.number, reason: 'of another merchant' })
+  const all = await Promise.all([service, other, service, other].map(repeated))
+  expect(new Set(all.map(({ document }) => document.number)).size).toBe(1)
+  expect(await balancesOf(merchantId)).toEqual(before)
+  const advances = `select balance::text from ledger_accounts where account_id = $1`
+  expect(await sql(advances, [`merchant_advances:${merchantId}`])).toEqual([{ balance: '-2360' }])
+  expect((await debit(invoice.number)).stderr).toContain('tax_document_not_found')
+  expect((await debit(taken.number)).stderr).toContain('tax_document_not_found')
+  // All of the invoice can be given back again.
+  expect((await note(invoice.number, '20.00')).out).toMatchObject([{ taxableValue: '20.00', cgst: '1.80' }])
+  expect((await note(invoice.number, '30.01')).stderr).toContain('30.00 of the fees')
+  const { data } = payloadOf(await client.get('/api/v0/tax-documents?kind=DEBIT_NOTE'))
+  expect(data.map(({ creditNoteNumber }: Json) => creditNoteNumber)).toEqual([paid.number, open.number])
+  const events = await sql<{ data: Json }>(
+    `select payload as data from outbox where type = 'tax_document.issued' and tenant_id = $1 order by event_id desc`,
+    [merchantId],
+  )
+  expect(events.map(({ data }) => data)).toEqual(expect.arrayContaining(data))
+  const pdf = await client.get(`/api/v0/tax-documents/${data[0].documentId}/pdf`)
+  expect([pdf.status, pdf.text.startsWith('%PDF-')]).toEqual([200, true])
+  expect(await brokenIn(service)).toEqual([])
+  payloadOf(await notifyCredit(service.client, creditOf(of.tr, { amount: 500, utr: newUtr() })))
+  const payoutId = await sendPayoutOf(service, merchantId)
+  const { data: lines } = payloadOf(await client.get(`/api/v0/payouts/${payoutId}/lines`))
+  expect(
+    lines.filter(({ documentId }: Json) => documentId).map(({ kind, amount }: Json) => [kind, amount]),
+  ).toEqual([
+    ['debit_note', 23.6],
+    ['credit_note', 23.6],
+  ])
+  expect(await sql(advances, [`merchant_advances:${merchantId}`])).toEqual([{ balance: '0' }])
+  expect(await brokenIn(service)).toEqual([])
+})
+
 test('the return of the month has the notes of registered merchants', async () => {
   const documents = await taxDocumentsOf(service)
   const registered = documents.map(
     (each): TaxDocument => ({ ...each, recipient: { ...each.recipient, gstin: '27AAPFU0939F1ZV' } }),
   )
-  const notes = documents.filter(({ kind }) => kind === 'CREDIT_NOTE')
-  expect(gstr1('cdnr', registered).map((row) => [row['Note Number'], row['Note Value']])).toEqual(
+  const notes = documents.filter(({ kind }) => kind !== 'INVOICE')
+  expect(
+    gstr1('cdnr', registered).map((row) => [row['Note Number'], row['Note Type'], row['Note Value']]),
+  ).toEqual(
     notes.map((each) => [
       each.number,
+      each.kind === 'CREDIT_NOTE' ? 'C' : 'D',
       formatRupees(each.taxablePaise + each.cgstPaise + each.sgstPaise + each.igstPaise),
     ]),
   )
+  const taxable = (kind: string) =>
+    documents.filter((each) => each.kind === kind).reduce((sum, each) => sum + each.taxablePaise, 0n)
+  const [sums] = gstr1('hsn', documents)
+  expect(sums!['Taxable Value']).toBe(
+    formatRupees(taxable('INVOICE') - taxable('CREDIT_NOTE') + taxable('DEBIT_NOTE')),
+  )
+  expect(gstr1('docs', documents)).toContainEqual(
+    expect.objectContaining({ 'Nature of Document': 'Debit Note', 'Total Number': 2 }),
+  )
 })
 
-test('above the limit a second person approves a credit note; its number is taken then', async () => {
+test('above the limit a second person approves a credit note, and a debit note; its number is taken then', async () => {
   const { invoice } = await invoiced(2_000n, '29', 10_000)
   const { out } = await note(invoice.number, '1500.00')
   expect(out).toMatchObject({ kind: 'credit_note', status: 'PENDING', amount: '1770.00' })
@@ -176,5 +250,10 @@ test('above the limit a second person approves a credit note; its number is take
   expect((await note(invoice.number, '1500.00')).out).toMatchObject([
     { taxableValue: '1500.00', cgst: '135.00' },
   ])
+  const [issued] = (await note(invoice.number, '1500.00')).out
+  const waiting = (await debit(issued.number)).out
+  expect(waiting).toMatchObject({ kind: 'debit_note', status: 'PENDING', amount: '1770.00' })
+  expect((await ravi.post(`/approvals/${waiting.approvalId}/approve`, {})).status).toBe(200)
+  expect((await debit(issued.number)).out).toMatchObject([{ creditNoteNumber: issued.number }])
   expect(await brokenIn(service)).toEqual([])
 })

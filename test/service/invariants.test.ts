@@ -7,6 +7,7 @@ import { adjustPayment } from '@svc/core/payments/adjustments/adjust-payment'
 import { accrueDueFees } from '@svc/core/payments/fees/accrue-fees'
 import { financialYear } from '@svc/core/payments/fees/gst'
 import { issueCreditNote } from '@svc/core/payments/fees/issue-credit-note'
+import { issueDebitNote } from '@svc/core/payments/fees/issue-debit-note'
 import { enterYearEnd } from '@svc/core/payments/own-funds/enter-year-end'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { changePayout } from '@svc/core/payments/payouts/change-payout'
@@ -98,7 +99,7 @@ async function endYear(): Promise<void> {
   await run({ year: '2020-21', reason: 'accounts' })
 }
 
-/** A merchant with an invoice of a month that is over, a credit note, a certificate of deducted tax and a payout with all. */
+/** A merchant with an invoice of a month that is over, a credit note, one that was taken back, a certificate of deducted tax and a payout with all. */
 async function bill(): Promise<void> {
   const monthAgo = new Date(Date.now() - 31 * 86_400_000)
   const billed = await newBilled(service, '29')
@@ -109,6 +110,12 @@ async function bill(): Promise<void> {
   await operatorsOf(service.app.services.commands)
     .open(issueCreditNote)
     .run({ number: invoice!.number, feePaise: paise(1_00n), reason: 'by letter' })
+  const { document: mistaken } = await operatorsOf(service.app.services.commands)
+    .open(issueCreditNote)
+    .run({ number: invoice!.number, feePaise: paise(2_00n), reason: 'of another merchant' })
+  await operatorsOf(service.app.services.commands)
+    .open(issueDebitNote)
+    .run({ number: mistaken.number, reason: 'of another merchant' })
   const { merchantId } = billed
   await operatorsOf(service.app.services.commands)
     .open(enterTdsCertificate)

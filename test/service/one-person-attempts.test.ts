@@ -327,6 +327,7 @@ const COMMAND_LINE: Readonly<Record<string, string>> = {
   'books undo': 'takeBackOwnFunds',
   'books year-end': 'enterYearEnd',
   'tax credit-note': 'issueCreditNote',
+  'tax debit-note': 'issueDebitNote',
   'tax tds': 'enterTdsCertificate',
   'tax tds-refund': 'resolveLine',
   'journal reverse': 'reverseJournal',

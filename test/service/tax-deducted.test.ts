@@ -225,3 +225,27 @@ test('a certificate entered by mistake is taken back with its journal until a pa
   expect(held.stderr).toContain(`in the payout ${payoutId}`)
   expect(await brokenIn(service)).toEqual([])
 })
+
+test('what the tax office refunds of one merchant, or never refunds, ends on its account', async () => {
+  const of = await charged(50)
+  await certify(of, 'QWERTYS', '3.00')
+  const own = Number(await balance('own_funds', of.merchantId))
+  const settle = (amount: string, ...more: string[]) =>
+    svc(
+      'books',
+      'settle',
+      `tds_receivable:${of.merchantId}`,
+      '--amount',
+      amount,
+      '--reference',
+      newReference(),
+      ...why,
+      ...more,
+    )
+  expect((await settle('1.00')).out).toMatchObject({ outcome: 'SETTLED', open: '2.00' })
+  expect(Number(await balance('own_funds', of.merchantId))).toBe(own - 100)
+  expect((await settle('2.01', '--write-off')).stderr).toContain('balance_not_open')
+  expect((await settle('2.00', '--write-off')).out).toMatchObject({ outcome: 'WRITTEN_OFF', open: '0.00' })
+  expect(await balance('write_offs', of.merchantId)).toBe('-200')
+  expect(await brokenIn(service)).toEqual([])
+})

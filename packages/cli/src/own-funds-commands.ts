@@ -51,7 +51,7 @@ export function addOwnFundsCommands(books: Command): void {
     .addHelpText(
       'after',
       `
-What is moved are fees and GST of payouts that were paid, less credit notes, certificates of deducted tax, charges of the
+What is moved are fees and GST of payouts that were paid, or paid otherwise, less credit notes, certificates of deducted tax, charges of the
 bank with their GST and earlier sweeps. The command prints the amount: pay it at the bank under this reference.
 
 Example:
@@ -128,7 +128,7 @@ function addPayGst(pay: Command): void {
     .addHelpText(
       'after',
       `
-What is due is the tax of all invoices less credit notes that are dated until the end of the month, less what was paid
+What is due is the tax of all invoices and debit notes less credit notes that are dated until the end of the month, less what was paid
 before: each tax is paid whole. Its reference is that of the payment.
 
 Example:

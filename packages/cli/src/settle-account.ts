@@ -1,8 +1,9 @@
 import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
+import { SETTLED_AGAINST, type SettledAgainst } from '@svc/core/ledger/settlement'
 import { formatRupees, type Paise } from '@svc/kernel/money'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
@@ -15,6 +16,7 @@ interface Options {
   readonly amount: Paise
   readonly reference: string
   readonly reason: string
+  readonly against?: SettledAgainst
   readonly writeOff?: boolean
   readonly json?: boolean
 }
@@ -22,26 +24,35 @@ interface Options {
 export function addSettleCommand(books: Command): void {
   books
     .command('settle <accountId>')
-    .description('enter that what is open on card exceptions or advances ended outside, at most what is open')
+    .description('enter that what is open on an account ended outside, or is given up, at most what is open')
     .requiredOption('--amount <rupees>', 'rupees, at most two decimals', readPaise)
     .requiredOption('--reference <reference>', 'of the bank or network, or of the decision: entered once')
     .requiredOption('--reason <text>', 'why; it is in the journal', readReason)
+    .addOption(
+      new Option('--against <kind>', 'of bank exceptions: the account whose bank gave or took it')
+        .choices(SETTLED_AGAINST)
+        .default(undefined, 'bank'),
+    )
     .option('--write-off', 'nothing was paid: the amount is given up')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
-What the network settled, or a merchant repaid to the bank, is entered by its reference.
+What the network or the bank settled, or a merchant repaid to the bank, is entered by its reference. Accounts:
+merchant_advances, payout_exceptions, refund_exceptions and accrued_fees of a merchant, card_exceptions of a partner,
+settlement_unmatched, network_unmatched and bank_exceptions of the platform (house), tds_receivable of a merchant.
+What is owed to us and written off is an expense; what we owe and is never claimed is income.
 
 Examples:
   svc admin books settle merchant_advances:mer_… --amount 1500.00 --reference AXISN0000000042 --reason "repaid"
+  svc admin books settle settlement_unmatched:house --amount 12.00 --reference HDFCN0000000042 --reason "sent back"
   svc admin books settle card_exceptions:par_… --amount 35.00 --reference MEMO20261031 --reason "given up" --write-off`,
     )
     .action(settle)
 }
 
 async function settle(accountId: string, { json = false, ...options }: Options): Promise<void> {
-  const { amount: amountPaise, reason } = options
+  const { against, amount: amountPaise, reason } = options
   const reference = enteredReference(options.reference, '--reference')
   const outcome = options.writeOff ? 'WRITTEN_OFF' : 'SETTLED'
   const settled = await withInstallation(async (context) => {
@@ -53,8 +64,14 @@ async function settle(accountId: string, { json = false, ...options }: Options):
         `There is no ledger account ${accountId}. Ids: svc admin tenant closing <tenantId>`,
       )
     const { kind, side, tenantId } = open
-    const settlement = { tenantId, kind, outcome, side, amountPaise, reference, reason } as const
-    const details = { amount: formatRupees(amountPaise), outcome, reference, reason }
+    const settlement = { tenantId, kind, outcome, side, against, amountPaise, reference, reason } as const
+    const details = {
+      amount: formatRupees(amountPaise),
+      outcome,
+      ...(against && { against }),
+      reference,
+      reason,
+    }
     const audit = { actor, action: 'ledger_account.settled', target: accountId, tenantId, details }
     return commands.open(settleBalance).run(settlement, audit)
   })

@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { GSTR1_SECTIONS, type Gstr1Section, gstr1 } from '@svc/core/payments/fees/gstr1'
 import { issueCreditNote } from '@svc/core/payments/fees/issue-credit-note'
+import { issueDebitNote } from '@svc/core/payments/fees/issue-debit-note'
 import { findTaxDocument, listTaxDocuments } from '@svc/core/payments/fees/issue-invoices'
 import { issueMonth } from '@svc/core/payments/fees/issue-month'
 import { type TaxDocument, taxDocumentToWire } from '@svc/core/payments/fees/tax-document'
@@ -75,6 +76,7 @@ Example:
     .addHelpText('after', '\nExample:\n  svc admin tax pdf S/26-27/0000001 invoice.pdf')
     .action(pdf)
   addCreditNote(tax)
+  addDebitNote(tax)
   addTdsCommands(tax)
   withMonth(tax.command('gstr1'))
     .description('print a section of the return of outward supplies, as the offline tool reads it')
@@ -137,6 +139,7 @@ function printDocuments(documents: readonly TaxDocument[], { json = false, ...pr
       igst: document.igst,
       total: document.total,
       originalNumber: document.originalNumber,
+      creditNoteNumber: document.creditNoteNumber,
       documentId: document.documentId,
     })),
     printed,
@@ -198,6 +201,37 @@ async function creditNote(number: string, { amount, json = false, reason }: Note
     const details = { fee: formatRupees(amount), reason }
     const audit = { actor, action: 'tax_document.credit_note', target: number, details }
     return context.commands.open(issueCreditNote).run({ number, feePaise: amount, reason }, audit)
+  })
+  printOutcome(issued, json, ({ document }) => printDocuments([document], { json }))
+}
+
+function addDebitNote(tax: Command): void {
+  tax
+    .command('debit-note <number>')
+    .description(
+      'take a credit note back that was issued by mistake, whole: its fee and GST are owed to us again',
+    )
+    .requiredOption('--reason <text>', 'why; it is in the journal', readReason)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+A credit note is taken back once: a repeat prints the same debit note. The next payout of the merchant deducts it.
+
+Example:
+  svc admin tax debit-note C/26-27/0000001 --reason "of another merchant"`,
+    )
+    .action(debitNote)
+}
+
+async function debitNote(
+  number: string,
+  { json = false, reason }: Omit<NoteOptions, 'amount'>,
+): Promise<void> {
+  const issued = await withInstallation(async (context) => {
+    const actor = await moneyActor(context)
+    const audit = { actor, action: 'tax_document.debit_note', target: number, details: { reason } }
+    return context.commands.open(issueDebitNote).run({ number, reason }, audit)
   })
   printOutcome(issued, json, ({ document }) => printDocuments([document], { json }))
 }

@@ -192,7 +192,7 @@ export const PAYOUT_FAILURES = {
     409,
     'CONFLICT_ERROR',
     'The balance of this ledger account does not end outside',
-    'Only card exceptions and advances to merchants are settled so. All others end by their own operations.',
+    'Exceptions, advances, lines without a match, accrued fees and deducted tax are settled so. All others end by their own operations.',
   ),
   balance_not_open: kind(
     422,

@@ -153,12 +153,20 @@ const KINDS: Readonly<Record<Line['kind'], string>> = {
   adjustment_down: 'Correction of a payment',
   advance_settled: 'Advance that was repaid otherwise',
   advance_reopened: 'Advance that is owed again',
+  fees_settled: 'Fees that were paid otherwise, or given up',
   credit_note: 'Fees given back by a credit note',
+  debit_note: 'A credit note that was taken back by a debit note',
   tds_certificate: 'Tax that the merchant deducted, by a certificate',
 }
 
 /** What the merchant gives back. */
-const TAKEN: ReadonlySet<Line['kind']> = new Set(['refund', 'dispute', 'adjustment_down', 'advance_reopened'])
+const TAKEN: ReadonlySet<Line['kind']> = new Set([
+  'refund',
+  'dispute',
+  'adjustment_down',
+  'advance_reopened',
+  'debit_note',
+])
 
 const LINES: readonly Column<Line>[] = [
   {

@@ -14,6 +14,12 @@ import { Download } from './closing-checklist.tsx'
 
 type Document = Schemas['TaxDocumentRow']
 
+const KINDS: Readonly<Record<Document['kind'], string>> = {
+  INVOICE: 'Invoice',
+  CREDIT_NOTE: 'Credit note',
+  DEBIT_NOTE: 'Debit note',
+}
+
 const COLUMNS: readonly Column<Document>[] = [
   {
     title: 'Number',
@@ -28,7 +34,7 @@ const COLUMNS: readonly Column<Document>[] = [
       </Anchor>
     ),
   },
-  { title: 'Kind', cell: ({ kind }) => (kind === 'INVOICE' ? 'Invoice' : 'Credit note') },
+  { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
   { title: 'Dated', cell: ({ issueDate }) => <Day day={issueDate} /> },
   {
     title: 'Merchant',
@@ -52,12 +58,12 @@ const COLUMNS: readonly Column<Document>[] = [
 /** Sections of the monthly return of outward supplies, as the tax office names them. */
 const SECTIONS = ['b2b', 'b2cs', 'cdnr', 'hsn', 'docs'] as const
 
-/** Invoices and credit notes of a month, and its return. */
+/** Invoices, credit notes and debit notes of a month, and its return. */
 export function TaxDocuments({ month }: { readonly month: string }) {
   const { can } = useSession()
   return (
     <Stack gap="md">
-      <Section title="Invoices and credit notes" aside={can('finance') && <Issue month={month} />}>
+      <Section title="Invoices and notes" aside={can('finance') && <Issue month={month} />}>
         <List
           name="tax-documents"
           id={month}

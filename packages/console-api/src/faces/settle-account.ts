@@ -3,7 +3,7 @@ import { failField } from '@svc/contract/fail-fields'
 import { FUNDING_MAX_PAISE } from '@svc/core/cards/account/card-account'
 import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
-import { SETTLEMENT_OUTCOMES } from '@svc/core/ledger/settlement'
+import { SETTLED_AGAINST, SETTLEMENT_OUTCOMES } from '@svc/core/ledger/settlement'
 import { formatRupees, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
@@ -30,14 +30,19 @@ export const settleLedgerAccount = query({
   tag: 'Ledger',
   summary: 'Enter that what is open on an account ended outside',
   description:
-    'Of card exceptions, which the network settles, and of advances, which a merchant repays to our bank: at most what is open, or it is written off. The reference is entered once: a repeat with the same account, amount and outcome changes nothing and returns the first one, another one is 409. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202; a repeat does not.',
+    'Of exceptions and lines without a match, which the network or the bank settles, of advances and fees, which a merchant pays to our bank, and of deducted tax, which the tax office refunds: at most what is open, or it is written off. What we owe and is never claimed is income then. The reference is entered once: a repeat with the same account, amount and outcome changes nothing and returns the first one, another one is 409. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202; a repeat does not.',
   permission: 'finance',
   params: idParam('accountId'),
   body: closed({
     ...movementFields,
     outcome: Type.Enum([...SETTLEMENT_OUTCOMES], {
-      description: '`SETTLED` by the network or repaid by the merchant, or `WRITTEN_OFF`',
+      description: '`SETTLED` by the network, the bank or the merchant, or `WRITTEN_OFF`',
     }),
+    against: Type.Optional(
+      Type.Enum([...SETTLED_AGAINST], {
+        description: 'Of bank exceptions: the account whose bank gave or took it; `bank` if absent',
+      }),
+    ),
   }),
   result: record('SettledBalance', {
     accountId: text(),
@@ -47,21 +52,27 @@ export const settleLedgerAccount = query({
     isRepeat: Type.Boolean({ description: 'It was entered before: nothing was posted' }),
   }),
   accepted: ApprovalRecord,
-  errors: [...settleBalance.approval.failures, 'account_not_settled', 'approval_open'],
+  errors: [...settleBalance.approval.failures, 'approval_open'],
   mount(services) {
     const { commands, config, database } = services
     const { run } = commands.open(settleBalance)
     return async (input) => {
       const { accountId } = input.params
-      const { amount, outcome, reference, reason } = input.body
+      const { against, amount, outcome, reference, reason } = input.body
       const amountPaise = valueIn(readAmount(amount))
       if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
         return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
       const open =
         (await database.operate((tx) => findOpenBalance(tx, accountId))) ?? fail('ledger_account_not_found')
       const { kind, side, tenantId } = open
-      const settlement = { tenantId, kind, outcome, side, amountPaise, reference, reason }
-      const details = { amount: formatRupees(amountPaise), outcome, reference, reason }
+      const settlement = { tenantId, kind, outcome, side, against, amountPaise, reference, reason }
+      const details = {
+        amount: formatRupees(amountPaise),
+        outcome,
+        ...(against && { against }),
+        reference,
+        reason,
+      }
       const entry = { action: 'ledger_account.settled', target: accountId, details }
       const settled = await run(settlement, auditOf(tenantId, input, entry))
       return wireOrWait(settled, config.BUSINESS_TIME_ZONE, ({ journal, journalId, openPaise }) => ({

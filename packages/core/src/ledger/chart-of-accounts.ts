@@ -70,7 +70,8 @@ export const CHART_OF_ACCOUNTS = {
   accrued_fees: {
     ...asset,
     title: 'Accrued fees',
-    meaning: 'Fees and GST of accepted payments that no payout has deducted yet',
+    meaning:
+      'Fees and GST of accepted payments that no payout has deducted, and the merchant has not paid otherwise',
   },
   payable: {
     ...liability,
@@ -169,11 +170,15 @@ export const CHART_OF_ACCOUNTS = {
     title: 'Interchange',
     meaning: 'What the card network pays us for what cards have spent',
   },
-  other_income: { ...income, title: 'Other income', meaning: 'Interest and the like on our bank accounts' },
+  other_income: {
+    ...income,
+    title: 'Other income',
+    meaning: 'Interest and the like on our bank accounts, and what we owed that was never claimed',
+  },
   write_offs: {
     ...expense,
     title: 'Written off',
-    meaning: 'Advances and exceptions that were given up',
+    meaning: 'What was owed to us and was given up',
   },
   owner_equity: {
     ...liability,

@@ -35,13 +35,12 @@ const both = ([debit, credit]: Posting['moves'][number]): Posting['moves'] => [
 const YEAR_END = person(...KINDS_OF_A_YEAR.flatMap((kind) => both([kind, 'owner_equity'])))
 const legs = (leg: CardLeg, posting: Posting): Posting => ({ ...posting, leg })
 
-// What a payout deducts; where failed refunds gave back more than that, advances go the other way.
-const PAYOUT = person(
-  ['payable', 'accrued_fees'],
-  ['payable', 'merchant_advances'],
-  ['merchant_advances', 'payable'],
-  ['payable', 'payouts_in_transit'],
-)
+// What a payout deducts; where failed refunds, or fees that were paid otherwise, give back more, it goes the other way.
+const PAYOUT = person(...both(['payable', 'accrued_fees']), ...both(['payable', 'merchant_advances']), [
+  'payable',
+  'payouts_in_transit',
+])
+const UNCLAIMED = ['settlement_unmatched', 'network_unmatched', 'bank_exceptions'] as const
 const mirrored = ({ moves, ...posting }: Posting): Posting => ({
   ...posting,
   moves: moves.map(([debit, credit]) => [credit, debit] as const),
@@ -142,20 +141,29 @@ const POSTINGS = {
   exception_settled: [
     reversible(
       person(
-        ['card_settlement', 'card_exceptions'],
-        ['card_exceptions', 'card_settlement'],
+        ...both(['card_settlement', 'card_exceptions']),
         ['bank', 'payout_exceptions'],
         ['bank', 'refund_exceptions'],
+        ...both(['bank', 'settlement_unmatched']),
+        ...both(['ppi_bank', 'network_unmatched']),
+        ...both(['bank', 'bank_exceptions']),
+        ...both(['ppi_bank', 'bank_exceptions']),
+        ...both(['own_funds', 'bank_exceptions']),
+        ['bank', 'accrued_fees'],
+        ['own_funds', 'tds_receivable'],
       ),
     ),
   ],
   exception_written_off: [
     reversible(
       person(
-        ['write_offs', 'card_exceptions'],
-        ['card_exceptions', 'write_offs'],
+        ...both(['write_offs', 'card_exceptions']),
         ['write_offs', 'payout_exceptions'],
         ['write_offs', 'refund_exceptions'],
+        // What is owed by us and never claimed is income.
+        ...UNCLAIMED.flatMap((kind) => [['write_offs', kind] as const, [kind, 'other_income'] as const]),
+        ['write_offs', 'accrued_fees'],
+        ['write_offs', 'tds_receivable'],
       ),
     ),
   ],
@@ -249,6 +257,17 @@ const POSTINGS = {
         ['output_cgst', 'payable'],
         ['output_sgst', 'payable'],
         ['output_igst', 'payable'],
+      ),
+    ),
+  ],
+  // A credit note that was a mistake, taken back: what is not payable to the merchant any more is an advance.
+  debit_note: [
+    manual(
+      person(
+        ...(['fee_income', 'output_cgst', 'output_sgst', 'output_igst'] as const).flatMap((kind) => [
+          ['payable', kind] as const,
+          ['merchant_advances', kind] as const,
+        ]),
       ),
     ),
   ],

@@ -35,6 +35,7 @@ export const POSTING_KINDS = [
   'tds_certified',
   'tds_refunded',
   'credit_note',
+  'debit_note',
 ] as const
 export type PostingKind = (typeof POSTING_KINDS)[number]
 
@@ -48,8 +49,9 @@ export const POSTING_TITLES: Readonly<Record<PostingKind, string>> = {
   journal_reversal: 'Take back a posting by hand',
   opening_balance: 'Enter what an account was owed in the system before',
   payment_adjustment: 'Correct the amount of a payment',
-  exception_settled: 'Enter that an exception was settled outside',
-  exception_written_off: 'Write an exception off',
+  exception_settled:
+    'Enter that an exception, fees, deducted tax or lines without a match were settled outside',
+  exception_written_off: 'Write off what of these is given up',
   advance_repaid: 'Enter that a merchant repaid an advance',
   advance_written_off: 'Write an advance off',
   merchant_refund: 'Refund a payment on behalf of its merchant',
@@ -72,6 +74,7 @@ export const POSTING_TITLES: Readonly<Record<PostingKind, string>> = {
   tds_certified: 'Enter tax that a merchant deducted on our fees, which is payable to it',
   tds_refunded: 'Enter that the tax office refunded tax deducted on our fees',
   credit_note: 'Give fees of an invoice back to the merchant, with their tax',
+  debit_note: 'Take a credit note back by a debit note',
 }
 
 /** What a decision moves on the word of the person who commands it: nothing that a signed message says, and no repeat. */

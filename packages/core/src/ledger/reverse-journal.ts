@@ -63,7 +63,8 @@ const CORRECTED_BY: Readonly<Record<string, string>> = {
   tds_refunded: BY_UNDO,
   own_funds_taken_back: 'enter the movement again under its reference',
   year_end: 'enter what was found since: svc admin books year-end',
-  credit_note: 'its document stays: charge what was too much with later fees, svc admin payout fee',
+  credit_note: 'take the note back by a debit note: svc admin tax debit-note',
+  debit_note: 'issue the credit note again: svc admin tax credit-note',
 }
 
 /** How a journal of this kind is corrected, in words. */

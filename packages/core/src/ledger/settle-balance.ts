@@ -11,6 +11,8 @@ import { moneyCommand } from './money-command.ts'
 import {
   isFitting,
   openOf,
+  otherKind,
+  SETTLED_AGAINST,
   SETTLED_KINDS,
   SETTLEMENT_OUTCOMES,
   SETTLEMENTS,
@@ -64,22 +66,28 @@ export const settleBalance = moneyCommand({
         kind: Type.Enum([...SETTLED_KINDS]),
         outcome: Type.Enum([...SETTLEMENT_OUTCOMES]),
         side: Type.Enum(['debit', 'credit']),
+        against: Type.Optional(Type.Enum([...SETTLED_AGAINST])),
         amountPaise: StoredPaise,
         reference: Type.String(),
         reason: Type.String(),
       }),
     ),
     // The side says who owes it; it is posted only while the account still has it open there.
-    moves: ({ journal, command: { amountPaise, kind, outcome, side, tenantId, ...of } }) =>
+    moves: ({ journal, command: { against, amountPaise, kind, outcome, side, tenantId, ...of } }) =>
       journal && {
         kind: SETTLEMENTS[kind].kinds[outcome],
         amountPaise,
         reference: of.reference,
-        facts: { ledgerAccountId: accountId(kind, tenantId), outcome, side },
+        facts: { ledgerAccountId: accountId(kind, tenantId), outcome, side, ...(against && { against }) },
         reason: of.reason,
         journalId: journal.journalId,
       },
-    failures: ['ledger_account_not_found', 'settlement_reference_used', 'balance_not_open'],
+    failures: [
+      'ledger_account_not_found',
+      'account_not_settled',
+      'settlement_reference_used',
+      'balance_not_open',
+    ],
   },
 
   prepare:
@@ -119,9 +127,11 @@ export const settleBalance = moneyCommand({
   },
 })
 
-/** Whether it is a transfer to our bank, whose reference names one among all tenants (decision R15). */
-const comesIn = ({ kind, outcome }: Settlement): boolean =>
-  outcome === 'SETTLED' && SETTLEMENTS[kind].against === 'bank'
+/** Whether it is a transfer to an escrow account, whose reference names one among all tenants (decision R15). */
+const comesIn = (settlement: Settlement): boolean =>
+  settlement.outcome === 'SETTLED' &&
+  settlement.side === 'debit' &&
+  ['bank', 'ppi_bank'].includes(otherKind(settlement) ?? '')
 
 /** Kinds of journals are shared by accounts: an entry is the same settlement only of the same one. */
 const isOf = (accountId: string, { debitAccountId, creditAccountId }: BankEntry): boolean =>
@@ -144,8 +154,12 @@ function decide({ balances, entered, incoming }: State, command: Prepared, now: 
   const { tenantId, kind, outcome, side, amountPaise, reference, reason, transferId } = command
   const settled = accountId(kind, tenantId)
   const balance = balances.get(settled) ?? fail('ledger_account_not_found')
-  const { kinds, against } = SETTLEMENTS[kind]
-  const journalKind = kinds[outcome]
+  const journalKind = SETTLEMENTS[kind].kinds[outcome]
+  const ends =
+    otherKind(command) ??
+    fail('account_not_settled', {
+      description: `${settled} is settled against ${SETTLEMENTS[kind].against.join(', ')}`,
+    })
   const open = openOf(kind, balance)
   const earlier = entered.of(tenantId, reference)
   const { standing: before } = earlier
@@ -160,7 +174,7 @@ function decide({ balances, entered, incoming }: State, command: Prepared, now: 
     fail('balance_not_open', {
       description: `${settled} has ${formatRupees(open.paise)} rupees open on the ${open.side} side`,
     })
-  const other = account(outcome === 'SETTLED' ? against : 'write_offs', tenantId)
+  const other = account(ends, tenantId)
   const transfer = {
     transferId,
     tenantId,

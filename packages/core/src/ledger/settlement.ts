@@ -5,27 +5,38 @@ import type { AccountKind } from './chart-of-accounts.ts'
 export const SETTLEMENT_OUTCOMES = ['SETTLED', 'WRITTEN_OFF'] as const
 export type SettlementOutcome = (typeof SETTLEMENT_OUTCOMES)[number]
 
-/** Accounts of a tenant that end outside: what is debited or credited for what was settled, and the kinds of the journals. */
+interface Settling {
+  /** What is debited or credited for what was settled; where there are several, the first one unless another is named. */
+  readonly against: readonly AccountKind[]
+  /** What of it is owed by us and given up by the other side; absent: it ends only where it is owed to us. */
+  readonly givenUp?: AccountKind
+  /** The kinds of the journals. */
+  readonly kinds: Readonly<
+    Record<SettlementOutcome, 'advance_repaid' | 'advance_written_off' | ExceptionKind>
+  >
+}
+type ExceptionKind = 'exception_settled' | 'exception_written_off'
+
+const EXCEPTION = { SETTLED: 'exception_settled', WRITTEN_OFF: 'exception_written_off' } as const
+
+/** Accounts that end outside (decision R17). */
 export const SETTLEMENTS = {
-  card_exceptions: {
-    against: 'card_settlement',
-    kinds: { SETTLED: 'exception_settled', WRITTEN_OFF: 'exception_written_off' },
-  },
-  payout_exceptions: {
-    against: 'bank',
-    kinds: { SETTLED: 'exception_settled', WRITTEN_OFF: 'exception_written_off' },
-  },
-  refund_exceptions: {
-    against: 'bank',
-    kinds: { SETTLED: 'exception_settled', WRITTEN_OFF: 'exception_written_off' },
-  },
+  card_exceptions: { against: ['card_settlement'], givenUp: 'write_offs', kinds: EXCEPTION },
+  payout_exceptions: { against: ['bank'], kinds: EXCEPTION },
+  refund_exceptions: { against: ['bank'], kinds: EXCEPTION },
   merchant_advances: {
-    against: 'bank',
+    against: ['bank'],
     kinds: { SETTLED: 'advance_repaid', WRITTEN_OFF: 'advance_written_off' },
   },
-} as const satisfies Partial<
-  Record<AccountKind, { against: AccountKind; kinds: Record<SettlementOutcome, string> }>
->
+  settlement_unmatched: { against: ['bank'], givenUp: 'other_income', kinds: EXCEPTION },
+  network_unmatched: { against: ['ppi_bank'], givenUp: 'other_income', kinds: EXCEPTION },
+  bank_exceptions: { against: ['bank', 'ppi_bank', 'own_funds'], givenUp: 'other_income', kinds: EXCEPTION },
+  accrued_fees: { against: ['bank'], kinds: EXCEPTION },
+  tds_receivable: { against: ['own_funds'], kinds: EXCEPTION },
+} as const satisfies Partial<Record<AccountKind, Settling>>
+/** Accounts that may be named, where there are several. */
+export const SETTLED_AGAINST = SETTLEMENTS.bank_exceptions.against
+export type SettledAgainst = (typeof SETTLED_AGAINST)[number]
 export type SettledKind = keyof typeof SETTLEMENTS
 
 export const SETTLED_KINDS = Object.keys(SETTLEMENTS) as readonly SettledKind[]
@@ -39,6 +50,8 @@ export interface Settlement {
   readonly outcome: SettlementOutcome
   /** The side on which the balance was when this was requested: debit, it is owed to us. */
   readonly side: Side
+  /** Of the accounts that it is settled against the one that moved; absent: the first one. */
+  readonly against?: SettledAgainst | undefined
 }
 
 export interface OpenBalance {
@@ -46,13 +59,15 @@ export interface OpenBalance {
   readonly paise: bigint
 }
 
+const settlingOf = (kind: SettledKind): Settling => SETTLEMENTS[kind]
+
 /**
- * What is open of an account, whose balance is its credits less its debits. What a merchant has to its credit among its
- * advances is paid out to it: only what it owes ends outside.
+ * What is open of an account, whose balance is its credits less its debits. What a merchant has to its credit, such as
+ * among its advances, is paid out to it: only what it owes ends outside.
  */
 export function openOf(kind: SettledKind, balance: bigint): OpenBalance {
   if (balance <= 0n) return { side: 'debit', paise: 0n - balance }
-  return kind === 'card_exceptions' ? { side: 'credit', paise: balance } : { side: 'debit', paise: 0n }
+  return settlingOf(kind).givenUp ? { side: 'credit', paise: balance } : { side: 'debit', paise: 0n }
 }
 
 export const isFitting = (
@@ -60,9 +75,24 @@ export const isFitting = (
   { side, amountPaise }: { readonly side: Side; readonly amountPaise: bigint },
 ): boolean => side === open.side && amountPaise <= open.paise
 
+/** The other side of what was settled or given up; `undefined`: it is not settled against the account that is named. */
+export function otherKind({
+  against,
+  kind,
+  outcome,
+  side,
+}: Omit<Settlement, 'tenantId'>): AccountKind | undefined {
+  const settling = settlingOf(kind)
+  if (outcome === 'WRITTEN_OFF')
+    return against !== undefined ? undefined : side === 'debit' ? 'write_offs' : settling.givenUp
+  return settling.against.find((each) => against === undefined || each === against)
+}
+
 /** Every account that it may move; what is written off is opened by the first one. */
 export const settlementAccounts = ({ kind, tenantId }: Pick<Settlement, 'kind' | 'tenantId'>): Account[] =>
-  [kind, SETTLEMENTS[kind].against, 'write_offs' as const].map((each) => account(each, tenantId))
+  [kind, ...settlingOf(kind).against, 'write_offs' as const, settlingOf(kind).givenUp ?? kind].map((each) =>
+    account(each, tenantId),
+  )
 
 /** How it is found by its reference, whatever its outcome was. */
 export const settlementEntry = ({

@@ -11,6 +11,7 @@ import { acceptPayment } from '@svc/core/payments/accept-payment'
 import { adjustPayment } from '@svc/core/payments/adjustments/adjust-payment'
 import { closeDispute } from '@svc/core/payments/disputes/close-dispute'
 import { issueCreditNote } from '@svc/core/payments/fees/issue-credit-note'
+import { issueDebitNote } from '@svc/core/payments/fees/issue-debit-note'
 import { enterYearEnd } from '@svc/core/payments/own-funds/enter-year-end'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { takeBackOwnFunds } from '@svc/core/payments/own-funds/take-back-own-funds'
@@ -44,6 +45,7 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   enterYearEnd,
   enterTdsCertificate,
   issueCreditNote,
+  issueDebitNote,
   acceptPayment,
   adjustPayment,
   resolveSuspense,

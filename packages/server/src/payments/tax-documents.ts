@@ -53,7 +53,7 @@ export const taxDocument = {
     kind: { schema: choiceFilter(TAX_DOCUMENT_KINDS), sql: 'd.kind = ?' },
     number: { schema: exactFilter('The number of the document'), sql: 'd.number = ?' },
     originalNumber: {
-      schema: exactFilter('Credit notes for the invoice of this number'),
+      schema: exactFilter('Credit and debit notes for the invoice of this number'),
       sql: 'd.original_number = ?',
     },
     period: {
@@ -70,7 +70,7 @@ export const listTaxDocuments = listOf<ListedTaxDocument>(taxDocument, {
   tag: TAG,
   summary: 'List tax documents',
   description:
-    'Invoices of the fees of each month, and credit notes. Newest first; pass `next` back as `after` for the next page.',
+    'Invoices of the fees of each month, credit notes and debit notes. Newest first; pass `next` back as `after` for the next page.',
   auth: 'merchant',
   scope: 'payouts:read',
   envelope: 'response_code',

@@ -26,7 +26,9 @@ const KINDS: Readonly<Record<PayoutLine['kind'], string>> = {
   adjustment_down: 'Correction',
   advance_settled: 'Advance repaid',
   advance_reopened: 'Advance reopened',
+  fees_settled: 'Fees paid',
   credit_note: 'Credit note',
+  debit_note: 'Debit note',
   tds_certificate: 'Tax deducted',
 }
 /** What the merchant gives back. */
@@ -35,6 +37,7 @@ const TAKEN: ReadonlySet<PayoutLine['kind']> = new Set([
   'dispute',
   'adjustment_down',
   'advance_reopened',
+  'debit_note',
 ])
 
 const PAID_OUT = 'Paid out'

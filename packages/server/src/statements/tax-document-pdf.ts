@@ -4,12 +4,12 @@ import { type TaxDocument, type TaxParty, totalOf } from '@svc/core/payments/fee
 import { formatRupees } from '@svc/kernel/money'
 import { rupeesText, StatementPdf } from './pdf.ts'
 
-const TITLES = { INVOICE: 'Tax invoice', CREDIT_NOTE: 'Credit note' } as const
+const TITLES = { INVOICE: 'Tax invoice', CREDIT_NOTE: 'Credit note', DEBIT_NOTE: 'Debit note' } as const
 const TOTAL = 'Total'
 
 const gstinOf = ({ gstin }: TaxParty): string => gstin ?? 'not registered'
 
-/** An invoice or credit note as CGST rules 46 and 53 want it. */
+/** An invoice, credit note or debit note as CGST rules 46 and 53 want it. */
 export function taxDocumentPdf(document: TaxDocument, now: Date): Readable {
   const { supplier, recipient } = document
   const pdf = new StatementPdf({
@@ -28,6 +28,9 @@ export function taxDocumentPdf(document: TaxDocument, now: Date): Readable {
       ['Services accounting code', document.sac],
       ['Reverse charge', 'no'],
       ...(document.originalNumber ? [['Invoice', document.originalNumber] as const] : []),
+      ...(document.creditNoteNumber
+        ? [['Takes back the credit note', document.creditNoteNumber] as const]
+        : []),
     ],
     foot: `${document.number}; signed electronically`,
     createdAt: now,

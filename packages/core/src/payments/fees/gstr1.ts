@@ -14,7 +14,7 @@ const dateText = (day: string): string => {
 }
 
 const isInvoice = ({ kind }: TaxDocument): boolean => kind === 'INVOICE'
-const signOf = (document: TaxDocument): bigint => (isInvoice(document) ? 1n : -1n)
+const signOf = ({ kind }: TaxDocument): bigint => (kind === 'CREDIT_NOTE' ? -1n : 1n)
 const rateOf = ({ taxBasisPoints }: TaxDocument): string => formatRupees(BigInt(taxBasisPoints))
 
 const b2b = (documents: readonly TaxDocument[]): Gstr1Row[] =>
@@ -44,7 +44,7 @@ const cdnr = (documents: readonly TaxDocument[]): Gstr1Row[] =>
       'Receiver Name': each.recipient.legalName,
       'Note Number': each.number,
       'Note Date': dateText(each.issueDate),
-      'Note Type': 'C',
+      'Note Type': each.kind === 'CREDIT_NOTE' ? 'C' : 'D',
       'Place Of Supply': placeOfSupply(each.placeOfSupply),
       'Reverse Charge': 'N',
       'Note Supply Type': 'Regular B2B',
@@ -74,7 +74,7 @@ function summed(documents: readonly TaxDocument[], keyOf: (document: TaxDocument
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
 
-/** Of merchants without a GSTIN, by place of supply and rate; credit notes lessen them. */
+/** Of merchants without a GSTIN, by place of supply and rate; credit notes lessen them, debit notes take that back. */
 const b2cs = (documents: readonly TaxDocument[]): Gstr1Row[] =>
   summed(
     documents.filter(({ recipient }) => recipient.gstin === null),
@@ -104,7 +104,11 @@ const hsn = (documents: readonly TaxDocument[]): Gstr1Row[] =>
     'Cess Amount': '',
   }))
 
-const NATURES = { INVOICE: 'Invoices for outward supply', CREDIT_NOTE: 'Credit Note' } as const
+const NATURES = {
+  INVOICE: 'Invoices for outward supply',
+  CREDIT_NOTE: 'Credit Note',
+  DEBIT_NOTE: 'Debit Note',
+} as const
 
 const docs = (documents: readonly TaxDocument[]): Gstr1Row[] =>
   summed(documents, ({ kind, number }) => `${kind} ${number.slice(0, -7)}`).map(({ of }) => {

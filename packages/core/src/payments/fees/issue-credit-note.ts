@@ -4,6 +4,7 @@ import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import type { Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { TURN_LOCK } from '@svc/platform/db/turn'
 import { saveEvents } from '@svc/platform/outbox'
@@ -15,7 +16,15 @@ import { StoredPaise, storedArgs } from '../../ledger/stored-args.ts'
 import { ACCRUED } from './fee-accrual.ts'
 import { financialYear } from './gst.ts'
 import { findTaxDocument, numberOf, TURN } from './issue-invoices.ts'
-import { issuedEvent, signedDocument, type TaxDocument, taxDocuments, totalOf } from './tax-document.ts'
+import {
+  issuedEvent,
+  PARTS,
+  type Part,
+  signedDocument,
+  type TaxDocument,
+  taxDocuments,
+  totalOf,
+} from './tax-document.ts'
 
 /** The series of credit notes. */
 const SERIES = 'C'
@@ -42,7 +51,7 @@ interface Noted extends TaxDocument {
 }
 
 interface State {
-  /** Of the invoice, oldest first. */
+  /** Of the invoice, credit and debit notes; the latter have no reason. */
   readonly notes: readonly Noted[]
   /** The last number of the series by financial year. */
   readonly last: ReadonlyMap<string, bigint>
@@ -65,18 +74,23 @@ const NOTES = statement<Noted>(
    from tax_documents d where d.merchant_id = $1 and d.original_number = $2 order by d.number`,
 )
 const LAST = statement<{ financialYear: string; last: bigint }>(
-  'credit_note_series',
-  `select financial_year as "financialYear", last_number as last from tax_series where series = '${SERIES}'`,
+  'tax_note_series',
+  `select financial_year as "financialYear", last_number as last from tax_series where series = $1`,
 )
 const TAKE = statement(
-  'credit_note_series_take',
-  `insert into tax_series (series, financial_year, last_number) values ('${SERIES}', $1, $2)
+  'tax_note_series_take',
+  `insert into tax_series (series, financial_year, last_number) values ($1, $2, $3)
    on conflict (series, financial_year) do update set last_number = excluded.last_number`,
 )
 
-/** The parts of a tax document, in the order of the accounts of fees. */
-const PARTS = ['taxablePaise', 'cgstPaise', 'sgstPaise', 'igstPaise'] as const
-type Part = (typeof PARTS)[number]
+/** The last number of a series by financial year; to be read in the turn of those who issue documents. */
+export async function lastNumbers(tx: BatchTx, series: string): Promise<ReadonlyMap<string, bigint>> {
+  const found = await tx.query(LAST, [series])
+  return new Map(found.map((row) => [row.financialYear, row.last]))
+}
+
+export const takeNumber = (tx: Writes, series: string, year: string, last: bigint): void =>
+  tx.write(TAKE, [series, year, last])
 
 /**
  * Gives fees of an invoice back with their GST, by a credit note (decision R24): both are payable to the merchant, whose
@@ -129,10 +143,9 @@ export const issueCreditNote = moneyCommand({
         kinds.map((kind) => account(kind, tenantId)),
       ),
       tx.query(NOTES, [tenantId, invoice.number]),
-      tx.query(LAST),
+      lastNumbers(tx, SERIES),
     ])
-    const byYear = new Map(last.map((row) => [row.financialYear, row.last]))
-    return new ByTenant((): State => ({ notes, last: byYear }))
+    return new ByTenant((): State => ({ notes, last }))
   },
 
   decide,
@@ -140,16 +153,19 @@ export const issueCreditNote = moneyCommand({
   save(tx, [decided]) {
     const { command, document, financialYear: year, journal, last } = decided!
     if (!journal) return
-    tx.write(TAKE, [year, last])
+    takeNumber(tx, SERIES, year, last)
     taxDocuments.insert(tx, [document])
     saveJournals(tx, command.timeZone, [journal])
     saveEvents(tx, [issuedEvent(document, command.eventId)])
   },
 })
 
-/** What of each part is left of an invoice. */
+/** What of each part is left of an invoice; what debit notes took back is there again. */
 const leftOf = ({ invoice }: Prepared, notes: readonly TaxDocument[], part: Part): bigint =>
-  notes.reduce<bigint>((left, note) => left - note[part], invoice[part])
+  notes.reduce<bigint>(
+    (left, note) => (note.kind === 'CREDIT_NOTE' ? left - note[part] : left + note[part]),
+    invoice[part],
+  )
 
 /** The share of a part of the invoice that belongs to so much of its fee; of the rest of the fee, all that is left. */
 function shareOf(command: Prepared, notes: readonly TaxDocument[], part: Part): Paise {
@@ -166,7 +182,11 @@ function decide({ notes, last }: State, command: Prepared, now: Date): IssuedCre
   const year = financialYear(issueDate)
   const next = (last.get(year) ?? 0n) + 1n
   const of = { financialYear: year, last: next, command }
-  const same = notes.find((note) => note.taxablePaise === feePaise && note.reason === reason)
+  const takenBack = new Set(notes.map(({ creditNoteNumber }) => creditNoteNumber))
+  const same = notes.find(
+    ({ number, ...note }) =>
+      note.taxablePaise === feePaise && note.reason === reason && !takenBack.has(number),
+  )
   if (same) return { ...of, document: same, journal: undefined }
   const left = leftOf(command, notes, 'taxablePaise')
   if (feePaise > left)

@@ -161,6 +161,7 @@ async function issue(
     sgstPaise: sum(({ sgstPaise }) => sgstPaise),
     igstPaise: sum(({ igstPaise }) => igstPaise),
     originalNumber: null,
+    creditNoteNumber: null,
   }
   const row: TaxDocument = { ...document, signed: signedDocument(document, keyring), createdAt: now }
   taxDocuments.insert(tx, [row])

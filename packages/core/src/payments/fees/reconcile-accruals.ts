@@ -10,9 +10,11 @@ const leg = (kind: string) =>
   `coalesce(sum(t.amount) filter (where t.credit_account_id = '${kind}:' || j.tenant_id
      and t.debit_account_id = 'accrued_fees:' || j.tenant_id), 0)`
 
+/** What notes took from an account of fees, or gave it again. */
 const noted = (kind: string) =>
-  `coalesce(sum(t.amount) filter (where t.debit_account_id = '${kind}:' || t.tenant_id
-     and t.credit_account_id = 'payable:' || t.tenant_id), 0)`
+  `coalesce(sum(t.amount) filter (where '${kind}:' || t.tenant_id = case d.kind when 'CREDIT_NOTE' then t.debit_account_id
+     else t.credit_account_id end), 0)`
+const notes = (part: string) => `sum(case n.kind when 'CREDIT_NOTE' then n.${part} else - n.${part} end)`
 
 /** What must be true between payments, the fees that were entered for them, and the ledger (decision R22). */
 export const ACCRUAL_CHECKS: readonly Check[] = [
@@ -51,14 +53,24 @@ export const ACCRUAL_CHECKS: readonly Check[] = [
   check(
     'accrued_fees',
     ACCOUNTS,
-    'What is accrued and not deducted is fee and GST of the payments that are in no payout that stands',
-    (chosen) => `select a.account_id as subject, 'balance ' || a.balance || ', open ' || o.amount as detail
+    'What is accrued and not deducted is fee and GST of the payments that are in no payout that stands, less what was settled otherwise',
+    (
+      chosen,
+    ) => `select a.account_id as subject, 'balance ' || a.balance || ', open ' || o.amount || ', settled ' || s.amount as detail
        from ledger_accounts a cross join lateral (
          select coalesce(sum(f.fee_paise + f.cgst_paise + f.sgst_paise + f.igst_paise), 0) as amount
          from fee_accruals f where f.merchant_id = a.tenant_id and not exists (
            select from payout_lines l where l.merchant_id = f.merchant_id and l.object_id = f.payment_id
              and l.kind = 'payment' and not l.released)) o
-       where a.kind = 'accrued_fees' and ${chosen('a.account_id')} and a.balance <> - o.amount limit 100`,
+       -- What was paid otherwise or given up, and no payout gives back yet.
+       cross join lateral (
+         select coalesce(sum(t.amount), 0) as amount from journals j
+           join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id and t.credit_account_id = a.account_id
+         where j.tenant_id = a.tenant_id and j.kind in ('exception_settled', 'exception_written_off')
+           and not exists (select from journals v where v.tenant_id = j.tenant_id and v.reverses = j.journal_id)
+           and not exists (select from payout_lines l where l.merchant_id = j.tenant_id and l.object_id = j.journal_id
+             and l.kind = 'fees_settled' and not l.released)) s
+       where a.kind = 'accrued_fees' and ${chosen('a.account_id')} and a.balance <> s.amount - o.amount limit 100`,
   ),
   check(
     'tax_invoices',
@@ -83,7 +95,7 @@ export const ACCRUAL_CHECKS: readonly Check[] = [
   check(
     'credit_notes',
     DOCUMENTS,
-    'A credit note is its journal of those amounts, and those of an invoice are at most its fees and GST',
+    'A credit or debit note is its journal of those amounts; a debit note is its credit note’s, and credit notes of an invoice that are not taken back are at most its fees and GST',
     (
       chosen,
     ) => `select d.document_id as subject, d.number || ': ' || d.taxable_paise || ' of ' || i.number || ', journals ' || l.fee
@@ -93,14 +105,19 @@ export const ACCRUAL_CHECKS: readonly Check[] = [
          select ${noted('fee_income')} as fee, ${noted('output_cgst')} as cgst, ${noted('output_sgst')} as sgst,
            ${noted('output_igst')} as igst
          from ledger_transfers t join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id
-           and j.kind = 'credit_note' and j.effective_date = d.issue_date
+           and j.kind = lower(d.kind) and j.effective_date = d.issue_date
          where t.tenant_id = d.merchant_id and t.object_id = d.document_id) l
        cross join lateral (
-         select sum(n.taxable_paise) as fee, sum(n.cgst_paise) as cgst, sum(n.sgst_paise) as sgst, sum(n.igst_paise) as igst
+         select ${notes('taxable_paise')} as fee, ${notes('cgst_paise')} as cgst, ${notes('sgst_paise')} as sgst,
+           ${notes('igst_paise')} as igst
          from tax_documents n where n.merchant_id = d.merchant_id and n.original_number = i.number) n
-       where d.kind = 'CREDIT_NOTE' and ${chosen('d.document_id')}
+       left join tax_documents c on c.merchant_id = d.merchant_id and c.number = d.credit_note_number and c.kind = 'CREDIT_NOTE'
+         and c.original_number = d.original_number
+       where d.kind <> 'INVOICE' and ${chosen('d.document_id')}
          and ((d.taxable_paise, d.cgst_paise, d.sgst_paise, d.igst_paise) is distinct from (l.fee, l.cgst, l.sgst, l.igst)
            or i.kind <> 'INVOICE' or n.fee > i.taxable_paise or n.cgst > i.cgst_paise or n.sgst > i.sgst_paise
-           or n.igst > i.igst_paise) limit 100`,
+           or n.igst > i.igst_paise
+           or d.kind = 'DEBIT_NOTE' and (d.taxable_paise, d.cgst_paise, d.sgst_paise, d.igst_paise)
+             is distinct from (c.taxable_paise, c.cgst_paise, c.sgst_paise, c.igst_paise)) limit 100`,
   ),
 ]

@@ -17,7 +17,7 @@ import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { placeOfSupply } from './gst.ts'
 
-export const TAX_DOCUMENT_KINDS = ['INVOICE', 'CREDIT_NOTE'] as const
+export const TAX_DOCUMENT_KINDS = ['INVOICE', 'CREDIT_NOTE', 'DEBIT_NOTE'] as const
 export type TaxDocumentKind = (typeof TAX_DOCUMENT_KINDS)[number]
 
 /** Who supplies or receives a service, as documents name them. */
@@ -28,7 +28,7 @@ export interface TaxParty {
   readonly state: string
 }
 
-/** Invoices of fees and their GST, and credit notes (decision R24). */
+/** Invoices of fees and their GST (decision R24), credit notes and debit notes (decision R27). */
 export const taxDocuments = table('tax_documents', 'd', ['merchantId', 'documentId'], {
   merchantId: text,
   documentId: text,
@@ -49,7 +49,10 @@ export const taxDocuments = table('tax_documents', 'd', ['merchantId', 'document
   cgstPaise: paise,
   sgstPaise: paise,
   igstPaise: paise,
+  /** The invoice of a note. */
   originalNumber: nullable(text),
+  /** The credit note that a debit note takes back. */
+  creditNoteNumber: nullable(text),
   /** Compact JWS of what it says. */
   signed: text,
   createdAt: instant,
@@ -63,6 +66,15 @@ export const totalOf = ({
   igstPaise,
 }: Pick<TaxDocument, 'taxablePaise' | 'cgstPaise' | 'sgstPaise' | 'igstPaise'>): bigint =>
   taxablePaise + cgstPaise + sgstPaise + igstPaise
+
+/** The parts of a tax document, in the order of the accounts of fees. */
+export const PARTS = ['taxablePaise', 'cgstPaise', 'sgstPaise', 'igstPaise'] as const
+export type Part = (typeof PARTS)[number]
+
+/** What of a debit note was not payable to its merchant any more, and is an advance. */
+export const advancedOfNote = (of: string): string =>
+  `coalesce((select sum(t.amount)::bigint from ledger_transfers t where t.tenant_id = ${of}.merchant_id
+     and t.object_id = ${of}.document_id and t.debit_account_id = 'merchant_advances:' || t.tenant_id), 0)`
 
 type Unsigned = Omit<TaxDocument, 'signed' | 'createdAt'>
 
@@ -84,6 +96,7 @@ const stated = (document: Unsigned) => ({
   igst: formatRupees(document.igstPaise),
   total: formatRupees(totalOf(document)),
   originalNumber: document.originalNumber,
+  ...(document.creditNoteNumber !== null && { creditNoteNumber: document.creditNoteNumber }),
 })
 
 /** What a document says, as a compact JWS that anyone can verify with the published keys. */
@@ -106,7 +119,7 @@ const Party = (title: string, whose: string) =>
     { title, additionalProperties: false },
   )
 
-/** An invoice or credit note, as the API and events have it: what is signed, without what has no value. */
+/** An invoice, credit note or debit note, as the API and events have it: what is signed, without what has no value. */
 export const TaxDocumentRecord = Type.Object(
   {
     documentId: Type.String(),
@@ -125,7 +138,10 @@ export const TaxDocumentRecord = Type.Object(
     sgst: Rupees('state GST'),
     igst: Rupees('integrated GST'),
     total: Rupees('fees and GST'),
-    originalNumber: Type.Optional(Type.String({ description: 'Of a credit note: its invoice' })),
+    originalNumber: Type.Optional(Type.String({ description: 'Of a credit or debit note: the invoice' })),
+    creditNoteNumber: Type.Optional(
+      Type.String({ description: 'Of a debit note: the credit note that it takes back, whole' }),
+    ),
     signed: Type.String({ description: 'Compact JWS of it; verify it with the published keys' }),
   },
   { title: 'TaxDocument', additionalProperties: false },

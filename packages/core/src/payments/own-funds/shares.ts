@@ -29,12 +29,20 @@ const TO_SWEEP = statement<Share>(
          where c.credit_account_id = a.account_id and c.debit_account_id = 'bank:${PLATFORM_TENANT}') t
      join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id)
    select tenant_id as "tenantId", 'bank' as account, sum(amount)::bigint as paise from (
-     select y.merchant_id as tenant_id, y.fee_paise + y.cgst_paise + y.sgst_paise + y.igst_paise as amount
+     select y.merchant_id as tenant_id,
+       y.fee_paise + y.cgst_paise + y.sgst_paise + y.igst_paise - y.settled_fees_paise as amount
      from payouts y join journals j on j.tenant_id = y.merchant_id and j.journal_id = 'jrn_' || substr(y.payout_id, 5) || 'p'
      where y.status = 'PAID' and j.effective_date <= $1::date
      union all
-     select d.merchant_id, - (d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise)
-     from tax_documents d where d.kind = 'CREDIT_NOTE' and d.issue_date <= $1::date
+     select t.tenant_id, t.amount
+     from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+       and t.credit_account_id = 'accrued_fees:' || j.tenant_id
+     where j.kind = 'exception_settled' and j.reference is not null and j.effective_date <= $1::date
+       and not exists (select from journals v where v.tenant_id = j.tenant_id and v.reverses = j.journal_id)
+     union all
+     select d.merchant_id, (d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise)
+       * case d.kind when 'CREDIT_NOTE' then -1 else 1 end
+     from tax_documents d where d.kind <> 'INVOICE' and d.issue_date <= $1::date
      union all
      select c.merchant_id, - c.amount_paise from tds_certificates c where c.reversed_by is null and c.dated_on <= $1::date
      union all
@@ -48,7 +56,7 @@ const GST_DUE = statement<Share>(
   'own_funds_gst_due',
   `with ${OWN}
    select tenant_id as "tenantId", account, sum(amount)::bigint as paise from (
-     select d.merchant_id as tenant_id, h.account, case d.kind when 'INVOICE' then h.amount else - h.amount end as amount
+     select d.merchant_id as tenant_id, h.account, case d.kind when 'CREDIT_NOTE' then - h.amount else h.amount end as amount
      from tax_documents d cross join lateral (values ('output_cgst', d.cgst_paise), ('output_sgst', d.sgst_paise),
        ('output_igst', d.igst_paise)) h (account, amount)
      where d.issue_date <= $1::date
@@ -74,8 +82,8 @@ const AT_BANK = statement<{ paise: bigint }>(
 )
 
 /**
- * What of the escrow of merchants is ours until the end of a day, by tenant: fees and GST of payouts that were paid, less
- * credit notes, tax that merchants deducted, charges of the bank with their GST, and what was swept before.
+ * What of the escrow of merchants is ours until the end of a day, by tenant: fees and GST of payouts that were paid, or that
+ * merchants paid otherwise, less credit notes that stand, tax that merchants deducted, charges of the bank with their GST, and what was swept before.
  */
 export const sharesToSweep = (tx: Tx, through: string): Promise<Share[]> => tx.query(TO_SWEEP, [through])
 

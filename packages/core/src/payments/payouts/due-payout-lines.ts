@@ -2,13 +2,14 @@ import type { Paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { accountIdOf } from '../../ledger/accounts.ts'
+import { advancedOfNote } from '../fees/tax-document.ts'
 import type { Charge } from './payout-fees.ts'
 import type { PayoutLineKind } from './payout-line-kinds.ts'
 
 /** Lines that one payout holds at most; what is left goes into the next. */
 export const LINES_MAX = 100_000
 
-/** A payment, refund, dispute, correction, opening balance, settled advance, credit note or certificate of tax that is in no payout. */
+/** A payment, refund, dispute, correction, opening balance, settled advance or fee, credit or debit note, or certificate of tax that is in no payout. */
 export interface DueLine {
   readonly merchantId: string
   readonly kind: PayoutLineKind
@@ -30,6 +31,11 @@ const notIn = (kind: PayoutLineKind, row: string) =>
 const SETTLED_ADVANCES = `journals j on j.tenant_id = w.merchant_id and j.kind in ('advance_repaid', 'advance_written_off')
      join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
      left join journals v on v.tenant_id = j.tenant_id and v.reverses = j.journal_id`
+
+// Fees that merchants paid otherwise, or that were given up; one that is in a payout is not reversed any more.
+const SETTLED_FEES = `journals j on j.tenant_id = w.merchant_id and j.kind in ('exception_settled', 'exception_written_off')
+     join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+       and t.credit_account_id = 'accrued_fees:' || j.tenant_id`
 
 const NO_FEE = 'null::bigint, null::bigint, null::bigint, null::bigint'
 
@@ -97,6 +103,16 @@ const DUE = statement<Row>(
    from wanted w join ${SETTLED_ADVANCES}
    where v.journal_id is not null and ${notIn('advance_reopened', 'j.journal_id')}
      and not ${notIn('advance_settled', 'j.journal_id')}
+   union all
+   select w.merchant_id, 'fees_settled', j.journal_id, j.at, t.amount, 0, true, ${NO_FEE}
+   from wanted w join ${SETTLED_FEES}
+   where ${notIn('fees_settled', 'j.journal_id')}
+     and not exists (select from journals v where v.tenant_id = j.tenant_id and v.reverses = j.journal_id)
+   union all
+   select w.merchant_id, 'debit_note', d.document_id, d.created_at,
+     d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise, ${advancedOfNote('d')}, true, ${NO_FEE}
+   from wanted w join tax_documents d on d.merchant_id = w.merchant_id
+   where d.kind = 'DEBIT_NOTE' and ${notIn('debit_note', 'd.document_id')}
    union all
    select w.merchant_id, 'credit_note', d.document_id, d.created_at,
      d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise, 0, true, ${NO_FEE}

@@ -3,7 +3,7 @@ import { accountId } from '../../ledger/accounts.ts'
 import type { Journal } from '../../ledger/journals.ts'
 import type { JournalKind } from '../../ledger/posting-rules.ts'
 import type { Transfer } from '../../ledger/transfers.ts'
-import { type Payout, type PayoutAccount, taxOf } from './payout.ts'
+import { feesDue, type Payout, type PayoutAccount } from './payout.ts'
 
 type Leg = readonly [debit: PayoutAccount, credit: PayoutAccount, amountPaise: Paise]
 
@@ -25,7 +25,7 @@ const legsOf = (legs: readonly Leg[]): Leg[] =>
 /** From what is payable: accrued fees with their tax, advances that are repaid, and the rest to the merchant. */
 const preparedLegs = (payout: Payout): Leg[] =>
   legsOf([
-    ['payable', 'accrued_fees', paise(payout.feePaise + taxOf(payout))],
+    ['payable', 'accrued_fees', feesDue(payout)],
     ['payable', 'merchant_advances', payout.advancePaise],
     ['payable', 'payouts_in_transit', payout.amountPaise],
   ])

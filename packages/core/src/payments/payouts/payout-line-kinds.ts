@@ -10,7 +10,9 @@ export const PAYOUT_LINE_KINDS = [
   'adjustment_down',
   'advance_settled',
   'advance_reopened',
+  'fees_settled',
   'credit_note',
+  'debit_note',
   'tds_certificate',
 ] as const
 export type PayoutLineKind = (typeof PAYOUT_LINE_KINDS)[number]
@@ -22,12 +24,18 @@ export const ADJUSTING: ReadonlySet<PayoutLineKind> = new Set([
   'adjustment_down',
   'advance_settled',
   'advance_reopened',
+  'fees_settled',
   'credit_note',
+  'debit_note',
   'tds_certificate',
 ])
 
 /** Adjustments that take from what the merchant gets. */
-export const ADJUSTING_DOWN: ReadonlySet<PayoutLineKind> = new Set(['adjustment_down', 'advance_reopened'])
+export const ADJUSTING_DOWN: ReadonlySet<PayoutLineKind> = new Set([
+  'adjustment_down',
+  'advance_reopened',
+  'debit_note',
+])
 
 /** Kinds that give back what an earlier line repaid of an advance, or that was repaid outside. */
 export const ADVANCING: ReadonlySet<PayoutLineKind> = new Set([
@@ -41,4 +49,8 @@ export const OF_JOURNALS: ReadonlySet<PayoutLineKind> = new Set([
   'opening_balance',
   'advance_settled',
   'advance_reopened',
+  'fees_settled',
 ])
+
+/** Lines that name a tax document. */
+export const OF_DOCUMENTS: ReadonlySet<PayoutLineKind> = new Set(['credit_note', 'debit_note'])

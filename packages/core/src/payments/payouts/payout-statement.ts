@@ -7,6 +7,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { accountId } from '../../ledger/accounts.ts'
 import { transfersSince } from '../../ledger/transfers-since.ts'
+import { advancedOfNote } from '../fees/tax-document.ts'
 
 const DAY_MINUTES = 1_440
 
@@ -105,6 +106,11 @@ const SOURCES = {
     sql: `select count(*), coalesce(sum(d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise), 0)
       from tax_documents d where d.merchant_id = $2 and d.kind = 'CREDIT_NOTE' and d.created_at >= $3 and d.created_at < $4`,
   },
+  debit_note: {
+    title: 'Credit notes taken back by debit notes, with tax',
+    sql: `select count(*), -coalesce(sum(d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise - ${advancedOfNote('d')}), 0)
+      from tax_documents d where d.merchant_id = $2 and d.kind = 'DEBIT_NOTE' and d.created_at >= $3 and d.created_at < $4`,
+  },
   tds_certified: {
     title: 'Tax deducted at source, by certificates',
     sql: `select count(*), coalesce(sum(c.amount_paise), 0) from tds_certificates c
@@ -112,12 +118,12 @@ const SOURCES = {
   },
   payout: {
     title: 'Payouts, with fees and tax',
-    sql: `select count(*), -coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise), 0)
+    sql: `select count(*), -coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise - y.settled_fees_paise), 0)
       from payouts y where y.merchant_id = $2 and y.created_at >= $3 and y.created_at < $4`,
   },
   payout_released: {
     title: 'Payouts that failed, were cancelled or came back',
-    sql: `select count(*), coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise), 0)
+    sql: `select count(*), coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise - y.settled_fees_paise), 0)
       from payouts y cross join lateral (
         values (case when y.returned_at is null and y.status in ('FAILED', 'CANCELLED') then y.completed_at end),
           (y.failed_at), (y.returned_at)) released (at)
@@ -125,7 +131,7 @@ const SOURCES = {
   },
   payout_restored: {
     title: 'Failed payouts that the bank paid after all',
-    sql: `select count(*), -coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise), 0)
+    sql: `select count(*), -coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise - y.settled_fees_paise), 0)
       from payouts y where y.merchant_id = $2 and y.failed_at is not null
         and y.completed_at >= $3 and y.completed_at < $4`,
   },

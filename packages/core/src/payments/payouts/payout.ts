@@ -18,7 +18,7 @@ import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { type Account, account } from '../../ledger/accounts.ts'
 import { ACCRUAL_ACCOUNTS } from '../fees/fee-accrual.ts'
-import { OF_JOURNALS, PAYOUT_LINE_KINDS, type PayoutLineKind } from './payout-line-kinds.ts'
+import { OF_DOCUMENTS, OF_JOURNALS, PAYOUT_LINE_KINDS, type PayoutLineKind } from './payout-line-kinds.ts'
 
 /** `PREPARED` waits for a second person. `FAILED`, also once it was paid, and `CANCELLED`: what it was made of is due again. */
 export const PAYOUT_STATUSES = ['PREPARED', 'APPROVED', 'SENT', 'PAID', 'FAILED', 'CANCELLED'] as const
@@ -43,6 +43,8 @@ export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
   cgstPaise: paise,
   sgstPaise: paise,
   igstPaise: paise,
+  /** Of the adjustments: fees with their tax that were paid otherwise, or given up. */
+  settledFeesPaise: paise,
   /** What the merchant gets: payments + adjustments − refunds − fees − tax. */
   amountPaise: paise,
   accountHolder: text,
@@ -211,16 +213,20 @@ export const PayoutLineRecord = Type.Object(
   {
     kind: Type.Enum([...PAYOUT_LINE_KINDS], {
       description:
-        '`refund_failed` and `dispute_won`: the amount, which an earlier payout had deducted, comes back. `opening_balance`: what was payable to you by the system before. `adjustment_up` and `adjustment_down`: a payment was corrected by a reference of the bank, which adds to what you get or takes from it. `advance_settled`: an advance for refunds or disputes, which a payout deducts, was repaid otherwise; `advance_reopened`: that was a mistake. `credit_note`: fees that are given back with their tax. `tds_certificate`: tax that you deducted on fees, by its certificate',
+        '`refund_failed` and `dispute_won`: the amount, which an earlier payout had deducted, comes back. `opening_balance`: what was payable to you by the system before. `adjustment_up` and `adjustment_down`: a payment was corrected by a reference of the bank, which adds to what you get or takes from it. `advance_settled`: an advance for refunds or disputes, which a payout deducts, was repaid otherwise; `advance_reopened`: that was a mistake. `fees_settled`: fees with their tax, which a payout deducts, were paid otherwise or given up. `credit_note`: fees that are given back with their tax; `debit_note`: that was a mistake. `tds_certificate`: tax that you deducted on fees, by its certificate',
     }),
     paymentId: Type.Optional(Type.String({ description: 'Of a `payment`' })),
     refundId: Type.Optional(Type.String({ description: 'Of a `refund` or `refund_failed`' })),
     disputeId: Type.Optional(Type.String({ description: 'Of a `dispute` or `dispute_won`' })),
     adjustmentId: Type.Optional(Type.String({ description: 'Of an `adjustment_up` or `adjustment_down`' })),
     journalId: Type.Optional(
-      Type.String({ description: 'Of an `opening_balance`, `advance_settled` or `advance_reopened`' }),
+      Type.String({
+        description: 'Of an `opening_balance`, `advance_settled`, `advance_reopened` or `fees_settled`',
+      }),
     ),
-    documentId: Type.Optional(Type.String({ description: 'Of a `credit_note`: the tax document' })),
+    documentId: Type.Optional(
+      Type.String({ description: 'Of a `credit_note` or `debit_note`: the tax document' }),
+    ),
     certificateId: Type.Optional(Type.String({ description: 'Of a `tds_certificate`' })),
     occurredOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     amount: rupees('of the payment, refund, dispute, opening balance or correction'),
@@ -240,7 +246,7 @@ export const payoutLineToWire = (line: PayoutLine, timeZone: string) => ({
   disputeId: line.kind === 'dispute' || line.kind === 'dispute_won' ? line.objectId : undefined,
   adjustmentId: line.kind === 'adjustment_up' || line.kind === 'adjustment_down' ? line.objectId : undefined,
   journalId: OF_JOURNALS.has(line.kind) ? line.objectId : undefined,
-  documentId: line.kind === 'credit_note' ? line.objectId : undefined,
+  documentId: OF_DOCUMENTS.has(line.kind) ? line.objectId : undefined,
   certificateId: line.kind === 'tds_certificate' ? line.objectId : undefined,
   occurredOn: rfc3339(line.occurredAt, timeZone),
   amount: paiseToWire(line.amountPaise),
@@ -279,3 +285,7 @@ export const taxOf = ({
   sgstPaise,
   igstPaise,
 }: Pick<Payout, 'cgstPaise' | 'sgstPaise' | 'igstPaise'>) => (cgstPaise + sgstPaise + igstPaise) as Paise
+
+/** Fees with their tax that a payout deducts, less those that were paid otherwise. */
+export const feesDue = (payout: Payout): Paise =>
+  (payout.feePaise + taxOf(payout) - payout.settledFeesPaise) as Paise

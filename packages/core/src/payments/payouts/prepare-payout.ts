@@ -388,6 +388,10 @@ export function sumsOf(lines: readonly PayoutLine[]) {
     cgstPaise: totalOf(lines, (line) => line.cgstPaise),
     sgstPaise: totalOf(lines, (line) => line.sgstPaise),
     igstPaise: totalOf(lines, (line) => line.igstPaise),
+    settledFeesPaise: totalOf(
+      lines.filter(({ kind }) => kind === 'fees_settled'),
+      (line) => line.amountPaise,
+    ),
   }
   const amountPaise = paise(
     sums.paymentPaise + sums.adjustmentPaise - sums.refundPaise - sums.feePaise - taxOf(sums),

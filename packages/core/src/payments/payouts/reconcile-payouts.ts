@@ -1,13 +1,15 @@
 import { type Check, check, OPENING_BALANCES, subjects } from '../../ledger/reconcile.ts'
+import { advancedOfNote } from '../fees/tax-document.ts'
 
 const PAYOUTS = subjects('payouts', 'payouts')
 const LINES = subjects('payout lines', 'payout_lines')
 const ADVANCES = subjects('merchant advance accounts', `ledger_accounts where kind = 'merchant_advances'`)
 const MERCHANTS = subjects('merchants with payouts', 'payout_positions')
 
-const ADJUSTS = `l.kind in ('opening_balance', 'adjustment_up', 'adjustment_down', 'advance_settled', 'advance_reopened', 'credit_note',
-  'tds_certificate')`
+const ADJUSTS = `l.kind in ('opening_balance', 'adjustment_up', 'adjustment_down', 'advance_settled', 'advance_reopened',
+  'fees_settled', 'credit_note', 'debit_note', 'tds_certificate')`
 const SETTLED = `j.kind in ('advance_repaid', 'advance_written_off')`
+const SETTLED_FEES = `j.kind in ('exception_settled', 'exception_written_off')`
 const STANDS = `y.status not in ('FAILED', 'CANCELLED')`
 
 /** Whether something is in a payout that stands; as a number. */
@@ -36,24 +38,25 @@ export const PAYOUT_CHECKS: readonly Check[] = [
          select coalesce(sum(l.amount_paise) filter (where l.kind = 'payment'), 0) as payments,
            count(*) filter (where l.kind = 'payment') as payment_count,
            count(*) filter (where l.kind <> 'payment' and not ${ADJUSTS}) as refund_count,
-           coalesce(sum(case when l.kind in ('adjustment_down', 'advance_reopened') then -l.amount_paise else l.amount_paise end)
+           coalesce(sum(case when l.kind in ('adjustment_down', 'advance_reopened', 'debit_note') then -l.amount_paise else l.amount_paise end)
              filter (where ${ADJUSTS}), 0) as adjustments,
            count(*) filter (where ${ADJUSTS}) as adjustment_count,
            coalesce(sum(case when l.kind in ('refund', 'dispute') then l.amount_paise
              when l.kind in ('refund_failed', 'dispute_won') then -l.amount_paise end), 0)
              as refunds,
            coalesce(sum(l.fee_paise), 0) as fees, coalesce(sum(l.cgst_paise), 0) as cgst,
-           coalesce(sum(l.sgst_paise), 0) as sgst, coalesce(sum(l.igst_paise), 0) as igst
+           coalesce(sum(l.sgst_paise), 0) as sgst, coalesce(sum(l.igst_paise), 0) as igst,
+           coalesce(sum(l.amount_paise) filter (where l.kind = 'fees_settled'), 0) as settled_fees
          from payout_lines l where l.merchant_id = y.merchant_id and l.payout_id = y.payout_id) l
        where ${chosen('y.payout_id')} and (y.payment_paise, y.payment_count, y.adjustment_paise, y.adjustment_count, y.refund_paise, y.refund_count, y.fee_paise,
-           y.cgst_paise, y.sgst_paise, y.igst_paise)
-         is distinct from (l.payments, l.payment_count, l.adjustments, l.adjustment_count, l.refunds, l.refund_count, l.fees, l.cgst, l.sgst, l.igst)
+           y.cgst_paise, y.sgst_paise, y.igst_paise, y.settled_fees_paise)
+         is distinct from (l.payments, l.payment_count, l.adjustments, l.adjustment_count, l.refunds, l.refund_count, l.fees, l.cgst, l.sgst, l.igst, l.settled_fees)
        limit 100`,
   ),
   check(
     'payout_lines',
     LINES,
-    'A line of a payout is a payment, refund, dispute, correction, opening balance, settled advance or credit note of its amount, and is released if and only if the payout failed or was cancelled',
+    'A line of a payout is a payment, refund, dispute, correction, opening balance, settled advance or fee, credit note, debit note or certificate of its amount, and is released if and only if the payout failed or was cancelled',
     (
       chosen,
     ) => `select l.object_id as subject, l.kind || ' of ' || l.amount_paise || ', released: ' || l.released as detail
@@ -70,8 +73,9 @@ export const PAYOUT_CHECKS: readonly Check[] = [
            on l.kind = 'opening_balance' and o.tenant_id = l.merchant_id and o.journal_id = l.object_id
          left join journals j on l.kind in ('advance_settled', 'advance_reopened') and j.tenant_id = l.merchant_id
            and j.journal_id = l.object_id and ${SETTLED}
+           or l.kind = 'fees_settled' and j.tenant_id = l.merchant_id and j.journal_id = l.object_id and ${SETTLED_FEES}
          left join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
-         left join tax_documents n on l.kind = 'credit_note' and n.merchant_id = l.merchant_id and n.document_id = l.object_id
+         left join tax_documents n on l.kind in ('credit_note', 'debit_note') and n.merchant_id = l.merchant_id and n.document_id = l.object_id
          left join tds_certificates c on l.kind = 'tds_certificate' and c.merchant_id = l.merchant_id
            and c.certificate_id = l.object_id
        where ${chosen('l.object_id')} and (l.released = (${STANDS})
@@ -110,7 +114,7 @@ export const PAYOUT_CHECKS: readonly Check[] = [
   check(
     'advances',
     ADVANCES,
-    'What a merchant owes of advances is what its refunds, disputes and corrections say that no payout has deducted, less what was settled otherwise',
+    'What a merchant owes of advances is what its refunds, disputes, corrections and debit notes say that no payout has deducted, less what was settled otherwise',
     (chosen) => `select a.account_id as subject, 'balance ' || a.balance || ', owed ' || o.owed as detail
        from ledger_accounts a cross join lateral (
          select coalesce(sum(e.advanced * (e.stands::integer - ${lined('e.taken')} + ${lined('e.given')})), 0) as owed
@@ -124,6 +128,9 @@ export const PAYOUT_CHECKS: readonly Check[] = [
            union all
            select c.advanced_paise, true, c.adjustment_id, 'adjustment_down', ''
            from payment_adjustments c where c.merchant_id = a.tenant_id
+           union all
+           select ${advancedOfNote('n')}, true, n.document_id, 'debit_note', ''
+           from tax_documents n where n.merchant_id = a.tenant_id and n.kind = 'DEBIT_NOTE'
            union all
            select -t.amount, not exists (
                select from journals v where v.tenant_id = j.tenant_id and v.reverses = j.journal_id),

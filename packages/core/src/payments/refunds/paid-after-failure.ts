@@ -4,7 +4,7 @@ import type { BatchTx } from '@svc/platform/db/batch'
 import type { Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { payOutOpeningBalances } from '../../ledger/opening-balance.ts'
-import { type Payout, taxOf } from '../payouts/payout.ts'
+import { feesDue, type Payout } from '../payouts/payout.ts'
 
 /** What became of that which a failed payout was made of. */
 export interface Reserve {
@@ -94,8 +94,7 @@ export function paidAfterFailure(payout: Payout, { reserve, payablePaise, utr, n
 }
 
 /** What it takes from what is payable. */
-const takenPaise = (payout: Payout): bigint =>
-  payout.amountPaise + payout.feePaise + taxOf(payout) + payout.advancePaise
+const takenPaise = (payout: Payout): bigint => payout.amountPaise + feesDue(payout) + payout.advancePaise
 
 /** What these payouts were made of is in them again. */
 export function restoreLines(tx: Writes, restored: readonly Reserve[]): void {

@@ -53,7 +53,7 @@ const KNOWN = statement<TdsCertificate>(
 )
 const FEES = statement<{ fees: bigint }>(
   'tds_fees_invoiced',
-  `select coalesce(sum(case kind when 'INVOICE' then taxable_paise else - taxable_paise end), 0)::bigint as fees
+  `select coalesce(sum(case kind when 'CREDIT_NOTE' then - taxable_paise else taxable_paise end), 0)::bigint as fees
    from tax_documents where merchant_id = $1 and month <= $2::date and month > $2::date - interval '1 year'`,
 )
 
