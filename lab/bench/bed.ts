@@ -18,7 +18,7 @@ import { openLog } from '@svc/platform/log'
 import pg from 'pg'
 import { freePort } from '../../test/harness/free-port.ts'
 import { fundCardAccount } from '../../test/harness/fund-card-account.ts'
-import { type ServerProcess, startServer } from './server-process.ts'
+import { type Ran, runProgram, type ServerProcess, startServer } from './server-process.ts'
 
 /** So many that pgbench's transactions seldom wait for each other's accounts. */
 export const MERCHANTS = 256
@@ -55,6 +55,8 @@ export interface Bed extends Side {
   readonly port: number
   /** Another process of the service on the same database, or on the same server by other means; `node`: the program that runs it. */
   startService(url?: string, node?: string): Promise<ServerProcess>
+  /** Runs a command of operators to its end, as the program that ships. */
+  runAdmin(args: readonly string[]): Promise<Ran>
   /** A partner whose accounts have all the funds that a benchmark can spend. */
   newPartner(product: Product, accounts: number): Promise<BenchPartner>
   close(): Promise<void>
@@ -112,18 +114,18 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
   await root.end()
   const [masterKey, railKey] = [randomBytes(32).toString('base64'), randomBytes(24).toString('hex')]
   const socketUrl = `postgresql://postgres@localhost/svc?host=${encodeURIComponent(host)}&port=${port}`
+  const env = {
+    DATABASE_URL: socketUrl,
+    DATA_DIR: dataDir,
+    SVC_MASTER_KEY: masterKey,
+    UPI_RAIL_KEYS: railKey,
+    CARD_RAIL_KEYS: railKey,
+  }
   const startService = (url = socketUrl, node?: string) =>
     startServer({
       ...(node !== undefined && { node }),
       args: [...nodeFlags, 'bin/svc.mjs', 'serve'],
-      env: {
-        PORT: '0',
-        DATABASE_URL: url,
-        DATA_DIR: dataDir,
-        SVC_MASTER_KEY: masterKey,
-        UPI_RAIL_KEYS: railKey,
-        CARD_RAIL_KEYS: railKey,
-      },
+      env: { ...env, PORT: '0', DATABASE_URL: url },
     })
   const service = await startService()
   const admin = new pg.Client({
@@ -154,6 +156,7 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
     railKey,
     apiKeys,
     startService,
+    runAdmin: (args) => runProgram({ args: [...nodeFlags, 'bin/svc.mjs', 'admin', ...args], env }),
     newPartner: (product, accounts) =>
       onboard({ database, keyring, baseUrl: service.baseUrl }, product, accounts),
     close,

@@ -1,5 +1,5 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { withSpeed } from '../../scripts/speed.ts'
+import { SPEED_PAGE, withSpeed } from '../../scripts/speed.ts'
 import type { PeerSetting, Tail } from './against-peer.ts'
 import type { BusyMerchant } from './busy.ts'
 import type { Setting } from './measures/measure.ts'
@@ -103,7 +103,7 @@ const head = ({ measures }: StoredMeasures): string =>
     '',
   ].join('\n')
 
-/** RESULTS.md and charts/, from the results that are stored. */
+/** RESULTS.md, charts/ and the page with speeds, from the results that are stored. */
 export async function writePages(): Promise<void> {
   const stored = await read<StoredMeasures>('results.json')
   const peer = await read<StoredPeer>('peer.json')
@@ -129,6 +129,6 @@ export async function writePages(): Promise<void> {
         await writeFile(new URL(`charts/${measured.id}.svg`, FOLDER), chart(measured))
   }
   await writeFile(new URL('RESULTS.md', FOLDER), parts.join('\n'))
-  await writeFile(new URL('../../README.md', FOLDER), withSpeed(ROOT))
-  console.log('Written: README.md, lab/bench/RESULTS.md and lab/bench/charts/')
+  await writeFile(new URL(`../../${SPEED_PAGE}`, FOLDER), withSpeed(ROOT))
+  console.log(`Written: ${SPEED_PAGE}, lab/bench/RESULTS.md and lab/bench/charts/`)
 }

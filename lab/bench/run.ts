@@ -31,6 +31,7 @@ import { growth } from './measures/growth.ts'
 import type { Measure, Setting } from './measures/measure.ts'
 import { nodeVersions } from './measures/node-versions.ts'
 import { severalProcesses, sockets } from './measures/processes.ts'
+import { settlementFile } from './measures/settlement-file.ts'
 import { merchantToken } from './measures/token.ts'
 import { measureMixed, showMixed } from './mixed.ts'
 import { storeMeasure, storeResults } from './pages.ts'
@@ -50,6 +51,7 @@ const MEASURES: readonly Measure[] = [
   coinLookup,
   singleSearch,
   fullSearch,
+  settlementFile,
   growth,
   sockets,
   severalProcesses,

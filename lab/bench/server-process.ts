@@ -107,3 +107,43 @@ export async function residentMb(pid: number): Promise<number | undefined> {
   const kb = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
   return kb === undefined ? undefined : Number(kb) / 1_024
 }
+
+/** What a program that ends by itself took. */
+export interface Ran {
+  readonly output: string
+  readonly seconds: number
+  /** The most of memory that it had at once; where Linux says so. */
+  readonly peakMb: number
+}
+
+const PEAK_EVERY_MS = 10
+
+/** Runs a program to its end. */
+export async function runProgram({
+  node = process.execPath,
+  args,
+  env = {},
+  cwd = ROOT,
+}: Start): Promise<Ran> {
+  const { PATH = '', HOME = '' } = process.env
+  const beganMs = performance.now()
+  const child = spawn(node, args, {
+    cwd,
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output: string[] = []
+  const errors: string[] = []
+  child.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text))
+  let peakMb = 0
+  const look = async () => {
+    const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '')
+    peakMb = Math.max(peakMb, Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1_024)
+  }
+  const timer = setInterval(() => void look(), PEAK_EVERY_MS)
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  clearInterval(timer)
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}:\n${errors.join('')}`)
+  return { output: output.join(''), seconds: (performance.now() - beganMs) / 1_000, peakMb }
+}
