@@ -64,7 +64,7 @@ async function recorded(name: string, act: (client: Client) => Promise<void>): P
   const world = await openWorld(origin, snapshotFile)
   recorder.start(world)
   try {
-    await act(await Client.open(`http://127.0.0.1:${recorder.port}`, 'sandbox'))
+    await act(await Client.open(`http://127.0.0.1:${recorder.port}`))
   } finally {
     await recorder.stop()
     await world.close()
