@@ -1,18 +1,12 @@
 import { fail } from '@svc/contract/errors'
 import { findMerchant } from '@svc/core/tenants/merchant'
-import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { CONSOLE_API, consoleOperation, idParam, record, text } from '../console-schema.ts'
-import { MERCHANT_STEPS, merchantSteps } from '../portal/merchant-steps.ts'
+import { MERCHANT_STEPS, merchantSteps } from '../portal/home-steps.ts'
 
 /** Steps of the operator between a new merchant and its first key, in their order. */
 const STEPS = ['bank_account', 'handover'] as const
-
-const HAS_LINK = statement<{ hasLink: boolean }>(
-  'console_merchant_has_link',
-  'select exists (select from handovers where tenant_id = $1) as "hasLink"',
-)
 
 export const showMerchantSetUp = query({
   ...consoleOperation,
@@ -41,8 +35,7 @@ export const showMerchantSetUp = query({
     return async ({ params: { merchantId } }) => {
       const { found, hasLink, steps } = await database.operate(async (tx) => ({
         found: (await findMerchant(tx, merchantId)) ?? fail('merchant_not_found'),
-        hasLink: (await tx.query(HAS_LINK, [merchantId]))[0]!.hasLink,
-        steps: await merchantSteps(tx, merchantId),
+        ...(await merchantSteps(tx, merchantId)),
       }))
       const { name, vpa, mcc } = found
       const handedOver = hasLink || steps.credential

@@ -26,8 +26,8 @@ import {
   rangeSince,
   rupeesOf,
 } from './home-days.ts'
+import { merchantSteps } from './home-steps.ts'
 import { StepRecord, stepsOf, type Waiting, WaitingRecord, waitingOfPrograms } from './home-waits.ts'
-import { merchantSteps } from './merchant-steps.ts'
 
 const CountedAmount = record('CountedAmount', { count: Type.Integer(), amount: rupeesText })
 
@@ -104,7 +104,7 @@ export async function homeOfMerchant(tx: Tx, merchantId: string, tools: HomeTool
   const month = await ask(`${now.today.slice(0, 8)}01`, ['payments', 'refunds'])
   const [payments, fees] = [today('payments'), today('fees')]
   const [underWay] = await tx.query(UNDER_WAY, [merchantId])
-  const { link: _link, payout: _payout, ...steps } = await merchantSteps(tx, merchantId)
+  const { link: _link, payout: _payout, ...steps } = (await merchantSteps(tx, merchantId)).steps
   return {
     vpa: merchant?.vpa,
     nextVpa: merchant?.nextVpa ?? undefined,

@@ -13,7 +13,12 @@ export const MERCHANT_STEPS = [
 ] as const
 type MerchantSteps = Readonly<Record<(typeof MERCHANT_STEPS)[number], boolean>>
 
-const FIND = statement<MerchantSteps>(
+interface Found extends MerchantSteps {
+  /** Whether a link was made that hands over a key. */
+  readonly hasLink: boolean
+}
+
+const FIND = statement<Found>(
   'merchant_steps',
   `select exists (select from members where tenant_id = $1 and password_hash is not null) as link,
      exists (select from api_keys where tenant_id = $1) as credential,
@@ -21,11 +26,13 @@ const FIND = statement<MerchantSteps>(
      exists (select from webhook_endpoints where tenant_id = $1) as webhook,
      exists (select from payout_details where merchant_id = $1) as bank_account,
      exists (select from payments where merchant_id = $1) as payment,
-     exists (select from payouts where merchant_id = $1 and status = 'PAID') as payout`,
+     exists (select from payouts where merchant_id = $1 and status = 'PAID') as payout,
+     exists (select from handovers where tenant_id = $1) as "hasLink"`,
 )
 
 /** Whether each is done. */
-export async function merchantSteps(tx: Tx, merchantId: string): Promise<MerchantSteps> {
-  const [steps] = await tx.query(FIND, [merchantId])
-  return steps!
+export async function merchantSteps(tx: Tx, merchantId: string) {
+  const [found] = await tx.query(FIND, [merchantId])
+  const { hasLink, ...steps } = found!
+  return { hasLink, steps }
 }
