@@ -4,7 +4,8 @@ import { accessibilityViolations } from '../harness/browser.ts'
 import { newOperator, signedIn } from '../harness/console.ts'
 import { freePort } from '../harness/free-port.ts'
 import { openIdentityProvider } from '../harness/identity-provider.ts'
-import { openService } from '../harness/service.ts'
+import { memberBrowser } from '../harness/portal.ts'
+import { openService, type TestService } from '../harness/service.ts'
 import { type Bed, goTo, look } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
 import { clean, signIn } from './second-factor.ts'
@@ -28,7 +29,7 @@ async function plugIn(page: Page): Promise<void> {
 async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Signed in as/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
-  await page.getByRole('heading', { level: 1, name: 'svc console' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: /^svc (?:console|portal)$/ }).waitFor()
 }
 
 export function signInWays(bed: Bed): void {
@@ -89,32 +90,61 @@ export function signInWays(bed: Bed): void {
   passkeyAfterPassword(bed)
 }
 
-function passkeyAfterPassword(bed: Bed): void {
-  test('after the password an operator with a passkey is asked for the passkey, and proceeds with it', async () => {
-    const baseUrl = `http://localhost:${await freePort()}`
-    const env = { PUBLIC_URL: baseUrl, PORT: new URL(baseUrl).port }
-    const service = await openService({ db: bed.service.db, env })
-    try {
-      const { name } = await newOperator(service, 'admin')
-      const page = await bed.visit({ as: null, baseUrl, at: '/account', expected: NOT_SIGNED_IN })
-      await plugIn(page)
-      await signIn(page, name)
-      await page.getByRole('button', { name: 'Add passkey' }).click()
-      await page.getByRole('dialog').getByLabel('Name').fill('My laptop')
-      await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
-      await page.getByRole('row', { name: 'My laptop' }).waitFor()
+/** Console and portal: who signs in, where the passkey leads, and what is refused without it. */
+const AUDIENCES = [
+  {
+    who: 'an operator',
+    at: '/console',
+    newPerson: async (service: TestService) => (await newOperator(service, 'admin')).name,
+    inside: { at: '/merchants', heading: 'Merchants' },
+  },
+  {
+    who: 'a member',
+    at: '/portal',
+    newPerson: async (service: TestService) =>
+      (await memberBrowser(service, (await service.newMerchant()).merchantId)).memberName,
+    inside: { at: '/members', heading: 'Members' },
+  },
+]
 
-      await signOut(page)
-      await signIn(page, name)
-      const led = page.getByRole('button', { name: 'Use your passkey' })
-      await led.waitFor()
-      await clean(page)
-      await led.click()
-      await led.waitFor({ state: 'detached' })
-      await goTo(page, '/merchants')
-      await page.getByRole('heading', { level: 1, name: 'Merchants' }).waitFor()
-    } finally {
-      await service.close()
-    }
-  })
+function passkeyAfterPassword(bed: Bed): void {
+  test.each(AUDIENCES)(
+    'after the password $who with a passkey is asked for the passkey, proceeds with it, and signs in with it alone',
+    async ({ at, inside, newPerson }) => {
+      const baseUrl = `http://localhost:${await freePort()}`
+      const env = { PUBLIC_URL: baseUrl, PORT: new URL(baseUrl).port }
+      const service = await openService({ db: bed.service.db, env })
+      try {
+        const name = await newPerson(service)
+        const expected = [...NOT_SIGNED_IN, /401 \(Unauthorized\).*\/portal\/api\/v0\//]
+        const page = await bed.visit({ as: null, baseUrl, at: '/sign-in', expected })
+        const open = (path: string) => page.goto(at + path, { waitUntil: 'domcontentloaded' })
+        await plugIn(page)
+        await open('/account')
+        await signIn(page, name)
+        await page.getByRole('button', { name: 'Add passkey' }).click()
+        await page.getByRole('dialog').getByLabel('Name').fill('My laptop')
+        await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
+        await page.getByRole('row', { name: 'My laptop' }).waitFor()
+        await clean(page)
+
+        await signOut(page)
+        await signIn(page, name)
+        const led = page.getByRole('button', { name: 'Use your passkey' })
+        await led.waitFor()
+        await clean(page)
+        await led.click()
+        await led.waitFor({ state: 'detached' })
+        await open(inside.at)
+        await page.getByRole('heading', { level: 1, name: inside.heading }).waitFor()
+
+        await signOut(page)
+        await clean(page)
+        await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+        await page.getByRole('button', { name: `Signed in as ${name}, admin` }).waitFor()
+      } finally {
+        await service.close()
+      }
+    },
+  )
 }

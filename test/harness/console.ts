@@ -41,6 +41,14 @@ export class Browser {
     this.#api = api
   }
 
+  /** As browsers do, by name; one without a value is gone. */
+  #keep(set: readonly string[]): void {
+    const kept = new Map((this.cookie?.split('; ') ?? []).map((cookie) => [cookie.split('=')[0], cookie]))
+    for (const cookie of set.map((each) => each.split(';')[0]!)) kept.set(cookie.split('=')[0], cookie)
+    const cookies = [...kept.values()].filter((cookie) => !cookie.endsWith('='))
+    this.cookie = cookies.length > 0 ? cookies.join('; ') : undefined
+  }
+
   async send(
     method: string,
     path: string,
@@ -70,8 +78,7 @@ export class Browser {
       response.headers,
       isJson ? json : text,
     )
-    const set = response.headers['set-cookie']
-    if (typeof set === 'string') this.cookie = set.split(';')[0]!
+    this.#keep([response.headers['set-cookie'] ?? []].flat())
     return {
       status: response.statusCode,
       headers: response.headers,

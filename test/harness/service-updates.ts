@@ -93,6 +93,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
   ],
   handovers: ['credential_id', 'kid', 'opened_at'],
   ledger_accounts: ['lock_only'],
+  member_passkeys: ['last_used_at', 'sign_count'],
   member_recovery_codes: ['used_at'],
   member_sessions: ['authenticated_at', 'factors', 'seen_at'],
   member_totp: ['confirmed_at', 'created_at', 'last_step', 'locked_until', 'secret_encrypted', 'wrong_codes'],

@@ -45,6 +45,7 @@ test('invitations, links, passkeys and single sign-on are refused before a query
     [console, '/invitation/accept', { token, password }],
     [console, '/session/passkey', {}],
     [console, '/session/oidc', { response: '' }],
+    [portal, '/session/passkey', {}],
     [portal, '/link', { token }],
     [portal, '/link/password', { token, password }],
   ] as const) {

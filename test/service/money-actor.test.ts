@@ -1,5 +1,5 @@
 import { signInGate } from '@svc/cli/sign-in-gate'
-import { insertPasskey } from '@svc/console-api/identity/passkey-store'
+import { OPERATOR_PASSKEYS } from '@svc/console-api/identity/passkey-store'
 import { statement } from '@svc/platform/db/statement'
 import { takeTurn } from '@svc/platform/db/turn'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -55,8 +55,8 @@ test('on the command line the password alone of an operator with a passkey moves
   const { name, operatorId } = await newOperator(service, 'finance')
   const { database, random } = service.app.services
   const key = { credentialId: Buffer.from(name), publicKey: Buffer.from('key'), signCount: 0, transports: [] }
-  const passkey = { operatorId, ...key, name: 'Laptop', createdAt: new Date() }
-  await database.operate((tx) => insertPasskey(tx, random, passkey))
+  const passkey = { owner: [operatorId], ...key, name: 'Laptop', createdAt: new Date() }
+  await database.operate((tx) => OPERATOR_PASSKEYS.insert(tx, random, passkey))
   const { code, stderr } = await as(name)
   expect([code, stderr]).toEqual([1, expect.stringContaining('the command line cannot use passkeys')])
 })
@@ -102,7 +102,7 @@ test('after too many wrong passwords the next attempts wait a second each, and a
     'cli asha@host',
   )
   const before = performance.now()
-  await Promise.all([gate.enter('', name), gate.enter('', name)])
+  await Promise.all([gate.enter({ address: '', name }), gate.enter({ address: '', name })])
   expect(performance.now() - before).toBeGreaterThan(2_000)
   expect((await as(name, slow)).code).toBe(0)
 })

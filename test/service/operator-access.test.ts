@@ -133,7 +133,8 @@ test('signing in creates a new session, whatever the browser sent, and ends the 
   const victim = new Browser(service)
   victim.cookie = `svc_console=${planted}`
   const response = await victim.signIn(name)
-  expect(String(response.headers['set-cookie'])).toMatch(
+  // The second one names the device.
+  expect([response.headers['set-cookie']].flat()[0]).toMatch(
     /^svc_console=[\w-]{43}; Max-Age=\d+; Path=\/console; HttpOnly; SameSite=Strict$/,
   )
   expect(victim.cookie).not.toContain(planted)
@@ -152,10 +153,14 @@ test('over TLS the cookie is Secure and bound to the host', async () => {
   const secure = await openService({ db: service.db, env: { PUBLIC_URL: 'https://pay.example.com' } })
   try {
     const { name } = await newOperator(secure, 'viewer')
-    const set = String((await new Browser(secure).signIn(name)).headers['set-cookie'])
-    expect(set).toMatch(
-      /^__Host-svc_console=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
-    )
+    const { headers } = await new Browser(secure).signIn(name)
+    const cookies = [headers['set-cookie'] ?? []].flat()
+    expect(cookies.map((cookie) => cookie.split('=')[0])).toEqual([
+      '__Host-svc_console',
+      '__Host-svc_console_device',
+    ])
+    for (const cookie of cookies)
+      expect(cookie).toMatch(/^[\w-]+=[\w.-]+; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Strict$/)
   } finally {
     await secure.close()
   }

@@ -1,8 +1,9 @@
+import { KnownDevices } from '@svc/console-api/identity/known-devices'
 import { SignInGate } from '@svc/console-api/identity/sign-in-gate'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
-import { Browser, newOperator, signedIn } from '../harness/console.ts'
-import { memberBrowser } from '../harness/portal.ts'
+import { Browser, newOperator, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
+import { invite, memberBrowser } from '../harness/portal.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -80,14 +81,12 @@ test('a password change with a wrong current password is audited', async () => {
 
 test('a sign-in counts when it comes: of many at once few are checked at once, and those that passed count no more', async () => {
   const gate = new SignInGate(2)
-  for (let n = 0; n < 5; n++) {
-    await gate.enter('192.0.2.1', 'asha')
-    await gate.passed('192.0.2.1', 'asha')
-  }
+  const arrival = { address: '192.0.2.1', name: 'asha' }
+  for (let n = 0; n < 5; n++) await (await gate.enter(arrival)).passed()
   const entered: number[] = []
   const begun = performance.now()
   const all = Array.from({ length: 5 }, async () => {
-    await gate.enter('192.0.2.1', 'asha')
+    await gate.enter(arrival)
     entered.push(performance.now() - begun)
   })
   await Promise.all(all)
@@ -95,6 +94,86 @@ test('a sign-in counts when it comes: of many at once few are checked at once, a
   expect(entered).toHaveLength(5)
   expect(entered.slice(2).every((after, n) => after >= 990 * (n + 1))).toBe(true)
 })
+
+/** A person whose browser has signed in before, and how others try to be that person. */
+const KNOWN = [
+  {
+    who: 'operator',
+    face: 'console',
+    async person(of: TestService) {
+      const { name } = await newOperator(of, 'operator')
+      const browser = new Browser(of)
+      await browser.signIn(name)
+      return { name, browser }
+    },
+    other: async (of: TestService, _name: string) => signedIn(of, 'operator'),
+    outsider: (of: TestService) => new Browser(of),
+  },
+  {
+    who: 'member',
+    face: 'portal',
+    async person(of: TestService) {
+      const browser = await memberBrowser(of, (await of.newMerchant()).merchantId, 'operator')
+      return { name: browser.memberName, browser }
+    },
+    /** A person of the same name, of another tenant: with a password that the attacker knows. */
+    async other(of: TestService, name: string) {
+      const { token } = await invite(of, (await of.newMerchant()).merchantId, 'admin', { name })
+      const browser = new Browser(of, PORTAL_API)
+      await browser.post('/link/password', { token, password: 'four lazy herons wade' })
+      return browser
+    },
+    outsider: (of: TestService) => new Browser(of, PORTAL_API),
+  },
+] as const
+
+test.each(KNOWN)(
+  '$who: attempts from many addresses, and from the same one, lock no known device out; its cookie alone gives nothing',
+  async ({ face, person, other, outsider }) => {
+    const LIMIT = 3
+    const attacked = await openService({
+      env: { SIGN_IN_FAILURES_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' },
+    })
+    try {
+      const [home, elsewhere] = ['203.0.113.1', '203.0.113.77']
+      const { name, browser } = await person(attacked)
+      const same = await other(attacked, name)
+      await browser.send('DELETE', '/session')
+      const flood = Promise.all(
+        Array.from({ length: 12 }, (_, n) =>
+          attempt(outsider(attacked), name, 'wrong', n < 8 ? home : `198.51.100.${n}`),
+        ),
+      )
+      await expect
+        .poll(async () => (await attempt(outsider(attacked), name, PASSWORD, home)).error)
+        .toBe('too_many_failed_attempts')
+      // In the middle of it, at the very address of the attacker.
+      expect((await attempt(browser, name, PASSWORD, home)).status).toBe(200)
+      await flood
+
+      // The thief of the cookie has no session, and as few attempts as any other.
+      await browser.send('DELETE', '/session')
+      const thief = outsider(attacked)
+      thief.cookie = browser.cookie
+      expect((await thief.get('/session')).error).toBe('not_signed_in')
+      for (let tries = 0; tries <= LIMIT; tries++)
+        expect((await attempt(thief, name, 'wrong', elsewhere)).error).toBe(
+          tries < LIMIT ? 'wrong_password' : 'too_many_failed_attempts',
+        )
+      // One that was changed is none, and the place of a person of the same name is that person's alone.
+      const devices = new KnownDevices(attacked.app.services, face)
+      const isKnown = (cookie = '') => devices.find({ headers: { cookie } }, name) !== undefined
+      expect(isKnown(browser.cookie)).toBe(true)
+      expect(isKnown(browser.cookie!.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')))).toBe(false)
+      expect(isKnown(same.cookie)).toBe(face === 'portal')
+      const error = (await attempt(same, name, PASSWORD, home)).error
+      if (face === 'portal') expect(error).toBe('wrong_password')
+    } finally {
+      await attacked.close()
+    }
+  },
+  60_000,
+)
 
 test('a flood of failed sign-ins adds few entries to the audit, and no attempt is lost', async () => {
   const env = { SIGN_IN_FAILURES_PER_MINUTE: '3', TRUST_PROXY: '1' }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { OPERATOR_FACTORS } from '@svc/console-api/identity/second-factor-store'
+import { nameOf } from '@svc/console-api/identity/second-factor'
 import { Secret } from '@svc/kernel/secret'
 import { Keyring } from '@svc/platform/crypto/keyring'
 import { MasterKeys } from '@svc/platform/crypto/master-keys'
@@ -74,7 +74,7 @@ test('a row encrypted by a cut-off process with a key retired by then stays read
   const [row] = await sql<{ operator_id: string; secret_encrypted: Buffer }>(
     'select operator_id, secret_encrypted from operator_totp',
   )
-  const name = OPERATOR_FACTORS.nameOf(row!.operator_id)
+  const name = nameOf([row!.operator_id])
   const late = cutOff.encrypt(PURPOSE, keyring.open(PURPOSE, row!.secret_encrypted, name), name)
   expect(late.toString('latin1')).toContain(previous)
   await sql('update operator_totp set secret_encrypted = $1', [late])

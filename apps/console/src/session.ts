@@ -66,6 +66,10 @@ export function keepSession(session: Schemas['Session']): void {
   queryClient.setQueryData(sessionQuery.queryKey, session)
 }
 
+/** The same person has proved it again. */
+export const keepProof = (session: Schemas['Session']): void =>
+  void queryClient.setQueryData(sessionQuery.queryKey, session)
+
 /** After what changes the session in the service: the pages only watch what is known of it. */
 export const refreshSession = () => queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
 

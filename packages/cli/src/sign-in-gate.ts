@@ -24,13 +24,13 @@ export const signInGate = (
   }: Pick<CommandContext, 'config' | 'database'>,
   actor: string,
 ): ProofServices['signInGate'] => ({
-  enter: (_address, name) =>
-    database.operate(async (tx) => {
+  async enter({ name }) {
+    await database.operate(async (tx) => {
       await takeTurn(tx, `sign-in of ${name}`)
       const [row] = await tx.query(FAILURES, [actor, name])
       if (row!.failures >= perMinute) await sleep(PACE_MS)
-    }),
-  // The entries of the audit count.
-  passed: () => Promise.resolve(),
-  failed: () => Promise.resolve(),
+    })
+    // The entries of the audit count.
+    return { isKnown: false, passed: () => Promise.resolve(), failed: () => Promise.resolve() }
+  },
 })

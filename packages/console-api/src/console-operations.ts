@@ -60,10 +60,11 @@ import * as users from './faces/user-operations.ts'
 import * as webhookChanges from './faces/webhook-changes.ts'
 import * as webhooks from './faces/webhook-operations.ts'
 import * as accessRequests from './identity/access-request-operations.ts'
+import { CONSOLE_FACE } from './identity/console-face.ts'
 import * as invitations from './identity/invitation-operations.ts'
 import * as oidc from './identity/oidc-operations.ts'
 import * as operators from './identity/operator-operations.ts'
-import * as ownSessions from './identity/own-session-operations.ts'
+import { ownSessions } from './identity/own-session-operations.ts'
 import * as passkeys from './identity/passkey-operations.ts'
 import * as secondFactor from './identity/second-factor-operations.ts'
 import * as session from './identity/session-operations.ts'
@@ -78,24 +79,14 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   session.signInToSandbox,
   oidc.startSingleSignOn,
   oidc.finishSingleSignOn,
-  passkeys.startPasskeySignIn,
-  passkeys.signInWithPasskey,
-  passkeys.showPasskeys,
-  passkeys.startPasskey,
-  passkeys.registerPasskey,
-  passkeys.removePasskey,
-  secondFactor.stepUp,
-  secondFactor.showSecondFactor,
-  secondFactor.startSecondFactor,
-  secondFactor.confirmSecondFactor,
-  secondFactor.renewRecoveryCodes,
-  secondFactor.removeOwnSecondFactor,
+  ...passkeys.passkeySignIn(CONSOLE_FACE, session.SessionRecord),
+  ...passkeys.ownPasskeys(CONSOLE_FACE),
+  secondFactor.stepUp(CONSOLE_FACE, session.SessionRecord),
+  ...secondFactor.ownFactor(CONSOLE_FACE),
   session.showSession,
   session.signOut,
   session.changeOwnPassword,
-  ownSessions.listSessions,
-  ownSessions.endSession,
-  ownSessions.endOtherSessions,
+  ...ownSessions(CONSOLE_FACE),
   overview.showOverview,
   showFigures,
   home.showWaiting,

@@ -3,9 +3,11 @@ import type { Verdict } from '@svc/platform/audit-chain'
 import type { Services } from '@svc/server/http/operation'
 import type { BackgroundCheck } from './background-check.ts'
 import { ledgerChecks } from './faces/reconciliations.ts'
+import { OPERATORS } from './identity/audience.ts'
 import { Challenges } from './identity/challenges.ts'
 import { FailedSignIns } from './identity/failed-sign-ins.ts'
 import { IdentityProvider } from './identity/identity-provider.ts'
+import { KnownDevices } from './identity/known-devices.ts'
 import { Passkeys } from './identity/passkeys.ts'
 import { SecondFactor } from './identity/second-factor.ts'
 import { OPERATOR_FACTORS } from './identity/second-factor-store.ts'
@@ -17,25 +19,33 @@ import { auditChecks } from './records/audit-checks.ts'
 export interface ConsoleServices extends Services {
   readonly sessions: Sessions
   readonly signInGate: SignInGate
+  readonly devices: KnownDevices
   readonly failedSignIns: FailedSignIns
   readonly challenges: Challenges
   readonly identityProvider: IdentityProvider
   readonly passkeys: Passkeys
-  readonly secondFactor: SecondFactor<string>
+  readonly secondFactor: SecondFactor
   readonly auditChecks: BackgroundCheck<Verdict>
   readonly ledgerChecks: BackgroundCheck<Reconciliation>
 }
 
 /** The console's part of the composition. */
 export function consoleServices(services: Services): ConsoleServices {
-  const challenges = new Challenges(services)
+  const { database } = services
+  const challenges = new Challenges(services, OPERATORS)
   return {
     ...services,
     sessions: new Sessions(services),
     signInGate: new SignInGate(services.config.SIGN_IN_FAILURES_PER_MINUTE),
+    devices: new KnownDevices(services, 'console'),
     failedSignIns: new FailedSignIns(services),
     challenges,
-    passkeys: new Passkeys({ ...services, challenges }),
+    passkeys: new Passkeys({
+      ...services,
+      challenges,
+      pageName: 'svc console',
+      within: (_, work) => database.operate(work),
+    }),
     secondFactor: new SecondFactor(services, OPERATOR_FACTORS),
     identityProvider: new IdentityProvider(services),
     auditChecks: auditChecks(services),

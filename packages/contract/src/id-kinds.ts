@@ -49,7 +49,7 @@ export const ID_KINDS = {
   opr: { of: 'operator', fields: ['operatorId'] },
   par: { of: 'partner', fields: ['partnerId'] },
   pay: { of: 'payment', fields: ['paymentId'] },
-  pky: { of: 'passkey of an operator', fields: ['passkeyId'] },
+  pky: { of: 'passkey of an operator or a member', fields: ['passkeyId'] },
   pyo: { of: 'payout to a merchant', fields: ['payoutId'] },
   pyr: { of: 'run of payouts to the bank', fields: [] },
   qr: { of: 'QR code', fields: ['qrCodeId', 'after'] },

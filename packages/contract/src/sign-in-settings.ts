@@ -55,7 +55,7 @@ export const SIGN_IN_SETTINGS = {
   PORTAL_SECOND_FACTOR: oneOf(
     ['optional', 'money', 'all'],
     'optional',
-    'The same of members in the portal of tenants: `money` are operators and administrators, who refund. Members have authenticator apps, no passkeys and no identity provider.',
+    'The same of members in the portal of tenants: `money` are operators and administrators, who refund. Members have authenticator apps and passkeys, no identity provider.',
   ),
   CONSOLE_STEP_UP_MINUTES: whole(
     5,

@@ -1,4 +1,4 @@
-import { Alert, Button, PasswordInput, Stack, Text } from '@mantine/core'
+import { Button, PasswordInput, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -7,11 +7,11 @@ import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { OwnSessions, type SessionCalls } from '../parts/own-sessions.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
-import { type FactorCalls, SECOND_FACTOR, SecondFactor } from '../parts/second-factor.tsx'
-import { proveWithPasskey } from '../passkey.ts'
-import { aboutQuery, queryClient, refreshSession, sessionQuery, useSession } from '../session.ts'
+import { FactorNeeded, Passkeys } from '../parts/passkeys.tsx'
+import { type FactorCalls, SecondFactor } from '../parts/second-factor.tsx'
+import { PASSKEY_CALLS } from '../passkey-calls.ts'
+import { aboutQuery, keepProof, refreshSession, useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
-import { Passkeys, passkeysQuery } from './passkeys.tsx'
 
 const FACTOR_CALLS: FactorCalls = {
   show: () => responseOf(api.GET('/session/second-factor')),
@@ -33,7 +33,14 @@ export function Account() {
   const about = useQuery(aboutQuery)
   return (
     <Page title="Your account">
-      {secondFactorNeeded && <FactorNeeded />}
+      {secondFactorNeeded && (
+        <FactorNeeded
+          calls={PASSKEY_CALLS}
+          factors={FACTOR_CALLS}
+          proved={keepProof}
+          resetBy="an administrator"
+        />
+      )}
       <Section title="About">
         <Facts
           facts={[
@@ -50,46 +57,9 @@ export function Account() {
         </Section>
       )}
       {about.data?.passwords !== false && <SecondFactor calls={FACTOR_CALLS} />}
-      <Passkeys />
+      <Passkeys calls={PASSKEY_CALLS} />
       <OwnSessions calls={SESSION_CALLS} />
     </Page>
-  )
-}
-
-/** How to get on: with the second factor that is there, or by setting up the first one. */
-function FactorNeeded() {
-  const { name } = useSession()
-  const about = useQuery(aboutQuery)
-  const passkeys = useQuery(passkeysQuery)
-  const app = useQuery({ queryKey: SECOND_FACTOR, queryFn: FACTOR_CALLS.show })
-  const prove = useMutation({
-    mutationFn: () => proveWithPasskey(name),
-    onSuccess: (session) => queryClient.setQueryData(sessionQuery.queryKey, session),
-  })
-  if (!passkeys.data || !app.data) return null
-  const hasPasskey = passkeys.data.data.length > 0
-  if (!hasPasskey && !app.data.isOn)
-    return (
-      <Alert color="yellow" title="Set up a second factor">
-        A password alone is not enough for you: add an authenticator app or a passkey.
-      </Alert>
-    )
-  return (
-    <Alert color="yellow" title="Use your second factor">
-      <Stack gap="sm" align="flex-start">
-        <Text size="sm">
-          Your password alone is not enough.{' '}
-          {app.data.isOn && 'Sign out, and sign in with a code of your authenticator app. '}
-          If you have lost your second factor, an administrator can remove it.
-        </Text>
-        {prove.error && <FailureAlert failed={prove.error} />}
-        {hasPasskey && about.data?.passkeys && (
-          <Button loading={prove.isPending} onClick={() => prove.mutate()}>
-            Use your passkey
-          </Button>
-        )}
-      </Stack>
-    </Alert>
   )
 }
 

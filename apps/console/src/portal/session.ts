@@ -26,6 +26,10 @@ export const memberQuery = queryOptions({
 
 signedIn.who = () => queryClient.getQueryData(memberQuery.queryKey)?.member.memberId ?? ''
 
+/** The same person has proved it again. */
+export const keepProof = (session: Schemas['MemberSession']): void =>
+  void queryClient.setQueryData(memberQuery.queryKey, session)
+
 /** After what changes the session in the service: the pages only watch what is known of it. */
 export const refreshMember = () => queryClient.fetchQuery({ ...memberQuery, staleTime: 0 })
 

@@ -6,12 +6,13 @@ import { asCallFailed } from '../failure.ts'
 import { CodeInput } from '../parts/code-input.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
-import { queryClient } from '../session.ts'
+import { proveWithPasskey } from '../passkey.ts'
 import { type ProofProps, StepUpDialog } from '../shell/step-up-dialog.tsx'
-import { api } from './api.ts'
-import { memberQuery } from './session.ts'
+import { api, type Schemas } from './api.ts'
+import { PASSKEY_CALLS } from './passkey-calls.ts'
+import { keepProof } from './session.ts'
 
-/** The member proves it with the password, and a code where there is a second factor. */
+/** The member proves it with the password, and a code where there is a second factor, or with a passkey. */
 export const StepUp = () => <StepUpDialog Proof={Proof} />
 
 /** Whether a code is required, since the service says that the password alone is not enough. */
@@ -20,15 +21,22 @@ export const requiresCode = (failed: unknown): boolean =>
 
 function Proof({ confirmed, cancelled }: ProofProps) {
   const form = useForm({ initialValues: { password: '', code: '' }, validate: { password: needed } })
+  const isOn = PASSKEY_CALLS.useIsOn()
+  const proved = (session: Schemas['MemberSession']) => {
+    keepProof(session)
+    confirmed()
+  }
   const prove = useMutation({
     mutationFn: ({ password, code }: typeof form.values) =>
       responseOf(
         api.POST('/session/step-up', { body: { password, ...(code.trim() && { code: code.trim() }) } }),
       ),
-    onSuccess: (session) => {
-      queryClient.setQueryData(memberQuery.queryKey, session)
-      confirmed()
-    },
+    onSuccess: proved,
+  })
+  const withPasskey = useMutation({
+    mutationFn: () => proveWithPasskey(PASSKEY_CALLS),
+    onMutate: prove.reset,
+    onSuccess: proved,
   })
   const isFirstStep = requiresCode(prove.error)
   return (
@@ -43,10 +51,16 @@ function Proof({ confirmed, cancelled }: ProofProps) {
         />
         {(isFirstStep || form.values.code !== '') && <CodeInput autoFocus {...form.getInputProps('code')} />}
         {prove.error && !isFirstStep && <FailureAlert failed={prove.error} />}
+        {withPasskey.error && <FailureAlert failed={withPasskey.error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={cancelled}>
             Cancel
           </Button>
+          {isOn && (
+            <Button variant="default" loading={withPasskey.isPending} onClick={() => withPasskey.mutate()}>
+              Use a passkey
+            </Button>
+          )}
           <Button type="submit" loading={prove.isPending}>
             Confirm
           </Button>

@@ -9,7 +9,8 @@ import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { proveWithPasskey } from '../passkey.ts'
-import { aboutQuery, queryClient, sessionQuery, useSession } from '../session.ts'
+import { PASSKEY_CALLS } from '../passkey-calls.ts'
+import { aboutQuery, keepProof } from '../session.ts'
 import { type ProofProps, StepUpDialog } from './step-up-dialog.tsx'
 
 /** The operator proves it in one of the ways to sign in. */
@@ -20,14 +21,13 @@ const placeOf = ({ pathname, search }: Location): string => pathname.replace(/^\
 
 function Proof({ confirmed, cancelled }: ProofProps) {
   const about = useQuery(aboutQuery)
-  const { name } = useSession()
   const form = useForm({ initialValues: { password: '', code: '' }, validate: { password: needed } })
   const [failed, setFailed] = useState<unknown>()
   const [needsCode, setNeedsCode] = useState(false)
   const prove = async (call: () => Promise<Schemas['Session']>) => {
     setFailed(undefined)
     try {
-      queryClient.setQueryData(sessionQuery.queryKey, await call())
+      keepProof(await call())
       confirmed()
     } catch (error) {
       if (asCallFailed(error).code === 'second_factor_required') setNeedsCode(true)
@@ -63,7 +63,7 @@ function Proof({ confirmed, cancelled }: ProofProps) {
             Cancel
           </Button>
           {about.data?.passkeys && (
-            <Button variant="default" onClick={() => void prove(() => proveWithPasskey(name))}>
+            <Button variant="default" onClick={() => void prove(() => proveWithPasskey(PASSKEY_CALLS))}>
               Use a passkey
             </Button>
           )}

@@ -22,7 +22,7 @@ import {
 } from '../portal/member-store.ts'
 import { unlinkIdentity } from './identity-store.ts'
 import { endSessions, findOperator, type OperatorAccount, updateOperator } from './operator-store.ts'
-import { removeAllPasskeys } from './passkey-store.ts'
+import { OPERATOR_PASSKEYS } from './passkey-store.ts'
 import { covers, type Permission, permits, type Role } from './permissions.ts'
 import {
   type AccessKind,
@@ -140,10 +140,10 @@ async function apply(tx: Tx, operator: OperatorAccount, change: AccessChange): P
     case 'passkeys':
       await endSessions(tx, operatorId)
       recordAudit(tx, [{ action: 'operator.passkeys_removed', target: operatorId }])
-      return { operator, removed: await removeAllPasskeys(tx, operatorId) }
+      return { operator, removed: await OPERATOR_PASSKEYS.removeAll(tx, [operatorId]) }
     case 'second_factor':
       await endSessions(tx, operatorId)
-      return { operator, removed: Number(await OPERATOR_FACTORS.remove(tx, operatorId)) }
+      return { operator, removed: Number(await OPERATOR_FACTORS.remove(tx, [operatorId])) }
     case 'identity':
       await endSessions(tx, operatorId)
       return { operator, removed: Number(await unlinkIdentity(tx, operatorId)) }

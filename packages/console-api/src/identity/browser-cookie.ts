@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
-import type { ConsoleServices } from '../console-services.ts'
 
 const LIFE_SECONDS = 600
 
@@ -9,11 +9,13 @@ const LIFE_SECONDS = 600
  * O2). Over TLS the browser itself holds it to this host. The page calls both operations itself, so it is `Strict`.
  */
 export class BrowserCookie {
-  readonly #services: Pick<ConsoleServices, 'publicUrl'>
+  readonly #services: Pick<Services, 'publicUrl'>
+  readonly #of: 'console' | 'portal'
   readonly #what: 'oidc' | 'passkey'
 
-  constructor(services: Pick<ConsoleServices, 'publicUrl'>, what: 'oidc' | 'passkey') {
+  constructor(services: Pick<Services, 'publicUrl'>, of: 'console' | 'portal', what: 'oidc' | 'passkey') {
     this.#services = services
+    this.#of = of
     this.#what = what
   }
 
@@ -22,7 +24,7 @@ export class BrowserCookie {
   }
 
   get #name(): string {
-    return `${this.#secure ? '__Host-' : ''}svc_console_${this.#what}`
+    return `${this.#secure ? '__Host-' : ''}svc_${this.#of}_${this.#what}`
   }
 
   /** `Set-Cookie`, for ten minutes. */
@@ -34,7 +36,7 @@ export class BrowserCookie {
       httpOnly: true,
       sameSite: 'strict',
       secure,
-      path: secure ? '/' : '/console',
+      path: secure ? '/' : `/${this.#of}`,
       maxAge: LIFE_SECONDS,
     })
   }

@@ -1,40 +1,65 @@
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '@svc/server/http/operation'
+import { type Audience, MEMBERS, OPERATORS, type PersonKey, tenantKeys } from './audience.ts'
 
 /** Time from the start of a sign-in to its end. */
 const LIFE_MS = 600_000
 /** So many may be open. Anyone may begin a sign-in: beyond it the oldest give way, so that no flood shuts people out. */
 const OPEN_MAX = 50_000
 
-const FORGET = statement(
-  'operator_challenges_forget',
-  'delete from operator_challenges where expires_at <= $1',
-)
-const FORGET_OLDEST = statement(
-  'operator_challenges_forget_oldest',
-  'delete from operator_challenges where digest = any (array(select digest from operator_challenges order by expires_at desc offset $1))',
-)
-const INSERT = statement(
-  'operator_challenge_insert',
-  'insert into operator_challenges (digest, purpose, operator_id, expires_at) values ($1, $2, $3, $4)',
-)
-const USE = statement<{ operator_id: string | null }>(
-  'operator_challenge_use',
-  `delete from operator_challenges where digest = $1 and purpose = $2 and expires_at > $3 returning operator_id`,
-)
+/** The statements of one audience; of a tenant's, its id is the first parameter. */
+function statementsOf(audience: Audience) {
+  const { who, keys } = audience
+  const table = `${who}_challenges`
+  const tenant = tenantKeys(audience)
+  const where = [...tenant.map((key, n) => `${key} = $${n + 1}`), ''].join(' and ')
+  const [a, b, c, d] = Array.from({ length: 4 }, (_, n) => `$${tenant.length + n + 1}`)
+  const person = keys.at(-1)
+  return {
+    forget: statement(`${table}_forget`, `delete from ${table} where ${where}expires_at <= ${a}`),
+    forgetOldest: statement(
+      `${table}_forget_oldest`,
+      `delete from ${table} where ${where}digest = any (array(
+         select digest from ${table} where ${where}true order by expires_at desc offset ${a}))`,
+    ),
+    insert: statement(
+      `${who}_challenge_insert`,
+      `insert into ${table} (${[...keys, 'digest', 'purpose', 'expires_at'].join(', ')})
+       values (${keys.map((_, n) => `$${n + 1}`).join(', ')}, ${b}, ${c}, ${d})`,
+    ),
+    use: statement<object>(
+      `${who}_challenge_use`,
+      `delete from ${table} where ${where}${person} is not distinct from ${a} and digest = ${b} and purpose = ${c}
+         and expires_at > ${d} returning digest`,
+    ),
+  }
+}
+const STATEMENTS = { operator: statementsOf(OPERATORS), member: statementsOf(MEMBERS) }
 
 export type ChallengePurpose = 'oidc' | 'passkey_sign_in' | 'passkey_registration'
+
+interface Bound {
+  /** Who registers a passkey; without one it is for a sign-in. */
+  readonly owner?: PersonKey | undefined
+  /** A value that only the browser has that asks: it works nowhere else. */
+  readonly browser?: string
+}
 
 type ChallengeTools = Pick<Services, 'clock' | 'keyring' | 'random'>
 
 /** Random values of 256 bits that a browser presents once, at most ten minutes later, to any process. */
 export class Challenges {
   readonly #tools: ChallengeTools
+  readonly #audience: Audience
+  readonly #to: ReturnType<typeof statementsOf>
   readonly #openMax: number
 
-  constructor(tools: ChallengeTools, openMax = OPEN_MAX) {
+  constructor(tools: ChallengeTools, audience: Audience, openMax = OPEN_MAX) {
     this.#tools = tools
+    this.#audience = audience
+    this.#to = STATEMENTS[audience.who]
     this.#openMax = openMax
   }
 
@@ -42,34 +67,34 @@ export class Challenges {
     return this.#tools.keyring.digest('session', `challenge ${challenge} ${browser}`)
   }
 
-  /** A new one, in base64url. With `browser`, a value that only the browser has that asks, it works nowhere else. */
-  async issue(
-    tx: Tx,
-    purpose: ChallengePurpose,
-    {
-      operatorId = null,
-      browser = '',
-    }: { readonly operatorId?: string | null; readonly browser?: string } = {},
-  ): Promise<string> {
+  /** Before the person is known, a sign-in is of the platform. */
+  #keyOf(owner: PersonKey | undefined): readonly (string | null)[] {
+    return owner ?? [...tenantKeys(this.#audience).map(() => PLATFORM_TENANT), null]
+  }
+
+  /** A new one, in base64url. */
+  async issue(tx: Tx, purpose: ChallengePurpose, { owner, browser = '' }: Bound = {}): Promise<string> {
     const { clock, random } = this.#tools
     const now = clock.now()
     const challenge = Buffer.from(random(32)).toString('base64url')
-    await tx.query(FORGET, [new Date(now)])
+    const key = this.#keyOf(owner)
+    const tenant = key.slice(0, -1)
+    await tx.query(this.#to.forget, [...tenant, new Date(now)])
+    await tx.query(this.#to.forgetOldest, [...tenant, this.#openMax])
     const expiresAt = new Date(now + LIFE_MS)
-    await tx.query(FORGET_OLDEST, [this.#openMax])
-    await tx.query(INSERT, [this.#digest(challenge, browser), purpose, operatorId, expiresAt])
+    await tx.query(this.#to.insert, [...key, this.#digest(challenge, browser), purpose, expiresAt])
     return challenge
   }
 
-  /** For whom it was issued, `null` for a sign-in; `undefined` for one that was used, has expired, or never was for this browser. */
+  /** Uses it up. False for one that was used, has expired, or never was for this person and browser. */
   async use(
     tx: Tx,
     purpose: ChallengePurpose,
     challenge: string,
-    browser = '',
-  ): Promise<string | null | undefined> {
+    { owner, browser = '' }: Bound = {},
+  ): Promise<boolean> {
     const now = new Date(this.#tools.clock.now())
-    const [row] = await tx.query(USE, [this.#digest(challenge, browser), purpose, now])
-    return row?.operator_id
+    const given = [...this.#keyOf(owner), this.#digest(challenge, browser), purpose, now]
+    return (await tx.query(this.#to.use, given)).length > 0
   }
 }

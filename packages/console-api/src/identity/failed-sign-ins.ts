@@ -3,6 +3,7 @@ import { network } from '@svc/platform/ip-range'
 import { Loop } from '@svc/platform/loop'
 import type { Services } from '@svc/server/http/operation'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
+import type { KnownDevice } from './known-devices.ts'
 import { findOperator, type OperatorAccount } from './operator-store.ts'
 
 /** Failures that are audited one by one in an hour; `SIGN_IN_FAILURES_PER_MINUTE` bounds those of one address. */
@@ -20,6 +21,8 @@ export interface SignInAttempt {
   /** As typed; people type passwords here, so it is audited only where an operator has this name. */
   readonly name: string
   readonly requestId: string
+  /** Of a browser in which that operator has signed in before. */
+  readonly device?: KnownDevice | undefined
   /** What was wrong where it was not the password. */
   readonly reason?: string
 }

@@ -37,7 +37,7 @@ export const startSingleSignOn = query({
       await starts.consume(network(address)).catch(refuseMore)
       const challenge = await database.operate((tx) => challenges.issue(tx, 'oidc'))
       const url = await identityProvider.authorizationUrl(challenge)
-      const cookie = new BrowserCookie(services, 'oidc').set(challenge)
+      const cookie = new BrowserCookie(services, 'console', 'oidc').set(challenge)
       return { headers: { 'set-cookie': cookie }, body: JSON.stringify({ url }) }
     }
   },
@@ -74,7 +74,7 @@ async function authenticated(
   const { challenges, database, identityProvider } = services
   const known =
     challenge !== undefined && (await database.operate((tx) => challenges.use(tx, 'oidc', challenge)))
-  if (challenge === undefined || known === undefined || known === false) {
+  if (challenge === undefined || !known) {
     await refused(services, attempt, 'foreign_response')
     return fail('single_sign_on_failed')
   }
@@ -140,7 +140,7 @@ export const finishSingleSignOn = query({
   mount(services: ConsoleServices) {
     return async ({ address, body: { response }, headers, requestId }) => {
       if (services.identityProvider.issuer === undefined) fail('single_sign_on_off')
-      const challenge = new BrowserCookie(services, 'oidc').read(headers)
+      const challenge = new BrowserCookie(services, 'console', 'oidc').read(headers)
       const attempt = { address, requestId }
       const person = await authenticated(services, attempt, challenge, response)
       const operator = await operatorOf(services, attempt, person)

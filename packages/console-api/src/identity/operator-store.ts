@@ -3,6 +3,7 @@ import { newId } from '@svc/contract/id-kinds'
 import { type RandomBytes } from '@svc/kernel/ids'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { hasSecondFactor, OPERATORS } from './audience.ts'
 import { covers, type Role } from './permissions.ts'
 
 /** A user of the console (decision O2). */
@@ -17,13 +18,8 @@ export interface OperatorAccount {
   readonly hasSecondFactor: boolean
 }
 
-/** Whether the operator of a row has a passkey, or an app that a code has confirmed. */
-export const hasSecondFactor = (operators: string): string =>
-  `(exists (select from operator_passkeys p where p.operator_id = ${operators}.operator_id)
-    or exists (select from operator_totp t where t.operator_id = ${operators}.operator_id and t.confirmed_at is not null))`
-
 export const OPERATOR_COLUMNS = `o.operator_id as "operatorId", o.name, o.role, o.created_at as "createdAt",
-  o.disabled_at as "disabledAt", o.last_sign_in_at as "lastSignInAt", ${hasSecondFactor('o')} as "hasSecondFactor"`
+  o.disabled_at as "disabledAt", o.last_sign_in_at as "lastSignInAt", ${hasSecondFactor(OPERATORS, 'o')} as "hasSecondFactor"`
 
 const NAME = /^[a-z0-9][a-z0-9._@-]{1,63}$/
 export const isOperatorName = (text: string): boolean => NAME.test(text)

@@ -1,17 +1,15 @@
 import { fail } from '@svc/contract/errors'
 import { rfc3339 } from '@svc/kernel/time'
-import { recordAudit } from '@svc/platform/audit'
-import { query } from '@svc/server/http/operation'
+import { type Operation, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { asOperator } from '../as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, idParam, instant, record, text } from '../console-schema.ts'
-import type { ConsoleServices } from '../console-services.ts'
+import { closed, idParam, instant, record, text } from '../console-schema.ts'
 import { browserOf } from './browser-name.ts'
-import { endOwnSession, endOwnSessions, listOwnSessions, type OwnSession } from './own-sessions.ts'
+import type { Face } from './face.ts'
+import type { OwnSession } from './own-sessions.ts'
 
 const TAG = 'Session'
 
-export const OwnSessionRecord = record('OwnSession', {
+const OwnSessionRecord = record('OwnSession', {
   sessionId: text(),
   isCurrent: Type.Boolean({ description: 'Whether it is the one that asks' }),
   address: text('From which the person signed in'),
@@ -22,7 +20,7 @@ export const OwnSessionRecord = record('OwnSession', {
   expiresOn: instant,
 })
 
-export const ownSessionToWire = (session: OwnSession, timeZone: string) => ({
+const ownSessionToWire = (session: OwnSession, timeZone: string) => ({
   sessionId: session.sessionId,
   isCurrent: session.isCurrent,
   address: session.address,
@@ -33,79 +31,73 @@ export const ownSessionToWire = (session: OwnSession, timeZone: string) => ({
   expiresOn: rfc3339(session.expiresAt, timeZone),
 })
 
-export const listSessions = query({
-  ...consoleOperation,
-  id: 'console.listSessions',
-  beforeSecondFactor: true,
-  method: 'GET',
-  path: `${CONSOLE_API}/sessions`,
-  tag: TAG,
-  summary: 'List your sessions',
-  description: 'Those that have not ended, the last used first.',
-  permission: 'view',
-  result: closed({ data: Type.Array(OwnSessionRecord) }),
-  errors: [],
-  mount({ config, database, sessions }: ConsoleServices) {
-    return async ({ headers }) => {
-      const current = await sessions.current({ headers })
-      const found = await database.operate((tx) => listOwnSessions(tx, current, sessions.bounds()))
-      return {
-        body: JSON.stringify({
-          data: found.map((each) => ownSessionToWire(each, config.BUSINESS_TIME_ZONE)),
-        }),
+/** Where the person is signed in, and how to sign out elsewhere. */
+export function ownSessions<S extends Services>(face: Face<S>): readonly Operation<S>[] {
+  const path = `${face.api}/sessions`
+  const shared = { ...face.own, tag: TAG, beforeSecondFactor: true } as const
+  const { who } = face.audience
+  const list = query({
+    ...shared,
+    id: `${face.id}.listSessions`,
+    method: 'GET',
+    path,
+    summary: 'List your sessions',
+    description: 'Those that have not ended, the last used first.',
+    result: closed({ data: Type.Array(OwnSessionRecord) }),
+    errors: [],
+    mount(services: S) {
+      const { bounds, current, keyOf, read } = face.identity(services)
+      return async ({ caller, headers }) => {
+        const { digest } = await current({ headers })
+        const found = await read(caller, (tx) => face.sessions.list(tx, keyOf(caller), digest, bounds()))
+        const data = found.map((each) => ownSessionToWire(each, services.config.BUSINESS_TIME_ZONE))
+        return { body: JSON.stringify({ data }) }
       }
-    }
-  },
-})
-
-export const endSession = query({
-  ...consoleOperation,
-  id: 'console.endSession',
-  beforeSecondFactor: true,
-  method: 'DELETE',
-  path: `${CONSOLE_API}/sessions/:sessionId`,
-  tag: TAG,
-  summary: 'End one of your sessions',
-  description: 'It ends at once, in every process.',
-  permission: 'view',
-  params: idParam('sessionId'),
-  result: closed({ ended: Type.Boolean() }),
-  errors: ['session_not_found'],
-  mount(services: ConsoleServices) {
-    return async (input) => {
-      const { actorId } = (await services.sessions.current(input)).operator
-      const { sessionId } = input.params
-      await asOperator(services, input, async (tx) => {
-        if (!(await endOwnSession(tx, actorId, sessionId))) fail('session_not_found')
-        recordAudit(tx, [{ action: 'operator.session_ended', target: actorId, details: { sessionId } }])
-      })
-      return { body: '{"ended":true}' }
-    }
-  },
-})
-
-export const endOtherSessions = query({
-  ...consoleOperation,
-  id: 'console.endOtherSessions',
-  beforeSecondFactor: true,
-  method: 'DELETE',
-  path: `${CONSOLE_API}/sessions`,
-  tag: TAG,
-  summary: 'End all your other sessions',
-  description: 'They end at once, in every process; the one that asks stays.',
-  permission: 'view',
-  result: closed({ ended: Type.Integer({ description: 'How many there were' }) }),
-  errors: [],
-  mount(services: ConsoleServices) {
-    return async (input) => {
-      const current = await services.sessions.current(input)
-      const { actorId } = current.operator
-      const ended = await asOperator(services, input, async (tx) => {
-        const count = await endOwnSessions(tx, actorId, current.digest)
-        recordAudit(tx, [{ action: 'operator.other_sessions_ended', target: actorId, details: { count } }])
-        return count
-      })
-      return { body: JSON.stringify({ ended }) }
-    }
-  },
-})
+    },
+  })
+  const endOne = query({
+    ...shared,
+    id: `${face.id}.endSession`,
+    method: 'DELETE',
+    path: `${path}/:sessionId`,
+    summary: 'End one of your sessions',
+    description: 'It ends at once, in every process.',
+    params: idParam('sessionId'),
+    result: closed({ ended: Type.Boolean() }),
+    errors: ['session_not_found'],
+    mount(services: S) {
+      const { act, keyOf, record } = face.identity(services)
+      return async (input) => {
+        const { sessionId } = input.params
+        await act(input, async (tx) => {
+          if (!(await face.sessions.end(tx, keyOf(input.caller), sessionId))) fail('session_not_found')
+          record(tx, input, { action: `${who}.session_ended`, details: { sessionId } })
+        })
+        return { body: '{"ended":true}' }
+      }
+    },
+  })
+  const endOthers = query({
+    ...shared,
+    id: `${face.id}.endOtherSessions`,
+    method: 'DELETE',
+    path,
+    summary: 'End all your other sessions',
+    description: 'They end at once, in every process; the one that asks stays.',
+    result: closed({ ended: Type.Integer({ description: 'How many there were' }) }),
+    errors: [],
+    mount(services: S) {
+      const { act, current, keyOf, record } = face.identity(services)
+      return async (input) => {
+        const { digest } = await current(input)
+        const ended = await act(input, async (tx) => {
+          const count = await face.sessions.endOthers(tx, keyOf(input.caller), digest)
+          record(tx, input, { action: `${who}.other_sessions_ended`, details: { count } })
+          return count
+        })
+        return { body: JSON.stringify({ ended }) }
+      }
+    },
+  })
+  return [list, endOne, endOthers]
+}

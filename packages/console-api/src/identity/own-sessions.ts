@@ -1,7 +1,7 @@
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { type Audience, MEMBERS, OPERATORS, type PersonKey, whereKeys } from './audience.ts'
 import type { Factor } from './proof-age.ts'
-import type { Session } from './sessions.ts'
 
 /** A session as its person sees it. */
 export interface OwnSession {
@@ -17,57 +17,54 @@ export interface OwnSession {
   readonly expiresAt: Date
 }
 
-export interface OwnSessionRow {
-  session_id: string
-  is_current: boolean
-  address: string
-  user_agent: string
-  factors: Factor[]
-  created_at: Date
-  seen_at: Date
-  expires_at: Date
+/** What names a session to its person and opens nothing: an id, or a part of the keyed digest. */
+const SESSION_ID = { operator: 'session_id', member: `encode(substr(digest, 1, 12), 'hex')` }
+
+function statementsOf({ who, keys }: Audience) {
+  const [table, where] = [`${who}_sessions`, whereKeys(keys)]
+  const [a, b, c] = Array.from({ length: 3 }, (_, n) => `$${keys.length + n + 1}`)
+  return {
+    list: statement<OwnSession>(
+      `${table}_list`,
+      `select ${SESSION_ID[who]} as "sessionId", digest = ${a} as "isCurrent", address, user_agent as "userAgent", factors,
+         created_at as "createdAt", seen_at as "seenAt", expires_at as "expiresAt"
+       from ${table} where ${where} and expires_at > ${b} and seen_at > ${c} order by seen_at desc, digest desc`,
+    ),
+    endOne: statement<object>(
+      `${who}_own_session_end`,
+      `delete from ${table} where ${where} and ${SESSION_ID[who]} = ${a} returning address`,
+    ),
+    endOthers: statement<object>(
+      `${who}_own_sessions_end`,
+      `delete from ${table} where ${where} and digest <> ${a} returning address`,
+    ),
+  }
 }
 
-const LIST = statement<OwnSessionRow>(
-  'operator_sessions_list',
-  `select session_id, digest = $2 as is_current, address, user_agent, factors, created_at, seen_at, expires_at
-   from operator_sessions where operator_id = $1 and expires_at > $3 and seen_at > $4
-   order by seen_at desc, session_id desc`,
-)
-const END_ONE = statement<{ session_id: string }>(
-  'operator_own_session_end',
-  'delete from operator_sessions where operator_id = $1 and session_id = $2 returning session_id',
-)
-const END_OTHERS = statement<{ session_id: string }>(
-  'operator_own_sessions_end',
-  'delete from operator_sessions where operator_id = $1 and digest <> $2 returning session_id',
-)
+/** The sessions of the people of one audience. */
+export class OwnSessions {
+  readonly #to: ReturnType<typeof statementsOf>
 
-/** Sessions of the operator of this one that have neither expired nor been idle for too long, the last used first. */
-export async function listOwnSessions(
-  tx: Tx,
-  { operator, digest }: Session,
-  { now, idleSince }: { readonly now: Date; readonly idleSince: Date },
-): Promise<OwnSession[]> {
-  const rows = await tx.query(LIST, [operator.actorId, digest, now, idleSince])
-  return rows.map(toOwnSession)
+  constructor(audience: Audience) {
+    this.#to = statementsOf(audience)
+  }
+
+  /** Those that have neither expired nor been idle for too long, the last used first. */
+  readonly list = (
+    tx: Tx,
+    owner: PersonKey,
+    current: Uint8Array,
+    { now, idleSince }: { readonly now: Date; readonly idleSince: Date },
+  ): Promise<OwnSession[]> => tx.query(this.#to.list, [...owner, current, now, idleSince])
+
+  /** False when the person has no such session. */
+  readonly end = async (tx: Tx, owner: PersonKey, sessionId: string): Promise<boolean> =>
+    (await tx.query(this.#to.endOne, [...owner, sessionId])).length > 0
+
+  /** Ends all but the one with this digest. Returns how many. */
+  readonly endOthers = async (tx: Tx, owner: PersonKey, keep: Uint8Array): Promise<number> =>
+    (await tx.query(this.#to.endOthers, [...owner, keep])).length
 }
 
-export const toOwnSession = (row: OwnSessionRow): OwnSession => ({
-  sessionId: row.session_id,
-  isCurrent: row.is_current,
-  address: row.address,
-  userAgent: row.user_agent,
-  factors: row.factors,
-  createdAt: row.created_at,
-  seenAt: row.seen_at,
-  expiresAt: row.expires_at,
-})
-
-/** Ends a session of this operator. False when the operator has no such session. */
-export const endOwnSession = async (tx: Tx, operatorId: string, sessionId: string): Promise<boolean> =>
-  (await tx.query(END_ONE, [operatorId, sessionId])).length > 0
-
-/** Ends all sessions of this operator but the one with this digest. Returns how many. */
-export const endOwnSessions = async (tx: Tx, operatorId: string, keep: Uint8Array): Promise<number> =>
-  (await tx.query(END_OTHERS, [operatorId, keep])).length
+export const OPERATOR_SESSIONS = new OwnSessions(OPERATORS)
+export const MEMBER_SESSIONS = new OwnSessions(MEMBERS)

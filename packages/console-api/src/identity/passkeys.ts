@@ -11,15 +11,36 @@ import {
 } from '@simplewebauthn/server'
 import { decodeClientDataJSON } from '@simplewebauthn/server/helpers'
 import { fail } from '@svc/contract/errors'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
+import type { Tx } from '@svc/platform/db/database'
 import type { Services } from '@svc/server/http/operation'
+import type { PersonKey } from './audience.ts'
 import type { Challenges } from './challenges.ts'
 import type { Passkey } from './passkey-store.ts'
 
 /** Milliseconds that the browser waits for the person. */
 const TIMEOUT_MS = 300_000
-const RELYING_PARTY_NAME = 'svc console'
+/** What an authenticator keeps to find the account: the key of the person, at most 64 bytes (section 5.4.3). */
+const handleOf = (owner: PersonKey): string => owner.join(' ')
+/** The person whom a response names; `undefined` where it names none. */
+export const ownerOfHandle = (handle: string | undefined): PersonKey | undefined =>
+  handle === undefined ? undefined : Buffer.from(handle, 'base64url').toString().split(' ')
 
-type PasskeyTools = Pick<Services, 'database' | 'publicUrl'> & { readonly challenges: Challenges }
+interface PasskeyTools extends Pick<Services, 'publicUrl'> {
+  readonly challenges: Challenges
+  /** A transaction of the tenant of a person; before the person is known, of the platform. */
+  readonly within: <T>(tenantId: string, work: (tx: Tx) => Promise<T>) => Promise<T>
+  /** As authenticators list the page. */
+  readonly pageName: string
+}
+
+/** Whose passkey it becomes. */
+export interface Registrant {
+  readonly tenantId: string
+  readonly owner: PersonKey
+  /** As authenticators list the account. */
+  readonly label: string
+}
 
 interface RelyingParty {
   /** Scheme, host and port of the page. */
@@ -57,20 +78,21 @@ export class Passkeys {
 
   /** What the browser needs to create a passkey that identifies its owner by itself. */
   async registrationOptions(
-    { actorId, name }: { readonly actorId: string; readonly name: string },
+    { label, owner, tenantId }: Registrant,
     present: readonly Passkey[],
     browser: string,
   ): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    const { challenges, database } = this.#tools
+    const { challenges, pageName, within } = this.#tools
     const { id } = this.#party
-    const of = { operatorId: actorId, browser }
-    const challenge = await database.operate((tx) => challenges.issue(tx, 'passkey_registration', of))
+    const challenge = await within(tenantId, (tx) =>
+      challenges.issue(tx, 'passkey_registration', { owner, browser }),
+    )
     return generateRegistrationOptions({
-      rpName: RELYING_PARTY_NAME,
+      rpName: pageName,
       rpID: id,
-      userID: new TextEncoder().encode(actorId),
-      userName: name,
-      userDisplayName: name,
+      userID: new TextEncoder().encode(handleOf(owner)),
+      userName: label,
+      userDisplayName: label,
       challenge: Buffer.from(challenge, 'base64url'),
       timeout: TIMEOUT_MS,
       attestationType: 'none',
@@ -82,11 +104,11 @@ export class Passkeys {
     })
   }
 
-  /** The credential that the browser created for this operator. Throws `passkey_refused`. */
-  async registered(operatorId: string, response: RegistrationResponseJSON, browser: string) {
+  /** The credential that the browser created for this person. Throws `passkey_refused`. */
+  async registered({ owner, tenantId }: Registrant, response: RegistrationResponseJSON, browser: string) {
     const { id, origin } = this.#party
     const challenge =
-      (await this.#useChallenge('passkey_registration', response, { operatorId, browser })) ??
+      (await this.#useChallenge(tenantId, 'passkey_registration', response, { owner, browser })) ??
       fail('passkey_refused')
     try {
       const { registrationInfo } = await verifyRegistrationResponse({
@@ -105,9 +127,11 @@ export class Passkeys {
 
   /** What the browser needs to use any passkey that it has for this address. */
   async signInOptions(browser: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
-    const { challenges, database } = this.#tools
+    const { challenges, within } = this.#tools
     const { id } = this.#party
-    const challenge = await database.operate((tx) => challenges.issue(tx, 'passkey_sign_in', { browser }))
+    const challenge = await within(PLATFORM_TENANT, (tx) =>
+      challenges.issue(tx, 'passkey_sign_in', { browser }),
+    )
     return generateAuthenticationOptions({
       rpID: id,
       challenge: Buffer.from(challenge, 'base64url'),
@@ -119,7 +143,7 @@ export class Passkeys {
 
   /** Uses the challenge of a sign-in up; `undefined` for one that is not open in this browser. */
   async challengeOf(response: AuthenticationResponseJSON, browser: string): Promise<string | undefined> {
-    return this.#useChallenge('passkey_sign_in', response, { operatorId: null, browser })
+    return this.#useChallenge(PLATFORM_TENANT, 'passkey_sign_in', response, { browser })
   }
 
   /**
@@ -127,13 +151,13 @@ export class Passkeys {
    * the authenticator, which the caller compares; `undefined` for a response that is not genuine.
    */
   async counterOf(
-    { credentialId, publicKey, operatorId }: Passkey,
+    { credentialId, publicKey, owner }: Passkey,
     challenge: string,
     response: AuthenticationResponseJSON,
   ): Promise<number | undefined> {
     const { id, origin } = this.#party
     const { userHandle } = response.response
-    if (userHandle !== undefined && userHandle !== Buffer.from(operatorId).toString('base64url'))
+    if (userHandle !== undefined && userHandle !== Buffer.from(handleOf(owner)).toString('base64url'))
       return undefined
     try {
       const { authenticationInfo, verified } = await verifyAuthenticationResponse({
@@ -156,15 +180,16 @@ export class Passkeys {
   }
 
   async #useChallenge(
+    tenantId: string,
     purpose: 'passkey_registration' | 'passkey_sign_in',
     response: RegistrationResponseJSON | AuthenticationResponseJSON,
-    { operatorId, browser }: { readonly operatorId: string | null; readonly browser: string },
+    bound: { readonly owner?: PersonKey; readonly browser: string },
   ): Promise<string | undefined> {
-    const { challenges, database } = this.#tools
+    const { challenges, within } = this.#tools
     const challenge = challengeIn(response.response.clientDataJSON)
     if (challenge === undefined) return undefined
-    const of = await database.operate((tx) => challenges.use(tx, purpose, challenge, browser))
-    return of === operatorId ? challenge : undefined
+    const isOpen = await within(tenantId, (tx) => challenges.use(tx, purpose, challenge, bound))
+    return isOpen ? challenge : undefined
   }
 }
 

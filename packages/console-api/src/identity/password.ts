@@ -12,19 +12,21 @@ const AT_ONCE = 2
 const WAITING_MAX = 64
 
 let busy = 0
-const waiting: (() => void)[] = []
+/** Those of known devices come first, and have places that no others take. */
+const waiting: Record<'known' | 'others', (() => void)[]> = { known: [], others: [] }
 
 /** Bounded: passwords are slow on purpose, and many of them must not slow down everything else. */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+async function inTurn<T>(work: () => Promise<T>, isKnown = false): Promise<T> {
+  const mine = waiting[isKnown ? 'known' : 'others']
   if (busy >= AT_ONCE) {
-    if (waiting.length >= WAITING_MAX)
+    if (mine.length >= WAITING_MAX)
       fail('overloaded', { description: 'Too many people are signing in', retryAfterSeconds: 2 })
-    await new Promise<void>((resolve) => waiting.push(resolve))
+    await new Promise<void>((resolve) => mine.push(resolve))
   } else busy++
   try {
     return await work()
   } finally {
-    const next = waiting.shift()
+    const next = waiting.known.shift() ?? waiting.others.shift()
     if (next) next()
     else busy--
   }
@@ -40,15 +42,16 @@ export async function hashPassword(password: string, person: readonly string[] =
 
 let decoy: Promise<string> | undefined
 
-/** Whether it is the password; a name without one takes the same time to be refused. */
+/** Whether it is the password; a name without one takes the same time to be refused. `isKnown`: of a known device. */
 export async function isPassword(
   passwordHash: string | null | undefined,
   password: string,
+  isKnown = false,
 ): Promise<boolean> {
   if (!passwordHash) {
     const known = await (decoy ??= hashed('no operator has this password'))
-    await inTurn(() => verify(known, password))
+    await inTurn(() => verify(known, password), isKnown)
     return false
   }
-  return inTurn(() => verify(passwordHash, password))
+  return inTurn(() => verify(passwordHash, password), isKnown)
 }

@@ -5,7 +5,7 @@ import type { SignInAttempt } from './failed-sign-ins.ts'
 import { findCredentials, type OperatorAccount } from './operator-store.ts'
 import { isPassword } from './password.ts'
 import type { Factor } from './proof-age.ts'
-import type { SignInGate } from './sign-in-gate.ts'
+import type { Admitted, SignInGate } from './sign-in-gate.ts'
 
 /** Of a second factor, where there is one. */
 export const OptionalCode = Type.Optional(
@@ -34,7 +34,7 @@ export const PROOF_FAILURES = [
 
 /** What a proof needs, in the console and on the command line. */
 export interface ProofServices extends Pick<ConsoleServices, 'database' | 'failedSignIns' | 'secondFactor'> {
-  readonly signInGate: Pick<SignInGate, 'enter' | 'passed' | 'failed'>
+  readonly signInGate: Pick<SignInGate, 'enter'>
 }
 
 /** The operator whose password this is. Failed attempts are slowed down and audited. */
@@ -43,8 +43,8 @@ export async function checkPassword(
   attempt: SignInAttempt,
   password: string,
 ): Promise<OperatorAccount> {
-  const operator = await operatorOfPassword(services, attempt, password)
-  await services.signInGate.passed(attempt.address, attempt.name)
+  const { admitted, operator } = await operatorOfPassword(services, attempt, password)
+  await admitted.passed()
   return operator
 }
 
@@ -52,19 +52,19 @@ async function operatorOfPassword(
   { database, failedSignIns, signInGate }: ProofServices,
   attempt: SignInAttempt,
   password: string,
-): Promise<OperatorAccount> {
-  const { address, name } = attempt
+): Promise<{ operator: OperatorAccount; admitted: Admitted }> {
+  let admitted: Admitted
   try {
-    await signInGate.enter(address, name)
-    const known = await database.operate((tx) => findCredentials(tx, name))
-    const fits = await isPassword(known?.passwordHash, password)
-    if (known && fits) return known.operator
+    admitted = await signInGate.enter(attempt)
+    const known = await database.operate((tx) => findCredentials(tx, attempt.name))
+    const fits = await isPassword(known?.passwordHash, password, admitted.isKnown)
+    if (known && fits) return { operator: known.operator, admitted }
   } catch (error) {
-    failedSignIns.count(address)
+    failedSignIns.count(attempt.address)
     throw error
   }
   await failedSignIns.record(attempt)
-  await signInGate.failed(address, name)
+  await admitted.failed()
   return fail('wrong_password')
 }
 
@@ -74,14 +74,14 @@ export async function proveOperator(
   attempt: SignInAttempt,
   { password, code }: { readonly password: string; readonly code?: string | undefined },
 ): Promise<{ operator: OperatorAccount; factors: readonly Factor[] }> {
-  const { database, failedSignIns, secondFactor, signInGate } = services
-  const operator = await operatorOfPassword(services, attempt, password)
-  const checked = await database.operate((tx) => secondFactor.check(tx, operator.operatorId, code))
+  const { database, failedSignIns, secondFactor } = services
+  const { admitted, operator } = await operatorOfPassword(services, attempt, password)
+  const checked = await database.operate((tx) => secondFactor.check(tx, [operator.operatorId], code))
   if (checked !== 'wrong') {
-    await signInGate.passed(attempt.address, attempt.name)
+    await admitted.passed()
     return { operator, factors: checked === 'none' ? ['password'] : ['password', checked] }
   }
   await failedSignIns.record({ ...attempt, reason: 'wrong_code' })
-  await signInGate.failed(attempt.address, attempt.name)
+  await admitted.failed()
   return fail('wrong_code')
 }

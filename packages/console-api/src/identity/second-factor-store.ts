@@ -1,5 +1,6 @@
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { type Audience, MEMBERS, OPERATORS, type PersonKey } from './audience.ts'
 
 export interface TotpRow {
   readonly secret_encrypted: Buffer
@@ -10,26 +11,8 @@ export interface TotpRow {
   readonly locked_until: Date | null
 }
 
-/** Where the second factors of one kind of person are. */
-export interface FactorStore<Owner> {
-  /** The same for ever: secrets and recovery codes are bound to it. */
-  nameOf(owner: Owner): string
-  find(tx: Tx, owner: Owner): Promise<TotpRow | undefined>
-  lock(tx: Tx, owner: Owner): Promise<TotpRow | undefined>
-  /** A secret that does not count yet. False where one counts. */
-  begin(tx: Tx, owner: Owner, encrypted: Buffer, now: Date): Promise<boolean>
-  right(tx: Tx, owner: Owner, step: number, now: Date): Promise<unknown>
-  wrong(tx: Tx, owner: Owner, wrongCodes: number, lockedUntil: Date | null): Promise<unknown>
-  /** Instead of those of before. */
-  setCodes(tx: Tx, owner: Owner, digests: readonly Buffer[]): Promise<void>
-  useCode(tx: Tx, owner: Owner, digest: Buffer, now: Date): Promise<boolean>
-  codesLeft(tx: Tx, owner: Owner): Promise<number>
-  /** Removes it with its recovery codes. False where there was none. */
-  remove(tx: Tx, owner: Owner): Promise<boolean>
-}
-
 /** The statements of one pair of tables, whose keys begin with these columns. */
-function statementsOf(who: 'operator' | 'member', key: readonly string[]) {
+function statementsOf({ who, keys: key }: Audience) {
   const [totp, codes] = [`${who}_totp`, `${who}_recovery_codes`]
   const keys = key.join(', ')
   const given = key.map((_, n) => `$${n + 1}::text`).join(', ')
@@ -69,45 +52,49 @@ function statementsOf(who: 'operator' | 'member', key: readonly string[]) {
   }
 }
 
-function factorStore<Owner>(
-  who: 'operator' | 'member',
-  key: readonly string[],
-  keyOf: (owner: Owner) => readonly string[],
-): FactorStore<Owner> {
-  const to = statementsOf(who, key)
-  return {
-    nameOf: (owner) => keyOf(owner).join(' '),
-    find: async (tx, owner) => (await tx.query(to.find, [...keyOf(owner)]))[0],
-    lock: async (tx, owner) => (await tx.query(to.lock, [...keyOf(owner)]))[0],
-    begin: async (tx, owner, encrypted, now) =>
-      (await tx.query(to.begin, [...keyOf(owner), encrypted, now])).length > 0,
-    right: (tx, owner, step, now) => tx.query(to.right, [...keyOf(owner), step, now]),
-    wrong: (tx, owner, wrongCodes, until) => tx.query(to.wrong, [...keyOf(owner), wrongCodes, until]),
-    async setCodes(tx, owner, digests) {
-      await tx.query(to.removeCodes, [...keyOf(owner)])
-      await tx.query(to.addCodes, [...keyOf(owner), digests])
-    },
-    useCode: async (tx, owner, digest, now) =>
-      (await tx.query(to.useCode, [...keyOf(owner), digest, now])).length > 0,
-    codesLeft: async (tx, owner) => (await tx.query(to.codesLeft, [...keyOf(owner)]))[0]?.left ?? 0,
-    async remove(tx, owner) {
-      const removed = await tx.query(to.remove, [...keyOf(owner)])
-      await tx.query(to.removeCodes, [...keyOf(owner)])
-      return removed.length > 0
-    },
+/** Where the second factors of one audience are. */
+export class FactorStore {
+  readonly #to: ReturnType<typeof statementsOf>
+
+  constructor(audience: Audience) {
+    this.#to = statementsOf(audience)
+  }
+
+  readonly find = async (tx: Tx, owner: PersonKey): Promise<TotpRow | undefined> =>
+    (await tx.query(this.#to.find, [...owner]))[0]
+
+  readonly lock = async (tx: Tx, owner: PersonKey): Promise<TotpRow | undefined> =>
+    (await tx.query(this.#to.lock, [...owner]))[0]
+
+  /** A secret that does not count yet. False where one counts. */
+  readonly begin = async (tx: Tx, owner: PersonKey, encrypted: Buffer, now: Date): Promise<boolean> =>
+    (await tx.query(this.#to.begin, [...owner, encrypted, now])).length > 0
+
+  readonly right = (tx: Tx, owner: PersonKey, step: number, now: Date): Promise<unknown> =>
+    tx.query(this.#to.right, [...owner, step, now])
+
+  readonly wrong = (tx: Tx, owner: PersonKey, wrongCodes: number, until: Date | null): Promise<unknown> =>
+    tx.query(this.#to.wrong, [...owner, wrongCodes, until])
+
+  /** Instead of those of before. */
+  async setCodes(tx: Tx, owner: PersonKey, digests: readonly Buffer[]): Promise<void> {
+    await tx.query(this.#to.removeCodes, [...owner])
+    await tx.query(this.#to.addCodes, [...owner, digests])
+  }
+
+  readonly useCode = async (tx: Tx, owner: PersonKey, digest: Buffer, now: Date): Promise<boolean> =>
+    (await tx.query(this.#to.useCode, [...owner, digest, now])).length > 0
+
+  readonly codesLeft = async (tx: Tx, owner: PersonKey): Promise<number> =>
+    (await tx.query(this.#to.codesLeft, [...owner]))[0]?.left ?? 0
+
+  /** Removes it with its recovery codes. False where there was none. */
+  async remove(tx: Tx, owner: PersonKey): Promise<boolean> {
+    const removed = await tx.query(this.#to.remove, [...owner])
+    await tx.query(this.#to.removeCodes, [...owner])
+    return removed.length > 0
   }
 }
 
-/** By the ids of operators. */
-export const OPERATOR_FACTORS = factorStore<string>('operator', ['operator_id'], (operatorId) => [operatorId])
-
-/** A member by its tenant. */
-export interface MemberKey {
-  readonly tenantId: string
-  readonly memberId: string
-}
-
-export const MEMBER_FACTORS = factorStore<MemberKey>('member', ['tenant_id', 'member_id'], (member) => [
-  member.tenantId,
-  member.memberId,
-])
+export const OPERATOR_FACTORS = new FactorStore(OPERATORS)
+export const MEMBER_FACTORS = new FactorStore(MEMBERS)

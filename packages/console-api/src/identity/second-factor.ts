@@ -3,6 +3,7 @@ import { base32 } from '@svc/kernel/ids'
 import type { Tx } from '@svc/platform/db/database'
 import type { Services } from '@svc/server/http/operation'
 import { TOTP, Secret as TotpSecret } from 'otpauth'
+import type { PersonKey } from './audience.ts'
 import type { FactorStore, TotpRow } from './second-factor-store.ts'
 
 const PERIOD_SECONDS = 30
@@ -42,26 +43,26 @@ type Tools = Pick<Services, 'clock' | 'keyring' | 'random'>
  * Second factors of operators (decision O2) and of members (decision O6): one-time passwords by time (RFC 6238), and
  * recovery codes. A code works once in all processes; after five wrong ones in a row none is accepted for 15 minutes.
  */
-export class SecondFactor<Owner> {
+export class SecondFactor {
   readonly #tools: Tools
-  readonly #store: FactorStore<Owner>
+  readonly #store: FactorStore
 
-  constructor(tools: Tools, store: FactorStore<Owner>) {
+  constructor(tools: Tools, store: FactorStore) {
     this.#tools = tools
     this.#store = store
   }
 
-  async state(tx: Tx, owner: Owner): Promise<SecondFactorState> {
+  async state(tx: Tx, owner: PersonKey): Promise<SecondFactorState> {
     const row = await this.#store.find(tx, owner)
     const recoveryCodesLeft = await this.#store.codesLeft(tx, owner)
     return { confirmedAt: row?.confirmed_at ?? undefined, recoveryCodesLeft }
   }
 
   /** A new secret, which counts once a code confirms it. Throws `second_factor_is_on`. */
-  async begin(tx: Tx, owner: Owner, { issuer, name }: Label): Promise<Enrollment> {
+  async begin(tx: Tx, owner: PersonKey, { issuer, name }: Label): Promise<Enrollment> {
     const { clock, keyring, random } = this.#tools
     const bytes = Buffer.from(random(SECRET_BYTES))
-    const encrypted = keyring.encrypt('operator_totp', bytes, this.#store.nameOf(owner))
+    const encrypted = keyring.encrypt('operator_totp', bytes, nameOf(owner))
     if (!(await this.#store.begin(tx, owner, encrypted, new Date(clock.now()))))
       return fail('second_factor_is_on')
     const totp = generator(bytes, issuer, name)
@@ -69,7 +70,7 @@ export class SecondFactor<Owner> {
   }
 
   /** Confirms the secret by its first code; returns the recovery codes. `undefined` for a wrong code. */
-  async confirm(tx: Tx, owner: Owner, code: string): Promise<readonly string[] | undefined> {
+  async confirm(tx: Tx, owner: PersonKey, code: string): Promise<readonly string[] | undefined> {
     const row = await this.#store.lock(tx, owner)
     if (!row) return fail('second_factor_not_found')
     if (row.confirmed_at) return fail('second_factor_is_on')
@@ -78,7 +79,7 @@ export class SecondFactor<Owner> {
   }
 
   /** New recovery codes, in clear for the last time; those of before stop working. */
-  async renewRecoveryCodes(tx: Tx, owner: Owner): Promise<readonly string[]> {
+  async renewRecoveryCodes(tx: Tx, owner: PersonKey): Promise<readonly string[]> {
     const codes = Array.from({ length: RECOVERY_CODES }, () => {
       const text = base32(Buffer.from(this.#tools.random(7))).slice(0, 10)
       return `${text.slice(0, 5)}-${text.slice(5)}`
@@ -98,7 +99,7 @@ export class SecondFactor<Owner> {
    */
   async check(
     tx: Tx,
-    owner: Owner,
+    owner: PersonKey,
     code: string | undefined,
   ): Promise<'none' | 'totp' | 'recovery' | 'wrong'> {
     const row = await this.#store.lock(tx, owner)
@@ -115,10 +116,10 @@ export class SecondFactor<Owner> {
     return (await this.#matches(tx, owner, row, code)) ? 'totp' : 'wrong'
   }
 
-  async #matches(tx: Tx, owner: Owner, row: TotpRow, code: string): Promise<boolean> {
+  async #matches(tx: Tx, owner: PersonKey, row: TotpRow, code: string): Promise<boolean> {
     this.#requireUnlocked(row)
     const nowMs = this.#tools.clock.now()
-    const secret = this.#tools.keyring.open('operator_totp', row.secret_encrypted, this.#store.nameOf(owner))
+    const secret = this.#tools.keyring.open('operator_totp', row.secret_encrypted, nameOf(owner))
     const step = stepOf(secret, code, nowMs)
     if (step === undefined || step <= row.last_step) {
       // Who repeats a code that was right knows the secret, or sent the same request again: nothing is guessed by it.
@@ -134,16 +135,19 @@ export class SecondFactor<Owner> {
     if (leftMs > 0) fail('second_factor_locked', { retryAfterSeconds: Math.ceil(leftMs / 1_000) })
   }
 
-  async #countWrong(tx: Tx, owner: Owner, { wrong_codes: before }: TotpRow): Promise<void> {
+  async #countWrong(tx: Tx, owner: PersonKey, { wrong_codes: before }: TotpRow): Promise<void> {
     const isLast = before + 1 >= WRONG_CODES_MAX
     const until = isLast ? new Date(this.#tools.clock.now() + LOCK_MS) : null
     await this.#store.wrong(tx, owner, isLast ? 0 : before + 1, until)
   }
 
-  #digest(owner: Owner, code: string): Buffer {
-    return this.#tools.keyring.digest('session', `recovery ${this.#store.nameOf(owner)} ${code}`)
+  #digest(owner: PersonKey, code: string): Buffer {
+    return this.#tools.keyring.digest('session', `recovery ${nameOf(owner)} ${code}`)
   }
 }
+
+/** The same for ever: secrets and recovery codes are bound to it. */
+export const nameOf = (owner: PersonKey): string => owner.join(' ')
 
 /** SHA-1, six digits, 30 seconds: what every authenticator app can. */
 const generator = (bytes: Uint8Array, issuer: string, label: string): TOTP =>

@@ -8,6 +8,7 @@ import { Type } from 'typebox'
 import { actorOf } from '../as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, maybe, record, text } from '../console-schema.ts'
 import type { ConsoleServices } from '../console-services.ts'
+import type { SignInRequest } from './face.ts'
 import {
   findOperator,
   insertOperator,
@@ -58,14 +59,6 @@ export function sessionToWire(session: Session, { config, sessions }: ConsoleSer
 /** Whom the audit names without a session. */
 export const ANONYMOUS = 'anonymous'
 
-type Headers = Parameters<ConsoleServices['sessions']['digestOf']>[0]['headers']
-
-interface SignInRequest {
-  readonly address: string
-  readonly headers: Headers
-  readonly requestId: string
-}
-
 /** Signs an operator in, who has proved it just now or, at an identity provider, some time ago. */
 export async function beginSession(
   services: ConsoleServices,
@@ -89,7 +82,9 @@ export async function beginSession(
       )
       const details = { address, factors: factors.join(' ') }
       recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId, details }])
-      return { headers: { 'set-cookie': cookie }, body: sessionToWire(session, services) }
+      // The sandbox's click proves nothing about who it is.
+      const device = factors.includes('none') ? [] : services.devices.remember({ headers }, [], operator.name)
+      return { headers: { 'set-cookie': [cookie, ...device] }, body: sessionToWire(session, services) }
     },
     'read committed',
     by,
@@ -159,6 +154,7 @@ export const signIn = query({
         address,
         name,
         requestId,
+        device: services.devices.find({ headers }, name),
       } as const
       const { operator, factors } = await proveOperator(services, attempt, given)
       return beginSession(services, operator, { address, headers, requestId }, factors)
@@ -276,7 +272,8 @@ export const changeOwnPassword = query({
       requireProved(await sessions.current({ headers }))
       const { actorId, name } = caller.actor!
       const action = 'operator.password_change_failed'
-      const attempt = { action, actor: actorOf(caller), address, name, requestId } as const
+      const device = services.devices.find({ headers }, name)
+      const attempt = { action, actor: actorOf(caller), address, device, name, requestId } as const
       await checkPassword(services, attempt, body.password)
       const passwordHash = await hashPassword(body.newPassword, [name])
       await database.operate(

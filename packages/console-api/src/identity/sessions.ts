@@ -7,9 +7,10 @@ import { statement } from '@svc/platform/db/statement'
 import type { Actor, Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
+import { hasSecondFactor, OPERATORS } from './audience.ts'
 import { KnownSessions } from './known-sessions.ts'
 import { lastActMs } from './last-act.ts'
-import { hasSecondFactor, type OperatorAccount } from './operator-store.ts'
+import type { OperatorAccount } from './operator-store.ts'
 import { type Permission, permits, type Role, requirePermission } from './permissions.ts'
 import { type Factor, isFactorMissing, isProofStale } from './proof-age.ts'
 
@@ -34,7 +35,7 @@ interface SessionRow {
 const FIND = statement<SessionRow>(
   'operator_session_find',
   `select o.operator_id, o.name, o.role, s.expires_at, s.authenticated_at, s.factors, s.seen_at < $4 as stale,
-     ${hasSecondFactor('o')} as has_second_factor
+     ${hasSecondFactor(OPERATORS, 'o')} as has_second_factor
    from operator_sessions s join operators o using (operator_id)
    where s.digest = $1 and s.expires_at > $2 and s.seen_at > $3 and o.disabled_at is null`,
 )
@@ -197,12 +198,16 @@ export class Sessions {
   }
 
   /** The person has proved again who they are. */
-  async renew(tx: Tx, { digest }: Session, factors: readonly Factor[]): Promise<void> {
+  async renew(tx: Tx, { digest }: Pick<Session, 'digest'>, factors: readonly Factor[]): Promise<void> {
     await tx.query(RENEW, [digest, new Date(this.#services.clock.now()), factors])
   }
 
   /** The person has set up this factor. It proves nothing about who set it up, so the time of the last proof stays. */
-  async addFactor(tx: Tx, { digest, factors }: Session, factor: Factor): Promise<void> {
+  async addFactor(
+    tx: Tx,
+    { digest, factors }: Pick<Session, 'digest' | 'factors'>,
+    factor: Factor,
+  ): Promise<void> {
     await tx.query(SET_FACTORS, [digest, [...new Set([...factors, factor])]])
   }
 

@@ -12,7 +12,7 @@ export interface FailedSignIn {
   readonly address: string
   readonly requestId: string
   /** What was wrong where it was not the password. */
-  readonly reason?: 'wrong_code'
+  readonly reason?: string
 }
 
 /** Audits wrong passwords and codes of members, each in the chain of the tenant (decision O3). */

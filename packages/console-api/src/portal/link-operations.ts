@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { keyMakerOf } from '../as-operator.ts'
 import { closed, instant, record, text } from '../console-schema.ts'
 import { hashPassword } from '../identity/password.ts'
+import { isPasswordAlone } from '../identity/proof-age.ts'
 import { OptionalCode, PROOF_FAILURES } from '../identity/prove-operator.ts'
 import { NewPassword } from '../identity/session-operations.ts'
 import { handoverSheet } from './handover-sheet.ts'
@@ -82,21 +83,32 @@ export const useMemberLink = query({
     'tenant_closing',
     'too_many_credentials',
     'not_signed_in',
+    'second_factor_needed',
     'password_too_weak',
     ...PROOF_FAILURES,
   ],
   mount(services: PortalServices) {
-    const { database, memberGate } = services
+    const { database, devices, memberGate } = services
     return async ({ address, body: { token, password, code }, headers, requestId }) => {
       const tenantId = tenantOfLink(token) ?? fail('invitation_not_found')
       // Before the password is hashed, which is slow on purpose.
-      const offered = await database.read([tenantId], (tx) => memberOfLink(tx, toolsOf(services), token))
+      const { offered, waiting } = await database.read([tenantId], async (tx) => {
+        const offered = await memberOfLink(tx, toolsOf(services), token)
+        return { offered, waiting: await waitingHandover(tx, offered) }
+      })
       const { name } = offered
-      await memberGate.enter(address, name)
-      const factors = await checkMemberCode(services, offered, { address, requestId }, code)
-      await memberGate.passed(address, name)
-      const passwordHash = await hashPassword(password, [name])
+      const device = devices.find({ headers }, name, tenantId)
+      const admitted = await memberGate.enter({ address, device, name })
+      const factors = await checkMemberCode(services, offered, { address, requestId }, code, admitted)
+      await admitted.passed()
       const proved = ['password', ...factors] as const
+      // Of one with an app, a code was required.
+      if (waiting && offered.hasSecondFactor && isPasswordAlone(proved))
+        fail('second_factor_needed', {
+          description:
+            'You have a passkey, which this link does not ask for: what it hands over is issued once your second factor is reset',
+        })
+      const passwordHash = await hashPassword(password, [name])
       const signInRequest = { address, headers, requestId }
       // One transaction: a link that is used up has signed in and handed over.
       const { cookie, handed } = await writeAsMember(

@@ -58,7 +58,9 @@ export const member = {
       of: ({ linkExpiresAt }, timeZone) => linkExpiresAt && rfc3339(linkExpiresAt, timeZone),
     },
     hasSecondFactor: {
-      schema: Type.Boolean({ description: 'Whether signing in asks for a code too' }),
+      schema: Type.Boolean({
+        description: 'Whether the password alone is not enough: there is an authenticator app or a passkey',
+      }),
       of: ({ hasSecondFactor }) => hasSecondFactor,
     },
   },

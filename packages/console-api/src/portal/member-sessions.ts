@@ -6,6 +6,7 @@ import { statement } from '@svc/platform/db/statement'
 import type { Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
+import { hasSecondFactor, MEMBERS } from '../identity/audience.ts'
 import { KnownSessions } from '../identity/known-sessions.ts'
 import { lastActMs } from '../identity/last-act.ts'
 import { type Factor, isFactorMissing, isProofStale } from '../identity/proof-age.ts'
@@ -33,8 +34,7 @@ const FIND = statement<SessionRow>(
   'member_session_find',
   `select m.member_id, m.name, m.role, s.expires_at, s.seen_at,
      coalesce(s.authenticated_at, s.created_at) as authenticated_at, s.factors,
-     exists (select from member_totp f where f.tenant_id = s.tenant_id and f.member_id = s.member_id
-       and f.confirmed_at is not null) as has_second_factor
+     ${hasSecondFactor(MEMBERS, 's')} as has_second_factor
    from member_sessions s
      join members m on m.tenant_id = s.tenant_id and m.member_id = s.member_id
      join tenants t on t.tenant_id = s.tenant_id
@@ -86,6 +86,8 @@ export interface MemberSession {
   /** Whether the member has set one up, by now. */
   readonly hasSecondFactor: boolean
 }
+
+type SessionKey = Pick<MemberSession, 'tenantId' | 'digest'>
 
 interface Headers {
   readonly headers: Readonly<Record<string, unknown>>
@@ -221,12 +223,16 @@ export class MemberSessions {
   }
 
   /** The person has proved again who they are. */
-  async renew(tx: Tx, { tenantId, digest }: MemberSession, factors: readonly Factor[]): Promise<void> {
+  async renew(tx: Tx, { tenantId, digest }: SessionKey, factors: readonly Factor[]): Promise<void> {
     await tx.query(RENEW, [tenantId, digest, new Date(this.#services.clock.now()), factors])
   }
 
   /** The person has set up this factor. It proves nothing about who set it up, so the time of the last proof stays. */
-  async addFactor(tx: Tx, { tenantId, digest, factors }: MemberSession, factor: Factor): Promise<void> {
+  async addFactor(
+    tx: Tx,
+    { tenantId, digest, factors }: SessionKey & Pick<MemberSession, 'factors'>,
+    factor: Factor,
+  ): Promise<void> {
     await tx.query(SET_FACTORS, [tenantId, digest, [...new Set([...factors, factor])]])
   }
 

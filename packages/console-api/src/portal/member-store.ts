@@ -6,6 +6,8 @@ import { required } from '@svc/kernel/invariant'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { hasSecondFactor, MEMBERS } from '../identity/audience.ts'
+import { MEMBER_PASSKEYS } from '../identity/passkey-store.ts'
 import { MEMBER_FACTORS } from '../identity/second-factor-store.ts'
 import type { MemberRole } from './member-roles.ts'
 
@@ -29,7 +31,7 @@ export interface Member {
   readonly linkWaits: boolean
   /** Whether the person has chosen a password. */
   readonly hasPassword: boolean
-  /** Whether signing in asks for a code too. */
+  /** A passkey or an authenticator app: a password alone is not enough. */
   readonly hasSecondFactor: boolean
 }
 
@@ -37,8 +39,7 @@ export const MEMBER_COLUMNS = `m.tenant_id as "tenantId", m.member_id as "member
   m.created_by as "createdBy", m.disabled_at as "disabledAt", m.last_sign_in_at as "lastSignInAt",
   m.link_expires_at as "linkExpiresAt", m.link_digest is not distinct from m.waiting_link and m.link_digest is not null as "linkWaits",
   m.password_hash is not null as "hasPassword",
-  exists (select from member_totp f where f.tenant_id = m.tenant_id and f.member_id = m.member_id
-    and f.confirmed_at is not null) as "hasSecondFactor"`
+  ${hasSecondFactor(MEMBERS, 'm')} as "hasSecondFactor"`
 
 const LOCK = statement<Member>(
   'member_lock',
@@ -252,7 +253,7 @@ export async function changeMember(
   return member
 }
 
-/** For one who has lost the device, by id or name. Sessions end. `undefined` for none such. */
+/** For one who has lost the device, by id or name: the app and all passkeys. Sessions end. `undefined` for none such. */
 export async function resetMemberFactor(
   tx: Tx,
   tenantId: string,
@@ -260,7 +261,9 @@ export async function resetMemberFactor(
 ): Promise<{ member: Member; removed: boolean } | undefined> {
   const [member] = await tx.query(LOCK, [tenantId, who])
   if (!member) return undefined
-  const removed = await MEMBER_FACTORS.remove(tx, member)
+  const key = [tenantId, member.memberId]
+  const hadApp = await MEMBER_FACTORS.remove(tx, key)
+  const removed = (await MEMBER_PASSKEYS.removeAll(tx, key)) > 0 || hadApp
   await tx.query(END_SESSIONS, [tenantId, member.memberId, null])
   const { memberId, name, role } = member
   if (removed) announce(tx, tenantId, 'member.factor_reset', memberId, { memberId, name, role })
@@ -289,7 +292,7 @@ export async function memberOfLink(
 export const isFirstOfTenant = async (tx: Tx, { tenantId, memberId }: MemberKey): Promise<boolean> =>
   (await tx.query(IS_FIRST, [tenantId, memberId]))[0]!.first
 
-type MemberKey = Pick<Member, 'tenantId' | 'memberId'>
+export type MemberKey = Pick<Member, 'tenantId' | 'memberId'>
 
 /** The link that the member has opens once it is approved. */
 export const waitWithLink = (tx: Tx, { tenantId, memberId }: MemberKey): Promise<unknown> =>
@@ -305,7 +308,7 @@ export const refuseLink = (tx: Tx, { tenantId, memberId }: MemberKey): Promise<u
 /** Uses up the member's link and ends all sessions but the one that is kept. */
 export async function setMemberPassword(
   tx: Tx,
-  { tenantId, memberId }: Pick<Member, 'tenantId' | 'memberId'>,
+  { tenantId, memberId }: MemberKey,
   passwordHash: string,
   keep?: Uint8Array,
 ): Promise<void> {

@@ -3,6 +3,9 @@ import { VERSION } from '@svc/platform/package'
 import type { About } from '@svc/server/http/openapi'
 import type { Operation } from '@svc/server/http/operation'
 import { type ExportFace, exportOf } from '../csv.ts'
+import { ownSessions } from '../identity/own-session-operations.ts'
+import { ownPasskeys, passkeySignIn } from '../identity/passkey-operations.ts'
+import { ownFactor, stepUp } from '../identity/second-factor-operations.ts'
 import { listOwnActivity } from './activity-operations.ts'
 import {
   issueOwnCredential,
@@ -21,18 +24,15 @@ import { showMemberLink, useMemberLink } from './link-operations.ts'
 import { changeOwnMember, inviteOwnMember, listOwnMembers, renewOwnMemberLink } from './member-operations.ts'
 import { MOUNTED } from './mounted-operations.ts'
 import { showPortalOverview, withdrawPaymentAddress } from './overview-operations.ts'
-import {
-  endOtherMemberSessions,
-  endOwnMemberSession,
-  listOwnMemberSessions,
-} from './own-session-operations.ts'
 import { showOwnPayoutTerms } from './payout-terms-operations.ts'
+import { PORTAL_FACE } from './portal-face.ts'
 import { asMember, memberOperation, type PortalServices } from './portal-services.ts'
 import { showOwnRequest } from './request-operations.ts'
+import { resetOwnMemberFactor } from './reset-member-factor.ts'
 import { enterPortalOfSandbox, listSandboxTenants } from './sandbox-operations.ts'
-import * as secondFactor from './second-factor-operations.ts'
 import {
   changeMemberPassword,
+  MemberSessionRecord,
   showMemberSession,
   showPortal,
   signInMember,
@@ -58,12 +58,10 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   showMemberSession,
   signOutMember,
   changeMemberPassword,
-  secondFactor.stepUpMember,
-  secondFactor.showMemberFactor,
-  secondFactor.startMemberFactor,
-  secondFactor.confirmMemberFactor,
-  secondFactor.renewMemberRecoveryCodes,
-  secondFactor.removeOwnMemberFactor,
+  ...passkeySignIn(PORTAL_FACE, MemberSessionRecord),
+  ...ownPasskeys(PORTAL_FACE),
+  stepUp(PORTAL_FACE, MemberSessionRecord),
+  ...ownFactor(PORTAL_FACE),
   showMemberLink,
   useMemberLink,
   showPortalOverview,
@@ -72,7 +70,7 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   inviteOwnMember,
   changeOwnMember,
   renewOwnMemberLink,
-  secondFactor.resetOwnMemberFactor,
+  resetOwnMemberFactor,
   listOwnCredentials,
   issueOwnCredential,
   limitOwnCredential,
@@ -81,9 +79,7 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   listOwnEncryptionKeys,
   issueOwnEncryptionKey,
   retireOwnEncryptionKey,
-  listOwnMemberSessions,
-  endOwnMemberSession,
-  endOtherMemberSessions,
+  ...ownSessions(PORTAL_FACE),
   showOwnRequest,
   showOwnPayoutTerms,
   issueCardAsMember,

@@ -3,8 +3,12 @@ import type { HttpResponse } from '@svc/platform/db/idempotency-store'
 import type { Caller, Input } from '@svc/server/http/operation'
 import { retryKey } from '@svc/server/http/retry-key'
 import type { ApiServices } from '@svc/server/operations'
+import { MEMBERS } from '../identity/audience.ts'
+import { Challenges } from '../identity/challenges.ts'
+import { KnownDevices } from '../identity/known-devices.ts'
+import { Passkeys } from '../identity/passkeys.ts'
 import { SecondFactor } from '../identity/second-factor.ts'
-import { MEMBER_FACTORS, type MemberKey } from '../identity/second-factor-store.ts'
+import { MEMBER_FACTORS } from '../identity/second-factor-store.ts'
 import { SignInGate } from '../identity/sign-in-gate.ts'
 import { once } from '../once.ts'
 import { FailedMemberSignIns } from './failed-member-sign-ins.ts'
@@ -14,8 +18,10 @@ import { PORTAL } from './mounted-operations.ts'
 /** What the portal has besides the services of the API. */
 export interface PortalServices extends ApiServices {
   readonly members: MemberSessions
-  readonly memberFactors: SecondFactor<MemberKey>
+  readonly memberFactors: SecondFactor
+  readonly passkeys: Passkeys
   readonly memberGate: SignInGate
+  readonly devices: KnownDevices
   readonly failedMemberSignIns: FailedMemberSignIns
 }
 
@@ -23,8 +29,15 @@ export const portalServices = (services: ApiServices): PortalServices => ({
   ...services,
   members: new MemberSessions(services),
   memberFactors: new SecondFactor(services, MEMBER_FACTORS),
+  passkeys: new Passkeys({
+    ...services,
+    challenges: new Challenges(services, MEMBERS),
+    pageName: 'svc portal',
+    within: (tenantId, work) => services.database.write([tenantId], work),
+  }),
   failedMemberSignIns: new FailedMemberSignIns(services),
   memberGate: new SignInGate(services.config.SIGN_IN_FAILURES_PER_MINUTE),
+  devices: new KnownDevices(services, 'portal'),
 })
 
 /** Path of the portal's own operations, among those of tenants. */

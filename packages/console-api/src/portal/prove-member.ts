@@ -1,9 +1,11 @@
 import { fail } from '@svc/contract/errors'
 import type { Caller } from '@svc/server/http/operation'
+import type { PersonKey } from '../identity/audience.ts'
+import type { SignInRequest } from '../identity/face.ts'
 import { isPassword } from '../identity/password.ts'
 import type { Factor } from '../identity/proof-age.ts'
-import type { MemberKey } from '../identity/second-factor-store.ts'
-import { passwordOfMember } from './member-store.ts'
+import type { Admitted } from '../identity/sign-in-gate.ts'
+import { type MemberKey, passwordOfMember } from './member-store.ts'
 import { type PortalServices, writeAsMember } from './portal-services.ts'
 
 export interface MemberName extends MemberKey {
@@ -11,10 +13,7 @@ export interface MemberName extends MemberKey {
 }
 
 /** From where a person proves who they are, and by which request. */
-interface Place {
-  readonly address: string
-  readonly requestId: string
-}
+type Place = Pick<SignInRequest, 'address' | 'requestId'>
 
 export const memberOf = ({ tenantId, member = '', actor }: Caller): MemberName => ({
   tenantId,
@@ -22,22 +21,30 @@ export const memberOf = ({ tenantId, member = '', actor }: Caller): MemberName =
   name: member,
 })
 
+export const keyOfMember = ({ tenantId, memberId }: MemberKey): PersonKey => [tenantId, memberId]
+
 /** Throws `wrong_password`, and counts it. */
 export async function requirePassword(
   services: PortalServices,
-  { address, caller, requestId }: Place & { readonly caller: Caller },
+  { address, caller, headers, requestId }: SignInRequest & { readonly caller: Caller },
   password: string | undefined,
-): Promise<void> {
-  const { config, database, failedMemberSignIns, memberGate } = services
+): Promise<Admitted> {
+  const { config, database, devices, failedMemberSignIns, memberGate } = services
   const who = memberOf(caller)
-  await memberGate.enter(address, who.name)
+  const device = devices.find({ headers }, who.name, who.tenantId)
+  const admitted = await memberGate.enter({ address, device, name: who.name })
   const hash = await database.read([who.tenantId], (tx) => passwordOfMember(tx, who.tenantId, who.memberId))
   // Who entered the sandbox by a click has none.
-  const isRight = (hash === null && config.SVC_MODE === 'sandbox') || (await isPassword(hash, password ?? ''))
-  if (isRight) return memberGate.passed(address, who.name)
+  const isRight =
+    (hash === null && config.SVC_MODE === 'sandbox') ||
+    (await isPassword(hash, password ?? '', admitted.isKnown))
+  if (isRight) {
+    await admitted.passed()
+    return admitted
+  }
   await failedMemberSignIns.record({ ...who, address, requestId })
-  await memberGate.failed(address, who.name)
-  fail('wrong_password')
+  await admitted.failed()
+  return fail('wrong_password')
 }
 
 /**
@@ -49,13 +56,16 @@ export async function checkMemberCode(
   who: MemberName,
   { address, requestId }: Place,
   code: string | undefined,
+  admitted: Admitted,
 ): Promise<readonly Factor[]> {
-  const { database, failedMemberSignIns, memberFactors, memberGate } = services
+  const { database, failedMemberSignIns, memberFactors } = services
   const by = { member: who.name, requestId }
-  const checked = await writeAsMember(database, who.tenantId, by, (tx) => memberFactors.check(tx, who, code))
+  const checked = await writeAsMember(database, who.tenantId, by, (tx) =>
+    memberFactors.check(tx, keyOfMember(who), code),
+  )
   if (checked === 'none') return []
   if (checked !== 'wrong') return [checked]
   await failedMemberSignIns.record({ ...who, address, requestId, reason: 'wrong_code' })
-  await memberGate.failed(address, who.name)
+  await admitted.failed()
   return fail('wrong_code')
 }

@@ -10,6 +10,7 @@ import { VERSION } from '@svc/platform/package'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { closed, record, text } from '../console-schema.ts'
+import type { SignInRequest } from '../identity/face.ts'
 import { hashPassword, isPassword } from '../identity/password.ts'
 import { type Factor, requireProved } from '../identity/proof-age.ts'
 import { PasswordAndCode, PROOF_FAILURES } from '../identity/prove-operator.ts'
@@ -52,28 +53,27 @@ export const OpenedLinkRecord = record('OpenedLink', {
   handover: Type.Optional(HandoverSheet),
 })
 
-export async function memberSessionToWire(
-  session: MemberSession,
-  { config, database, members }: PortalServices,
+/** As people know it. */
+export async function nameOfTenant(
+  { database }: Pick<PortalServices, 'database'>,
+  tenantId: string,
 ): Promise<string> {
-  const { tenantId, memberId, name, role, expiresAt } = session
-  const kind = kindOfTenant(tenantId)
   const tenant: { readonly name: string } | undefined = await database.read([tenantId], async (tx) =>
-    kind === 'merchant' ? findMerchant(tx, tenantId) : findPartner(tx, tenantId),
+    kindOfTenant(tenantId) === 'merchant' ? findMerchant(tx, tenantId) : findPartner(tx, tenantId),
   )
+  return tenant?.name ?? tenantId
+}
+
+export async function memberSessionToWire(session: MemberSession, services: PortalServices): Promise<string> {
+  const { config, members } = services
+  const { tenantId, memberId, name, role, expiresAt } = session
   return JSON.stringify({
     member: { memberId, name, role },
-    tenant: { tenantId, kind, name: tenant?.name ?? tenantId },
+    tenant: { tenantId, kind: kindOfTenant(tenantId), name: await nameOfTenant(services, tenantId) },
     expiresOn: rfc3339(expiresAt, config.BUSINESS_TIME_ZONE),
     idleSeconds: idleMinutes(config) * 60,
     secondFactorNeeded: members.needsSecondFactor(session),
   })
-}
-
-interface SignInRequest {
-  readonly address: string
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly requestId: string
 }
 
 /** Creates the session of a member in the member's transaction; returns its cookie. */
@@ -98,8 +98,16 @@ export async function sessionReply(
   request: Pick<SignInRequest, 'headers'>,
 ) {
   const session = await services.members.current({ headers: { cookie: cookie.split(';')[0] } })
-  await services.members.endElsewhere(session.tenantId, request)
-  return { headers: { 'set-cookie': cookie }, body: await memberSessionToWire(session, services) }
+  const { factors, memberId, name, tenantId } = session
+  await services.members.endElsewhere(tenantId, request)
+  // The sandbox's click proves nothing about who it is.
+  const device = factors.includes('none')
+    ? []
+    : services.devices.remember(request, [tenantId, memberId], name)
+  return {
+    headers: { 'set-cookie': [cookie, ...device] },
+    body: await memberSessionToWire(session, services),
+  }
 }
 
 /** Signs a member in. */
@@ -129,14 +137,16 @@ export const showPortal = query({
     version: text(),
     timeZone: text('Business time zone; dates are shown in it'),
     sandboxSignIn: Type.Boolean({ description: 'Whether one click signs in, without a password' }),
+    passkeys: Type.Boolean({ description: 'Whether browsers allow passkeys at this address' }),
   }),
   errors: [],
-  mount({ config }: PortalServices) {
+  mount({ config, passkeys }: PortalServices) {
     const mode = config.SVC_MODE
     const timeZone = config.BUSINESS_TIME_ZONE
     return ({ address, headers }) => {
       const sandboxSignIn = mode === 'sandbox' && isAtThisMachine(address, headers)
-      return { body: JSON.stringify({ mode, version: VERSION, timeZone, sandboxSignIn }) }
+      const about = { mode, version: VERSION, timeZone, sandboxSignIn, passkeys: passkeys.isOn }
+      return { body: JSON.stringify(about) }
     }
   },
 })
@@ -160,18 +170,24 @@ export const signInMember = query({
   responseHeaders: { 'set-cookie': 'SessionCookie' },
   errors: ['not_signed_in', ...PROOF_FAILURES],
   mount(services: PortalServices) {
-    const { database, failedMemberSignIns, memberGate } = services
+    const { database, devices, failedMemberSignIns, memberGate } = services
     return async ({ address, body: { name, password, code, tenantId }, headers, requestId }) => {
-      await memberGate.enter(address, name)
-      const found = await membersNamed(database, name, tenantId)
+      const device = devices.find({ headers }, name, tenantId)
+      const admitted = await memberGate.enter({ address, device, name })
+      const named = await membersNamed(database, name, tenantId)
+      // The place of a device is its person's alone: not that of others of the same name.
+      const [ofTenant, ofMember] = admitted.onlyOf ?? []
+      const found = named.filter(
+        (each) => !ofTenant || (each.tenant_id === ofTenant && each.member_id === ofMember),
+      )
       // An unknown name takes as long.
-      if (found.length === 0) await isPassword(null, password)
+      if (found.length === 0) await isPassword(null, password, admitted.isKnown)
       for (const { tenant_id, member_id, password_hash } of found) {
         const who = { tenantId: tenant_id, memberId: member_id, name }
-        if (!(await isPassword(password_hash, password))) continue
+        if (!(await isPassword(password_hash, password, admitted.isKnown))) continue
         const signInRequest = { address, headers, requestId }
-        const factors = await checkMemberCode(services, who, signInRequest, code)
-        await memberGate.passed(address, name)
+        const factors = await checkMemberCode(services, who, signInRequest, code, admitted)
+        await admitted.passed()
         return beginMemberSession(services, who, signInRequest, ['password', ...factors])
       }
       for (const { tenant_id, member_id } of found)
@@ -182,7 +198,7 @@ export const signInMember = query({
           address,
           requestId,
         })
-      await memberGate.failed(address, name)
+      await admitted.failed()
       return fail('wrong_password')
     }
   },

@@ -75,7 +75,8 @@ export interface Input<P, Q, B> {
 
 export interface Reply<Body extends string | Readable = string | Readable> {
   readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
+  /** Several of a name only of `set-cookie`. */
+  readonly headers?: Readonly<Record<string, string | string[]>>
   /** JSON text, or another text with its own `content-type` in the headers; a stream for what has no bounds. */
   readonly body: Body
 }

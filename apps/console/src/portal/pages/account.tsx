@@ -1,14 +1,16 @@
-import { Alert, PasswordInput } from '@mantine/core'
+import { PasswordInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { responseOf } from '../../api.ts'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Id } from '../../parts/object-link.tsx'
 import { OwnSessions, type SessionCalls } from '../../parts/own-sessions.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
+import { FactorNeeded, Passkeys } from '../../parts/passkeys.tsx'
 import { type FactorCalls, SecondFactor } from '../../parts/second-factor.tsx'
 import { sentenceCase } from '../../words.ts'
 import { api } from '../api.ts'
-import { refreshMember, useMember } from '../session.ts'
+import { PASSKEY_CALLS } from '../passkey-calls.ts'
+import { keepProof, refreshMember, useMember } from '../session.ts'
 
 const FACTOR_CALLS: FactorCalls = {
   show: () => responseOf(api.GET('/session/second-factor')),
@@ -30,10 +32,12 @@ export function Account() {
   return (
     <Page title="Your account" actions={<ChangePassword />}>
       {secondFactorNeeded && (
-        <Alert color="yellow" title="Second factor">
-          A password alone is not enough for you: set up an authenticator app. If you have one, sign out, and
-          sign in with a code of it.
-        </Alert>
+        <FactorNeeded
+          calls={PASSKEY_CALLS}
+          factors={FACTOR_CALLS}
+          proved={keepProof}
+          resetBy="another administrator of your company, or the operator of the service,"
+        />
       )}
       <Section title="Who you are here">
         <Facts
@@ -46,6 +50,7 @@ export function Account() {
         />
       </Section>
       <SecondFactor calls={FACTOR_CALLS} />
+      <Passkeys calls={PASSKEY_CALLS} />
       <OwnSessions calls={SESSION_CALLS} />
     </Page>
   )

@@ -23,9 +23,11 @@ import type { Search } from '../../list-search.ts'
 import { CodeInput } from '../../parts/code-input.tsx'
 import { FailureAlert } from '../../parts/failure-alert.tsx'
 import { needed } from '../../parts/form-dialog.tsx'
+import { signInWithPasskey } from '../../passkey.ts'
 import { placeAfter } from '../../place-after.ts'
 import { forgetPerson, queryClient } from '../../session.ts'
 import { api, type Schemas } from '../api.ts'
+import { PASSKEY_CALLS } from '../passkey-calls.ts'
 import { memberQuery, portalQuery } from '../session.ts'
 import { requiresCode } from '../step-up.tsx'
 
@@ -69,6 +71,10 @@ export function SignIn() {
     queryClient.setQueryData(memberQuery.queryKey, session)
     router.history.push(`/portal${placeAfter(back)}`)
   }
+  const withPasskey = useMutation({
+    mutationFn: () => signInWithPasskey(PASSKEY_CALLS),
+    onSuccess: entered,
+  })
   const enter = useMutation({
     mutationFn: (given: Values) => responseOf(api.POST('/session', { body: bodyOf(given) })),
     onSuccess: (session) => entered(session),
@@ -87,8 +93,30 @@ export function SignIn() {
           {enter.error && !isFirstStep && (
             <FailureAlert failed={refusalOf(enter.error, enter.variables.tenantId.trim())} />
           )}
+          {withPasskey.error && <FailureAlert failed={withPasskey.error} />}
           {about.data?.sandboxSignIn && <Sandbox enter={entered} />}
-          <form onSubmit={form.onSubmit((given) => enter.mutate(given))} noValidate>
+          {about.data?.passkeys && (
+            <>
+              <Button
+                variant="default"
+                loading={withPasskey.isPending}
+                onClick={() => {
+                  enter.reset()
+                  withPasskey.mutate()
+                }}
+              >
+                Sign in with a passkey
+              </Button>
+              <Divider label="or with a password" />
+            </>
+          )}
+          <form
+            onSubmit={form.onSubmit((given) => {
+              withPasskey.reset()
+              enter.mutate(given)
+            })}
+            noValidate
+          >
             <Stack gap="sm">
               <Fields form={form} requiresCode={isFirstStep} />
               <Button
