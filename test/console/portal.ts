@@ -44,7 +44,7 @@ async function newCard(service: Bed['service'], partner: TestPartner): Promise<{
 
 const MERCHANT = ['/', '/qr-codes', '/payments', '/refunds', '/payouts', '/disputes', '/bank-account']
 const PARTNER = ['/', '/companies', '/users', '/card-accounts', '/coins', '/encryption-keys']
-const BOTH = ['/webhooks', '/requests', '/credentials', '/members', '/account']
+const BOTH = ['/statements', '/webhooks', '/requests', '/credentials', '/members', '/account']
 const OF_ADMINS = ['/activity']
 
 async function lookAtAll(page: Page, paths: readonly string[]): Promise<void> {
@@ -97,6 +97,26 @@ export function portalOfMerchants(bed: Bed): void {
     await dialog(page).getByLabel('Your reference').fill('portal-refund-1')
     await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click()
     await page.getByRole('row', { name: 'portal-refund-1' }).waitFor()
+
+    await goTo(page, '/')
+    for (const [typed, found] of [
+      ['portal-refund-1', /^Refund of ₹0\.50/],
+      [credit.utr.toLowerCase(), new RegExp(`UTR ${credit.utr}`)],
+      [String(credit.amount), new RegExp(`UTR ${credit.utr}`)],
+      ['stat', /^Statements/],
+      ['invite', /^Invite a member/],
+    ] as const) {
+      await page.keyboard.press(typed === 'stat' ? '/' : 'Control+k')
+      await dialog(page).getByRole('searchbox').fill(typed)
+      await dialog(page).getByRole('link', { name: found }).first().waitFor()
+      await page.keyboard.press('Enter')
+      await dialog(page).waitFor({ state: 'detached' })
+    }
+    await page.waitForURL('**/portal/members')
+    await page.keyboard.press('Control+k')
+    await dialog(page).getByRole('link').first().waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.keyboard.press('Escape')
 
     await goTo(page, '/credentials')
     await page.getByRole('button', { name: 'Issue API key' }).click()

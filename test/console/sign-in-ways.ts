@@ -6,7 +6,7 @@ import { freePort } from '../harness/free-port.ts'
 import { openIdentityProvider } from '../harness/identity-provider.ts'
 import { memberBrowser } from '../harness/portal.ts'
 import { openService, type TestService } from '../harness/service.ts'
-import { type Bed, goTo, look } from './bed.ts'
+import { type Bed, goTo, look, settled } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
 import { clean, signIn } from './second-factor.ts'
 
@@ -116,7 +116,7 @@ function passkeyAfterPassword(bed: Bed): void {
       const service = await openService({ db: bed.service.db, env })
       try {
         const name = await newPerson(service)
-        const expected = [...NOT_SIGNED_IN, /401 \(Unauthorized\).*\/portal\/api\/v0\//]
+        const expected = [...NOT_SIGNED_IN, /40[13] .*\/portal\/api\/v0\//]
         const page = await bed.visit({ as: null, baseUrl, at: '/sign-in', expected })
         const open = (path: string) => page.goto(at + path, { waitUntil: 'domcontentloaded' })
         await plugIn(page)

@@ -1,5 +1,7 @@
 import { KnownDevices } from '@svc/console-api/identity/known-devices'
+import { hashPassword, isPassword } from '@svc/console-api/identity/password'
 import { SignInGate } from '@svc/console-api/identity/sign-in-gate'
+import type { Failure } from '@svc/contract/errors'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { Browser, newOperator, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
@@ -174,6 +176,17 @@ test.each(KNOWN)(
   },
   60_000,
 )
+
+test('while too many passwords wait to be checked, one of a known device is checked, before the others', async () => {
+  const hash = await hashPassword(PASSWORD)
+  const others = Array.from({ length: 70 }, () =>
+    isPassword(hash, 'wrong').catch((error: unknown) => (error as Failure).code),
+  )
+  const known = isPassword(hash, PASSWORD, true)
+  const first = await Promise.race([known.then(() => 'known'), Promise.all(others).then(() => 'others')])
+  expect([first, await known]).toEqual(['known', true])
+  expect(new Set(await Promise.all(others))).toEqual(new Set([false, 'overloaded']))
+})
 
 test('a flood of failed sign-ins adds few entries to the audit, and no attempt is lost', async () => {
   const env = { SIGN_IN_FAILURES_PER_MINUTE: '3', TRUST_PROXY: '1' }

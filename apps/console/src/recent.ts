@@ -6,7 +6,8 @@ export interface Recent {
   readonly title: string
 }
 
-const KEY = 'svc.recent'
+/** Console and portal may follow each other in one tab. */
+const KEY = `svc.recent ${import.meta.env.BASE_URL}`
 const RECENT_MAX = 8
 
 const isRecent = (value: unknown): value is Recent => {

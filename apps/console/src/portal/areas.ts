@@ -16,7 +16,7 @@ interface PortalPlace extends Place {
   readonly role?: Role
 }
 
-/** The places of the portal: menu and keys. */
+/** The places of the portal: menu, palette and keys. */
 const AREAS: readonly Area<PortalPlace>[] = [
   { label: 'Home', key: 'h', Icon: HomeIcon, places: [{ to: '/', label: 'Home' }] },
   {
@@ -34,7 +34,10 @@ const AREAS: readonly Area<PortalPlace>[] = [
     label: 'Payouts',
     key: 'm',
     Icon: PayoutIcon,
-    places: [{ to: '/payouts', label: 'Payouts', kind: 'merchant' }],
+    places: [
+      { to: '/payouts', label: 'Payouts', kind: 'merchant' },
+      { to: '/statements', label: 'Statements', kind: 'merchant' },
+    ],
   },
   {
     label: 'Cards',
@@ -44,6 +47,7 @@ const AREAS: readonly Area<PortalPlace>[] = [
       { to: '/card-accounts', label: 'Card accounts', kind: 'partner' },
       { to: '/users', label: 'Users', kind: 'partner' },
       { to: '/companies', label: 'Companies', kind: 'partner' },
+      { to: '/statements', label: 'Statements', kind: 'partner' },
       { to: '/cards', label: 'Cards', kind: 'partner', behind: true },
     ],
   },

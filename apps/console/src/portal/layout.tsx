@@ -1,11 +1,12 @@
 import { AppShell, Badge, Box, Burger, Button, Group, Menu, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Link, Navigate, Outlet, useRouterState } from '@tanstack/react-router'
-import { Suspense } from 'react'
+import { lazy, Suspense, useCallback, useState } from 'react'
 import { UserIcon } from '../parts/icons.tsx'
 import { Waiting } from '../parts/loaded.tsx'
 import { useSession } from '../session.ts'
 import { AreaMenu } from '../shell/area-menu.tsx'
+import { FindButton } from '../shell/find-button.tsx'
 import { Notices } from '../shell/notices.tsx'
 import { Shortcuts } from '../shell/shortcuts.tsx'
 import { ThemeSwitch } from '../shell/theme-switch.tsx'
@@ -13,9 +14,14 @@ import { useAreas } from './areas.ts'
 import { signOut, useMember, useSessionCheck } from './session.ts'
 import { StepUp } from './step-up.tsx'
 
+// Needed seldom, so it is not part of the first load.
+const Find = lazy(async () => ({ default: (await import('./find.tsx')).Find }))
+
 /** Header, places and the page itself. */
 export function Layout() {
   const [navigating, navigation] = useDisclosure(false)
+  const [pasted, setPasted] = useState<string>()
+  const search = useCallback((text = '') => setPasted(text), [])
   const areas = useAreas()
   useSessionCheck()
   return (
@@ -41,6 +47,7 @@ export function Layout() {
             <Tenant />
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <FindButton onClick={() => search()}>Find a page, an amount, a reference</FindButton>
             <ThemeSwitch />
             <Account />
           </Group>
@@ -58,7 +65,12 @@ export function Layout() {
         </Box>
         <StepUp />
       </AppShell.Main>
-      <Shortcuts areas={areas} />
+      <Shortcuts areas={areas} onSearch={search} />
+      {pasted !== undefined && (
+        <Suspense fallback={null}>
+          <Find pasted={pasted} onClose={() => setPasted(undefined)} />
+        </Suspense>
+      )}
     </AppShell>
   )
 }
@@ -80,7 +92,7 @@ function Tenant() {
         {tenantName}
       </Text>
       {mode === 'sandbox' && (
-        <Badge variant="outline" color="gray" className="mark">
+        <Badge variant="outline" color="gray" className="mark" visibleFrom="sm">
           sandbox
         </Badge>
       )}

@@ -63,6 +63,7 @@ const routeTree = root.addChildren([
     page('/payments/$paymentId', () => import('./pages/payment.tsx'), 'Payment'),
     page('/refunds', () => import('./pages/refunds.tsx'), 'Refunds'),
     page('/payouts', () => import('./pages/payouts.tsx'), 'Payouts'),
+    page('/statements', () => import('./pages/statements.tsx'), 'Statements'),
     page('/payouts/$payoutId', () => import('./pages/payouts.tsx'), 'Payout'),
     page('/disputes', () => import('./pages/disputes.tsx'), 'Disputes'),
     page('/disputes/$disputeId', () => import('./pages/dispute.tsx'), 'Dispute'),

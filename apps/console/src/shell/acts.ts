@@ -1,10 +1,9 @@
+import { api, responseOf } from '../api.ts'
+import { kindOf } from '../objects.ts'
 import { useSession } from '../session.ts'
-import type { Place } from './area.ts'
+import { type Act, actsOf } from './acts-of.ts'
 import { useAreas } from './areas.ts'
-
-export interface Act extends Place {
-  readonly detail: string
-}
+import type { FindSource } from './find.tsx'
 
 /** What people do, by the words they would say, and where it is done. */
 const ACTS = [
@@ -22,28 +21,22 @@ const ACTS = [
   { to: '/account', label: 'Your account, password and second factor' },
 ] as const
 
-const SHOWN = 5
-
-/** Whether a text begins with what was typed, at its begin or at that of a word. */
-const beginsIn = (label: string, typed: string): boolean =>
-  ` ${label.toLowerCase()}`.includes(` ${typed.toLowerCase()}`)
-
-/** Pages and actions that begin with what was typed, those first whose name does. */
-export function useActs(typed: string): readonly Act[] {
+function useActs(typed: string): readonly Act[] {
   const { can } = useSession()
-  const areas = useAreas()
-  if (typed === '') return []
-  const all = [
-    ...areas.flatMap(({ label: area, places }) => places.map((place) => ({ ...place, detail: area }))),
-    ...ACTS.filter((act) => !('permission' in act) || can(act.permission)).map(({ label, to }) => ({
-      to,
-      label,
-      detail: 'Action',
-    })),
-  ]
-  const isFirst = ({ label }: Act) => label.toLowerCase().startsWith(typed.toLowerCase())
-  return all
-    .filter(({ label }) => beginsIn(label, typed))
-    .toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)))
-    .slice(0, SHOWN)
+  return actsOf(
+    typed,
+    useAreas(),
+    ACTS.filter((act) => !('permission' in act) || can(act.permission)),
+  )
+}
+
+/** Whatever operators look for. */
+export const CONSOLE_FIND: FindSource = {
+  base: '/console',
+  label: 'Page, action, id, UTR, amount, case, reference, card’s last four digits, mobile, e-mail, name …',
+  nothing:
+    'Nothing found. Ids, references and bank references must be whole; of names the begin of a word is enough; amounts are those of the latest payments.',
+  find: async (q) => (await responseOf(api.GET('/search', { params: { query: { q } } }))).results,
+  useActs,
+  pageOf: kindOf,
 }

@@ -1,42 +1,57 @@
 import { Box, Loader, Modal, NavLink, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
-import { api, responseOf, type Schemas } from '../api.ts'
 import { stringifySearch } from '../list-search.ts'
-import { kindLabel, kindOf, pathOf, shortId } from '../objects.ts'
+import { type Kind, kindLabel, pathOf, shortId } from '../objects.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
 import { type Recent, recentItems, rememberItem } from '../recent.ts'
-import { type Act, useActs } from './acts.ts'
+import type { Act } from './acts-of.ts'
+
+export interface Found extends Recent {
+  readonly subtitle?: string | undefined
+}
+
+/** Where console or portal find things. */
+export interface FindSource {
+  readonly base: '/console' | '/portal'
+  /** What may be typed. */
+  readonly label: string
+  readonly nothing: string
+  readonly find: (q: string) => Promise<readonly Found[]>
+  readonly useActs: (typed: string) => readonly Act[]
+  /** The kind of thing that a whole id names, where it has a page. */
+  readonly pageOf: (id: string) => Kind | undefined
+}
 
 interface FindProps {
+  readonly source: FindSource
   readonly opened: boolean
   /** What it begins with. */
   readonly pasted: string
   readonly onClose: () => void
 }
 
-const findQuery = (q: string) =>
-  queryOptions({
-    queryKey: ['find', q],
-    queryFn: () => responseOf(api.GET('/search', { params: { query: { q } } })),
-  })
+const findQuery = ({ base, find }: FindSource, q: string) => ({
+  queryKey: ['find', base, q],
+  queryFn: () => find(q),
+})
 
 /** The form of a whole id, whose prefix says where it leads without a search. */
 const WHOLE_ID = /^[a-z]{2,4}_[0-9a-z]{26}$/
 
 /** Finds anything by what people have at hand, and opens it. */
-export function Find({ opened, pasted, onClose }: FindProps) {
+export function Find({ opened, ...finder }: FindProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Find" size="lg" yOffset="10vh">
-      <Finder pasted={pasted} onClose={onClose} />
+    <Modal opened={opened} onClose={finder.onClose} title="Find" size="lg" yOffset="10vh">
+      <Finder {...finder} />
     </Modal>
   )
 }
 
-function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
+function Finder({ source, pasted, onClose }: Omit<FindProps, 'opened'>) {
   const [typed, setTyped] = useState(pasted)
   const [settled] = useDebouncedValue(typed.trim(), 200)
   const results = useRef<HTMLDivElement>(null)
@@ -45,28 +60,28 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
   useEffect(() => field.current?.focus(), [])
   const navigate = useNavigate()
   const client = useQueryClient()
-  const found = useQuery({ ...findQuery(settled), enabled: settled.length >= 2 })
+  const found = useQuery({ ...findQuery(source, settled), enabled: settled.length >= 2 })
   const searchText = typed.trim()
-  const items = settled === searchText ? found.data?.results : undefined
+  const items = settled === searchText ? found.data : undefined
   const go = (item: Recent) => {
     rememberItem(item)
     onClose()
     void navigate({ to: pathOf(item.kind, item.id) })
   }
-  const acts = useActs(searchText)
+  const acts = source.useActs(searchText)
   const goTo = ({ search, to }: Act) => {
     onClose()
     void navigate({ to, search: (search ?? {}) as never })
   }
   /** Goes to the first result, without waiting for the list of results to be shown. */
   const submit = async () => {
-    const kind = WHOLE_ID.test(searchText) ? kindOf(searchText) : undefined
+    const kind = WHOLE_ID.test(searchText) ? source.pageOf(searchText) : undefined
     if (kind) return go({ kind, id: searchText, title: searchText })
     if (acts[0]) return goTo(acts[0])
     if (searchText.length < 2) return
     // The failure of the same query is shown below.
-    const { results: all } = await client.fetchQuery(findQuery(searchText)).catch(() => ({ results: [] }))
-    if (all[0]) go(all[0])
+    const [first] = await client.fetchQuery(findQuery(source, searchText)).catch(() => [])
+    if (first) go(first)
   }
   return (
     <Stack gap="sm" onKeyDown={(event) => moveFocus(event, results.current)}>
@@ -80,7 +95,7 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
           ref={field}
           data-autofocus
           type="search"
-          label="Page, action, id, UTR, amount, case, reference, card’s last four digits, mobile, e-mail, name …"
+          label={source.label}
           placeholder="Paste it here, press Enter"
           autoComplete="off"
           spellCheck={false}
@@ -92,9 +107,9 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
       </form>
       {found.error && <FailureAlert failed={found.error} />}
       <Box ref={results} role="region" aria-label="Results" aria-live="polite">
-        {searchText === '' && <Recents go={go} />}
-        <Acts acts={acts} goTo={goTo} />
-        {items && <FoundItems items={items} hasActs={acts.length > 0} go={go} />}
+        {searchText === '' && <Recents base={source.base} go={go} />}
+        <Acts base={source.base} acts={acts} goTo={goTo} />
+        {items && <FoundItems source={source} items={items} hasActs={acts.length > 0} go={go} />}
       </Box>
     </Stack>
   )
@@ -110,7 +125,12 @@ function moveFocus(event: KeyboardEvent, results: HTMLElement | null) {
   next.focus()
 }
 
-function Recents({ go }: { readonly go: (item: Recent) => void }) {
+interface GoProps {
+  readonly base: FindSource['base']
+  readonly go: (item: Recent) => void
+}
+
+function Recents({ base, go }: GoProps) {
   const recent = recentItems()
   if (recent.length === 0) return undefined
   return (
@@ -119,22 +139,23 @@ function Recents({ go }: { readonly go: (item: Recent) => void }) {
         Opened before
       </Text>
       {recent.map((item) => (
-        <Item key={`${item.kind}:${item.id}`} item={item} detail={shortId(item.id)} go={go} />
+        <Item key={`${item.kind}:${item.id}`} base={base} item={item} detail={shortId(item.id)} go={go} />
       ))}
     </>
   )
 }
 
 interface ActsProps {
+  readonly base: FindSource['base']
   readonly acts: readonly Act[]
   readonly goTo: (act: Act) => void
 }
 
-function Acts({ acts, goTo }: ActsProps) {
+function Acts({ base, acts, goTo }: ActsProps) {
   return acts.map((act) => (
     <NavLink
       key={act.to + act.label}
-      href={`/console${act.to}${stringifySearch(act.search ?? {})}`}
+      href={`${base}${act.to}${stringifySearch(act.search ?? {})}`}
       onClick={(event) => {
         if (isAside(event)) return
         event.preventDefault()
@@ -147,38 +168,43 @@ function Acts({ acts, goTo }: ActsProps) {
 }
 
 interface FoundItemsProps {
-  readonly items: readonly Schemas['SearchResult'][]
+  readonly source: FindSource
+  readonly items: readonly Found[]
   /** Whether pages or actions were found, if no items. */
   readonly hasActs: boolean
   readonly go: (item: Recent) => void
 }
 
-function FoundItems({ items, hasActs, go }: FoundItemsProps) {
+function FoundItems({ source, items, hasActs, go }: FoundItemsProps) {
   if (items.length === 0 && !hasActs)
     return (
       <Text c="dimmed" size="sm">
-        Nothing found. Ids, references and bank references must be whole; of names the begin of a word is
-        enough; amounts are those of the latest payments.
+        {source.nothing}
       </Text>
     )
   return items.map((item) => (
-    <Item key={`${item.kind}:${item.id}`} item={item} detail={item.subtitle} go={go} />
+    <Item
+      key={`${item.kind}:${item.id}:${item.title}`}
+      base={source.base}
+      item={item}
+      detail={item.subtitle}
+      go={go}
+    />
   ))
 }
 
 /** Whether a click opens a tab or a window of its own. */
 const isAside = ({ ctrlKey, metaKey, shiftKey }: MouseEvent): boolean => ctrlKey || metaKey || shiftKey
 
-interface ItemProps {
+interface ItemProps extends GoProps {
   readonly item: Recent
   readonly detail: string | undefined
-  readonly go: (item: Recent) => void
 }
 
-function Item({ item, detail, go }: ItemProps) {
+function Item({ base, item, detail, go }: ItemProps) {
   return (
     <NavLink
-      href={`/console${pathOf(item.kind, item.id)}`}
+      href={base + pathOf(item.kind, item.id)}
       onClick={(event) => {
         if (isAside(event)) return
         event.preventDefault()

@@ -1,13 +1,15 @@
-import { AppShell, Badge, Box, Burger, Button, Group, Kbd, Menu, Text } from '@mantine/core'
+import { AppShell, Badge, Box, Burger, Button, Group, Menu, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Link, Navigate, Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useState } from 'react'
-import { SearchIcon, UserIcon } from '../parts/icons.tsx'
+import { UserIcon } from '../parts/icons.tsx'
 import { Waiting } from '../parts/loaded.tsx'
 import { useSession, useSignOut } from '../session.ts'
+import { CONSOLE_FIND } from './acts.ts'
 import { AlertBadge } from './alert-badge.tsx'
 import { useAreas } from './areas.ts'
 import { Find } from './find.tsx'
+import { FindButton } from './find-button.tsx'
 import { Navigation } from './navigation.tsx'
 import { Notices } from './notices.tsx'
 import { Shortcuts } from './shortcuts.tsx'
@@ -52,7 +54,7 @@ export function Layout() {
             <Brand />
           </Group>
           <Group gap={6} wrap="nowrap">
-            <FindButton onClick={() => search()} />
+            <FindButton onClick={() => search()}>Find by id, UTR, e-mail</FindButton>
             <AlertBadge />
             <ThemeSwitch />
             <Account />
@@ -70,7 +72,7 @@ export function Layout() {
           </Suspense>
         </Box>
       </AppShell.Main>
-      <Find opened={finding} pasted={pasted} onClose={find.close} />
+      <Find source={CONSOLE_FIND} opened={finding} pasted={pasted} onClose={find.close} />
       <Shortcuts areas={areas} onSearch={search} />
       <StepUpInTime />
     </AppShell>
@@ -112,29 +114,6 @@ function Brand() {
         {mode}
       </Badge>
     </>
-  )
-}
-
-function FindButton({ onClick }: { readonly onClick: () => void }) {
-  return (
-    <Button
-      variant="default"
-      onClick={onClick}
-      px={{ base: 'xs', sm: 'md' }}
-      leftSection={<SearchIcon />}
-      aria-keyshortcuts="/ Meta+K Control+K"
-      fw={400}
-    >
-      <Box component="span" visibleFrom="sm">
-        Find by id, UTR, e-mail
-        <Kbd size="xs" ml={8} aria-hidden="true">
-          /
-        </Kbd>
-      </Box>
-      <Box component="span" hiddenFrom="sm">
-        Find
-      </Box>
-    </Button>
   )
 }
 

@@ -17,8 +17,7 @@ const isDialogOpen = () => document.querySelector('[role=dialog]') !== null
 
 interface ShortcutsProps {
   readonly areas: readonly Area[]
-  /** Where there is a search. */
-  readonly onSearch?: (pasted?: string) => void
+  readonly onSearch: (pasted?: string) => void
 }
 
 /** What is pasted outside of a field is searched for; `/` or ⌘K searches, `?` shows the keys, `g` and a letter go to an area. Keys typed into a field stay there. */
@@ -30,7 +29,7 @@ export function Shortcuts({ areas, onSearch }: ShortcutsProps) {
   useEffect(() => {
     const paste = (event: ClipboardEvent) => {
       const text = event.clipboardData?.getData('text').trim()
-      if (!onSearch || !text || isTyping(event.target) || isDialogOpen()) return
+      if (!text || isTyping(event.target) || isDialogOpen()) return
       event.preventDefault()
       onSearch(text)
     }
@@ -39,7 +38,7 @@ export function Shortcuts({ areas, onSearch }: ShortcutsProps) {
   }, [onSearch])
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (onSearch && (event.ctrlKey || event.metaKey) && event.key === 'k') {
+      if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
         event.preventDefault()
         if (!isDialogOpen()) onSearch()
       }
@@ -49,7 +48,7 @@ export function Shortcuts({ areas, onSearch }: ShortcutsProps) {
       const area = following ? areas.find(({ key }) => key === event.key) : undefined
       if (area) void navigate({ to: area.places[0]!.to })
       else if (event.key === 'g') goingSinceMs.current = event.timeStamp
-      else if (onSearch && event.key === '/') onSearch()
+      else if (event.key === '/') onSearch()
       else if (event.key === '?') setShown(true)
       else if (!pressRowKey(event.key)) return
       event.preventDefault()
@@ -59,25 +58,16 @@ export function Shortcuts({ areas, onSearch }: ShortcutsProps) {
   }, [areas, navigate, onSearch])
   return (
     <Modal opened={shown} onClose={() => setShown(false)} title="Keys" size="lg">
-      <Keys areas={areas} canSearch={onSearch !== undefined} />
+      <Keys areas={areas} />
     </Modal>
   )
 }
 
-interface KeysProps {
-  readonly areas: readonly Area[]
-  readonly canSearch: boolean
-}
-
-const Keys = ({ areas, canSearch }: KeysProps) => (
+const Keys = ({ areas }: { readonly areas: readonly Area[] }) => (
   <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xl">
     <Stack gap="xs">
-      {canSearch && (
-        <>
-          <Key keys={['/']} does="Search for an id, a UTR, a name" />
-          <Key keys={['⌘ / Ctrl', 'K']} does="The same, while typing too" />
-        </>
-      )}
+      <Key keys={['/']} does="Search for an id, a UTR, a name" />
+      <Key keys={['⌘ / Ctrl', 'K']} does="The same, while typing too" />
       <Key keys={['j', 'k']} does="Next or previous row of a list" />
       <Key keys={['o', 'Enter']} does="Open the row" />
       <Key keys={['x']} does="Select the row" />

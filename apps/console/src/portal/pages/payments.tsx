@@ -1,12 +1,9 @@
-import { Button, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { useState } from 'react'
+import { Text } from '@mantine/core'
 import { dayOf, startOfDay } from '../../business-day.ts'
-import { stringifySearch, useListSearch } from '../../list-search.ts'
+import { useListSearch } from '../../list-search.ts'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
-import { DownloadIcon } from '../../parts/icons.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Money } from '../../parts/money.tsx'
@@ -14,7 +11,8 @@ import { NamedObject } from '../../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../../parts/status-badge.tsx'
 import { useSession } from '../../session.ts'
 import { sentenceCase } from '../../words.ts'
-import { apiAt, getList } from '../api.ts'
+import { getList } from '../api.ts'
+import { CsvDownload } from '../csv-download.tsx'
 
 export interface PaymentRow {
   readonly paymentId: string
@@ -98,6 +96,7 @@ export function Payments() {
 }
 
 const LAST_DAYS = 7
+const PAYMENTS_CSV = { path: '/payments', name: 'payments' } as const
 
 /** What can be exported: the payments of the filters, and those of the last week. */
 function Downloads() {
@@ -107,37 +106,8 @@ function Downloads() {
   const from = startOfDay(dayOf(new Date().toISOString(), timeZone, 1 - LAST_DAYS), timeZone)
   return (
     <>
-      <Download label="Last 7 days as CSV" filters={{ from }} />
-      <Download label="Export CSV" filters={filters} />
+      <CsvDownload label="Last 7 days as CSV" {...PAYMENTS_CSV} filters={{ from }} />
+      <CsvDownload label="Export CSV" {...PAYMENTS_CSV} filters={filters} />
     </>
-  )
-}
-
-interface DownloadProps {
-  readonly label: string
-  readonly filters: Readonly<Record<string, string | undefined>>
-}
-
-/** Payments as CSV: the operation returns it to callers that accept that media type. */
-function Download({ label, filters }: DownloadProps) {
-  const [busy, setBusy] = useState(false)
-  const download = async () => {
-    setBusy(true)
-    const response = await fetch(`${apiAt}/payments${stringifySearch(filters)}`, {
-      headers: { accept: 'text/csv' },
-    })
-    setBusy(false)
-    if (!response.ok)
-      return void notifications.show({ color: 'red', message: 'The payments could not be exported.' })
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(await response.blob())
-    link.download = 'payments.csv'
-    link.click()
-    URL.revokeObjectURL(link.href)
-  }
-  return (
-    <Button variant="default" leftSection={<DownloadIcon />} loading={busy} onClick={() => void download()}>
-      {label}
-    </Button>
   )
 }

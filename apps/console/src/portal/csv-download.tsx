@@ -1,0 +1,43 @@
+import { Button } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useState } from 'react'
+import { stringifySearch } from '../list-search.ts'
+import { DownloadIcon } from '../parts/icons.tsx'
+import { apiAt } from './api.ts'
+
+interface CsvDownloadProps {
+  readonly label: string
+  readonly path: string
+  readonly filters: Readonly<Record<string, string | undefined>>
+  /** Of the file, without its ending. */
+  readonly name: string
+  readonly compact?: boolean
+}
+
+/** What an operation returns as CSV to callers that accept that media type. */
+export function CsvDownload({ label, path, filters, name, compact = false }: CsvDownloadProps) {
+  const [busy, setBusy] = useState(false)
+  const download = async () => {
+    setBusy(true)
+    const response = await fetch(apiAt + path + stringifySearch(filters), { headers: { accept: 'text/csv' } })
+    setBusy(false)
+    if (!response.ok)
+      return void notifications.show({ color: 'red', message: 'It could not be exported. Try again.' })
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(await response.blob())
+    link.download = `${name}.csv`
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+  return (
+    <Button
+      variant="default"
+      size={compact ? 'compact-sm' : 'sm'}
+      leftSection={<DownloadIcon />}
+      loading={busy}
+      onClick={() => void download()}
+    >
+      {label}
+    </Button>
+  )
+}
