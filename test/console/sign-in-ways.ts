@@ -142,6 +142,7 @@ function passkeyAfterPassword(bed: Bed): void {
         await clean(page)
         await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
         await page.getByRole('button', { name: `Signed in as ${name}, admin` }).waitFor()
+        await settled(page)
       } finally {
         await service.close()
       }
