@@ -64,6 +64,47 @@ async function lookAtAll(page: Page, paths: readonly string[]): Promise<void> {
 /** A dozen pages, each looked at twice; a busy machine needs minutes. */
 const ALL_PAGES_MS = 300_000
 
+/** Pages, actions and what is the merchant’s own, by what people have at hand. */
+async function findOwn(page: Page, credit: { readonly utr: string; readonly amount: number }): Promise<void> {
+  await goTo(page, '/')
+  for (const [typed, found] of [
+    ['portal-refund-1', /^Refund of ₹0\.50/],
+    [credit.utr.toLowerCase(), new RegExp(`UTR ${credit.utr}`)],
+    [String(credit.amount), new RegExp(`UTR ${credit.utr}`)],
+    ['stat', /^Statements/],
+    ['invite', /^Invite a member/],
+  ] as const) {
+    await page.keyboard.press(typed === 'stat' ? '/' : 'Control+k')
+    await dialog(page).getByRole('searchbox').fill(typed)
+    await dialog(page).getByRole('link', { name: found }).first().waitFor()
+    await page.keyboard.press('Enter')
+    await dialog(page).waitFor({ state: 'detached' })
+  }
+  await page.waitForURL('**/portal/members')
+  await page.keyboard.press('Control+k')
+  await dialog(page).getByRole('link').first().waitFor()
+  expect(await accessibilityViolations(page)).toEqual([])
+  await page.keyboard.press('Escape')
+}
+
+async function issueLimitedKey(page: Page): Promise<void> {
+  await goTo(page, '/credentials')
+  await page.getByRole('button', { name: 'Issue API key' }).click()
+  await dialog(page).getByLabel('Name').fill('till 2')
+  await dialog(page).getByLabel('Addresses').fill('203.0.113.0/24\n2001:db8::/32')
+  await dialog(page).getByRole('button', { name: 'Issue', exact: true }).click()
+  expect(await page.getByTestId('secret').textContent()).toMatch(/^svc_test_/)
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByRole('row', { name: /till 2.*203\.0\.113\.0\/24, 2001:db8::\/32/ }).waitFor()
+  await page.getByRole('button', { name: 'Limit till 2' }).click()
+  await dialog(page).getByLabel('Scopes').click()
+  await page.getByRole('option', { name: 'payments:read' }).click()
+  expect(await accessibilityViolations(page)).toEqual([])
+  await page.keyboard.press('Tab')
+  await dialog(page).getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('row', { name: /till 2.*payments:read/ }).waitFor()
+}
+
 export function portalOfMerchants(bed: Bed): void {
   test('a merchant is invited in the console, joins with the link, is paid by a code and refunds', {
     timeout: ALL_PAGES_MS,
@@ -98,41 +139,8 @@ export function portalOfMerchants(bed: Bed): void {
     await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click()
     await page.getByRole('row', { name: 'portal-refund-1' }).waitFor()
 
-    await goTo(page, '/')
-    for (const [typed, found] of [
-      ['portal-refund-1', /^Refund of ₹0\.50/],
-      [credit.utr.toLowerCase(), new RegExp(`UTR ${credit.utr}`)],
-      [String(credit.amount), new RegExp(`UTR ${credit.utr}`)],
-      ['stat', /^Statements/],
-      ['invite', /^Invite a member/],
-    ] as const) {
-      await page.keyboard.press(typed === 'stat' ? '/' : 'Control+k')
-      await dialog(page).getByRole('searchbox').fill(typed)
-      await dialog(page).getByRole('link', { name: found }).first().waitFor()
-      await page.keyboard.press('Enter')
-      await dialog(page).waitFor({ state: 'detached' })
-    }
-    await page.waitForURL('**/portal/members')
-    await page.keyboard.press('Control+k')
-    await dialog(page).getByRole('link').first().waitFor()
-    expect(await accessibilityViolations(page)).toEqual([])
-    await page.keyboard.press('Escape')
-
-    await goTo(page, '/credentials')
-    await page.getByRole('button', { name: 'Issue API key' }).click()
-    await dialog(page).getByLabel('Name').fill('till 2')
-    await dialog(page).getByLabel('Addresses').fill('203.0.113.0/24\n2001:db8::/32')
-    await dialog(page).getByRole('button', { name: 'Issue', exact: true }).click()
-    expect(await page.getByTestId('secret').textContent()).toMatch(/^svc_test_/)
-    await page.getByRole('button', { name: 'I have kept it' }).click()
-    await page.getByRole('row', { name: /till 2.*203\.0\.113\.0\/24, 2001:db8::\/32/ }).waitFor()
-    await page.getByRole('button', { name: 'Limit till 2' }).click()
-    await dialog(page).getByLabel('Scopes').click()
-    await page.getByRole('option', { name: 'payments:read' }).click()
-    expect(await accessibilityViolations(page)).toEqual([])
-    await page.keyboard.press('Tab')
-    await dialog(page).getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('row', { name: /till 2.*payments:read/ }).waitFor()
+    await findOwn(page, credit)
+    await issueLimitedKey(page)
     await lookAtAll(page, [...MERCHANT, ...BOTH, ...OF_ADMINS])
   })
 }

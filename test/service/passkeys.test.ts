@@ -3,7 +3,7 @@ import { Challenges } from '@svc/console-api/identity/challenges'
 import { isCopied } from '@svc/console-api/identity/passkey-store'
 import { relyingPartyOf } from '@svc/console-api/identity/passkeys'
 import type { Tx } from '@svc/platform/db/database'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Authenticator, type Spoiled } from '../harness/authenticator.ts'
 import type { Json } from '../harness/client.ts'
 import { API, Browser, newOperator, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
@@ -87,7 +87,7 @@ async function addPasskey(browser: Browser) {
   return { authenticator, passkeyId: String(json.passkeyId) }
 }
 
-describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
+for (const { who, audience, api, ...people } of AUDIENCES) {
   const fresh = (at = service) => new Browser(at, api)
 
   /** A person who is signed in and has a passkey. */
@@ -106,7 +106,7 @@ describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
     return { browser, credential, ...(await browser.post('/session/passkey', { credential })) }
   }
 
-  test('a passkey alone signs in, in any process, and the account shows when it was used', async () => {
+  test(`${who}: a passkey alone signs in, in any process, and the account shows when it was used`, async () => {
     const { name, personId, authenticator, browser, passkeyId } = await withPasskey()
     for (const at of [service, other]) {
       const { json, status, browser: signedInNow } = await signInWith(authenticator, {}, at)
@@ -119,7 +119,7 @@ describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
     expect(listed).toMatchObject({ passkeyId, name: 'Laptop', lastUsedOn: expect.any(String) })
   })
 
-  test('too many started sign-ins lock out nobody: the oldest of all are dropped', async () => {
+  test(`${who}: too many started sign-ins lock no person out: the oldest of all are dropped`, async () => {
     const { clock: real, keyring, random } = service.app.services
     let passedMs = 0
     const clock = { ...real, now: () => real.now() + passedMs++ }
@@ -133,7 +133,7 @@ describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
     expect(used.at(-1)).toBe(true)
   })
 
-  test('a challenge is valid once, for ten minutes, and only for what it was issued for', async () => {
+  test(`${who}: a challenge is valid once, for ten minutes, and only for what it was issued for`, async () => {
     const { authenticator, browser } = await withPasskey()
     const { credential, status } = await signInWith(authenticator)
     expect(status).toBe(200)
@@ -149,7 +149,7 @@ describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
     expect((await anonymous.post('/session/passkey', { credential: crossed })).error).toBe('passkey_refused')
   })
 
-  test('a response belongs to the browser that asked: from another one, or without its cookie, it is rejected', async () => {
+  test(`${who}: a response belongs to the browser that asked: from another one, or without its cookie, it is rejected`, async () => {
     const { name, authenticator, browser } = await withPasskey()
     const mine = fresh()
     const credential = authenticator.use((await optionsFor(mine, '/session/passkey/options')) as never)
@@ -167,7 +167,7 @@ describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
     expect(registered.error).toBe('passkey_refused')
   })
 
-  test('a response for another origin or address, of no recognized person, of another kind or key is rejected', async () => {
+  test(`${who}: a response for another origin or address, of no recognized person, of another kind or key is rejected`, async () => {
     const { authenticator } = await withPasskey()
     for (const spoiled of [
       { origin: 'https://console.example.com.evil.example' },
@@ -191,7 +191,7 @@ describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
     expect((await signInWith(authenticator)).status).toBe(200)
   })
 
-  test('a counter that does not rise is rejected and audited, and one that never counts is accepted', async () => {
+  test(`${who}: a counter that does not rise is rejected and audited, and one that never counts is accepted`, async () => {
     const { name, authenticator } = await withPasskey()
     authenticator.counter = 40
     expect((await signInWith(authenticator)).status).toBe(200)
@@ -220,7 +220,7 @@ describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
     ).rejects.toThrow('the counter of a passkey rises')
   })
 
-  test('a registration is valid for the person who began it, needs a recognized person, and the same passkey is not registered twice', async () => {
+  test(`${who}: a registration is valid for the person who began it, needs a recognized person, and the same passkey is not registered twice`, async () => {
     const [one, two] = [await withPasskey(), await withPasskey()]
     const register = (browser: Browser, credential: unknown) =>
       browser.post('/session/passkeys', { name: 'Key', credential })
@@ -244,7 +244,7 @@ describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
     })
   })
 
-  test('a removed passkey no longer signs in, and only an administrator removes those of others', async () => {
+  test(`${who}: a removed passkey no longer signs in, and only an administrator removes those of others`, async () => {
     const [one, two] = [await withPasskey(), await withPasskey()]
     const remove = (browser: Browser, passkeyId: string) =>
       browser.send('DELETE', `/session/passkeys/${passkeyId}`)
@@ -258,7 +258,7 @@ describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
     expect(deleted.action).toBe(people.deleted)
   })
 
-  test('the passkey of a disabled person is rejected', async () => {
+  test(`${who}: the passkey of a disabled person is rejected`, async () => {
     const { personId, authenticator } = await withPasskey()
     await people.disable(personId, true)
     expect((await signInWith(authenticator)).error).toBe('passkey_refused')
@@ -266,7 +266,7 @@ describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
     expect((await signInWith(authenticator)).status).toBe(200)
   })
 
-  test('with a passkey the password alone reaches the own account, adds no factor and changes no password, until the passkey is used', async () => {
+  test(`${who}: with a passkey the password alone reaches the own account, adds no factor and changes no password, until the passkey is used`, async () => {
     const { authenticator, browser, name, passkeyId } = await withPasskey()
     const password = fresh()
     expect((await password.signIn(name)).json.secondFactorNeeded).toBe(true)
@@ -288,7 +288,7 @@ describe.each(AUDIENCES)('$who', ({ who, audience, api, ...people }) => {
     expect((await browser.get(elsewhere)).status).toBe(200)
     expect((await browser.post('/session/second-factor')).status).toBe(200)
   })
-})
+}
 
 test('an operator’s passkey opens no portal, a member’s no console and no other tenant, whomever its response names', async () => {
   const theirs = (await service.newMerchant()).merchantId

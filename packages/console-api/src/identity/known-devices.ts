@@ -3,7 +3,7 @@ import { parseCookie, stringifySetCookie } from 'cookie'
 import type { PersonKey } from './audience.ts'
 
 const LIFE_MS = 180 * 86_400_000
-/** A cookie is written anew when so much of its life is over. */
+/** A cookie is set again when so much of its life is over. */
 const RENEW_MS = LIFE_MS / 2
 /** People whom one browser knows; the first one gives way. */
 const PEOPLE_MAX = 4
@@ -21,7 +21,7 @@ export interface KnownDevice {
 }
 
 /**
- * Remembers in a signed cookie who has signed in with a browser (decision A11). It signs nobody in: it only has a place of
+ * Remembers in a signed cookie who has signed in with a browser (decision A11). It begins no session: it only has a place of
  * its own where attempts are slowed down, for the person whom it names.
  */
 export class KnownDevices {

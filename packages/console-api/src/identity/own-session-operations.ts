@@ -35,7 +35,6 @@ const ownSessionToWire = (session: OwnSession, timeZone: string) => ({
 export function ownSessions<S extends Services>(face: Face<S>): readonly Operation<S>[] {
   const path = `${face.api}/sessions`
   const shared = { ...face.own, tag: TAG, beforeSecondFactor: true } as const
-  const { who } = face.audience
   const list = query({
     ...shared,
     id: `${face.id}.listSessions`,
@@ -55,6 +54,12 @@ export function ownSessions<S extends Services>(face: Face<S>): readonly Operati
       }
     },
   })
+  return [list, ...endSessions(face, path)]
+}
+
+function endSessions<S extends Services>(face: Face<S>, path: string): readonly Operation<S>[] {
+  const shared = { ...face.own, tag: TAG, beforeSecondFactor: true } as const
+  const { who } = face.audience
   const endOne = query({
     ...shared,
     id: `${face.id}.endSession`,
@@ -99,5 +104,5 @@ export function ownSessions<S extends Services>(face: Face<S>): readonly Operati
       }
     },
   })
-  return [list, endOne, endOthers]
+  return [endOne, endOthers]
 }

@@ -33,7 +33,7 @@ const browserOf = ({ digest }: { readonly digest: Buffer }): string => digest.to
 export function ownPasskeys<S extends Services>(face: Face<S>): readonly Operation<S>[] {
   const path = `${face.api}/session/passkeys`
   const shared = { ...face.own, tag: TAG } as const
-  const { list, remove } = face.passkeys
+  const { list } = face.passkeys
   const show = query({
     ...shared,
     id: `${face.id}.showPasskeys`,
@@ -73,8 +73,13 @@ export function ownPasskeys<S extends Services>(face: Face<S>): readonly Operati
       }
     },
   })
-  const removeOne = query({
-    ...shared,
+  return [show, start, registerPasskey(face, path), removePasskey(face, path)]
+}
+
+function removePasskey<S extends Services>(face: Face<S>, path: string): Operation<S> {
+  return query({
+    ...face.own,
+    tag: TAG,
     id: `${face.id}.removePasskey`,
     stepUp: true,
     method: 'DELETE',
@@ -87,12 +92,11 @@ export function ownPasskeys<S extends Services>(face: Face<S>): readonly Operati
       const { act, keyOf } = face.identity(services)
       return async (input) => {
         const { caller, params } = input
-        const removed = await act(input, (tx) => remove(tx, keyOf(caller), params.passkeyId))
+        const removed = await act(input, (tx) => face.passkeys.remove(tx, keyOf(caller), params.passkeyId))
         return { body: JSON.stringify({ removed: removed || fail('passkey_not_found') }) }
       }
     },
   })
-  return [show, start, registerPasskey(face, path), removeOne]
 }
 
 function registerPasskey<S extends Services>(face: Face<S>, path: string): Operation<S> {

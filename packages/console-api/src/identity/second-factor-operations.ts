@@ -66,12 +66,17 @@ export function ownFactor<S extends Services>(face: Face<S>): readonly Operation
       }
     },
   })
-  const remove = query({
-    ...shared,
+  return [show, ...setUpFactor(face), renewCodes, removeFactor(face)]
+}
+
+function removeFactor<S extends Services>(face: Face<S>): Operation<S> {
+  return query({
+    ...face.own,
+    tag: TAG,
     id: `${face.id}.removeOwnSecondFactor`,
     stepUp: true,
     method: 'DELETE',
-    path,
+    path: pathOf(face),
     summary: 'Remove your authenticator app',
     description: 'Its recovery codes stop working too.',
     result: closed({ removed: Type.Boolean() }),
@@ -84,7 +89,6 @@ export function ownFactor<S extends Services>(face: Face<S>): readonly Operation
       }
     },
   })
-  return [show, ...setUpFactor(face), renewCodes, remove]
 }
 
 function setUpFactor<S extends Services>(face: Face<S>): readonly Operation<S>[] {

@@ -71,10 +71,6 @@ export function SignIn() {
     queryClient.setQueryData(memberQuery.queryKey, session)
     router.history.push(`/portal${placeAfter(back)}`)
   }
-  const withPasskey = useMutation({
-    mutationFn: () => signInWithPasskey(PASSKEY_CALLS),
-    onSuccess: entered,
-  })
   const enter = useMutation({
     mutationFn: (given: Values) => responseOf(api.POST('/session', { body: bodyOf(given) })),
     onSuccess: (session) => entered(session),
@@ -93,30 +89,9 @@ export function SignIn() {
           {enter.error && !isFirstStep && (
             <FailureAlert failed={refusalOf(enter.error, enter.variables.tenantId.trim())} />
           )}
-          {withPasskey.error && <FailureAlert failed={withPasskey.error} />}
           {about.data?.sandboxSignIn && <Sandbox enter={entered} />}
-          {about.data?.passkeys && (
-            <>
-              <Button
-                variant="default"
-                loading={withPasskey.isPending}
-                onClick={() => {
-                  enter.reset()
-                  withPasskey.mutate()
-                }}
-              >
-                Sign in with a passkey
-              </Button>
-              <Divider label="or with a password" />
-            </>
-          )}
-          <form
-            onSubmit={form.onSubmit((given) => {
-              withPasskey.reset()
-              enter.mutate(given)
-            })}
-            noValidate
-          >
+          {about.data?.passkeys && <PasskeyEntry enter={entered} begun={enter.reset} />}
+          <form onSubmit={form.onSubmit((given) => enter.mutate(given))} noValidate>
             <Stack gap="sm">
               <Fields form={form} requiresCode={isFirstStep} />
               <Button
@@ -132,6 +107,28 @@ export function SignIn() {
         </Stack>
       </Paper>
     </Center>
+  )
+}
+
+interface PasskeyEntryProps {
+  readonly enter: (session: Schemas['MemberSession']) => void
+  readonly begun: () => void
+}
+
+function PasskeyEntry({ enter, begun }: PasskeyEntryProps) {
+  const prove = useMutation({
+    mutationFn: () => signInWithPasskey(PASSKEY_CALLS),
+    onMutate: begun,
+    onSuccess: enter,
+  })
+  return (
+    <>
+      {prove.error && <FailureAlert failed={prove.error} />}
+      <Button variant="default" loading={prove.isPending} onClick={() => prove.mutate()}>
+        Sign in with a passkey
+      </Button>
+      <Divider label="or with a password" />
+    </>
   )
 }
 
