@@ -7,8 +7,18 @@ function keep(json: Json, data: readonly Json[]): void {
   json.payload = { ...json.payload, data, recordsCount: data.length }
 }
 
+const WRAPPED: Mutant = {
+  name: 'a wrapped order is opened under no name',
+  edit(request) {
+    const isWrapped = /^\{"\w+":"eyJ/.test(request.body.toString())
+    if (request.path === CARD && isWrapped) request.body = Buffer.from('{}')
+  },
+  fails: ['payload', 'request', 'data', 'encryptedPayload'].map((name) => `4.3.encryption.wrapped.${name}`),
+}
+
 /** Servers that create and find cards wrongly, in ways that a check could miss that asks too little. */
 export const cardMutants = (): readonly Mutant[] => [
+  WRAPPED,
   {
     name: 'a search of an account returns only the newest card',
     ...tells(

@@ -157,5 +157,5 @@ export async function orderCard(
 }
 
 /** Issues a card of its own, also where an equal one was issued just before: the order has a key (decision C22). */
-export const createCard: typeof orderCard = (client, partner, order = {}, headers = {}) =>
+export const createCard: typeof orderCard = (client, partner, order, headers) =>
   orderCard(client, partner, order, { 'idempotency-key': randomUUID(), ...headers })

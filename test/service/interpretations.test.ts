@@ -251,8 +251,8 @@ test('CARD_AMOUNTS: a record shows whole rupees, or rupees with their paise', as
   }
   expect(await shown(byDefault)).toEqual([99, 99, 100, '100'])
   expect(await shown(otherwise)).toEqual([99.5, 99.5, 100, '100'])
-  const { CardRecord } = (await otherwise.client.get('/openapi.json')).json.components.schemas
-  expect(CardRecord.properties.otbBalance.type).toBe('number')
+  const { Card } = (await otherwise.client.get('/openapi.json')).json.components.schemas
+  expect(Card.properties.otbBalance.type).toBe('number')
 })
 
 test('CARD_REPEAT_SECONDS: the same bare order twice is one card, or two', async () => {
