@@ -74,7 +74,7 @@ export type Part = (typeof PARTS)[number]
 /** What of a debit note was not payable to its merchant any more, and is an advance. */
 export const advancedOfNote = (of: string): string =>
   `coalesce((select sum(t.amount)::bigint from ledger_transfers t where t.tenant_id = ${of}.merchant_id
-     and t.object_id = ${of}.document_id and t.debit_account_id = 'merchant_advances:' || t.tenant_id), 0)`
+     and t.object_id = ${of}.document_id and split_part(t.debit_account_id, ':', 1) = 'merchant_advances'), 0)`
 
 type Unsigned = Omit<TaxDocument, 'signed' | 'createdAt'>
 

@@ -36,7 +36,7 @@ const TO_SWEEP = statement<Share>(
      union all
      select t.tenant_id, t.amount
      from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
-       and t.credit_account_id = 'accrued_fees:' || j.tenant_id
+       and split_part(t.credit_account_id, ':', 1) = 'accrued_fees'
      where j.kind = 'exception_settled' and j.reference is not null and j.effective_date <= $1::date
        and not exists (select from journals v where v.tenant_id = j.tenant_id and v.reverses = j.journal_id)
      union all

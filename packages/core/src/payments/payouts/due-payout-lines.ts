@@ -35,7 +35,7 @@ const SETTLED_ADVANCES = `journals j on j.tenant_id = w.merchant_id and j.kind i
 // Fees that merchants paid otherwise, or that were given up; one that is in a payout is not reversed any more.
 const SETTLED_FEES = `journals j on j.tenant_id = w.merchant_id and j.kind in ('exception_settled', 'exception_written_off')
      join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
-       and t.credit_account_id = 'accrued_fees:' || j.tenant_id`
+       and split_part(t.credit_account_id, ':', 1) = 'accrued_fees'`
 
 const NO_FEE = 'null::bigint, null::bigint, null::bigint, null::bigint'
 
