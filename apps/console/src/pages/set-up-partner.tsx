@@ -5,10 +5,14 @@ import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
 import { type PartnerChoices, type SetUp, STEPS, setUpQuery, stepOf } from './set-up-state.ts'
-import { AccountStep, FundingStep, KeyStep, PartnerStep } from './set-up-steps.tsx'
 import { FirstCard, WhatThereIs } from './set-up-summary.tsx'
 import { type Choices, SetUpDone, SetUpWizard, trailOf } from './set-up-wizard.tsx'
 
+const steps = () => import('./set-up-steps.tsx')
+const PartnerStep = lazyPart(async () => (await steps()).PartnerStep)
+const AccountStep = lazyPart(async () => (await steps()).AccountStep)
+const KeyStep = lazyPart(async () => (await steps()).KeyStep)
+const FundingStep = lazyPart(async () => (await steps()).FundingStep)
 const SetUpCard = lazyPart(async () => (await import('./set-up-card.tsx')).SetUpCard)
 
 /** From a new partner to its first card and its credentials, in five steps. */

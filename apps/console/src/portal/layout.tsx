@@ -12,9 +12,9 @@ import { Shortcuts } from '../shell/shortcuts.tsx'
 import { ThemeSwitch } from '../shell/theme-switch.tsx'
 import { useAreas } from './areas.ts'
 import { signOut, useMember, useSessionCheck } from './session.ts'
-import { StepUp } from './step-up.tsx'
 
-// Needed seldom, so it is not part of the first load.
+// Needed seldom, so they are not part of the first load; lazyPart would bring what they need into it.
+const StepUp = lazy(async () => ({ default: (await import('./step-up.tsx')).StepUp }))
 const Find = lazy(async () => ({ default: (await import('./find.tsx')).Find }))
 
 /** Header, places and the page itself. */
@@ -63,7 +63,9 @@ export function Layout() {
             <Inside />
           </Suspense>
         </Box>
-        <StepUp />
+        <Suspense fallback={null}>
+          <StepUp />
+        </Suspense>
       </AppShell.Main>
       <Shortcuts areas={areas} onSearch={search} />
       {pasted !== undefined && (
