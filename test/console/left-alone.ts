@@ -73,7 +73,7 @@ export function leftAlone(bed: Bed): void {
     const { userId } = bed.world
     const { page, operatorId } = await entered(bed, 'support', `/users/${userId}`)
     await reveal(page)
-    await page.evaluate(`sessionStorage.setItem('svc.recent', '[]')`)
+    await page.evaluate(`sessionStorage.setItem('svc.recent /console/', '[]')`)
     await change(bed, lastUsed(20), operatorId)
     await page.evaluate(LATER)
     await Promise.all([page.waitForResponse(/\/alerts\?/), page.evaluate(ASK_AGAIN)])
@@ -102,7 +102,7 @@ export function leftAlone(bed: Bed): void {
     await page.getByRole('button', { name: `Signed in as ${next.name}` }).waitFor()
     await page.waitForURL(`**/users/${userId}`)
     expect(await page.getByText('9876543210').count()).toBe(0)
-    expect(await page.evaluate(`sessionStorage.getItem('svc.recent')`)).toBeNull()
+    expect(await page.evaluate(`sessionStorage.getItem('svc.recent /console/')`)).toBeNull()
     release()
     await page.getByText('••••••3210').waitFor()
   })

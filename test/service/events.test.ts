@@ -8,6 +8,7 @@ import { announceExpiringCoins } from '@svc/core/coins/announce-coins'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { adjustPayment } from '@svc/core/payments/adjustments/adjust-payment'
 import { sendInRun } from '@svc/core/payments/disputes/evidence-sending'
+import { requestEvidence } from '@svc/core/payments/disputes/request-evidence'
 import { reverseBatch } from '@svc/core/payments/settlements/reverse-batch'
 import { findAssignment } from '@svc/core/payments/suspense/find-suspense'
 import { resolveSuspense } from '@svc/core/payments/suspense/resolve-suspense'
@@ -103,6 +104,9 @@ async function merchantEvents(): Promise<Json[]> {
   const contested = await newDispute(service, paymentId)
   payloadOf(await tenant.post(`/api/v0/disputes/${contested}/evidence`, { evidence: 'Delivered' }))
   await sendInRun(service.app.services, contested, { actor: 'operator asha' })
+  await operatorsOf(service.app.services.commands)
+    .open(requestEvidence)
+    .run({ merchantId, disputeId: contested, request: 'The bill, please' })
   await operatorsOf(service.app.services.commands)
     .open(adjustPayment)
     .run({

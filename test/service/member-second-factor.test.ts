@@ -233,7 +233,9 @@ test('operations that move money, cannot be undone, or change members, keys, web
       .sort(),
   ).toEqual([
     'acceptDispute',
+    'allocateCoins',
     'cancelQrCode',
+    'confirmCoinAllocation',
     'createRefund',
     'createWebhookEndpoint',
     'deleteWebhookEndpoint',
@@ -257,6 +259,7 @@ test('operations that move money, cannot be undone, or change members, keys, web
     'portal.rollCredential',
     'portal.startSecondFactor',
     'portal.withdrawPaymentAddress',
+    'redeemCoins',
     'replaceCard',
     'returnCard',
     'rotateWebhookSecret',
