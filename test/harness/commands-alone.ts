@@ -19,6 +19,7 @@ export const ALONE: Readonly<Record<string, string>> = {
   voidCoinAllocation: 'takes coins back',
   redeemCoins: 'of the partner itself: coins',
   expireCoins: 'by time: coins',
+  requestEvidence: 'moves nothing',
   announceCoins: 'moves nothing',
   createCoinConfig: 'moves nothing',
   updateCoinConfig: 'moves nothing',

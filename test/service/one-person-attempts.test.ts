@@ -202,7 +202,8 @@ const OF_MEMBERS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
       'signIn signInToSandbox signOut changePassword stepUp startSecondFactor confirmSecondFactor renewRecoveryCodes',
-      'removeOwnSecondFactor showLink useLink endSession endOtherSessions',
+      'removeOwnSecondFactor showLink useLink endSession endOtherSessions startPasskeySignIn signInWithPasskey startPasskey',
+      'registerPasskey removePasskey',
     ]
       .flatMap((line) => line.split(' '))
       .map((name) => [`portal.${name}`, 'of oneself']),
@@ -298,6 +299,7 @@ const COMMAND_LINE: Readonly<Record<string, string>> = {
   'refund import': 'completeRefund',
   'refund confirm': 'completeRefund',
   'refund fail': 'completeRefund',
+  'dispute ask': 'requestEvidence',
   'dispute submit': 'submitEvidence',
   'dispute export': 'sendEvidence',
   'dispute receipt': 'sendEvidence',
