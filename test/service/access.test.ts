@@ -174,7 +174,7 @@ test('merchantAccessKey is accepted for the token’s merchant, is 403 for anoth
   const { qrCodeId } = (await client.post('/api/v0/qr-code', {})).json.payload
   const cancel = (headers: Record<string, string>, with_ = client) =>
     with_.patch(`/api/v0/qr-code/${qrCodeId}/cancel`, {}, headers)
-  for (const named of [other.accessKey, 'mak_unknown', '', merchant.accessKey.toUpperCase()]) {
+  for (const named of [other.accessKey, 'mak_unknown', merchant.accessKey.toUpperCase()]) {
     const refused = await cancel({ merchantAccessKey: named })
     expect([refused.status, refused.error, refused.json.errorResponse.errorType]).toEqual([
       403,

@@ -62,7 +62,7 @@ test('the token forger of these tests can create a token that is accepted', asyn
 
 test.each<[string, () => string | undefined]>([
   ['is missing', () => undefined],
-  ['is empty', () => ''],
+  ['is empty, and so is absent', () => ''],
   ['is a scheme alone', () => 'Bearer'],
   ['has an empty token', () => 'Bearer '],
   ['is the token alone', () => token],
@@ -79,7 +79,7 @@ test.each<[string, () => string | undefined]>([
   ['is very long', () => `Bearer ${'a'.repeat(8_000)}`],
 ])('an Authorization header that %s is an invalid token', async (_, header) => {
   const authorization = header()
-  expectInvalid(await search(authorization), authorization !== undefined)
+  expectInvalid(await search(authorization), Boolean(authorization))
 })
 
 test('the scheme’s name may be written in any case (RFC 9110 section 11.1)', async () => {

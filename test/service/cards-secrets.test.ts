@@ -138,7 +138,8 @@ async function useCards(headers: Headers): Promise<void> {
   for (const key of keys) {
     const encrypted = await encryptFor(partner, { companyId, cardAccountId, ...PERSON, loadAmount: 5 }, key)
     secrets.set(`request encrypted with ${key.kid}`, encrypted)
-    const created = await send('POST', CREATE, encrypted, { ...JOSE, ...headers })
+    // A key of its own, since the orders are alike (decision C22).
+    const created = await send('POST', CREATE, encrypted, { ...JOSE, ...headers, 'idempotency-key': key.kid })
     expect(created.status).toBe(200)
     await send('POST', CREATE, encrypted, { ...JOSE, ...headers, 'idempotency-key': 'another' })
     const { svcCardId } = JSON.parse(created.text).payload

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '@svc/contract/config'
 import { ConnectionError, Merchant, Partner, SvcError, UnexpectedResponseError } from '@svc/sdk'
@@ -73,12 +74,15 @@ export class TenantSession {
     return this.reported(`${request.method ?? 'GET'} ${path}`, this.client.api.fetch(path, request))
   }
 
-  /** Sends JSON and returns the payload. */
+  /** Sends JSON and returns the payload. A write has a key of its own: equal ones are meant to be two (decision C22). */
   async call<T>(method: string, path: ApiPath, body?: unknown): Promise<T> {
     const sent =
       body === undefined
         ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+        : {
+            body: JSON.stringify(body),
+            headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+          }
     const response = await this.fetch(path, { method, ...sent })
     return ((await response.json()) as { payload: T }).payload
   }

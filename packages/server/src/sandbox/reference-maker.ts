@@ -67,6 +67,8 @@ const asPartner = (
       authorization: `Bearer ${tools.credentials.partner?.token}`,
       partnerid: tools.tenants.partner.partnerId,
       'content-type': type,
+      // Orders of examples are alike, and each is to be a card of its own (decision C22).
+      'idempotency-key': tools.services.newId('req'),
     },
     ...(method !== 'GET' && { body: typeof body === 'string' ? Buffer.from(body) : json(body) }),
   })
