@@ -101,7 +101,10 @@ test('the CSV of a filter has the records of its list, quoted, with corrected am
     '',
   ])
   await asSuperuser(service.db.database, (db) =>
-    db.query(`update payments set adjusted_paise = -34.50 * 100 where payment_id = $1`, [record.paymentId]),
+    db.query(
+      `begin; set local session_replication_role = replica;
+       update payments set adjusted_paise = -34.50 * 100 where payment_id = '${record.paymentId}'; commit`,
+    ),
   )
   const path = `${PATH}?utr=${record.utr}`
   const { text } = await tenant.send('GET', path, undefined, { accept: 'text/csv' })
