@@ -167,6 +167,8 @@ test('no tenant and id are joined into a key: state is looked up by tenant, then
     'packages/console-api/src/portal/member-sessions.ts: ${tenantId}.${token}',
     'packages/console-api/src/portal/member-store.ts: ${tenantId} ${secret}',
     'packages/console-api/src/portal/member-store.ts: ${tenantId}.${secret}',
+    // What an authenticator lists.
+    'packages/console-api/src/portal/portal-face.ts: ${name} · ${await nameOfTenant(services, tenantId)}',
     'packages/core/src/tenants/jwe-keys.ts: ${partnerId} ${kid}',
     'packages/core/src/tenants/jwe-keys.ts: ${partnerId} ${kid}',
     'packages/platform/src/db/idempotency-store.ts: ${tenantId} ${route}',
