@@ -51,7 +51,7 @@ const ADMINISTRATION: readonly Part[] = [
 /** Commands that call a server or play a sandbox. */
 const CALLS: readonly Part[] = [
   ...REMOTE,
-  ['trigger', async () => (await import('./event-commands.ts')).addTriggerCommand],
+  ['trigger', async () => (await import('./trigger-command.ts')).addTriggerCommand],
   ['cards', async () => (await import('./bulk-commands.ts')).addBulkCommands],
   ['sandbox', async () => (await import('./sandbox-commands.ts')).addSandboxCommands],
 ]

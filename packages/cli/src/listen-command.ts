@@ -6,7 +6,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { FeedStart } from './feed-position.ts'
 import { configFolder, findProfile } from './profile-store.ts'
 import { DEMO_TENANTS, type DemoTenant, readSandbox, TenantSession } from './tenant-session.ts'
-import type { Overrides } from './trigger-event.ts'
 import { UsageError } from './usage-error.ts'
 
 interface ListenOptions {
@@ -46,23 +45,6 @@ export function addListenCommand(program: Command): void {
     .action(listen)
 }
 
-/** `svc trigger`, beside the database of a sandbox. */
-export function addTriggerCommand(program: Command): void {
-  program
-    .command('trigger <event>')
-    .description('make a real event happen to a demo tenant of the sandbox of this machine')
-    .option(
-      '--override <field=value>',
-      'replace this field of the requests that cause the event; may be repeated',
-      readOverride,
-    )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  svc trigger card.created\n  svc trigger qr_code.credited --override amount=249.5',
-    )
-    .action(trigger)
-}
-
 function readTypes(text: string): readonly string[] {
   const types = text.split(',').map((type) => type.trim())
   const unknown = types.filter((type) => !EVENT_TYPES.includes(type as EventType))
@@ -78,21 +60,6 @@ function readFrom(text: string): FeedStart {
   throw new UsageError(
     '--from must be now, start, a sequence number or a time such as 2026-04-01T09:00:00+05:30',
   )
-}
-
-/** Adds a field to what the trigger sends: JSON where it is some, else text. */
-function readOverride(text: string, before: Overrides = {}): Overrides {
-  const equals = text.indexOf('=')
-  if (equals < 1) throw new InvalidArgumentError('Give it as field=value.')
-  return { ...before, [text.slice(0, equals)]: parsedOr(text.slice(equals + 1)) }
-}
-
-function parsedOr(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return text
-  }
 }
 
 async function listen(options: ListenOptions): Promise<void> {
@@ -124,9 +91,4 @@ async function sourceOf({ as, profile }: ListenOptions) {
   const { name, baseUrl, credentials } = await findProfile(process.env, profile)
   const positionFile = join(configFolder(process.env), 'positions', `${name}.json`)
   return { session: new TenantSession(baseUrl, credentials), positionFile }
-}
-
-async function trigger(type: string, { override = {} }: { readonly override?: Overrides }): Promise<void> {
-  const { triggerEvent } = await import('./trigger-event.ts')
-  process.stdout.write(`${await triggerEvent(await readSandbox(), type, override)}\n`)
 }
