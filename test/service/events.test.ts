@@ -130,7 +130,7 @@ async function merchantEvents(): Promise<Json[]> {
   await invitedAndReset(merchantId)
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 38)
+  return feedOf(await service.as(merchant), 39)
 }
 
 /** A payment that a transfer of the bank settles, which is taken back. */
