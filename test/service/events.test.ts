@@ -70,6 +70,19 @@ async function feedOf(tenant: Client, count: number): Promise<Json[]> {
   }
 }
 
+/** A dispute whose evidence is sent, and of which an operator asks for more. */
+async function contest(
+  tenant: Client,
+  { merchantId, paymentId }: { readonly merchantId: string; readonly paymentId: string },
+): Promise<void> {
+  const contested = await newDispute(service, paymentId)
+  payloadOf(await tenant.post(`/api/v0/disputes/${contested}/evidence`, { evidence: 'Delivered' }))
+  await sendInRun(service.app.services, contested, { actor: 'operator asha' })
+  await operatorsOf(service.app.services.commands)
+    .open(requestEvidence)
+    .run({ merchantId, disputeId: contested, request: 'The bill, please' })
+}
+
 /** Makes each event of a merchant happen once or more. */
 async function merchantEvents(): Promise<Json[]> {
   const merchant = await service.newMerchant()
@@ -101,12 +114,7 @@ async function merchantEvents(): Promise<Json[]> {
     .open(unassignCredit)
     .run({ ...required(assignment, 'it was assigned'), reason: 'of another' })
   for (const status of ['WON', 'LOST'] as const) await endedDispute(service, paymentId, status)
-  const contested = await newDispute(service, paymentId)
-  payloadOf(await tenant.post(`/api/v0/disputes/${contested}/evidence`, { evidence: 'Delivered' }))
-  await sendInRun(service.app.services, contested, { actor: 'operator asha' })
-  await operatorsOf(service.app.services.commands)
-    .open(requestEvidence)
-    .run({ merchantId, disputeId: contested, request: 'The bill, please' })
+  await contest(tenant, { merchantId, paymentId })
   await operatorsOf(service.app.services.commands)
     .open(adjustPayment)
     .run({
