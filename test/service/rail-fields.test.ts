@@ -182,6 +182,12 @@ describe.each(RAILS.map((operation) => [operation.id, operation] as const))('%s'
           const { status: other } = await send({ ...(await right()), [name]: 'USD ?' })
           expect(other, name).toBe(202)
         }
+        for (const name of OTHER_NAMES[field] ?? []) {
+          const both = await send({ ...(await right()), [field]: value, [name]: value })
+          expect(both.status, `${field} and ${name}: ${both.text}`).toBe(200)
+          const apart = await send({ ...(await right()), [field]: value, [name]: 'PENDING' })
+          expect(apart.status, `${field} and another ${name}`).toBe(202)
+        }
       }
   })
 })

@@ -34,6 +34,9 @@ const SPREADSHEET_ERROR = /^#(?:REF|N\/A|VALUE|NAME|DIV\/0|NUM|NULL)[!?]?$|^#{3,
 const SPREADSHEET_DAY = /^[3-5]\d{4}(?:\.\d+)?$/
 const MONTH_FIRST = /^(\d{1,2})[-/.](\d{1,2})[-/.](?:\d{2}|\d{4})\b/
 
+/** In a file that of its lines; beside a payment it says how far the payment is settled, which is another matter. */
+const SETTLEMENT_STATUS = /^settlement[\s_-]*status$/i
+
 /** Reads the cells of one line; what cannot be read is a problem, never a value that was not stated. */
 export class LineReader {
   readonly #heading: FileHeading
@@ -186,7 +189,8 @@ export class LineReader {
       if (!isStated(cell) || chosen.has(name.toLowerCase())) continue
       const text = visible(cell!)
       if (CURRENCY_NAME.test(name)) this.#value(name, text, readCurrency(text))
-      if (STATUS_NAME.test(name)) this.#value(name, text, successful(text, of))
+      if (STATUS_NAME.test(name) || SETTLEMENT_STATUS.test(name))
+        this.#value(name, text, successful(text, of))
     }
   }
 }

@@ -176,7 +176,7 @@ export class FieldNames {
     return CURRENCY_NAME.test(key) ? 'currency' : this.#byCanonicalName.get(canonicalName(key))
   }
 
-  /** The message by these names, and which of them it states twice, in two spellings. */
+  /** The message by these names, and which of them it states twice, in two spellings and with two values. */
   read(message: NoticeObject): { readonly named: NoticeObject; readonly twice: readonly string[] } {
     let named: Record<string, unknown> | undefined
     const twice: string[] = []
@@ -184,8 +184,8 @@ export class FieldNames {
       const name = this.#meant(key)
       if (name === undefined || !isStated(message[key])) continue
       named ??= { ...message }
-      if (isStated(named[name])) twice.push(name)
-      else named[name] = message[key]
+      if (!isStated(named[name])) named[name] = message[key]
+      else if (JSON.stringify(named[name]) !== JSON.stringify(message[key])) twice.push(name)
     }
     return { named: named ?? message, twice }
   }
@@ -195,12 +195,12 @@ const OWN_FIELDS = new FieldNames(OWN_NAMES)
 
 /**
  * A notice in our own form, whose names are compared without case, `-` and `_`: a bank that writes `Status` states a status.
- * A field that is stated in two spellings is a problem (decision Q11).
+ * A field that is stated in two spellings, and not alike, is a problem (decision Q11).
  */
 export function ownFields(notice: NoticeObject): StatedFields {
   const { named, twice } = OWN_FIELDS.read(notice)
   const fields = new StatedFields(named)
-  for (const name of twice) fields.refuse('field_unreadable', name, 'is stated twice, in two spellings')
+  for (const name of twice) fields.refuse('field_unreadable', name, 'is stated twice, with two values')
   return fields
 }
 
