@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { moveSettled, storedConditions } from '@svc/console-api/alerts/conditions'
 import { readWaiting } from '@svc/console-api/alerts/waiting'
-import { addBankHolidays, removeBankHoliday } from '@svc/core/ledger/bank-holidays'
+import { addBankHolidays, readBankDays, removeBankHoliday } from '@svc/core/ledger/bank-holidays'
 import { BankDays, dayAfter } from '@svc/kernel/bank-days'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -43,7 +43,9 @@ async function valueAt(kind: string, now: Date): Promise<number | undefined> {
 /** What is missing of the files of banks at an instant, and until when it was to come. */
 async function missingAt(item: 'bank_statements' | 'settlement_files', now: Date) {
   const { config, database } = service.app.services
-  const [found] = await database.operate((tx) => readWaiting(tx, [item], now, config))
+  const [found] = await database.operate(async (tx) =>
+    readWaiting(tx, [item], await readBankDays(tx), now, config),
+  )
   return found && { count: found.count, about: found.about, amount: found.amount, due: found.due }
 }
 

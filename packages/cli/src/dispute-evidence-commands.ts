@@ -59,7 +59,7 @@ export function addEvidenceCommands(group: Command): void {
   group
     .command('ask <disputeId>')
     .description('ask the merchant for more evidence; it reads this in the portal and gets an event')
-    .requiredOption('--for <text>', 'what is missing, at most 1,000 characters')
+    .requiredOption('--for <text>', `what is missing, at most ${EVIDENCE_REQUEST_MAX} characters`)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin dispute ask dsp_… --for "The signed delivery note"')
     .action(askForMore)
@@ -186,7 +186,7 @@ async function askForMore(
 ): Promise<void> {
   const request = wanted.trim()
   if (request === '' || request.length > EVIDENCE_REQUEST_MAX)
-    throw new UsageError('--for must have 1 to 1,000 characters.')
+    throw new UsageError(`--for must have 1 to ${EVIDENCE_REQUEST_MAX} characters.`)
   await contest(disputeId, json, ({ commands }, ids, audit) =>
     commands
       .open(requestEvidence)

@@ -51,8 +51,8 @@ export function addOwnFundsCommands(books: Command): void {
     .addHelpText(
       'after',
       `
-What is moved are fees and GST of payouts that were paid, or paid otherwise, less credit notes, certificates of deducted tax, charges of the
-bank with their GST and earlier sweeps. The command prints the amount: pay it at the bank under this reference.
+What is moved are fees and GST of payouts that were paid, or paid otherwise, less credit notes, certificates of
+deducted tax, charges of the bank with their GST and earlier sweeps. The command prints the amount: pay it at the bank under this reference.
 
 Example:
   svc admin books sweep --through 2026-10-31 --reference HDFCN526004242 --reason "fees of October"`,
@@ -128,8 +128,8 @@ function addPayGst(pay: Command): void {
     .addHelpText(
       'after',
       `
-What is due is the tax of all invoices and debit notes less credit notes that are dated until the end of the month, less what was paid
-before: each tax is paid whole. Its reference is that of the payment.
+What is due is the tax of all invoices and debit notes less credit notes that are dated until the end of the month, less
+what was paid before: each tax is paid whole. Its reference is that of the payment.
 
 Example:
   svc admin books pay gst --month 2026-10 --cgst 90.00+9.00 --sgst 90.00+9.00 --reference CPIN26110042 --reason "return"`,

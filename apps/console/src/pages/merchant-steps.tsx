@@ -28,7 +28,10 @@ const REFRESH_MS = 10_000
 /** How far a merchant has come since it was created; nothing once it has come all the way. */
 export function MerchantSteps({ merchantId }: { readonly merchantId: string }) {
   const { can } = useSession()
-  const { data } = useQuery({ ...merchantSetUpQuery(merchantId), refetchInterval: REFRESH_MS })
+  const { data } = useQuery({
+    ...merchantSetUpQuery(merchantId),
+    refetchInterval: ({ state }) => !state.data?.steps.every(({ isDone }) => isDone) && REFRESH_MS,
+  })
   if (!data) return undefined
   const { next, steps } = data
   const done = steps.filter(({ isDone }) => isDone).length

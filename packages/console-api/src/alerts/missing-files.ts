@@ -1,6 +1,5 @@
 import type { Config } from '@svc/contract/config'
 import { idFloor } from '@svc/contract/id-kinds'
-import { readBankDays } from '@svc/core/ledger/bank-holidays'
 import { type BankDays, dayAfter } from '@svc/kernel/bank-days'
 import { calendarDay, instantOfDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
@@ -89,8 +88,7 @@ async function missingSettlements(
 }
 
 /** What the bank owes today, and has owed since, by kind; the longest first. */
-export async function missingFiles(tx: Tx, now: Date, config: Config) {
-  const bankDays = await readBankDays(tx)
+export async function missingFiles(tx: Tx, bankDays: BankDays, now: Date, config: Config) {
   const today = calendarDay(now, config.BUSINESS_TIME_ZONE)
   return {
     bank_statements: await missingStatements(tx, bankDays, today, config),

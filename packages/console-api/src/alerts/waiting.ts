@@ -1,9 +1,9 @@
 import type { Config } from '@svc/contract/config'
-import { readBankDays } from '@svc/core/ledger/bank-holidays'
 import { bookMonths } from '@svc/core/ledger/book-months'
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { businessToday } from '@svc/core/statements/change-line'
 import { DELIVERIES_UNDER_WAY } from '@svc/core/webhooks/delivery-store'
+import type { BankDays } from '@svc/kernel/bank-days'
 import { dayAfter } from '@svc/kernel/bank-days'
 import { instantOfDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
@@ -20,9 +20,8 @@ interface Waits {
   /** Any of these may act on it; others do not see it. */
   readonly permissions: readonly Permission[]
   /**
-   * Its rows: `at`, when it arrived; `due`, `amount` in paise, `tenant_id`, `id` and `about`, or null. `$1` is the time, and
-   * `$2` to `$5` are deadlines and `$7` is the zone in
-   * `readWaiting`.
+   * Its rows: `at`, when it arrived; `due`, `amount` in paise, `tenant_id`, `id` and `about`, or null. `$1` is the time,
+   * `$2` to `$5` are deadlines, `$7` is the zone: see `readWaiting`.
    */
   readonly rows: string
 }
@@ -166,8 +165,8 @@ async function monthsToClose(tx: Tx, now: Date, config: Config): Promise<Waiting
   ]
 }
 
-async function filesToImport(tx: Tx, now: Date, config: Config): Promise<Waiting[]> {
-  const missing = await missingFiles(tx, now, config)
+async function filesToImport(tx: Tx, bankDays: BankDays, now: Date, config: Config): Promise<Waiting[]> {
+  const missing = await missingFiles(tx, bankDays, now, config)
   return Object.entries(missing).flatMap(([item, [first, ...others]]) =>
     first === undefined
       ? []
@@ -192,6 +191,7 @@ const later = (a: Date | null, b: Date | null): number =>
 export async function readWaiting(
   tx: Tx,
   items: readonly WaitingItem[],
+  bankDays: BankDays,
   now: Date,
   config: Config,
 ): Promise<Waiting[]> {
@@ -200,12 +200,12 @@ export async function readWaiting(
     config.ALERT_PAYOUT_LATE_HOURS,
     config.ALERT_MERCHANT_REFUND_UNSENT_DAYS,
     config.ALERT_MERCHANT_REFUND_UNANSWERED_DAYS,
-    bankDeadlines(await readBankDays(tx), now, config).returnedBefore,
+    bankDeadlines(bankDays, now, config).returnedBefore,
     items,
     config.BUSINESS_TIME_ZONE,
   ])
   const byCalendar = items.some(isByCalendar)
-    ? [...(await filesToImport(tx, now, config)), ...(await monthsToClose(tx, now, config))]
+    ? [...(await filesToImport(tx, bankDays, now, config)), ...(await monthsToClose(tx, now, config))]
     : []
   return [
     ...rows.map((row) => ({ ...row, count: Number(row.count) })),

@@ -79,11 +79,14 @@ export const showWaiting = query({
         permissionsOfItem(item).some((permission) => permits(role, permission)),
       )
       const now = new Date(clock.now())
-      const { days, planned, waiting } = await database.report(async (tx) => ({
-        waiting: await readWaiting(tx, items, now, config),
-        days: await tx.query(PAYOUT_DAYS, [now]),
-        planned: plannedDays(await tx.query(PLANNED_PAYOUTS, []), await readBankDays(tx)),
-      }))
+      const { days, planned, waiting } = await database.report(async (tx) => {
+        const bankDays = await readBankDays(tx)
+        return {
+          waiting: await readWaiting(tx, items, bankDays, now, config),
+          days: await tx.query(PAYOUT_DAYS, [now]),
+          planned: plannedDays(await tx.query(PLANNED_PAYOUTS, []), bankDays),
+        }
+      })
       const body = {
         items: waiting.map(
           ({ about, amount, count, due, exampleAmount, id, item, name, since, tenantId }) => ({

@@ -90,9 +90,9 @@ export function otherKind({
 
 /** Every account that it may move; what is written off is opened by the first one. */
 export const settlementAccounts = ({ kind, tenantId }: Pick<Settlement, 'kind' | 'tenantId'>): Account[] =>
-  [kind, ...settlingOf(kind).against, 'write_offs' as const, settlingOf(kind).givenUp ?? kind].map((each) =>
-    account(each, tenantId),
-  )
+  [
+    ...new Set([kind, ...settlingOf(kind).against, 'write_offs' as const, settlingOf(kind).givenUp ?? kind]),
+  ].map((each) => account(each, tenantId))
 
 /** How it is found by its reference, whatever its outcome was. */
 export const settlementEntry = ({

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
-import type { Payout, PayoutLine } from '@svc/core/payments/payouts/payout'
+import { type Payout, type PayoutLine, taxOf } from '@svc/core/payments/payouts/payout'
+import { TAKEN } from '@svc/core/payments/payouts/payout-line-kinds'
 import { calendarDay, plainTimestamp } from '@svc/kernel/time'
 import { rupeesText, StatementPdf } from './pdf.ts'
 
@@ -11,9 +12,6 @@ interface PayoutStatement {
   readonly timeZone: string
   readonly now: Date
 }
-
-const taxOf = (of: { cgstPaise: bigint; sgstPaise: bigint; igstPaise: bigint }): bigint =>
-  of.cgstPaise + of.sgstPaise + of.igstPaise
 
 const KINDS: Readonly<Record<PayoutLine['kind'], string>> = {
   payment: 'Payment',
@@ -31,15 +29,6 @@ const KINDS: Readonly<Record<PayoutLine['kind'], string>> = {
   debit_note: 'Debit note',
   tds_certificate: 'Tax deducted',
 }
-/** What the merchant gives back. */
-const TAKEN: ReadonlySet<PayoutLine['kind']> = new Set([
-  'refund',
-  'dispute',
-  'adjustment_down',
-  'advance_reopened',
-  'debit_note',
-])
-
 const PAID_OUT = 'Paid out'
 const sumsOf = (payout: Payout): (readonly [what: string, amount: bigint])[] =>
   [

@@ -83,7 +83,8 @@ const AT_BANK = statement<{ paise: bigint }>(
 
 /**
  * What of the escrow of merchants is ours until the end of a day, by tenant: fees and GST of payouts that were paid, or that
- * merchants paid otherwise, less credit notes that stand, tax that merchants deducted, charges of the bank with their GST, and what was swept before.
+ * merchants paid otherwise, less credit notes that stand, tax that merchants deducted, charges of the bank with their GST,
+ * and what was swept before.
  */
 export const sharesToSweep = (tx: Tx, through: string): Promise<Share[]> => tx.query(TO_SWEEP, [through])
 

@@ -37,6 +37,13 @@ export const ADJUSTING_DOWN: ReadonlySet<PayoutLineKind> = new Set([
   'debit_note',
 ])
 
+/** Lines that take from what the merchant gets. */
+export const TAKEN: ReadonlySet<PayoutLineKind> = new Set(['refund', 'dispute', ...ADJUSTING_DOWN])
+
+/** SQL: whether the kind of a line, `l.kind`, is one of them. */
+export const isOneOf = (kinds: Iterable<PayoutLineKind>): string =>
+  `l.kind in (${[...kinds].map((kind) => `'${kind}'`).join(', ')})`
+
 /** Kinds that give back what an earlier line repaid of an advance, or that was repaid outside. */
 export const ADVANCING: ReadonlySet<PayoutLineKind> = new Set([
   'refund_failed',

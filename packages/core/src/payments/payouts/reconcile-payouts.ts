@@ -1,13 +1,13 @@
 import { type Check, check, OPENING_BALANCES, subjects } from '../../ledger/reconcile.ts'
 import { advancedOfNote } from '../fees/tax-document.ts'
+import { ADJUSTING, ADJUSTING_DOWN, isOneOf, OF_DOCUMENTS } from './payout-line-kinds.ts'
 
 const PAYOUTS = subjects('payouts', 'payouts')
 const LINES = subjects('payout lines', 'payout_lines')
 const ADVANCES = subjects('merchant advance accounts', `ledger_accounts where kind = 'merchant_advances'`)
 const MERCHANTS = subjects('merchants with payouts', 'payout_positions')
 
-const ADJUSTS = `l.kind in ('opening_balance', 'adjustment_up', 'adjustment_down', 'advance_settled', 'advance_reopened',
-  'fees_settled', 'credit_note', 'debit_note', 'tds_certificate')`
+const ADJUSTS = isOneOf(ADJUSTING)
 const SETTLED = `j.kind in ('advance_repaid', 'advance_written_off')`
 const SETTLED_FEES = `j.kind in ('exception_settled', 'exception_written_off')`
 const STANDS = `y.status not in ('FAILED', 'CANCELLED')`
@@ -38,7 +38,7 @@ export const PAYOUT_CHECKS: readonly Check[] = [
          select coalesce(sum(l.amount_paise) filter (where l.kind = 'payment'), 0) as payments,
            count(*) filter (where l.kind = 'payment') as payment_count,
            count(*) filter (where l.kind <> 'payment' and not ${ADJUSTS}) as refund_count,
-           coalesce(sum(case when l.kind in ('adjustment_down', 'advance_reopened', 'debit_note') then -l.amount_paise else l.amount_paise end)
+           coalesce(sum(case when ${isOneOf(ADJUSTING_DOWN)} then -l.amount_paise else l.amount_paise end)
              filter (where ${ADJUSTS}), 0) as adjustments,
            count(*) filter (where ${ADJUSTS}) as adjustment_count,
            coalesce(sum(case when l.kind in ('refund', 'dispute') then l.amount_paise
@@ -75,7 +75,7 @@ export const PAYOUT_CHECKS: readonly Check[] = [
            and j.journal_id = l.object_id and ${SETTLED}
            or l.kind = 'fees_settled' and j.tenant_id = l.merchant_id and j.journal_id = l.object_id and ${SETTLED_FEES}
          left join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
-         left join tax_documents n on l.kind in ('credit_note', 'debit_note') and n.merchant_id = l.merchant_id and n.document_id = l.object_id
+         left join tax_documents n on ${isOneOf(OF_DOCUMENTS)} and n.merchant_id = l.merchant_id and n.document_id = l.object_id
          left join tds_certificates c on l.kind = 'tds_certificate' and c.merchant_id = l.merchant_id
            and c.certificate_id = l.object_id
        where ${chosen('l.object_id')} and (l.released = (${STANDS})
