@@ -92,6 +92,18 @@ create function retained_since(kind text) returns timestamptz
     select coalesce((select clock_timestamp() - r.keep from retention r where r.what = kind), '-infinity')
   $$;
 
+-- Commands of operators run as the service, on the operators’ login: no other login enters what they decide.
+create function require_operator() returns trigger
+  language plpgsql security definer set search_path = svc, pg_temp
+  as $$
+  begin
+    if not acts_for_operators() then
+      raise exception 'the login of operators alone enters this'
+        using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
+    end if;
+    return null;
+  end $$;
+
 -- Fails while the disk has no room for new pages. The table belongs to the owner, so that no other role needs to create
 -- any.
 create function require_room() returns void

@@ -14,7 +14,7 @@ create table tenants (
   constraint closed_was_closing check (closed_at is null or closing_at is not null)
 );
 grant select on tenants to svc_service;
-grant select, insert, update on tenants to svc_operator;
+grant select, insert, update (disabled_at, closing_at, closed_at) on tenants to svc_operator;
 -- The company that runs the service: it has what belongs to no tenant, such as credits for codes that never existed.
 insert into tenants values ('house', 'house', now(), null);
 

@@ -30,7 +30,8 @@ create constraint trigger audited after insert or update or delete on merchants 
 select secure_tenants('merchants', 'merchant_id');
 -- The merchant takes back an address that waits.
 grant select, update (next_vpa) on merchants to svc_service;
-grant select, insert, update on merchants to svc_operator;
+grant select, insert, update (name, vpa, mcc, linked_partner_id, next_vpa, next_vpa_from, next_vpa_by) on merchants
+  to svc_operator;
 
 -- Whoever changes the payment address of a merchant redirects its money (decision O8): a new address waits for as long as
 -- `approval_limit` says, the merchant is notified, and until then anyone of both sides can take it back.
@@ -63,6 +64,28 @@ create function payment_address_waits() returns trigger
 create trigger payment_address_waits before update on merchants
   for each row execute function payment_address_waits();
 
+-- A credit that fits no code is of the merchant whom the payer paid, in any case of letters: an address is one merchant's,
+-- also one that waits. Otherwise one person who registers another merchant with it gets what is paid to the first (decision
+-- O8).
+create function keep_addresses_apart() returns trigger
+  language plpgsql security definer set search_path = svc, pg_temp
+  as $$
+  declare
+    named text[] := array[lower(new.vpa collate "C"), lower(new.next_vpa collate "C")];
+  begin
+    perform pg_advisory_xact_lock(hashtextextended('svc payment addresses', 0));
+    if exists (select from merchants m where m.merchant_id <> new.merchant_id
+      and (lower(m.vpa collate "C") = any (named) or lower(m.next_vpa collate "C") = any (named)))
+    then
+      raise exception 'another merchant has this payment address, or waits for it'
+        using errcode = 'unique_violation', constraint = tg_name, table = tg_table_name;
+    end if;
+    return new;
+  end $$;
+create trigger addresses_are_apart before insert on merchants for each row execute function keep_addresses_apart();
+create trigger next_addresses_are_apart before update on merchants for each row
+  when (new.next_vpa is distinct from old.next_vpa and new.next_vpa is not null) execute function keep_addresses_apart();
+
 -- Only a keyed digest of an API key is stored (decision A5); the prefix is for people and secret scanners.
 create table api_keys (
   api_key_id text collate "C" not null,
@@ -84,7 +107,7 @@ create constraint trigger audited after insert or update or delete on api_keys d
 select secure_tenants('api_keys', 'tenant_id');
 -- Members administrate the keys of their tenant.
 grant select, insert, update (revoked_at, expires_at) on api_keys to svc_service;
-grant select, insert, update on api_keys to svc_operator;
+grant select, insert, update (revoked_at, expires_at) on api_keys to svc_operator;
 
 -- Partners, who issue cards and award coins.
 create table partners (
@@ -102,7 +125,7 @@ create constraint trigger audited after insert or update or delete on partners d
   for each row execute function audit_change('partner', 'partner_id', 'partner_id', 'name,products,plain_requests');
 select secure_tenants('partners', 'partner_id');
 grant select on partners to svc_service;
-grant select, insert, update on partners to svc_operator;
+grant select, insert, update (name) on partners to svc_operator;
 
 -- OAuth clients of partners. Only a keyed digest of the secret is stored.
 create table oauth_clients (
@@ -121,7 +144,7 @@ create constraint trigger audited after insert or update or delete on oauth_clie
   for each row execute function audit_change('oauth_client', 'client_id', 'tenant_id', 'name,revoked_at,expires_at');
 select secure_tenants('oauth_clients', 'tenant_id');
 grant select, insert, update (revoked_at, expires_at) on oauth_clients to svc_service;
-grant select, insert, update on oauth_clients to svc_operator;
+grant select, insert, update (revoked_at, expires_at) on oauth_clients to svc_operator;
 
 -- Keys that a partner and the service share (A256KW), encrypted under the keyring, and public keys that partners
 -- registered for encrypted responses.
@@ -142,7 +165,7 @@ select secure_tenants('partner_encryption_keys', 'partner_id');
 -- The shared key is issued by the request that opens a link (`handovers`), of that tenant alone.
 -- Members end them, too.
 grant select, insert, update (retired_at) on partner_encryption_keys to svc_service;
-grant select, insert, update on partner_encryption_keys to svc_operator;
+grant select, insert, update (material, retired_at) on partner_encryption_keys to svc_operator;
 
 -- From where a credential may be used, and for what (decision A16). Without a row, or with nulls, everywhere and for
 -- everything.

@@ -15,7 +15,7 @@ create table operators (
 alter table operators add primary key (operator_id);
 create constraint trigger audited after insert or update or delete on operators deferrable initially deferred
   for each row execute function audit_change('operator', 'operator_id', '', 'name,role,disabled_at');
-grant select, insert, update on operators to svc_operator;
+grant select, insert, update (role, password_hash, disabled_at, last_sign_in_at) on operators to svc_operator;
 
 -- People who are to become operators (decision O2), or operators who are to choose another password: the link that they get
 -- has a token of which this is a keyed digest.
@@ -47,7 +47,7 @@ create unique index operator_invitations_open on operator_invitations (name)
 create constraint trigger audited after insert or update or delete on operator_invitations deferrable initially deferred
   for each row execute function audit_change('invitation', 'invitation_id', '',
     'name,role,resets,expires_at,accepted_at,revoked_at');
-grant select, insert, update on operator_invitations to svc_operator;
+grant select, insert, update (accepted_at, operator_id, revoked_at) on operator_invitations to svc_operator;
 
 -- Whom the identity provider knows an operator as (OpenID Connect Core section 5.7): an address is given to another person
 -- some day, a subject never.
@@ -81,7 +81,7 @@ alter table operator_passkeys add primary key (passkey_id);
 create index operator_passkeys_of on operator_passkeys (operator_id, created_at);
 create constraint trigger audited after insert or update or delete on operator_passkeys deferrable initially deferred
   for each row execute function audit_change('passkey', 'passkey_id', '', 'operator_id');
-grant select, insert, update, delete on operator_passkeys to svc_operator;
+grant select, insert, update (sign_count, last_used_at), delete on operator_passkeys to svc_operator;
 
 -- A counter that does not rise is that of a copy.
 create function refuse_lower_sign_count() returns trigger language plpgsql set search_path = svc, pg_temp
@@ -204,7 +204,8 @@ create constraint trigger audited after insert or update or delete on members de
 select secure_tenants('members', 'tenant_id');
 grant select, insert, update (role, password_hash, disabled_at, last_sign_in_at, link_digest, link_expires_at) on
   members to svc_service;
-grant select, insert, update on members to svc_operator;
+grant select, insert, update (role, password_hash, disabled_at, last_sign_in_at, link_digest, link_expires_at,
+  waiting_link) on members to svc_operator;
 
 -- Who is signed in to the portal; read with every request.
 create table member_sessions (
@@ -328,7 +329,7 @@ create function keep_approval_limit() returns trigger
   begin
     if not pg_has_role(session_user, 'svc_owner', 'member') and (
       old.above_paise is not null and (new.above_paise is null or new.above_paise > old.above_paise)
-      or new.cooling_days < old.cooling_days)
+      or new.cooling_days < old.cooling_days or old.administrators_by_two and not new.administrators_by_two)
     then
       raise exception 'only the owner of the schema loosens the limit'
         using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
@@ -441,6 +442,50 @@ create function require_second_administrator() returns trigger
 create trigger approved_by_a_second_person after insert or update of outcome, decided_by on access_requests
   for each row when (new.outcome = 'APPROVED') execute function require_second_administrator();
 
+-- Public keys with which members sign in, as operators have them (decision O6).
+create table member_passkeys (
+  tenant_id     text collate "C" not null,
+  passkey_id    text collate "C" not null,
+  member_id     text collate "C" not null,
+  credential_id bytea not null check (length(credential_id) between 1 and 1023),
+  -- COSE_Key
+  public_key    bytea not null,
+  -- of the authenticator: 0 for ever, or higher with every use
+  sign_count    bigint not null check (sign_count between 0 and 4294967295),
+  transports    text[] not null,
+  name          text not null check (length(name) between 1 and 100),
+  created_at    timestamptz not null,
+  last_used_at  timestamptz,
+  constraint passkey_of_a_member foreign key (tenant_id, member_id) references members (tenant_id, member_id),
+  constraint member_passkey_once unique (tenant_id, credential_id)
+);
+alter table member_passkeys add primary key (tenant_id, passkey_id);
+create index member_passkeys_of on member_passkeys (tenant_id, member_id, created_at);
+create constraint trigger audited after insert or update or delete on member_passkeys deferrable initially deferred
+  for each row execute function audit_change('member_passkey', 'passkey_id', 'tenant_id', 'member_id');
+create trigger sign_count_rises before update of sign_count on member_passkeys
+  for each row execute function refuse_lower_sign_count();
+select secure_tenants('member_passkeys', 'tenant_id');
+grant select, insert, update (sign_count, last_used_at), delete on member_passkeys to svc_service;
+grant select, delete on member_passkeys to svc_operator;
+
+-- Sign-ins of members under way, each used once: a keyed digest of the random value that the browser has. Before the person
+-- is known they are of the platform.
+create table member_challenges (
+  tenant_id  text collate "C" not null references tenants,
+  digest     bytea not null check (length(digest) = 32),
+  purpose    text not null check (purpose in ('passkey_sign_in', 'passkey_registration')),
+  -- who registers a passkey
+  member_id  text collate "C",
+  expires_at timestamptz not null,
+  check ((purpose = 'passkey_registration') = (member_id is not null)),
+  constraint challenge_of_a_member foreign key (tenant_id, member_id) references members (tenant_id, member_id)
+);
+alter table member_challenges add primary key (tenant_id, digest);
+create index member_challenges_by_age on member_challenges (tenant_id, expires_at);
+select secure_tenants('member_challenges', 'tenant_id');
+grant select, insert, delete on member_challenges to svc_service;
+
 -- After a restore, also to a point in time, people are signed in again who were signed out since, links work that were used
 -- or revoked, and codes that were used. The owner of the database ends all of it; credentials of programs stay.
 create function end_all_access() returns void
@@ -452,6 +497,7 @@ create function end_all_access() returns void
     delete from operator_sessions;
     delete from member_sessions;
     delete from operator_challenges;
+    delete from member_challenges;
     delete from personal_data_reveals;
     update operator_invitations set revoked_at = clock_timestamp() where accepted_at is null and revoked_at is null;
     update members set link_digest = null, link_expires_at = null where link_digest is not null;

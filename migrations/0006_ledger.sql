@@ -142,11 +142,14 @@ from (values
   ('dispute_won', null, 'rail', 'manual', array['disputes > payable', 'disputes > merchant_advances']),
   -- Payouts. Where failed refunds gave back more than a payout deducts, advances go the other way.
   ('payout', null, 'person', '', array['payable > accrued_fees', 'payable > merchant_advances',
-    'merchant_advances > payable', 'payable > payouts_in_transit']),
+    'merchant_advances > payable', 'payable > payouts_in_transit',
+    'accrued_fees > payable']),
   ('payout_restored', null, 'person', '', array['payable > accrued_fees', 'payable > merchant_advances',
-    'merchant_advances > payable', 'payable > payouts_in_transit']),
+    'merchant_advances > payable', 'payable > payouts_in_transit',
+    'accrued_fees > payable']),
   ('payout_released', null, 'person', '', array['accrued_fees > payable', 'merchant_advances > payable',
-    'payable > merchant_advances', 'payouts_in_transit > payable']),
+    'payable > merchant_advances', 'payouts_in_transit > payable',
+    'payable > accrued_fees']),
   ('payout_paid', null, 'person', '', array['payouts_in_transit > bank']),
   ('payout_returned', null, 'person', '', array['bank > payouts_in_transit']),
   ('payout_paid_late', null, 'person', '', array['payout_exceptions > bank']),
@@ -172,9 +175,16 @@ from (values
   ('card_back_to_source', null, 'program', '', array['unclaimed > card_funding']),
   -- What ended outside
   ('exception_settled', null, 'person', 'reversible', array['card_settlement > card_exceptions',
-    'card_exceptions > card_settlement', 'bank > payout_exceptions', 'bank > refund_exceptions']),
+    'card_exceptions > card_settlement', 'bank > payout_exceptions', 'bank > refund_exceptions',
+    'bank_exceptions > bank', 'bank_exceptions > own_funds', 'bank_exceptions > ppi_bank', 'bank > accrued_fees',
+    'bank > bank_exceptions', 'bank > settlement_unmatched', 'network_unmatched > ppi_bank',
+    'own_funds > bank_exceptions', 'own_funds > tds_receivable', 'ppi_bank > bank_exceptions',
+    'ppi_bank > network_unmatched', 'settlement_unmatched > bank']),
   ('exception_written_off', null, 'person', 'reversible', array['write_offs > card_exceptions',
-    'card_exceptions > write_offs', 'write_offs > payout_exceptions', 'write_offs > refund_exceptions']),
+    'card_exceptions > write_offs', 'write_offs > payout_exceptions', 'write_offs > refund_exceptions',
+    'bank_exceptions > other_income', 'network_unmatched > other_income', 'settlement_unmatched > other_income',
+    'write_offs > accrued_fees', 'write_offs > bank_exceptions', 'write_offs > network_unmatched',
+    'write_offs > settlement_unmatched', 'write_offs > tds_receivable']),
   ('advance_repaid', null, 'person', 'reversible', array['bank > merchant_advances']),
   ('advance_written_off', null, 'person', 'reversible', array['write_offs > merchant_advances']),
   -- Lines of bank statements: money of cards that came in or went back, and what people found lines to be.
@@ -223,6 +233,10 @@ from (values
   -- Fees that are given back, with their tax; the next payout pays them.
   ('credit_note', null, 'person', 'manual', array['fee_income > payable', 'output_cgst > payable',
     'output_sgst > payable', 'output_igst > payable']),
+  -- A credit note that was a mistake is taken back: what is not payable to the merchant any more is an advance.
+  ('debit_note', null, 'person', 'manual', array['merchant_advances > fee_income', 'merchant_advances > output_cgst',
+    'merchant_advances > output_igst', 'merchant_advances > output_sgst', 'payable > fee_income',
+    'payable > output_cgst', 'payable > output_igst', 'payable > output_sgst']),
   -- Coins
   ('coin_allocation', null, 'program', '', array['coins_issued > coins', 'coins_issued > coins_pending']),
   ('coin_activation', null, 'program', '', array['coins_pending > coins']),
@@ -399,6 +413,22 @@ create function require_whole_journals() returns trigger
 create trigger journals_are_whole after insert on ledger_transfers referencing new table as added
   for each statement execute function require_whole_journals();
 
+-- What is said to be taken back is: a journal that reverses another has its legs by the end of the transaction.
+create function require_legs() returns trigger
+  language plpgsql security definer set search_path = svc, pg_temp
+  as $$
+  begin
+    if not exists (
+      select from ledger_transfers t where t.tenant_id = new.tenant_id and t.journal_id = new.journal_id)
+    then
+      raise exception 'a journal that reverses another one has no legs'
+        using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
+    end if;
+    return null;
+  end $$;
+create constraint trigger reversals_have_legs after insert on journals deferrable initially deferred for each row
+  when (new.reverses is not null) execute function require_legs();
+
 -- Money that comes to a closed tenant, such as a payout that its bank returned, takes its ordinary way out: the tenant is
 -- closing again until nothing of it is open (decision A14). The kinds are those that keep a tenant from being closed.
 create function reopen_closed_tenants() returns trigger
@@ -517,7 +547,7 @@ create constraint trigger audited after insert or update on approvals deferrable
     'kind,amount_paise,reference,reason,requested_by,expires_at,outcome,decided_by,journal_id');
 select secure_tenants('approvals', 'tenant_id');
 grant select, update (journal_id) on approvals to svc_service;
-grant select, insert, update on approvals to svc_operator;
+grant select, insert, update (outcome, decided_by, decided_at, journal_id) on approvals to svc_operator;
 
 -- An approval is of one posting, once (decision R10), whichever login changes it: what it is of stays, a decision stays,
 -- and so does the journal that it allowed. An approved posting that was not posted yet can still be rejected.
@@ -758,7 +788,7 @@ create function directory_fundings(refs text[])
     cross join lateral (
       select transfer_id, object_id, amount, created_at, debit_account_id from ledger_transfers
       where tenant_id = j.tenant_id and journal_id = j.journal_id offset 0) as t
-    where j.kind <> 'exception_settled' or t.debit_account_id = 'bank:' || j.tenant_id
+    where j.kind <> 'exception_settled' or t.debit_account_id in ('bank:' || j.tenant_id, 'ppi_bank:' || j.tenant_id)
   $$;
 
 revoke execute on all functions in schema svc from public;

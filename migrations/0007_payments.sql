@@ -33,6 +33,12 @@ create table qr_codes (
   close_reason     text constraint known_close_reason check (close_reason in ('cancelled', 'paid', 'expired')),
   closed_at        timestamptz,
   last_utr         text,
+  -- what the merchant says with a cancellation: not in the specified record
+  cancel_reason    text,
+  -- the least that may be paid of a suggested amount: `mam` of the string
+  minimum_paise    bigint,
+  constraint minimum_of_suggested_amounts
+    check (minimum_paise is null or (minimum_paise between 1 and amount_paise and not fixed_amount)),
   constraint amount_of_fixed_codes check (amount_paise is not null or not fixed_amount),
   constraint single_use_paid_once check (multiple_use or accepted_count <= 1)
 );
@@ -52,7 +58,7 @@ create index qr_codes_to_close on qr_codes (expiry_at)
 create index qr_codes_cancelled on qr_codes (qr_code_id) where status = 'CANCELLED';
 select secure_tenants('qr_codes', 'merchant_id');
 grant select, insert, update (status, holds_reference, accepted_count, accepted_paise, modified_at, expiry_told,
-  revision, close_reason, closed_at, last_utr) on qr_codes to svc_service;
+  revision, close_reason, closed_at, last_utr, cancel_reason) on qr_codes to svc_service;
 grant select on qr_codes to svc_operator;
 
 -- Credits that the rail reported: accepted ones, those that go back to their payers, and those in suspense.
@@ -198,10 +204,15 @@ create table disputes (
   -- of the newest evidence
   evidence_sent_at timestamptz,
   evidence_receipt text,
+  -- what an operator asked the merchant to add, the newest of it
+  evidence_request text,
+  evidence_requested_at timestamptz,
   primary key (merchant_id, dispute_id),
   constraint payment_is_the_merchants
     foreign key (merchant_id, payment_id) references payments (merchant_id, payment_id),
   constraint evidence_as_a_whole check ((evidence is null) = (evidence_at is null)),
+  constraint evidence_request_as_a_whole check (
+    (evidence_request is null) = (evidence_requested_at is null) and char_length(evidence_request) <= 1000),
   constraint evidence_when_submitted check (status <> 'EVIDENCE_SUBMITTED' or evidence is not null),
   constraint open_without_evidence check (status <> 'OPEN' or evidence is null),
   constraint dispute_closed_when_final check ((status in ('ACCEPTED', 'WON', 'LOST')) = (closed_at is not null))
@@ -214,7 +225,7 @@ create index disputes_unsent on disputes (evidence_due_at)
   where status = 'EVIDENCE_SUBMITTED' and evidence_sent_at is null;
 select secure_tenants('disputes', 'merchant_id');
 grant select, insert, update (status, evidence, evidence_at, closed_at, outcome_notice, evidence_sent_at,
-  evidence_receipt) on disputes to svc_service;
+  evidence_receipt, evidence_request, evidence_requested_at) on disputes to svc_service;
 grant select on disputes to svc_operator;
 
 -- Signed notices that are no payment by themselves: those that cannot be read or contradict an earlier one wait here
@@ -347,7 +358,7 @@ create function require_approved_assignment() returns trigger
 create trigger assignments_are_approved after insert or update of status, payment_id on rail_notices
   for each row when (new.status = 'ASSIGNED') execute function require_approved_assignment();
 
--- What is sent to the bank was taken from the merchant, by a journal of its amount.
+-- What goes to the bank of a payment is no more than came in of it.
 create function require_refund_step() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
@@ -358,9 +369,10 @@ create function require_refund_step() returns trigger
           and j.kind = 'merchant_refund' and new.amount_paise = (
             select sum(t.amount) from ledger_transfers t
             where t.tenant_id = j.tenant_id and t.journal_id = j.journal_id and t.object_id = new.refund_id))
-      or new.amount_paise > (
-        select p.refund_paise from payments p where p.merchant_id = new.merchant_id and p.payment_id = new.payment_id
-          and p.status = 'ACCEPTED'))
+      or (select sum(r.amount_paise) from merchant_refunds r
+          where r.merchant_id = new.merchant_id and r.payment_id = new.payment_id and r.status <> 'FAILED')
+        > (select least(p.refund_paise, p.amount_paise + p.adjusted_paise) from payments p
+          where p.merchant_id = new.merchant_id and p.payment_id = new.payment_id and p.status = 'ACCEPTED'))
     then
       raise exception 'a refund does not come to % like this', new.status
         using errcode = 'integrity_constraint_violation', constraint = 'refund_steps_are_taken', table = 'merchant_refunds';
@@ -507,6 +519,92 @@ create function require_unassignment() returns trigger
   end $$;
 create constraint trigger unassignments_are_proven after insert on ledger_transfers deferrable initially deferred for each row
   when (new.kind in ('suspense_unassigned', 'suspense_restored')) execute function require_unassignment();
+
+-- What rows of money say of themselves decides what leaves (decision R19): their states follow their steps, on the word of
+-- the bank or of an operator, and with the journal of what they say. The service's login inserts and reads them.
+create trigger by_an_operator before insert on payment_adjustments for each statement execute function require_operator();
+create trigger by_an_operator before insert on unassignments for each statement execute function require_operator();
+
+-- From which state a row comes to which. A refund that the bank reported as failed may have been made after all.
+create function require_source() returns trigger
+  language plpgsql security definer set search_path = svc, pg_temp
+  as $$
+  begin
+    if not acts_for_operators() or new.status <> old.status and old.status || ' > ' || new.status <> all (case tg_table_name
+        when 'merchant_refunds' then array['PENDING > SENT', 'PENDING > REFUNDED', 'PENDING > FAILED', 'SENT > REFUNDED',
+          'SENT > FAILED', 'FAILED > REFUNDED']
+        when 'payments' then array['SUSPENSE > ACCEPTED', 'SUSPENSE > ASSIGNED', 'SUSPENSE > REFUND_PENDING',
+          'SUSPENSE > REFUNDED', 'REFUND_PENDING > REFUNDED', 'ACCEPTED > SUSPENSE', 'ACCEPTED > UNASSIGNED',
+          'ASSIGNED > SUSPENSE']
+        else array['OPEN > WON', 'EVIDENCE_SUBMITTED > WON', 'LOST > WON'] end)
+    then
+      raise exception '% does not come from % to % like this', tg_table_name, old.status, new.status
+        using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
+    end if;
+    return new;
+  end $$;
+create trigger states_have_a_source before update on merchant_refunds for each row
+  when (not is_rail()) execute function require_source();
+create trigger states_have_a_source before update on payments for each row
+  when ((new.status, new.adjusted_paise, new.assigned_from, new.taken_back, new.reason, new.resolved_at, new.refunded_at)
+    is distinct from (old.status, old.adjusted_paise, old.assigned_from, old.taken_back, old.reason, old.resolved_at,
+      old.refunded_at) and not is_rail()) execute function require_source();
+create trigger states_have_a_source before update on disputes for each row
+  when (new.status <> old.status and (new.status = 'WON' or old.closed_at is not null) and not is_rail())
+  execute function require_source();
+
+-- What went to the bank went in one file.
+create function keep_run() returns trigger
+  language plpgsql set search_path = svc, pg_temp
+  as $$
+  begin
+    raise exception 'a run is named when it is sent'
+      using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
+  end $$;
+create trigger runs_are_named_once before update on merchant_refunds for each row
+  when ((new.run_id, new.sent_at) is distinct from (old.run_id, old.sent_at) and not (old.status = 'PENDING' and new.status = 'SENT'))
+  execute function keep_run();
+
+-- What an operator's login says of a row is in the ledger by the end of the transaction.
+create function require_posted_state() returns trigger
+  language plpgsql security definer set search_path = svc, pg_temp
+  as $$
+  declare
+    said jsonb := to_jsonb(new);
+    posted boolean;
+  begin
+    posted := case tg_table_name
+      when 'merchant_refunds' then exists (
+        select from journals j where j.tenant_id = new.merchant_id
+          and j.journal_id = 'jrn_' || substr(said ->> 'refund_id', 5) || case said ->> 'status' when 'FAILED' then 'f' else 'p' end)
+      when 'disputes' then exists (
+        select from journals j where j.tenant_id = new.merchant_id
+          and j.journal_id = 'jrn_' || substr(said ->> 'dispute_id', 5) || 'w')
+      when 'payout_lines' then exists (
+        select from payouts y where y.merchant_id = new.merchant_id and y.payout_id = said ->> 'payout_id'
+          and y.status in ('FAILED', 'CANCELLED'))
+      when 'payment_adjustments' then (said ->> 'change_paise')::bigint in (
+        select s.sign * sum(t.amount) from ledger_transfers t cross join (values (1), (-1)) s (sign)
+        where t.tenant_id = new.merchant_id and t.object_id = said ->> 'adjustment_id' and t.kind = 'payment_adjustment'
+        group by s.sign)
+      else (said ->> 'adjusted_paise')::bigint is not distinct from (
+        select coalesce(sum(a.change_paise), 0) from payment_adjustments a
+        where a.merchant_id = new.merchant_id and a.payment_id = said ->> 'payment_id') end;
+    if not posted then
+      raise exception 'no journal says what a row of % says', tg_table_name
+        using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
+    end if;
+    return null;
+  end $$;
+create constraint trigger states_are_posted after update on merchant_refunds deferrable initially deferred for each row
+  when (new.status <> old.status and new.status in ('FAILED', 'REFUNDED') and not is_rail())
+  execute function require_posted_state();
+create constraint trigger states_are_posted after update on disputes deferrable initially deferred for each row
+  when (new.status <> old.status and new.status = 'WON' and not is_rail()) execute function require_posted_state();
+create constraint trigger states_are_posted after insert on payment_adjustments deferrable initially deferred for each row
+  execute function require_posted_state();
+create constraint trigger states_are_posted after update on payments deferrable initially deferred for each row
+  when (new.adjusted_paise <> old.adjusted_paise) execute function require_posted_state();
 
 -- Notices that the simulated UPI switch of the sandbox delays.
 create table sandbox_upi_notices (

@@ -21,11 +21,18 @@ select secure_tenants('payout_details', 'merchant_id');
 grant select on payout_details to svc_service;
 grant select, insert, update on payout_details to svc_operator;
 
+-- Who sets the tax state of a merchant, or the same account again, does not become who set its account: otherwise the one
+-- who did could approve payouts to it.
 create function name_who_set_account() returns trigger
   language plpgsql set search_path = svc, pg_temp
   as $$
   begin
-    new.set_by := coalesce(nullif(current_setting('svc.actor', true), ''), 'role ' || session_user);
+    if tg_op = 'UPDATE' and (new.account_holder, new.account_number, new.ifsc)
+      = (old.account_holder, old.account_number, old.ifsc) then
+      new.set_by := old.set_by;
+    else
+      new.set_by := coalesce(nullif(current_setting('svc.actor', true), ''), 'role ' || session_user);
+    end if;
     return new;
   end $$;
 create trigger set_by_is_recorded before insert or update on payout_details
@@ -166,6 +173,8 @@ create table payouts (
   returned_at       timestamptz,
   -- the bank's own reference of the return
   return_utr        text collate "C",
+  -- fees and their tax that a merchant paid otherwise, or that were given up, and that it gives back
+  settled_fees_paise bigint not null default 0,
   primary key (merchant_id, payout_id),
   constraint approved_by_another_person check (approved_by is null or approved_by <> prepared_by),
   constraint sent_when_approved check (status in ('PREPARED', 'CANCELLED') or approved_by is not null),
@@ -231,7 +240,7 @@ create function require_payout_step() returns trigger
       where j.tenant_id = new.merchant_id and j.journal_id = 'jrn_' || substr(new.payout_id, 5) and j.kind = 'payout'
         and new.amount_paise = (
           select coalesce(sum(case
-            when l.kind in ('payment', 'opening_balance', 'adjustment_up', 'advance_settled', 'refund_failed', 'dispute_won',
+            when l.kind in ('payment', 'opening_balance', 'adjustment_up', 'advance_settled', 'fees_settled', 'refund_failed', 'dispute_won',
                 'credit_note', 'tds_certificate')
               then l.amount_paise else - l.amount_paise end - l.fee_paise - l.cgst_paise - l.sgst_paise - l.igst_paise), 0)
           from payout_lines l where l.merchant_id = new.merchant_id and l.payout_id = new.payout_id and not l.released))
@@ -243,6 +252,9 @@ create function require_payout_step() returns trigger
   end $$;
 create trigger payout_steps_are_taken before insert or update on payouts for each row
   execute function require_payout_step();
+create trigger runs_are_named_once before update on payouts for each row
+  when ((new.run_id, new.sent_at) is distinct from (old.run_id, old.sent_at) and not (old.status = 'APPROVED' and new.status = 'SENT'))
+  execute function keep_run();
 
 -- What a payout is made of. A payment or refund is in one payout, unless that one failed or was cancelled.
 create table payout_lines (
@@ -251,8 +263,8 @@ create table payout_lines (
   -- the payment, refund or dispute
   object_id     text collate "C" not null,
   kind          text not null check (kind in ('payment', 'refund', 'refund_failed', 'dispute', 'dispute_won',
-    'opening_balance', 'adjustment_up', 'adjustment_down', 'advance_settled', 'advance_reopened', 'credit_note',
-    'tds_certificate')),
+    'opening_balance', 'adjustment_up', 'adjustment_down', 'advance_settled', 'advance_reopened', 'fees_settled',
+    'credit_note', 'debit_note', 'tds_certificate')),
   occurred_at   timestamptz not null,
   amount_paise  bigint not null check (amount_paise > 0),
   advance_paise bigint not null check (advance_paise between 0 and amount_paise),
@@ -270,6 +282,9 @@ create index payout_lines_in_order on payout_lines (merchant_id, payout_id, occu
 select secure_tenants('payout_lines', 'merchant_id');
 grant select, insert, update (released) on payout_lines to svc_service;
 grant select on payout_lines to svc_operator;
+create trigger by_an_operator before insert or update on payout_lines for each statement execute function require_operator();
+create constraint trigger states_are_posted after update on payout_lines deferrable initially deferred for each row
+  when (new.released and not old.released) execute function require_posted_state();
 
 -- Every payment of a merchant before this instant is in a payout: the next one reads from here.
 create table payout_positions (
@@ -397,6 +412,8 @@ create table opening_balances (
 );
 create unique index opening_balances_one_standing on opening_balances (tenant_id, account_id) where reversed_by is null;
 select secure_tenants('opening_balances', 'tenant_id');
+create trigger by_an_operator before insert or update on opening_balances for each statement
+  execute function require_operator();
 grant select, insert, update (payout_id, reversed_by) on opening_balances to svc_service;
 grant select on opening_balances to svc_operator;
 

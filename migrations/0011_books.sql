@@ -396,18 +396,6 @@ create function unconfirm_batch(id text) returns void
     where b.tenant_id = 'house' and b.batch_id = id and b.status in ('CONFIRMED', 'DIFFERS')
   $$;
 
--- Commands of operators run as the service, on the operators' login: no other login issues documents.
-create function require_operator() returns trigger
-  language plpgsql security definer set search_path = svc, pg_temp
-  as $$
-  begin
-    if not acts_for_operators() then
-      raise exception 'this login issues no tax documents and moves no funds of ours'
-        using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
-    end if;
-    return null;
-  end $$;
-
 -- Movements of our own money at the bank (decision R26): fees and GST that leave the escrow of merchants, tax, and what the
 -- owner and we pay in. They are the platform's. One that was entered by mistake is taken back as a whole: each of its
 -- journals by a mirrored one, so that its reference can be entered again.
@@ -660,7 +648,7 @@ create table tax_documents (
   merchant_id      text collate "C" not null references merchants,
   document_id      text collate "C" not null,
   number           text collate "C" not null unique,
-  kind             text not null check (kind in ('INVOICE', 'CREDIT_NOTE')),
+  kind             text not null check (kind in ('INVOICE', 'CREDIT_NOTE', 'DEBIT_NOTE')),
   issue_date       date not null,
   -- the first day of the month that it is of
   month            date not null check (extract(day from month) = 1),
@@ -677,10 +665,13 @@ create table tax_documents (
   original_number  text collate "C",
   signed           text not null,
   created_at       timestamptz not null,
+  -- the credit note that a debit note takes back (decision R27)
+  credit_note_number text collate "C",
   primary key (merchant_id, document_id),
   constraint numbers_of_a_merchant unique (merchant_id, number),
   constraint invoice_is_the_merchants foreign key (merchant_id, original_number) references tax_documents (merchant_id, number),
-  constraint credit_notes_name_an_invoice check ((kind = 'CREDIT_NOTE') = (original_number is not null))
+  constraint notes_name_an_invoice check ((kind = 'INVOICE') = (original_number is null)
+    and (kind = 'DEBIT_NOTE') = (credit_note_number is not null))
 );
 create index tax_documents_of_month on tax_documents (month, number);
 create index tax_documents_by_issue_date on tax_documents (issue_date);
@@ -704,25 +695,34 @@ select secure_tenants('tax_document_journals', 'merchant_id');
 grant select on tax_document_journals to svc_service;
 grant select, insert on tax_document_journals to svc_operator;
 
--- A journal of a credit note has its document, of the whole amount, by the end of the transaction.
+-- A journal of a note has its document, of the whole amount, by the end of the transaction; that of a debit note names the
+-- credit note, which no other one does.
 create function require_credit_note() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
   begin
     if not exists (
       select from tax_documents d
-      where d.merchant_id = new.tenant_id and d.document_id = new.object_id and d.kind = 'CREDIT_NOTE'
+      where d.merchant_id = new.tenant_id and d.document_id = new.object_id and d.kind = upper(new.kind)
         and d.taxable_paise + d.cgst_paise + d.sgst_paise + d.igst_paise = (
           select sum(t.amount) from ledger_transfers t
-          where t.tenant_id = new.tenant_id and t.journal_id = new.journal_id))
+          where t.tenant_id = new.tenant_id and t.journal_id = new.journal_id)
+        and (d.kind = 'CREDIT_NOTE' or exists (
+          select from journals j join tax_documents c on c.merchant_id = d.merchant_id and c.number = j.reference
+          where j.tenant_id = new.tenant_id and j.journal_id = new.journal_id and c.number = d.credit_note_number
+            and c.kind = 'CREDIT_NOTE' and c.original_number = d.original_number
+            and (c.taxable_paise, c.cgst_paise, c.sgst_paise, c.igst_paise)
+              = (d.taxable_paise, d.cgst_paise, d.sgst_paise, d.igst_paise))))
     then
-      raise exception 'no credit note has this journal'
+      raise exception 'no credit or debit note has this journal'
         using errcode = 'integrity_constraint_violation', constraint = 'credit_notes_are_documents', table = 'ledger_transfers';
     end if;
     return null;
   end $$;
 create constraint trigger credit_notes_are_documents after insert on ledger_transfers deferrable initially deferred
   for each row when (new.kind = 'credit_note') execute function require_credit_note();
+create constraint trigger debit_notes_are_documents after insert on ledger_transfers deferrable initially deferred
+  for each row when (new.kind = 'debit_note') execute function require_credit_note();
 
 -- Tax deducted at source (decision R29): merchants that deducted it on our fees certify it, and the tax office refunds it.
 create table tds_certificates (
@@ -772,7 +772,9 @@ create function payout_of_posting(of_tenant text, of_journal text) returns text
     (select l.payout_id from tds_certificates c
        join payout_lines l on l.merchant_id = c.merchant_id and l.kind = 'tds_certificate' and l.object_id = c.certificate_id
        join payouts y on y.merchant_id = l.merchant_id and y.payout_id = l.payout_id
-     where c.merchant_id = of_tenant and c.journal_id = of_journal and y.status <> 'CANCELLED' limit 1));
+     where c.merchant_id = of_tenant and c.journal_id = of_journal and y.status <> 'CANCELLED' limit 1),
+    (select l.payout_id from payout_lines l
+     where l.merchant_id = of_tenant and l.object_id = of_journal and l.kind = 'fees_settled' and not l.released limit 1));
 
 -- Whoever enters the reversal: its document is as if it had not been entered.
 create function take_back_document() returns trigger

@@ -1,2 +1,0 @@
--- run: statement by statement
-alter table disputes validate constraint evidence_request_as_a_whole;
