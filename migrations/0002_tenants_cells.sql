@@ -13,6 +13,7 @@ create table tenants (
   constraint closing_is_disabled check (closing_at is null or disabled_at is not null),
   constraint closed_was_closing check (closed_at is null or closing_at is not null)
 );
+create index tenants_closing on tenants (closing_at) where closing_at is not null;
 grant select on tenants to svc_service;
 grant select, insert, update (disabled_at, closing_at, closed_at) on tenants to svc_operator;
 -- The company that runs the service: it has what belongs to no tenant, such as credits for codes that never existed.
@@ -128,7 +129,7 @@ create function guard_home(of_table regclass) returns void
   begin
     select * into t from tenant_tables() tt where tt.name = of_table::text;
     if t.name is null or t.name in ('unnumbered_events', 'webhook_leases', 'request_log', 'credential_uses',
-        'credential_refusals', 'tenant_moves', 'moved_references', 'tenant_homes') then
+        'credential_refusals', 'tenant_moves', 'moved_references', 'moved_books', 'tenant_homes') then
       return;
     end if;
     for event in select * from (values ('insert', 'new'), ('update', 'new'), ('delete', 'old')) e (name, rows) loop

@@ -117,6 +117,14 @@ create function anchor_audit() returns table (number bigint, hash bytea)
     return query select h.number, h.hash from audit_heads h where h.chain = '' and h.number > 0;
   end $$;
 
+-- Who acts in a transaction that names no operator: the member or the tenant of it, else the login.
+create function acting_without_operator(tenant text) returns text
+  language sql stable
+  as $$
+    select coalesce(case when coalesce(current_setting('svc.tenants', true), '') <> '' then
+      coalesce('member ' || nullif(current_setting('svc.member', true), ''), 'tenant ' || tenant) end, 'role ' || session_user)
+  $$;
+
 -- Records changes of what decides who may do what, also those made with `psql`. Arguments: the noun, the columns of its
 -- id and its tenant, and the columns that may be shown. The actor is `svc.actor`, or what a batch of several actors says
 -- of this row in `svc.acted`, both from logins of operators only; else the member or the tenant of the transaction, else
@@ -155,14 +163,35 @@ create function audit_change() returns trigger
       acted := coalesce(acted -> (subject ->> tg_argv[1]), acted -> (subject ->> 'endpoint_id'));
     end if;
     perform append_entry(
-      coalesce(actor, acted ->> 'actor',
-        case when coalesce(current_setting('svc.tenants', true), '') <> '' then
-          coalesce('member ' || nullif(current_setting('svc.member', true), ''), 'tenant ' || tenant) end,
-        'role ' || session_user),
+      coalesce(actor, acted ->> 'actor', acting_without_operator(tenant)),
       tg_argv[0] || '.' || verb, subject ->> tg_argv[1], tenant,
       coalesce(nullif(current_setting('svc.request_id', true), ''), acted ->> 'requestId'), shown, clock_timestamp());
     return null;
   end $$;
+
+-- Records changes that no entry may show, such as of what a person signs in with: that it changed, and by which login. The
+-- program says itself why it does it, by one of some actions: then nothing is added. Arguments: the action, the columns of
+-- the target's id and its tenant, and the actions of the program.
+create function audit_secret() returns trigger
+  language plpgsql volatile security definer set search_path = svc, pg_temp
+  as $$
+  declare
+    subject jsonb := to_jsonb(new);
+    id text := subject ->> tg_argv[1];
+    tenant text := subject ->> tg_argv[2];
+  begin
+    if not exists (
+      select from (select a.action, a.xmin from audit_log a where a.target = id order by a.sequence desc limit 20) a
+      where a.action = any (string_to_array(tg_argv[3], ',')) and a.xmin = pg_current_xact_id()::xid)
+    then
+      perform append_entry(
+        coalesce(case when acts_for_operators() then nullif(current_setting('svc.actor', true), '') end,
+          acting_without_operator(tenant)),
+        tg_argv[0], id, tenant, nullif(current_setting('svc.request_id', true), ''), '{}'::jsonb, clock_timestamp());
+    end if;
+    return null;
+  end $$;
+
 -- Tables of the files before this one:
 create constraint trigger audited after update on tenants deferrable initially deferred
   for each row execute function audit_change('tenant', 'tenant_id', 'tenant_id', 'disabled_at');

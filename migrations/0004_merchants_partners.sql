@@ -15,6 +15,8 @@ create table merchants (
   -- when it takes the place of the present one
   next_vpa_from timestamptz,
   next_vpa_by text,
+  -- payment addresses that it had before, in small letters: printed codes and late payments name them
+  former_vpas text[] collate "C" not null default '{}',
   constraint linked_tenant_is_a_partner check (linked_partner_id like 'par\_%')
 );
 -- Prefixes of names and addresses, which the console searches by, are compared bytewise.
@@ -23,7 +25,8 @@ create index merchants_by_word on merchants using gin (to_tsvector('simple', nam
 create index merchants_by_vpa on merchants ((lower(vpa) collate "C"));
 alter table merchants add primary key (merchant_id);
 -- Those that wait are few: what is due is found without the others.
-create unique index merchants_by_next_vpa on merchants (next_vpa) where next_vpa is not null;
+create unique index merchants_by_next_vpa on merchants ((lower(next_vpa collate "C"))) where next_vpa is not null;
+create index merchants_by_former_vpa on merchants using gin (former_vpas);
 create constraint trigger audited after insert or update or delete on merchants deferrable initially deferred
   for each row execute function audit_change('merchant', 'merchant_id', 'merchant_id',
     'name,vpa,mcc,linked_partner_id,next_vpa,next_vpa_from');
@@ -40,11 +43,15 @@ create function payment_address_waits() returns trigger
   as $$
   begin
     if new.vpa is distinct from old.vpa then
-      if old.next_vpa is distinct from new.vpa or old.next_vpa_from > clock_timestamp() then
+      if old.next_vpa is distinct from new.vpa or old.next_vpa_from > clock_timestamp()
+        or not may_act(old.next_vpa_by, 'operations') then
         raise exception 'a payment address changes when its waiting time is over'
           using errcode = 'integrity_constraint_violation', constraint = 'payment_address_waits', table = 'merchants';
       end if;
       new.next_vpa := null;
+      new.former_vpas := array_remove(old.former_vpas, lower(old.vpa collate "C")) || lower(old.vpa collate "C");
+    else
+      new.former_vpas := old.former_vpas;
     end if;
     if new.next_vpa is null then
       new.next_vpa_from := null;
@@ -65,19 +72,24 @@ create trigger payment_address_waits before update on merchants
   for each row execute function payment_address_waits();
 
 -- A credit that fits no code is of the merchant whom the payer paid, in any case of letters: an address is one merchant's,
--- also one that waits. Otherwise one person who registers another merchant with it gets what is paid to the first (decision
--- O8).
+-- also one that waits, and for ever one that it had. Otherwise one person who registers another merchant with it gets what
+-- is paid to the first, late or by a code that is printed (decision O8).
 create function keep_addresses_apart() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
   declare
-    named text[] := array[lower(new.vpa collate "C"), lower(new.next_vpa collate "C")];
+    named text[] := array_remove(array[lower(new.vpa collate "C"), lower(new.next_vpa collate "C")], null);
   begin
+    if tg_op = 'INSERT' then
+      new.former_vpas := '{}';
+    end if;
     perform pg_advisory_xact_lock(hashtextextended('svc payment addresses', 0));
     if exists (select from merchants m where m.merchant_id <> new.merchant_id
-      and (lower(m.vpa collate "C") = any (named) or lower(m.next_vpa collate "C") = any (named)))
+      and (lower(m.vpa collate "C") = any (named) or lower(m.next_vpa collate "C") = any (named) or m.former_vpas && named))
+      or exists (select from moved_references r
+        where r.what = 'vpa' and r.reference = any (named) and r.tenant_id <> new.merchant_id)
     then
-      raise exception 'another merchant has this payment address, or waits for it'
+      raise exception 'another merchant has this payment address, waits for it or had it'
         using errcode = 'unique_violation', constraint = tg_name, table = tg_table_name;
     end if;
     return new;
@@ -162,6 +174,20 @@ create table partner_encryption_keys (
 create constraint trigger audited after insert or update or delete on partner_encryption_keys deferrable initially deferred
   for each row execute function audit_change('encryption_key', 'kid', 'partner_id', 'kind,alg,retired_at');
 select secure_tenants('partner_encryption_keys', 'partner_id');
+-- A new data key encrypts a shared key again. What a partner's responses are encrypted to stays: under another public key
+-- its cards would be read by others.
+create function keep_public_key() returns trigger
+  language plpgsql set search_path = svc, pg_temp
+  as $$
+  begin
+    raise exception 'a public key is not changed: another one is registered'
+      using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
+  end $$;
+create trigger public_keys_stay before update of material on partner_encryption_keys for each row
+  when (old.kind = 'public' and new.material is distinct from old.material) execute function keep_public_key();
+create constraint trigger material_audited after update of material on partner_encryption_keys deferrable initially deferred
+  for each row when (new.material is distinct from old.material)
+  execute function audit_secret('encryption_key.changed', 'kid', 'partner_id', 'encryption_key.changed');
 -- The shared key is issued by the request that opens a link (`handovers`), of that tenant alone.
 -- Members end them, too.
 grant select, insert, update (retired_at) on partner_encryption_keys to svc_service;
@@ -365,7 +391,12 @@ create function directory_credential_changes(since timestamptz) returns table (s
 create function directory_payees(vpas text[])
   returns table (vpa text, merchant_id text)
   language sql stable security definer set search_path = svc, pg_temp
-  as $$ select lower(m.vpa), m.merchant_id from merchants m where lower(m.vpa) collate "C" = any (vpas) $$;
+  as $$
+    select lower(m.vpa), m.merchant_id from merchants m where lower(m.vpa) collate "C" = any (vpas)
+    union
+    select f.vpa, m.merchant_id from merchants m cross join lateral unnest(m.former_vpas) as f (vpa)
+    where m.former_vpas && vpas and f.vpa = any (vpas)
+  $$;
 
 revoke execute on all functions in schema svc from public;
 grant execute on function directory_key_holders, directory_access_keys, directory_oauth_clients to svc_service,

@@ -15,6 +15,10 @@ create table operators (
 alter table operators add primary key (operator_id);
 create constraint trigger audited after insert or update or delete on operators deferrable initially deferred
   for each row execute function audit_change('operator', 'operator_id', '', 'name,role,disabled_at');
+create constraint trigger password_audited after update of password_hash on operators deferrable initially deferred
+  for each row when (new.password_hash is distinct from old.password_hash)
+  execute function audit_secret('operator.password_changed', 'operator_id', '',
+    'operator.password_changed,operator.password_reset');
 grant select, insert, update (role, password_hash, disabled_at, last_sign_in_at) on operators to svc_operator;
 
 -- People who are to become operators (decision O2), or operators who are to choose another password: the link that they get
@@ -109,7 +113,8 @@ create table operator_totp (
 alter table operator_totp add primary key (operator_id);
 create constraint trigger audited after insert or update or delete on operator_totp deferrable initially deferred
   for each row execute function audit_change('second_factor', 'operator_id', '', 'confirmed_at,locked_until');
-grant select, insert, update, delete on operator_totp to svc_operator;
+grant select, insert, update (secret_encrypted, created_at, confirmed_at, last_step, wrong_codes, locked_until), delete
+  on operator_totp to svc_operator;
 
 -- A code works once: another process may have taken it in the meantime.
 create function refuse_used_code() returns trigger language plpgsql set search_path = svc, pg_temp
@@ -129,7 +134,7 @@ create table operator_recovery_codes (
   used_at     timestamptz
 );
 alter table operator_recovery_codes add primary key (operator_id, digest);
-grant select, insert, update, delete on operator_recovery_codes to svc_operator;
+grant select, insert, update (used_at), delete on operator_recovery_codes to svc_operator;
 
 -- Sign-ins under way, each used once: a keyed digest of the random value that the browser has.
 create table operator_challenges (
@@ -155,15 +160,16 @@ create table operator_sessions (
   authenticated_at timestamptz not null,
   factors          text[] not null
     check (cardinality(factors) > 0 and factors <@ array['password', 'totp', 'recovery', 'passkey', 'oidc', 'none']),
-  -- for its operator, who sees where they are signed in: an id that signs in nowhere, and from where the session began
-  session_id text collate "C" not null unique,
+  -- from where the session began
   address    text not null,
   user_agent text not null check (length(user_agent) <= 256)
 );
 create index operator_sessions_of on operator_sessions (operator_id);
 create index operator_sessions_by_age on operator_sessions (expires_at);
 alter table operator_sessions add primary key (digest);
-grant select, insert, update, delete on operator_sessions to svc_operator;
+create constraint trigger begun_audited after insert on operator_sessions deferrable initially deferred for each row
+  execute function audit_secret('operator.signed_in', 'operator_id', '', 'operator.signed_in');
+grant select, insert, update (seen_at, authenticated_at, factors), delete on operator_sessions to svc_operator;
 
 -- To whom the personal data of an object is shown unmasked for some minutes (decision O7); the audit keeps who and why.
 create table personal_data_reveals (
@@ -172,7 +178,7 @@ create table personal_data_reveals (
   revealed_at timestamptz not null,
   primary key (operator_id, object_id)
 );
-grant select, insert, update, delete on personal_data_reveals to svc_operator;
+grant select, insert, update (revealed_at), delete on personal_data_reveals to svc_operator;
 
 -- People of a tenant, who use the portal (decision O6). The service's role reads and writes them, under the policy of
 -- tenants: a request of the portal sees one tenant alone.
@@ -194,6 +200,8 @@ create table members (
   -- the link that no second administrator approved yet (decision R10); one that the tenant's own administrators make has
   -- another digest
   waiting_link    bytea,
+  -- who made the link, as the audit names them
+  link_by         text,
   constraint links_expire check ((link_digest is null) = (link_expires_at is null)),
   constraint member_named_once unique (tenant_id, name)
 );
@@ -202,10 +210,37 @@ alter table members add primary key (tenant_id, member_id);
 create constraint trigger audited after insert or update or delete on members deferrable initially deferred
   for each row execute function audit_change('member', 'member_id', 'tenant_id', 'name,role,disabled_at,link_expires_at');
 select secure_tenants('members', 'tenant_id');
+create constraint trigger password_audited after update of password_hash on members deferrable initially deferred
+  for each row when (new.password_hash is distinct from old.password_hash)
+  execute function audit_secret('member.password_changed', 'member_id', 'tenant_id', 'member.password_changed');
+create constraint trigger link_audited after update of link_digest on members deferrable initially deferred
+  for each row when (new.link_digest is distinct from old.link_digest)
+  execute function audit_secret('member.changed', 'member_id', 'tenant_id', 'member.changed,member.disabled');
 grant select, insert, update (role, password_hash, disabled_at, last_sign_in_at, link_digest, link_expires_at) on
   members to svc_service;
-grant select, insert, update (role, password_hash, disabled_at, last_sign_in_at, link_digest, link_expires_at,
-  waiting_link) on members to svc_operator;
+grant select, insert, update (role, disabled_at, link_digest, link_expires_at, waiting_link) on members to svc_operator;
+
+-- A link is of who made it, and one that waits for a second administrator waits until that one has approved it.
+create function keep_link() returns trigger
+  language plpgsql security definer set search_path = svc, pg_temp
+  as $$
+  begin
+    if tg_op = 'INSERT' or new.link_digest is distinct from old.link_digest then
+      new.link_by := coalesce(case when acts_for_operators() then nullif(current_setting('svc.actor', true), '') end,
+        acting_without_operator(new.tenant_id));
+    end if;
+    if tg_op = 'UPDATE' and new.link_digest = old.waiting_link and new.waiting_link is distinct from old.waiting_link
+      and 'APPROVED' is distinct from (
+        select r.outcome from access_requests r
+        where r.kind = 'member_link' and r.member_tenant = new.tenant_id and r.member_id = new.member_id
+        order by r.requested_at desc limit 1)
+    then
+      raise exception 'the link waits for a second administrator'
+        using errcode = 'integrity_constraint_violation', constraint = 'links_wait', table = tg_table_name;
+    end if;
+    return new;
+  end $$;
+create trigger links_wait before insert or update on members for each row execute function keep_link();
 
 -- Who is signed in to the portal; read with every request.
 create table member_sessions (
@@ -217,16 +252,18 @@ create table member_sessions (
   expires_at timestamptz not null,
   address    text not null,
   user_agent text not null check (length(user_agent) <= 256),
-  -- when the person last proved who they are, null: at the beginning of the session; and with what
-  authenticated_at timestamptz,
-  factors    text[] not null default '{password}',
+  -- when the person last proved who they are, and with what
+  authenticated_at timestamptz not null,
+  factors    text[] not null,
   constraint session_of_a_member foreign key (tenant_id, member_id) references members (tenant_id, member_id)
 );
 create index member_sessions_of on member_sessions (tenant_id, member_id);
 alter table member_sessions add primary key (tenant_id, digest);
 select secure_tenants('member_sessions', 'tenant_id');
+create constraint trigger begun_audited after insert on member_sessions deferrable initially deferred for each row
+  execute function audit_secret('member.signed_in', 'member_id', 'tenant_id', 'member.signed_in');
 grant select, insert, update (seen_at, authenticated_at, factors), delete on member_sessions to svc_service;
-grant select, insert, update, delete on member_sessions to svc_operator;
+grant select, delete on member_sessions to svc_operator;
 
 -- Second factors of members, as operators have them (decision O6). One counts once a code has confirmed it.
 create table member_totp (
@@ -393,7 +430,7 @@ grant select on owner_acts to svc_operator;
 create function arming_actions() returns text[]
   language sql immutable parallel safe
   as $$ select array['operator.created', 'operator.enabled', 'operator.changed', 'operator.password_reset',
-    'operator.passkeys_removed', 'second_factor.deleted', 'operator_identity.created', 'operator_identity.deleted'] $$;
+    'operator.password_changed', 'operator.passkeys_removed', 'second_factor.deleted', 'operator_identity.created', 'operator_identity.deleted'] $$;
 
 -- Who may be the second person (decision R10), in one function for approvals, payouts and whatever else two people do. Who
 -- created, invited, promoted or reset another operator lately, or requested it, knows how to sign in as them: the two count
@@ -429,11 +466,35 @@ create function second_person_problem(requester text, approver text) returns tex
       when exists (select from of_approver where who = requester) then 'armed_requester' end
   $$;
 
+-- Whether a person, as the audit names them, may do what a permission is for: an operator who was disabled meanwhile, or lost
+-- the right, requests and approves nothing any more. Who is no operator of this installation has no right here to lose.
+create function may_act(who text, permission text) returns boolean
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select not exists (
+      select from operators o
+      where who like 'operator %' and o.name = substr(who, 10) collate "C" and (o.disabled_at is not null
+        or o.role <> 'admin' and not (o.role in ('operator', permission) and permission in ('finance', 'operations'))))
+  $$;
+
+-- A link to a member ends with the rights of who made it: an operator, or an administrator of the tenant.
+create function link_holds(tenant text, made_by text) returns boolean
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select may_act(made_by, 'operations') and not exists (
+      select from members m where m.tenant_id = tenant and made_by like 'member %' and m.name = substr(made_by, 8) collate "C"
+        and (m.disabled_at is not null or m.role <> 'admin'))
+  $$;
+
 create function require_second_administrator() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
+  declare
+    needed text := case when new.kind like 'member\_%' then 'operations' else 'administer' end;
   begin
-    if second_person_problem(new.requested_by, new.decided_by) is not null then
+    if second_person_problem(new.requested_by, new.decided_by) is not null
+      or not may_act(new.requested_by, needed) or not may_act(new.decided_by, needed)
+    then
       raise exception '% is no second person beside %', new.decided_by, new.requested_by
         using errcode = 'integrity_constraint_violation', constraint = 'approved_by_a_second_person', table = tg_table_name;
     end if;
@@ -515,5 +576,5 @@ create function end_all_access() returns void
   end $$;
 
 revoke execute on all functions in schema svc from public;
-grant execute on function second_person_problem to svc_service, svc_operator;
-grant execute on function directory_members to svc_service;
+grant execute on function second_person_problem, may_act to svc_service, svc_operator;
+grant execute on function directory_members, link_holds to svc_service;

@@ -497,15 +497,25 @@ create function require_proof() returns trigger
       when new.kind = 'card_replacement' then exists (
         select from cards c where c.partner_id = new.tenant_id and 'card:' || c.svc_card_id = new.debit_account_id
           and 'card:' || c.replaced_by = new.credit_account_id)
+      when new.kind in ('card_unclaimed', 'card_unclaimed_reversed', 'card_back_to_source') then (
+        select sum(t.amount) from ledger_transfers t
+        where t.tenant_id = new.tenant_id and t.object_id = new.object_id and t.kind = new.kind) = (
+        select sum(r.amount_paise) from card_returns r
+        where r.partner_id = new.tenant_id and r.svc_card_id = new.object_id and case new.kind
+          when 'card_unclaimed' then 'card:' || r.svc_card_id = new.debit_account_id
+          when 'card_unclaimed_reversed' then r.status = 'REVERSED' and 'card:' || r.svc_card_id = new.credit_account_id
+          else r.status = 'RETURNED' and 'card_funding:' || r.card_account_id = new.credit_account_id end)
+      -- Operators enter nothing on the word of the card network: what it says comes by the rails' login alone.
+      when new.kind in ('card_spend', 'card_excess', 'card_refund', 'card_refund_excess') then false
       else true end;
-    if not proven then
+    if proven is not true then
       raise exception 'nothing proves this journal of kind %', new.kind
         using errcode = 'integrity_constraint_violation', constraint = 'postings_are_proven', table = 'ledger_transfers';
     end if;
     return null;
   end $$;
 create constraint trigger postings_are_proven after insert on ledger_transfers deferrable initially deferred for each row
-  when (not is_rail() and new.unit = 'INR' and new.kind not in ('card_load', 'card_spend', 'card_refund', 'merchant_refund'))
+  when (not is_rail() and new.unit = 'INR' and new.kind not in ('card_load', 'merchant_refund'))
   execute function require_proof();
 
 -- Postings by hand that wait for a second person, or were decided by one (decision R10).
@@ -580,7 +590,10 @@ create function require_second_person() returns trigger
       else array[to_jsonb(new) ->> 'prepared_by', to_jsonb(new) ->> 'account_set_by'] end;
     decided text := to_jsonb(new) ->> case tg_table_name when 'approvals' then 'decided_by' else 'approved_by' end;
   begin
-    if exists (select from unnest(asked) as a (who) where second_person_problem(a.who, decided) is not null) then
+    if exists (select from unnest(asked) as a (who) where second_person_problem(a.who, decided) is not null)
+      or not may_act(decided, 'finance') or not may_act(asked[1], 'finance') and not (
+        tg_table_name = 'payouts' and is_scheduled(to_jsonb(new) ->> 'merchant_id', to_jsonb(new) ->> 'payout_id'))
+    then
       raise exception '% is no second person beside %', decided, array_to_string(asked, ' and ')
         using errcode = 'integrity_constraint_violation', constraint = 'approved_by_a_second_person', table = tg_table_name;
     end if;
@@ -736,6 +749,20 @@ create constraint trigger audited after insert or update or delete on book_closi
 grant select on book_closings to svc_service;
 grant select, insert on book_closings to svc_operator;
 
+-- What tenants took along that moved between cells (decision X40): what their entries were in each closed period of the
+-- cell that they left, signed. Both cells keep it: there it counts with what is in the books, here these entries are
+-- what was signed, and in none of the periods that this cell had closed before.
+create table moved_books (
+  tenant_id text collate "C" not null references tenants,
+  moved_at  timestamptz not null default clock_timestamp(),
+  from_cell text collate "C" not null,
+  to_cell   text collate "C" not null,
+  signed    text not null,
+  primary key (tenant_id, moved_at)
+);
+select secure_tenants('moved_books', 'tenant_id');
+grant select on moved_books to svc_operator;
+
 -- Which periods one person asks to close although something is open.
 create table closing_requests (
   through      date primary key,
@@ -758,7 +785,8 @@ create function require_second_person_to_close() returns trigger
       new.requested_by is null
       or not exists (select from closing_requests r where r.through = new.through and r.despite = new.despite
         and r.requested_by = new.requested_by)
-      or second_person_problem(new.requested_by, new.closed_by) is not null)
+      or second_person_problem(new.requested_by, new.closed_by) is not null
+      or not may_act(new.requested_by, 'finance') or not may_act(new.closed_by, 'finance'))
     then
       raise exception 'a period with something open is closed by two people'
         using errcode = 'integrity_constraint_violation', constraint = 'closings_despite_are_approved', table = 'book_closings';

@@ -281,6 +281,15 @@ create trigger born_without_outcome before insert on merchant_refunds for each r
 create trigger born_without_outcome before insert on disputes for each row
   when (new.outcome_notice is not null and not is_rail()) execute function refuse_unsigned();
 
+-- Whether a value of a notice is this reference, whole and in whatever spelling: one that stands in another proves nothing.
+create function names_reference(body bytea, reference text) returns boolean
+  language sql immutable set search_path = svc, pg_temp
+  as $$
+    select b.text like any (array['%"' || r.text || '"%', '%:' || r.text || ',%', '%:' || r.text || '}%'])
+    from (select regexp_replace(upper(encode(body, 'escape')), '[^A-Z0-9":,}]', '', 'g') as text) b,
+      (select regexp_replace(upper(reference), '[^A-Z0-9]', '', 'g') as text) r
+  $$;
+
 create function require_stored_notice() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
@@ -291,12 +300,12 @@ create function require_stored_notice() returns trigger
           and n.body = new.body) then return new; end if;
     elsif tg_table_name = 'disputes' and tg_op = 'INSERT' then
       if exists (select from rail_notices n where n.body = new.notice and n.flags && array['dispute_notice']
-          and position(convert_to(new.case_reference, 'UTF8') in n.body) > 0) then
+          and names_reference(n.body, new.case_reference)) then
         return new;
       end if;
     -- It is about what it ends: the bytes of another notice prove nothing.
-    elsif exists (select from rail_notices n where n.body = new.outcome_notice and position(convert_to(
-        coalesce(to_jsonb(new) ->> 'case_reference', to_jsonb(new) ->> 'refund_id'), 'UTF8') in n.body) > 0) then
+    elsif exists (select from rail_notices n where n.body = new.outcome_notice and names_reference(
+        n.body, coalesce(to_jsonb(new) ->> 'case_reference', to_jsonb(new) ->> 'refund_id'))) then
       return new;
     end if;
     raise exception 'no such signed notice was received'
@@ -358,7 +367,7 @@ create function require_approved_assignment() returns trigger
 create trigger assignments_are_approved after insert or update of status, payment_id on rail_notices
   for each row when (new.status = 'ASSIGNED') execute function require_approved_assignment();
 
--- What goes to the bank of a payment is no more than came in of it.
+-- What goes to the bank of a payment is no more than came in of it, and was not disputed.
 create function require_refund_step() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
@@ -371,7 +380,9 @@ create function require_refund_step() returns trigger
             where t.tenant_id = j.tenant_id and t.journal_id = j.journal_id and t.object_id = new.refund_id))
       or (select sum(r.amount_paise) from merchant_refunds r
           where r.merchant_id = new.merchant_id and r.payment_id = new.payment_id and r.status <> 'FAILED')
-        > (select least(p.refund_paise, p.amount_paise + p.adjusted_paise) from payments p
+        > (select least(p.refund_paise, p.amount_paise + p.adjusted_paise - (
+              select coalesce(sum(d.amount_paise), 0) from disputes d
+              where d.merchant_id = p.merchant_id and d.payment_id = p.payment_id and d.status <> 'WON')) from payments p
           where p.merchant_id = new.merchant_id and p.payment_id = new.payment_id and p.status = 'ACCEPTED'))
     then
       raise exception 'a refund does not come to % like this', new.status

@@ -38,6 +38,82 @@ create function name_who_set_account() returns trigger
 create trigger set_by_is_recorded before insert or update on payout_details
   for each row execute function name_who_set_account();
 
+-- What a merchant asks for by itself: another bank account, payment address or fee (decision O8). An operator approves it;
+-- until then what was before holds.
+create table change_requests (
+  merchant_id    text collate "C" not null references merchants,
+  approval_id    text collate "C" not null,
+  kind           text not null check (kind in ('bank_account', 'payment_address', 'fee')),
+  account_holder text check (char_length(account_holder) between 1 and 100),
+  account_number text check (account_number ~ '^[0-9]{6,18}$'),
+  -- what people and the audit see of it
+  account_ends   text generated always as (right(account_number, 4)) stored,
+  ifsc           text check (ifsc ~ '^[A-Z]{4}0[A-Z0-9]{6}$'),
+  vpa            text,
+  basis_points   integer check (basis_points between 0 and 10000),
+  fixed_paise    bigint check (fixed_paise between 0 and 100000),
+  -- as the audit names them, by the trigger below
+  requested_by   text not null default '',
+  requested_at   timestamptz not null,
+  outcome        text check (outcome in ('APPROVED', 'REJECTED', 'WITHDRAWN')),
+  -- of a rejection
+  reason         text check (char_length(reason) between 1 and 255),
+  decided_by     text,
+  decided_at     timestamptz,
+  primary key (merchant_id, approval_id),
+  constraint change_is_of_its_kind check (
+    (kind = 'payment_address') = (vpa is not null)
+    and (kind = 'bank_account') = (account_holder is not null and account_number is not null and ifsc is not null)
+    and (kind = 'bank_account' or (account_holder, account_number, ifsc) is null)
+    and (kind = 'fee') = (basis_points is not null and fixed_paise is not null)
+    and (kind = 'fee' or (basis_points, fixed_paise) is null))
+);
+create unique index change_requests_one_open on change_requests (merchant_id, kind) where outcome is null;
+create index change_requests_by_id on change_requests (approval_id);
+create constraint trigger audited after insert or update on change_requests deferrable initially deferred
+  for each row execute function audit_change('change_request', 'approval_id', 'merchant_id',
+    'kind,account_holder,account_ends,ifsc,vpa,basis_points,fixed_paise,outcome,reason');
+select secure_tenants('change_requests', 'merchant_id');
+grant select, insert, update (outcome) on change_requests to svc_service;
+grant select, update (outcome, reason) on change_requests to svc_operator;
+
+-- Who asks and who decides is as the audit names them; it is decided once, and only operators approve or reject.
+create function change_requests_are_decided_once() returns trigger
+  language plpgsql set search_path = svc, pg_temp
+  as $$
+  declare
+    decides boolean := has_column_privilege('svc.change_requests', 'reason', 'update');
+    person  text := coalesce(
+      case when decides then nullif(current_setting('svc.actor', true), '')
+        else 'member ' || nullif(current_setting('svc.member', true), '') end,
+      'role ' || session_user);
+  begin
+    if tg_op = 'INSERT' then
+      new.requested_by := person;
+      new.requested_at := clock_timestamp();
+      new.outcome := null;
+      new.reason := null;
+      new.decided_by := null;
+      new.decided_at := null;
+      return new;
+    end if;
+    if old.outcome is not null or new.outcome is null
+      or (new.kind, new.account_holder, new.account_number, new.ifsc, new.vpa, new.basis_points, new.fixed_paise,
+          new.requested_by, new.requested_at)
+        is distinct from (old.kind, old.account_holder, old.account_number, old.ifsc, old.vpa, old.basis_points, old.fixed_paise,
+          old.requested_by, old.requested_at)
+      or new.outcome <> 'WITHDRAWN' and not decides
+    then
+      raise exception 'a change that a merchant asks for is decided once, by an operator'
+        using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
+    end if;
+    new.decided_by := person;
+    new.decided_at := clock_timestamp();
+    return new;
+  end $$;
+create trigger change_requests_are_decided_once before insert or update on change_requests
+  for each row execute function change_requests_are_decided_once();
+
 -- What a merchant is charged for each payment, from this business day on.
 create table merchant_fees (
   merchant_id  text collate "C" not null references merchants,
@@ -318,6 +394,11 @@ select secure_tenants('payout_periods', 'merchant_id');
 grant select, insert, update (outcome, payout_id, amount_paise, decided_at) on payout_periods to svc_service;
 grant select, insert on payout_periods to svc_operator;
 
+-- A payout that a schedule prepared is requested by who set the schedule, for as long as it holds, whatever became of them.
+create function is_scheduled(of_merchant text, of_payout text) returns boolean
+  language sql stable
+  as $$ select exists (select from payout_periods p where p.merchant_id = of_merchant and p.payout_id = of_payout) $$;
+
 -- A period is decided once, by the operators' login, and its payout pays what was due until its end.
 create function require_period_step() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
@@ -370,6 +451,37 @@ create table fee_accruals (
 create index fee_accruals_of_journal on fee_accruals (merchant_id, journal_id) where journal_id is not null;
 select secure_tenants('fee_accruals', 'merchant_id');
 grant select, insert on fee_accruals to svc_service, svc_operator;
+
+-- What a payment is charged follows from its merchant's fees, whoever enters it: by the one of its business day that was in
+-- force when it was accepted (decision Q15), rounded half up, and GST of it: half and half, or integrated. Instants are
+-- compared as the program has them, in milliseconds.
+create function require_charges_of_schedules() returns trigger
+  language plpgsql security definer set search_path = svc, pg_temp
+  as $$
+  begin
+    if exists (
+      select from added a
+        left join payments p on p.merchant_id = a.merchant_id and p.payment_id = a.payment_id
+          and p.status in ('ACCEPTED', 'UNASSIGNED') and a.business_day between
+            (p.created_at at time zone 'UTC')::date - 2 and (p.created_at at time zone 'UTC')::date + 2
+        left join lateral (
+          select f.basis_points, f.fixed_paise from merchant_fees f
+          where f.merchant_id = a.merchant_id and f.valid_from <= a.business_day
+            and coalesce(date_trunc('milliseconds', f.charges_from) <= date_trunc('milliseconds', p.created_at), true)
+          order by f.valid_from desc, f.created_at desc limit 1) f on true
+        cross join lateral (
+          select coalesce((p.amount_paise * f.basis_points + 5000) / 10000 + f.fixed_paise, 0) as fee) c
+      where p.payment_id is null or a.fee_paise <> c.fee or (a.cgst_paise, a.sgst_paise, a.igst_paise) not in (
+        ((c.fee * a.tax_basis_points + 10000) / 20000, (c.fee * a.tax_basis_points + 10000) / 20000, 0),
+        (0, 0, (c.fee * a.tax_basis_points + 5000) / 10000))
+    ) then
+      raise exception 'a payment is charged what the fees of its merchant say'
+        using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
+    end if;
+    return null;
+  end $$;
+create trigger charged_by_the_schedule after insert on fee_accruals referencing new table as added
+  for each statement execute function require_charges_of_schedules();
 
 -- A fee in the books is that of payments, each once, whoever enters it.
 create function require_fees_of_payments() returns trigger
@@ -439,4 +551,4 @@ create function directory_fees_to_accrue(until timestamptz, most integer, only_t
   $$;
 
 revoke execute on all functions in schema svc from public;
-grant execute on function directory_payouts, directory_fees_to_accrue to svc_service;
+grant execute on function directory_payouts, directory_fees_to_accrue, is_scheduled to svc_service;

@@ -126,11 +126,16 @@ create table webhook_endpoints (
   modified_at     timestamptz not null
 );
 create index webhook_endpoints_by_id on webhook_endpoints (endpoint_id);
+-- Of endpoints that said 410 there are few: the alert reads no others.
+create index webhook_endpoints_gone on webhook_endpoints (endpoint_id) where disabled_reason = 'gone';
 create index webhook_endpoints_by_url on webhook_endpoints ((left(lower(url), 255) collate "C"));
 alter table webhook_endpoints add primary key (tenant_id, endpoint_id);
 create constraint trigger audited after insert or update or delete on webhook_endpoints deferrable initially deferred
   for each row execute function audit_change('webhook_endpoint', 'endpoint_id', 'tenant_id',
     'types,enabled,disabled_reason,modified_at');
+create constraint trigger place_audited after update of url, headers_encrypted on webhook_endpoints deferrable initially deferred
+  for each row when ((new.url, new.headers_encrypted) is distinct from (old.url, old.headers_encrypted))
+  execute function audit_secret('webhook_endpoint.changed', 'endpoint_id', 'tenant_id', 'webhook_endpoint.changed');
 select secure_tenants('webhook_endpoints', 'tenant_id');
 grant select, insert, update (url, description, types, enabled, disabled_reason, header_names, headers_encrypted,
   modified_at), delete on webhook_endpoints to svc_service;
@@ -281,9 +286,21 @@ create function lease_webhook_endpoints(as_holder text, keep text[], lease_ms in
     delete from webhook_leases l where l.holder = as_holder and l.endpoint_id <> all (keep);
     update webhook_leases l set until = clock_timestamp() + lease
       where l.holder = as_holder and l.until < clock_timestamp() + lease / 2;
+    -- From the queue, not from the endpoints: those with nothing to deliver, nearly all, cost nothing. Each step of the
+    -- recursion finds the next endpoint that the queue names by one look into its key.
+    with recursive queued as (
+      (select d.tenant_id, d.endpoint_id from webhook_deliveries d order by d.tenant_id, d.endpoint_id limit 1)
+      union all
+      select n.tenant_id, n.endpoint_id from queued q cross join lateral (
+        select d.tenant_id, d.endpoint_id from webhook_deliveries d
+        where (d.tenant_id, d.endpoint_id) > (q.tenant_id, q.endpoint_id)
+        order by d.tenant_id, d.endpoint_id limit 1) n
+    )
     insert into webhook_leases as l (tenant_id, endpoint_id, holder, until)
       select e.tenant_id, e.endpoint_id, as_holder, clock_timestamp() + lease
-      from webhook_endpoints e
+      from queued q cross join lateral (
+        select w.* from webhook_endpoints w
+        where w.tenant_id = q.tenant_id and w.endpoint_id = q.endpoint_id offset 0) e
       where e.enabled
         and not exists (select from tenant_moves m where m.tenant_id = e.tenant_id
           and (m.state in ('moved', 'arriving') or m.held_until > clock_timestamp()))
@@ -304,6 +321,17 @@ create function lease_webhook_endpoints(as_holder text, keep text[], lease_ms in
         and not exists (select from tenant_moves m where m.tenant_id = e.tenant_id
           and (m.state in ('moved', 'arriving') or m.held_until > clock_timestamp()));
   end $$;
+
+-- How far events and webhooks are behind, of all tenants: for the metrics.
+create function directory_event_backlog()
+  returns table (unnumbered_seconds double precision, due integer, due_seconds double precision)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select coalesce((select extract(epoch from clock_timestamp() - min(u.created_at)) from unnumbered_events u), 0),
+      count(d.due_at)::integer, coalesce(extract(epoch from clock_timestamp() - min(d.due_at)), 0)
+    from webhook_deliveries d join webhook_endpoints e using (tenant_id, endpoint_id)
+    where d.due_at <= clock_timestamp() and e.enabled
+  $$;
 
 create function forget_webhook_attempts(before timestamptz) returns bigint
   language sql volatile security definer set search_path = svc, pg_temp
@@ -799,6 +827,6 @@ create table alert_watch (
 grant select, insert, update on alert_watch to svc_operator;
 
 revoke execute on all functions in schema svc from public;
-grant execute on function number_events, lease_webhook_endpoints, forget_webhook_attempts, forget_events,
+grant execute on function number_events, directory_event_backlog, lease_webhook_endpoints, forget_webhook_attempts, forget_events,
   directory_event_counters, unproven_events, extend_feed_trees, feed_balances, erase_holders, erase_coin_reasons,
   forget_requests, forget_minutes, count_requests to svc_service;

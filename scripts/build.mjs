@@ -29,6 +29,9 @@ const page = (folder, mode) => ({
     'apps/console/index.html',
     'apps/console/vite.config.ts',
     'apps/console/package.json',
+    // What the pages share with the service.
+    'packages/contract/src',
+    'packages/kernel/src',
     'package-lock.json',
   ],
   into: `apps/console/${folder}`,

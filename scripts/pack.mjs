@@ -17,7 +17,6 @@ const PARTS = [
   'dist-site',
   'apps/console/dist',
   'apps/console/dist-portal',
-  'README.md',
   'CHANGELOG.md',
   'LICENSE',
 ]
@@ -67,6 +66,7 @@ export function installedWithServer() {
 function server(folder) {
   node('scripts/build.mjs')
   copy('.', folder, PARTS)
+  copy('packages/app', folder, ['README.md'])
   const apart = installedWithServer()
   const inPages = [...shippedPaths(readLock())].filter((path) => !apart.has(path))
   /** @type {string[]} */

@@ -31,6 +31,8 @@ const NAMES: Readonly<Record<string, string>> = {
 const PAYERS = ['asha', 'ravi', 'meena', 'vikram', 'zoya', 'imran', 'lata', 'noor']
 const TILLS = ['Counter 1', 'Counter 2', 'Terrace', 'Takeaway']
 const PAYMENTS = 60
+/** Also on a machine that does much else. */
+const PATIENCE_MS = 120_000
 
 const [baseUrl] = process.argv.slice(2)
 if (!baseUrl) {
@@ -123,6 +125,7 @@ const browser = await openBrowser()
 try {
   for (const scheme of ['light', 'dark'] as const) {
     const { page, close } = await newVisitor(browser, { baseUrl, scheme })
+    page.setDefaultTimeout(PATIENCE_MS)
     await page.goto('/console/')
     await page.getByRole('button', { name: 'Enter the sandbox' }).click()
     await takeAll(page, 'console', scheme, CONSOLE)

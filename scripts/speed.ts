@@ -68,24 +68,38 @@ const againstLimits = ({ measures }: Results): string[] => [
   ...measures.flatMap((measure) => rowsOf(measure).slice(0, 1)).slice(0, SHOWN_MAX),
 ]
 
+/** Puts text between two marks of a page. */
+function between(root: string, file: string, [begin, end]: readonly [string, string], text: string): string {
+  const page = readFileSync(join(root, file), 'utf8')
+  const [before, after] = [page.indexOf(begin), page.indexOf(end)]
+  if (before < 0 || after < before) throw new Error(`${file} has no place for the figures: ${begin} … ${end}`)
+  return `${page.slice(0, before)}${begin}\n\n${text}\n\n${page.slice(after)}`
+}
+
+const machineOf = (results: Results | undefined): string =>
+  results?.machine.replace(/, load before .*/, '') ?? 'no machine yet'
+
 /** The page that has the figures, with those of the last whole run of the bench, and none but those. */
 export function withSpeed(root: string): string {
-  const readme = readFileSync(join(root, SPEED_PAGE), 'utf8')
   const peer = resultsOf(root, 'peer.json')
   const limits = resultsOf(root, 'results.json')
   const rows = peer ? againstPeer(peer) : limits ? againstLimits(limits) : []
-  const described = (peer ?? limits)?.machine.replace(/, load before .*/, '') ?? 'no machine yet'
-  const table = [
-    BEGIN,
-    '',
-    `On ${described}, where callers, service and database share the cores:`,
-    '',
-    ...rows,
-    '',
-    END,
-  ].join('\n')
-  const [before, after] = [readme.indexOf(BEGIN), readme.indexOf(END)]
-  if (before < 0 || after < before)
-    throw new Error(`${SPEED_PAGE} has no place for the figures: ${BEGIN} … ${END}`)
-  return readme.slice(0, before) + table + readme.slice(after + END.length)
+  const where = `On ${machineOf(peer ?? limits)}, where callers, service and database share the cores:`
+  return between(root, SPEED_PAGE, [BEGIN, END], [where, '', ...rows].join('\n'))
+}
+
+/** The README with the one figure of it: of the first measure, with all cores busy. */
+export function withBusyFigure(root: string): string {
+  const peer = resultsOf(root, 'peer.json')
+  const [measured] = peer?.measures ?? []
+  const [ratio] = measured?.ratios ?? []
+  if (!measured || !ratio) throw new Error('lab/bench/peer.json has no figure for the README')
+  const rate = whole(median(figureOf(measured, ratio.of, ratio.callers).perSecond))
+  const cores = machineOf(peer).replace(/^(\d+) × ([^,]*).*/, '$1 cores ($2)')
+  return between(
+    root,
+    'README.md',
+    ['<!-- busy: by `npm run generate` -->', '<!-- /busy -->'],
+    `On ${cores}, all busy with callers, service and database, it takes **${rate} payments a second**, each on disk before its response: ${ratio.ratio.toFixed(2)} × as many as the same written by hand ([speed](${SPEED_PAGE}#speed)).`,
+  )
 }

@@ -17,7 +17,16 @@ for (const path of Object.keys(readLock().packages))
   if (path !== '' && !isInstalled(path))
     set(join(path, 'package.json'), /("(?:version|@svc\/[\w-]+)": ")\d+\.\d+\.\d+[^"]*(")/g)
 set('packages/sdk/src/version.ts', /(VERSION = ')[^']*(')/g)
-set('packages/cli/README.md', /(svc-cli-)\d+\.\d+\.\d+(\.tgz)/g)
 set('deploy/README.md', /(below `\/v)\d+\.\d+\.\d+(`)/g)
-for (const file of ['deploy/README.md', 'docs/guides/evaluate.md', 'docs/guides/test-in-ci.md'])
-  set(file, /(svc-partner-service-)\d+\.\d+\.\d+(\.tgz)/g)
+/** Where a tarball is installed. */
+const INSTALLED = [
+  'deploy/README.md',
+  'docs/guides/encrypt-a-request.md',
+  'docs/guides/evaluate.md',
+  'docs/guides/test-in-ci.md',
+  'examples/ci/github-actions.yaml',
+  'packages/app/README.md',
+  'packages/cli/README.md',
+  'packages/sdk/README.md',
+]
+for (const file of INSTALLED) set(file, /(svc-(?:partner-service|sdk|cli)-)\d+\.\d+\.\d+(\.tgz)/g)

@@ -4,6 +4,7 @@ import { hashPassword } from '@svc/console-api/identity/password'
 import { newId } from '@svc/contract/id-kinds'
 import type { JweKey } from '@svc/jwe/keys'
 import { CuttingProxy } from '../../test/harness/cutting-proxy.ts'
+import type { Target } from './caller.ts'
 import { makePlace, type Place } from './file-system.ts'
 import { type Environment, Member, svc } from './members.ts'
 import { Receiver } from './receiver.ts'
@@ -32,12 +33,16 @@ export type Server = Pick<DatabaseServer, 'query' | 'connect'>
 export interface AnyBed {
   readonly server: Server
   readonly members: readonly Member[]
+  /** Where callers send: by default to the members themselves. */
+  readonly front?: readonly Target[]
   readonly receiver: Receiver
   readonly railKey: string
   readonly merchants: readonly Merchant[]
   readonly partner: Partner
   /** Runs a command of the command line on this installation. */
   readonly operate: (...args: string[]) => Promise<unknown>
+  /** The same on what else serves these tenants: the other cell. */
+  readonly alsoOperate?: readonly ((...args: string[]) => Promise<unknown>)[]
   close(): Promise<void>
 }
 

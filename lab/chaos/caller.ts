@@ -25,9 +25,15 @@ export interface HttpResponse {
 /** Fetches headers that prove who calls, and keeps them until they are refused. */
 export class Login {
   readonly #fetch: (send: (intent: Intent) => Promise<HttpResponse>) => Promise<Record<string, string>>
+  /** Whose. */
+  readonly tenantId: string
   #headers: Promise<Record<string, string>> | undefined
 
-  constructor(fetch: (send: (intent: Intent) => Promise<HttpResponse>) => Promise<Record<string, string>>) {
+  constructor(
+    tenantId: string,
+    fetch: (send: (intent: Intent) => Promise<HttpResponse>) => Promise<Record<string, string>>,
+  ) {
+    this.tenantId = tenantId
     this.#fetch = fetch
   }
 
@@ -51,13 +57,16 @@ const SETTLE_MS = 120_000
 const BACKOFF_MS = 50
 const BACKOFF_MS_MAX = 1_000
 
+/** What takes requests. */
+export type Target = Pick<Member, 'baseUrl' | 'isReady'>
+
 /** The processes as a load balancer sees them: a request goes to one that says that it is ready. */
 export class Balancer {
-  readonly #targets: { readonly member: Member; readonly pool: Pool; ready: boolean }[]
+  readonly #targets: { readonly member: Target; readonly pool: Pool; ready: boolean }[]
   readonly #timer: NodeJS.Timeout
   #next = 0
 
-  constructor(members: readonly Member[], connections: number) {
+  constructor(members: readonly Target[], connections: number) {
     this.#targets = members.map((member) => ({
       member,
       pool: new Pool(member.baseUrl, {
@@ -103,7 +112,9 @@ export class Attempts {
 
 export class Unsettled extends Error {}
 
-const mayRetry = (status: number): boolean => status === 408 || status === 429 || status >= 500
+/** 421: a router is behind by a moment. */
+const mayRetry = (status: number): boolean =>
+  status === 408 || status === 421 || status === 429 || status >= 500
 
 /** Sends as `docs/guides/errors-and-retries.md` says, only with less patience between attempts. */
 export class Caller {

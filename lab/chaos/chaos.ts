@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { FAILOVER_FAULTS } from './failover-faults.ts'
 import { FAULTS } from './faults.ts'
+import { MOVE } from './move.ts'
 import { printReport } from './report.ts'
 import { FAILOVER, type Plan, runChaos } from './run.ts'
 import { UPGRADE } from './upgrade.ts'
@@ -14,6 +15,7 @@ const HELP = `Crash and fault runs: the service as several processes on a Postgr
   npm run chaos -- --kills 200 --database-kills 50      that many; --cuts N for cuts around COMMIT
   npm run chaos -- --only 'full disk'                   one kind of fault; several: repeat it
   npm run chaos -- --only upgrade                       the baseline version and this one side by side
+  npm run chaos -- --only move                          tenants move between two cells behind HAProxy, which breaks too
   npm run chaos -- --only failover --times 20           a cluster under Patroni that fails over, each fault 20 times
 
   --processes N   of the service (3)      --seed N   of an earlier run's schedule
@@ -21,6 +23,7 @@ const HELP = `Crash and fault runs: the service as several processes on a Postgr
   --times N       each fault, in place of its usual share
 
 Faults: ${FAULTS.map(({ name }) => name).join(', ')}
+Moves need haproxy. Each breaks something else: the mover, the databases, processes, the router. --times 20: so many moves.
 Faults of a cluster: ${FAILOVER_FAULTS.map(({ name }) => name).join(', ')}.
 They need root and the setting SVC_ENGINES: the folder of the scripts up.sh, node.sh and down.sh, which start three
 PostgreSQL nodes under Patroni with etcd apart and HAProxy in front, each in a network namespace of its own.
@@ -39,11 +42,12 @@ function stop(why: string): never {
 
 function checkNames(only: readonly string[]): void {
   const ofCluster = [FAILOVER, ...FAILOVER_FAULTS.map(({ name }) => name)]
-  const known = [...FAULTS.map(({ name }) => name), UPGRADE, ...ofCluster]
+  const known = [...FAULTS.map(({ name }) => name), UPGRADE, MOVE, ...ofCluster]
   const unknown = only.find((name) => !known.includes(name))
   if (unknown !== undefined) stop(`There is no fault ${unknown}; there are: ${known.join(', ')}`)
   const clustered = only.filter((name) => ofCluster.includes(name)).length
-  if (only.includes(UPGRADE) && only.length > 1) stop('The upgrade runs by itself')
+  const alone = only.find((name) => name === UPGRADE || name === MOVE)
+  if (alone !== undefined && only.length > 1) stop(`Runs of ${alone} have a bed of their own: no other fault`)
   if (clustered > 0 && clustered < only.length) stop('Faults of a cluster run by themselves')
 }
 

@@ -48,7 +48,7 @@ export class Load {
   private constructor(bed: AnyBed, random: Random, groups: number) {
     this.#bed = bed
     this.#random = random
-    this.#balancer = new Balancer(bed.members, groups * CALLERS_A_GROUP)
+    this.#balancer = new Balancer(bed.front ?? bed.members, groups * CALLERS_A_GROUP)
     this.caller = new Caller(this.#balancer, this.attempts)
     this.#partner = partnerLogin(bed.partner)
   }
@@ -323,8 +323,8 @@ export class Load {
   }
 }
 
-const merchantLogin = ({ apiKey }: Merchant): Login =>
-  new Login(async (send) => {
+const merchantLogin = ({ apiKey, merchantId }: Merchant): Login =>
+  new Login(merchantId, async (send) => {
     const response = await send({
       method: 'POST',
       path: '/api/v0/merchant/token',
@@ -334,7 +334,7 @@ const merchantLogin = ({ apiKey }: Merchant): Login =>
   })
 
 export const partnerLogin = ({ partnerId, clientId, clientSecret }: Partner): Login =>
-  new Login(async (send) => {
+  new Login(partnerId, async (send) => {
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const body = new URLSearchParams(form).toString()

@@ -14,7 +14,7 @@ const PROGRAM = programOf(ROOT)
 export type Environment = Readonly<Record<string, string>>
 
 /** The environment of a program of ours: its settings and no others. */
-const only = (env: Environment): Environment => {
+export const only = (env: Environment): Environment => {
   const { PATH = '', HOME = '' } = process.env
   return { PATH, HOME, ...env }
 }

@@ -31,6 +31,23 @@ export class Record {
   /** Longest time without an acknowledged write, since it was last set to 0. */
   longestPauseMs = 0
 
+  readonly #paused = new Map<string, { atMs: number; longestMs: number }>()
+
+  /** Longest time in which callers of a tenant got no acknowledged write, since `forgetPauses`; one that lasts counts. */
+  longestPauseOf(tenantId: string): number {
+    const paused = this.#paused.get(tenantId)
+    return paused ? Math.max(paused.longestMs, performance.now() - paused.atMs) : 0
+  }
+
+  forgetPauses(): void {
+    this.#paused.clear()
+  }
+
+  #note(tenantId: string, nowMs: number): void {
+    const { atMs = nowMs, longestMs = 0 } = this.#paused.get(tenantId) ?? {}
+    this.#paused.set(tenantId, { atMs: nowMs, longestMs: Math.max(longestMs, nowMs - atMs) })
+  }
+
   acknowledge(kind: Kind, id: string): void {
     const ids = this.acknowledged.get(kind) ?? new Map<string, number>()
     this.acknowledged.set(kind, ids.set(id, (ids.get(id) ?? 0) + 1))
@@ -41,6 +58,7 @@ export class Record {
     const nowMs = performance.now()
     this.longestPauseMs = Math.max(this.longestPauseMs, nowMs - this.keptAtMs)
     this.keptAtMs = nowMs
+    if (intent.as) this.#note(intent.as.tenantId, nowMs)
     this.replayable.push({ intent, digest: digest(`${response.status} ${response.text}`) })
   }
 

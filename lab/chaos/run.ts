@@ -4,6 +4,7 @@ import { makeFailoverBed } from './failover-bed.ts'
 import { FAILOVER_FAULTS } from './failover-faults.ts'
 import { FAULTS, type Fault, type Trial } from './faults.ts'
 import { Load } from './load.ts'
+import { MOVE, MOVE_FAULTS, makeMoveBed } from './move.ts'
 import { quantile } from './quantile.ts'
 import { Random } from './random.ts'
 import { makeUpgradeBed, UPGRADE, UPGRADE_FAULTS } from './upgrade.ts'
@@ -66,6 +67,7 @@ export function runChaos(plan: Plan, report: (line: string) => void): Promise<Re
   report(`seed ${plan.seed}: ${plan.processes} processes, ${plan.groups * 4} callers`)
   if (plan.only?.includes(UPGRADE))
     return runOn((wanted) => makeUpgradeBed(wanted, report), UPGRADE_FAULTS, plan, report)
+  if (plan.only?.includes(MOVE)) return runOn(makeMoveBed, MOVE_FAULTS, plan, report)
   return isFailover(plan)
     ? runOn(makeFailoverBed, FAILOVER_FAULTS, plan, report)
     : runOn(makeBed, FAULTS, plan, report)

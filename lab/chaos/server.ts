@@ -5,13 +5,15 @@ import pg from 'pg'
 /** A PostgreSQL server of the run's own, kept running the way an operator's init system would. */
 export class DatabaseServer {
   readonly #dataDir: string
+  readonly #settings: Record<string, string>
   #server: EmbeddedServer
   #watch: NodeJS.Timeout | undefined
   #starting: Promise<void> | undefined
   starts = 0
 
-  private constructor(dataDir: string, server: EmbeddedServer) {
+  private constructor(dataDir: string, settings: Record<string, string>, server: EmbeddedServer) {
     this.#dataDir = dataDir
+    this.#settings = settings
     this.#server = server
     process.once('exit', this.#endWithUs)
     this.#watch = setInterval(() => {
@@ -19,8 +21,9 @@ export class DatabaseServer {
     }, 200)
   }
 
-  static async open(dataDir: string): Promise<DatabaseServer> {
-    return new DatabaseServer(dataDir, await openEmbedded({ dataDir, settings: SETTINGS }))
+  static async open(dataDir: string, more: Record<string, string> = {}): Promise<DatabaseServer> {
+    const settings = { ...SETTINGS, ...more }
+    return new DatabaseServer(dataDir, settings, await openEmbedded({ dataDir, settings }))
   }
 
   get host(): string {
@@ -51,7 +54,7 @@ export class DatabaseServer {
 
   /** Resolves when a server that ended runs again. */
   restarted(): Promise<void> {
-    this.#starting ??= openEmbedded({ dataDir: this.#dataDir, settings: SETTINGS })
+    this.#starting ??= openEmbedded({ dataDir: this.#dataDir, settings: this.#settings })
       .then((server) => {
         this.#server = server
         this.starts++

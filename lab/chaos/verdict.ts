@@ -142,11 +142,13 @@ async function compareEvents({ server, receiver }: AnyBed): Promise<Verdict['eve
       faults.push(`the event numbers of ${tenantId} have gaps or repeat`)
   }
   for (const [type, changes] of Object.entries(CHANGES)) {
-    const [row] = await server.query<{ events: string; changes: string }>(
-      `select (select count(*) from outbox where type = $1) as events, (${changes}) as changes`,
+    const rows = await server.query<{ events: number; changes: number }>(
+      `select (select count(*) from outbox where type = $1)::int as events, (${changes})::int as changes`,
       [type],
     )
-    if (row!.events !== row!.changes) faults.push(`${row!.events} events ${type} of ${row!.changes} changes`)
+    const sum = (name: 'events' | 'changes') => rows.reduce((total, row) => total + row[name], 0)
+    if (sum('events') !== sum('changes'))
+      faults.push(`${sum('events')} events ${type} of ${sum('changes')} changes`)
   }
   return { committed: rows.length, received: new Set(received).size, faults }
 }
@@ -170,12 +172,20 @@ async function replayAll({ record, caller }: Load): Promise<Verdict['replays']> 
   return { repeats: record.repeats, sent: record.replayable.length, different: Object.fromEntries(different) }
 }
 
-async function reconcile({ operate, server }: AnyBed): Promise<{ reconciled: boolean; why: string }> {
+async function reconcile({ alsoOperate = [], operate, server }: AnyBed): Promise<{
+  reconciled: boolean
+  why: string
+}> {
   // As autovacuum does within minutes: until then a new database has no statistics, and plans are slow on many rows.
   await server.query('analyze')
   try {
-    const { ok } = (await operate('reconcile')) as { ok: boolean }
-    return { reconciled: ok, why: '' }
+    for (const each of [operate, ...alsoOperate]) {
+      const { ok } = (await each('reconcile')) as { ok: boolean }
+      if (!ok) return { reconciled: false, why: 'differences' }
+      await each('invariants')
+      await each('audit', 'verify')
+    }
+    return { reconciled: true, why: '' }
   } catch (error) {
     return { reconciled: false, why: (error as Error).message }
   }

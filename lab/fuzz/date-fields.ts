@@ -234,7 +234,7 @@ function consoleCoinFields(send: Send, partnerId: string): Fields {
 }
 
 /** Lists of operators: each is read, exported and, where it has totals, summed. */
-function consoleLists(send: Send): Fields {
+function consoleLists(send: Send, merchantId: string): Fields {
   const list =
     (path: string, limit = 'limit=5&') =>
     (query: Record<string, string>) =>
@@ -266,6 +266,7 @@ function consoleLists(send: Send): Fields {
     ...summed('Payouts', '/payouts'),
     ...listed('Cards', '/cards'),
     ...listed('CardTransactions', '/card-transactions'),
+    ...listed('Events', `/tenants/${merchantId}/events`),
     ...listed('Requests', '/requests', RECORDED),
     ...listed('Audit', '/audit', RECORDED),
   }
@@ -291,7 +292,7 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
       },
       takes: notLongAgo,
     },
-    ...consoleLists(send),
+    ...consoleLists(send, merchantId),
     ...figureFields(send, own, api),
     // At any instant of the past there is a trial balance.
     'console.showTrialBalance asOf': {

@@ -211,9 +211,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'an operator’s session serves in the millisecond of its end',
-    file: 'packages/console-api/src/identity/sessions.ts',
-    from: 's.expires_at > $2',
-    to: 's.expires_at >= $2',
+    file: 'packages/console-api/src/identity/session-store.ts',
+    from: 's.expires_at > ${y}',
+    to: 's.expires_at >= ${y}',
     tests: EXACT,
     named: 'session that is over',
   },

@@ -49,7 +49,11 @@ export function shell(frame: Frame, page: Page | undefined, rendered: Rendered):
   const group = groups.find(({ pages }) => pages.some((each) => each === page))
   const markdown = `${page ? urlOf(base, page.path) : urlOf(base, 'guides')}.md`
   // A published site has no service behind it: nothing to try.
-  const tryIt = base === '' ? '<a href="/docs">Try operations</a>' : ''
+  const [, tag] = /^Operations: (.*)$/.exec(page?.title ?? '') ?? []
+  const toTry = tag
+    ? `<a href="/docs/?tag=${encodeURIComponent(tag)}">Try these operations</a>`
+    : '<a href="/docs">Try operations</a>'
+  const tryIt = base === '' ? toTry : ''
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escape(page?.title ?? 'Documentation')} · svc</title><link rel="stylesheet" href="${docs}assets/site.css">
 <link rel="alternate" type="text/markdown" href="${markdown}"><script type="module" src="${docs}assets/site.js"></script>

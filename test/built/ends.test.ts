@@ -132,6 +132,54 @@ test('a port in use is detected before anything is created, and the message says
   }
 })
 
+test('a start in the folder of a sandbox that runs names that one, and its sandbox.json goes on naming it', async () => {
+  const first = await startProcess({ DATA_DIR: dataDir })
+  try {
+    const { port } = new URL(first.baseUrl)
+    const { code, stderr } = await runCli(['serve'], { DATA_DIR: dataDir, PORT: port })
+    expect(code).toBe(1)
+    expect(stderr).toContain(`A sandbox on ${dataDir} already runs at ${first.baseUrl}. Use it`)
+    const second = await startProcess({ DATA_DIR: dataDir })
+    expect(await second.end('SIGTERM')).toEqual({ code: 0, signal: null })
+    const { baseUrl } = JSON.parse(readFileSync(join(dataDir, 'sandbox.json'), 'utf8'))
+    expect([baseUrl, second.baseUrl]).toEqual([first.baseUrl, expect.not.stringMatching(baseUrl)])
+  } finally {
+    await first.end('SIGTERM')
+  }
+})
+
+test('svc sandbox exec runs a program beside a sandbox of its own, ends with its exit code, and leaves nothing', async () => {
+  // As a program that tests an integration finds them; settings of another installation do not reach the sandbox.
+  const program = `
+    const { SVC_BASE_URL, DATA_DIR, DATABASE_URL } = process.env
+    const { baseUrl } = JSON.parse(fs.readFileSync(DATA_DIR + '/sandbox.json'))
+    const demo = await (await fetch(SVC_BASE_URL + '/sandbox/credentials')).json()
+    const headers = { 'API-Key': demo.merchant.apiKey }
+    const { status } = await fetch(SVC_BASE_URL + '/api/v0/merchant/token', { method: 'POST', headers })
+    console.log(JSON.stringify({ status, same: baseUrl === SVC_BASE_URL, DATABASE_URL, DATA_DIR }))
+    process.exit(7)`
+  const settings = {
+    TMPDIR: dataDir,
+    DATABASE_URL: 'postgresql://127.0.0.1:1/nothing',
+    SVC_MASTER_KEY_FILE: '/no/file',
+    TLS_CERT_FILE: '/no/file',
+    SVC_MODE: 'live',
+  }
+  const args = [process.execPath, '--input-type=module', '-e', `import fs from 'node:fs'; ${program}`]
+  const { code, stdout, stderr } = await runCli(['sandbox', 'exec', '--', ...args], settings)
+  expect([code, stderr]).toEqual([7, ''])
+  const found = JSON.parse(stdout)
+  expect(found).toMatchObject({ status: 200, same: true })
+  expect(found.DATABASE_URL).toBeUndefined()
+  expect(await readdir(dataDir)).toEqual([])
+  const wrong = await runCli(['sandbox', 'exec', '--', 'true'], { TMPDIR: dataDir, TOKEN_TTL_SECONDS: 'x' })
+  expect([wrong.code, wrong.stderr]).toEqual([
+    1,
+    expect.stringContaining('TOKEN_TTL_SECONDS must be a whole number'),
+  ])
+  expect(await readdir(dataDir)).toEqual([])
+})
+
 test.each(['192.0.2.1', 'no-such-host.invalid'])(
   'an address that is not local to the machine is detected before anything is created (%s)',
   async (host) => {

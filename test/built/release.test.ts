@@ -49,16 +49,11 @@ const npx = (name: Name, args: readonly string[], env: Record<string, string> = 
     env: { ...process.env, XDG_CONFIG_HOME: join(place, 'config'), ...env },
   })
 
-interface Sandbox {
-  readonly baseUrl: string
-  readonly file: string
-}
-
 /** Runs the packed server in an empty folder until the work is done; returns what it logged. */
-async function withSandbox(work: (sandbox: Sandbox) => Promise<void>): Promise<string> {
+async function withSandbox(work: (baseUrl: string) => Promise<void>): Promise<string> {
   const port = `${await freePort()}`
   const env = { ...process.env, DATA_DIR: join(place, 'data'), PORT: port, SVC_MODE: 'sandbox' }
-  const child = spawn('npx', ['--no-install', 'svc', 'serve'], {
+  const child = spawn('npx', ['--no-install', '@svc/partner-service'], {
     cwd: folderOf('server'),
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -79,7 +74,7 @@ async function withSandbox(work: (sandbox: Sandbox) => Promise<void>): Promise<s
       expect(child.exitCode, lines.join('\n')).toBeNull()
       await sleep(20)
     }
-    await work({ baseUrl, file: join(place, 'data/sandbox.json') })
+    await work(baseUrl)
   } finally {
     process.kill(-child.pid!, 'SIGTERM')
     await closed
@@ -100,22 +95,27 @@ test('packages are in our scope, have one version, and install nothing that they
     expect((await read(packageOf(name), 'package.json')).dependencies).toBeUndefined()
   for (const name of ['server', 'cli'] as const)
     expect((await npx(name, ['--version'])).stdout.trim()).toBe(version)
+  await expect(npx('cli', ['serve'])).rejects.toThrow('svc serve is a command of @svc/partner-service')
+  // What a package says of itself holds where it is installed alone.
+  for (const name of ['server', 'sdk', 'cli'] as const)
+    expect(await readFile(join(packageOf(name), 'README.md'), 'utf8')).not.toMatch(
+      /^npm (?:ci|start|test)$|\]\(docs\//m,
+    )
 })
 
 test('from the tarballs alone a sandbox starts, the thin command line signs in, issues a card and lists, the SDK’s example runs', async () => {
   const { version } = await read(ROOT, 'package.json')
-  const logged = await withSandbox(async ({ baseUrl, file }) => {
+  const logged = await withSandbox(async (baseUrl) => {
     for (const path of ['/readyz', '/docs/', '/openapi.json', '/console/', '/portal/'])
       expect([path, (await fetch(`${baseUrl}${path}`)).status]).toEqual([path, 200])
     const json = async (path: string) => (await fetch(`${baseUrl}${path}`)).json()
     expect(await json('/livez')).toMatchObject({ status: 'ok', version })
     expect(await json('/openapi.json')).toMatchObject({ info: { version } })
 
-    const signIn = ['login', '--base-url', baseUrl, '--credentials', file]
+    const signIn = ['login', '--sandbox', baseUrl]
     await npx('cli', [...signIn, '--as', 'incentivePartner', '--profile', 'cards'])
     const order = ['cards', 'create', '--first-name', 'Asha', '--mobile', '9876543210', '--profile', 'cards']
-    // The sandbox's file has the account of the demo partner.
-    const card = await npx('cli', [...order, '--json'], { DATA_DIR: join(place, 'data') })
+    const card = await npx('cli', [...order, '--json'])
     expect(JSON.parse(card.stdout)).toMatchObject({ maskedNumber: expect.stringMatching(/X/) })
     await npx('cli', [...signIn, '--profile', 'shop'])
     await npx('cli', ['qr', 'create', '--name', 'Counter 1', '--profile', 'shop'])

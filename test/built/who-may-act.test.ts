@@ -238,6 +238,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   refund: MONEY,
   dispute: MONEY,
   notice: MONEY,
+  'change-request': MONEY,
   settlement: MONEY,
   tax: MONEY,
   events: READS,

@@ -19,10 +19,10 @@ const confirmed = async (page: Page, label: string, confirm: string) => {
 }
 const drop = (page: Page, what: string, name: string, buffer: Buffer) =>
   page.getByLabel(`Choose ${what}`).setInputFiles({ name, mimeType: 'text/csv', buffer })
-const goPlace = async (page: Page, name: string) => {
+const goPlace = async (page: Page, name: string, heading = name) => {
   if ((await inMenu(page, name).count()) === 0) await inMenu(page, 'Money').click()
   await inMenu(page, name).click()
-  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+  await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
   await settled(page)
 }
 
@@ -45,7 +45,7 @@ async function importsSettlement(page: Page, of: MonthToClose): Promise<void> {
 }
 
 async function importsStatement(page: Page, of: MonthToClose): Promise<void> {
-  await goPlace(page, 'Bank statements')
+  await goPlace(page, 'Bank files', 'Bank statements')
   await main(page).getByRole('link', { name: 'Import a statement' }).click()
   await drop(page, 'a bank statement', 'statement.csv', of.statementFile)
   await button(page, 'Import 2 lines').waitFor()

@@ -51,6 +51,28 @@ export function finance(bed: Bed): void {
   })
 }
 
+/** Lists by an amount. */
+export function amounts(bed: Bed): void {
+  test('amounts are found as people write them, recent ones first, and what cannot be read refuses nothing', async () => {
+    const page = await bed.visit({ at: '/payments' })
+    const amount = page.getByLabel('Amount')
+    const totals = page.getByRole('region', { name: 'Totals of these filters' })
+    await amount.fill('99,999 - ₹1,00,000')
+    await totals.getByText('1 payment, ₹99,999.50').waitFor()
+    const recent = page.getByText('Of the last 90 days.')
+    await recent.waitFor()
+    await page.getByRole('button', { name: 'Search everything' }).click()
+    await recent.waitFor({ state: 'detached' })
+    await totals.getByText('1 payment, ₹99,999.50').waitFor()
+    await amount.fill('about a lakh')
+    await page.getByText('Write it as 517.25, 500-600, >5,000 or <100').waitFor()
+    // What is typed later is asked for later.
+    await page.getByLabel('Reference number').fill('no such order')
+    await page.getByText('Nothing fits these filters.').waitFor()
+    expect(new URL(page.url()).searchParams.get('amount')).toBe('99,999 - ₹1,00,000')
+  })
+}
+
 export function exports(bed: Bed): void {
   test('totals and the export follow the filters; the URL keeps them to the second', async () => {
     const { merchantId, merchantName, shopId, utr } = bed.world

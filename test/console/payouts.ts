@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { accessibilityViolations } from '../harness/browser.ts'
@@ -157,5 +158,46 @@ export function payoutRuns(bed: Bed): void {
     await goTo(page, `/merchants/${shopId}`)
     await page.getByText('ending in 5678').waitFor()
     await page.getByRole('row', { name: '2020-01-01' }).getByText('0.50 %').waitFor()
+  })
+}
+
+export function bankFiles(bed: Bed): void {
+  test('finance sends what is approved in a file, downloads it, and the bank’s response makes it paid, within nine actions', async () => {
+    const { operator } = bed.world
+    const ids = await newPayout(bed, 2_000)
+    await changePayoutOf(bed.service, ids, { to: 'APPROVED', by: 'operator ravi' })
+    const page = await bed.visit({ as: operator, at: '/bank-files' })
+    const main = page.getByRole('main')
+    await main.getByRole('button', { name: /^Make a file of/ }).click()
+    await dialog(page).getByRole('button', { name: 'Make it' }).click()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      main
+        .getByRole('status')
+        .getByRole('link', { name: /^Download the file/ })
+        .click(),
+    ])
+    const sent = await readFile(await download.path(), 'utf8')
+    expect(sent).toMatch(new RegExp(`^${ids.payoutId},[0-9]+\\.[0-9]{2},`, 'm'))
+    await main.getByText('Approved, not sent').waitFor()
+    expect(await main.getByRole('button', { name: /^Make a file of/ }).count()).toBe(0)
+
+    const response = [
+      'payoutId,status,utr',
+      `${ids.payoutId},PAID,CONSOLEFILE0001`,
+      'pyo_none,PAID,CONSOLEFILE0002',
+    ]
+    await main.locator('input[type=file]').setInputFiles({
+      name: 'response.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(response.join('\n')),
+    })
+    await main.getByText('Would be PAID; it is SENT').waitFor()
+    await main.getByText('No such payout').waitFor()
+    await main.getByRole('button', { name: 'Record 2 responses' }).click()
+    await dialog(page).getByRole('button', { name: 'Record', exact: true }).click()
+    await main.getByText('Recorded: 1 response').waitFor()
+    await goTo(page, `/payouts/${ids.payoutId}`)
+    await badge(page, 'Paid').waitFor()
   })
 }

@@ -60,7 +60,7 @@ export function people(bed: Bed): void {
     await page.keyboard.press('c')
     await page.getByRole('heading', { level: 1, name: 'Cards' }).waitFor()
     await page.keyboard.press('/')
-    await page.getByRole('searchbox', { name: /^Id, UTR/ }).waitFor()
+    await page.getByRole('searchbox', { name: /\bid, UTR\b/ }).waitFor()
     await page.keyboard.type(svcCardId)
     await page.getByRole('region', { name: 'Results' }).getByRole('link').waitFor()
     await page.keyboard.press('Enter')

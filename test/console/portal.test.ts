@@ -1,8 +1,10 @@
 import { inBrowser } from './bed.ts'
 import { portalLeftAlone } from './left-alone.ts'
 import { portalOfMerchants, portalOfPartners, portalOfViewers, usersInPortal } from './portal.ts'
+import { requestsOfMembers } from './portal-requests.ts'
 import { secondFactorsOfMembers } from './portal-second-factor.ts'
 import { memberOfManyMerchants } from './portal-sign-in.ts'
+import { passkeysOfMembers } from './sign-in-ways.ts'
 
 inBrowser('the portal', {
   filled: [
@@ -10,7 +12,9 @@ inBrowser('the portal', {
     portalOfPartners,
     portalOfViewers,
     usersInPortal,
+    requestsOfMembers,
     secondFactorsOfMembers,
+    passkeysOfMembers,
     portalLeftAlone,
     memberOfManyMerchants,
   ],

@@ -123,7 +123,7 @@ export function webhooks(bed: Bed): void {
     await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
     await page.getByText('Nothing fits these filters.').waitFor()
     await page.keyboard.press('/')
-    await page.getByRole('searchbox', { name: /^Id, UTR/ }).fill(endpointId)
+    await page.getByRole('searchbox', { name: /\bid, UTR\b/ }).fill(endpointId)
     await page.getByRole('region', { name: 'Results' }).getByRole('link').click()
     await page.getByRole('heading', { level: 1, name: hookUrl }).waitFor()
     await page.getByRole('combobox', { name: 'Outcome' }).click()

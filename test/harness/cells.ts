@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { runHere } from './cli.ts'
+import { freePort } from './free-port.ts'
 import { MASTER_KEY, newDatabase, openService, type TestDatabase, type TestService } from './service.ts'
 
 /** Two cells on the project's server, each with its service; callers reach both under one address. */
@@ -27,9 +28,13 @@ export async function openCells(): Promise<TestCells> {
     await runHere(create, settings('b')),
   ]
   expect(steps).toMatchObject([{ code: 0 }, { code: 0 }])
-  const env = { PUBLIC_URL: 'http://svc.example.com' }
-  const a = await openService({ db: databases.a, env })
-  const b = await openService({ db: databases.b, env })
+  const ports = { a: String(await freePort()), b: String(await freePort()) }
+  const env = {
+    PUBLIC_URL: 'http://svc.example.com',
+    CELL_URLS: `a=http://127.0.0.1:${ports.a} b=http://127.0.0.1:${ports.b}`,
+  }
+  const a = await openService({ db: databases.a, env: { ...env, PORT: ports.a } })
+  const b = await openService({ db: databases.b, env: { ...env, PORT: ports.b } })
   return {
     a,
     b,

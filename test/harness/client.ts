@@ -65,7 +65,7 @@ export class Client {
   }
 
   async send(
-    method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
+    method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
     path: string,
     body?: string | Buffer,
     headers: Headers = {},

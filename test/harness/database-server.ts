@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openEmbedded } from '@svc/embedded-postgres/embedded'
+import { hasEnded } from '@svc/embedded-postgres/embedded-postmaster'
 import { Secret } from '@svc/kernel/secret'
 import { Keyring } from '@svc/platform/crypto/keyring'
 import { MasterKeys } from '@svc/platform/crypto/master-keys'
@@ -69,6 +70,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await database.close()
   project.provide('postgres', { host, port })
   return async () => {
+    // At once: the checkpoint of a fast shutdown writes hundreds of databases that are deleted next.
+    process.kill(server.pid, 'SIGQUIT')
+    await hasEnded(server.pid, 60_000)
     await server.release()
     await rm(dataDir, { recursive: true, force: true })
   }

@@ -52,3 +52,8 @@ export async function withLogin<T>(
     await client.end()
   }
 }
+
+/** Each login but that of rails, with each of its roles. */
+export const LOGINS_BUT_RAIL = Object.entries(DOCUMENTED_LOGINS)
+  .filter(([login]) => login !== 'rail')
+  .flatMap(([login, { roles }]) => roles.map((role) => [login as DocumentedLogin, role] as const))

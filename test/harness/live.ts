@@ -112,6 +112,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   VAULT_TRANSIT_KEY: 'test/service/vault.test.ts',
   VAULT_CHECK_SECONDS: 'test/service/vault.test.ts',
   CELL_DATABASE_URLS: 'test/service/cells.test.ts',
+  CELL_URLS: 'test/service/tenant-move.test.ts',
   ROLES: 'test/built/roles.test.ts',
   WORKERS: 'test/built/workers.test.ts',
 }

@@ -48,6 +48,7 @@ export const SERVICE_UPDATES: Record<string, readonly string[]> = {
     'status',
     'unclaimed_at',
   ],
+  change_requests: ['outcome'],
   coin_configs: [
     'activate_after_days',
     'activation',

@@ -7,11 +7,21 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Of the program `svc`; the SDK, the page and the lab are others. */
 export const PROGRAM_PACKAGES = readdirSync(join(ROOT, 'packages')).filter((name) => name !== 'sdk')
 
-/** The sources of these packages: path from the root of the repository, and text. */
-export const sourcesOf = (packages: readonly string[]): { file: string; text: string }[] =>
-  packages.flatMap((name) =>
-    readdirSync(join(ROOT, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => `packages/${name}/src/${file}`)
-      .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') })),
-  )
+interface Source {
+  /** Its path from the root of the repository. */
+  readonly file: string
+  readonly text: string
+}
+
+const sourcesIn = (folder: string): Source[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => `${folder}/${file}`)
+    .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
+
+/** The sources of these packages. */
+export const sourcesOf = (packages: readonly string[]): Source[] =>
+  packages.flatMap((name) => sourcesIn(`packages/${name}/src`))
+
+/** The sources of console and portal. */
+export const pageSources = (): Source[] => sourcesIn('apps/console/src')

@@ -182,11 +182,9 @@ test('the small shop is paid, refunds, cancels, and returns what comes too late'
     expect(stdout).toContain(line)
 })
 
-test('the job for CI runs the script of the guide, with the version of this release', async () => {
+test('the job for CI is the one of the guide', async () => {
   const job = await readFile(join(ROOT, 'examples/ci/github-actions.yaml'), 'utf8')
   const guide = await readFile(join(ROOT, 'docs/guides/test-in-ci.md'), 'utf8')
   const [, shown] = /^```yaml\n(.*?)^```$/ms.exec(guide)!
   expect(job.replace(/^#.*\n/gm, '')).toBe(shown)
-  const script = await readFile(join(ROOT, 'examples/ci/with-sandbox.sh'), 'utf8')
-  expect(guide).toContain(script)
 })

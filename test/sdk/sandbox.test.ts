@@ -77,3 +77,11 @@ test('a purchase whose response is lost is sent again with its key, and is charg
   expect(proxy.at('/spend').map(({ headers }) => headers['idempotency-key'])).toEqual(['till-7', 'till-7'])
   expect((await cards.get(svcCardId)).otbBalance).toBe(380)
 })
+
+test('a sandbox elsewhere is used by its address alone, as it was reached, also when the first response is lost', async () => {
+  proxy.decide = () => (proxy.seen.length === 1 ? 'lose' : 'pass')
+  const { demo, merchant } = await Svc.sandbox({ baseUrl: proxy.baseUrl, dataDir: 'nowhere' })
+  expect(demo).toEqual({ ...from.sandbox, baseUrl: proxy.baseUrl })
+  expect(proxy.at('/sandbox/credentials')).toHaveLength(2)
+  expect(await merchant.qrCodes.create({ amount: 5 })).toMatchObject({ amount: 5 })
+})

@@ -66,8 +66,9 @@ test('a wait ends for a cancelled code, for an unknown id, and with its signal',
   stop.abort(new Error('the till was closed'))
   await expect(stopped).rejects.toThrow('the till was closed')
   const waiting = qrCodes.waitForPayment(qrCodeId, { pollMs: 50 })
-  await qrCodes.cancel(qrCodeId)
-  expect(await waiting).toMatchObject({ outcome: 'cancelled', code: { qrCodeId } })
+  const cancelReason = 'the order changed'
+  await qrCodes.cancel(qrCodeId, { reason: cancelReason })
+  expect(await waiting).toMatchObject({ outcome: 'cancelled', code: { qrCodeId, cancelReason } })
   const missing = await qrCodes
     .waitForPayment(qrCodeId.replace(/.$/, (last) => (last === '0' ? '1' : '0')))
     .catch((error: unknown) => error)

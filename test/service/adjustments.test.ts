@@ -180,7 +180,10 @@ test('what the merchant owes beyond its payable balance is an advance, which its
   const path = `/api/v0/payouts/${next!.payoutId}`
   expect(payloadOf(await shop.client.get(path)).adjustments).toEqual({ count: 1, amount: -10 })
   const { data } = payloadOf(await shop.client.get(`${path}/lines`))
-  expect(data).toContainEqual(expect.objectContaining({ kind: 'adjustment_down', amount: 10, fee: 0 }))
+  expect(data).toMatchObject([
+    { kind: 'adjustment_down', amount: 10, isDeducted: true, fee: 0 },
+    { kind: 'payment', amount: 30, isDeducted: false },
+  ])
   expect(await balancesOf(service, shop.merchantId)).not.toHaveProperty('merchant_advances')
   expect(await statementOf(shop)).toMatchObject({ unexplained: '0.00' })
 })

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { moveSettled, storedConditions } from '@svc/console-api/alerts/conditions'
 import { readWaiting } from '@svc/console-api/alerts/waiting'
-import { addBankHolidays, readBankDays, removeBankHoliday } from '@svc/core/ledger/bank-holidays'
+import { readBankDays } from '@svc/core/ledger/bank-holidays'
 import { BankDays, dayAfter } from '@svc/kernel/bank-days'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { onHoliday } from '../harness/bank-holidays.ts'
 import { csvStatement } from '../harness/bank-statements.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
@@ -98,6 +99,10 @@ test('a bank day without its statement at noon of the next one, a transfer that 
       amount: null,
       due: at(next, 12),
     })
+  // While banks are closed none is to come.
+  await onHoliday(service, next, async () =>
+    expect(await missingAt('bank_statements', at(next))).toBeUndefined(),
+  )
   const late = at(dayAfter(bankDays.after(day, 2)))
   expect(await valueAt('batch_unconfirmed', at(bankDays.after(day, 2)))).toBeUndefined()
   expect(await valueAt('batch_unconfirmed', late)).toBe(1)
@@ -149,12 +154,10 @@ test('a transfer whose lines do not add up is late once its T+1 is over, over ho
   const batchUtr = await settle(today, [{ kind: 'charge', amount: '-1.00' }], '-1.18')
   expect(await valueAt('batch_incomplete', lastInTime(today))).toBeUndefined()
   expect(await valueAt('batch_incomplete', firstLate(today))).toBe(1)
-  const { database } = service.app.services
-  const holiday = bankDays.after(today, 1)
-  await database.operate((tx) => addBankHolidays(tx, [{ day: holiday, name: 'strike' }], 'operator tests'))
-  expect(await valueAt('batch_incomplete', firstLate(today))).toBeUndefined()
-  expect(await valueAt('batch_incomplete', at(dayAfter(bankDays.after(today, 2))))).toBe(1)
-  await database.operate((tx) => removeBankHoliday(tx, holiday))
+  await onHoliday(service, bankDays.after(today, 1), async () => {
+    expect(await valueAt('batch_incomplete', firstLate(today))).toBeUndefined()
+    expect(await valueAt('batch_incomplete', at(dayAfter(bankDays.after(today, 2))))).toBe(1)
+  })
   await settle(today, [{ kind: 'charge_gst', amount: '-0.18' }], '-1.18', batchUtr)
   expect(await valueAt('batch_incomplete', firstLate(today))).toBeUndefined()
 })

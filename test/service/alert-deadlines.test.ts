@@ -6,6 +6,7 @@ import { takeBackOwnFunds } from '@svc/core/payments/own-funds/take-back-own-fun
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { onHoliday } from '../harness/bank-holidays.ts'
 import { payloadOf } from '../harness/client.ts'
 import { issueMonth, newBilled, payAt } from '../harness/invoices.ts'
 import { operatorsOf } from '../harness/operators.ts'
@@ -94,6 +95,8 @@ test('a credit is to be returned within bank days of the bank’s own day, or of
   await ofDay('transaction_at', '2026-03-27')
   const at = async (day: string) => (await overAt(new Date(`${day}T00:30:00+05:30`)))['refund_late']
   expect([await at('2026-03-30'), await at('2026-03-31')]).toEqual([undefined, 'critical'])
+  // A holiday gives the bank another day, but no fifth day of the calendar.
+  await onHoliday(service, '2026-03-30', async () => expect(await at('2026-03-31')).toBe('critical'))
   await ofDay('transaction_at', '2026-03-30')
   await ofDay('created_at', '2026-03-31')
   expect(await Promise.all(['2026-03-31', '2026-04-01', '2026-04-02', '2026-04-03'].map(at))).toEqual([

@@ -90,6 +90,11 @@ test('a cell begins on an empty database, with the keys of the first, and with a
     'Cards with numbers from 999912 were issued before',
   )
   expect((await create('b', '88880102', await newDatabase())).stderr).toContain('The database is in use')
+  const bare = await newDatabase({ keys: false })
+  const fromBare = { ...settings(second), CELL_DATABASE_URLS: `c=${bare.url}` }
+  await runHere(['admin', 'cell', 'name', 'c', '--card-range', '88880103'], settings(bare))
+  const beside = ['admin', 'cell', 'create', 'b', '--from', 'c', '--card-range', '88880102']
+  expect((await runHere(beside, fromBare)).stderr).toContain('The first cell has no keys so far')
   expect(await create('b', '88880102')).toMatchObject({ code: 0, stderr: '' })
   expect(await create('b', '88880102')).toMatchObject({ code: 0, stderr: '' })
 

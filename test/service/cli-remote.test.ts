@@ -90,6 +90,24 @@ test('login accepts credentials from a file or standard input, verifies them bef
   expect(JSON.parse(known.stdout).map((row: Json) => row.profile)).toEqual(['default'])
 })
 
+test('login takes the credentials of a sandbox from its address, and says what a server without them needs', async () => {
+  const config = { XDG_CONFIG_HOME: await mkdtemp(join(folder, 'sandbox-')) }
+  const url = from.sandbox.baseUrl
+  const signedIn = await runHere(['login', '--sandbox', url, '--as', 'incentivePartner', '--json'], config)
+  const { partnerId } = from.sandbox.incentivePartner
+  expect(JSON.parse(signedIn.stdout)).toMatchObject({ baseUrl: url, tenant: 'partner', id: partnerId })
+  const wrong = {
+    [`--sandbox ${url}/elsewhere`]: /returned 404: only a service in sandbox mode .* svc login --base-url/,
+    '--sandbox http://127.0.0.1:1': /^Nothing responds at http:\/\/127.0.0.1:1/,
+    [`--sandbox ${url} --partner`]: /'--sandbox <url>' cannot be used with option '--partner'/,
+    '--profile a': /--base-url <url>, or --sandbox <url>/,
+  }
+  for (const [options, said] of Object.entries(wrong)) {
+    const { code, stderr } = await runHere(['login', ...options.split(' ')], config)
+    expect([code === 0, stderr]).toEqual([false, expect.stringMatching(said)])
+  }
+})
+
 test('no command sends keys over http to another machine, also with a profile or file that names one', async () => {
   const config = { XDG_CONFIG_HOME: await mkdtemp(join(folder, 'clear-')) }
   const url = 'http://127.partner.example'
@@ -167,7 +185,11 @@ test('resources have names: QR codes and payments of a merchant, cards and coins
   const [payment] = await svc('payments', 'list', '--limit', '1')
   expect(payment.qrCodeId).toBe(code.qrCodeId)
   expect((await svc('payments', 'show', payment.paymentId)).amount).toBe(10)
-  expect((await svc('qr', 'cancel', code.qrCodeId)).status).toBe('CANCELLED')
+  const least = await svc('qr', 'create', '--amount', '50', '--minimum', '20.5')
+  expect(least).toMatchObject({ amount: 50, minimumAmount: 20.5 })
+  const why = 'the table is free again'
+  expect((await svc('qr', 'cancel', code.qrCodeId, '--reason', why)).status).toBe('CANCELLED')
+  expect((await svc('qr', 'show', code.qrCodeId)).cancelReason).toBe(why)
   const ids = (await svc('qr', 'list', '--status', 'CANCELLED')).map((row: Json) => row.qrCodeId)
   expect(ids).toContain(code.qrCodeId)
   const { companyId, cardAccountId } = from.sandbox.incentivePartner

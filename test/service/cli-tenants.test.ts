@@ -116,7 +116,10 @@ test('a command for one kind of tenant with the profile of the other is refused 
 test('with no profile kept, commands are demo tenants of the sandbox whose file is in DATA_DIR', async () => {
   const config = { XDG_CONFIG_HOME: await mkdtemp(join(folder, 'fresh-')), DATA_DIR: folder }
   const card = await runHere(['cards', 'create'], config)
-  expect([card.code, card.stderr]).toEqual([0, expect.stringContaining('as incentivePartner of the sandbox')])
+  expect([card.code, card.stderr]).toEqual([
+    0,
+    expect.stringContaining('as the demo tenant incentivePartner of the sandbox'),
+  ])
   expect(card.stdout).toMatch(/^maskedNumber +\d+X+\d+$/m)
   expect((await runHere(['qr', 'list', '--json'], config)).code).toBe(0)
   expect((await runHere(['api', 'get', '/api/v0/partner/companies'], config)).code).toBe(0)

@@ -94,7 +94,7 @@ test('later entries of a closed period are listed, and with them today’s books
   expect(await results()).toEqual(['as signed', 'as signed'])
   expect(await books('prior-period', '--through', daysAgo(8))).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('No period ends'),
+    stderr: expect.stringMatching(/"code":"book_closing_not_found","message":"No period ends/),
   })
 })
 

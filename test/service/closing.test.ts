@@ -1,4 +1,5 @@
-import { closePeriod, verifyClosings } from '@svc/core/ledger/closing'
+import { closePeriod } from '@svc/core/ledger/closing'
+import { verifyClosings } from '@svc/core/ledger/verify-closings'
 import { calendarDay } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { inflateRawSync } from 'node:zlib'
 import { lastDayOf } from '@svc/core/payments/fees/gst'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,6 +16,7 @@ import { SUPPLIER } from '../harness/invoices.ts'
 import { newUtr } from '../harness/qr-codes.ts'
 import { brokenIn } from '../harness/refunds.ts'
 import { MASTER_KEY, type TestService } from '../harness/service.ts'
+import { unzipped } from '../harness/unzipped.ts'
 
 let service: TestService
 let other: TestService
@@ -248,25 +248,6 @@ test('the proof of funds of a day is that of the command line, and its archive v
   const { stdout } = await promisify(execFile)(process.execPath, [join(dir, 'verify.mjs')])
   expect(stdout.trim()).toBe(`The files agree with the proof of ${of.through}`)
 })
-
-/** The files of an archive, by its directory. */
-function unzipped(archive: Buffer): Map<string, Buffer> {
-  const end = archive.lastIndexOf(Buffer.from('504b0506', 'hex'))
-  const files = new Map<string, Buffer>()
-  let at = archive.readUInt32LE(end + 16)
-  for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
-    const [size, nameLength, place] = [
-      archive.readUInt32LE(at + 20),
-      archive.readUInt16LE(at + 28),
-      archive.readUInt32LE(at + 42),
-    ]
-    const name = archive.toString('utf8', at + 46, at + 46 + nameLength)
-    const from = place + 30 + archive.readUInt16LE(place + 26)
-    files.set(name, inflateRawSync(archive.subarray(from, from + size)))
-    at += 46 + nameLength
-  }
-  return files
-}
 
 const check = async (): Promise<Record<string, boolean>> => {
   const { data } = (await vera.get(`/book-months/${of.through}/check`)).json

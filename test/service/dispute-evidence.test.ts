@@ -115,7 +115,9 @@ test('evidence is not sent yet until it is, in one file alone, with the receipt 
   ])
   const file = await meera.get(`${path}/evidence.zip`)
   expect(file.text).toContain(`${sent.caseReference}/${evidenceId}/evidence.json`)
+  // Files are stored in the archive as they came.
   expect(file.text).toContain(`${evidenceId}/1-note.pdf`)
+  expect(file.text).toContain(PDF)
   expect((await receiptOf('NPCI1')).json.evidenceReceipt).toBe('NPCI1')
   expect((await receiptOf('OTHER')).json.evidenceReceipt).toBe('NPCI1')
   expect(await disputeOf(shop.client, disputeId)).toMatchObject({ evidenceReceipt: 'NPCI1' })

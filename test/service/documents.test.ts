@@ -4,6 +4,7 @@ import { OPERATIONS } from '@svc/server/operations'
 import MiniSearch from 'minisearch'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OPTIONS, SEARCH } from '../../scripts/site/search.ts'
+import type { Json } from '../harness/client.ts'
 import { openService, type TestService } from '../harness/service.ts'
 import { ROOT } from '../harness/sources.ts'
 
@@ -33,8 +34,9 @@ async function crawl(): Promise<typeof site> {
     if (pages.has(path)) continue
     const response = await get(path)
     const isPage = response.headers.get('content-type')?.startsWith('text/html')
-    const html = isPage && path !== '/docs' ? await response.text() : ''
-    if (!isPage) await response.arrayBuffer()
+    const isTrial = /^\/docs(?:\/\?tag=.*)?$/.test(path)
+    const html = isPage && !isTrial ? await response.text() : ''
+    if (html === '') await response.body?.cancel()
     if (response.status !== 200) broken.push(`${from}: ${path} returns ${response.status}`)
     pages.set(path, html)
     for (const href of hrefsOf(html).filter((each) => each.startsWith('/')))
@@ -137,9 +139,36 @@ const QUESTIONS: readonly (readonly [question: string, page: string])[] = [
   ['single sign-on', 'guides/console'],
   ['erase a user', 'guides/personal-data'],
   ['what is UTR', 'guides/glossary'],
+  ['where are the demo credentials', 'reference/sandbox'],
+  ['port is taken', 'reference/settings'],
+  ['401 unauthorized', 'reference/errors'],
+  ['rate limit 429', 'guides/errors-and-retries'],
+  ['next page of a list', 'guides/qr-codes'],
+  ['how many requests per second', 'guides/evaluate'],
+  ['can I trust it', 'guides/evaluate'],
+  ['production checklist', 'guides/go-live'],
+  ['chargeback', 'guides/upi-rail'],
   ['report a vulnerability', 'contribute/security'],
   ['how to contribute', 'contribute/contributing'],
 ]
+
+test('the operations of a tag are tried on a page of their own, which reads no others', async () => {
+  const tags = [...new Set(OPERATIONS.map(({ tag }) => tag))]
+  expect(tags.length).toBeGreaterThan(15)
+  const idsIn = (document: Json): string[] =>
+    Object.values<Json>(document.paths).flatMap((methods) =>
+      Object.values<Json>(methods).map(({ operationId }) => operationId),
+    )
+  for (const tag of tags) {
+    const query = `?tag=${encodeURIComponent(tag)}`
+    expect(await (await get(`/docs/${query}`)).text()).toContain(`"/openapi.json${query}"`)
+    const document = (await (await get(`/openapi.json${query}`)).json()) as Json
+    const wanted = OPERATIONS.filter((each) => each.tag === tag).map(({ id }) => id)
+    expect([tag, idsIn(document).toSorted(), document.webhooks]).toEqual([tag, wanted.toSorted(), undefined])
+  }
+  for (const path of ['/docs/?tag=None', '/openapi.json?tag=None', '/openapi.json?plain&tag="'])
+    expect([path, (await get(path)).status]).toEqual([path, 404])
+})
 
 test('search finds the right page first for what newcomers ask', async () => {
   const index = MiniSearch.loadJSON(await (await get('/docs/assets/search.json')).text(), OPTIONS as never)

@@ -68,7 +68,7 @@ test('the guide to the bank rail runs as printed: a transfer, one entered before
   expect(printed).toMatch(/withdrawn +1500\.00/)
 })
 
-test('the guide to the books runs as printed: a payment, its statement, the trial balance, a settlement file', async () => {
+test('the guide to the books runs as printed: a payment, its statement, the trial balance, a settlement file, the proof of funds', async () => {
   await checkout.runGuide('tutorial/first-token-and-qr-code.md')
   const printed = await checkout.runGuide('guides/books.md')
   expect(printed).toMatch(/matched +1\b/)
@@ -80,6 +80,8 @@ test('the guide to the books runs as printed: a payment, its statement, the tria
   expect(printed).toMatch(/adjustedAmount +249\b/)
   expect(printed).toMatch(/payable +1250\.50/)
   expect(printed).toMatch(/entered +1\b/)
+  expect(printed).toMatch(/matched +1\ndiffers +0\nunmatched +1\n/)
+  expect(printed).toContain('The files agree with the proof of')
 })
 
 test('the guide to payouts runs as printed: account, fee, a payout of the sandbox, run, files, statement', async () => {

@@ -196,7 +196,7 @@ async function coinFields(): Promise<Record<string, Field>> {
 }
 
 /** Sums, refunds and exports of the console. */
-function moneyFields(browser: Browser): Record<string, Field> {
+function moneyFields(browser: Browser, merchantId: string): Record<string, Field> {
   const sums = (path: string) => async (query: Record<string, string>) =>
     reported(await browser.get(`${path}/totals?${new URLSearchParams(query)}`), ({ count }) => ({
       found: count > 0,
@@ -228,6 +228,10 @@ function moneyFields(browser: Browser): Record<string, Field> {
     ...named(
       'console.exportCardTransactions',
       range(['createdFrom', 'createdTo'], rows('/card-transactions')),
+    ),
+    ...named(
+      'console.exportEvents',
+      range(['createdFrom', 'createdTo'], rows(`/tenants/${merchantId}/events`)),
     ),
     ...named('console.exportRequests', range(['from', 'to'], rows('/requests'))),
     ...named('console.exportAudit', range(['from', 'to'], rows('/audit'))),
@@ -263,9 +267,13 @@ async function consoleFields(): Promise<Record<string, Field>> {
     },
     ...named('console.listQrCodes', range(['createdFrom', 'createdTo'], list('/qr-codes'))),
     ...named('console.listPayments', range(['createdFrom', 'createdTo'], list('/payments'))),
-    ...moneyFields(browser),
+    ...moneyFields(browser, merchantId),
     ...consoleCoinFields(browser, partner, event),
     ...named('console.listCards', range(['createdFrom', 'createdTo'], list('/cards'))),
+    ...named(
+      'console.listEvents',
+      range(['createdFrom', 'createdTo'], list(`/tenants/${merchantId}/events`)),
+    ),
     ...named('console.listRequests', range(['from', 'to'], list('/requests'))),
     ...named('console.listAudit', range(['from', 'to'], list('/audit'))),
     ...named(

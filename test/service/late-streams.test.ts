@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
+import { FailureLog } from '@svc/server/http/failure-log'
 import { mountOperations } from '@svc/server/http/mount'
 import { streamingQuery } from '@svc/server/http/operation'
-import { OverloadLog } from '@svc/server/http/overload-log'
 import { buildServer } from '@svc/server/http/server'
 import { StreamSlots } from '@svc/server/http/stream-slots'
 import { Type } from 'typebox'
@@ -41,8 +41,8 @@ function lateStream(slots: StreamSlots) {
 test('a stream that is opened after its caller got a timeout is destroyed, and its slot is free again', async () => {
   const service = await openService({ env: { COMMAND_TIMEOUT_MS: '1000' } })
   const { services } = service.app
-  const overloadLog = new OverloadLog(services.log)
-  const options = { services, overloadLog, authenticators: {}, admit: () => undefined }
+  const failureLog = new FailureLog(services.log)
+  const options = { services, failureLog, authenticators: {}, admit: () => undefined }
   const server = buildServer(options)
   const slots = new StreamSlots(1)
   const late = lateStream(slots)

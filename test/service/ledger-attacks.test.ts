@@ -2,19 +2,23 @@ import { completeRefund } from '@svc/core/payments/refunds/complete-refund'
 import { sendRefund } from '@svc/core/payments/refunds/send-refund'
 import { tenantSet } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { copyOf, hexOf, journal, keyAndEndpointOf, STRANGE } from '../harness/attack-statements.ts'
 import { notifyTransfer, numberOf, transferTo } from '../harness/bank-rail.ts'
 import { payloadOf } from '../harness/client.ts'
-import { newDispute } from '../harness/disputes.ts'
+import { newOperator } from '../harness/console.ts'
+import { newDispute, notifyDispute } from '../harness/disputes.ts'
 import {
   createLogins,
   DOCUMENTED_LOGINS,
   type DocumentedLogin,
+  LOGINS_BUT_RAIL,
   withLogin,
 } from '../harness/documented-logins.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
-import { giveAccount, sendPayoutOf } from '../harness/payouts.ts'
-import { newUtr } from '../harness/qr-codes.ts'
+import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
+import { invite } from '../harness/portal.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { type Shop, shopWith } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -22,8 +26,8 @@ let service: TestService
 let shop: Shop
 let partner: TestPartner
 let refundId: string
+let unpaidId: string
 const cards: string[] = []
-
 beforeAll(async () => {
   await createLogins()
   service = await openService({ env: { APPROVAL_ABOVE_RUPEES: '1000' }, background: false })
@@ -44,30 +48,20 @@ beforeAll(async () => {
     db.query(`update approval_limit set administrators_by_two = true`),
   )
   await newDispute(service, shop.paymentId, { amount: 10 })
+  expect((await notifyDispute(service, STRANGE)).status).toBe(202)
   await sendPayoutOf(service, shop.merchantId)
+  await giveFee(service, shop.merchantId, { basisPoints: 100, fixedPaise: 0n })
+  const { tr } = await newCode(service, shop.client)
+  unpaidId = payloadOf(await notifyCredit(service.client, creditOf(tr, { amount: 600 }))).paymentId
+  await invite(service, shop.merchantId)
+  await asSuperuser(service.db.database, (db) => db.query('update members set waiting_link = link_digest'))
   partner = await newPartner(service, { fundsPaise: 1_000_00n })
   payloadOf(await notifyTransfer(service.client, transferTo(await numberOf(service, partner))))
   const client = await asPartner(service.client, partner)
   for (let n = 0; n < 2; n++) cards.push(payloadOf(await createCard(client, partner)).svcCardId)
+  await asSuperuser(service.db.database, (db) => db.query(keyAndEndpointOf(partner.partnerId)))
 })
 afterAll(() => service.close())
-
-/** One row more of a table, copied from one that is there with other values. */
-const copyOf = (table: string, other: Record<string, unknown>): string =>
-  `insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t) || '${JSON.stringify(other)}')).*
-   from (select * from ${table} limit 1) t`
-const journal = (
-  tenantId: string,
-  kind: string,
-  [debit, credit]: readonly [string, string],
-  paise: number | bigint,
-  { id = '01k0attack0000000000000012', object = 'x', reference = 'ATTACK0001' } = {},
-): string =>
-  `insert into journals (tenant_id, journal_id, kind, effective_date, reference, legs, at)
-     values ('${tenantId}', 'jrn_${id}', '${kind}', current_date, '${reference}', 1, now());
-   insert into ledger_transfers values ('trf_${id}', '${tenantId}', 'jrn_${id}', 1, '${kind}', '${debit}', '${credit}',
-     ${paise}, 'INR', '${object}', now())`
-
 const CRORES = 100_00_00_000_00n
 const ofShop = (kind: string) => `${kind}:${shop.merchantId}`
 const funding = () =>
@@ -97,10 +91,6 @@ async function said(login: DocumentedLogin, role: string, text: string): Promise
 }
 
 const RIGHTS = '42501'
-const LOGINS = Object.entries(DOCUMENTED_LOGINS)
-  .filter(([login]) => login !== 'rail')
-  .flatMap(([login, { roles }]) => roles.map((role) => [login as DocumentedLogin, role] as const))
-
 const ATTACKS: readonly (readonly [string, () => string, readonly string[]])[] = [
   [
     'a forged transfer of the bank',
@@ -175,6 +165,11 @@ const ATTACKS: readonly (readonly [string, () => string, readonly string[]])[] =
     ['notices_were_received'],
   ],
   [
+    'a dispute whose reference is a part of that of another notice',
+    () => copyOf('disputes', { dispute_id: 'dsp_part', case_reference: '4711', notice: hexOf(STRANGE) }),
+    ['notices_were_received'],
+  ],
+  [
     'a forged message of the card network',
     () => copyOf('card_messages', { message_id: 'cmg_forged' }),
     ['stored_by_the_rail'],
@@ -198,6 +193,34 @@ const ATTACKS: readonly (readonly [string, () => string, readonly string[]])[] =
     'the money of one card on another',
     () => journal(partner.partnerId, 'card_replacement', [`card:${cards[0]}`, `card:${cards[1]}`], 100),
     ['postings_are_proven'],
+  ],
+  [
+    'money that the card network never gave back',
+    () =>
+      journal(
+        partner.partnerId,
+        'card_refund',
+        [`card_settlement:${partner.partnerId}`, `card:${cards[0]}`],
+        CRORES,
+      ),
+    ['postings_have_a_source', 'postings_are_proven'],
+  ],
+  [
+    'money of a card that waits for nobody',
+    () =>
+      journal(
+        partner.partnerId,
+        'card_unclaimed',
+        [`card:${cards[0]}`, `unclaimed:${partner.partnerId}`],
+        100,
+        { object: cards[0]! },
+      ),
+    ['postings_are_proven'],
+  ],
+  [
+    'a public key to which the cards of a partner are encrypted',
+    () => `update partner_encryption_keys set material = 'mine' where kind = 'public'`,
+    ['public_keys_stay'],
   ],
   [
     'a limit that is lifted',
@@ -287,6 +310,32 @@ const ATTACKS: readonly (readonly [string, () => string, readonly string[]])[] =
   ],
   ['a passkey of an operator with another key', () => `update operator_passkeys set public_key = ''`, []],
   [
+    'a fee that the merchant never agreed to',
+    () =>
+      `insert into fee_accruals (merchant_id, payment_id, business_day, journal_id, fee_paise, cgst_paise, sgst_paise,
+         igst_paise, tax_basis_points)
+       select merchant_id, payment_id, current_date, 'jrn_01k0attack0000000000000012', 40000, 3600, 3600, 0, 1800 from payments
+       where payment_id = '${unpaidId}';
+       insert into journals (tenant_id, journal_id, kind, effective_date, reference, legs, at)
+       values ('${shop.merchantId}', 'jrn_01k0attack0000000000000012', 'fee_accrual', current_date, 'x', 1, now());`,
+    ['charged_by_the_schedule'],
+  ],
+  [
+    'a fee that is not charged',
+    () =>
+      `insert into fee_accruals (merchant_id, payment_id, business_day, journal_id, fee_paise, cgst_paise, sgst_paise,
+         igst_paise, tax_basis_points)
+       values ('${shop.merchantId}', '${unpaidId}', current_date, null, 0, 0, 0, 0, 1800)`,
+    ['charged_by_the_schedule'],
+  ],
+  ['a session of another operator', () => `update operator_sessions set operator_id = operator_id`, []],
+  ['a session of another member', () => `update member_sessions set member_id = member_id`, []],
+  [
+    'a link that no second administrator approved',
+    () => 'update members set waiting_link = null',
+    ['links_wait'],
+  ],
+  [
     'a movement more that is permitted',
     () => `insert into posting_rules values ('x', 'x', 'bank', 'bank', 'program', false, false)`,
     [],
@@ -296,7 +345,7 @@ const ATTACKS: readonly (readonly [string, () => string, readonly string[]])[] =
 test.each(ATTACKS)(
   'PostgreSQL rejects %s, whichever documented login writes it',
   async (_, attack, constraints) => {
-    for (const [login, role] of LOGINS)
+    for (const [login, role] of LOGINS_BUT_RAIL)
       expect([login, role, await said(login, role, attack())]).toEqual([
         login,
         role,
@@ -307,7 +356,7 @@ test.each(ATTACKS)(
 
 test('each attack is stopped by its rule somewhere, and not only by missing rights', async () => {
   for (const [name, attack, constraints] of ATTACKS) {
-    const answers = await Promise.all(LOGINS.map(([login, role]) => said(login, role, attack())))
+    const answers = await Promise.all(LOGINS_BUT_RAIL.map(([login, role]) => said(login, role, attack())))
     if (constraints.length > 0)
       expect([name, answers.some((answer) => constraints.includes(answer))]).toEqual([name, true])
   }
@@ -319,13 +368,13 @@ test('a refund is sent to the bank by operators alone', async () => {
     expect(await said(login, 'svc_service', send)).toBe('refund_steps_are_taken')
 })
 
-test('more than a payment is not refunded, whatever the service’s login asks for', async () => {
-  const refund = (n: number) =>
+test('more than a payment is not refunded, nor what is disputed of it, whatever the service’s login asks for', async () => {
+  const refund = (n: number, paise: number) =>
     `${copyOf('merchant_refunds', {
       refund_id: `rfd_01k0attack000000000000000${n}`,
       reference_number: `MORE${n}`,
       payment_id: shop.paymentId,
-      amount_paise: 450_00,
+      amount_paise: paise,
       advanced_paise: 0,
       status: 'PENDING',
       run_id: null,
@@ -336,7 +385,7 @@ test('more than a payment is not refunded, whatever the service’s login asks f
       shop.merchantId,
       'merchant_refund',
       [ofShop('merchant_advances'), ofShop('upi_refunds')],
-      450_00,
+      paise,
       {
         id: `01k0attack000000000000000${n}`,
         object: `rfd_01k0attack000000000000000${n}`,
@@ -347,10 +396,17 @@ test('more than a payment is not refunded, whatever the service’s login asks f
     values ('${ofShop('merchant_advances')}', '${shop.merchantId}', 'merchant_advances', 'INR', 0, null, now())
     on conflict do nothing`
   expect(await said('service', 'svc_service', opened)).toBe('accepted')
-  for (const n of [1, 2]) expect(await said('service', 'svc_service', refund(n))).toBe('accepted')
-  expect(await said('service', 'svc_service', 'update payments set refund_paise = 490_00')).toBe('accepted')
   const send = `update merchant_refunds set status = 'SENT', run_id = 'x', sent_at = now()
     where status = 'PENDING' and reference_number like 'MORE%'`
+  const payment = `where payment_id = '${shop.paymentId}'`
+  const disputed = `update payments set dispute_paise = 0, refund_paise = 495_00 ${payment}`
+  expect(await said('service', 'svc_service', disputed)).toBe('accepted')
+  expect(await said('service', 'svc_service', refund(3, 483_00))).toBe('accepted')
+  expect(await said('operators', 'svc_service', send)).toBe('refund_steps_are_taken')
+  for (const n of [1, 2]) expect(await said('service', 'svc_service', refund(n, 450_00))).toBe('accepted')
+  expect(await said('service', 'svc_service', `update payments set refund_paise = 490_00 ${payment}`)).toBe(
+    'accepted',
+  )
   expect(await said('operators', 'svc_service', send)).toBe('refund_steps_are_taken')
 })
 
@@ -393,10 +449,51 @@ test('the operators’ login has the rights of one role at a time', async () => 
     })
 })
 
-test('the audit names the login beside the actor', async () => {
-  const [entry] = await asSuperuser(service.db.database, async (db) => {
-    const text = `select content::jsonb ->> 'login' as login from audit_log order by sequence desc limit 1`
-    return (await db.query<{ login: string }>(text)).rows
-  })
-  expect(entry).toEqual({ login: expect.stringMatching(/^(?:svc_|postgres)/) })
+test('what a person signs in with, a key of a partner and where its events go are not changed by hand without an entry that names the login', async () => {
+  const { operatorId } = await newOperator(service, 'finance')
+  const { memberId } = await invite(service, shop.merchantId)
+  const session = (columns: string, values: string) =>
+    `(digest, created_at, seen_at, authenticated_at, expires_at, factors, address, user_agent, ${columns})
+     values (sha256('mine'), now(), now(), now(), now() + interval '1 hour', '{password}', '', '', ${values})`
+  for (const [role, text, action] of [
+    [
+      'svc_operator',
+      `update operators set password_hash = 'mine' where operator_id = '${operatorId}'`,
+      'operator.password_changed',
+    ],
+    [
+      'svc_operator',
+      `insert into operator_sessions ${session('operator_id', `'${operatorId}'`)}`,
+      'operator.signed_in',
+    ],
+    [
+      'svc_service',
+      `update members set password_hash = 'mine' where member_id = '${memberId}'`,
+      'member.password_changed',
+    ],
+    [
+      'svc_service',
+      `update members set link_digest = sha256('mine') where member_id = '${memberId}'`,
+      'member.changed',
+    ],
+    [
+      'svc_service',
+      `insert into member_sessions ${session('tenant_id, member_id', `'${shop.merchantId}', '${memberId}'`)}`,
+      'member.signed_in',
+    ],
+    [
+      'svc_operator',
+      `update partner_encryption_keys set material = 'mine' where kind = 'shared'`,
+      'encryption_key.changed',
+    ],
+    ['svc_service', `update webhook_endpoints set url = 'https://mine.example'`, 'webhook_endpoint.changed'],
+  ] as const) {
+    expect([text, await said('operators', role, text)]).toEqual([text, 'accepted'])
+    const [entry] = await asSuperuser(service.db.database, async (db) => {
+      const last = `select action, target, content::jsonb ->> 'login' as login from audit_log order by sequence desc limit 1`
+      return (await db.query(last)).rows
+    })
+    const target = { operator: operatorId, member: memberId }[action.split('.')[0]!] ?? expect.any(String)
+    expect(entry).toEqual({ action, target, login: DOCUMENTED_LOGINS.operators.user })
+  }
 })

@@ -115,9 +115,11 @@ const OTHERS: Readonly<Record<string, string>> = {
   'console.changeOperator': 'built/who-may-act.test.ts',
   'console.approveAccessRequest': 'is the second person',
   'console.rejectAccessRequest': 'nothing happens then',
+  'console.rejectChangeRequest': 'nothing happens then',
   'console.removeOperatorPasskeys': 'built/who-may-act.test.ts',
   'console.resetSecondFactor': 'built/who-may-act.test.ts',
   'console.unlinkOperator': 'built/who-may-act.test.ts',
+  'console.endOperatorSession': 'whose session it was can sign in again',
   'console.inviteOperator': 'built/who-may-act.test.ts',
   'console.linkOperator': 'built/who-may-act.test.ts',
   'console.revokeInvitation': 'takes a link back',
@@ -137,6 +139,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   // What redirects money.
   'console.editMerchant': 'service/payment-address.test.ts',
   'console.setBankAccount': 'service/payout-account-approval.test.ts',
+  'console.approveChangeRequest': 'service/change-requests.test.ts',
   'console.setMerchantFee': 'of later payments, to us',
   'console.createMerchant': 'has no money',
   'console.changeMerchant': 'disables',
@@ -145,6 +148,9 @@ const OTHERS: Readonly<Record<string, string>> = {
   // Between accounts of ours, as the bank says, or nothing.
   'console.payQrCode': 'of the sandbox',
   'console.sendEvidence': 'moves nothing',
+  'console.sendBankRun': 'what two have approved',
+  'console.readBankResponses': 'moves nothing',
+  'console.importBankResponses': 'service/bank-runs.test.ts',
   'console.readSettlement': 'moves nothing',
   'console.importSettlement': 'service/one-person.test.ts',
   'console.readStatement': 'moves nothing',
@@ -201,7 +207,7 @@ test('every operation of the console runs commands that were attempted or may be
 const OF_MEMBERS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
-      'signIn signInToSandbox signOut changePassword stepUp startSecondFactor confirmSecondFactor renewRecoveryCodes',
+      'signIn signInToSandbox signOut changeOwnPassword stepUp startSecondFactor confirmSecondFactor renewRecoveryCodes',
       'removeOwnSecondFactor showLink useLink endSession endOtherSessions startPasskeySignIn signInWithPasskey startPasskey',
       'registerPasskey removePasskey',
     ]
@@ -209,6 +215,10 @@ const OF_MEMBERS: Readonly<Record<string, string>> = {
       .map((name) => [`portal.${name}`, 'of oneself']),
   ),
   'portal.withdrawPaymentAddress': 'service/payment-address.test.ts',
+  'portal.requestBankAccount': 'service/change-requests.test.ts',
+  'portal.requestFee': 'service/change-requests.test.ts',
+  'portal.requestPaymentAddress': 'service/change-requests.test.ts',
+  'portal.withdrawChangeRequest': 'service/change-requests.test.ts',
   // Members and keys of the tenant are its administrators'.
   'portal.inviteMember': 'service/portal.test.ts',
   'portal.changeMember': 'service/portal.test.ts',
@@ -357,6 +367,8 @@ const MOVES_NOTHING = new Set(
 const READS =
   /^(list|show|history|transactions|returns|exceptions|runs|export|differences|batches|batch|lines|liability|instructions|statement|trial-balance|liabilities|prior-period|closings|verify|proof|pdf|tds-certificates|gstr1|backtest)$/
 const WITHOUT_MONEY = new Set([
+  'change-request approve',
+  'change-request reject',
   'cards lock',
   'cards unlock',
   'cards block',

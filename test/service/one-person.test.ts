@@ -21,6 +21,9 @@ const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
   'console.setMerchantFee': 'of later payments',
   'console.importSettlement':
     'what the bank says that it has transferred; a line goes to what it is of alone',
+  'console.sendBankRun': 'what two have approved, or the merchant has asked for',
+  'console.importBankResponses': 'what the bank says in a file; a failure above the limit waits',
+  'console.readBankResponses': 'moves nothing',
   'console.acceptDispute': 'leaves with the payer what the bank has taken: nothing is due',
   'console.readSettlement': 'moves nothing',
   'console.readStatement': 'moves nothing',
@@ -34,6 +37,8 @@ const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
   'console.confirmReturn': 'money that was to be returned has left',
   'console.approvePosting': 'is the second person',
   'console.rejectPosting': 'moves nothing',
+  'console.approveChangeRequest': 'is the second person, and approves no payout to it',
+  'console.rejectChangeRequest': 'moves nothing',
   'console.runPayouts': 'another person approves each',
   'console.preparePayout': 'another person approves it',
   'console.approvePayout': 'is the second person',

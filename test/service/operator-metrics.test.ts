@@ -73,6 +73,7 @@ test('every background loop of a service has its metrics before its first failur
     'end_cards',
     'epoch',
     'erase_attachments',
+    'event_backlog',
     'expire_card_holds',
     'expire_coins',
     'expire_disputes',

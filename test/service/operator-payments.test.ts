@@ -98,8 +98,10 @@ test('each filter finds the payments that it describes, with their totals', asyn
 
 test('an amount requires a merchant or a time, since no index serves it', async () => {
   for (const path of ['/payments', '/payments/totals']) {
-    expect((await viewer.get(`${path}?amount=5`)).error, path).toBe('validation_failed')
-    expect((await viewer.get(`${path}?amount=five&merchantId=x`)).error, path).toBe('validation_failed')
+    for (const name of ['amount', 'amountFrom', 'amountTo']) {
+      expect((await viewer.get(`${path}?${name}=5`)).error, path).toBe('validation_failed')
+      expect((await viewer.get(`${path}?${name}=five&merchantId=x`)).error, path).toBe('validation_failed')
+    }
   }
 })
 

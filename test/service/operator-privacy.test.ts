@@ -162,6 +162,8 @@ async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]
     disputeId: ['dsp_none'],
     attachmentId: ['dat_none'],
     payoutId: ['pyo_none'],
+    kind: ['payouts', 'refunds'],
+    runId: ['pyr_none'],
     noticeId: await of('/rail-notices', 'noticeId'),
     exceptionId: ['cex_none'],
     journalId: ['jrn_none'],

@@ -4,6 +4,7 @@ import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { newDispute } from '../harness/disputes.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { memberBrowser } from '../harness/portal.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -95,6 +96,31 @@ test('roles that reveal nothing find people by the whole e-mail address alone, n
     for (const pattern of ['asha.ra_@example.com', '%@example.com', 'sha.rao@example.com'])
       expect([role, pattern, await found(pattern)]).toEqual([role, pattern, none])
   }
+})
+
+test('a member finds by the same search what is the tenant’s own, a refund with its payment, and nothing of another tenant', async () => {
+  const owner = await memberBrowser(service, things['merchant']!, 'viewer')
+  const partner = await newPartner(service)
+  const { svcCardId, maskedNumber } = payloadOf(
+    await createCard(await asPartner(service.client, partner), partner, { mobile: '9812345671' }),
+  )
+  const issuer = await memberBrowser(service, partner.partnerId, 'viewer')
+  const own = async (member: Browser, q: string): Promise<Json[]> =>
+    (await member.get(`/search?q=${encodeURIComponent(q)}`)).json.results
+  const cases: readonly (readonly [string, Json])[] = [
+    [utr.toLowerCase(), { kind: 'payment', id: things['payment'] }],
+    ['1,24,517.25', { kind: 'payment', id: things['amountOf'] }],
+    ['Order 77/B', { kind: 'qrCode', id: things['qrCode'] }],
+    ['Return-9', { kind: 'refund', id: things['refund'], of: things['payment'] }],
+    ['upi-cb-2611-07', { kind: 'dispute', id: things['dispute'] }],
+  ]
+  for (const [q, found] of cases) {
+    expect(await own(owner, q), q).toContainEqual(expect.objectContaining(found))
+    expect(await own(issuer, q), q).toEqual([])
+  }
+  expect(await own(issuer, maskedNumber.slice(-4))).toMatchObject([{ kind: 'card', id: svcCardId }])
+  expect(await own(owner, svcCardId)).toEqual([])
+  expect(await own(owner, things['merchant']!)).toEqual([])
 })
 
 test('text that has a meaning in a text search or a pattern is plain text', async () => {

@@ -198,6 +198,7 @@ const WITHOUT: readonly string[] = [
   'createUser',
   'deactivateCoinConfig',
   'payQrCode',
+  'readBankResponses',
   'readSettlement',
   'readStatement',
   'recordEvidenceReceipt',

@@ -312,3 +312,20 @@ test('requests that a page sends by itself keep no session alive, of an operator
     expect((await requestAfter(6, 31)).error).toBe('not_signed_in')
   }
 })
+
+test('an administrator sees where operators are signed in, and ends a session, which is audited; others do not', async () => {
+  const admin = await signedIn(service, 'admin')
+  const { name, operatorId } = await newOperator(service, 'finance')
+  const signedInHere = new Browser(service)
+  await signedInHere.signIn(name)
+  expect((await signedInHere.get('/operators/sessions')).status).toBe(403)
+  const { data } = (await admin.get('/operators/sessions')).json
+  expect(data.filter(({ isCurrent }: Json) => isCurrent)).toHaveLength(1)
+  const theirs = data.find((session: Json) => session.operatorId === operatorId)
+  expect(theirs).toMatchObject({ operatorName: name, factors: ['password'], isCurrent: false })
+  const path = `/operators/sessions/${theirs.sessionId}`
+  expect((await admin.send('DELETE', path)).json).toEqual({ ended: true })
+  expect((await signedInHere.get('/session')).status).toBe(401)
+  expect((await admin.send('DELETE', path)).error).toBe('session_not_found')
+  expect(await audited(service, `target=${operatorId}&action=operator.session_ended`)).toHaveLength(1)
+})

@@ -93,3 +93,13 @@ test('the status shows what waits and since when, which database serves it, and 
   await sql(`update console_checks set started_at = started_at - interval '1 hour' where kind = 'ledger'`)
   await expect.poll(async () => (await books()).isOverdue, { timeout: 20_000 }).toBe(true)
 })
+
+test('an administrator reads what is in force of each setting, and of a secret only whether it is set', async () => {
+  const admin = await signedIn(service, 'admin')
+  const { data } = (await admin.get('/settings')).json
+  const of = (name: string) => data.find((setting: Json) => setting.name === name)
+  expect(of('COMMAND_TIMEOUT_MS')).toMatchObject({ isSet: true, isDefault: true, byDefault: '10000' })
+  expect(of('SVC_MASTER_KEY')).toMatchObject({ isSet: true, isDefault: false, isHidden: true })
+  expect(data.filter(({ isHidden, value }: Json) => isHidden && value !== undefined)).toEqual([])
+  expect((await viewer.get('/settings')).status).toBe(403)
+})

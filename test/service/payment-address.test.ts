@@ -1,7 +1,9 @@
 import { moveDueAddresses } from '@svc/core/tenants/merchant'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sqlOn } from '../harness/approvals.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
-import { Browser, newOperator, PASSWORD, PORTAL_API } from '../harness/console.ts'
+import { Browser, newOperator, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
+import { creditOf, notifyCredit } from '../harness/qr-codes.ts'
 import { newShop } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -116,6 +118,67 @@ test('an address that another merchant has, or waits for, is refused', async () 
       const created = await operations.post('/merchants', { name: 'Corner Shop', vpa: spelled, mcc: '5411' })
       expect(created.error, spelled).toBe('already_exists')
     }
+})
+
+test('an address that another merchant had before is refused forever; a credit to it is still that merchant’s, who may go back', async () => {
+  const [one, other] = [await newShop(service), await newShop(service)]
+  const { merchantId, vpa } = one
+  const wait = async (to: string) => {
+    await edit(merchantId, { vpa: to })
+    await asSuperuser(service.db.database, async (db) => {
+      await db.query('set session_replication_role = replica')
+      await db.query('update merchants set next_vpa_from = now() where merchant_id = $1', [merchantId])
+    })
+    expect(await service.app.services.database.operate(moveDueAddresses)).toBe(1)
+  }
+  await wait(`next.${vpa}`)
+  for (const spelled of [vpa, vpa.toUpperCase()]) {
+    const created = await operations.post('/merchants', { name: 'Corner Shop', vpa: spelled, mcc: '5411' })
+    for (const refused of [created, await edit(other.merchantId, { vpa: spelled })])
+      expect(refused).toMatchObject({
+        error: 'already_exists',
+        text: expect.stringContaining(
+          'another merchant has this payment address, waits for it or had it before',
+        ),
+      })
+  }
+  const credit = creditOf('NOSUCHCODE', { payeeVpa: vpa.toUpperCase() })
+  const { paymentId } = payloadOf(await notifyCredit(service.client, credit))
+  const [payee] = await sqlOn(service, 'select merchant_id from payments where payment_id = $1', [paymentId])
+  expect(payee).toEqual({ merchant_id: merchantId })
+  await wait(vpa)
+  expect(await paidTo(one)).toBe(vpa)
+  expect((await edit(other.merchantId, { vpa: `next.${vpa}` })).error).toBe('already_exists')
+  await expect(
+    asOperatorLogin(`update svc.merchants set former_vpas = '{}' where merchant_id = $1`, [merchantId]),
+  ).rejects.toMatchObject({ code: '42501' })
+})
+
+test('an address that an operator entered who was disabled meanwhile does not take its place, and the merchant is notified', async () => {
+  const { merchantId, vpa, client } = await newShop(service)
+  const wanted = `wanted.${vpa}`
+  const { name, operatorId } = await newOperator(service, 'operations')
+  const clerk = new Browser(service)
+  await clerk.signIn(name)
+  await clerk.send('PATCH', `/merchants/${merchantId}/data`, { vpa: wanted })
+  const waited = `select svc.may_act(next_vpa_by, 'operations') as may from svc.merchants where merchant_id = $1`
+  expect((await asOperatorLogin(waited, [merchantId])).rows).toEqual([{ may: true }])
+  const admin = await signedIn(service, 'admin')
+  await admin.send('PATCH', `/operators/${operatorId}`, { disabled: true })
+  expect((await operations.get(`/merchants/${merchantId}`)).json).toMatchObject({ vpa })
+  await expect
+    .poll(async () => (await changesOf(client)).map(({ changed }) => changed[0]))
+    .toEqual(['paymentAddressRequested', 'paymentAddressWithdrawn'])
+  // Nor where only the database knows of it.
+  await asSuperuser(service.db.database, async (db) => {
+    await db.query('set session_replication_role = replica')
+    const set = `next_vpa = '${wanted}', next_vpa_from = now(), next_vpa_by = 'operator ${name}'`
+    await db.query(`update merchants set ${set} where merchant_id = $1`, [merchantId])
+  })
+  await expect(
+    asOperatorLogin('update svc.merchants set vpa = next_vpa where merchant_id = $1', [merchantId]),
+  ).rejects.toMatchObject({ constraint: 'payment_address_waits' })
+  expect(await service.app.services.database.operate(moveDueAddresses)).toBe(0)
 })
 
 test('a merchant is notified of its bank account, its fee, its credentials and its members', async () => {

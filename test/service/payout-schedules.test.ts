@@ -1,10 +1,10 @@
-import { addBankHolidays, removeBankHoliday } from '@svc/core/ledger/bank-holidays'
 import { changePayout } from '@svc/core/payments/payouts/change-payout'
 import { prepareScheduledPayouts } from '@svc/core/payments/payouts/prepare-scheduled-payouts'
 import type { TestClocks } from '@svc/core/tenants/test-clocks'
 import { dayAfter, monthEnd, weekdayOf } from '@svc/kernel/bank-days'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { closeBanks } from '../harness/bank-holidays.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
@@ -92,17 +92,6 @@ const outcomesOf = async ({ merchantId }: Shop): Promise<string[]> =>
 /** The first day of a month of which nothing is over by any clock. */
 const monthAhead = (): string => dayAfter(monthEnd(dayAfter(monthEnd(calendarDay(new Date(), ZONE)))))
 
-/** Closes the banks for some days from a day on, until it is called. */
-async function closeBanks(from: string, days: number): Promise<() => Promise<void>> {
-  const holidays = Array.from({ length: days }, (_, i) => ({ day: dayAfter(from, i), name: 'strike' }))
-  const { database } = service.app.services
-  await database.operate((tx) => addBankHolidays(tx, holidays, 'operator tests'))
-  return () =>
-    database.operate(async (tx) => {
-      for (const { day } of holidays) await removeBankHoliday(tx, day)
-    })
-}
-
 const prepareAll = async (on: TestService): Promise<void> => {
   while ((await prepareScheduledPayouts(on.app.services)) > 0);
 }
@@ -111,7 +100,7 @@ const prepareAll = async (on: TestService): Promise<void> => {
 async function waiting(payments: readonly number[], ...options: string[]) {
   const of = await shop()
   const today = calendarDay(new Date(), ZONE)
-  const open = await closeBanks(today, 30)
+  const open = await closeBanks(service, today, 30)
   await set(of, '--every', 'day', '--after', '1', ...options)
   for (const [i, amount] of payments.entries()) {
     if (i > 0) await advanceTo(of, dayAfter(today, i))
@@ -163,7 +152,7 @@ test('a month of weekly payouts is prepared on the bank days after Mondays, over
     reason: 'agreed',
   })
   const holiday = dayAfter(mondays[1]!)
-  const open = await closeBanks(holiday, 1)
+  const open = await closeBanks(service, holiday, 1)
   for (let day = first; day <= dayAfter(mondays[3]!, 2); day = dayAfter(day)) {
     await advanceTo(of, day)
     await pay(of, 10)

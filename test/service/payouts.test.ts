@@ -110,16 +110,18 @@ test('a merchant gets payments less refunds, fees and GST, exact to the paisa; t
     { ...record, status: 'PAID', utr: payout.utr },
   ])
   expect((await balancesOf(service, of.merchantId))['bank']).toBe('-3296')
-  const { data } = payloadOf(await of.client.get(`/api/v0/payouts/${payoutId}/lines?limit=2`))
+  const { data } = payloadOf(await of.client.get(`/api/v0/payouts/${payoutId}/lines?limit=3`))
   expect(data).toMatchObject([
     {
       kind: 'payment',
       paymentId: first.paymentId,
       amount: 100,
+      isDeducted: false,
       fee: 1.5,
       tax: { cgst: 0.14, sgst: 0.14, igst: 0 },
     },
     { kind: 'payment', amount: 49.5, fee: 1, tax: { cgst: 0.09, sgst: 0.09, igst: 0 } },
+    { kind: 'refund', amount: 30, isDeducted: true, fee: 0 },
   ])
   expect(await brokenIn(service)).toEqual([])
 })

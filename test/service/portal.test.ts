@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
-import { Browser, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
+import { Browser, newOperator, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
 import { asPartner, newPartner, type TestPartner } from '../harness/partner.ts'
 import { ageMember, invite, memberBrowser } from '../harness/portal.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
@@ -153,6 +153,7 @@ test('a member’s actions do what the API does, and are in the audit under the 
   expect(mine).toMatchObject([
     { action: 'member.signed_in', target: browser.memberId },
     { action: 'member.changed' },
+    { action: 'member.password_changed' },
     { action: 'portal.createQrCode', target: created.qrCodeId },
     { action: 'portal.createRefund', target: paymentId },
     { action: 'portal.cancelQrCode', target: created.qrCodeId },
@@ -248,6 +249,37 @@ test('members are managed by their own tenant alone, and never by themselves', a
   expect((await outsider().post('/session', { name: 'ravi@shop.example', password: PASSWORD })).error).toBe(
     'wrong_password',
   )
+})
+
+test('a link that a member or an operator made ends with the rights of who made it', async () => {
+  const { merchantId } = await service.newMerchant()
+  const owner = await memberBrowser(service, merchantId)
+  const tokenFrom = async (by: Browser, path: string) => {
+    const { json } = await by.post(path, { name: `puppet.${puppets++}@tenant.example`, role: 'admin' })
+    return json.link.split('#')[1]!
+  }
+  const [admin, operations] = [await signedIn(service, 'admin'), await newOperator(service, 'operations')]
+  const browser = new Browser(service)
+  await browser.signIn(operations.name)
+  let puppets = 0
+  for (const [by, path, end] of [
+    [
+      owner,
+      '/members',
+      () => admin.send('PATCH', `/tenants/${merchantId}/members/${owner.memberId}`, { role: 'viewer' }),
+    ],
+    [
+      browser,
+      `/tenants/${merchantId}/members`,
+      () => admin.send('PATCH', `/operators/${operations.operatorId}`, { disabled: true }),
+    ],
+  ] as const) {
+    const token = await tokenFrom(by, path)
+    const opens = () => new Browser(service, PORTAL_API).post('/link', { token })
+    expect((await opens()).status).toBe(200)
+    expect((await end()).status).toBe(200)
+    expect((await opens()).error).toBe('invitation_not_found')
+  }
 })
 
 test('a disabled tenant, another tenant’s session and another site’s page get nothing', async () => {

@@ -133,8 +133,8 @@ const FIELDS: Readonly<Record<string, FieldCase>> = {
 
 /** What banks call a field besides. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
-  status: ['txnStatus', 'payment_status', 'TransactionStatus'],
-  currency: ['currencyCode', 'txn_currency'],
+  status: ['txnStatus', 'payment_status', 'TransactionStatus', 'State', 'txn_state'],
+  currency: ['currencyCode', 'txn_currency', 'Ccy'],
 }
 
 const caseOf = (id: string, field: string): FieldCase | undefined => FIELDS[`${id}.${field}`] ?? FIELDS[field]

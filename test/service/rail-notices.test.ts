@@ -63,6 +63,9 @@ test.each<[string, (credit: Json) => object]>([
 
 test.each([
   ['status', 'FAILED', 'not_a_credit'],
+  ['success', false, 'not_a_credit'],
+  ['responseCode', 'U30', 'not_a_credit'],
+  ['event', 'payment.failed', 'not_a_credit'],
   ['currency', 'USD', 'not_in_rupees'],
   ['transactionTime', '2026-04-01T10:00:00', 'time_unreadable'],
   ['transactionTime', '2999-01-01T00:00:00Z', 'time_unreadable'],

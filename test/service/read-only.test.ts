@@ -50,6 +50,11 @@ test('on read-only connections the service is not ready and rejects requests, an
   await become('on')
   await vi.waitUntil(async () => (await readyz(service)).text.includes('read-only'), soon)
   await expectRefused(service, apiKey, token)
+  const outages = service
+    .logged()
+    .split('\n')
+    .filter((line) => line.includes('requests fail: not available'))
+  expect(outages).toHaveLength(1)
   await become('off')
   await expectServing(service, apiKey)
   await service.close()

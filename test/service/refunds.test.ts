@@ -144,6 +144,8 @@ test('a signed notice that is not the outcome of a refund is quarantined and cha
     [{ refundId: open, status: 'REFUNDED', amount: 'two' }, 'amount_unreadable'],
     [{ refundId: open, status: 'PERHAPS' }, 'status_unreadable'],
     [{ refundId: open }, 'status_unreadable'],
+    [{ refundId: open, status: 'SUCCESS', success: false }, 'status_unreadable'],
+    [{ refundId: open, status: 'SUCCESS', responseCode: 'U30' }, 'status_unreadable'],
     [{ refundId: `rfd_${'0'.repeat(26)}`, status: 'REFUNDED' }, 'unknown_refund'],
     [{ refundId: 'theirs', status: 'REFUNDED' }, 'unknown_refund'],
     [{ status: 'REFUNDED' }, 'reference_unreadable'],
@@ -169,6 +171,7 @@ test('a notice that the return of a credit failed, or whose refund cannot be rea
   const quarantined: [object, string][] = [
     [{ utr, status: 'FAILED', reason: 'payer account closed' }, 'status_unreadable'],
     [{ utr, status: 'PERHAPS' }, 'status_unreadable'],
+    [{ utr, event: 'refund.failed' }, 'status_unreadable'],
     [{ utr, refundId: { id: 1 }, status: 'REFUNDED' }, 'unknown_refund'],
   ]
   for (const [notice, reason] of quarantined)

@@ -41,6 +41,16 @@ test.each(PARTNERS)(
   },
 )
 
+test('a running sandbox serves what sandbox.json holds, with the address at which it was reached, and nothing keeps it', async () => {
+  const { baseUrl: _, ...written } = await read()
+  const { port } = new URL(sandbox.service.baseUrl)
+  for (const host of ['localhost', '127.0.0.1']) {
+    const response = await fetch(`http://${host}:${port}/sandbox/credentials`)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(await response.json()).toEqual({ ...written, baseUrl: `http://${host}:${port}` })
+  }
+})
+
 test('a sandbox with a limit of postings starts: its demo accounts are funded by two people, once', async () => {
   const { service } = await openSandbox({ APPROVAL_ABOVE_RUPEES: '1' })
   try {

@@ -1,3 +1,4 @@
+import { permits, ROLES } from '@svc/console-api/identity/permissions'
 import { secondPersonProblem } from '@svc/core/ledger/second-person'
 import { recordAudit } from '@svc/platform/audit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -60,6 +61,13 @@ const enter = async (action: string, by: Person, whom: Person): Promise<void> =>
     { actor: `operator ${by.name}` },
   )
 }
+
+const giveBankAccount = (by: Browser, merchantId: string) =>
+  by.send('PUT', `/merchants/${merchantId}/bank-account`, {
+    holder: 'Corner Shop',
+    number: '000012345678',
+    ifsc: 'HDFC0000001',
+  })
 
 const request = async (by: Person): Promise<string> =>
   (await fund(by.browser, await newPartner(service, { fundsPaise: 0n }), '5000.00')).json.approvalId
@@ -130,11 +138,7 @@ test('the database refuses such an approver of a posting or a payout, regardless
   ).rejects.toMatchObject({ constraint: 'approved_by_a_second_person' })
   expect(await fundsOf(service, partner)).toBe('0')
   const { merchantId } = await shopWith(service, 100)
-  await asha.send('PUT', `/merchants/${merchantId}/bank-account`, {
-    holder: 'Corner Shop',
-    number: '000012345678',
-    ifsc: 'HDFC0000001',
-  })
+  await giveBankAccount(asha, merchantId)
   const payoutId = await preparePayoutOf(service, merchantId, `operator ${boss.name}`)
   await expect(
     forced(`payouts set status = 'APPROVED', approved_at = now(), approved_by = $ where payout_id`, payoutId),
@@ -144,4 +148,44 @@ test('the database refuses such an approver of a posting or a payout, regardless
   expect((await (await signedIn(service, 'finance')).post(`/payouts/${payoutId}/approve`, {})).status).toBe(
     200,
   )
+})
+
+test.each([
+  ['was disabled', { disabled: true }],
+  ['lost the right', { role: 'viewer' }],
+] as const)(
+  'what an operator requested who %s meanwhile is not approved, in the database either',
+  async (_, change) => {
+    const [admin, clerk] = [await person(), await person('finance')]
+    const approvalId = await request(clerk)
+    const { merchantId } = await shopWith(service, 100)
+    await giveBankAccount(asha, merchantId)
+    const payoutId = await preparePayoutOf(service, merchantId, `operator ${clerk.name}`)
+    await admin.browser.send('PATCH', `/operators/${await operatorIdOf(clerk.name)}`, change)
+    const refused = await approve(ravi, approvalId)
+    expect([refused.error, refused.text]).toEqual([
+      'approval_closed',
+      expect.stringContaining(`operator ${clerk.name} may not do this any more`),
+    ])
+    expect(await ravi.post(`/payouts/${payoutId}/approve`, {})).toMatchObject({
+      error: 'payout_same_person',
+      text: expect.stringContaining(`operator ${clerk.name} may not do this any more`),
+    })
+    for (const text of [
+      `update approvals set outcome = 'APPROVED', decided_at = now(), decided_by = 'operator x' where approval_id = '${approvalId}'`,
+      `update payouts set status = 'APPROVED', approved_at = now(), approved_by = 'operator x' where payout_id = '${payoutId}'`,
+    ])
+      await expect(sql(text)).rejects.toMatchObject({ constraint: 'approved_by_a_second_person' })
+    expect((await ravi.post(`/approvals/${approvalId}/reject`, {})).json.status).toBe('REJECTED')
+  },
+)
+
+test('the database knows who may approve as the roles of the console say', async () => {
+  for (const role of ROLES) {
+    const { name } = await newOperator(service, role)
+    for (const permission of ['finance', 'operations', 'administer'] as const) {
+      const [said] = await sql<{ may: boolean }>(`select may_act('operator ${name}', '${permission}') as may`)
+      expect([role, permission, said!.may]).toEqual([role, permission, permits(role, permission)])
+    }
+  }
 })

@@ -226,6 +226,12 @@ test('what is open of bank exceptions is paid back by the bank of any account, o
   })
   const named = await settle(asha, advances(await indebted(10)), { amount: '1.00', against: 'own_funds' })
   expect([named.error, named.text]).toEqual(['account_not_settled', expect.stringContaining('against bank')])
+  const givenUp = { amount: '1.00', outcome: 'WRITTEN_OFF', against: 'bank' } as const
+  const refused = await settle(asha, advances(await indebted(10)), givenUp)
+  expect([refused.error, refused.text]).toEqual([
+    'account_not_settled',
+    expect.stringContaining('no account'),
+  ])
 })
 
 interface BothSides {
@@ -239,6 +245,9 @@ async function endsOnBothSides(accountId: string, bank: string, { ofOurs, ofThei
     await open()
     const before = [await balanceOf(bank), (await balanceOf(to)) ?? 0].map(Number)
     const more = against === undefined ? {} : { against }
+    const { open: stated } = (await asha.get(`/ledger/accounts/${accountId}`)).json
+    expect(stated).toMatchObject({ amount: '12.00', owedTo: sign > 0 ? 'us' : stated.by })
+    expect(stated.against?.includes(against)).toBe(against && true)
     const first = await settle(asha, accountId, { amount: '5.00', ...more })
     expect([first.status, first.json]).toMatchObject([200, { open: '7.00' }])
     const taken = (await settle(asha, accountId, { amount: '7.00', outcome: 'WRITTEN_OFF' })).json

@@ -43,9 +43,12 @@ const balanceOf = (accountId: string) => balanceOn(service, accountId)
 const indebted = (amount: number) => indebtedOn(service, amount)
 const excepted = (message: 'taken' | 'given', amount: number) => exceptedOn(service, message, amount)
 
-test('a network settlement clears the exceptions against the card settlement, on whichever side they were', async () => {
+test('a network settlement clears the exceptions, whose account says who owes them, against the card settlement', async () => {
+  const openIn = async (accountId: string) => (await asha.get(`/ledger/accounts/${accountId}`)).json.open
   const taken = await excepted('taken', 80)
   const before = await balanceOf(`card_settlement:${taken.partnerId}`)
+  expect(await openIn(exceptions(taken))).toEqual({ amount: '80.00', owedTo: 'us', by: 'network' })
+  expect(await openIn(`card_settlement:${taken.partnerId}`)).toBeUndefined()
   const first = await settle(asha, exceptions(taken), { amount: '30.00' })
   expect(first).toMatchObject({ status: 200, json: { amount: '30.00', open: '50.00', isRepeat: false } })
   expect(Number(await balanceOf(`card_settlement:${taken.partnerId}`))).toBe(Number(before) - 30_00)
@@ -53,9 +56,11 @@ test('a network settlement clears the exceptions against the card settlement, on
   expect([over.status, over.error]).toEqual([422, 'balance_not_open'])
   expect(over.text).toContain('50.00 rupees open on the debit side')
   expect((await settle(asha, exceptions(taken), { amount: '50.00' })).json.open).toBe('0.00')
+  expect(await openIn(exceptions(taken))).toBeUndefined()
   const journal = (await asha.get(`/ledger/journals/${first.json.journalId}`)).json
   expect(journal).toMatchObject({ kind: 'exception_settled', reason: 'by letter' })
   const given = await excepted('given', 12.5)
+  expect(await openIn(exceptions(given))).toEqual({ amount: '12.50', owedTo: 'network', by: 'network' })
   expect((await settle(asha, exceptions(given), { amount: '12.50' })).json.open).toBe('0.00')
   expect(await balanceOf(`card_settlement:${given.partnerId}`)).toBe('0')
   expect(await brokenIn(service)).toEqual([])

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { statement } from '@svc/platform/db/statement'
 import { definedTables, type TableDefinition } from '@svc/platform/db/table'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -91,4 +92,33 @@ test('a missing, a wrongly typed and a wrongly nullable column of a table are de
   expect(found(changed('reason', { isNullable: false }))).toEqual(['reason: is nullable'])
   expect(found(changed('utr', { isNullable: true }))).toEqual(['utr: is not null'])
   expect(found(changed('utr', { hasDefault: true }))).toEqual(['utr: has no default'])
+})
+
+test('lists reach the database as they are: marks, nothing, bytes, instants, objects and lists', async () => {
+  const lists = {
+    text: ['', 'a "b" \\ {c},d', "e'f", ' ', 'null', null, '₹\n\t'],
+    bigint: [0n, -9007199254740993n, null],
+    int: [1, -2],
+    bool: [true, false, null],
+    bytea: [Buffer.from([0, 92, 255]), Buffer.alloc(0), null],
+    timestamptz: [new Date('2026-11-26T00:00:00.001+05:30'), new Date(0), null],
+    jsonb: [{ a: 'b "c" \\ d' }, { list: [1, null] }],
+  }
+  for (const [type, list] of Object.entries(lists)) {
+    const echo = statement<{ at: bigint; value: unknown }>(
+      `lists_echo_${type}`,
+      `select ordinality as at, value from unnest($1::${type}[]) with ordinality as given (value) order by at`,
+    )
+    const rows = await service.app.services.database.directory(echo, [list])
+    expect(
+      rows.map(({ value }) => value),
+      type,
+    ).toEqual(list)
+  }
+  const nested = statement<{ value: unknown }>('lists_echo_nested', 'select $1::text[][] as value')
+  const given = [
+    ['a', 'b"'],
+    [null, '\\'],
+  ]
+  expect(await service.app.services.database.directory(nested, [given])).toEqual([{ value: given }])
 })

@@ -1,29 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CellDatabase, connectCell } from '@svc/app/cells/cell-connection'
-import { companions, type MoveOptions, moveTenant } from '@svc/app/cells/move-tenant'
+import { connectCell } from '@svc/app/cells/cell-connection'
 import { NOT_REPLICATED, tenantTables } from '@svc/app/cells/moved-tables'
-import type { Travel } from '@svc/app/cells/replication'
 import { checkInvariants } from '@svc/console-api/invariants'
 import { accrueDueFees } from '@svc/core/payments/fees/accrue-fees'
 import { changePayout } from '@svc/core/payments/payouts/change-payout'
 import { linkMerchant } from '@svc/core/tenants/merchant'
 import { calendarDay } from '@svc/kernel/time'
 import { verifyChains } from '@svc/platform/audit-chain'
+import { causeAtHome, isTenantAway } from '@svc/platform/db/home'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newIdentity, Terminal } from '../harness/card-rail.ts'
 import { openCells, type TestCells } from '../harness/cells.ts'
 import { runHere } from '../harness/cli.ts'
-import { type Client, payloadOf } from '../harness/client.ts'
+import { payloadOf } from '../harness/client.ts'
 import { newRefundAndDispute, utrOf } from '../harness/disputes.ts'
 import { payAt } from '../harness/invoices.ts'
+import { at, brokenOff, MOVES_MS, moveBy, onCell, tokenOf } from '../harness/moves.ts'
 import { operatorsOf } from '../harness/operators.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveAccount, giveFee, sendPayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { shopWith } from '../harness/refunds.ts'
-import { asSuperuser, RAIL_KEY, type TestMerchant, type TestService } from '../harness/service.ts'
-
-/** A move copies each table by a worker of its own: on a busy machine that takes a while. */
-const MOVES_MS = 240_000
+import { asSuperuser, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 let cells: TestCells
 beforeAll(async () => {
@@ -32,21 +30,7 @@ beforeAll(async () => {
 afterAll(() => cells.close())
 
 const move = (tenantId: string, from: 'a' | 'b', ...options: string[]) =>
-  runHere(
-    ['admin', 'tenant', 'move', tenantId, '--to', from === 'a' ? 'b' : 'a', '--json', ...options],
-    cells.settings(from),
-  )
-
-/** The client of a service, with the token of another that sends to it. */
-const at = (service: TestService, { authorization }: { authorization: string }): Client =>
-  service.client.with({ authorization })
-
-async function tokenOf(service: TestService, merchant: TestMerchant): Promise<{ authorization: string }> {
-  const { json } = await service.client.post('/api/v0/merchant/token', undefined, {
-    'api-key': merchant.apiKey,
-  })
-  return { authorization: `Bearer ${json.token}` }
-}
+  moveBy(cells, tenantId, from, ...options)
 
 /** Everything that must be true of a cell, whatever happened. */
 async function requireWhole({ app }: TestService): Promise<void> {
@@ -239,34 +223,52 @@ test(
   MOVES_MS,
 )
 
-/** A move of the program that breaks off where `stops` says so, with its connections. */
-async function brokenOff(tenantId: string, stops: (line: string) => boolean): Promise<void> {
-  const { a, b } = cells
-  const opened: CellDatabase[] = []
-  const open = async ({ db }: TestService) => {
-    const database = await connectCell({ host: db.host, port: db.port, database: db.database })
-    opened.push(database)
-    return database
-  }
-  const [source, target, directory] = [await open(a), await open(b), await open(a)]
-  const tenants = await companions(source.client, tenantId)
-  const travel: Travel = { source, target, from: 'a', to: 'b', tenants }
-  const stop = (line: string): void => {
-    if (stops(line)) throw new Error(`broken off at: ${line}`)
-  }
-  const options: MoveOptions = {
-    actor: 'test',
-    holdMs: 5_000,
-    directory,
-    report: stop,
-    routed: async () => stop('routed'),
-  }
-  try {
-    await expect(moveTenant(travel, options)).rejects.toThrow('broken off')
-  } finally {
-    await Promise.all(opened.map((database) => database.close()))
-  }
-}
+test(
+  'a notice or message of a tenant that moved is carried out where it lives, and one of no cell is kept where it came',
+  async () => {
+    const { client, merchantId, paymentId } = await shopWith(cells.a, 500)
+    const { refundId } = await newRefundAndDispute(cells.a, client, paymentId)
+    const { tr, qrCodeId } = await newCode(cells.a, client, { multipleUse: true })
+    await client.patch(`/api/v0/qr-code/${qrCodeId}/cancel`, {})
+    const late = creditOf(tr, { amount: 300 })
+    expect(payloadOf(await notifyCredit(cells.a.client, late))).toMatchObject({ status: 'REFUND_PENDING' })
+    const utr = await utrOf(cells.a, paymentId)
+    const moved = await move(merchantId, 'a')
+    expect(moved, moved.stderr).toMatchObject({ code: 0 })
+    const partner = await newPartner(cells.b)
+    const issued = await createCard(await asPartner(cells.b.client, partner), partner, { loadAmount: 100 })
+    const card = payloadOf(issued)
+
+    const notify = async (path: string, notice: object) => cells.a.client.notify(path, notice, RAIL_KEY)
+    const credited = payloadOf(await notifyCredit(cells.a.client, creditOf(tr, { amount: 20 })))
+    expect(credited).toMatchObject({ status: 'REFUND_PENDING', reason: 'qr_code_cancelled' })
+    expect(payloadOf(await notify('/rails/upi/refunds', { utr: late.utr })).status).toBe('REFUNDED')
+    const made = { refundId, status: 'REFUNDED' }
+    expect(payloadOf(await notify('/rails/upi/refunds', made)).status).toBe('REFUNDED')
+    const dispute = { caseReference: newUtr(), utr, amount: 2 }
+    expect(payloadOf(await notify('/rails/upi/disputes', dispute))).toMatchObject({ paymentId })
+    // Encrypted: no router can read which card it is of.
+    const asked = { ...newIdentity(), token: card.token, amount: 60, channel: 'pos' }
+    const terminal = new Terminal(cells.a.client, card.token)
+    const authorization = payloadOf(await terminal.sendEncrypted('authorizations', asked))
+    expect(authorization).toMatchObject({ status: 'approved', svcCardId: card.svcCardId })
+
+    const unknown = await notify('/rails/upi/refunds', { utr: newUtr() })
+    expect(unknown.status).toBe(202)
+    const kept = (service: TestService) =>
+      asSuperuser(service.db.database, async (db) => {
+        const { rows } = await db.query<{ id: string }>(
+          `select notice_id as id from rail_notices where status = 'QUARANTINED'`,
+        )
+        return rows.map(({ id }) => id)
+      })
+    expect(await kept(cells.a)).toEqual([unknown.json.payload.noticeId])
+    expect(await kept(cells.b)).toEqual([])
+    await requireWhole(cells.a)
+    await requireWhole(cells.b)
+  },
+  MOVES_MS,
+)
 
 test(
   'a move that breaks off leaves the tenant served, ends where it was aborted, and goes on where it was',
@@ -276,15 +278,15 @@ test(
     const served = async (service: TestService) =>
       (await at(service, await tokenOf(service, merchant)).post('/api/v0/qr-code', {})).status
 
-    await brokenOff(merchantId, (line) => line.includes('tables copied'))
+    await brokenOff(cells, merchantId, (line) => line.includes('tables copied'))
     expect(await served(cells.a)).toBe(200)
     const aborted = await move(merchantId, 'a', '--abort')
     expect(aborted, aborted.stderr).toMatchObject({ code: 0 })
     expect(await served(cells.a)).toBe(200)
     expect(await codesAt(cells.b, merchantId)).toEqual([])
 
-    await brokenOff(merchantId, (line) => line.includes('tables copied'))
-    await brokenOff(merchantId, (line) => line === 'routed')
+    await brokenOff(cells, merchantId, (line) => line.includes('tables copied'))
+    await brokenOff(cells, merchantId, (line) => line === 'routed')
     expect(await served(cells.b)).toBe(200)
     expect((await move(merchantId, 'a', '--abort')).stderr).toContain('run it again to finish it')
     const finished = await move(merchantId, 'a')
@@ -309,7 +311,7 @@ test(
   async () => {
     const { merchantId } = await cells.a.newMerchant()
     const aborted = await asSuperuser(cells.a.db.database, async (client) => {
-      await brokenOff(merchantId, (line) => line.includes('tables copied'))
+      await brokenOff(cells, merchantId, (line) => line.includes('tables copied'))
       await client.query('begin; select txid_current()')
       const waits = `select from pg_stat_activity where backend_type = 'walsender' and wait_event_type = 'Lock'`
       // By connections of their own: within a transaction the activity stays as it was read first.
@@ -324,6 +326,45 @@ test(
       ]),
     )
     expect(left.rowCount).toBe(0)
+  },
+  MOVES_MS,
+)
+
+test(
+  'a move waits, while the tenant is served, for the lease of a process that died',
+  async () => {
+    const merchant = await cells.a.newMerchant()
+    const { merchantId } = merchant
+    const client = at(cells.a, await tokenOf(cells.a, merchant))
+    payloadOf(await client.post('/api/v0/webhook-endpoints', { url: 'http://127.0.0.1:8009/' }))
+    await onCell(
+      cells.a,
+      `insert into webhook_leases (tenant_id, endpoint_id, holder, until)
+       select tenant_id, endpoint_id, 'dead', clock_timestamp() + interval '25 seconds'
+       from webhook_endpoints where tenant_id = $1`,
+      [merchantId],
+    )
+    const moved = await move(merchantId, 'a', '--hold', '2000')
+    expect(moved, moved.stderr).toMatchObject({ code: 0 })
+    const holds = moved.stderr.match(/held once more/g)?.length
+    expect([1, 2, 3]).toContain(holds)
+  },
+  MOVES_MS,
+)
+
+test(
+  'a move says that the other cell refuses rows, and goes on once the cause is removed',
+  async () => {
+    const merchant = await cells.a.newMerchant()
+    const { merchantId } = merchant
+    await at(cells.a, await tokenOf(cells.a, merchant)).post('/api/v0/qr-code', {})
+    await onCell(cells.b, 'alter table svc.qr_codes add constraint refused check (false) not valid')
+    const refused = await move(merchantId, 'a')
+    expect(refused.stderr).toContain('The cell b refuses rows of the tenant')
+    await onCell(cells.b, 'alter table svc.qr_codes drop constraint refused')
+    const moved = await move(merchantId, 'a')
+    expect(moved, moved.stderr).toMatchObject({ code: 0 })
+    expect(await codesAt(cells.b, merchantId)).toHaveLength(1)
   },
   MOVES_MS,
 )
@@ -360,6 +401,20 @@ test(
   },
   MOVES_MS,
 )
+
+test('a write that misses a row of a tenant that has left says that the tenant is not served here', async () => {
+  const { database } = cells.a.app.services
+  const { merchantId } = await cells.a.newMerchant()
+  const misses = `insert into tenant_moves (tenant_id, state, cell) values ('mer_none', 'moved', 'b')`
+  const cause: unknown = await onCell(cells.a, misses).catch((error: unknown) => error)
+  expect(await causeAtHome(database, merchantId, cause)).toBe(cause)
+  await onCell(cells.a, `insert into tenant_moves (tenant_id, state, cell) values ($1, 'moved', 'b')`, [
+    merchantId,
+  ])
+  expect(isTenantAway(await causeAtHome(database, merchantId, cause))).toBe(true)
+  const other = new Error('of something else')
+  expect(await causeAtHome(database, merchantId, other)).toBe(other)
+})
 
 test('every table of tenants is moved or has a reason to stay, and is guarded unless it stays', async () => {
   const open = await connectCell({

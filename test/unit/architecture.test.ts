@@ -162,10 +162,8 @@ test('no tenant and id are joined into a key: state is looked up by tenant, then
   )
   expect(found.sort()).toEqual([
     // Contexts of encryption and of an HMAC: nothing is looked up by them.
-    'packages/console-api/src/portal/member-sessions.ts: ${tenantId} ${token}',
-    // What a cookie and a link hold: each request begins in its tenant.
-    'packages/console-api/src/portal/member-sessions.ts: ${tenantId}.${token}',
     'packages/console-api/src/portal/member-store.ts: ${tenantId} ${secret}',
+    // What a link holds: each request begins in its tenant.
     'packages/console-api/src/portal/member-store.ts: ${tenantId}.${secret}',
     // What an authenticator lists.
     'packages/console-api/src/portal/portal-face.ts: ${name} · ${await nameOfTenant(services, tenantId)}',

@@ -110,6 +110,28 @@ test('amounts in Indian and western groups, and in brackets or with Dr as debits
     expect(await amountOf(no)).toBeUndefined()
 })
 
+test('what a line repeats of the one above is read, or refused, in each of them', async () => {
+  const file = (...rows: readonly string[][]) =>
+    [Object.keys(THREE.row).join(','), ...rows.map((row) => row.join(',')), ''].join('\n')
+  const row = (utr: string, amount: string, day: string) => [utr, amount, day, 'SUCCESS', 'INR']
+  const good = row('AXIS0000001', '1.00', '2026-11-26')
+  const said = await saidBy(THREE, file(good, good, row('AXIS0000002', '2.00', '2026-11-25'), good))
+  const read = JSON.parse(said) as { reference: string; amountPaise: string; settledOn: string }[]
+  expect(read.map(({ reference, amountPaise, settledOn }) => [reference, amountPaise, settledOn])).toEqual([
+    ['AXIS0000001', '100n', '2026-11-26'],
+    ['AXIS0000001', '100n', '2026-11-26'],
+    ['AXIS0000002', '200n', '2026-11-25'],
+    ['AXIS0000001', '100n', '2026-11-26'],
+  ])
+  for (const bad of [
+    row('UNKNOWN', '1.00', '2026-11-26'),
+    row('AXIS0000001', '1.001', '2026-11-26'),
+    row('AXIS0000001', '1.00', '2026-02-30'),
+    row('AXIS0000001', '1.00', '2036-11-26'),
+  ])
+    expect((await saidBy(THREE, file(bad, bad, good))).match(/line \d/g)).toEqual(['line 1', 'line 2'])
+})
+
 test.each(['2016-11-26', '2036-11-27', '1970-01-01', '26-11-2062', '2026-11-29'])(
   'a day outside the last ten years and tomorrow, %s, is refused in every file alike',
   async (day) => {

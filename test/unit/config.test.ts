@@ -122,6 +122,16 @@ test('live mode requires its own database and master key, and reports both at on
   expect(problemsOf(LIVE)).toEqual([])
 })
 
+test('who issues invoices is set whole, with a GSTIN of the state by which GST is reckoned', () => {
+  const supplier = { SUPPLIER_NAME: 'Pay', SUPPLIER_ADDRESS: 'Mumbai', SUPPLIER_GSTIN: '27AAGCB7383J1Z8' }
+  expect(problemsOf(supplier)).toEqual([])
+  expect(problemsOf({ ...supplier, GST_STATE: '29' })).toEqual([
+    'SUPPLIER_GSTIN is of the state 27, and GST_STATE says 29',
+  ])
+  for (const name of Object.keys(supplier))
+    expect(problemsOf({ ...supplier, [name]: '' })).toEqual([expect.stringContaining('set together')])
+})
+
 test('a printed configuration shows no secret', () => {
   const config = readConfig({
     ...LIVE,

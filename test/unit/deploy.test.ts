@@ -7,9 +7,10 @@ import { describeError } from '@svc/cli/report-error'
 import { ConfigError, readConfig, SETTINGS } from '@svc/contract/config'
 import { FAILURES } from '@svc/contract/errors'
 import { PROCESS_ROLES } from '@svc/contract/process-settings'
+import { countConnections } from '@svc/platform/db/connection-gauges'
 import { partitionGauges } from '@svc/platform/db/partitions'
 import { countReplicaReads, type Replica } from '@svc/platform/db/replica'
-import { certificateExpiry, clockSkew, countRoles, openMetrics } from '@svc/platform/metrics'
+import { backlogGauges, certificateExpiry, clockSkew, countRoles, openMetrics } from '@svc/platform/metrics'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -34,6 +35,8 @@ async function metricNames(): Promise<Set<string>> {
   certificateExpiry(registry)
   clockSkew(registry)
   partitionGauges(registry)
+  backlogGauges(registry)
+  countConnections(registry, { pools: () => [] })
   countReplicaReads(registry, { reads: { replica: 0, behind: 0, unavailable: 0 } } as unknown as Replica)
   const names = [...(await text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
     type === 'histogram' ? [name, `${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
@@ -150,20 +153,20 @@ test.each(['compose.yaml', 'compose.three-nodes.yaml'])(
   },
 )
 
-describe('kubernetes', () => {
-  /** Its deployments, each with what it sets, anchors included. */
-  const deployments = () => {
-    const text = textOf('kubernetes/svc.yaml')
-    const [, shared = ''] = /kind: ConfigMap\n([\s\S]*?)\n\n/.exec(text) ?? []
-    const [, operators = ''] = /volumes: &operators\n([\s\S]*?)\n\n/.exec(text) ?? []
-    return text.split(/^ {2}- apiVersion/m).flatMap((item) => {
-      const [, roles] = /name: ROLES, value: ([a-z,]+)/.exec(item) ?? []
-      return roles === undefined
-        ? []
-        : [{ roles, text: `${shared}${item}${item.includes('*operators') ? operators : ''}` }]
-    })
-  }
+/** The deployments of Kubernetes, each with what it sets, anchors included. */
+const deployments = () => {
+  const text = textOf('kubernetes/svc.yaml')
+  const [, shared = ''] = /kind: ConfigMap\n([\s\S]*?)\n\n/.exec(text) ?? []
+  const [, operators = ''] = /volumes: &operators\n([\s\S]*?)\n\n/.exec(text) ?? []
+  return text.split(/^ {2}- apiVersion/m).flatMap((item) => {
+    const [, roles] = /name: ROLES, value: ([a-z,]+)/.exec(item) ?? []
+    return roles === undefined
+      ? []
+      : [{ roles, text: `${shared}${item}${item.includes('*operators') ? operators : ''}` }]
+  })
+}
 
+describe('kubernetes', () => {
   test('the deployments have each role once', () => {
     expect(
       deployments()
@@ -187,14 +190,15 @@ describe('kubernetes', () => {
   })
 
   test.skipIf(!isInstalled('kubectl'))('the manifests are read, and name one another', () => {
-    for (const name of ['svc.yaml', 'migrate.yaml'])
-      writeFileSync(join(folder, name), textOf(`kubernetes/${name}`))
-    writeFileSync(join(folder, 'kustomization.yaml'), 'resources: [svc.yaml, migrate.yaml]\n')
-    const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
+    const manifests = join(DEPLOY, 'kubernetes')
+    const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', manifests], { encoding: 'utf8' })
     expect(status, stderr).toBe(0)
+    const images = new Set([...stdout.matchAll(/image: (\S+)/g)].map(([, name]) => name))
+    expect([...images]).toEqual(['registry.example.com/svc'])
     const objects = stdout.split(/^---$/m)
     const kinds = objects.map((object) => /^kind: (\w+)$/m.exec(object)![1])
     expect(kinds.filter((kind) => kind === 'Deployment')).toHaveLength(3)
+    expect(kinds).toContain('PodDisruptionBudget')
     for (const { roles } of deployments()) {
       const object = objects.find(
         (each) => each.includes(`name: svc-${roles}\n`) && each.includes('replicas:'),

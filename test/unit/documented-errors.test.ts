@@ -45,8 +45,8 @@ const AUTHENTICATORS: Readonly<
   rail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
   bankRail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
   cardRail: ['server/src/rails/authenticate-rail.ts', 'railAuthenticator'],
-  operator: ['console-api/src/identity/sessions.ts', 'authenticate'],
-  member: ['console-api/src/portal/member-sessions.ts', 'authenticator'],
+  operator: ['console-api/src/console-server.ts', 'operatorOf'],
+  member: ['console-api/src/portal/portal-server.ts', 'memberOf'],
   loopback: ['console-api/src/identity/request-origin.ts', 'authenticateLoopback'],
   page: ['console-api/src/serve-page.ts', 'guardPage'],
 }

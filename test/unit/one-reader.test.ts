@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { PROGRAM_PACKAGES, ROOT, sourcesOf } from '../harness/sources.ts'
+import { PROGRAM_PACKAGES, pageSources, sourcesOf } from '../harness/sources.ts'
 
 /** What a regular expression reads, shown by an example that it matches whole, and by texts that any loose one matches too. */
 const KINDS = {
@@ -22,14 +20,11 @@ const OTHERS: Readonly<Record<string, string>> = {
   'packages/upi-qr/src/bharat-qr.ts': 'the amount of a QR string, as its standard writes it',
   'packages/upi-qr/src/upi-check.ts': 'the amount of a QR string, as its standard writes it',
   'apps/console/src/pages/coin-liability.tsx': 'the value of one coin, four decimals',
-  'apps/console/src/pages/payout-terms-forms.tsx': 'a percentage',
+  'apps/console/src/parts/fee-fields.tsx': 'a percentage',
   'apps/console/src/parts/money.tsx': 'groups what the service wrote',
 }
 
-const pages = readdirSync(join(ROOT, 'apps/console/src'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.tsx?$/.test(file))
-  .map((file) => `apps/console/src/${file}`)
-  .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
+const pages = pageSources()
 
 const planted = {
   file: 'packages/core/src/planted.ts',

@@ -41,6 +41,7 @@ const VALUES: Readonly<Record<string, string>> = {
 const PUBLIC: Readonly<Record<string, string>> = {
   APPROVAL_ABOVE_RUPEES: 'none',
   APPROVER_COOLING_DAYS: '7',
+  CELL_URLS: 'a=http://10.0.1.5:8080',
   CONSOLE_IDLE_MINUTES: '15',
   FUNDING_IFSC: 'HDFC0000001',
   OIDC_CLIENT_ID: 'svc-console',

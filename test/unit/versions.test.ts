@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { VERSION as SDK_VERSION } from '@svc/sdk'
 import { expect, test } from 'vitest'
@@ -24,6 +24,22 @@ test('each of our packages, and the SDK without its manifest, has the version of
   const ofOurs = pins.filter(([name]) => name.startsWith('@svc/'))
   const versions = [...manifests.map((manifest) => manifest.version), ...ofOurs.map(([, pin]) => pin)]
   expect([...new Set([...versions, SDK_VERSION, version])]).toEqual([read('package.json').version])
+})
+
+test('every tarball that a text names is of this version, and `npm version` renames it', () => {
+  const texts = ['deploy', 'docs', 'examples', 'packages'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  )
+  const script = readFileSync(join(ROOT, 'scripts/version.mjs'), 'utf8')
+  const named = texts
+    .filter((file) => /\.(?:md|yaml)$/.test(file) && !/node_modules|\/dist\//.test(file))
+    .flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(/svc-[a-z-]+-(\d+\.\d+\.\d+)\.tgz/g)].map(
+        ([, of]) => ({ file, of, isRenamed: script.includes(`'${file}'`) }),
+      ),
+    )
+  expect(named.length).toBeGreaterThan(7)
+  for (const each of named) expect(each).toMatchObject({ of: version, isRenamed: true })
 })
 
 test('no package of others is asked for in two versions', () => {

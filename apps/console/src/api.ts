@@ -26,8 +26,18 @@ export const api = createClient<Api>({
   headers: { 'x-svc-console': '1' },
 })
 
-/** Asks the person to prove again who they are; resolves with whether they did. The shell provides it. */
-export const stepUp = { confirm: (): Promise<boolean> => Promise.resolve(false) }
+/** Asks the person to prove again who they are; resolves with whether they did. The shell provides it while it is there. */
+export const stepUp: { confirm?: (() => Promise<boolean>) | undefined } = {}
+/** The dialog is loaded after the page: an action may need it before it is there. */
+const DIALOG_LOADS_MS = 10_000
+const POLL_MS = 50
+
+async function confirm(): Promise<boolean> {
+  const untilMs = performance.now() + DIALOG_LOADS_MS
+  while (!stepUp.confirm && performance.now() < untilMs)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  return stepUp.confirm?.() ?? false
+}
 
 interface Sent {
   readonly copy: Request
@@ -40,7 +50,7 @@ let provedAtMs = Number.NEGATIVE_INFINITY
 /** One question for all requests that need it at once, and none for those that were sent before the person confirmed. */
 async function proveOnce({ atMs }: Sent): Promise<boolean> {
   if (provedAtMs >= atMs) return true
-  confirming ??= stepUp.confirm().finally(() => {
+  confirming ??= confirm().finally(() => {
     confirming = undefined
   })
   if (!(await confirming)) return false
@@ -120,7 +130,12 @@ export function listAt<Path extends ListPath>(
   always: Record<string, string> = {},
 ): ListLoader<RowOf<Api[Path]>> {
   const load = (query: Record<string, string>): Promise<ListOf<RowOf<Api[Path]>>> =>
-    responseOf(api.GET(path as never, { params: { query: { ...query, ...always }, path: inPath } } as never))
+    responseOf(
+      api.GET(
+        path as never,
+        { params: { query: { limit: '25', ...query, ...always }, path: inPath } } as never,
+      ),
+    )
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(inPath[name] ?? ''))
   const csv = (query: Record<string, string>) =>
     `${BASE}${filled}.csv${stringifySearch({ ...query, ...always })}`

@@ -1,23 +1,15 @@
 import { startAuthentication, startRegistration, WebAuthnError } from '@simplewebauthn/browser'
-import type { Schemas } from './api.ts'
+import { api, responseOf, type Schemas } from './api.ts'
 import { CallFailed } from './failure.ts'
 
-type Options = Schemas['PasskeyOptions']
-type Passkey = Schemas['Passkey']
-
-/** The operations of console or portal, which both have under the same names. */
-export interface PasskeyCalls<Session> {
-  readonly list: () => Promise<{ readonly data: readonly Passkey[] }>
-  readonly start: () => Promise<Options>
-  readonly register: (name: string, credential: never) => Promise<unknown>
-  readonly remove: (passkeyId: string) => Promise<unknown>
-  readonly startSignIn: () => Promise<Options>
-  readonly signIn: (credential: never) => Promise<Session>
+/** What console and portal each know of the person who is signed in. Their operations are under the same names. */
+export interface OwnAccount<Session> {
   /** Of the session that a sign-in begins: the person's name, and whether it is the one who is signed in. */
   readonly nameIn: (session: Session) => { readonly name: string; readonly isSame: boolean }
+  /** Loads the session again, which says whether a second factor is missing. */
   readonly refreshSession: () => Promise<unknown>
   /** Whether browsers allow passkeys at this address. */
-  readonly useIsOn: () => boolean
+  readonly usePasskeysOn: () => boolean
 }
 
 /** Runs what the browser asks the person for; a refusal is reported in words of this page. */
@@ -38,22 +30,25 @@ async function withAuthenticator<T>(ceremony: () => Promise<T>): Promise<T> {
 }
 
 /** Creates a passkey for the person who is signed in. */
-export async function addPasskey<Session>(calls: PasskeyCalls<Session>, name: string): Promise<void> {
-  const { options } = await calls.start()
+export async function addPasskey(name: string): Promise<void> {
+  const { options } = await responseOf(api.POST('/session/passkeys/options'))
   const credential = await withAuthenticator(() => startRegistration({ optionsJSON: options as never }))
-  await calls.register(name, credential as never)
+  await responseOf(api.POST('/session/passkeys', { body: { name, credential: credential as never } }))
 }
 
-export async function signInWithPasskey<Session>(calls: PasskeyCalls<Session>): Promise<Session> {
-  const { options } = await calls.startSignIn()
+/** Resolves with the session of the console, or in the portal with that of a member. */
+export async function signInWithPasskey<Session = Schemas['Session']>(): Promise<Session> {
+  const { options } = await responseOf(api.POST('/session/passkey/options'))
   const credential = await withAuthenticator(() => startAuthentication({ optionsJSON: options as never }))
-  return calls.signIn(credential as never)
+  return (await responseOf(
+    api.POST('/session/passkey', { body: { credential: credential as never } }),
+  )) as Session
 }
 
 /** A passkey of another account signs that one in: the requested action must not go on in another name. */
-export async function proveWithPasskey<Session>(calls: PasskeyCalls<Session>): Promise<Session> {
-  const session = await signInWithPasskey(calls)
-  const { isSame, name } = calls.nameIn(session)
+export async function proveWithPasskey<Session>({ nameIn }: OwnAccount<Session>): Promise<Session> {
+  const session = await signInWithPasskey<Session>()
+  const { isSame, name } = nameIn(session)
   if (isSame) return session
   window.location.reload()
   throw new CallFailed(0, 'passkey_of_another', `This passkey belongs to ${name}.`)

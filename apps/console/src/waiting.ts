@@ -12,6 +12,7 @@ export const waitingQuery = queryOptions({
 export const WAITS_AT: Readonly<Record<WaitingItem['item'], string>> = {
   disputes: '/disputes',
   approvals: '/approvals',
+  change_requests: '/approvals',
   payouts_to_approve: '/payouts',
   payouts_unanswered: '/payouts',
   refunds_late: '/refunds',

@@ -60,6 +60,9 @@ export const productLabel = labelIn(PRODUCTS)
 export const accountTypeLabel = labelIn(ACCOUNT_TYPES)
 export const purposeLabel = labelIn(PURPOSES)
 
+/** Who did something, as the audit names them: without what they are. */
+export const actorName = (actor: string): string => actor.replace(/^(?:operator|member) /, '')
+
 /** Names of a person, as far as they are known. */
 export const personName = (person: { title?: string; firstName?: string; lastName?: string }): string =>
   [person.title, person.firstName, person.lastName].filter((part) => part && part !== '•••').join(' ')

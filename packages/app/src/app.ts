@@ -18,6 +18,7 @@ import { Commands } from '@svc/platform/command'
 import { KeyProviderWatch } from '@svc/platform/crypto/key-provider'
 import { Keyring } from '@svc/platform/crypto/keyring'
 import type { CommitQueueServices } from '@svc/platform/db/commit-queue'
+import { countConnections } from '@svc/platform/db/connection-gauges'
 import { Database } from '@svc/platform/db/database'
 import { type EpochWatch, watchEpoch } from '@svc/platform/db/epoch'
 import { IdempotencyStore } from '@svc/platform/db/idempotency-store'
@@ -29,9 +30,9 @@ import { BoundedWaits, requestLimitMs } from '@svc/platform/deadlines'
 import { countRoles, openMetrics } from '@svc/platform/metrics'
 import { authenticators } from '@svc/server/access/authenticate'
 import { apiDocument } from '@svc/server/api-document'
+import { FailureLog } from '@svc/server/http/failure-log'
 import { mountOperations } from '@svc/server/http/mount'
 import type { Services } from '@svc/server/http/operation'
-import { OverloadLog } from '@svc/server/http/overload-log'
 import { isProbe } from '@svc/server/http/probes'
 import { serveReference } from '@svc/server/http/reference'
 import type { SelfCall } from '@svc/server/http/self-call'
@@ -135,6 +136,7 @@ export class App {
     const own = openMetrics(open)
     const metrics = metricsOfAll ? { ...own, text: metricsOfAll(own.text) } : own
     countRoles(metrics.registry, config.ROLES)
+    countConnections(metrics.registry, database)
     if (database.replica) countReplicaReads(metrics.registry, database.replica)
     const waits = new BoundedWaits()
     const queues: CommitQueueServices = {
@@ -213,7 +215,7 @@ export class App {
     )
     return {
       services: this.services,
-      overloadLog: new OverloadLog(this.services.log),
+      failureLog: new FailureLog(this.services.log),
       authenticators: {
         ...Object.fromEntries(byHeaders),
         rail: { needs: 'body', ...railAuthenticator(this.services, 'upi') },

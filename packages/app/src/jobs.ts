@@ -15,6 +15,7 @@ import { matchLateLinesLoop } from '@svc/core/payments/settlements/match-late-li
 import { expireQrCodesLoop } from '@svc/core/qr-codes/expire-qr-codes'
 import { matchStatementsLoop, proveFundsLoop } from '@svc/core/statements/stored-proofs'
 import { Deliveries } from '@svc/core/webhooks/deliveries'
+import { eventBacklogLoop } from '@svc/core/webhooks/event-backlog'
 import { growTreesLoop } from '@svc/core/webhooks/grow-trees'
 import { Relay } from '@svc/core/webhooks/relay'
 import { webhookRetentionLoop } from '@svc/core/webhooks/webhook-retention'
@@ -61,7 +62,13 @@ export function openJobs(services: Services): Jobs {
   const last = [new AuditAnchors(services).loop]
   const deliveries = new Deliveries(services)
   const relay = new Relay(services, () => deliveries.wake()).loop
-  const events = [relay, growTreesLoop(services), deliveries, webhookRetentionLoop(services)]
+  const events = [
+    relay,
+    growTreesLoop(services),
+    deliveries,
+    webhookRetentionLoop(services),
+    eventBacklogLoop(services),
+  ]
   const due = [...dueCommandLoops(services), new BulkWorker(services).loop]
   return {
     commands: [...upiSwitch, ...due],

@@ -4,6 +4,8 @@ import { storeApprovalLimitAsOwner } from '@svc/core/ledger/approvals'
 import { type Log, openLog } from '@svc/platform/log'
 import type { Tracing } from '@svc/platform/tracing'
 import { expectListenable } from '@svc/server/http/listening'
+import { isServed } from '@svc/server/sandbox/running-sandbox'
+import { readSandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { openInstallation } from './installation.ts'
 import { listenAddress } from './listen-address.ts'
 import type { End } from './serve-until.ts'
@@ -19,7 +21,7 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   const log = openLog(terminal && !environment['LOG_LEVEL'] ? 'warn' : config.LOG_LEVEL)
   const signalled = nextSignal(log)
   // Of workers, the port is open already.
-  if (!cluster.isWorker) await expectListenable({ HOST: await listenAddress(config), PORT: config.PORT })
+  if (!cluster.isWorker) await expectFree(config)
   if (config.WORKERS > 1) {
     endOnErrors(signalled)
     return (await import('./workers.ts')).runWorkers(config, log, signalled.signal)
@@ -29,6 +31,19 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
     return await serveOnDatabase(config, { log, terminal, signalled, link })
   } finally {
     link?.close()
+  }
+}
+
+async function expectFree(config: Config): Promise<void> {
+  try {
+    await expectListenable({ HOST: await listenAddress(config), PORT: config.PORT })
+  } catch (error) {
+    const sandbox = config.SVC_MODE === 'sandbox' ? await readSandboxFile(config.DATA_DIR) : undefined
+    if (!sandbox || !(await isServed(sandbox))) throw error
+    throw new Error(
+      `A sandbox on ${config.DATA_DIR} already runs at ${sandbox.baseUrl}. Use it, or start another one beside it: PORT=8090 DATA_DIR=data-2 npm start`,
+      { cause: error },
+    )
   }
 }
 

@@ -1,4 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+import { fail } from '@svc/contract/errors'
 import { type FieldsOf, type FileFormat, readFormat } from '@svc/core/bank-files/file-format'
 import { ColumnMissing, FileRejected, type FileSource } from '@svc/core/bank-files/file-source'
 import type { ReadingDays } from '@svc/core/bank-files/line-reader'
@@ -30,8 +32,12 @@ export const withFileOptions = (command: Command, formats: string): Command =>
     )
     .option('--json', 'print JSON')
 
-/** A file by its path; `-` is standard input. */
+/**
+ * A file by its path; `-` is standard input. It is of any size, and what was read of it is collected before the heap has
+ * four times what lives in it, as V8 would have it.
+ */
 export async function fileSource(path: string): Promise<FileSource> {
+  setFlagsFromString('--heap-growing-percent=150')
   if (path !== '-') {
     if (!existsSync(path)) throw new UsageError(`There is no file ${path}`)
     return { name: path, bytes: () => createReadStream(path) }
@@ -67,15 +73,15 @@ export async function chooseFormat(
 export const readingDays = (context: CommandContext): Promise<ReadingDays> =>
   readingDaysOf(context, systemClock)
 
-/** A file that is refused is a mistake of the person at the keyboard. */
+/** A file that is refused has the code that the console gives it. */
 export async function rejecting<T>(work: () => Promise<T>, nameColumns = 'Give --format.'): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof FileRejected)
-      throw new UsageError(
-        `Nothing was imported. ${error.message}.${error instanceof ColumnMissing ? ` ${nameColumns}` : ''}`,
-      )
+      fail('validation_failed', {
+        description: `Nothing was imported. ${error.message}.${error instanceof ColumnMissing ? ` ${nameColumns}` : ''}`,
+      })
     throw error
   }
 }
@@ -91,9 +97,9 @@ export function reportProblems(
   const more = problems.length > SHOWN_MAX ? [`and more: ${unreadable} lines cannot be read`] : []
   const list = [...shown, ...more].join('\n')
   if (!dryRun && !onlyReadable)
-    throw new UsageError(
-      `Nothing was imported. ${file} has lines that cannot be read:\n${list}\nImport the others with --only-readable.`,
-    )
+    fail('validation_failed', {
+      description: `Nothing was imported. ${file} has lines that cannot be read:\n${list}\nImport the others with --only-readable.`,
+    })
   process.stderr.write(`${list}\n`)
   process.exitCode = 1
 }

@@ -1,3 +1,4 @@
+import { fail } from '@svc/contract/errors'
 import {
   accountStatement,
   type BooksQuery,
@@ -21,7 +22,6 @@ import { type Printed, printTable } from './print.ts'
 import { addProofCommand } from './proof-command.ts'
 import { readTenant } from './read-tenant.ts'
 import { addSettleCommand } from './settle-account.ts'
-import { UsageError } from './usage-error.ts'
 import { addYearEndCommand } from './year-end-command.ts'
 
 interface Books extends Printed {
@@ -159,7 +159,9 @@ async function printStatement(tx: Tx, accountId: string, { from, to, ...printed 
     const last = lines.at(-1)
     page = await accountStatement(tx, { ...period, ...(last && { after: last }) })
     if (!page)
-      throw new UsageError(`There is no account ${accountId}. See the accounts in the console, under Ledger.`)
+      return fail('ledger_account_not_found', {
+        description: `There is no account ${accountId}. See the accounts in the console, under Ledger.`,
+      })
     lines.push(...page.lines)
   } while (page.hasMore)
   printTable(statementRows(page, lines), printed)

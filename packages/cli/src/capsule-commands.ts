@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { access, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import {
@@ -20,6 +18,7 @@ import { VERSION } from '@svc/platform/package'
 import { readSandboxFile, sandboxFile } from '@svc/server/sandbox/sandbox-file'
 import type { Command } from 'commander'
 import { asUsageError, backUp } from './backup-commands.ts'
+import { runBeside } from './beside-sandbox.ts'
 import { withOpened } from './context.ts'
 import { printJson, printRecord } from './print.ts'
 import { sandboxConfig } from './sandbox-config.ts'
@@ -231,16 +230,10 @@ async function untilEnd(config: Config, { folder, port, command, file }: Recordi
   const demo = await readSandboxFile(config.DATA_DIR)
   await writeFile(sandboxFile(folder), `${JSON.stringify({ ...demo, baseUrl }, null, 2)}\n`, { mode: 0o600 })
   process.stderr.write(`Recording at ${baseUrl}, on a copy of the sandbox, with the same credentials.\n`)
-  const [program, ...args] = command
-  if (program === undefined)
+  if (command.length === 0)
     return void process.stderr.write(`Send the requests there. Press Ctrl-C to write ${file}.\n`)
-  const outside = Object.entries(process.env).filter(([setting]) => !setting.startsWith('DATABASE_'))
-  const env = { ...Object.fromEntries(outside), SVC_BASE_URL: baseUrl, DATA_DIR: folder }
-  const child = spawn(program, args, { env, stdio: ['inherit', 2, 2] })
-  const [code] = (await once(child, 'exit').catch((error: Error) => {
-    throw new UsageError(`${program} cannot be run: ${error.message}`)
-  })) as [number | null]
-  process.stderr.write(`${program} ended with ${code ?? 'a signal'}.\n`)
+  const code = await runBeside(command, { baseUrl, dataDir: folder, stdio: ['inherit', 2, 2] })
+  process.stderr.write(`${command[0]} ended with ${code}.\n`)
 }
 
 async function replayFile(name: string, { json = false }: { readonly json?: boolean }): Promise<void> {

@@ -1,7 +1,8 @@
 import { checkClosing, closeBooks } from '@svc/console-api/closing-checks'
 import { fail } from '@svc/contract/errors'
-import { type Closing, knownAtClosing, listClosings, verifyClosings } from '@svc/core/ledger/closing'
+import { type Closing, knownAtClosing, listClosings } from '@svc/core/ledger/closing'
 import { priorPeriodItems, priorPeriodItemToWire } from '@svc/core/ledger/prior-period'
+import { verifyClosings } from '@svc/core/ledger/verify-closings'
 import { accrueThrough } from '@svc/core/payments/fees/accrue-fees'
 import { isDay } from '@svc/kernel/time'
 import type { Command } from 'commander'
@@ -152,7 +153,9 @@ async function priorPeriod({ through, ...printed }: Printed & { through: string 
       async (tx) => {
         const known = await knownAtClosing(tx, keyMaker.keyring, through)
         if (!known)
-          throw new UsageError(`No period ends on ${through}. See them with: svc admin books closings`)
+          return fail('book_closing_not_found', {
+            description: `No period ends on ${through}. See them with: svc admin books closings`,
+          })
         return priorPeriodItems(tx, through, known)
       },
       'repeatable read',

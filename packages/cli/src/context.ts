@@ -3,8 +3,10 @@ import { hostname, userInfo } from 'node:os'
 import { type Installation, openAddress, openInstallation, type SchemaWanted } from '@svc/app/installation'
 import { type Config, readConfig, requireOperatorUrl } from '@svc/contract/config'
 import { idMaker } from '@svc/contract/id-kinds'
+import { WINDOW } from '@svc/core/payments/bank-runs/bank-run'
 import type { KeyMaker } from '@svc/core/tenants/api-key'
 import { TestClocks } from '@svc/core/tenants/test-clocks'
+import { inPieces } from '@svc/kernel/ids'
 import { type Clock, systemClock } from '@svc/kernel/time'
 import { Commands } from '@svc/platform/command'
 import { Keyring } from '@svc/platform/crypto/keyring'
@@ -71,11 +73,11 @@ function openCommands({ config, database, clock, log }: Opened, keyring: Keyring
     clock,
     log,
     metrics: openMetrics(open),
-    limits: { commandTimeoutMs: config.COMMAND_TIMEOUT_MS, tenantQueueMax: 1 },
+    limits: { commandTimeoutMs: config.COMMAND_TIMEOUT_MS, tenantQueueMax: WINDOW },
     open,
   }
-  const newId = idMaker(systemClock, randomBytes)
-  const tools = { config, database, keyring, clock, random: randomBytes, newId, log }
+  const random = inPieces(randomBytes)
+  const tools = { config, database, keyring, clock, random, newId: idMaker(systemClock, random), log }
   return new Commands(tools, queues, new BoundedWaits())
 }
 

@@ -1,3 +1,4 @@
+import { fail } from '@svc/contract/errors'
 import { reverseJournal } from '@svc/core/cards/account/reverse-posting'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { findJournal, type JournalWithLegs } from '@svc/core/ledger/reverse-journal'
@@ -8,7 +9,6 @@ import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { printRows } from './print.ts'
 import { readReason } from './read-reason.ts'
-import { UsageError } from './usage-error.ts'
 
 interface Options {
   readonly json?: boolean
@@ -57,7 +57,10 @@ const rowsOf = ({ journal, legs, reversedBy }: JournalWithLegs) =>
 
 async function find({ database }: CommandContext, journalId: string): Promise<JournalWithLegs> {
   const found = await database.operate((tx) => findJournal(tx, journalId))
-  if (!found) throw new UsageError(`There is no journal ${journalId}. Ids: svc admin books statement`)
+  if (!found)
+    return fail('journal_not_found', {
+      description: `There is no journal ${journalId}. Ids: svc admin books statement`,
+    })
   return found
 }
 

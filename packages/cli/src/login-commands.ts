@@ -12,11 +12,18 @@ import {
   selectProfile,
 } from './profile-store.ts'
 import { readText } from './read-text.ts'
-import { type Credentials, DEMO_TENANTS, type DemoTenant, TenantSession } from './tenant-session.ts'
+import {
+  type Credentials,
+  DEMO_TENANTS,
+  type DemoTenant,
+  fetchSandbox,
+  TenantSession,
+} from './tenant-session.ts'
 import { UsageError } from './usage-error.ts'
 
 interface LoginOptions {
-  readonly baseUrl: string
+  readonly baseUrl?: string
+  readonly sandbox?: string
   readonly profile: string
   readonly credentials?: string
   readonly as: DemoTenant
@@ -30,11 +37,17 @@ export function addLoginCommands(program: Command): void {
   program
     .command('login')
     .description('keep a server and the credentials of a tenant as a profile; prompts for the credentials')
-    .requiredOption('--base-url <url>', 'the server, such as https://partner.example')
+    .option('--base-url <url>', 'the server, such as https://partner.example')
+    .addOption(
+      new Option(
+        '--sandbox <url>',
+        'a sandbox that runs, instead: its credentials come from there',
+      ).conflicts(['baseUrl', 'credentials', 'partner']),
+    )
     .option('--profile <name>', 'name of the profile', DEFAULT_PROFILE)
     .option('--credentials <file>', 'read the credentials from this file instead; - is standard input')
     .addOption(
-      new Option('--as <tenant>', 'the tenant, where the file has the shape of sandbox.json')
+      new Option('--as <tenant>', 'the tenant of a sandbox, or of a file in the shape of sandbox.json')
         .choices([...DEMO_TENANTS])
         .default('merchant'),
     )
@@ -50,7 +63,7 @@ default), which only you may read. They are never an argument, which everybody o
 Examples:
   svc login --base-url https://partner.example
   svc login --base-url https://partner.example --profile live --credentials - < key.txt
-  svc login --base-url http://127.0.0.1:8080 --credentials data/sandbox.json --as incentivePartner --profile cards`,
+  svc login --sandbox http://127.0.0.1:8080 --as incentivePartner --profile cards`,
     )
     .action(login)
   program
@@ -69,33 +82,39 @@ Examples:
     .action(listProfiles)
 }
 
-async function login({
-  baseUrl,
-  profile,
-  credentials: file,
-  as,
-  partner,
-  json,
-}: LoginOptions): Promise<void> {
+async function login(options: LoginOptions): Promise<void> {
+  const { baseUrl, sandbox, profile, json } = options
   const name = readProfileName(profile)
-  const url = readServer(baseUrl)
-  const credentials = file === undefined ? await prompted(partner ?? false) : await readCredentials(file, as)
+  const server = sandbox ?? baseUrl
+  if (server === undefined)
+    throw new UsageError('Give --base-url <url>, or --sandbox <url> for a sandbox that runs.')
+  const url = readServer(server)
+  const credentials = await findCredentials(options, url)
   await new TenantSession(url, credentials).signIn()
   await saveProfile(process.env, name, { baseUrl: url, credentials })
   if (json) return printJson({ profile: name, baseUrl: url, ...ownerOf(credentials) })
   process.stdout.write(`Signed in to ${url} as profile ${name}, kept in ${profilesFile(process.env)}\n`)
 }
 
+async function findCredentials(
+  { sandbox, credentials: file, as, partner }: LoginOptions,
+  url: string,
+): Promise<Credentials> {
+  if (sandbox !== undefined) return credentialsIn(await fetchSandbox(url), as)
+  if (file === undefined) return prompted(partner ?? false)
+  return credentialsIn(await readText(file, 'an API key, or JSON with the credentials'), as)
+}
+
 function readServer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search)
-    throw new UsageError('--base-url must be a URL such as https://partner.example')
+    throw new UsageError('The address must be a URL such as https://partner.example')
   requireEncryptedWay(url)
   return url.href.replace(/\/$/, '')
 }
 
-async function readCredentials(file: string, as: DemoTenant): Promise<Credentials> {
-  const text = (await readText(file, 'an API key, or JSON with the credentials')).trim()
+function credentialsIn(given: string, as: DemoTenant): Credentials {
+  const text = given.trim()
   if (!text.startsWith('{')) return { apiKey: requireText(text, 'an API key') }
   let json: Record<string, unknown>
   try {

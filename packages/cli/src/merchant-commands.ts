@@ -2,15 +2,16 @@ import { shownSecret, showsSecrets } from '@svc/console-api/faces/sandbox-secret
 import { revokeApiKey } from '@svc/core/tenants/api-key'
 import { listCredentials, OVERLAP_HOURS, OVERLAP_HOURS_MAX } from '@svc/core/tenants/credentials'
 import {
+  ADDRESS_TAKEN,
   createMerchant,
   findMerchant,
+  isAddressTaken,
   linkMerchant,
   type Merchant,
   registerMerchant,
   setMerchantDisabled,
 } from '@svc/core/tenants/merchant'
 import { findPartner } from '@svc/core/tenants/partner'
-import { sqlState } from '@svc/platform/db/database'
 import { toRecord } from '@svc/server/http/resource'
 import { merchant } from '@svc/server/tenants/merchants'
 import { isMcc, isPayeeName, isVpa, PAYEE_NAME_RULE, STORED_VALUE_LOAD_MCC } from '@svc/upi-qr/upi-uri'
@@ -121,7 +122,7 @@ async function create({ name, vpa, mcc, json = false }: CreateOptions): Promise<
     const { merchant: made, apiKey } = await createMerchant(tx, keyMaker, wanted)
     return { ...shown(made, zone), apiKeyId: apiKey.apiKeyId, apiKey: shownSecret(apiKey.secret, config) }
   }).catch((error: unknown) => {
-    if (sqlState(error) === '23505') throw new UsageError(`Another merchant has the address ${vpa}`)
+    if (isAddressTaken(error)) throw new UsageError(`--vpa ${vpa}: ${ADDRESS_TAKEN}`)
     throw error
   })
   printNoun(created, json)

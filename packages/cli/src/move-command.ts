@@ -1,16 +1,18 @@
 import { addressOfCell, type CellDatabase, connectCell } from '@svc/app/cells/cell-connection'
 import { obstacles } from '@svc/app/cells/check-move'
 import { cellOf, listCells } from '@svc/app/cells/create-cell'
-import { mapsOf } from '@svc/app/cells/directory'
+import { mapsOf, tenantMapOf } from '@svc/app/cells/directory'
 import { abortMove, companions, moveTenant } from '@svc/app/cells/move-tenant'
 import { sumTables } from '@svc/app/cells/moved-tables'
 import type { Travel } from '@svc/app/cells/replication'
 import { setRoutes } from '@svc/app/cells/router'
 import type { CellUrls } from '@svc/contract/cell-settings'
 import { readConfig } from '@svc/contract/config'
-import { type Command, InvalidArgumentError } from 'commander'
+import { Keyring } from '@svc/platform/crypto/keyring'
+import { openLog } from '@svc/platform/log'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { withCell } from './cell-commands.ts'
-import { cliActor } from './context.ts'
+import { cliActor, type OpenedInstallation, openDatabase } from './context.ts'
 import { printRecord } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -31,6 +33,18 @@ const readHold = (text: string): number => {
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 
+export const routerOption = () =>
+  new Option(
+    '--router <socket>',
+    'admin socket of HAProxy, whose maps are changed at once; several: repeat it',
+  )
+    .argParser((socket: string, sockets: readonly string[] | undefined) => [...(sockets ?? []), socket])
+    .default([] as readonly string[])
+export const routerMapsOption = () =>
+  new Option('--router-maps <folder>', 'where its configuration says that the maps are').default(
+    '/etc/haproxy/maps',
+  )
+
 export function addMoveCommand(tenant: Command): void {
   tenant
     .command('move <tenantId>')
@@ -42,17 +56,12 @@ export function addMoveCommand(tenant: Command): void {
     .option('--abort', 'end a move that has not come to its last step: the tenant stays')
     .option(
       '--hold <ms>',
-      'how long callers may be held at most before they are served again',
+      'how long callers may be held at most before they are served again; the first time half as long',
       readHold,
       2_000,
     )
-    .option(
-      '--router <socket>',
-      'admin socket of HAProxy, whose maps are changed at once; several: repeat it',
-      (socket: string, sockets: readonly string[]) => [...sockets, socket],
-      [] as readonly string[],
-    )
-    .option('--router-maps <folder>', 'where its configuration says that the maps are', '/etc/haproxy/maps')
+    .addOption(routerOption())
+    .addOption(routerMapsOption())
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -70,13 +79,13 @@ Examples:
 
 async function move(tenantId: string, options: Options): Promise<void> {
   const urls = readConfig(process.env).CELL_DATABASE_URLS
-  const opened: CellDatabase[] = []
+  const connected: CellDatabase[] = []
   const connect = async (cell: string) => {
     const database = await connectCell(addressOfCell(urls, cell))
-    opened.push(database)
+    connected.push(database)
     return database
   }
-  await withCell(async ({ own }) => {
+  await withCell(async ({ own, ...opened }) => {
     try {
       const from = await cellOf(own.client)
       if (from === undefined) throw new UsageError('This database is no cell. Name it: svc admin cell name')
@@ -85,9 +94,12 @@ async function move(tenantId: string, options: Options): Promise<void> {
       await requireAlone(source, tenantId)
       const tenants = await companions(source.client, tenantId)
       const travel = { source, target, from, to: options.to, tenants }
-      await carryOut(travel, options, { directory: () => directoryOf(urls, connect), connect })
+      const keyring = () => keyringOf(opened)
+      const requestMs = opened.config.COMMAND_TIMEOUT_MS
+      const directory = () => directoryOf(urls, connect)
+      await carryOut(travel, options, { directory, connect, keyring, requestMs })
     } finally {
-      await Promise.all(opened.map((database) => database.close()))
+      await Promise.all(connected.map((database) => database.close()))
     }
   })
 }
@@ -113,15 +125,27 @@ export async function directoryOf(
   throw new UsageError('CELL_DATABASE_URLS does not name the first cell, which has the directory')
 }
 
+/** The keys that the cells share. */
+async function keyringOf({ config, address, masterKeys }: OpenedInstallation): Promise<Keyring> {
+  const database = openDatabase(config, address, openLog('warn', process.stderr))
+  try {
+    return await Keyring.open(database, masterKeys)
+  } finally {
+    await database.close()
+  }
+}
+
 interface Directory {
   readonly directory: () => Promise<CellDatabase>
   readonly connect: (cell: string) => Promise<CellDatabase>
+  readonly keyring: () => Promise<Keyring>
+  readonly requestMs: number
 }
 
 async function carryOut(
   travel: Travel,
   { abort, dryRun, hold: holdMs, router: sockets, routerMaps, json = false }: Options,
-  { connect, directory: find }: Directory,
+  { connect, directory: find, keyring: open, requestMs }: Directory,
 ): Promise<void> {
   const { tenants, from, to } = travel
   const facts = { tenants: tenants.join(' '), from, to }
@@ -141,8 +165,20 @@ async function carryOut(
     return printRecord({ ...facts, aborted: true }, json)
   }
   const directory = await find()
-  const routed = async () =>
-    setRoutes({ sockets, maps: routerMaps }, await mapsOf(directory, connect, tenants))
-  await moveTenant(travel, { actor: cliActor(), holdMs, directory, report: progress, routed })
+  const routers = { sockets, maps: routerMaps }
+  const routed = async () => {
+    await setRoutes(routers, await tenantMapOf(directory, tenants))
+    await setRoutes(routers, await mapsOf(directory, connect, tenants))
+  }
+  const keyring = await open()
+  await moveTenant(travel, {
+    actor: cliActor(),
+    keyring,
+    holdMs,
+    requestMs,
+    directory,
+    report: progress,
+    routed,
+  })
   printRecord({ ...facts, moved: true }, json)
 }

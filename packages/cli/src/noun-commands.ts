@@ -1,7 +1,7 @@
-import { columnsOf, type Schema, valueOf } from '@svc/console-api/csv'
 import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { csvLine } from '@svc/kernel/csv'
 import { required } from '@svc/kernel/invariant'
+import { columnsOf, type Schema, valueOf } from '@svc/server/http/csv-columns'
 import {
   fieldsOf,
   findRow,

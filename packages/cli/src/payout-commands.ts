@@ -1,4 +1,5 @@
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
+import { PAYOUT_RUNS, PAYOUT_STEPS } from '@svc/core/payments/bank-runs/payout-runs'
 import { payableMerchants } from '@svc/core/payments/payouts/find-payouts'
 import {
   businessDay,
@@ -10,16 +11,17 @@ import { type PreparedPayout, preparePayout } from '@svc/core/payments/payouts/p
 import { formatRupees } from '@svc/kernel/money'
 import { type ListedPayout, payout } from '@svc/server/payments/payouts'
 import type { Command } from 'commander'
+import { addBankFileCommands } from './bank-file.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { addNounList, addNounShow } from './noun-commands.ts'
-import { addPayoutFileCommands } from './payout-file.ts'
 import { missingPayout, readDay } from './payout-print.ts'
 import { addPayoutScheduleCommand } from './payout-schedule-command.ts'
 import { addPayoutStepCommands } from './payout-steps.ts'
 import { addPayoutTermsCommands } from './payout-terms-commands.ts'
 import { type Printed, printJson, printRows, printTable } from './print.ts'
 import { noMerchant } from './require-merchant.ts'
+import { addResponseImport } from './response-import.ts'
 
 interface Json {
   readonly json?: boolean
@@ -58,7 +60,21 @@ Example:
     missing: missingPayout,
   })
   addPayoutStepCommands(group)
-  addPayoutFileCommands(group)
+  addBankFileCommands(
+    group,
+    PAYOUT_RUNS,
+    PAYOUT_STEPS,
+    'accountNumber=ACCOUNT,ifsc=IFSC,amount=AMOUNT,payoutId=REFERENCE',
+  )
+  addResponseImport(group, PAYOUT_RUNS, PAYOUT_STEPS, {
+    outcomes: {
+      paid: 'when it was paid',
+      failed: 'when it could not be paid; any other changes nothing',
+      returned: 'when the money came back, also after it was paid',
+    },
+    after:
+      '\nExample:\n  svc admin payout import response.csv --payout REFERENCE --status STATUS --paid SUCCESS --failed FAILED --returned RETURNED,REVERSED --utr UTR --reason REMARKS',
+  })
   group
     .command('statement <merchantId>')
     .description('explain a business day: what was payable, and every movement by ledger, records and bank')

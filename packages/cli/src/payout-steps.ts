@@ -1,8 +1,9 @@
 import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { carriedOut, WaitingApproval } from '@svc/core/ledger/money-command'
-import { changePayout, type PayoutStep } from '@svc/core/payments/payouts/change-payout'
+import type { PayoutStep } from '@svc/core/payments/payouts/change-payout'
 import { findPayout, listAllPayouts } from '@svc/core/payments/payouts/find-payouts'
 import type { Payout } from '@svc/core/payments/payouts/payout'
+import { stepTaker } from '@svc/core/payments/payouts/take-step'
 import { type ListedPayout, payout } from '@svc/server/payments/payouts'
 import type { Command } from 'commander'
 import { printOutcome } from './approval-commands.ts'
@@ -70,21 +71,13 @@ export function addPayoutStepCommands(group: Command): void {
 }
 
 /** One step of a payout, in the name of who requests it; that it failed may wait for a second person. */
-export async function changeInName(
+async function changeInName(
   { commands }: CommandContext,
-  { merchantId, payoutId }: Payout,
+  found: Payout,
   taken: PayoutStep,
   actor: string,
 ): Promise<Payout | WaitingApproval> {
-  const changed = await commands.open(changePayout).run(
-    { merchantId, payoutId, step: taken },
-    {
-      actor,
-      action: `payout.${taken.to.toLowerCase()}`,
-      target: payoutId,
-      tenantId: merchantId,
-    },
-  )
+  const changed = await stepTaker(commands)(found, taken, { actor })
   return changed instanceof WaitingApproval ? changed : changed.payout
 }
 

@@ -1,6 +1,7 @@
 import {
   FEE_BASIS_POINTS_MAX,
   FEE_FIXED_MAX_PAISE,
+  feeDaysOf,
   findPayoutDetails,
   isAccountNumber,
   isGstState,
@@ -136,13 +137,7 @@ async function fee(merchantId: string, { percent, fixed, from, json = false }: F
       basisPoints: percent ?? 0,
       fixedPaise: fixed ?? paise(0n),
     }
-    if (isSet)
-      await setMerchantFee(tx, fee, {
-        now: new Date(clock.of(merchantId).now()),
-        cutOffMinutes: config.BUSINESS_DAY_CUTOFF,
-        timeZone: config.BUSINESS_TIME_ZONE,
-        field: '--from',
-      })
+    if (isSet) await setMerchantFee(tx, fee, { ...feeDaysOf({ clock, config }, merchantId), field: '--from' })
     return listMerchantFees(tx, merchantId)
   })
   printRows(

@@ -95,6 +95,8 @@ export async function findProfile(env: Env, given?: string): Promise<Profile & {
 
 function noProfile(name: string | undefined, known: readonly string[]): UsageError {
   if (name === undefined || known.length === 0)
-    return notSignedIn('Not signed in. Run: svc login --base-url <url>')
+    return notSignedIn(
+      'Not signed in. Run: svc login --base-url <url>, or for a sandbox that runs: svc login --sandbox <url>',
+    )
   return notSignedIn(`There is no profile ${name}. There are: ${known.join(', ')}`)
 }

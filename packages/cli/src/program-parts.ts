@@ -15,3 +15,10 @@ export function partsNamed(parts: readonly Part[], name: string | undefined): re
 export async function addParts(above: Command, parts: readonly Part[]): Promise<void> {
   for (const [, load] of parts) (await load())(above)
 }
+
+/** After a wrong use each command names its own help. */
+export function nameHelp(command: Command, path = command.name()): Command {
+  command.showHelpAfterError(`See: ${path} --help`)
+  for (const child of command.commands) nameHelp(child, `${path} ${child.name()}`)
+  return command
+}

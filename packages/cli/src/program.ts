@@ -27,6 +27,7 @@ const ADMINISTRATION: readonly Part[] = [
   ['payments', async () => (await import('./payment-commands.ts')).addPaymentCommands],
   ['refund', async () => (await import('./refund-commands.ts')).addRefundCommands],
   ['dispute', async () => (await import('./dispute-commands.ts')).addDisputeCommands],
+  ['change-request', async () => (await import('./change-request-commands.ts')).addChangeRequestCommands],
   ['notice', async () => (await import('./notice-commands.ts')).addNoticeCommands],
   ['settlement', async () => (await import('./settlement-commands.ts')).addSettlementCommands],
   ['calendar', async () => (await import('./calendar-commands.ts')).addCalendarCommands],
@@ -66,7 +67,6 @@ export async function newProgram(words: readonly string[] = []): Promise<Command
     .version(VERSION)
     // So that `svc admin backup verify --json` is not taken for `svc admin backup --json`.
     .enablePositionalOptions()
-    .showHelpAfterError('See: svc --help')
     .addHelpText(
       'after',
       `

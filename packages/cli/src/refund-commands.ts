@@ -1,4 +1,5 @@
 import { enteredReference } from '@svc/core/ledger/entered-reference'
+import { REFUND_RUNS, REFUND_STEPS } from '@svc/core/payments/bank-runs/refund-runs'
 import { completeRefund } from '@svc/core/payments/refunds/complete-refund'
 import { findRefund } from '@svc/core/payments/refunds/find-refund'
 import { followedNotice } from '@svc/core/rails/find-notice'
@@ -6,12 +7,12 @@ import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { type ListedRefund, refund } from '@svc/server/payments/refunds'
 import type { Command } from 'commander'
 import { printOutcome } from './approval-commands.ts'
+import { addBankFileCommands } from './bank-file.ts'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { addNounList, addNounShow, printNoun, recordAfter } from './noun-commands.ts'
 import { readReason } from './read-reason.ts'
-import { addRefundFileCommands } from './refund-file.ts'
-import { addRefundImport } from './refund-import.ts'
+import { addResponseImport } from './response-import.ts'
 
 interface Json {
   readonly json?: boolean
@@ -32,8 +33,15 @@ export function addRefundCommands(program: Command): void {
     example: 'svc admin refund show rfd_…',
     missing: (id) => `There is no refund ${id}. List them with: svc admin refund list`,
   })
-  addRefundFileCommands(group)
-  addRefundImport(group)
+  addBankFileCommands(group, REFUND_RUNS, REFUND_STEPS, 'creditUtr=RRN,amount=AMOUNT,refundId=REFERENCE')
+  addResponseImport(group, REFUND_RUNS, REFUND_STEPS, {
+    outcomes: {
+      refunded: 'when it was made',
+      failed: 'when it could not be made; any other changes nothing',
+    },
+    after:
+      '\nA refund that failed is payable to its merchant again; above APPROVAL_ABOVE_RUPEES a second person approves it.\n\nExample:\n  svc admin refund import response.csv --refund REFERENCE --status STATUS --refunded SUCCESS --utr RRN',
+  })
   group
     .command('confirm <refundId>')
     .description(

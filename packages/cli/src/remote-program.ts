@@ -2,6 +2,7 @@ import addCompletion from '@bomb.sh/tab/commander'
 import { VERSION } from '@svc/platform/package'
 import { Command } from 'commander'
 import { addParts, type Part, partsNamed } from './program-parts.ts'
+import { UsageError } from './usage-error.ts'
 
 /** Commands that need no more than an address and credentials. */
 export const REMOTE: readonly Part[] = [
@@ -23,7 +24,6 @@ export async function newRemoteProgram(words: readonly string[]): Promise<Comman
     .description('Client of a partner service: UPI QR codes, gift cards, rewards, events.')
     .version(VERSION)
     .enablePositionalOptions()
-    .showHelpAfterError('See: svc --help')
     .addHelpText(
       'after',
       `
@@ -36,8 +36,27 @@ What runs or administers a service is in @svc/partner-service, on the machine of
     )
   const named = partsNamed(REMOTE, words[0])
   await addParts(program, named ?? REMOTE)
-  if (!named) addCompletionCommand(program)
+  if (!named) {
+    for (const name of ELSEWHERE) addPointer(program, name)
+    addCompletionCommand(program)
+  }
   return program
+}
+
+/** Commands of the server's package, which has the same name in a shell. */
+const ELSEWHERE = ['serve', 'admin', 'sandbox', 'trigger']
+
+function addPointer(program: Command, name: string): void {
+  program
+    .command(name, { hidden: true })
+    .argument('[words...]')
+    .allowUnknownOption()
+    .helpOption(false)
+    .action(() => {
+      throw new UsageError(
+        `svc ${name} is a command of @svc/partner-service, and this is @svc/cli. Where both are installed: npx @svc/partner-service ${name}`,
+      )
+    })
 }
 
 /** Completion of the shell, from the tree of commands; so it comes last. */

@@ -17,11 +17,16 @@ interface CreateOptions extends RemoteOptions {
   readonly name?: string
   readonly amount?: number
   readonly fixed?: boolean
+  readonly minimum?: number
   readonly multipleUse?: boolean
   readonly expiry?: string
   readonly reference?: string
   readonly description?: string
   readonly image?: string
+}
+
+interface CancelOptions extends RemoteOptions {
+  readonly reason?: string
 }
 
 const pathOf = (qrCodeId: string): ApiPath => `${PATH}/${encodeURIComponent(qrCodeId)}`
@@ -33,6 +38,7 @@ export function addRemoteQrCommands(qr: Command): void {
     .option('--name <text>', 'what the payer sees')
     .option('--amount <rupees>', 'the suggested amount, or the fixed one', readRupees)
     .option('--fixed', 'accept only --amount')
+    .option('--minimum <rupees>', 'accept no less of an --amount that is not fixed', readRupees)
     .option('--multiple-use', 'accept more than one payment')
     .option('--expiry <time>', 'accept payments until then, such as 2026-12-31T23:59:59+05:30')
     .option('--reference <text>', 'your reference; a repeat with the same one returns the same code')
@@ -57,20 +63,29 @@ export function addRemoteQrCommands(qr: Command): void {
     })
   remote(qr.command('cancel <qrCodeId>'))
     .description('cancel a QR code of the merchant of a profile; it accepts no payment after that')
-    .addHelpText('after', '\nExample:\n  svc qr cancel qr_…')
-    .action(async (qrCodeId: string, options: RemoteOptions) => {
+    .option('--reason <text>', 'why; shown with the code from then on')
+    .addHelpText('after', '\nExample:\n  svc qr cancel qr_… --reason "the table is free again"')
+    .action(async (qrCodeId: string, { reason, ...options }: CancelOptions) => {
       const session = await openProfile(options, 'merchant')
-      await print(await session.call<QrCode>('PATCH', `${pathOf(qrCodeId)}/cancel`, {}), options)
+      await print(
+        await session.call<QrCode>(
+          'PATCH',
+          `${pathOf(qrCodeId)}/cancel`,
+          reason === undefined ? {} : { reason },
+        ),
+        options,
+      )
     })
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const { name, amount, fixed, multipleUse, expiry, reference, description } = options
+  const { name, amount, fixed, minimum, multipleUse, expiry, reference, description } = options
   const session = await openProfile(options, 'merchant')
   const request = {
     ...(name !== undefined && { qrName: name }),
     ...(amount !== undefined && { amount }),
     ...(fixed && { fixedAmount: true }),
+    ...(minimum !== undefined && { minimumAmount: minimum }),
     ...(multipleUse && { multipleUse: true }),
     ...(expiry !== undefined && { expiry }),
     ...(reference !== undefined && { referenceNumber: reference }),

@@ -64,7 +64,8 @@ async function demoProfile(
   const sandbox = await readSandboxFile(readConfig(process.env).DATA_DIR)
   if (!sandbox) return undefined
   const name = DEMO[kind]
-  if (!json) process.stderr.write(`Not signed in: as ${name} of the sandbox at ${sandbox.baseUrl}\n`)
+  if (!json)
+    process.stderr.write(`No profile: as the demo tenant ${name} of the sandbox at ${sandbox.baseUrl}\n`)
   return { baseUrl: sandbox.baseUrl, credentials: sandbox[name], name }
 }
 

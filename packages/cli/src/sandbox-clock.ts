@@ -1,3 +1,4 @@
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { parseRfc3339 } from '@svc/kernel/time'
 import type { Command } from 'commander'
 import { printRecord } from './print.ts'
@@ -20,7 +21,7 @@ interface TestClock {
 }
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
-const TENANT = 'a tenant of sandbox.json, such as merchant or incentivePartner, or an id'
+const TENANT = 'a tenant of sandbox.json, such as merchant or incentivePartner, an id, or all'
 
 export function addSandboxClockCommands(sandbox: Command): void {
   const clock = sandbox
@@ -28,7 +29,7 @@ export function addSandboxClockCommands(sandbox: Command): void {
     .description('the test clocks of tenants: time that passes in a moment')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc sandbox clock show merchant\n  svc sandbox clock advance incentivePartner --by 365d\n  svc sandbox clock advance mer_… --to 2027-04-01T00:00:00+05:30',
+      '\nExamples:\n  svc sandbox clock show merchant\n  svc sandbox clock advance incentivePartner --by 365d\n  svc sandbox clock advance all --by 31d\n  svc sandbox clock advance mer_… --to 2027-04-01T00:00:00+05:30',
     )
   clock
     .command('show')
@@ -72,7 +73,7 @@ function secondsOf(duration: string): number {
 
 async function call(tenant: string, method: string, rest: string, body?: object): Promise<TestClock> {
   const demo = await readSandbox()
-  const tenantId = isDemoTenant(tenant) ? idOf(demo[tenant]) : tenant
+  const tenantId = tenant === 'all' ? PLATFORM_TENANT : isDemoTenant(tenant) ? idOf(demo[tenant]) : tenant
   const session = new TenantSession(demo.baseUrl, demo.merchant)
   return session.call(method, `/sandbox/tenants/${encodeURIComponent(tenantId)}/clock${rest}`, body)
 }

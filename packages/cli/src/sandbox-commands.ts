@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { replaceData } from '@svc/app/backup/replace-data'
 import type { Config } from '@svc/contract/config'
+import { isServed } from '@svc/server/sandbox/running-sandbox'
 import { readSandboxFile, sandboxFile } from '@svc/server/sandbox/sandbox-file'
 import type { Command } from 'commander'
 import { asUsageError, backUp, fromBackup, sizeOf } from './backup-commands.ts'
@@ -12,6 +13,7 @@ import { printRecord, printRows } from './print.ts'
 import { addSandboxCardCommand } from './sandbox-card-command.ts'
 import { addSandboxClockCommands } from './sandbox-clock.ts'
 import { sandboxConfig } from './sandbox-config.ts'
+import { addSandboxExecCommand } from './sandbox-exec.ts'
 import { addSandboxTransferCommand } from './sandbox-transfer-command.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -28,8 +30,9 @@ export function addSandboxCommands(program: Command): void {
   const sandbox = program
     .command('sandbox')
     .description(
-      'reset the sandbox, save and load its states, move time, play the card network and the bank, or record requests',
+      'run a program beside a new sandbox, reset the sandbox, save and load its states, move time, play the card network and the bank, or record requests',
     )
+  addSandboxExecCommand(sandbox)
   sandbox
     .command('reset')
     .description('throw all data of the sandbox away and begin with fresh demo tenants; the service may run')
@@ -156,7 +159,8 @@ async function servedAgain({ DATA_DIR }: Config, replaceAll: () => Promise<unkno
       () => 0,
     )
   const before = await written()
-  const runs = await isServed((await readSandboxFile(DATA_DIR))?.baseUrl)
+  const previous = await readSandboxFile(DATA_DIR)
+  const runs = previous !== undefined && (await isServed(previous))
   await replaceAll()
   if (!runs) return false
   for (const end = Date.now() + SERVED_WITHIN_MS; (await written()) === before; await sleep(50))
@@ -165,13 +169,4 @@ async function servedAgain({ DATA_DIR }: Config, replaceAll: () => Promise<unkno
         'The data was replaced, but the running service has not reloaded it. Check its log, then restart it.',
       )
   return true
-}
-
-async function isServed(baseUrl: string | undefined): Promise<boolean> {
-  if (baseUrl === undefined) return false
-  try {
-    return (await fetch(`${baseUrl}/livez`, { signal: AbortSignal.timeout(2_000) })).ok
-  } catch {
-    return false
-  }
 }

@@ -1,8 +1,9 @@
+import { fail } from '@svc/contract/errors'
 import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
-import { settleBalance } from '@svc/core/ledger/settle-balance'
+import { settleBalance, settledBalanceToWire, settlementAudit } from '@svc/core/ledger/settle-balance'
 import { SETTLED_AGAINST, type SettledAgainst } from '@svc/core/ledger/settlement'
-import { formatRupees, type Paise } from '@svc/kernel/money'
+import type { Paise } from '@svc/kernel/money'
 import { type Command, Option } from 'commander'
 import { printOutcome } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
@@ -10,7 +11,6 @@ import { moneyActor } from './money-actor.ts'
 import { printRecord } from './print.ts'
 import { readReason } from './read-reason.ts'
 import { readPaise } from './read-rupees.ts'
-import { UsageError } from './usage-error.ts'
 
 interface Options {
   readonly amount: Paise
@@ -60,32 +60,13 @@ async function settle(accountId: string, { json = false, ...options }: Options):
     const actor = await moneyActor(context)
     const open = await database.operate((tx) => findOpenBalance(tx, accountId))
     if (!open)
-      throw new UsageError(
-        `There is no ledger account ${accountId}. Ids: svc admin tenant closing <tenantId>`,
-      )
+      return fail('ledger_account_not_found', {
+        description: `There is no ledger account ${accountId}. Ids: svc admin tenant closing <tenantId>`,
+      })
     const { kind, side, tenantId } = open
     const settlement = { tenantId, kind, outcome, side, against, amountPaise, reference, reason } as const
-    const details = {
-      amount: formatRupees(amountPaise),
-      outcome,
-      ...(against && { against }),
-      reference,
-      reason,
-    }
-    const audit = { actor, action: 'ledger_account.settled', target: accountId, tenantId, details }
+    const audit = { actor, tenantId, ...settlementAudit(accountId, settlement) }
     return commands.open(settleBalance).run(settlement, audit)
   })
-  printOutcome(settled, json, ({ journal, journalId, openPaise }) =>
-    printRecord(
-      {
-        accountId,
-        journalId,
-        amount: formatRupees(amountPaise),
-        outcome,
-        open: formatRupees(openPaise),
-        isRepeat: journal === undefined,
-      },
-      json,
-    ),
-  )
+  printOutcome(settled, json, (done) => printRecord(settledBalanceToWire(done), json))
 }

@@ -1,3 +1,4 @@
+import { fail } from '@svc/contract/errors'
 import {
   type DifferenceKind,
   type SettlementDifference,
@@ -11,7 +12,6 @@ import { addNounList, printNouns, readRecords } from './noun-commands.ts'
 import { type Printed, printJson, printTable } from './print.ts'
 import { addSettlementImport } from './settlement-import.ts'
 import { addReverseCommand } from './settlement-reverse.ts'
-import { UsageError } from './usage-error.ts'
 
 interface DifferencesOptions extends Printed {
   readonly days: number
@@ -65,7 +65,10 @@ function addBatchCommands(group: Command): void {
 async function printBatch(id: string, printed: Printed): Promise<void> {
   const { record, lines } = await withInstallation(async (context) => {
     const [record] = await readRecords(context, settlement, { q: id }, 1)
-    if (!record) throw new UsageError(`There is no transfer ${id}: svc admin settlement batches`)
+    if (!record)
+      fail('settlement_not_found', {
+        description: `There is no transfer ${id}: svc admin settlement batches`,
+      })
     const { batchId } = record as { readonly batchId: string }
     const wanted = { batchId, sort: 'created' }
     return { record, lines: await readRecords(context, settlementLine, wanted, DIFFERENCES_MAX) }

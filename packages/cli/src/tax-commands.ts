@@ -1,5 +1,6 @@
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
+import { fail } from '@svc/contract/errors'
 import { GSTR1_SECTIONS, type Gstr1Section, gstr1 } from '@svc/core/payments/fees/gstr1'
 import { issueCreditNote } from '@svc/core/payments/fees/issue-credit-note'
 import { issueDebitNote } from '@svc/core/payments/fees/issue-debit-note'
@@ -172,7 +173,10 @@ async function pdf(number: string, file: string): Promise<void> {
   const document = await withInstallation(({ database }) =>
     database.operate((tx) => findTaxDocument(tx, number)),
   )
-  if (!document) throw new UsageError(`There is no tax document ${number}. See them with: svc admin tax list`)
+  if (!document)
+    return fail('tax_document_not_found', {
+      description: `There is no tax document ${number}. See them with: svc admin tax list`,
+    })
   await pipeline(taxDocumentPdf(document, new Date()), createWriteStream(file))
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '@svc/contract/config'
 import { ConnectionError, Merchant, Partner, SvcError, UnexpectedResponseError } from '@svc/sdk'
-import { readSandboxFile, type SandboxFile } from '@svc/server/sandbox/sandbox-file'
+import { CREDENTIALS_PATH, readSandboxFile, type SandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { allowsPlainHttp, requireEncryptedWay } from './encrypted-way.ts'
 import { EXIT, notSignedIn, RemoteError, UsageError } from './usage-error.ts'
 
@@ -37,6 +37,17 @@ export async function readSandbox(): Promise<SandboxFile> {
 
 const noSandbox = (dataDir: string): never => {
   throw new UsageError(`There is no sandbox.json in ${dataDir}. Start the sandbox first: svc serve`)
+}
+
+/** The same of a sandbox that runs elsewhere, as text. */
+export async function fetchSandbox(baseUrl: string): Promise<string> {
+  const response = await fetch(`${baseUrl}${CREDENTIALS_PATH}`).catch((error: unknown) => {
+    throw unreachable(baseUrl, error)
+  })
+  if (response.ok) return response.text()
+  throw new UsageError(
+    `${baseUrl}${CREDENTIALS_PATH} returned ${response.status}: only a service in sandbox mode gives credentials away. For another one: svc login --base-url ${baseUrl}`,
+  )
 }
 
 /** The HTTP interface as one tenant uses it: the SDK, with failures that a person reads in one line. */
@@ -104,8 +115,7 @@ export class TenantSession {
   /** What a person reads of a failure of the SDK; other errors stay as they are. */
   errorOf(what: string, error: unknown): unknown {
     if (error instanceof ConnectionError) {
-      const facts = { code: 'unreachable', exitCode: EXIT.unreachable, cause: error }
-      return new RemoteError(`Nothing responds at ${this.#baseUrl} (${networkErrorOf(error)})`, facts)
+      return unreachable(this.#baseUrl, error)
     }
     if (SvcError.is(error, ...WRONG_CREDENTIALS))
       return notSignedIn(`No token: ${error.error}: ${error.description}`)
@@ -113,6 +123,13 @@ export class TenantSession {
     return isFailure ? refusal(what, error) : error
   }
 }
+
+const unreachable = (baseUrl: string, cause: unknown): RemoteError =>
+  new RemoteError(`Nothing responds at ${baseUrl} (${networkErrorOf(cause)})`, {
+    code: 'unreachable',
+    exitCode: EXIT.unreachable,
+    cause,
+  })
 
 function refusal(what: string, error: SvcError | UnexpectedResponseError): RemoteError {
   const isFailure = error instanceof SvcError

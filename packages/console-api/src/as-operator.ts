@@ -1,15 +1,16 @@
 import type { KeyMaker } from '@svc/core/tenants/api-key'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
-import type { Caller, Services } from '@svc/server/http/operation'
+import type { Services } from '@svc/server/http/operation'
+import type { Person } from './identity/audience.ts'
 
 interface OperatorRequest {
-  readonly caller: Caller
+  readonly caller: Person
   readonly requestId: string
 }
 
 /** Whom the audit names for what an operator does in the console. */
-export const actorOf = ({ actor }: Caller): string => `operator ${actor!.name}`
+export const actorOf = ({ actor }: Pick<Person, 'actor'>): string => `operator ${actor!.name}`
 
 /** A transaction of the calling operator: what it changes is audited under that name. */
 export const asOperator = <T>(

@@ -5,6 +5,7 @@ import { adjustPaymentInConsole } from './faces/adjust-payment.ts'
 import * as alerts from './faces/alert-operations.ts'
 import * as approvals from './faces/approval-operations.ts'
 import * as credits from './faces/bank-credit-operations.ts'
+import * as bankRuns from './faces/bank-run-operations.ts'
 import * as bankStatements from './faces/bank-statement-operations.ts'
 import * as bookMonths from './faces/book-month-operations.ts'
 import * as accountMoney from './faces/card-account-money.ts'
@@ -14,6 +15,7 @@ import * as cardExceptions from './faces/card-exception-operations.ts'
 import * as cards from './faces/card-operations.ts'
 import * as cardsInSandbox from './faces/card-sandbox-operations.ts'
 import { listCardTransactionsInConsole } from './faces/card-transaction-operations.ts'
+import * as changeRequests from './faces/change-request-operations.ts'
 import * as closing from './faces/closing-operations.ts'
 import * as coinAllocations from './faces/coin-allocation-operations.ts'
 import * as coinChanges from './faces/coin-change-operations.ts'
@@ -21,6 +23,7 @@ import * as coins from './faces/coin-operations.ts'
 import * as companies from './faces/company-operations.ts'
 import * as credentials from './faces/credential-operations.ts'
 import * as disputes from './faces/dispute-operations.ts'
+import * as events from './faces/event-operations.ts'
 import { showFigures } from './faces/figure-operations.ts'
 import * as fundsProofs from './faces/funds-proof-operations.ts'
 import * as handovers from './faces/handover-operations.ts'
@@ -46,6 +49,7 @@ import { refundPaymentInConsole } from './faces/refund-payment.ts'
 import * as requests from './faces/request-operations.ts'
 import { searchEverything } from './faces/search.ts'
 import { showSetUp } from './faces/set-up-operations.ts'
+import { listSettings } from './faces/settings-operations.ts'
 import { settleLedgerAccount } from './faces/settle-account.ts'
 import * as settlements from './faces/settlement-operations.ts'
 import { showCatalogue } from './faces/show-catalogue.ts'
@@ -60,33 +64,26 @@ import * as users from './faces/user-operations.ts'
 import * as webhookChanges from './faces/webhook-changes.ts'
 import * as webhooks from './faces/webhook-operations.ts'
 import * as accessRequests from './identity/access-request-operations.ts'
+import { endOperatorSession, listOperatorSessions } from './identity/all-session-operations.ts'
 import { CONSOLE_FACE } from './identity/console-face.ts'
 import * as invitations from './identity/invitation-operations.ts'
 import * as oidc from './identity/oidc-operations.ts'
 import * as operators from './identity/operator-operations.ts'
-import { ownSessions } from './identity/own-session-operations.ts'
+import { ownAccount } from './identity/own-account.ts'
 import * as passkeys from './identity/passkey-operations.ts'
 import * as secondFactor from './identity/second-factor-operations.ts'
-import * as session from './identity/session-operations.ts'
+import * as session from './identity/sign-in-operations.ts'
 import * as audit from './records/audit-operations.ts'
 import { showHistory } from './records/object-history.ts'
 import { withMaskedPersons } from './records/personal-data.ts'
 import { revealPersonalData } from './records/reveals.ts'
 
 const UNMASKED: readonly Operation<ConsoleServices>[] = [
-  session.showAbout,
+  ...ownAccount(CONSOLE_FACE),
   session.signIn,
   session.signInToSandbox,
   oidc.startSingleSignOn,
   oidc.finishSingleSignOn,
-  ...passkeys.passkeySignIn(CONSOLE_FACE, session.SessionRecord),
-  ...passkeys.ownPasskeys(CONSOLE_FACE),
-  secondFactor.stepUp(CONSOLE_FACE, session.SessionRecord),
-  ...secondFactor.ownFactor(CONSOLE_FACE),
-  session.showSession,
-  session.signOut,
-  session.changeOwnPassword,
-  ...ownSessions(CONSOLE_FACE),
   overview.showOverview,
   showFigures,
   home.showWaiting,
@@ -159,6 +156,11 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   suspense.unassignPayment,
   suspense.returnPayment,
   suspense.confirmReturnByOperator,
+  bankRuns.showBankRuns,
+  bankRuns.sendBankRun,
+  bankRuns.exportBankRun,
+  bankRuns.readBankResponses,
+  bankRuns.importBankResponses,
   bankStatements.listBankAccountsInConsole,
   settlements.listSettlementsInConsole,
   settlements.showSettlementInConsole,
@@ -193,6 +195,9 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   approvals.listApprovalsInConsole,
   approvals.approvePostingInConsole,
   approvals.rejectPosting,
+  changeRequests.listChangeRequests,
+  changeRequests.approveChangeRequest,
+  changeRequests.rejectChangeRequest,
   payoutLists.listPayoutsInConsole,
   payoutLists.sumPayouts,
   payoutLists.showPayout,
@@ -245,6 +250,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   requests.listRequests,
   requests.showRequestLog,
   requests.showRequest,
+  events.listEventsInConsole,
+  events.showEvent,
   webhooks.listWebhooks,
   webhooks.showWebhook,
   webhooks.listWebhookAttemptsInConsole,
@@ -261,8 +268,11 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   showHistory,
   searchEverything,
   showCatalogue,
+  listSettings,
   operators.listOperators,
   operators.changeOperator,
+  listOperatorSessions,
+  endOperatorSession,
   accessRequests.listAccessRequestsInConsole,
   accessRequests.approveAccessRequest,
   accessRequests.rejectAccessRequest,

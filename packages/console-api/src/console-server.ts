@@ -1,10 +1,22 @@
 import { mountOperations } from '@svc/server/http/mount'
+import type { Caller } from '@svc/server/http/operation'
 import { buildServer, type ServerOptions } from '@svc/server/http/server'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CONSOLE_OPERATIONS } from './console-operations.ts'
 import { type ConsoleServices, consoleServices } from './console-services.ts'
+import { type Permission, requirePermission } from './identity/permissions.ts'
 import { authenticateLoopback } from './identity/request-origin.ts'
 import { guardPage, servePage } from './serve-page.ts'
+
+/** The operator who calls, if the role may do what the operation needs. */
+async function operatorOf({ sessions }: ConsoleServices, request: FastifyRequest): Promise<Caller> {
+  const { permission } = request.routeOptions.config
+  const { session, isProofStale } = await sessions.admitted(request, ({ role }) =>
+    requirePermission(role, permission as Permission),
+  )
+  const { tenantId, personId: actorId, name, role } = session
+  return { tenantId, actor: { actorId, name, role }, isProofStale }
+}
 
 /** The console's API and its page, as a server that never listens: `mountConsole` hands requests to it. */
 export async function openConsole(options: ServerOptions): Promise<FastifyInstance> {
@@ -18,7 +30,7 @@ export async function openConsole(options: ServerOptions): Promise<FastifyInstan
     authenticators: {
       operator: {
         needs: 'headers',
-        authenticate: services.sessions.authenticate,
+        authenticate: (request) => operatorOf(services, request),
         whose: services.sessions.whose,
       },
       loopback: { needs: 'headers', authenticate: authenticateLoopback },

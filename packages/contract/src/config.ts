@@ -6,7 +6,7 @@ import { CONSOLE_SETTINGS } from './console-settings.ts'
 import { DISPUTE_SETTINGS, disputeErrors } from './dispute-settings.ts'
 import { type Environment, givenSecret, isGiven } from './given-secret.ts'
 import { INTERPRETATION_SETTINGS } from './interpretations.ts'
-import { PAYOUT_SETTINGS } from './payout-settings.ts'
+import { PAYOUT_SETTINGS, supplierErrors } from './payout-settings.ts'
 import { PROCESS_SETTINGS, processErrors } from './process-settings.ts'
 import {
   adapters,
@@ -291,6 +291,7 @@ export function readConfig(environment: Environment): Config {
     ...alertErrors(config, isSet),
     ...disputeErrors(config, isSet),
     ...processErrors(config),
+    ...supplierErrors(config),
   )
   if (problems.length > 0) throw new ConfigError(problems)
   const dataDir = config.DATA_DIR

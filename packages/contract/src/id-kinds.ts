@@ -10,7 +10,10 @@ export const ID_KINDS = {
   alm: { of: 'message about an alert', fields: [] },
   alp: { of: 'process that watches for alerts', fields: [] },
   alr: { of: 'alert', fields: ['alertId'] },
-  apv: { of: 'approval of a posting, or of a change of who may act', fields: ['approvalId'] },
+  apv: {
+    of: 'approval of a posting, of a change of who may act, or of what a merchant asks for',
+    fields: ['approvalId'],
+  },
   att: { of: 'attachment of evidence', fields: ['attachmentId', 'attachmentIds'] },
   bac: { of: 'our account at a bank', fields: ['bankAccountId'] },
   bat: { of: 'batch of commands', fields: [] },

@@ -139,3 +139,28 @@ export const PAYOUT_SETTINGS = {
     ),
   ),
 }
+
+interface Given {
+  readonly GST_STATE: string
+  readonly SUPPLIER_NAME?: string | undefined
+  readonly SUPPLIER_ADDRESS?: string | undefined
+  readonly SUPPLIER_GSTIN?: string | undefined
+}
+
+/** What is wrong with the settings of who issues invoices together. */
+export function supplierErrors({
+  GST_STATE,
+  SUPPLIER_NAME,
+  SUPPLIER_ADDRESS,
+  SUPPLIER_GSTIN,
+}: Given): string[] {
+  const given = [SUPPLIER_NAME, SUPPLIER_ADDRESS, SUPPLIER_GSTIN].filter((value) => value !== undefined)
+  return [
+    ...(given.length % 3 === 0
+      ? []
+      : ['SUPPLIER_NAME, SUPPLIER_ADDRESS and SUPPLIER_GSTIN must be set together']),
+    ...(SUPPLIER_GSTIN === undefined || SUPPLIER_GSTIN.startsWith(GST_STATE)
+      ? []
+      : [`SUPPLIER_GSTIN is of the state ${SUPPLIER_GSTIN.slice(0, 2)}, and GST_STATE says ${GST_STATE}`]),
+  ]
+}

@@ -30,7 +30,8 @@ const SEPARATORS = /[\s\p{Pd}\p{Cf}_.,:;/\\|'"()[\]*#]/gu
 export const canonicalWord = (word: string): string => word.replace(SEPARATORS, '').toUpperCase()
 
 /** A column or field whose value is the status of the money of its line or message. */
-export const STATUS_NAME = /^(?:(?:txn|transaction|payment|credit)[\s_-]*)?status$/i
+export const STATUS_NAME =
+  /^(?:(?:txn|transaction|payment|credit|upi|order)[\s_-]*)?status$|^(?:txn|transaction|payment|credit|upi|order)[\s_-]*state$/i
 
 const OUTCOMES: ReadonlyMap<string, Outcome> = new Map(
   (Object.keys(WORDS) as Outcome[]).flatMap((outcome) =>

@@ -22,9 +22,14 @@ export const isStated = (value: unknown): boolean =>
   value !== undefined && value !== null && !(typeof value === 'string' && visible(value) === '')
 
 /** Text as people see it: without white space, byte order marks and zero-width characters at its ends. */
-export const visible = (text: string): string => withoutEnds(text, (char) => BLANK.test(char))
+export const visible = (text: string): string =>
+  isPlain(text.charCodeAt(0)) && isPlain(text.charCodeAt(text.length - 1))
+    ? text
+    : withoutEnds(text, (char) => BLANK.test(char))
 
 const BLANK = /[\s\u200b-\u200f\u2060\ufeff\0]/
+/** Most texts begin and end with a character of ASCII that is seen. */
+const isPlain = (code: number): boolean => code > 0x20 && code < 0x7f
 
 /** A text without the characters at its ends that a test names: in linear time, which `\s+$` is not. */
 export function withoutEnds(

@@ -1,5 +1,7 @@
+import { version as nodeVersion } from 'node:process'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { CommitQueueState } from './db/commit-queue-state.ts'
+import { VERSION } from './package.ts'
 
 /**
  * Memory, event loop and garbage collection, measured once however many services a process opens: what measures them
@@ -43,17 +45,6 @@ function loopMetrics(registers: Registry[]) {
 export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
   const [registry, process] = [new Registry(), processRegistry()]
   const registers = [registry]
-  /** Read when Prometheus scrapes, so that it is right also while a batch hangs. */
-  const commitQueueGauge = (name: string, help: string, read: (queue: CommitQueueState) => number) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['queue'] as const,
-      registers,
-      collect() {
-        for (const queue of queues) this.set({ queue: queue.name }, read(queue))
-      },
-    })
   const requests = new Histogram({
     name: 'svc_http_request_seconds',
     help: 'Time from the headers of a request to its response, or to the beginning of a stream, by operation and status',
@@ -61,6 +52,7 @@ export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers,
   })
+  buildInfo(registers)
   return {
     registry,
     text: () => Registry.merge([process, registry]).metrics(),
@@ -107,6 +99,23 @@ export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
       help: 'Whether requests are counted for all processes together: 1, or 0 where RATE_LIMIT_URL is not set or does not respond',
       registers,
     }),
+    ...queueGauges(queues, registers),
+  }
+}
+
+function queueGauges(queues: ReadonlySet<CommitQueueState>, registers: Registry[]) {
+  /** Read when Prometheus scrapes, so that it is right also while a batch hangs. */
+  const commitQueueGauge = (name: string, help: string, read: (queue: CommitQueueState) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['queue'] as const,
+      registers,
+      collect() {
+        for (const queue of queues) this.set({ queue: queue.name }, read(queue))
+      },
+    })
+  return {
     queued: commitQueueGauge('svc_queued_commands', 'Commands waiting for a batch', ({ queued }) => queued),
     inFlight: commitQueueGauge(
       'svc_commands_in_flight',
@@ -121,6 +130,14 @@ export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
   }
 }
 
+const buildInfo = (registers: Registry[]): void =>
+  new Gauge({
+    name: 'svc_build_info',
+    help: 'Always 1: the version of the program and of Node',
+    labelNames: ['version', 'node'] as const,
+    registers,
+  }).set({ version: VERSION, node: nodeVersion }, 1)
+
 /** Of a process that serves: what it does (`ROLES`). */
 export function countRoles(registry: Registry, roles: readonly string[]): void {
   const gauge = new Gauge({
@@ -130,6 +147,22 @@ export function countRoles(registry: Registry, roles: readonly string[]): void {
     registers: [registry],
   })
   for (const role of roles) gauge.set({ role }, 1)
+}
+
+/** Of a process with jobs: how far events and webhooks are behind. */
+export const backlogGauges = (registry: Registry) => {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
+  return {
+    unnumbered: gauge(
+      'svc_oldest_unnumbered_event_seconds',
+      'Age of the oldest event that has no number yet, so that no feed and no endpoint has it; 0 without one',
+    ),
+    due: gauge('svc_webhook_deliveries_due', 'Deliveries to enabled endpoints that are due'),
+    dueFor: gauge(
+      'svc_oldest_webhook_delivery_seconds',
+      'For how long the oldest of these has been due; 0 without one',
+    ),
+  }
 }
 
 /** Of the process that starts workers (`WORKERS`), which has no other metrics. */

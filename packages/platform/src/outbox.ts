@@ -29,9 +29,9 @@ export type NumberedEvent = RowOf<typeof outbox> & { readonly sequence: bigint }
 
 /** The select list of numbered events, whose numbers are in a narrow table (decision X25). */
 export const NUMBERED_COLUMNS = `${outbox.columns}, n.sequence`
-/** From the numbers to their events. */
-export const NUMBERED_EVENTS =
-  'event_numbers n join outbox o on o.tenant_id = n.tenant_id and o.event_id = n.event_id'
+/** From numbers to their events. */
+export const EVENTS_OF_NUMBERS = 'join outbox o on o.tenant_id = n.tenant_id and o.event_id = n.event_id'
+export const NUMBERED_EVENTS = `event_numbers n ${EVENTS_OF_NUMBERS}`
 /** From events to their numbers, by the instant that both have: no index of numbers begins with the event. */
 export const EVENTS_WITH_NUMBERS =
   'outbox o join event_numbers n on n.tenant_id = o.tenant_id and n.created_at = o.created_at and n.event_id = o.event_id'

@@ -8,6 +8,21 @@ export interface ZipFile {
   readonly isCompressed?: boolean
 }
 
+/** The extended timestamp of Info-ZIP: an instant in seconds, where a ZIP file's own time has no zone. */
+const TIMESTAMP = 0x5455
+const HAS_MODIFIED = 1
+
+/**
+ * When a file was made. `fflate` writes the time of the machine's zone: noon of the day by UTC is there in every zone, so the
+ * same files are the same bytes on every machine, and the instant stands beside it.
+ */
+function timesOf(at: Date) {
+  const instant = Buffer.alloc(5, HAS_MODIFIED)
+  instant.writeUInt32LE(Math.floor(at.getTime() / 1000), 1)
+  const mtime = new Date(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), 12)
+  return { mtime, extra: { [TIMESTAMP]: new Uint8Array(instant) } }
+}
+
 /** So much text is compressed at once. */
 const PIECE_CHARS = 65_536
 
@@ -35,8 +50,7 @@ export async function* zip(
   })
   for await (const { name, content, isCompressed = false } of files) {
     const file = isCompressed ? new ZipPassThrough(name) : new ZipDeflate(name)
-    file.mtime = at
-    archive.add(file)
+    archive.add(Object.assign(file, timesOf(at)))
     for await (const piece of piecesOf(content)) {
       file.push(piece)
       yield* ready.splice(0)

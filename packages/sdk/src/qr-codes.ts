@@ -111,17 +111,20 @@ export class QrCodes {
 
   /**
    * After this no payment is accepted through the code; `outcome` and `payments` say whether it was paid before.
-   * Cancelling again returns the same record.
+   * Cancelling again returns the same record. `get` and lists return the `reason` as `cancelReason`.
    *
    * @throws SvcError `qr_code_not_found`; UnexpectedResponseError when a gateway removed the headers that say how the code
    * ended: it has ended all the same, and `get` returns its `closeReason` and payments
    */
-  async cancel(qrCodeId: string, options?: WriteOptions): Promise<CancelledQrCode> {
+  async cancel(
+    qrCodeId: string,
+    { reason, ...options }: WriteOptions & { readonly reason?: string } = {},
+  ): Promise<CancelledQrCode> {
     const params = { path: { qrCodeId } }
     const call = this.#api.call(options)
     const response = await this.#api.http.PATCH('/api/v0/qr-code/{qrCodeId}/cancel', {
       params,
-      body: {},
+      body: reason === undefined ? {} : { reason },
       ...call,
     })
     return { ...payloadOf(response), ...endOf(response.response) } as CancelledQrCode

@@ -49,12 +49,33 @@ export interface Demo {
 }
 
 export interface SandboxOptions extends Omit<TransportOptions, 'baseUrl'> {
+  /** Of a sandbox elsewhere, such as in a container: its credentials come from there, and no file is read. */
+  readonly baseUrl?: string
   /** The service's data folder, which holds `sandbox.json`; `DATA_DIR`, else `./data`. */
   readonly dataDir?: string
 }
 
 /** A clock that moves by a year does a year's work first. */
 const ADVANCE_MS_MAX = 300_000
+
+async function readDemo(dataDir = process.env['DATA_DIR'] || 'data'): Promise<Demo> {
+  // Not imported, so that bundlers for browsers find nothing of Node in the package.
+  const { readFile } = process.getBuiltinModule('node:fs/promises')
+  const file = `${dataDir}/sandbox.json`
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Demo
+  } catch (cause) {
+    throw new Error(
+      `There is no ${file}. Start a sandbox with \`npm start\`, or set DATA_DIR to its data folder`,
+      { cause },
+    )
+  }
+}
+
+async function fetchDemo(options: TransportOptions): Promise<Demo> {
+  const response = await new Api(new Transport(options)).fetch('/sandbox/credentials')
+  return { ...((await response.json()) as Demo), baseUrl: options.baseUrl }
+}
 
 /** A running sandbox: its demo tenants, ready to call, and the world outside that it simulates. */
 export class Sandbox {
@@ -80,22 +101,10 @@ export class Sandbox {
 
   /** @throws Error that says how to start a sandbox when there is none. */
   static async open(options: SandboxOptions = {}): Promise<Sandbox> {
+    const { baseUrl, dataDir, ...others } = options
     refuseInBrowsers('sandbox.json')
-    // Not imported, so that bundlers for browsers find nothing of Node in the package.
-    const { readFile } = process.getBuiltinModule('node:fs/promises')
-    const file = `${options.dataDir ?? (process.env['DATA_DIR'] || 'data')}/sandbox.json`
-    let text: string
-    try {
-      text = await readFile(file, 'utf8')
-    } catch (cause) {
-      throw new Error(
-        `There is no ${file}. Start a sandbox with \`npm start\`, or set DATA_DIR to its data folder`,
-        {
-          cause,
-        },
-      )
-    }
-    return new Sandbox(JSON.parse(text) as Demo, options)
+    const demo = baseUrl === undefined ? await readDemo(dataDir) : await fetchDemo({ ...others, baseUrl })
+    return new Sandbox(demo, others)
   }
 
   /**

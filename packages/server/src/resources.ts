@@ -21,6 +21,7 @@ import { company } from './tenants/companies.ts'
 import { merchant } from './tenants/merchants.ts'
 import { partner } from './tenants/partners.ts'
 import { user } from './tenants/users.ts'
+import { event } from './webhooks/event-resource.ts'
 import { webhookAttempt } from './webhooks/list-attempts.ts'
 import { webhookEndpoint } from './webhooks/list-endpoints.ts'
 
@@ -51,6 +52,11 @@ export const RESOURCES = {
 } satisfies Readonly<Record<string, Resource<never>>>
 
 /** The nouns that tenants list within another record or by a search, and the log, which grows while it is read. */
-export const PARTS = { payoutLine, webhookAttempt, coinConfig, qrCode, loggedRequest } satisfies Readonly<
-  Record<string, Resource<never>>
->
+export const PARTS = {
+  event,
+  payoutLine,
+  webhookAttempt,
+  coinConfig,
+  qrCode,
+  loggedRequest,
+} satisfies Readonly<Record<string, Resource<never>>>

@@ -1,4 +1,4 @@
-import { columnsOf } from '@svc/console-api/csv'
+import { columnsOf } from '@svc/server/http/csv-columns'
 import { expect, test } from 'vitest'
 
 test('columns are the fields of an item; one that occurs twice has the name of its object', () => {

@@ -3,30 +3,15 @@ import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api, responseOf } from '../api.ts'
+import { OWN_ACCOUNT } from '../own-account.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
-import { OwnSessions, type SessionCalls } from '../parts/own-sessions.tsx'
+import { OwnSessions } from '../parts/own-sessions.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { FactorNeeded, Passkeys } from '../parts/passkeys.tsx'
-import { type FactorCalls, SecondFactor } from '../parts/second-factor.tsx'
-import { PASSKEY_CALLS } from '../passkey-calls.ts'
-import { aboutQuery, keepProof, refreshSession, useSession } from '../session.ts'
+import { SecondFactor } from '../parts/second-factor.tsx'
+import { aboutQuery, keepProof, useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
-
-const FACTOR_CALLS: FactorCalls = {
-  show: () => responseOf(api.GET('/session/second-factor')),
-  start: () => responseOf(api.POST('/session/second-factor')),
-  confirm: (code) => responseOf(api.POST('/session/second-factor/confirm', { body: { code } })),
-  renewCodes: () => responseOf(api.POST('/session/second-factor/recovery-codes')),
-  remove: () => responseOf(api.DELETE('/session/second-factor')),
-  refreshSession,
-}
-
-const SESSION_CALLS: SessionCalls = {
-  list: () => responseOf(api.GET('/sessions')),
-  end: (sessionId) => responseOf(api.DELETE('/sessions/{sessionId}', { params: { path: { sessionId } } })),
-  endOthers: () => responseOf(api.DELETE('/sessions')),
-}
 
 export function Account() {
   const { name, role, secondFactorNeeded, mode, version, timeZone } = useSession()
@@ -34,12 +19,7 @@ export function Account() {
   return (
     <Page title="Your account">
       {secondFactorNeeded && (
-        <FactorNeeded
-          calls={PASSKEY_CALLS}
-          factors={FACTOR_CALLS}
-          proved={keepProof}
-          resetBy="an administrator"
-        />
+        <FactorNeeded account={OWN_ACCOUNT} proved={keepProof} resetBy="an administrator" />
       )}
       <Section title="About">
         <Facts
@@ -56,9 +36,9 @@ export function Account() {
           <ChangePassword />
         </Section>
       )}
-      {about.data?.passwords !== false && <SecondFactor calls={FACTOR_CALLS} />}
-      <Passkeys calls={PASSKEY_CALLS} />
-      <OwnSessions calls={SESSION_CALLS} />
+      {about.data?.passwords !== false && <SecondFactor refreshSession={OWN_ACCOUNT.refreshSession} />}
+      <Passkeys account={OWN_ACCOUNT} />
+      <OwnSessions />
     </Page>
   )
 }

@@ -154,7 +154,7 @@ export function Alerts() {
       sort="-created"
       refreshMs={REFRESH_MS}
       empty={
-        <EmptyState title="No alerts yet" command="svc admin alerts list">
+        <EmptyState title="No alerts yet">
           When something needs a person, it appears here, in the header and at ALERT_WEBHOOK_URL.
         </EmptyState>
       }

@@ -8,13 +8,15 @@ import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
-import { ListPage } from '../parts/list-page.tsx'
+import { shortAccount } from '../parts/ledger-words.tsx'
+import { List } from '../parts/list-page.tsx'
 import { Money, rupees } from '../parts/money.tsx'
 import { IdLink, ObjectLink } from '../parts/object-link.tsx'
+import { Page } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { shortAccount } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
+import { ChangeRequests } from './change-requests.tsx'
 
 type Row = Schemas['Approval']
 
@@ -201,22 +203,26 @@ const FILTERS: readonly Filter[] = [
 
 export function Approvals() {
   return (
-    <ListPage
+    <Page
       title="Approvals"
-      lead="Postings above the limit, which wait for a second person."
-      name="approvals"
-      caption="Approvals"
-      load={listAt('/approvals')}
-      columns={COLUMNS}
-      rowKey={({ approvalId }) => approvalId}
-      filters={FILTERS}
-      sort="-created"
-      empty={
-        <EmptyState title="Nothing waits for approval" command="svc admin approval list">
-          A posting above APPROVAL_ABOVE_RUPEES, such as a funding, appears here until another operator
-          approves it.
-        </EmptyState>
-      }
-    />
+      lead="Postings above the limit, and what merchants ask for: they wait for a second person."
+    >
+      <ChangeRequests />
+      <List
+        name="approvals"
+        caption="Approvals"
+        load={listAt('/approvals')}
+        columns={COLUMNS}
+        rowKey={({ approvalId }) => approvalId}
+        filters={FILTERS}
+        sort="-created"
+        empty={
+          <EmptyState title="Nothing waits for approval">
+            A posting above APPROVAL_ABOVE_RUPEES, such as a funding, appears here until another operator
+            approves it.
+          </EmptyState>
+        }
+      />
+    </Page>
   )
 }

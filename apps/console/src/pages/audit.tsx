@@ -5,7 +5,7 @@ import { shortId } from '../objects.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
-import type { Filter } from '../parts/filters.tsx'
+import { type Filter, TENANT } from '../parts/filters.tsx'
 import { Instant, relativeTo } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
@@ -55,7 +55,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'target', label: 'Done to', kind: 'text', placeholder: 'Id of a card, merchant …' },
   { name: 'actor', label: 'Who', kind: 'text', placeholder: 'operator asha' },
   { name: 'action', label: 'Action', kind: 'text', placeholder: 'card.status_changed' },
-  { name: 'tenantId', label: 'Tenant', kind: 'text', placeholder: 'Merchant or partner id' },
+  TENANT,
   { name: 'from', label: 'From', kind: 'from' },
   { name: 'to', label: 'Until', kind: 'to' },
 ]
@@ -76,7 +76,7 @@ export function Audit() {
         filters={FILTERS}
         sort="-created"
         empty={
-          <EmptyState title="Nothing yet" command="svc admin audit verify">
+          <EmptyState title="Nothing yet">
             Whatever an operator changes, here or with the command line, is written here with their name.
           </EmptyState>
         }

@@ -1,24 +1,19 @@
 import { Alert, Button, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
-import { type Column, DataTable } from '../parts/data-table.tsx'
+import { type Column, DataTable, Framed } from '../parts/data-table.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { dayText, Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { NamedLink } from '../parts/object-link.tsx'
 import { Page } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
+import { TestClock } from '../parts/test-clock.tsx'
 import { useSession } from '../session.ts'
-import { monthName } from '../words.ts'
+import { actorName, monthName } from '../words.ts'
+import { bookMonthsQuery } from './book-months-query.ts'
 
 type Month = Schemas['BookMonth']
-
-export const bookMonthsQuery = {
-  queryKey: ['book-months'],
-  queryFn: () => responseOf(api.GET('/book-months')),
-}
-
-const nameOf = (by: string | undefined) => by?.replace(/^operator /, '') ?? '–'
 
 const COLUMNS: readonly Column<Month>[] = [
   {
@@ -26,10 +21,13 @@ const COLUMNS: readonly Column<Month>[] = [
     cell: ({ through }) => <NamedLink to={`/close/${through}`}>{monthName(through)}</NamedLink>,
   },
   { title: 'Status', cell: ({ state }) => <StatusBadge state={state} /> },
-  { title: 'Closed by', cell: ({ closedBy }) => nameOf(closedBy) },
+  { title: 'Closed by', cell: ({ closedBy }) => (closedBy === undefined ? '–' : actorName(closedBy)) },
   { title: 'Closed', cell: ({ closedOn }) => (closedOn ? <Instant at={closedOn} /> : '–') },
   { title: 'Closed despite', cell: ({ despite }) => despite ?? '–' },
-  { title: 'Requested by', cell: ({ requestedBy }) => nameOf(requestedBy) },
+  {
+    title: 'Requested by',
+    cell: ({ requestedBy }) => (requestedBy === undefined ? '–' : actorName(requestedBy)),
+  },
 ]
 
 /** The months of the books: what is open, and what was signed. */
@@ -53,9 +51,12 @@ export function BookMonths() {
       {verify.data && <Verified data={verify.data.data} />}
       <Loaded query={months}>
         {({ data }) => (
-          <DataTable caption="Months" columns={COLUMNS} rows={data} rowKey={({ through }) => through} />
+          <Framed>
+            <DataTable caption="Months" columns={COLUMNS} rows={data} rowKey={({ through }) => through} />
+          </Framed>
         )}
       </Loaded>
+      <TestClock />
     </Page>
   )
 }

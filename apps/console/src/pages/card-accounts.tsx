@@ -43,11 +43,7 @@ export function CardAccounts() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState
-          title="No card accounts yet"
-          command="svc admin card-account create --help"
-          action={create}
-        >
+        <EmptyState title="No card accounts yet" action={create}>
           Every card is loaded from a card account, which belongs to a company. Open one and fund it; then
           cards can be ordered.
         </EmptyState>

@@ -7,7 +7,7 @@ import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
-import { IdLink, NamedObject, ObjectLink } from '../parts/object-link.tsx'
+import { IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { REASONS } from './card-exception-reasons.ts'
 
 type Row = Schemas['CardException']
@@ -24,7 +24,9 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Exception',
     cell: ({ exceptionId, reason }) => (
-      <NamedObject kind="cardException" id={exceptionId} name={REASONS[reason].title} />
+      <ObjectLink kind="cardException" id={exceptionId}>
+        {REASONS[reason].title}
+      </ObjectLink>
     ),
   },
   {
@@ -69,7 +71,7 @@ export function CardExceptions() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState title="No card exceptions yet" command="svc admin cards exceptions">
+        <EmptyState title="No card exceptions yet">
           The network’s reports are never refused: what does not fit shows here.
         </EmptyState>
       }

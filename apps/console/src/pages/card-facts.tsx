@@ -27,7 +27,7 @@ function Holder({ detail: { card, partnerId } }: CardFactsProps) {
         cols={2}
         facts={[
           {
-            label: 'User',
+            label: 'Holder',
             value: (
               <ObjectLink kind="user" id={card.userId}>
                 {personName(card) || card.userId}

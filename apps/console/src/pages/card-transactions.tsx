@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { listAt, type Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
-import type { Filter } from '../parts/filters.tsx'
+import { AMOUNT, type Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
@@ -66,6 +66,7 @@ const FILTERS: readonly Filter[] = [
   select('kind', 'What', KINDS),
   select('status', 'Status', STATUSES),
   { name: 'merchantName', label: 'Merchant', kind: 'text', placeholder: 'Whole name' },
+  AMOUNT,
 ]
 
 /** What happened on a card, for a holder who asks. */

@@ -63,7 +63,7 @@ const FILTERS: readonly Filter[] = [
 /** Set by links from other pages; they have no field of their own, but can be cleared. */
 const LINKED: readonly Filter[] = [
   { name: 'cardAccountId', label: 'Card account', kind: 'linked' },
-  { name: 'userId', label: 'User', kind: 'linked' },
+  { name: 'userId', label: 'Holder', kind: 'linked' },
 ]
 
 type Row = Schemas['CardRow']
@@ -120,10 +120,7 @@ export function Cards() {
       bulk={can('support') ? BULK : []}
       sort="-created"
       empty={
-        <EmptyState
-          title="No cards yet"
-          command="svc admin card-account fund acc_… --amount 250000   # then the partner orders: POST /api/v0/partner/svcCard"
-        >
+        <EmptyState title="No cards yet">
           Partners order cards with encrypted requests. They need a company, a funded card account and an
           OAuth client; the guide “Encrypt a request” shows the rest.
         </EmptyState>

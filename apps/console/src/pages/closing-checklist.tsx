@@ -13,7 +13,7 @@ import { NamedLink } from '../parts/object-link.tsx'
 import { Facts, Section } from '../parts/page.tsx'
 import { Mark } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { monthName } from '../words.ts'
+import { actorName, monthName } from '../words.ts'
 
 type Check = Schemas['BookMonthCheck']
 type Month = Schemas['BookMonth']
@@ -84,12 +84,10 @@ export function Checklist({ through, month, isNext }: ChecklistProps) {
   )
 }
 
-const nameOf = (by: string | undefined) => by?.replace(/^operator /, '')
-
 const Requested = ({ month: { despite, requestedBy } }: { readonly month: Month }) => (
   <Alert color="orange" title="A second person is needed">
-    {nameOf(requestedBy)} closes this month although something is not in order: “{despite}”. Another person of
-    finance closes it with the same reason.
+    {actorName(requestedBy ?? '')} closes this month although something is not in order: “{despite}”. Another
+    person of finance closes it with the same reason.
   </Alert>
 )
 
@@ -256,10 +254,10 @@ function Closed({ month }: { readonly month: Month }) {
     >
       <Facts
         facts={[
-          { label: 'Closed by', value: nameOf(closedBy) },
+          { label: 'Closed by', value: actorName(closedBy ?? '') },
           { label: 'Closed', value: closedOn && <Instant at={closedOn} long /> },
           ...(despite === undefined ? [] : [{ label: 'Closed despite', value: despite }]),
-          ...(requestedBy === undefined ? [] : [{ label: 'Requested by', value: nameOf(requestedBy) }]),
+          ...(requestedBy === undefined ? [] : [{ label: 'Requested by', value: actorName(requestedBy) }]),
         ]}
       />
     </Section>

@@ -11,7 +11,7 @@ import { Instant } from '../parts/instant.tsx'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { List } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
-import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { useSession } from '../session.ts'
@@ -26,7 +26,11 @@ const CreateCoinConfig = lazyPart(
 const COLUMNS: readonly Column<Schemas['CoinConfigRow']>[] = [
   {
     title: 'Configuration',
-    cell: ({ coinConfigId, title }) => <NamedObject kind="coinConfig" id={coinConfigId} name={title} />,
+    cell: ({ coinConfigId, title }) => (
+      <ObjectLink kind="coinConfig" id={coinConfigId}>
+        {title}
+      </ObjectLink>
+    ),
   },
   { title: 'Event', cell: ({ event }) => event },
   { title: 'Coins', align: 'right', cell: ({ amount }) => count(amount) },
@@ -76,10 +80,7 @@ export function Coins() {
         filters={FILTERS}
         sort="-created"
         empty={
-          <EmptyState
-            title="No coin configurations yet"
-            command={`curl -s ${window.location.origin}/api/v0/svc-coins -H 'Authorization: Bearer <partner token>' -H 'Content-Type: application/json' -d '{"configuration":"DEFAULT","event":"referral","amount":50,"title":"Referral"}'`}
-          >
+          <EmptyState title="No coin configurations yet">
             A rewards partner says what an event is worth. Its configurations, and every revision of them, are
             shown here.
           </EmptyState>

@@ -7,7 +7,7 @@ import { type Filter, PARTNER } from '../parts/filters.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
-import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient, useSession } from '../session.ts'
 
@@ -15,7 +15,11 @@ const COLUMNS: readonly Column<Schemas['Company']>[] = [
   {
     title: 'Company',
     sorts: ['name'],
-    cell: ({ companyId, name }) => <NamedObject kind="company" id={companyId} name={name} />,
+    cell: ({ companyId, name }) => (
+      <ObjectLink kind="company" id={companyId}>
+        {name}
+      </ObjectLink>
+    ),
   },
   {
     title: 'Partner',
@@ -49,11 +53,7 @@ export function Companies() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState
-          title="No companies yet"
-          command={'svc admin company create --partner par_… --name "Acme Tools"'}
-          action={create}
-        >
+        <EmptyState title="No companies yet" action={create}>
           A partner’s first company comes with its on-boarding: create the partner, then its company here.
         </EmptyState>
       }

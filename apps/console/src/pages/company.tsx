@@ -51,7 +51,7 @@ export function Company() {
                     ),
                   },
                   {
-                    label: 'Users',
+                    label: 'Holders',
                     value: (
                       <Group gap="sm">
                         {about(users)}
@@ -68,7 +68,7 @@ export function Company() {
               aside={can('operations') && <CreateCardAccount companyId={companyId} />}
             >
               {cardAccounts.length === 0 ? (
-                <EmptyState title="No card accounts" command={`svc admin card-account create --help`}>
+                <EmptyState title="No card accounts">
                   Cards are loaded from a card account. Open one, then fund it with what the partner paid in.
                 </EmptyState>
               ) : (

@@ -2,7 +2,7 @@ import { listAt, type Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { SendingMark } from '../parts/evidence.tsx'
-import { type Filter, MERCHANT } from '../parts/filters.tsx'
+import { AMOUNT_OF_ALL, CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
@@ -50,6 +50,8 @@ const FILTERS: readonly Filter[] = [
     kind: 'select',
     options: STATUSES.map((value) => ({ value, label: statusLabel(value) })),
   },
+  AMOUNT_OF_ALL,
+  ...CREATED_AT,
 ]
 
 export function Disputes() {

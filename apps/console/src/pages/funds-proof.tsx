@@ -6,7 +6,7 @@ import { Day, dayText } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count, counted, Money, rupees } from '../parts/money.tsx'
 import { Section } from '../parts/page.tsx'
-import { purposeLabel } from '../words.ts'
+import { actorName, purposeLabel } from '../words.ts'
 import { Download } from './closing-checklist.tsx'
 
 type Proof = Schemas['FundsProofDetail']
@@ -110,7 +110,7 @@ const ITEMS: readonly Column<Schemas['ProofItem'] & { readonly why: string }>[] 
   { title: 'Why', cell: ({ why }) => why },
   { title: 'Day', cell: ({ date }) => <Day day={date} /> },
   { title: 'Days', align: 'right', cell: ({ ageDays }) => count(ageDays) },
-  { title: 'Owner', cell: ({ owner }) => owner.replace(/^operator /, '') || '–' },
+  { title: 'Owner', cell: ({ owner }) => actorName(owner) || '–' },
   { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} signed /> },
 ]
 

@@ -5,12 +5,12 @@ import { api, responseOf, type Schemas } from '../api.ts'
 import { pathOf } from '../objects.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { Amount, shortAccount } from '../parts/ledger-words.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { Id, IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Mark } from '../parts/status-badge.tsx'
-import { Amount, shortAccount } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
 
@@ -28,7 +28,7 @@ export function Journal() {
     <Page
       title={journal ? `Journal: ${sentenceCase(journal.kind)}` : 'Journal'}
       badge={journal?.reversedBy && <Mark color="orange">Reversed</Mark>}
-      trail={[{ to: '/ledger', label: 'Ledger' }]}
+      trail={[{ to: '/ledger', label: 'Ledger accounts' }]}
       actions={journal && <Reverse journal={journal} />}
     >
       <Loaded query={query}>

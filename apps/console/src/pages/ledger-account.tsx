@@ -2,10 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, responseOf } from '../api.ts'
 import { Instant } from '../parts/instant.tsx'
+import { Amount, shortAccount } from '../parts/ledger-words.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Id, IdLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
-import { Amount, shortAccount, TransferList } from '../parts/transfer-list.tsx'
+import { TransferList } from '../parts/transfer-list.tsx'
 import { SettleAccount } from './settle-account.tsx'
 
 export function LedgerAccount() {
@@ -17,7 +18,7 @@ export function LedgerAccount() {
   return (
     <Page
       title={shortAccount(accountId)}
-      trail={[{ to: '/ledger', label: 'Ledger' }]}
+      trail={[{ to: '/ledger', label: 'Ledger accounts' }]}
       actions={query.data && <SettleAccount account={query.data} />}
     >
       <Loaded query={query}>

@@ -1,14 +1,12 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { listAt, type Schemas } from '../api.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { Amount, shortAccount } from '../parts/ledger-words.tsx'
 import { ListPage } from '../parts/list-page.tsx'
-import { ObjectLink } from '../parts/object-link.tsx'
-import { Amount, shortAccount } from '../parts/transfer-list.tsx'
+import { IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { catalogueQuery } from '../session.ts'
 
 type Account = Schemas['LedgerAccount']
@@ -16,11 +14,15 @@ type Account = Schemas['LedgerAccount']
 const COLUMNS: readonly Column<Account>[] = [
   {
     title: 'Account',
-    cell: ({ accountId }) => (
+    cell: ({ accountId, tenantId, title }) => (
       <ObjectLink kind="ledgerAccount" id={accountId}>
-        {shortAccount(accountId)}
+        {accountId.endsWith(`:${tenantId}`) ? title : shortAccount(accountId)}
       </ObjectLink>
     ),
+  },
+  {
+    title: 'Of',
+    cell: ({ tenantId, tenantName }) => (tenantName ? <IdLink id={tenantId} name={tenantName} /> : 'svc'),
   },
   { title: 'What it is for', cell: ({ meaning }) => meaning },
   { title: 'Side', cell: ({ normalSide }) => normalSide },
@@ -48,18 +50,8 @@ export function Ledger() {
   const catalogue = useQuery(catalogueQuery)
   return (
     <ListPage
-      title="Ledger"
+      title="Ledger accounts"
       lead="Every amount moves between two of these accounts. All balances of a unit add up to zero."
-      actions={
-        <>
-          <Button component={Link} to="/ledger/trial-balance" variant="default">
-            Trial balance
-          </Button>
-          <Button component={Link} to="/ledger/reconciliation" variant="default">
-            Reconciliation
-          </Button>
-        </>
-      }
       name="ledger-accounts"
       caption="Ledger accounts"
       load={listAt('/ledger/accounts')}
@@ -67,7 +59,7 @@ export function Ledger() {
       rowKey={({ accountId }) => accountId}
       filters={filtersFor(catalogue.data?.accountKinds ?? [])}
       empty={
-        <EmptyState title="No accounts yet" command="svc admin reconcile">
+        <EmptyState title="No accounts yet">
           Accounts are opened by the first amount that moves: fund a card account, or pay a QR code.
         </EmptyState>
       }

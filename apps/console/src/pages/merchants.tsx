@@ -9,7 +9,7 @@ import { type Filter, STATUS } from '../parts/filters.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
-import { NamedObject } from '../parts/object-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
@@ -19,7 +19,11 @@ const COLUMNS: readonly Column<Schemas['Merchant']>[] = [
   {
     title: 'Merchant',
     sorts: ['name'],
-    cell: ({ merchantId, name }) => <NamedObject kind="merchant" id={merchantId} name={name} />,
+    cell: ({ merchantId, name }) => (
+      <ObjectLink kind="merchant" id={merchantId}>
+        {name}
+      </ObjectLink>
+    ),
   },
   { title: 'VPA', cell: ({ vpa }) => vpa },
   { title: 'Category', cell: ({ mcc }) => mcc },
@@ -55,11 +59,7 @@ export function Merchants() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState
-          title="No merchants yet"
-          command={'svc admin merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411'}
-          action={create}
-        >
+        <EmptyState title="No merchants yet" action={create}>
           A merchant trades its API key for a token and creates UPI QR codes. Register the first one here or
           with the command line.
         </EmptyState>

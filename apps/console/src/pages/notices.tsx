@@ -5,7 +5,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
-import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
 import { meaningOf } from './notice-reasons.ts'
 
@@ -14,7 +14,11 @@ type Row = Schemas['NoticeRecord']
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Notice',
-    cell: (notice) => <NamedObject kind="notice" id={notice.noticeId} name={meaningOf(notice).title} />,
+    cell: (notice) => (
+      <ObjectLink kind="notice" id={notice.noticeId}>
+        {meaningOf(notice).title}
+      </ObjectLink>
+    ),
   },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
   {
@@ -62,7 +66,7 @@ export function Notices() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState title="No bank notices yet" command="svc admin notice list">
+        <EmptyState title="No bank notices yet">
           A notice that the service reads is a payment, a refund or money on a card account. One that it
           cannot read waits here.
         </EmptyState>

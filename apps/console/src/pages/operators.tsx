@@ -57,7 +57,7 @@ export function Operators() {
           rowKey={({ operatorId }) => operatorId}
           filters={[]}
           empty={
-            <EmptyState title="No operators yet" command="svc admin operator invite asha --role operator">
+            <EmptyState title="No operators yet">
               Everybody signs in with a name of their own, so that the audit can say who did what.
             </EmptyState>
           }

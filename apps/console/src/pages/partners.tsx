@@ -9,7 +9,7 @@ import { type Filter, STATUS } from '../parts/filters.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
-import { NamedObject } from '../parts/object-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { Mark, StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
@@ -19,7 +19,11 @@ const COLUMNS: readonly Column<Schemas['Partner']>[] = [
   {
     title: 'Partner',
     sorts: ['name'],
-    cell: ({ partnerId, name }) => <NamedObject kind="partner" id={partnerId} name={name} />,
+    cell: ({ partnerId, name }) => (
+      <ObjectLink kind="partner" id={partnerId}>
+        {name}
+      </ObjectLink>
+    ),
   },
   {
     title: 'Products',
@@ -65,11 +69,7 @@ export function Partners() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState
-          title="No partners yet"
-          command={'svc admin partner create --name "Gift House" --product incentive'}
-          action={create}
-        >
+        <EmptyState title="No partners yet" action={create}>
           A partner gets an OAuth client and orders cards for the users of its companies with encrypted
           requests.
         </EmptyState>

@@ -11,7 +11,7 @@ import { Day, Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
-import { Id, NamedObject, ObjectLink } from '../parts/object-link.tsx'
+import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
 import { RefundForm } from '../parts/refund-form.tsx'
@@ -118,7 +118,11 @@ function About({ detail: payment }: { readonly detail: Detail }) {
           },
           {
             label: 'QR code',
-            value: payment.qrCodeId && <ObjectLink kind="qrCode" id={payment.qrCodeId} />,
+            value: payment.qrCodeId && (
+              <ObjectLink kind="qrCode" id={payment.qrCodeId}>
+                {payment.qrName}
+              </ObjectLink>
+            ),
           },
           { label: 'Paid to (tr)', value: tr && <Id id={tr} what="tr" /> },
           { label: 'Reference number', value: payment.referenceNumber },
@@ -165,7 +169,9 @@ const REFUNDS: readonly Column<Schemas['Refund']>[] = [
   {
     title: 'Refund',
     cell: ({ refundId, referenceNumber }) => (
-      <NamedObject kind="refund" id={refundId} name={referenceNumber} />
+      <ObjectLink kind="refund" id={refundId}>
+        {referenceNumber}
+      </ObjectLink>
     ),
   },
   { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },

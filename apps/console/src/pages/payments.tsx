@@ -4,11 +4,11 @@ import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
-import { CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
+import { AMOUNT_OF_ALL, CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
-import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
 import { sentenceCase } from '../words.ts'
 
@@ -17,7 +17,7 @@ type Row = Schemas['PaymentRow']
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Payment',
-    cell: ({ paymentId, utr }) => <NamedObject kind="payment" id={paymentId} name={`UTR ${utr}`} />,
+    cell: ({ paymentId, utr }) => <ObjectLink kind="payment" id={paymentId}>{`UTR ${utr}`}</ObjectLink>,
   },
   {
     title: 'Merchant',
@@ -32,12 +32,12 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     title: 'QR code',
-    cell: ({ qrCodeId, referenceNumber }) =>
+    cell: ({ qrCodeId, qrName, referenceNumber }) =>
       qrCodeId === undefined ? (
         '–'
       ) : (
         <ObjectLink kind="qrCode" id={qrCodeId}>
-          {referenceNumber}
+          {qrName ?? referenceNumber}
         </ObjectLink>
       ),
   },
@@ -82,7 +82,7 @@ const FILTERS: readonly Filter[] = [
     kind: 'select',
     options: STATUSES.map((value) => ({ value, label: statusLabel(value) })),
   },
-  { name: 'amount', label: 'Amount', kind: 'text', placeholder: 'With a merchant or a time' },
+  AMOUNT_OF_ALL,
   { name: 'referenceNumber', label: 'Reference number', kind: 'text', placeholder: 'Of the QR code' },
   ...CREATED_AT,
 ]
@@ -101,10 +101,7 @@ export function Payments() {
       sort="-created"
       summary={(filters) => <Totals filters={filters} />}
       empty={
-        <EmptyState
-          title="No payments yet"
-          command={`curl -s ${window.location.origin}/sandbox/upi/pay -H 'Content-Type: application/json' -d '{"qrCodeId":"<qrCodeId>","amount":249.50}'`}
-        >
+        <EmptyState title="No payments yet">
           Payments appear here when a customer pays a QR code. In the sandbox, “Pay this code” on the page of
           a QR code plays the payer.
         </EmptyState>

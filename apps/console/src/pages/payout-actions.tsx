@@ -1,4 +1,5 @@
-import { Alert, Text, TextInput } from '@mantine/core'
+import { Alert, Anchor, Text, TextInput } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { AmountInWords } from '../parts/amount-in-words.tsx'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
@@ -50,17 +51,23 @@ export function PayoutWaits({ row }: OfPayout) {
   if (status === 'APPROVED')
     return (
       <Alert color="blue" title="Approved, not sent yet" role="status">
-        The next file for the bank has it: <code>svc admin payout export</code>
+        The next of the <BankFilesLink /> has it.
       </Alert>
     )
   if (status === 'SENT')
     return (
       <Alert color="blue" title="Sent to the bank" role="status">
-        Record what the bank says of it here, or import the bank’s file: <code>svc admin payout import</code>
+        Record what the bank says of it here, or import the bank’s response under <BankFilesLink />.
       </Alert>
     )
   return undefined
 }
+
+const BankFilesLink = () => (
+  <Anchor component={Link} to="/bank-files" size="sm">
+    bank files
+  </Anchor>
+)
 
 /** What may be done with a payout in its state, by who is signed in. */
 export function PayoutActions({ row }: OfPayout) {

@@ -1,8 +1,10 @@
-import { Group, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import type { ReactNode } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
-import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { accountOf, BANK_ACCOUNT_RULES, BankAccountFields } from '../parts/bank-account-fields.tsx'
+import { FEE_RULES, FeeFields } from '../parts/fee-fields.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
 import { queryClient } from '../session.ts'
 
 const changed = () => queryClient.invalidateQueries({ queryKey: ['merchants'] })
@@ -24,33 +26,17 @@ export const bankAccountForm = (
 ): TermsForm<BankAccountValues> => ({
   initial: { holder, number: '', ifsc, gstState },
   rules: {
-    holder: needed,
-    number: (value) => (/^\d{6,18}$/.test(value.trim()) ? null : '6 to 18 digits'),
-    ifsc: (value) =>
-      /^[A-Z]{4}0[A-Z0-9]{6}$/.test(value.trim()) ? null : 'Four letters, a zero, six letters or digits',
+    ...BANK_ACCOUNT_RULES,
     gstState: (value) => (value === '' || /^\d{2}$/.test(value) ? null : 'Two digits'),
   },
   fields: (form) => (
-    <>
-      <TextInput label="Holder" {...form.getInputProps('holder')} />
-      <TextInput
-        label="Account number"
-        description="Payouts that are prepared already keep their account"
-        inputMode="numeric"
-        autoComplete="off"
-        {...form.getInputProps('number')}
-      />
-      <Group grow align="start">
-        <TextInput label="IFSC" placeholder="HDFC0000001" {...form.getInputProps('ifsc')} />
-        <TextInput label="GST state" placeholder="29" {...form.getInputProps('gstState')} />
-      </Group>
-    </>
+    <BankAccountFields form={form}>
+      <TextInput label="GST state" placeholder="29" {...form.getInputProps('gstState')} />
+    </BankAccountFields>
   ),
   submit: async (values) => {
     const body = {
-      holder: values.holder.trim(),
-      number: values.number.trim(),
-      ifsc: values.ifsc.trim(),
+      ...accountOf(values),
       ...(values.gstState !== '' && { gstState: values.gstState }),
     }
     await responseOf(
@@ -76,20 +62,14 @@ export function SetBankAccount({ merchantId, bankAccount }: SetBankAccountProps)
   )
 }
 
-const decimal = (value: string) =>
-  /^\d{1,4}(?:\.\d{1,2})?$/.test(value) ? null : 'A number with at most two decimals'
-
 type FeeValues = Record<'percent' | 'fixed' | 'validFrom', string>
 
 export const feeForm = (merchantId: string): TermsForm<FeeValues> => ({
   initial: { percent: '', fixed: '0', validFrom: '' },
-  rules: { percent: decimal, fixed: decimal },
+  rules: FEE_RULES,
   fields: (form) => (
     <>
-      <Group grow align="start">
-        <TextInput label="Percent of the amount" inputMode="decimal" {...form.getInputProps('percent')} />
-        <TextInput label="Rupees for each payment" inputMode="decimal" {...form.getInputProps('fixed')} />
-      </Group>
+      <FeeFields form={form} />
       <TextInput
         label="From"
         type="date"

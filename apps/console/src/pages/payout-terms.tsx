@@ -1,13 +1,13 @@
 import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
-import { Command } from '../parts/copy.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
 import { Facts, Section } from '../parts/page.tsx'
 import { useSession } from '../session.ts'
+import { ChangeRequests } from './change-requests.tsx'
 import { SetBankAccount, SetFee } from './payout-terms-forms.tsx'
 
 type Terms = Schemas['PayoutTerms']
@@ -33,28 +33,31 @@ export function PayoutTerms({ merchantId }: { readonly merchantId: string }) {
     </Group>
   )
   return (
-    <Section title="Bank account and fees" aside={aside}>
-      <Loaded query={query}>
-        {(terms) => (
-          <>
-            <BankAccount terms={terms} merchantId={merchantId} />
-            {terms.fees.length === 0 ? (
-              <Text c="dimmed" size="sm">
-                It is charged nothing.
-              </Text>
-            ) : (
-              <DataTable
-                caption="Fees"
-                columns={FEES}
-                rows={terms.fees}
-                rowKey={({ validFrom }) => validFrom}
-              />
-            )}
-            <Schedules schedules={terms.schedules} merchantId={merchantId} />
-          </>
-        )}
-      </Loaded>
-    </Section>
+    <>
+      <ChangeRequests merchantId={merchantId} />
+      <Section title="Bank account and fees" aside={aside}>
+        <Loaded query={query}>
+          {(terms) => (
+            <>
+              <BankAccount terms={terms} />
+              {terms.fees.length === 0 ? (
+                <Text c="dimmed" size="sm">
+                  It is charged nothing.
+                </Text>
+              ) : (
+                <DataTable
+                  caption="Fees"
+                  columns={FEES}
+                  rows={terms.fees}
+                  rowKey={({ validFrom }) => validFrom}
+                />
+              )}
+              <Schedules schedules={terms.schedules} />
+            </>
+          )}
+        </Loaded>
+      </Section>
+    </>
   )
 }
 
@@ -67,39 +70,15 @@ const SCHEDULES: readonly Column<Schemas['PayoutSchedule']>[] = [
   { title: 'Payout prepared', cell: ({ preparedOn }) => preparedOn ?? '' },
 ]
 
-interface SchedulesProps {
-  readonly schedules: readonly Schemas['PayoutSchedule'][]
-  readonly merchantId: string
-}
-
-function Schedules({ schedules, merchantId }: SchedulesProps) {
-  if (schedules.length === 0)
-    return (
-      <>
-        <Text size="sm">Its payouts are prepared by people.</Text>
-        <Command
-          text={`svc admin payout schedule ${merchantId} --every week --on mon --after 1 --reason "…"`}
-        />
-      </>
-    )
+function Schedules({ schedules }: { readonly schedules: readonly Schemas['PayoutSchedule'][] }) {
+  if (schedules.length === 0) return <Text size="sm">Its payouts are prepared by people.</Text>
   return (
     <DataTable caption="Payout schedule" columns={SCHEDULES} rows={schedules} rowKey={({ from }) => from} />
   )
 }
 
-interface BankAccountProps {
-  readonly terms: Terms
-  readonly merchantId: string
-}
-
-function BankAccount({ terms: { bankAccount }, merchantId }: BankAccountProps) {
-  if (!bankAccount)
-    return (
-      <>
-        <Text size="sm">Without a bank account nothing is paid out to it.</Text>
-        <Command text={`svc admin payout account ${merchantId} --holder "…" --number … --ifsc …`} />
-      </>
-    )
+function BankAccount({ terms: { bankAccount } }: { readonly terms: Terms }) {
+  if (!bankAccount) return <Text size="sm">Without a bank account nothing is paid out to it.</Text>
   const { ends, gstState, holder, ifsc, updatedOn } = bankAccount
   return (
     <Facts

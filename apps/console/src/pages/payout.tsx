@@ -159,15 +159,6 @@ const KINDS: Readonly<Record<Line['kind'], string>> = {
   tds_certificate: 'Tax that the merchant deducted, by a certificate',
 }
 
-/** What the merchant gives back. */
-const TAKEN: ReadonlySet<Line['kind']> = new Set([
-  'refund',
-  'dispute',
-  'adjustment_down',
-  'advance_reopened',
-  'debit_note',
-])
-
 const LINES: readonly Column<Line>[] = [
   {
     title: 'Line',
@@ -182,7 +173,7 @@ const LINES: readonly Column<Line>[] = [
   {
     title: 'Amount',
     align: 'right',
-    cell: ({ amount, kind }) => <Money amount={TAKEN.has(kind) ? -amount : amount} signed />,
+    cell: ({ amount, isDeducted }) => <Money amount={isDeducted ? -amount : amount} signed />,
   },
   { title: 'Fee', align: 'right', cell: ({ fee, kind }) => <Charge amount={fee} kind={kind} /> },
   { title: 'CGST', align: 'right', cell: ({ kind, tax }) => <Charge amount={tax.cgst} kind={kind} /> },

@@ -5,12 +5,12 @@ import { dayOf } from '../business-day.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
-import { type Filter, MERCHANT } from '../parts/filters.tsx'
+import { AMOUNT_OF_ALL, CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { DownloadIcon } from '../parts/icons.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
-import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
 import { useSession } from '../session.ts'
 import { PreparePayouts } from './prepare-payouts.tsx'
@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Payout',
     cell: ({ businessDay, payoutId }) => (
-      <NamedObject kind="payout" id={payoutId} name={`Payout of ${businessDay}`} />
+      <ObjectLink kind="payout" id={payoutId}>{`Payout of ${businessDay}`}</ObjectLink>
     ),
   },
   {
@@ -72,6 +72,8 @@ const FILTERS: readonly Filter[] = [
     options: STATUSES.map((value) => ({ value, label: statusLabel(value) })),
   },
   { name: 'businessDay', label: 'Business day', kind: 'day' },
+  { ...AMOUNT_OF_ALL, bounds: ['merchantId', 'businessDay', 'q', 'createdFrom'] },
+  ...CREATED_AT,
 ]
 
 /** What is paid out to merchants, and what waits for a second person. */
@@ -96,7 +98,7 @@ export function Payouts() {
       sort="-created"
       summary={(filters) => <Totals filters={filters} />}
       empty={
-        <EmptyState title="No payouts yet" command="svc admin payout run --date $(date -d yesterday +%F)">
+        <EmptyState title="No payouts yet">
           A payout is prepared for a business day that is over, for each merchant with a bank account to whom
           something is payable.
         </EmptyState>

@@ -2,10 +2,10 @@ import { Text } from '@mantine/core'
 import { listAt, type Schemas } from '../api.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { Day, Instant } from '../parts/instant.tsx'
+import { Amount } from '../parts/ledger-words.tsx'
 import { List } from '../parts/list-page.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
 import { Section } from '../parts/page.tsx'
-import { Amount } from '../parts/transfer-list.tsx'
 import { sentenceCase } from '../words.ts'
 
 const COLUMNS: readonly Column<Schemas['PriorPeriodItem']>[] = [

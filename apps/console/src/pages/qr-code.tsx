@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { once } from '../form-key.ts'
-import { ConfirmAction } from '../parts/confirm-action.tsx'
+import { CancelCode } from '../parts/code-form.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
@@ -63,19 +63,15 @@ function Actions({ qrCode }: { readonly qrCode: Schemas['QrCodeRow'] }) {
   const { amount, expired, qrCodeId, qrName, status } = qrCode
   const { can, mode } = useSession()
   if (!can('support')) return undefined
-  const cancel = async () => {
-    await responseOf(api.POST('/qr-codes/{qrCodeId}/cancel', { params: { path: { qrCodeId } } }))
+  const cancel = async (reason: string) => {
+    const params = { path: { qrCodeId } }
+    await responseOf(api.POST('/qr-codes/{qrCodeId}/cancel', { params, body: reason ? { reason } : {} }))
     await changed()
   }
   return (
     <>
       {mode === 'sandbox' && <Pay qrCodeId={qrCodeId} amount={amount} />}
-      {(expired || status === 'ACTIVE') && (
-        <ConfirmAction label="Cancel code" confirm="Cancel it for good" danger run={cancel}>
-          Nothing is accepted through <b>{qrName}</b> afterwards: money that is still sent goes back to its
-          payers. This cannot be undone.
-        </ConfirmAction>
-      )}
+      {(expired || status === 'ACTIVE') && <CancelCode name={qrName} run={cancel} />}
     </>
   )
 }

@@ -3,11 +3,11 @@ import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { CREATED, type Filter, MERCHANT } from '../parts/filters.tsx'
+import { AMOUNT, CREATED, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
-import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { CreateQrCode } from './create-qr-code.tsx'
@@ -20,7 +20,11 @@ export const stateOf = ({ expired, status }: Row): string => (expired ? 'EXPIRED
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'QR code',
-    cell: ({ qrCodeId, qrName = 'No name' }) => <NamedObject kind="qrCode" id={qrCodeId} name={qrName} />,
+    cell: ({ qrCodeId, qrName }) => (
+      <ObjectLink kind="qrCode" id={qrCodeId}>
+        {qrName}
+      </ObjectLink>
+    ),
   },
   {
     title: 'Merchant',
@@ -77,7 +81,8 @@ const FILTERS: readonly Filter[] = [
       { value: 'CANCELLED', label: 'Cancelled' },
     ],
   },
-  { name: 'referenceNumber', label: 'Reference', kind: 'text', placeholder: 'With a merchant' },
+  { name: 'referenceNumber', label: 'Reference', kind: 'text' },
+  { ...AMOUNT, bounds: ['merchantId', 'createdFrom'] },
   ...CREATED,
 ]
 
@@ -113,11 +118,7 @@ export function QrCodes() {
       bulk={can('support') ? BULK : []}
       sort="-created"
       empty={
-        <EmptyState
-          title="No QR codes yet"
-          command={`curl -s ${window.location.origin}/api/v0/qr-code -H 'Authorization: Bearer <token>' -H 'Content-Type: application/json' -d '{"qrName":"Order 1042","amount":249.50}'`}
-          action={create}
-        >
+        <EmptyState title="No QR codes yet" action={create}>
           A merchant creates codes with its token; you can create one for it here.
         </EmptyState>
       }

@@ -19,7 +19,7 @@ const VERDICTS: Readonly<Record<Schemas['Reconciliation']['state'], readonly [st
     'Look at the differences below, and stop what causes them first.',
   ],
   failed: ['orange', 'The last run broke off', 'Run it again; if that fails too, look at the service’s log.'],
-  unknown: ['gray', 'Not checked yet', 'Run it, here or with: svc admin reconcile'],
+  unknown: ['gray', 'Not checked yet', 'Run it'],
 }
 
 export function Reconciliation() {
@@ -37,7 +37,6 @@ export function Reconciliation() {
     <Page
       title="Reconciliation"
       lead="Proves that every balance equals its transfers, and that payments, cards and coins fit them."
-      trail={[{ to: '/ledger', label: 'Ledger' }]}
       actions={
         can('verify') && (
           <Button onClick={() => run.mutate()} loading={run.isPending || query.data?.running === true}>

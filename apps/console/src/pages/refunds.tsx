@@ -1,11 +1,11 @@
 import { listAt, type Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
+import { AMOUNT_OF_ALL, CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
-import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
 
 type Row = Schemas['RefundRow']
@@ -14,7 +14,9 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Refund',
     cell: ({ refundId, referenceNumber }) => (
-      <NamedObject kind="refund" id={refundId} name={referenceNumber} />
+      <ObjectLink kind="refund" id={refundId}>
+        {referenceNumber}
+      </ObjectLink>
     ),
   },
   {
@@ -42,7 +44,8 @@ const FILTERS: readonly Filter[] = [
     kind: 'select',
     options: STATUSES.map((value) => ({ value, label: statusLabel(value) })),
   },
-  { name: 'referenceNumber', label: 'Reference', kind: 'text', placeholder: 'With a merchant' },
+  { name: 'referenceNumber', label: 'Reference', kind: 'text' },
+  AMOUNT_OF_ALL,
   ...CREATED_AT,
 ]
 
@@ -59,10 +62,7 @@ export function Refunds() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState
-          title="No refunds yet"
-          command={`curl -s ${window.location.origin}/api/v0/payments/<paymentId>/refunds -H 'Authorization: Bearer <token>' -H 'Content-Type: application/json' -d '{"amount":100,"referenceNumber":"refund-1"}'`}
-        >
+        <EmptyState title="No refunds yet">
           A merchant refunds an accepted payment with its token, in part or in full.
         </EmptyState>
       }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import type { Filter } from '../parts/filters.tsx'
+import { type Filter, TENANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
@@ -27,7 +27,10 @@ const COLUMNS: readonly Column<Schemas['LoggedRequest']>[] = [
   },
   { title: 'Status', cell: ({ status }) => <HttpStatus status={status} /> },
   { title: 'Error', cell: ({ error }) => (error ? <Code>{error}</Code> : '–') },
-  { title: 'Tenant', cell: ({ tenantId }) => (tenantId ? <IdLink id={tenantId} /> : '–') },
+  {
+    title: 'Tenant',
+    cell: ({ tenantId, tenantName }) => (tenantId ? <IdLink id={tenantId} name={tenantName} /> : '–'),
+  },
   // No line breaks between the figure and its unit.
   { title: 'Took', align: 'right', cell: ({ durationMs }) => `${durationMs.toFixed(1)}\u00a0ms` },
 ]
@@ -57,7 +60,7 @@ const filtersOf = ({ errors, operations }: Pick<Catalogue, 'errors' | 'operation
     kind: 'select',
     options: operations.map(({ id, summary }) => ({ value: id, label: summary })),
   },
-  { name: 'tenantId', label: 'Tenant', kind: 'text', placeholder: 'Merchant or partner id' },
+  TENANT,
   { name: 'objectId', label: 'Touched', kind: 'text', placeholder: 'Id of a card, code, payment …' },
   { name: 'from', label: 'From', kind: 'from' },
   { name: 'to', label: 'Until', kind: 'to' },
@@ -99,10 +102,7 @@ export function Requests() {
       sort="-created"
       refreshMs={10_000}
       empty={
-        <EmptyState
-          title="No requests yet"
-          command={`curl -s -X POST ${window.location.origin}/api/v0/merchant/token`}
-        >
+        <EmptyState title="No requests yet">
           Requests show up here within seconds. This one fails for want of an API key, which is a fine first
           thing to look at.
         </EmptyState>

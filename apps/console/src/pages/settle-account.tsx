@@ -9,45 +9,30 @@ import { bodyOf, FUND_RULES, FundFields, type Funding } from './fund-form.tsx'
 
 type Account = Schemas['LedgerAccount']
 type Outcome = 'SETTLED' | 'WRITTEN_OFF'
-type Against = 'bank' | 'ppi_bank' | 'own_funds'
+type Open = NonNullable<Account['open']>
+type Against = NonNullable<Open['against']>[number]
 type Values = Funding & { readonly outcome: Outcome | null; readonly against: Against }
 
-interface Settling {
-  /** What ended it, where it was paid. */
-  readonly settled: string
-  /** To whom it may be owed, where it ends on that side too. */
-  readonly owedTo?: string
+/** Who settles it with us: in words, and what ended it where it was paid. */
+const PARTIES: Readonly<Record<Open['by'], { readonly name: string; readonly settled: string }>> = {
+  bank: { name: 'the bank', settled: 'The money came to our bank, or left it' },
+  network: { name: 'the network', settled: 'The network settled it' },
+  merchant: { name: 'the merchant', settled: 'The merchant paid it to our bank' },
+  tax_office: { name: 'the tax office', settled: 'The tax office refunded it' },
 }
-
-const CAME_BACK = { settled: 'The money came back to our bank' }
-/** Accounts that end outside. */
-const SETTLED: Readonly<Record<string, Settling>> = {
-  card_exceptions: { settled: 'The network settled it', owedTo: 'the network' },
-  payout_exceptions: CAME_BACK,
-  refund_exceptions: CAME_BACK,
-  merchant_advances: { settled: 'The merchant repaid it to our bank' },
-  settlement_unmatched: { settled: 'It was paid by or to the bank', owedTo: 'the bank' },
-  network_unmatched: { settled: 'It was paid by or to the network', owedTo: 'the network' },
-  bank_exceptions: { settled: 'It was paid by or to the bank', owedTo: 'the bank' },
-  accrued_fees: { settled: 'The merchant paid it to our bank' },
-  tds_receivable: { settled: 'The tax office refunded it' },
+const ACCOUNTS: Readonly<Record<Against, string>> = {
+  bank: 'The escrow account of merchants',
+  ppi_bank: 'The escrow account of cards',
+  own_funds: 'Our own account',
 }
-/** Whose balance is above zero where we owe it. */
-const LIABILITIES = new Set(['settlement_unmatched', 'network_unmatched'])
-const AGAINST = [
-  { value: 'bank', label: 'The escrow account of merchants' },
-  { value: 'ppi_bank', label: 'The escrow account of cards' },
-  { value: 'own_funds', label: 'Our own account' },
-]
 
 /** Enters that what is open on an account was settled outside, or is written off. */
-export function SettleAccount({ account: { accountId, balance, kind } }: { readonly account: Account }) {
+export function SettleAccount({ account: { accountId, open } }: { readonly account: Account }) {
   const { can } = useSession()
-  const settled = SETTLED[kind]
-  const owedToUs = Number(balance) * (LIABILITIES.has(kind) ? -1 : 1)
-  const isOpen = owedToUs > 0 || (settled?.owedTo !== undefined && owedToUs < 0)
-  if (settled === undefined || !isOpen || !can('finance')) return undefined
-  const open = rupees(balance.replace('-', ''))
+  if (open === undefined || !can('finance')) return undefined
+  const { against: accounts, by, owedTo } = open
+  const amount = rupees(open.amount)
+  const choicesOf = (outcome: Outcome | null) => (outcome === 'SETTLED' ? accounts : undefined) ?? []
   return (
     <FormDialog
       label="Settle"
@@ -58,23 +43,28 @@ export function SettleAccount({ account: { accountId, balance, kind } }: { reado
       fields={(form) => (
         <>
           <Text size="sm">
-            {open} are owed to {owedToUs < 0 ? settled.owedTo : 'us'}.
+            {amount} are owed to {owedTo === 'us' ? 'us' : PARTIES[owedTo].name}.
           </Text>
           <Select
             label="What ended it"
             data={[
-              { value: 'SETTLED', label: settled.settled },
+              { value: 'SETTLED', label: PARTIES[by].settled },
               { value: 'WRITTEN_OFF', label: 'It is written off' },
             ]}
             required
             {...form.getInputProps('outcome')}
           />
-          {kind === 'bank_exceptions' && form.values.outcome === 'SETTLED' && (
-            <Select label="By which account" data={AGAINST} required {...form.getInputProps('against')} />
+          {choicesOf(form.values.outcome).length > 0 && (
+            <Select
+              label="By which account"
+              data={choicesOf(form.values.outcome).map((value) => ({ value, label: ACCOUNTS[value] }))}
+              required
+              {...form.getInputProps('against')}
+            />
           )}
           <FundFields
             form={form}
-            amountOf={`At most ${open}`}
+            amountOf={`At most ${amount}`}
             referenceOf="Of the transfer or settlement, or of the decision to write it off: each is entered once"
           />
         </>
@@ -83,7 +73,7 @@ export function SettleAccount({ account: { accountId, balance, kind } }: { reado
         settle(accountId, {
           ...bodyOf(values),
           outcome: outcome!,
-          ...(kind === 'bank_exceptions' && outcome === 'SETTLED' && { against }),
+          ...(choicesOf(outcome).length > 0 && { against }),
         })
       }
     />

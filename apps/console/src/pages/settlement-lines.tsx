@@ -77,7 +77,6 @@ export function OpenSettlementLines() {
     <ListPage
       title="Lines that do not fit"
       lead="Their money is in our books and waits: it moves to its merchant when the notice, refund or correction comes."
-      trail={[{ to: '/settlements', label: 'Settlements' }]}
       name="open-settlement-lines"
       caption="Lines that do not fit"
       load={listAt('/open-settlement-lines')}

@@ -71,14 +71,7 @@ export function Settlements() {
     <ListPage
       title="Settlements"
       lead="What the bank and the card network have transferred: net of refunds, disputes and charges."
-      actions={
-        <>
-          <Button component={Link} to="/settlements/open-lines" variant="default">
-            Lines that do not fit
-          </Button>
-          {add}
-        </>
-      }
+      actions={add}
       name="settlements"
       caption="Transfers"
       load={listAt('/settlements')}

@@ -24,7 +24,6 @@ import { needed } from '../parts/form-dialog.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { signInWithPasskey } from '../passkey.ts'
-import { PASSKEY_CALLS } from '../passkey-calls.ts'
 import { placeAfter } from '../place-after.ts'
 import { aboutQuery, keepSession } from '../session.ts'
 import { startOf } from '../shell/areas.ts'
@@ -99,7 +98,7 @@ function Ways({ about, back, busy, needsCode, enter }: WaysProps) {
       )}
       {singleSignOn !== undefined && <SingleSignOn host={singleSignOn} back={back} />}
       {passkeys && (
-        <Button variant="default" loading={busy} onClick={() => enter(signInWithPasskey(PASSKEY_CALLS))}>
+        <Button variant="default" loading={busy} onClick={() => enter(signInWithPasskey())}>
           Sign in with a passkey
         </Button>
       )}

@@ -14,7 +14,7 @@ import { ObjectLink } from '../parts/object-link.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
 import { useSession } from '../session.ts'
-import { purposeLabel } from '../words.ts'
+import { actorName, purposeLabel } from '../words.ts'
 import { LineActions } from './statement-line-actions.tsx'
 
 type Account = Schemas['BankAccount']
@@ -72,7 +72,7 @@ const LINES: readonly Column<Line>[] = [
       <>
         {counted(ageDays, 'day')}
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {owner.replace(/^operator /, '')}
+          {actorName(owner)}
         </Text>
       </>
     ),

@@ -28,7 +28,7 @@ export function Installation({ status: { books, database } }: { readonly status:
           { label: 'Write-ahead log archived', value: <Archive database={database} /> },
           {
             label: 'Last backup',
-            value: 'Not stored by the service: see where svc admin backup, or your own tool, writes it',
+            value: 'Not stored by the service: see where your backups are written',
           },
         ]}
       />

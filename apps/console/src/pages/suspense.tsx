@@ -4,11 +4,11 @@ import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
-import { CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
+import { AMOUNT_OF_ALL, CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { ageOf, Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
-import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
 import { SuspenseActions } from './suspense-actions.tsx'
@@ -20,7 +20,7 @@ const IN_SUSPENSE = { status: 'SUSPENSE' } as const
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Credit',
-    cell: ({ paymentId, utr }) => <NamedObject kind="payment" id={paymentId} name={`UTR ${utr}`} />,
+    cell: ({ paymentId, utr }) => <ObjectLink kind="payment" id={paymentId}>{`UTR ${utr}`}</ObjectLink>,
   },
   {
     title: 'Waits for',
@@ -65,7 +65,7 @@ const ACTIONS: Column<Row> = {
 const FILTERS: readonly Filter[] = [
   { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id of the payment, or its UTR' },
   MERCHANT,
-  { name: 'amount', label: 'Amount', kind: 'text', placeholder: 'With a merchant or a time' },
+  AMOUNT_OF_ALL,
   ...CREATED_AT,
 ]
 
@@ -86,7 +86,7 @@ export function Suspense() {
       sort="-created"
       summary={(filters) => <Waiting filters={filters} />}
       empty={
-        <EmptyState title="No credits in suspense yet" command="svc admin suspense list">
+        <EmptyState title="No credits in suspense yet">
           A credit whose reference is that of no QR code waits here until an operator assigns or returns it.
         </EmptyState>
       }

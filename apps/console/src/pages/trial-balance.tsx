@@ -5,10 +5,10 @@ import { dayOf, startOfDay } from '../business-day.ts'
 import { useListSearch } from '../list-search.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { Amount } from '../parts/ledger-words.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
-import { Amount } from '../parts/transfer-list.tsx'
 import { useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
 
@@ -74,7 +74,6 @@ export function TrialBalance() {
     <Page
       title="Trial balance"
       lead="What the accounts of each kind add up to. Debit and credit are equal in each unit."
-      trail={[{ to: '/ledger', label: 'Ledger' }]}
       actions={<Chosen day={day} choose={(chosen) => filter({ day: chosen || undefined })} />}
     >
       <Loaded query={query}>

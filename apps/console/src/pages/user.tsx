@@ -24,7 +24,7 @@ export function User() {
   return (
     <Page
       title={(query.data && (personName(query.data) || query.data.email || query.data.mobile)) || 'User'}
-      trail={[{ to: '/users', label: 'Users' }]}
+      trail={[{ to: '/users', label: 'Holders' }]}
     >
       <Loaded query={query}>{(user) => <Shown user={user} />}</Loaded>
     </Page>

@@ -4,20 +4,18 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { COMPANY, type Filter, PARTNER } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
-import { NamedObject, ObjectLink } from '../parts/object-link.tsx'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { useSession } from '../session.ts'
 import { personName } from '../words.ts'
 import { CreateUser } from './create-user.tsx'
 
 const COLUMNS: readonly Column<Schemas['User']>[] = [
   {
-    title: 'User',
+    title: 'Holder',
     cell: (user) => (
-      <NamedObject
-        kind="user"
-        id={user.userId}
-        name={personName(user) || user.email || user.mobile || 'No name'}
-      />
+      <ObjectLink kind="user" id={user.userId}>
+        {personName(user) || user.email || user.mobile || 'No name'}
+      </ObjectLink>
     ),
   },
   { title: 'E-mail', cell: ({ email }) => email ?? '–' },
@@ -44,19 +42,19 @@ export function Users() {
   const create = can('operations') && <CreateUser />
   return (
     <ListPage
-      title="Users"
-      lead="Employees of companies, who hold the cards and collect the coins."
+      title="Holders"
+      lead="People of companies, who hold the cards and collect the coins."
       actions={create}
       name="users"
-      caption="Users"
+      caption="Holders"
       load={listAt('/users')}
       columns={COLUMNS}
       rowKey={({ userId }) => userId}
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState title="No users yet" command="svc admin user create --help" action={create}>
-          A user comes to be with the first card that is ordered for them, or is created here.
+        <EmptyState title="No holders yet" action={create}>
+          A holder comes to be with the first card that is ordered for them, or is created here.
         </EmptyState>
       }
     />

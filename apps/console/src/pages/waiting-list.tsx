@@ -37,6 +37,11 @@ const PLACES: Readonly<Record<Item['item'], Place>> = {
     example: ({ example: { id } }) => pathOf('dispute', id),
   },
   approvals: { one: 'approval', search: { status: 'OPEN' } },
+  change_requests: {
+    one: 'change that a merchant asks for',
+    several: 'changes that merchants ask for',
+    example: ({ example: { tenantId } }) => pathOf('merchant', tenantId ?? ''),
+  },
   payouts_to_approve: {
     one: 'payout to approve',
     several: 'payouts to approve',

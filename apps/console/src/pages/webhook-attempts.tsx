@@ -1,4 +1,4 @@
-import { Box, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
@@ -16,6 +16,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { count } from '../parts/money.tsx'
 import { Id } from '../parts/object-link.tsx'
 import { Facts } from '../parts/page.tsx'
+import { Written } from '../parts/written.tsx'
 import { useSession } from '../session.ts'
 import { webhooksChanged } from './webhook-changes.ts'
 import { Outcome } from './webhooks.tsx'
@@ -188,37 +189,6 @@ function Exchange({ attempt, endpointId }: { readonly attempt: Attempt; readonly
         {(sent) => <Written title="Body">{JSON.stringify(sent, undefined, 2)}</Written>}
       </Loaded>
     </Stack>
-  )
-}
-
-/** Text as it was on the wire. */
-function Written({ title, children }: { readonly title: string; readonly children: string }) {
-  return (
-    <div>
-      <Text size="xs" c="dimmed" mb={4}>
-        {title}
-      </Text>
-      <Box
-        component="pre"
-        m={0}
-        p="sm"
-        fz="xs"
-        ff="monospace"
-        mah={320}
-        tabIndex={0}
-        role="group"
-        aria-label={title}
-        style={{
-          whiteSpace: 'pre-wrap',
-          overflowWrap: 'anywhere',
-          overflowY: 'auto',
-          border: '1px solid var(--mantine-color-default-border)',
-          borderRadius: 'var(--mantine-radius-md)',
-        }}
-      >
-        {children}
-      </Box>
-    </div>
   )
 }
 

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { listAt, type Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import type { Filter } from '../parts/filters.tsx'
+import { type Filter, TENANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { ListPage } from '../parts/list-page.tsx'
@@ -77,7 +77,7 @@ const COLUMNS: readonly Column<Row>[] = [
 
 const FILTERS: readonly Filter[] = [
   { name: 'q', label: 'Search', kind: 'text', placeholder: 'Endpoint id, or begin of the URL' },
-  { name: 'tenantId', label: 'Tenant', kind: 'text', placeholder: 'Merchant or partner id' },
+  TENANT,
   {
     name: 'state',
     label: 'State',
@@ -107,11 +107,7 @@ export function Webhooks() {
       sort="-created"
       refreshMs={10_000}
       empty={
-        <EmptyState
-          title="No webhooks yet"
-          command="svc admin webhook create <tenantId> --url https://shop.example.com/hook"
-          action={create}
-        >
+        <EmptyState title="No webhooks yet" action={create}>
           An endpoint is a URL of a merchant or a partner. Each of its events is sent to it, signed, until it
           is taken. They register it with their token, and you can do it for them here.
         </EmptyState>

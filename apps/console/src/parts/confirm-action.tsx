@@ -5,7 +5,7 @@ import { asCallFailed } from '../failure.ts'
 import { type FormKey, newFormKey } from '../form-key.ts'
 import { FailureAlert } from './failure-alert.tsx'
 
-interface ConfirmActionProps {
+export interface ConfirmActionProps {
   /** On the button that opens the question, and the question's title. */
   readonly label: string
   /** What will happen, and whether it can be undone. */
@@ -16,7 +16,7 @@ interface ConfirmActionProps {
   /** It is what the page is for. */
   readonly primary?: boolean
   /** Asks for a reason, which is kept with the change. */
-  readonly withReason?: boolean
+  readonly withReason?: boolean | 'optional'
   /** Must be typed before it is done: for what cannot be undone. */
   readonly typed?: string
   readonly compact?: boolean
@@ -72,7 +72,7 @@ function Question({
   const [written, setWritten] = useState('')
   const [key] = useState(newFormKey)
   const [failed, setFailed] = useState<unknown>()
-  const ready = (!withReason || reason.trim() !== '') && (typed === undefined || written === typed)
+  const ready = (withReason !== true || reason.trim() !== '') && (typed === undefined || written === typed)
   const act = async () => {
     setBusy(true)
     try {
@@ -95,7 +95,7 @@ function Question({
         <Text size="sm" component="div">
           {children}
         </Text>
-        {withReason && <Reason text={reason} onChange={setReason} />}
+        {withReason && <Reason text={reason} onChange={setReason} required={withReason === true} />}
         {typed !== undefined && <Typed text={typed} value={written} onChange={setWritten} />}
         {failed !== undefined && <FailureAlert failed={asCallFailed(failed)} />}
         <Group justify="flex-end">
@@ -117,11 +117,15 @@ interface TypedProps {
   readonly onChange: (value: string) => void
 }
 
-const Reason = ({ text, onChange }: Omit<TypedProps, 'value'>) => (
+interface ReasonProps extends Omit<TypedProps, 'value'> {
+  readonly required: boolean
+}
+
+const Reason = ({ text, onChange, required }: ReasonProps) => (
   <TextInput
     label="Reason"
     description="Stored with the change, for later questions"
-    required
+    required={required}
     maxLength={200}
     data-autofocus
     value={text}

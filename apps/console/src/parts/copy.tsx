@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Code, CopyButton, Group, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, CopyButton, Tooltip } from '@mantine/core'
 import { CheckIcon, CopyIcon } from './icons.tsx'
 
 interface CopyProps {
@@ -41,17 +41,5 @@ export function CopyWide({ text, what }: CopyProps) {
         </Button>
       )}
     </CopyButton>
-  )
-}
-
-/** A command to run in a terminal, with a button that copies it. */
-export function Command({ text }: { readonly text: string }) {
-  return (
-    <Group gap={4} wrap="nowrap" align="start" justify="center" maw="100%">
-      <Code block style={{ overflowX: 'auto', textAlign: 'left', minWidth: 0 }} tabIndex={0}>
-        {text}
-      </Code>
-      <Copy text={text} what="command" />
-    </Group>
   )
 }

@@ -1,4 +1,15 @@
-import { Box, Card, Checkbox, Group, Stack, Table, Text, UnstyledButton } from '@mantine/core'
+import {
+  Box,
+  Card,
+  Checkbox,
+  Group,
+  Paper,
+  Stack,
+  Table,
+  Text,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { memo, type ReactNode } from 'react'
 import type { Density } from '../table-view.ts'
@@ -54,13 +65,27 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return phone ? <Cards {...props} /> : <Grid {...props} />
 }
 
+/** A table on the ground of a page; the cards of a phone have frames of their own. */
+export function Framed({ children }: { readonly children: ReactNode }) {
+  const phone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false })
+  if (phone) return children
+  return (
+    <Paper withBorder p="sm">
+      {children}
+    </Paper>
+  )
+}
+
 function Grid<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowKey, sorting, selection, density, slice } = props
   const compact = density === 'compact'
   return (
-    <Table.ScrollContainer minWidth={Math.min(columns.length * 120, 760)} scrollAreaProps={{ tabIndex: -1 }}>
+    <Table.ScrollContainer
+      minWidth={Math.min(columns.length * 100, 760)}
+      scrollAreaProps={{ tabIndex: -1, offsetScrollbars: 'present' }}
+    >
       <Table
-        verticalSpacing={compact ? 2 : 'xs'}
+        verticalSpacing={compact ? 5 : 7}
         horizontalSpacing="sm"
         {...(compact && { fz: 'xs' })}
         highlightOnHover
@@ -157,7 +182,12 @@ function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorti
   const Icon = { none: BothIcon, descending: DownIcon, ascending: UpIcon }[direction]
   return (
     <Table.Th ta={align} aria-sort={direction}>
-      <UnstyledButton fz="inherit" fw={700} onClick={() => sorting.sortBy(sorts[at + 1] ?? sorts[at - 1])}>
+      <UnstyledButton
+        fz="inherit"
+        fw="inherit"
+        c="inherit"
+        onClick={() => sorting.sortBy(sorts[at + 1] ?? sorts[at - 1])}
+      >
         <Group gap={4} wrap="nowrap" justify={align === 'right' ? 'flex-end' : 'flex-start'}>
           {title}
           <Icon />
@@ -169,9 +199,12 @@ function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorti
 
 function Cards<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowKey, selection, density, slice } = props
-  const [first, ...others] = columns
+  const [first, ...further] = columns
+  // Beside the name what the row amounts to; the others follow it in small.
+  const amount = further.find(({ align, title }) => align === 'right' && title !== '')
+  const others = further.filter((column) => column !== amount)
   return (
-    <Stack gap="sm" component="ul" aria-label={caption} m={0} p={0} style={{ listStyle: 'none' }}>
+    <Stack gap="xs" component="ul" aria-label={caption} m={0} p={0} style={{ listStyle: 'none' }}>
       {slice && <li aria-hidden style={{ height: slice.before }} />}
       {rows.map((row, index) => (
         <Card
@@ -180,31 +213,59 @@ function Cards<Row>(props: DataTableProps<Row>) {
           {...(slice && { ref: slice.measure, 'data-index': slice.first + index })}
           component="li"
           withBorder
-          padding={density === 'compact' ? 'xs' : 'sm'}
+          padding={density === 'compact' ? 6 : 'xs'}
         >
-          <Group gap="sm" wrap="nowrap" align="flex-start" mb={6}>
+          <Group gap="sm" wrap="nowrap" align="flex-start">
             {selection && (
               <Select selection={selection} of={rowKey(row)} number={(slice?.first ?? 0) + index + 1} />
             )}
-            <Box fw={600} style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
+            <Box fw={500} style={{ overflowWrap: 'anywhere', minWidth: 0, flex: 1 }}>
               {first?.cell(row)}
             </Box>
+            {amount && <Named title={amount.title}>{amount.cell(row)}</Named>}
           </Group>
-          <Stack gap={density === 'compact' ? 0 : 4}>
+          <Group gap="2px 12px" fz="xs" mt={4}>
             {others.map(({ title, cell }) => (
-              <Group key={title} justify="space-between" gap="md" wrap="nowrap" align="baseline">
-                <Text size="sm" c="dimmed" style={{ flexShrink: 0 }}>
-                  {title}
-                </Text>
-                <Box ta="right" fz="sm" style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
-                  {cell(row)}
-                </Box>
-              </Group>
+              <Named key={title} title={title} seen>
+                {cell(row)}
+              </Named>
             ))}
-          </Stack>
+          </Group>
         </Card>
       ))}
       {slice && <li aria-hidden style={{ height: slice.after }} />}
     </Stack>
+  )
+}
+
+interface NamedProps {
+  readonly title: string
+  /** Whether the name is seen too, not heard alone. */
+  readonly seen?: boolean
+  readonly children: ReactNode
+}
+
+/** A value of a card with the name of its column. */
+function Named({ title, seen = false, children }: NamedProps) {
+  return (
+    <Group
+      component="span"
+      gap={4}
+      wrap="nowrap"
+      align="baseline"
+      style={{ overflowWrap: 'anywhere', minWidth: 0 }}
+    >
+      {title !== '' &&
+        (seen ? (
+          <Text span size="xs" c="dimmed">
+            {title}
+          </Text>
+        ) : (
+          <VisuallyHidden>{title}</VisuallyHidden>
+        ))}
+      <Box component="span" style={{ minWidth: 0 }}>
+        {children}
+      </Box>
+    </Group>
   )
 }

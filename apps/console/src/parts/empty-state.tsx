@@ -1,18 +1,15 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Command } from './copy.tsx'
 
 interface EmptyStateProps {
   readonly title: string
   /** What the thing is for and how it comes to be. */
   readonly children: ReactNode
-  /** Command that makes the first one. */
-  readonly command?: string | undefined
   readonly action?: ReactNode
 }
 
 /** Says what to do next where there is nothing yet. */
-export function EmptyState({ title, children, command, action }: EmptyStateProps) {
+export function EmptyState({ title, children, action }: EmptyStateProps) {
   return (
     <Paper withBorder p="xl">
       <Stack align="center" gap="sm" ta="center" maw={640} mx="auto">
@@ -20,7 +17,6 @@ export function EmptyState({ title, children, command, action }: EmptyStateProps
           {title}
         </Title>
         <Text c="dimmed">{children}</Text>
-        {command && <Command text={command} />}
         {action}
       </Stack>
     </Paper>

@@ -1,6 +1,7 @@
 import { Button, CloseButton, Collapse, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback, useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
+import { amountRange } from '../amount-range.ts'
 import type { operations } from '../api-types.ts'
 import { dayOf, instantOf, secondOf, startOfDay } from '../business-day.ts'
 import type { ListSearch, Search } from '../list-search.ts'
@@ -14,8 +15,8 @@ export interface Filter {
   readonly label: string
   /**
    * `from` and `to` are days in the business zone, sent as instants; `to` includes its day. `at` is an instant to the
-   * second in the business zone; `day` is a business day. `linked` is set by links of
-   * other pages: it is shown when it is set, and can be cleared.
+   * second in the business zone; `day` is a business day. `amount` is an amount or a range of amounts, as people write it.
+   * `linked` is set by links of other pages: it is shown when it is set, and can be cleared.
    */
   readonly kind:
     | 'linked'
@@ -25,11 +26,15 @@ export interface Filter {
     | 'to'
     | 'at'
     | 'day'
+    | 'amount'
     | 'partner'
     | 'company'
     | 'merchant'
+    | 'tenant'
   readonly options?: readonly { readonly value: string; readonly label: string }[]
   readonly placeholder?: string
+  /** Filters that bound what is read for this one; without them it finds what is of the last 90 days. */
+  readonly bounds?: readonly string[]
 }
 
 /** The choices of a filter, typed by its operation: a value that comes or goes there does not compile here. */
@@ -63,6 +68,17 @@ export const CREATED_AT: readonly Filter[] = [
   { name: 'createdTo', label: 'Before', kind: 'at' },
 ]
 
+/** An amount or a range of amounts. */
+export const AMOUNT: Filter = {
+  name: 'amount',
+  label: 'Amount',
+  kind: 'amount',
+  placeholder: '517.25, 500-600, >5,000',
+}
+
+/** The same among those of all tenants. */
+export const AMOUNT_OF_ALL: Filter = { ...AMOUNT, bounds: ['merchantId', 'q', 'createdFrom'] }
+
 /** Of merchants and partners. */
 export const STATUS: Filter = {
   name: 'status',
@@ -77,6 +93,7 @@ export const STATUS: Filter = {
 export const PARTNER: Filter = { name: 'partnerId', label: 'Partner', kind: 'partner' }
 export const COMPANY: Filter = { name: 'companyId', label: 'Company', kind: 'company' }
 export const MERCHANT: Filter = { name: 'merchantId', label: 'Merchant', kind: 'merchant' }
+export const TENANT: Filter = { name: 'tenantId', label: 'Merchant or partner', kind: 'tenant' }
 
 /** A name for how many columns a row of filters has on a desk. */
 const columnsFor = ({ length }: readonly Filter[]) => (length > 6 ? 4 : Math.max(length, 3))
@@ -132,7 +149,8 @@ function FilterField({ filter, list }: { readonly filter: Filter; readonly list:
         rightSection={<CloseButton size="sm" onClick={() => set(undefined)} aria-label={`Clear ${label}`} />}
       />
     )
-  if (kind === 'text') return <TextFilter filter={filter} value={value ?? ''} set={set} />
+  if (kind === 'text' || kind === 'amount')
+    return <TextFilter filter={filter} value={value ?? ''} set={set} />
   if (kind === 'select')
     return (
       <Select
@@ -146,7 +164,7 @@ function FilterField({ filter, list }: { readonly filter: Filter; readonly list:
         clearButtonProps={{ 'aria-label': `Clear ${label}` }}
       />
     )
-  if (kind === 'partner' || kind === 'company' || kind === 'merchant')
+  if (kind === 'partner' || kind === 'company' || kind === 'merchant' || kind === 'tenant')
     return (
       <Picker
         of={kind}
@@ -175,10 +193,15 @@ interface FieldProps<Value> {
   readonly set: (value: string | undefined) => void
 }
 
-function TextFilter({ filter: { label, placeholder }, value, set }: FieldProps<string>) {
+const UNREADABLE_AMOUNT = 'Write it as 517.25, 500-600, >5,000 or <100'
+
+function TextFilter({ filter: { kind, label, placeholder }, value, set }: FieldProps<string>) {
   const [typed, setTyped] = useState(value)
   const sent = useRef(value)
+  const isReadable = (text: string) => kind === 'text' || text === '' || amountRange(text) !== undefined
   const settle = useDebouncedCallback((text: string) => {
+    // The list stays as it is until it can be read.
+    if (!isReadable(text.trim())) return
     sent.current = text.trim()
     set(sent.current)
   }, 350)
@@ -195,6 +218,7 @@ function TextFilter({ filter: { label, placeholder }, value, set }: FieldProps<s
       label={label}
       placeholder={placeholder}
       value={typed}
+      {...(!isReadable(typed.trim()) && { error: UNREADABLE_AMOUNT })}
       onChange={(event) => {
         setTyped(event.currentTarget.value)
         settle(event.currentTarget.value)

@@ -2,12 +2,12 @@ import { Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { sentenceCase } from '../words.ts'
+import { shortAccount } from './ledger-words.tsx'
 import { Loaded } from './loaded.tsx'
 import { count, Money } from './money.tsx'
 import { IdLink, ObjectLink } from './object-link.tsx'
 import { Section } from './page.tsx'
 import { Timeline } from './timeline.tsx'
-import { shortAccount } from './transfer-list.tsx'
 
 type Entry = Schemas['HistoryEntry']
 
@@ -90,7 +90,7 @@ function Detail({ entry }: { readonly entry: Entry }) {
 /** A journal as T-accounts: what each account is debited and credited. */
 function Legs({ lines }: { readonly lines: NonNullable<Entry['lines']> }) {
   return (
-    <Table withTableBorder my={4} maw={520} verticalSpacing={2} aria-label="Journal">
+    <Table withTableBorder my={4} maw={520} verticalSpacing={5} aria-label="Journal">
       <Table.Thead>
         <Table.Tr>
           <Table.Th fz="xs">Account</Table.Th>

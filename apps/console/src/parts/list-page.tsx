@@ -5,7 +5,9 @@ import { type ReactNode, useState } from 'react'
 import type { ListLoader } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
 import type { ListOf } from '../known-pages.ts'
+import { EVER, listQuery, unbounded } from '../list-query.ts'
 import { type ListSearch, useListSearch } from '../list-search.ts'
+import { useSession } from '../session.ts'
 import { arranged, storedDensity, storedPaging, storedView } from '../table-view.ts'
 import type { Column, Sorting } from './data-table.tsx'
 import { FailureAlert } from './failure-alert.tsx'
@@ -64,7 +66,8 @@ export function ListPage<Row>({ title, lead, trail, actions, ...list }: ListPage
 export function List<Row>(props: ListProps<Row>) {
   const { name, id, load, filters, empty, refreshMs, summary } = props
   const list = useListSearch()
-  const query = queryOf(list, filters)
+  const { timeZone } = useSession()
+  const query = listQuery(list.search, filters, timeZone)
   const rows = useQuery({
     queryKey: [name, 'list', id, query],
     queryFn: () => load(query),
@@ -79,6 +82,7 @@ export function List<Row>(props: ListProps<Row>) {
       {filters.length > 0 && <SavedFilters name={name} filters={filters} list={list} />}
       {rows.error && <FailureAlert failed={rows.error} retry={() => void rows.refetch()} />}
       <StaleNote query={rows} />
+      {unbounded(list.search, filters) && <Bounded list={list} />}
       {rows.isPending && <Waiting />}
       {rows.data && !nothing && summary?.(filtersOf(query))}
       {rows.data && !nothing && <Rows {...props} found={rows.data} list={list} query={query} />}
@@ -87,10 +91,17 @@ export function List<Row>(props: ListProps<Row>) {
   )
 }
 
-function queryOf({ search }: ListSearch, filters: readonly Filter[]): Record<string, string> {
-  const names = ['sort', 'after', ...filters.map(({ name }) => name)]
-  return Object.fromEntries(names.flatMap((name) => (search[name] ? [[name, search[name]]] : [])))
-}
+/** Filters to which no index leads find what is recent first. */
+const Bounded = ({ list }: { readonly list: ListSearch }) => (
+  <Group gap="xs">
+    <Text size="sm" c="dimmed">
+      Of the last 90 days.
+    </Text>
+    <Button variant="default" size="compact-sm" onClick={() => list.filter({ createdFrom: EVER })}>
+      Search everything
+    </Button>
+  </Group>
+)
 
 /** The filters of a query: without where the page begins and how it is sorted. */
 const filtersOf = (query: Record<string, string>): Record<string, string> =>

@@ -1,12 +1,9 @@
-import { Paper } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
-import type { ReactNode } from 'react'
 import type { ListLoader } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
 import type { ListOf } from '../known-pages.ts'
 import type { Density } from '../table-view.ts'
 import type { BulkBarProps } from './bulk-bar.tsx'
-import { type Column, DataTable, PHONE, type Slice, type Sorting } from './data-table.tsx'
+import { type Column, DataTable, Framed, type Slice, type Sorting } from './data-table.tsx'
 import { lazyPart } from './lazy-part.tsx'
 import { useSelection } from './selection.ts'
 
@@ -62,16 +59,5 @@ export function ListRows<Row>({ loaded, total, near, ...props }: ShownProps<Row>
         />
       </Framed>
     </>
-  )
-}
-
-/** The cards of a phone have frames of their own. */
-function Framed({ children }: { readonly children: ReactNode }) {
-  const phone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false })
-  if (phone) return children
-  return (
-    <Paper withBorder p="sm">
-      {children}
-    </Paper>
   )
 }

@@ -33,8 +33,21 @@ export const NamedLink = ({ to, children }: { readonly to: string; readonly chil
 )
 
 /** Links an id whose prefix names its kind; others are shown as they are. */
-export function IdLink({ id, short = true }: { readonly id: string; readonly short?: boolean }) {
+interface IdLinkProps {
+  readonly id: string
+  readonly short?: boolean
+  /** What to call it, where that is known. */
+  readonly name?: string | undefined
+}
+
+export function IdLink({ id, name, short = true }: IdLinkProps) {
   const kind = kindOf(id)
+  if (kind && name !== undefined)
+    return (
+      <ObjectLink kind={kind} id={id}>
+        {name}
+      </ObjectLink>
+    )
   const look = {
     inherit: true,
     ff: 'monospace',
@@ -44,28 +57,6 @@ export function IdLink({ id, short = true }: { readonly id: string; readonly sho
     ...(short && { style: { whiteSpace: 'nowrap' } }),
   } as const
   return kind ? <Anchor component={Link} to={pathOf(kind, id)} {...look} /> : <Text span {...look} />
-}
-
-/** A name that links to the object, with its id under it. */
-export function NamedObject({
-  kind,
-  id,
-  name,
-}: {
-  readonly kind: Kind
-  readonly id: string
-  readonly name: string
-}) {
-  return (
-    <>
-      <ObjectLink kind={kind} id={id}>
-        {name}
-      </ObjectLink>
-      <Text size="xs" c="dimmed" ff="monospace" title={id}>
-        {shortId(id)}
-      </Text>
-    </>
-  )
 }
 
 /** A whole id, to be read out or copied. */

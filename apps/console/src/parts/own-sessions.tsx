@@ -1,6 +1,6 @@
 import { Badge, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { Schemas } from '../api.ts'
+import { api, responseOf, type Schemas } from '../api.ts'
 import { queryClient } from '../session.ts'
 import { ConfirmAction } from './confirm-action.tsx'
 import { type Column, DataTable } from './data-table.tsx'
@@ -10,30 +10,28 @@ import { Section } from './page.tsx'
 
 type OwnSession = Schemas['OwnSession']
 
-/** How an application lists and ends the sessions of its person. */
-export interface SessionCalls {
-  readonly list: () => Promise<{ readonly data: readonly OwnSession[] }>
-  readonly end: (sessionId: string) => Promise<unknown>
-  readonly endOthers: () => Promise<unknown>
-}
-
 const QUERY_KEY = ['sessions']
 const changed = () => queryClient.invalidateQueries({ queryKey: QUERY_KEY })
 
-const columns = (calls: SessionCalls): readonly Column<OwnSession>[] => [
+/** Where a session is, and since when. */
+export const SESSION_COLUMNS: readonly Column<OwnSession>[] = [
   { title: 'Browser', cell: ({ browser }) => browser },
   { title: 'Address', cell: ({ address }) => address },
   { title: 'Signed in', cell: ({ signedInOn }) => <Instant at={signedInOn} /> },
   { title: 'Last used', cell: ({ lastUsedOn }) => <Instant at={lastUsedOn} /> },
-  { title: '', align: 'right', cell: (session) => <EndOne session={session} calls={calls} /> },
+]
+
+const COLUMNS: readonly Column<OwnSession>[] = [
+  ...SESSION_COLUMNS,
+  { title: '', align: 'right', cell: (session) => <EndOne session={session} /> },
 ]
 
 /** Where the person is signed in, and how to sign out elsewhere. */
-export function OwnSessions({ calls }: { readonly calls: SessionCalls }) {
-  const sessions = useQuery({ queryKey: QUERY_KEY, queryFn: calls.list })
+export function OwnSessions() {
+  const sessions = useQuery({ queryKey: QUERY_KEY, queryFn: () => responseOf(api.GET('/sessions')) })
   const others = (sessions.data?.data ?? []).filter(({ isCurrent }) => !isCurrent)
   return (
-    <Section title="Your sessions" aside={others.length > 0 && <EndOthers calls={calls} />}>
+    <Section title="Your sessions" aside={others.length > 0 && <EndOthers />}>
       <Loaded query={sessions}>
         {({ data }) => (
           <Stack gap="sm">
@@ -42,7 +40,7 @@ export function OwnSessions({ calls }: { readonly calls: SessionCalls }) {
             </Text>
             <DataTable
               caption="Your sessions"
-              columns={columns(calls)}
+              columns={COLUMNS}
               rows={data}
               rowKey={({ sessionId }) => sessionId}
             />
@@ -55,10 +53,9 @@ export function OwnSessions({ calls }: { readonly calls: SessionCalls }) {
 
 interface EndOneProps {
   readonly session: OwnSession
-  readonly calls: SessionCalls
 }
 
-function EndOne({ session: { sessionId, isCurrent, browser, address }, calls }: EndOneProps) {
+function EndOne({ session: { sessionId, isCurrent, browser, address } }: EndOneProps) {
   if (isCurrent)
     return (
       <Group justify="flex-end">
@@ -72,7 +69,7 @@ function EndOne({ session: { sessionId, isCurrent, browser, address }, calls }: 
       danger
       compact
       run={async () => {
-        await calls.end(sessionId)
+        await responseOf(api.DELETE('/sessions/{sessionId}', { params: { path: { sessionId } } }))
         await changed()
       }}
     >
@@ -81,7 +78,7 @@ function EndOne({ session: { sessionId, isCurrent, browser, address }, calls }: 
   )
 }
 
-function EndOthers({ calls }: { readonly calls: SessionCalls }) {
+function EndOthers() {
   return (
     <ConfirmAction
       label="Sign out everywhere else"
@@ -89,7 +86,7 @@ function EndOthers({ calls }: { readonly calls: SessionCalls }) {
       danger
       compact
       run={async () => {
-        await calls.endOthers()
+        await responseOf(api.DELETE('/sessions'))
         await changed()
       }}
     >

@@ -1,7 +1,7 @@
 import { Alert, Button, Stack, Text, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import type { Schemas } from '../api.ts'
-import { addPasskey, type PasskeyCalls, proveWithPasskey } from '../passkey.ts'
+import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { addPasskey, type OwnAccount, proveWithPasskey } from '../passkey.ts'
 import { queryClient } from '../session.ts'
 import { ConfirmAction } from './confirm-action.tsx'
 import { type Column, DataTable } from './data-table.tsx'
@@ -10,32 +10,35 @@ import { FormDialog, needed } from './form-dialog.tsx'
 import { Instant } from './instant.tsx'
 import { Loaded } from './loaded.tsx'
 import { Section } from './page.tsx'
-import { type FactorCalls, SECOND_FACTOR } from './second-factor.tsx'
+import { secondFactorQuery } from './second-factor.tsx'
 
 type Passkey = Schemas['Passkey']
 
-const PASSKEYS = ['passkeys']
+const passkeysQuery = queryOptions({
+  queryKey: ['passkeys'],
+  queryFn: () => responseOf(api.GET('/session/passkeys')),
+})
 
-interface Called<Session> {
-  readonly calls: PasskeyCalls<Session>
+interface Of<Session> {
+  readonly account: OwnAccount<Session>
 }
 
-const changed = <Session,>({ refreshSession }: PasskeyCalls<Session>) =>
-  Promise.all([queryClient.invalidateQueries({ queryKey: PASSKEYS }), refreshSession()])
+const changed = <Session,>({ refreshSession }: OwnAccount<Session>) =>
+  Promise.all([queryClient.invalidateQueries({ queryKey: passkeysQuery.queryKey }), refreshSession()])
 
-const columns = <Session,>(calls: PasskeyCalls<Session>): readonly Column<Passkey>[] => [
+const columns = <Session,>(account: OwnAccount<Session>): readonly Column<Passkey>[] => [
   { title: 'Name', cell: ({ name }) => name },
   { title: 'Created', cell: ({ createdOn }) => <Instant at={createdOn} /> },
   { title: 'Last used', cell: ({ lastUsedOn }) => <Instant at={lastUsedOn} /> },
-  { title: '', align: 'right', cell: (passkey) => <Remove passkey={passkey} calls={calls} /> },
+  { title: '', align: 'right', cell: (passkey) => <Remove passkey={passkey} account={account} /> },
 ]
 
 /** The passkeys of the person who is signed in. */
-export function Passkeys<Session>({ calls }: Called<Session>) {
-  const passkeys = useQuery({ queryKey: PASSKEYS, queryFn: calls.list })
-  const isOn = calls.useIsOn()
+export function Passkeys<Session>({ account }: Of<Session>) {
+  const passkeys = useQuery(passkeysQuery)
+  const isOn = account.usePasskeysOn()
   return (
-    <Section title="Passkeys" aside={isOn && <AddPasskey calls={calls} />}>
+    <Section title="Passkeys" aside={isOn && <AddPasskey account={account} />}>
       <Loaded query={passkeys}>
         {({ data }) => (
           <Stack gap="sm">
@@ -47,7 +50,7 @@ export function Passkeys<Session>({ calls }: Called<Session>) {
             {data.length > 0 && (
               <DataTable
                 caption="Passkeys"
-                columns={columns(calls)}
+                columns={columns(account)}
                 rows={data}
                 rowKey={({ passkeyId }) => passkeyId}
               />
@@ -59,7 +62,7 @@ export function Passkeys<Session>({ calls }: Called<Session>) {
   )
 }
 
-function AddPasskey<Session>({ calls }: Called<Session>) {
+function AddPasskey<Session>({ account }: Of<Session>) {
   return (
     <FormDialog
       label="Add passkey"
@@ -77,18 +80,18 @@ function AddPasskey<Session>({ calls }: Called<Session>) {
         />
       )}
       submit={async ({ name }) => {
-        await addPasskey(calls, name)
-        await changed(calls)
+        await addPasskey(name)
+        await changed(account)
       }}
     />
   )
 }
 
-interface RemoveProps<Session> extends Called<Session> {
+interface RemoveProps<Session> extends Of<Session> {
   readonly passkey: Passkey
 }
 
-function Remove<Session>({ passkey: { passkeyId, name }, calls }: RemoveProps<Session>) {
+function Remove<Session>({ passkey: { passkeyId, name }, account }: RemoveProps<Session>) {
   return (
     <ConfirmAction
       label="Remove"
@@ -96,8 +99,8 @@ function Remove<Session>({ passkey: { passkeyId, name }, calls }: RemoveProps<Se
       danger
       compact
       run={async () => {
-        await calls.remove(passkeyId)
-        await changed(calls)
+        await responseOf(api.DELETE('/session/passkeys/{passkeyId}', { params: { path: { passkeyId } } }))
+        await changed(account)
       }}
     >
       You can no longer sign in with <b>{name}</b>. Delete it in your device or password manager too.
@@ -105,19 +108,18 @@ function Remove<Session>({ passkey: { passkeyId, name }, calls }: RemoveProps<Se
   )
 }
 
-interface FactorNeededProps<Session> extends Called<Session> {
-  readonly factors: FactorCalls
+interface FactorNeededProps<Session> extends Of<Session> {
   readonly proved: (session: Session) => void
   /** Who removes a second factor that is lost. */
   readonly resetBy: string
 }
 
 /** How to get on: with the second factor that is there, or by setting up the first one. */
-export function FactorNeeded<Session>({ calls, factors, proved, resetBy }: FactorNeededProps<Session>) {
-  const isOn = calls.useIsOn()
-  const passkeys = useQuery({ queryKey: PASSKEYS, queryFn: calls.list })
-  const app = useQuery({ queryKey: SECOND_FACTOR, queryFn: factors.show })
-  const prove = useMutation({ mutationFn: () => proveWithPasskey(calls), onSuccess: proved })
+export function FactorNeeded<Session>({ account, proved, resetBy }: FactorNeededProps<Session>) {
+  const isOn = account.usePasskeysOn()
+  const passkeys = useQuery(passkeysQuery)
+  const app = useQuery(secondFactorQuery)
+  const prove = useMutation({ mutationFn: () => proveWithPasskey(account), onSuccess: proved })
   if (!passkeys.data || !app.data) return null
   const hasPasskey = passkeys.data.data.length > 0
   if (!hasPasskey && !app.data.isOn)

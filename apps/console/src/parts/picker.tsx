@@ -3,25 +3,32 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listAt } from '../api.ts'
+import { PLATFORM_TENANT } from '../objects.ts'
 
 type Query = Record<string, string>
 
+const merchants = async (query: Query) =>
+  (await listAt('/merchants')(query)).data.map(({ merchantId, name, vpa }) => ({
+    value: merchantId,
+    label: `${name} · ${vpa}`,
+  }))
+const partners = async (query: Query) =>
+  (await listAt('/partners')(query)).data.map(({ partnerId, name }) => ({ value: partnerId, label: name }))
+
+/** What belongs to no tenant, such as requests without a caller. */
+const PLATFORM = { value: PLATFORM_TENANT, label: 'The platform' }
+const platform = ({ q = '' }: Query) =>
+  q === PLATFORM.value || PLATFORM.label.toLowerCase().includes(q.toLowerCase()) ? [PLATFORM] : []
+
 const SOURCES = {
-  merchant: {
-    label: 'Merchant',
-    load: async (query: Query) =>
-      (await listAt('/merchants')(query)).data.map(({ merchantId, name, vpa }) => ({
-        value: merchantId,
-        label: `${name} · ${vpa}`,
-      })),
-  },
-  partner: {
-    label: 'Partner',
-    load: async (query: Query) =>
-      (await listAt('/partners')(query)).data.map(({ partnerId, name }) => ({
-        value: partnerId,
-        label: name,
-      })),
+  merchant: { label: 'Merchant', load: merchants },
+  partner: { label: 'Partner', load: partners },
+  tenant: {
+    label: 'Merchant or partner',
+    load: async (query: Query) => [
+      ...platform(query),
+      ...(await Promise.all([merchants(query), partners(query)])).flat(),
+    ],
   },
   company: {
     label: 'Company',
@@ -46,7 +53,10 @@ export function Picker({ of, ...select }: PickerProps) {
   const [settled] = useDebouncedValue(typed.split(' · ')[0]!.trim(), 200)
   // What is chosen is loaded by its id, so that it has a name also when it came with the address.
   const chosen = select.value ?? ''
+  const [used, setUsed] = useState(false)
   const found = useQuery({
+    // Lists have one beside other filters: it asks when it gets the focus.
+    enabled: used || chosen !== '',
     queryKey: [`${of}s`, 'picker', settled || chosen],
     queryFn: () => load({ limit: '20', ...((settled || chosen) && { q: settled || chosen }) }),
     placeholderData: keepPreviousData,
@@ -56,6 +66,7 @@ export function Picker({ of, ...select }: PickerProps) {
       label={label}
       placeholder="Begin to type its name, or paste its id"
       {...select}
+      onFocus={() => setUsed(true)}
       searchable
       searchValue={typed}
       onSearchChange={setTyped}

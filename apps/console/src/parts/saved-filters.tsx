@@ -13,7 +13,7 @@ interface SavedFiltersProps {
 }
 
 /** What is typed may be a person's data, which does not stay in the browser. */
-const isKept = ({ kind }: Filter): boolean => kind !== 'text' && kind !== 'linked'
+const isKept = ({ kind }: Filter): boolean => kind !== 'text' && kind !== 'amount' && kind !== 'linked'
 
 const namesOf = (filters: readonly Filter[]): string[] => ['sort', ...filters.map(({ name }) => name)]
 

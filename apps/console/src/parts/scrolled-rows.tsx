@@ -33,7 +33,7 @@ const AROUND = 2
 const KEPT_MS = 10_000
 const OVERSCAN = 4
 /** Until the first row has been measured, in pixels. */
-const ROW_PX = { table: 54, compact: 30, phone: 220 } as const
+const ROW_PX = { table: 35, compact: 27, phone: 90 } as const
 
 interface ScrolledProps<Row> extends ListRowsProps<Row> {
   readonly children: ReactNode

@@ -1,8 +1,8 @@
 import { Button, Code, Image, Modal, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useIsMutating, useMutation, useQuery } from '@tanstack/react-query'
+import { queryOptions, useIsMutating, useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Schemas } from '../api.ts'
+import { api, responseOf, type Schemas } from '../api.ts'
 import { queryClient } from '../session.ts'
 import { CodeInput } from './code-input.tsx'
 import { ConfirmAction } from './confirm-action.tsx'
@@ -13,33 +13,22 @@ import { Loaded } from './loaded.tsx'
 import { Section } from './page.tsx'
 import { SecretOnce } from './secret-once.tsx'
 
-export const SECOND_FACTOR = ['second-factor']
+export const secondFactorQuery = queryOptions({
+  queryKey: ['second-factor'],
+  queryFn: () => responseOf(api.GET('/session/second-factor')),
+})
 
-interface Codes {
-  readonly recoveryCodes: readonly string[]
-}
-
-/** The operations of console or portal, which both have under the same names. */
-export interface FactorCalls {
-  readonly show: () => Promise<Schemas['SecondFactor']>
-  readonly start: () => Promise<Schemas['SecondFactorStart']>
-  readonly confirm: (code: string) => Promise<Codes>
-  readonly renewCodes: () => Promise<Codes>
-  readonly remove: () => Promise<unknown>
+interface Called {
   /** Loads the session again, which says whether a second factor is missing. */
   readonly refreshSession: () => Promise<unknown>
 }
 
-interface Called {
-  readonly calls: FactorCalls
-}
-
-const changed = ({ refreshSession }: FactorCalls) =>
-  Promise.all([queryClient.invalidateQueries({ queryKey: SECOND_FACTOR }), refreshSession()])
+const changed = (refreshSession: Called['refreshSession']) =>
+  Promise.all([queryClient.invalidateQueries({ queryKey: secondFactorQuery.queryKey }), refreshSession()])
 
 /** The authenticator app of the person who is signed in. */
-export function SecondFactor({ calls }: Called) {
-  const state = useQuery({ queryKey: SECOND_FACTOR, queryFn: calls.show })
+export function SecondFactor({ refreshSession }: Called) {
+  const state = useQuery(secondFactorQuery)
   const [codes, setCodes] = useState<readonly string[]>()
   return (
     <Section title="Authenticator app">
@@ -51,15 +40,15 @@ export function SecondFactor({ calls }: Called) {
                 Signing in with your password asks for a code, since <Instant at={since} />. Recovery codes
                 left: {recoveryCodesLeft}.
               </Text>
-              <NewCodes calls={calls} show={setCodes} />
-              <Remove calls={calls} />
+              <NewCodes refreshSession={refreshSession} show={setCodes} />
+              <Remove refreshSession={refreshSession} />
             </Stack>
           ) : (
             <Stack gap="sm" align="flex-start">
               <Text size="sm" c="dimmed">
                 With an authenticator app on your phone, a stolen password alone opens nothing.
               </Text>
-              <SetUp calls={calls} show={setCodes} />
+              <SetUp refreshSession={refreshSession} show={setCodes} />
             </Stack>
           )
         }
@@ -82,8 +71,8 @@ interface ShowProps extends Called {
 
 const CONFIRM = ['second-factor', 'confirm']
 
-function SetUp({ calls, show }: ShowProps) {
-  const start = useMutation({ mutationFn: calls.start })
+function SetUp({ refreshSession, show }: ShowProps) {
+  const start = useMutation({ mutationFn: () => responseOf(api.POST('/session/second-factor')) })
   const busy = useIsMutating({ mutationKey: CONFIRM }) > 0
   return (
     <>
@@ -98,7 +87,7 @@ function SetUp({ calls, show }: ShowProps) {
       >
         {start.data && (
           <Enroll
-            calls={calls}
+            refreshSession={refreshSession}
             start={start.data}
             done={(codes) => {
               start.reset()
@@ -116,13 +105,13 @@ interface EnrollProps extends Called {
   readonly done: Show
 }
 
-function Enroll({ calls, start: { qrCodeBase64, secret }, done }: EnrollProps) {
+function Enroll({ refreshSession, start: { qrCodeBase64, secret }, done }: EnrollProps) {
   const form = useForm({ initialValues: { code: '' }, validate: { code: needed } })
   const confirm = useMutation({
     mutationKey: CONFIRM,
-    mutationFn: calls.confirm,
+    mutationFn: (code: string) => responseOf(api.POST('/session/second-factor/confirm', { body: { code } })),
     onSuccess: async ({ recoveryCodes }) => {
-      await changed(calls)
+      await changed(refreshSession)
       done(recoveryCodes)
     },
   })
@@ -155,14 +144,14 @@ function Enroll({ calls, start: { qrCodeBase64, secret }, done }: EnrollProps) {
   )
 }
 
-function NewCodes({ calls, show }: ShowProps) {
+function NewCodes({ refreshSession, show }: ShowProps) {
   return (
     <ConfirmAction
       label="New recovery codes"
       confirm="Make new ones"
       run={async () => {
-        const { recoveryCodes } = await calls.renewCodes()
-        await changed(calls)
+        const { recoveryCodes } = await responseOf(api.POST('/session/second-factor/recovery-codes'))
+        await changed(refreshSession)
         show(recoveryCodes)
       }}
     >
@@ -171,15 +160,15 @@ function NewCodes({ calls, show }: ShowProps) {
   )
 }
 
-function Remove({ calls }: Called) {
+function Remove({ refreshSession }: Called) {
   return (
     <ConfirmAction
       label="Remove"
       confirm="Remove the app"
       danger
       run={async () => {
-        await calls.remove()
-        await changed(calls)
+        await responseOf(api.DELETE('/session/second-factor'))
+        await changed(refreshSession)
       }}
     >
       Your password alone signs you in again. The recovery codes stop working.

@@ -6,10 +6,12 @@ interface StatementButtonProps {
   /** Name of the file, without its ending. */
   readonly name: string
   readonly compact?: boolean
+  /** Of what, where one page has several: "May 2026". */
+  readonly of?: string
 }
 
 /** Downloads a statement that the service makes; the session's cookie goes with the request. */
-export function StatementButton({ href, name, compact = false }: StatementButtonProps) {
+export function StatementButton({ href, name, compact = false, of }: StatementButtonProps) {
   return (
     <Button
       component="a"
@@ -18,6 +20,7 @@ export function StatementButton({ href, name, compact = false }: StatementButton
       variant="default"
       leftSection={<DownloadIcon />}
       size={compact ? 'compact-sm' : 'sm'}
+      {...(of !== undefined && { 'aria-label': `Statement (PDF) of ${of}` })}
     >
       Statement (PDF)
     </Button>

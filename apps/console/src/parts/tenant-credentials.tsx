@@ -63,10 +63,6 @@ export function TenantCredentials({ tenantId }: { readonly tenantId: string }) {
     queryKey: ['credentials', tenantId],
     queryFn: () => responseOf(api.GET('/tenants/{tenantId}/credentials', { params: { path: { tenantId } } })),
   })
-  const issue = isMerchant ? 'key issue' : 'partner client issue'
-  const command = showsSecrets
-    ? `svc admin ${issue} ${tenantId}`
-    : `svc admin member invite ${tenantId} asha@shop.example --hand-over`
   return (
     <Loaded query={query}>
       {({ data, availableScopes }) => (
@@ -76,7 +72,7 @@ export function TenantCredentials({ tenantId }: { readonly tenantId: string }) {
           scopes={availableScopes}
           actions={can('operations') ? actionsOf(tenantId, showsSecrets) : undefined}
           empty={
-            <EmptyState title="None" command={command}>
+            <EmptyState title="None">
               Without one the tenant gets no token.{!showsSecrets && ' Hand the first one over by a link.'}
             </EmptyState>
           }

@@ -35,8 +35,11 @@ async function sandboxCall(path: string, body?: object): Promise<Clock> {
   return responseOf(call())
 }
 
-/** The test clock of a tenant of the sandbox; nothing in live mode. */
-export function TestClock({ tenantId }: { readonly tenantId: string }) {
+/** By which all tenants live that are not ahead of it. */
+const OF_ALL = 'house'
+
+/** The test clock of a tenant of the sandbox, or of all; nothing in live mode. */
+export function TestClock({ tenantId = OF_ALL }: { readonly tenantId?: string }) {
   return useSession().mode === 'sandbox' ? <OfSandbox tenantId={tenantId} /> : null
 }
 
@@ -51,7 +54,8 @@ function OfSandbox({ tenantId }: { readonly tenantId: string }) {
       <Loaded query={clock}>
         {({ now, aheadSeconds }) => (
           <Text size="sm">
-            It is <Instant at={now} /> for this tenant
+            It is <Instant at={now} />{' '}
+            {tenantId === OF_ALL ? 'for all tenants that are not ahead of it' : 'for this tenant'}
             {aheadSeconds === 0 ? ', as for the service.' : `, ${ahead(aheadSeconds)} ahead of the service.`}
           </Text>
         )}

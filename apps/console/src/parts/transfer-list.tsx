@@ -4,17 +4,11 @@ import { sentenceCase } from '../words.ts'
 import type { Column } from './data-table.tsx'
 import { DataTable } from './data-table.tsx'
 import { Instant } from './instant.tsx'
+import { Amount, shortAccount } from './ledger-words.tsx'
 import { List } from './list-page.tsx'
-import { count, Money } from './money.tsx'
 import { IdLink, ObjectLink } from './object-link.tsx'
 
 type Transfer = Schemas['Transfer']
-
-/** An amount of a ledger: rupees, or coins. */
-export function Amount({ amount, unit, signed = false }: { amount: string; unit: string; signed?: boolean }) {
-  if (unit === 'INR') return <Money amount={amount} signed={signed} />
-  return <>{`${signed && Number(amount) > 0 ? '+' : ''}${count(Number(amount))} coins`}</>
-}
 
 /** Transfers as one account sees them: what came in and went out, and where from and to. */
 const columnsSeenFrom = (accountId: string): readonly Column<Transfer>[] => [
@@ -52,12 +46,6 @@ const columnsSeenFrom = (accountId: string): readonly Column<Transfer>[] => [
   { title: 'Business day', cell: ({ effectiveDate }) => effectiveDate },
   { title: 'For', cell: ({ objectId }) => <IdLink id={objectId} /> },
 ]
-
-/** `card:card_01…` as `card of card_…n453`. */
-export function shortAccount(accountId: string): string {
-  const [kind = '', owner = ''] = accountId.split(':')
-  return `${sentenceCase(kind)} ${owner.slice(0, owner.indexOf('_') + 1)}…${owner.slice(-6)}`
-}
 
 export function TransferTable({
   accountId,

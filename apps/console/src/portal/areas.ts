@@ -45,7 +45,7 @@ const AREAS: readonly Area<PortalPlace>[] = [
     Icon: CardIcon,
     places: [
       { to: '/card-accounts', label: 'Card accounts', kind: 'partner' },
-      { to: '/users', label: 'Users', kind: 'partner' },
+      { to: '/users', label: 'Holders', kind: 'partner' },
       { to: '/companies', label: 'Companies', kind: 'partner' },
       { to: '/statements', label: 'Statements', kind: 'partner' },
       { to: '/cards', label: 'Cards', kind: 'partner', behind: true },
@@ -66,6 +66,7 @@ const AREAS: readonly Area<PortalPlace>[] = [
       { to: '/encryption-keys', label: 'Encryption keys', kind: 'partner' },
       { to: '/webhooks', label: 'Webhooks' },
       { to: '/requests', label: 'Requests' },
+      { to: '/events', label: 'Events' },
     ],
   },
   {

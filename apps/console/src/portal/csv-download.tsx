@@ -7,6 +7,8 @@ import { apiAt } from './api.ts'
 
 interface CsvDownloadProps {
   readonly label: string
+  /** Of what, where one page has several: "Payments of May 2026". */
+  readonly of?: string
   readonly path: string
   readonly filters: Readonly<Record<string, string | undefined>>
   /** Of the file, without its ending. */
@@ -15,7 +17,7 @@ interface CsvDownloadProps {
 }
 
 /** What an operation returns as CSV to callers that accept that media type. */
-export function CsvDownload({ label, path, filters, name, compact = false }: CsvDownloadProps) {
+export function CsvDownload({ label, of, path, filters, name, compact = false }: CsvDownloadProps) {
   const [busy, setBusy] = useState(false)
   const download = async () => {
     setBusy(true)
@@ -35,6 +37,7 @@ export function CsvDownload({ label, path, filters, name, compact = false }: Csv
       size={compact ? 'compact-sm' : 'sm'}
       leftSection={<DownloadIcon />}
       loading={busy}
+      {...(of !== undefined && { 'aria-label': `${of} as ${label}` })}
       onClick={() => void download()}
     >
       {label}

@@ -73,6 +73,7 @@ const routeTree = root.addChildren([
     page('/card-accounts/$cardAccountId', () => import('./pages/card-accounts.tsx'), 'CardAccount'),
     page('/cards/$svcCardId', () => import('./pages/card.tsx'), 'Card'),
     page('/coins', () => import('./pages/coins.tsx'), 'Coins'),
+    page('/events', () => import('./pages/events.tsx'), 'Events'),
     page('/webhooks', () => import('./pages/webhooks.tsx'), 'Webhooks'),
     page('/webhooks/$endpointId', () => import('./pages/webhooks.tsx'), 'Webhook'),
     page('/requests', () => import('./pages/requests.tsx'), 'Requests'),

@@ -9,7 +9,7 @@ import { needed } from '../parts/form-dialog.tsx'
 import { proveWithPasskey } from '../passkey.ts'
 import { type ProofProps, StepUpDialog } from '../shell/step-up-dialog.tsx'
 import { api, type Schemas } from './api.ts'
-import { PASSKEY_CALLS } from './passkey-calls.ts'
+import { OWN_ACCOUNT } from './own-account.ts'
 import { keepProof } from './session.ts'
 
 /** The member proves it with the password, and a code where there is a second factor, or with a passkey. */
@@ -21,7 +21,7 @@ export const requiresCode = (failed: unknown): boolean =>
 
 function Proof({ confirmed, cancelled }: ProofProps) {
   const form = useForm({ initialValues: { password: '', code: '' }, validate: { password: needed } })
-  const isOn = PASSKEY_CALLS.useIsOn()
+  const isOn = OWN_ACCOUNT.usePasskeysOn()
   const proved = (session: Schemas['MemberSession']) => {
     keepProof(session)
     confirmed()
@@ -34,7 +34,7 @@ function Proof({ confirmed, cancelled }: ProofProps) {
     onSuccess: proved,
   })
   const withPasskey = useMutation({
-    mutationFn: () => proveWithPasskey(PASSKEY_CALLS),
+    mutationFn: () => proveWithPasskey(OWN_ACCOUNT),
     onMutate: prove.reset,
     onSuccess: proved,
   })

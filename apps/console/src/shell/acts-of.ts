@@ -14,7 +14,12 @@ const beginsIn = (label: string, typed: string): boolean =>
 export function actsOf(typed: string, areas: readonly Area[], acts: readonly Place[]): readonly Act[] {
   if (typed === '') return []
   const all = [
-    ...areas.flatMap(({ label: area, places }) => places.map((place) => ({ ...place, detail: area }))),
+    ...areas.flatMap(({ label: area, places }) =>
+      places.flatMap(({ tabs = [], ...place }) => [
+        { ...place, detail: area },
+        ...tabs.filter(({ label }) => label !== place.label).map((tab) => ({ ...tab, detail: area })),
+      ]),
+    ),
     ...acts.map(({ label, to }) => ({ to, label, detail: 'Action' })),
   ]
   const isFirst = ({ label }: Act) => label.toLowerCase().startsWith(typed.toLowerCase())

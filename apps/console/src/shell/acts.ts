@@ -8,15 +8,12 @@ import type { FindSource } from './find.tsx'
 /** What people do, by the words they would say, and where it is done. */
 const ACTS = [
   { to: '/settlements/import', label: 'Import a settlement file', permission: 'finance' },
-  { to: '/settlements/open-lines', label: 'Unmatched lines of settlements' },
   { to: '/statements/import', label: 'Import a bank statement', permission: 'finance' },
   { to: '/payouts', label: 'Prepare payouts', permission: 'finance' },
   { to: '/qr-codes', label: 'Create QR code', permission: 'support' },
   { to: '/partners/set-up', label: 'Onboard partner', permission: 'operations' },
   { to: '/merchants/set-up', label: 'Onboard merchant', permission: 'operations' },
   { to: '/merchants', label: 'Create merchant', permission: 'operations' },
-  { to: '/ledger/trial-balance', label: 'Trial balance' },
-  { to: '/ledger/reconciliation', label: 'Reconcile the books' },
   { to: '/close', label: 'Close a month' },
   { to: '/account', label: 'Your account, password and second factor' },
 ] as const

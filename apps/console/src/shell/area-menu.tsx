@@ -1,7 +1,7 @@
-import { Group, NavLink, ScrollArea, Stack, Text, VisuallyHidden } from '@mantine/core'
+import { Group, NavLink, ScrollArea, Stack } from '@mantine/core'
 import { Link, useRouterState } from '@tanstack/react-router'
-import { count } from '../parts/money.tsx'
 import { type Area, type Place, placeAt } from './area.ts'
+import { WaitingCount } from './waiting-count.tsx'
 
 interface AreaMenuProps {
   readonly areas: readonly Area[]
@@ -76,14 +76,7 @@ function MenuLink({ place: { label, search, to }, Icon, waiting, active, onGo }:
       {...(Icon ? { leftSection: <Icon /> } : { pl: 42, py: 6 })}
       {...(active && { 'aria-current': 'page' as const })}
       {...(onGo && { onClick: onGo })}
-      {...(waiting > 0 && {
-        rightSection: (
-          <Text span size="xs" fw={600} c="var(--mantine-color-orange-light-color)">
-            {count(waiting)}
-            <VisuallyHidden> waiting</VisuallyHidden>
-          </Text>
-        ),
-      })}
+      {...(waiting > 0 && { rightSection: <WaitingCount waiting={waiting} /> })}
     />
   )
 }

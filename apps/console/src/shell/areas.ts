@@ -10,10 +10,14 @@ import {
   WebhookIcon,
 } from '../parts/icons.tsx'
 import { type Permission, type Role, useSession } from '../session.ts'
-import { type Area, areasWith, type Place } from './area.ts'
+import { type Area, areasWith, type Place, type Tab } from './area.ts'
 
-interface ConsolePlace extends Place {
+interface Permitted {
   readonly permission?: Permission
+}
+
+interface ConsolePlace extends Place, Permitted {
+  readonly tabs?: readonly (Tab & Permitted)[]
 }
 
 interface ConsoleArea extends Area<ConsolePlace> {
@@ -51,10 +55,32 @@ const AREAS: readonly ConsoleArea[] = [
     places: [
       { to: '/settlements', label: 'Settlements' },
       { to: '/payouts', label: 'Payouts' },
-      { to: '/statements', label: 'Bank statements' },
-      { to: '/suspense', label: 'Suspense' },
-      { to: '/notices', label: 'Bank notices', permission: 'finance' },
-      { to: '/ledger', label: 'Ledger' },
+      {
+        to: '/statements',
+        label: 'Bank files',
+        tabs: [
+          { to: '/statements', label: 'Statements' },
+          { to: '/bank-files', label: 'Payouts and refunds', permission: 'finance' },
+        ],
+      },
+      {
+        to: '/suspense',
+        label: 'Unmatched',
+        tabs: [
+          { to: '/suspense', label: 'Suspense' },
+          { to: '/notices', label: 'Bank notices', permission: 'finance' },
+          { to: '/settlements/open-lines', label: 'Settlement lines' },
+        ],
+      },
+      {
+        to: '/ledger',
+        label: 'Books',
+        tabs: [
+          { to: '/ledger', label: 'Accounts' },
+          { to: '/ledger/trial-balance', label: 'Trial balance' },
+          { to: '/ledger/reconciliation', label: 'Reconciliation' },
+        ],
+      },
       { to: '/close', label: 'Close' },
     ],
   },
@@ -65,7 +91,7 @@ const AREAS: readonly ConsoleArea[] = [
     places: [
       { to: '/cards', label: 'Cards' },
       { to: '/card-accounts', label: 'Card accounts' },
-      { to: '/users', label: 'Users' },
+      { to: '/users', label: 'Holders' },
       { to: '/card-exceptions', label: 'Card exceptions', permission: 'finance' },
     ],
   },
@@ -76,8 +102,14 @@ const AREAS: readonly ConsoleArea[] = [
     Icon: TenantIcon,
     places: [
       { to: '/merchants', label: 'Merchants' },
-      { to: '/partners', label: 'Partners' },
-      { to: '/companies', label: 'Companies' },
+      {
+        to: '/partners',
+        label: 'Partners',
+        tabs: [
+          { to: '/partners', label: 'Partners' },
+          { to: '/companies', label: 'Companies' },
+        ],
+      },
     ],
   },
   {
@@ -88,6 +120,7 @@ const AREAS: readonly ConsoleArea[] = [
     places: [
       { to: '/requests', label: 'Requests' },
       { to: '/webhooks', label: 'Webhooks' },
+      { to: '/events', label: 'Events' },
     ],
   },
   {
@@ -106,14 +139,18 @@ const AREAS: readonly ConsoleArea[] = [
     label: 'Admin',
     key: 'n',
     Icon: SettingsIcon,
-    places: [{ to: '/operators', label: 'Operators', permission: 'administer' }],
+    places: [
+      { to: '/operators', label: 'Operators', permission: 'administer' },
+      { to: '/sessions', label: 'Sessions', permission: 'administer' },
+      { to: '/settings', label: 'Settings', permission: 'administer' },
+    ],
   },
 ]
 
 /** The areas that the operator may read. */
 export function useAreas(): readonly Area[] {
   const { can } = useSession()
-  return areasWith(AREAS, ({ permission }) => permission === undefined || can(permission))
+  return areasWith(AREAS, ({ permission }: Permitted) => permission === undefined || can(permission))
 }
 
 /** Where the work of a role begins. */

@@ -12,17 +12,19 @@ export function FindButton({ onClick, children }: FindButtonProps) {
   return (
     <Button
       variant="default"
+      className="find-button"
       onClick={onClick}
-      px={{ base: 'xs', sm: 'md' }}
+      px="xs"
       leftSection={<SearchIcon />}
+      rightSection={
+        <Kbd size="xs" aria-hidden="true" visibleFrom="sm">
+          /
+        </Kbd>
+      }
       aria-keyshortcuts="/ Meta+K Control+K"
-      fw={400}
     >
       <Box component="span" visibleFrom="sm">
         {children}
-        <Kbd size="xs" ml={8} aria-hidden="true">
-          /
-        </Kbd>
       </Box>
       <Box component="span" hiddenFrom="sm">
         Find

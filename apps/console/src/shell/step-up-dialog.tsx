@@ -15,6 +15,9 @@ export function StepUpDialog({ Proof }: { readonly Proof: (props: ProofProps) =>
   const [resolve, setResolve] = useState<(confirmed: boolean) => void>()
   useEffect(() => {
     stepUp.confirm = () => new Promise<boolean>((settle) => setResolve(() => settle))
+    return () => {
+      stepUp.confirm = undefined
+    }
   }, [])
   const end = (confirmed: boolean) => {
     resolve?.(confirmed)

@@ -4,12 +4,12 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { asCallFailed } from '../failure.ts'
+import { OWN_ACCOUNT } from '../own-account.ts'
 import { CodeInput } from '../parts/code-input.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { proveWithPasskey } from '../passkey.ts'
-import { PASSKEY_CALLS } from '../passkey-calls.ts'
 import { aboutQuery, keepProof } from '../session.ts'
 import { type ProofProps, StepUpDialog } from './step-up-dialog.tsx'
 
@@ -63,7 +63,7 @@ function Proof({ confirmed, cancelled }: ProofProps) {
             Cancel
           </Button>
           {about.data?.passkeys && (
-            <Button variant="default" onClick={() => void prove(() => proveWithPasskey(PASSKEY_CALLS))}>
+            <Button variant="default" onClick={() => void prove(() => proveWithPasskey(OWN_ACCOUNT))}>
               Use a passkey
             </Button>
           )}

@@ -38,6 +38,8 @@ export interface Manifest {
   readonly migrations: readonly string[]
   /** Public names of the master keys without which the data keys cannot be opened. */
   readonly masterKeys: readonly string[]
+  /** That of the master key that signed it. */
+  readonly signedBy: string
   readonly tables: readonly ArchivedTable[]
   readonly sequences: readonly { readonly name: string; readonly value: string; readonly called: boolean }[]
 }

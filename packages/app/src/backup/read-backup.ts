@@ -46,7 +46,9 @@ export async function verifyBackup(file: string, masterKeys: MasterKeys): Promis
   if (!manifest || !signature) throw new InvalidArchive('it is no backup of svc, or not a whole one')
   await checkSignature(file, signature)
   const signed = masterKeys.signed(signature.sha256, signature.masterKey, signature.hmac)
-  if (signed === false) throw new InvalidArchive('its signature is wrong: it was changed')
+  // What a key that is unknown here has signed cannot be checked; its name stands in the manifest, too.
+  if (signed === false || manifest.signedBy !== signature.masterKey)
+    throw new InvalidArchive('its signature is wrong: it was changed')
   if (manifest.format !== 'svc-backup') throw new InvalidArchive('it is no backup of svc')
   if (manifest.formatVersion > FORMAT_VERSION)
     throw new InvalidArchive(

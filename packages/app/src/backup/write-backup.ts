@@ -129,6 +129,7 @@ async function copyOut(client: pg.Client, archive: ArchiveFile, options: BackupO
     createdAt: now.toISOString(),
     migrations,
     masterKeys,
+    signedBy: options.masterKeys.currentId,
     tables,
     sequences,
   }

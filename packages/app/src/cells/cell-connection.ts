@@ -1,7 +1,9 @@
 import type { CellUrls } from '@svc/contract/cell-settings'
+import type { Queries } from '@svc/platform/db/client-tx'
 import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
 import { LOCK_TIMEOUT, sqlState } from '@svc/platform/db/database'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
+import type { Statement } from '@svc/platform/db/statement'
 import type pg from 'pg'
 
 /** What the person at the keyboard has to change first; its message is for them. */
@@ -39,6 +41,18 @@ export const rowsOf = async <Row extends object>(
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> => (await client.query<Row>(text, [...values])).rows
+
+/** What reads by the service's statements, on this connection: one after the other. */
+export function queriesOn(client: pg.ClientBase): Queries {
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    query<Row>({ text }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
+      const rows = last.then(() => rowsOf<Row & object>(client, text, values))
+      last = rows.catch(() => undefined)
+      return rows
+    },
+  }
+}
 
 /** Puts on record, in the installation's chain, what is done to cells and homes. */
 export const recordCell = (

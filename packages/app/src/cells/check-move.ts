@@ -1,4 +1,5 @@
 import { rowsOf } from './cell-connection.ts'
+import { type Closed, closedThrough, keysOf, schemaOf, walLevelOf } from './cell-facts.ts'
 import { sumTables } from './moved-tables.ts'
 import type { Travel } from './replication.ts'
 
@@ -11,30 +12,17 @@ export async function obstacles(travel: Travel): Promise<string[]> {
 type MoveCheck = (travel: Travel) => Promise<string[]>
 
 const servers: MoveCheck = async ({ source, from }) => {
-  const [server] = await rowsOf<{ level: string }>(
-    source.client,
-    `select current_setting('wal_level') as level`,
-  )
-  return server!.level === 'logical'
-    ? []
-    : [`PostgreSQL of the cell ${from} has wal_level = ${server!.level}, not logical`]
+  const level = await walLevelOf(source)
+  return level === 'logical' ? [] : [`PostgreSQL of the cell ${from} has wal_level = ${level}, not logical`]
 }
 
-const schemas: MoveCheck = async ({ source, target }) => {
-  const text = 'select name from migrations order by name'
-  const [here, there] = await Promise.all([rowsOf(source.client, text), rowsOf(target.client, text)])
-  return JSON.stringify(here) === JSON.stringify(there)
+const schemas: MoveCheck = async ({ source, target }) =>
+  (await schemaOf(source)) === (await schemaOf(target))
     ? []
     : ['The two cells have other schemas: run svc admin migrate on both']
-}
 
-/** Digests and encrypted columns are read by the same keys. */
-const keyrings: MoveCheck = async ({ source, target }) => {
-  const text = `select encode(sha256(convert_to(string_agg(key_id, ',' order by key_id), 'UTF8')), 'hex') as keys
-    from keyring where purpose in ('api_key_digest', 'card_number_digest', 'session')`
-  const [here, there] = await Promise.all([rowsOf(source.client, text), rowsOf(target.client, text)])
-  return JSON.stringify(here) === JSON.stringify(there) ? [] : ['The two cells do not share a keyring']
-}
+const keyrings: MoveCheck = async ({ source, target }) =>
+  (await keysOf(source)) === (await keysOf(target)) ? [] : ['The two cells do not share a keyring']
 
 /** A merchant reads the coin configurations of its partner in its own cell. */
 const links: MoveCheck = async ({ source, tenants }) => {
@@ -66,40 +54,42 @@ const platformMoney: MoveCheck = async ({ source, tenants }) => {
   )
 }
 
-/** What was signed of a closed period is the sum over all tenants of the cell (decision R12). */
-const closedPeriods: MoveCheck = async ({ source, target, from, to, tenants }) => {
-  const [first] = await rowsOf<{ at: Date | null }>(
+/**
+ * What was signed of a closed period counts the tenants of then (decision R12): one that moves is in the totals of every
+ * period once where both cells have closed the same ones.
+ */
+export const closedPeriods: MoveCheck = async ({ source, target, from, to, tenants }) => {
+  const [here, there] = [await closedThrough(source), await closedThrough(target)]
+  if (here?.through === there?.through) return []
+  const until = new Date(Math.max(here?.until.getTime() ?? 0, there?.until.getTime() ?? 0))
+  const old = await rowsOf(
     source.client,
-    'select min(created_at) as at from ledger_transfers where tenant_id = any ($1)',
-    [tenants],
+    'select from ledger_transfers where tenant_id = any ($1) and created_at <= $2 limit 1',
+    [tenants, until],
   )
-  const problems = [source, target].map(async ({ client }, index) => {
-    const [closing] = await rowsOf<{ through: string }>(
-      client,
-      'select max(through)::text as through from book_closings having max(until) >= $1',
-      [first!.at],
-    )
-    return closing
-      ? [
-          `The books of the cell ${index === 0 ? from : to} are closed through ${closing.through}, and the tenant has entries of that time`,
-        ]
-      : []
-  })
-  return (await Promise.all(problems)).flat()
+  const closed = (closing: Closed | undefined) => (closing ? `through ${closing.through}` : 'not at all')
+  return old.length === 0
+    ? []
+    : [
+        `The books of the cell ${from} are closed ${closed(here)}, those of the cell ${to} ${closed(there)}, and the tenant has entries of that time: close both through the same day first (svc admin books close)`,
+      ]
 }
 
 const addresses: MoveCheck = async ({ source, target, to, tenants }) => {
   const names = await rowsOf<{ vpa: string }>(
     source.client,
-    'select vpa from merchants where merchant_id = any ($1)',
+    'select unnest(former_vpas || lower(vpa)) as vpa from merchants where merchant_id = any ($1)',
     [tenants],
   )
   const taken = await rowsOf<{ vpa: string; merchant: string }>(
     target.client,
-    'select vpa, merchant_id as merchant from merchants where vpa = any ($1) and merchant_id <> all ($2)',
+    `select a.vpa, merchant_id as merchant from merchants cross join unnest(former_vpas || lower(vpa)) as a (vpa)
+     where a.vpa = any ($1) and merchant_id <> all ($2)`,
     [names.map(({ vpa }) => vpa), tenants],
   )
-  return taken.map(({ vpa, merchant }) => `${merchant} of the cell ${to} has the payment address ${vpa}`)
+  return taken.map(
+    ({ vpa, merchant }) => `${merchant} of the cell ${to} has the payment address ${vpa}, or had it`,
+  )
 }
 
 /** Numbers of tax documents are one series in each cell, and of its own. */

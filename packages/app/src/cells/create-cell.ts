@@ -86,6 +86,10 @@ export async function createCell(
     first.client,
     'select key_id, purpose, wrapped, wrapped_by, created_at, retired_at, effective_at from keyring',
   )
+  if (keys.length === 0)
+    throw new CellRefused(
+      'The first cell has no keys so far, which this one could share: start its service once, then repeat this',
+    )
   const foreign = keys.find(({ wrapped_by: by }) => !masterKeys.ids.includes(by))
   if (foreign) throw new CellRefused('SVC_MASTER_KEY is not the one of the first cell: all cells share it')
   if (present === undefined) {

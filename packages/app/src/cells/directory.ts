@@ -13,6 +13,23 @@ export type Maps = Readonly<Record<string, readonly Entry[]>>
 /** What of a tenant leads to it by exact value; keys are found by their beginnings, numbers by ranges. */
 const EXACT = ['client', 'access_key', 'tr', 'virtual_account', 'card_token'] as const
 
+interface TenantHome {
+  readonly id: string
+  readonly cell: string
+}
+
+const homesOf = ({ client }: CellDatabase, only?: readonly string[]): Promise<TenantHome[]> =>
+  rowsOf(
+    client,
+    'select tenant_id as id, cell from tenant_homes where $1::text[] is null or tenant_id = any ($1) order by 1',
+    [only ?? null],
+  )
+
+/** Where the tokens of tenants that have moved lead: what callers have in hand, known without looking anything up. */
+export const tenantMapOf = async (directory: CellDatabase, only: readonly string[]): Promise<Maps> => ({
+  'tenants.map': (await homesOf(directory, only)).map(({ id, cell }) => [id, cell]),
+})
+
 /**
  * Where requests of tenants that have moved lead, and the card ranges. What was issued in the cell in which its tenant
  * lives leads there by itself, or is of the first cell. `only`: of these tenants.
@@ -22,11 +39,7 @@ export async function mapsOf(
   connect: (cell: string) => Promise<CellDatabase>,
   only?: readonly string[],
 ): Promise<Maps> {
-  const homes = await rowsOf<{ id: string; cell: string }>(
-    directory.client,
-    'select tenant_id as id, cell from tenant_homes where $1::text[] is null or tenant_id = any ($1) order by 1',
-    [only ?? null],
-  )
+  const homes = await homesOf(directory, only)
   const cells = await listCells(directory.client)
   const keys: Entry[] = []
   const references: Entry[] = []

@@ -1,16 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CLOSING_TURN } from '@svc/core/ledger/closing'
 import { sharesOfMovement, sharesOfYearEnd } from '@svc/core/payments/own-funds/reconcile-own-funds'
 import { bookedOfBatch } from '@svc/core/payments/settlements/reconcile-settlements'
+import type { Keyring } from '@svc/platform/crypto/keyring'
+import { TURN_LOCK } from '@svc/platform/db/turn'
 import type pg from 'pg'
 import {
   type CellDatabase,
   CellRefused,
   inTransaction,
   letOthersPass,
+  queriesOn,
   recordCell,
   rowsOf,
 } from './cell-connection.ts'
-import { differences, obstacles } from './check-move.ts'
+import { closedPeriods, differences, obstacles } from './check-move.ts'
 import { endHold, endMoves, Hold, HoldEnded, movesOf, setMoves } from './move-state.ts'
+import { forgetUnfinishedBooks, keepTakenBooks, signTakenBooks } from './moved-books.ts'
 import { CARRIED, deleteRows, keepReferences } from './moved-tables.ts'
 import {
   endReplication,
@@ -24,8 +30,12 @@ import {
 
 export interface MoveOptions {
   readonly actor: string
+  /** The keys that all cells share. */
+  readonly keyring: Keyring
   /** How long the tenants may be held at most, in milliseconds. */
   readonly holdMs: number
+  /** How long a request of the previous home may last, in milliseconds: so long it keeps the rows that it does not serve. */
+  readonly requestMs: number
   /** The database of the first cell, which has the directory. */
   readonly directory: CellDatabase
   readonly report: (line: string) => void
@@ -34,6 +44,8 @@ export interface MoveOptions {
 }
 
 const HOLDS_MAX = 5
+/** So long after the death of a process nothing of it is left. */
+const LEFT_BEHIND_MS = 12_000
 
 /** The tenant with those that move with it: a partner's linked merchants. */
 export async function companions(client: pg.ClientBase, tenantId: string): Promise<string[]> {
@@ -75,20 +87,31 @@ async function moveOnce(travel: Travel, options: MoveOptions): Promise<void> {
 }
 
 /** Both cells know of the move before the first row is copied, so that their processes ask for each request. */
-async function begin(travel: Travel, { actor }: MoveOptions): Promise<void> {
+async function begin(travel: Travel, { actor, keyring }: MoveOptions): Promise<void> {
   const { source, target, tenants, from, to } = travel
-  await setMoves(source.client, tenants, { state: 'copying', cell: to })
+  await inTransaction(source.client, async () => {
+    await untilNoneCloses(source)
+    await setMoves(source.client, tenants, { state: 'copying', cell: to })
+  })
   if (await isSubscribed(travel)) return
   await inTransaction(target.client, async () => {
+    await untilNoneCloses(target)
     await deleteRows(target.client, tenants)
     await copyTenants(travel)
     await setMoves(target.client, tenants, { state: 'arriving', cell: from })
   })
+  // From here on neither cell closes a period; one may have done so since that was asked.
+  const closed = await closedPeriods(travel)
+  if (closed.length > 0) throw new CellRefused(`${closed[0]}, once this move is ended with --abort`)
   await copyKeys(travel, actor)
+  await signTakenBooks(travel, keyring)
   await recordCell(source.client, actor, 'tenant.moving', tenants[0]!, { to, tenants: tenants.join(' ') })
   await publish(travel)
   await subscribe(travel)
 }
+
+/** Waits for who closes a period just now, who has counted the tenants. */
+const untilNoneCloses = ({ client }: CellDatabase) => queriesOn(client).query(TURN_LOCK, [CLOSING_TURN])
 
 const copyRows = async (
   travel: Travel,
@@ -129,14 +152,25 @@ async function copyKeys(travel: Travel, actor: string): Promise<void> {
 }
 
 async function holdAndFlip(travel: Travel, options: MoveOptions): Promise<void> {
-  for (let tries = 1; ; tries++)
+  for (let tries = 1; ; tries++) {
+    // A mover that dies leaves its first hold, which is the shortest: half of the longest.
+    const holdMs = Math.round((options.holdMs * (HOLDS_MAX + tries - 2)) / (2 * HOLDS_MAX - 2))
     try {
-      return await holdOnce(travel, options)
+      return await holdOnce(travel, { ...options, holdMs })
     } catch (error) {
       await endHold(travel.source.client, travel.tenants)
       if (!(error instanceof HoldEnded) || tries === HOLDS_MAX) throw error
-      options.report(`held for ${options.holdMs} ms without an end; served again, then held once more`)
+      options.report(`held for ${holdMs} ms without an end; served again, then held once more`)
+      await untilServed(travel, holdMs)
     }
+  }
+}
+
+/** Callers catch up, and what a process left behind that died runs out, such as the lease of a delivery. */
+async function untilServed({ source, tenants }: Travel, holdMs: number): Promise<void> {
+  const untilMs = performance.now() + LEFT_BEHIND_MS
+  await sleep(2 * holdMs)
+  while (performance.now() < untilMs && !(await isDrained(source.client, tenants))) await sleep(20)
 }
 
 async function holdOnce(travel: Travel, { actor, holdMs, report }: MoveOptions): Promise<void> {
@@ -245,7 +279,8 @@ async function flip({ source, tenants, to }: Travel, actor: string): Promise<voi
 }
 
 /** The other cell serves the tenants, the directory says so, and nothing of them is left here but what names them. */
-async function finish(travel: Travel, { actor, directory, routed, report }: MoveOptions): Promise<void> {
+async function finish(travel: Travel, options: MoveOptions): Promise<void> {
+  const { actor, directory, requestMs, routed, report } = options
   const { source, target, tenants, from, to } = travel
   const arriving = (await movesOf(target.client, tenants)).filter(
     ({ state, cell }) => state === 'arriving' && cell === from,
@@ -268,12 +303,25 @@ async function finish(travel: Travel, { actor, directory, routed, report }: Move
   }
   await routed?.()
   await endReplication(travel)
+  await untilRequestsEnded(travel, requestMs)
   await inTransaction(source.client, async () => {
     await keepReferences(source.client, tenants)
     await carryShares(source.client, tenants, '+')
+    await keepTakenBooks(travel)
     await deleteRows(source.client, tenants)
   })
   report(`${tenants.join(' ')}: nothing is left in the cell ${from} but what names it`)
+}
+
+/** What began before the flip finds the rows it has read, and learns that they are not served here, not that they are gone. */
+async function untilRequestsEnded({ source, tenants }: Travel, requestMs: number): Promise<void> {
+  const [left] = await rowsOf<{ ms: number }>(
+    source.client,
+    `select ceil(extract(epoch from max(since) - clock_timestamp()) * 1000)::int + $2 as ms
+     from tenant_moves where tenant_id = any ($1)`,
+    [tenants, requestMs],
+  )
+  await sleep(Math.max(0, left!.ms))
 }
 
 /** What the tenants' books have of the platform's transfers and movements leaves this cell (`+`) or is back in it (`-`). */
@@ -319,6 +367,7 @@ async function abortOnce(travel: Travel): Promise<void> {
   await endReplication(travel)
   await inTransaction(target.client, async () => {
     await deleteRows(target.client, tenants)
+    await forgetUnfinishedBooks(travel)
     const known = await movesOf(target.client, tenants)
     // Whatever asks there is sent home.
     await setMoves(

@@ -8,6 +8,7 @@ export const NOT_REPLICATED: Readonly<Record<string, string>> = {
   audit_log: 'carried at the end, behind what the other cell has of the chain',
   credential_refusals: 'carried at the end: written beside the traffic, also after the hold',
   credential_uses: 'carried at the end: written beside the traffic, also after the hold',
+  moved_books: 'signed before the rows are copied, and kept by both cells',
   moved_references: 'of the cell that the tenant left',
   request_log: 'what this cell served',
   tenant_homes: 'the directory of the first cell',
@@ -41,7 +42,7 @@ export const REFERENCES: Readonly<
   client: { table: 'oauth_clients', column: 'tenant_id', sql: 'client_id' },
   access_key: { table: 'merchants', column: 'merchant_id', sql: 'access_key' },
   tr: { table: 'qr_codes', column: 'merchant_id', sql: 'tr' },
-  vpa: { table: 'merchants', column: 'merchant_id', sql: 'lower(vpa)' },
+  vpa: { table: 'merchants', column: 'merchant_id', sql: 'unnest(former_vpas || lower(vpa))' },
   virtual_account: { table: 'virtual_accounts', column: 'partner_id', sql: 'number' },
   card_token: { table: 'cards', column: 'partner_id', sql: 'token' },
   card_number: { table: 'cards', column: 'partner_id', sql: `encode(number_digest, 'hex')` },
@@ -52,8 +53,8 @@ export async function keepReferences(client: pg.ClientBase, tenants: readonly st
   for (const [what, { table, column, sql }] of Object.entries(REFERENCES))
     await client.query(
       `insert into moved_references (tenant_id, what, reference)
-       select ${column}, $2, ${sql} from ${quoted(table)} where ${column} = any ($1) and ${sql} is not null
-       on conflict do nothing`,
+       select ${column}, $2, r.name from ${quoted(table)} cross join lateral (select ${sql} as name) r
+       where ${column} = any ($1) and r.name is not null on conflict do nothing`,
       [tenants, what],
     )
 }

@@ -73,9 +73,44 @@ export async function subscribe(travel: Travel): Promise<void> {
   )
 }
 
-/** How many tables there are and how many were copied. Throws when the other cell refuses rows. */
-async function stateOf(travel: Travel): Promise<{ readonly ready: number; readonly all: number }> {
-  const [state] = await rowsOf<{ ready: number; all: number; errors: number }>(
+interface ReplicationState {
+  readonly ready: number
+  readonly all: number
+  /** How often a worker of the other cell has ended by an error so far. */
+  readonly errors: number
+}
+
+/** Workers are started again every five seconds: a server that restarts takes a few of them down, what is refused all. */
+const REFUSED_AFTER = 4
+const APART_MS = 4_000
+
+/** What the other cell refuses comes again and again; connections that were lost do not. */
+class Refusals {
+  readonly #cell: string
+  #errors: number | undefined
+  #times = 0
+  #lastMs = Number.NEGATIVE_INFINITY
+
+  constructor(cell: string) {
+    this.#cell = cell
+  }
+
+  /** Throws once workers have failed at that many times. */
+  note({ errors }: ReplicationState): void {
+    const isMore = this.#errors !== undefined && errors > this.#errors
+    this.#errors = errors
+    if (!isMore || performance.now() - this.#lastMs < APART_MS) return
+    this.#lastMs = performance.now()
+    if (++this.#times >= REFUSED_AFTER)
+      throw new CellRefused(
+        `The cell ${this.#cell} refuses rows of the tenant: its PostgreSQL log says why. Abort with --abort, or remove the cause and run this again`,
+      )
+  }
+}
+
+/** How many tables there are and how many were copied. */
+async function stateOf(travel: Travel): Promise<ReplicationState> {
+  const [state] = await rowsOf<ReplicationState>(
     travel.target.client,
     `select (select count(*) filter (where r.srsubstate = 'r')::int from pg_subscription_rel r where r.srsubid = s.oid) as ready,
        (select count(*)::int from pg_subscription_rel r where r.srsubid = s.oid) as all,
@@ -84,18 +119,17 @@ async function stateOf(travel: Travel): Promise<{ readonly ready: number; readon
     [nameOf(travel)],
   )
   if (!state) throw new CellRefused('The subscription is gone: abort the move, then begin again')
-  if (state.errors > 2)
-    throw new CellRefused(
-      `The cell ${travel.to} refuses rows of the tenant: its PostgreSQL log says why. Abort with --abort, or remove the cause and run this again`,
-    )
   return state
 }
 
 /** Waits until every table was copied, and reports how many were. */
 export async function untilCopied(travel: Travel, report: (line: string) => void): Promise<void> {
   let before = ''
+  const refusals = new Refusals(travel.to)
   for (;;) {
-    const { all, ready } = await stateOf(travel)
+    const state = await stateOf(travel)
+    refusals.note(state)
+    const { all, ready } = state
     const line = `${ready} of ${all} tables copied`
     if (line !== before) report(line)
     before = line
@@ -111,6 +145,7 @@ export async function untilReplayed(travel: Travel): Promise<void> {
     client,
     `select pg_logical_emit_message(true, 'svc', 'move')::text as lsn`,
   )
+  const refusals = new Refusals(travel.to)
   for (;;) {
     const [slot] = await rowsOf<{ done: boolean }>(
       client,
@@ -119,7 +154,7 @@ export async function untilReplayed(travel: Travel): Promise<void> {
     )
     if (!slot) throw new CellRefused('The replication slot is gone: abort the move, then begin again')
     if (slot.done) return
-    await stateOf(travel)
+    refusals.note(await stateOf(travel))
     await sleep(POLL_MS)
   }
 }

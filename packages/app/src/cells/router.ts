@@ -8,23 +8,44 @@ interface Routers {
   readonly maps: string
 }
 
+/** So many commands HAProxy takes in a line: a line must fit its buffer. */
+const AT_ONCE = 100
+
 /** Enters what leads to cells in the maps of running routers; what is there with another cell is changed. */
 export async function setRoutes({ sockets, maps: folder }: Routers, maps: Maps): Promise<void> {
-  for (const socket of sockets)
-    for (const [name, entries] of Object.entries(maps))
-      for (const [key, cell] of entries) {
-        const entry = `${folder}/${name} ${key} ${cell}`
-        const refused = await said(socket, `set map ${entry}`)
-        if (refused !== '') await said(socket, `add map ${entry}`)
+  const entries = Object.entries(maps).flatMap(([name, of]) =>
+    of.map(([key, cell]) => `${folder}/${name} ${key} ${cell}`),
+  )
+  await Promise.all(
+    sockets.map(async (socket) => {
+      for (let first = 0; first < entries.length; first += AT_ONCE) {
+        const some = entries.slice(first, first + AT_ONCE)
+        const said = await saidTo(socket, 'set', some)
+        const unknown = some.filter((_, i) => said[i] !== '')
+        if (unknown.length > 0) await saidTo(socket, 'add', unknown)
       }
+    }),
+  )
 }
 
-/** What HAProxy says to a command: nothing where it was carried out. */
-const said = (socket: string, command: string): Promise<string> =>
+/** What HAProxy says to each command: nothing where it was carried out. An empty line ends what it says. */
+const saidTo = (socket: string, verb: 'set' | 'add', entries: readonly string[]): Promise<string[]> =>
   new Promise((resolve, reject) => {
-    const connection = createConnection(socket, () => connection.write(`${command}\n`))
+    const commands = entries.map((entry) => `${verb} map ${entry}`).join(';')
+    const connection = createConnection(socket, () => connection.write(`${commands}\n`))
     let text = ''
     connection.on('data', (chunk) => (text += chunk.toString()))
     connection.once('error', reject)
-    connection.once('close', () => resolve(text.trim()))
+    connection.once('close', () => {
+      const said: string[] = []
+      let words = ''
+      for (const line of text.split('\n').slice(0, -1))
+        if (line === '') {
+          said.push(words)
+          words = ''
+        } else words += line
+      if (said.length === entries.length) resolve(said)
+      else
+        reject(new Error(`HAProxy responded to ${said.length} of ${entries.length} commands: ${text.trim()}`))
+    })
   })

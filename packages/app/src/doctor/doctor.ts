@@ -1,6 +1,7 @@
 import type { Config } from '@svc/contract/config'
 import { connectionOptions, type DatabaseAddress, type Login } from '@svc/platform/db/connection-options'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
+import { cells } from './cell-checks.ts'
 import {
   connections,
   deadRows,
@@ -46,6 +47,7 @@ export const CHECKS: readonly Check[] = [
   deadRows,
   longTransactions,
   partitions,
+  cells,
 ]
 
 /** Examines an installation and changes nothing. A check that breaks off is a failure, with its cause. */

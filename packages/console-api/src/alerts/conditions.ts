@@ -195,9 +195,14 @@ const STORED = {
     severity: 'warning',
     sql: `select e.endpoint_id as object, e.endpoint_id as page, e.tenant_id as about,
         greatest(1, floor(extract(epoch from $1::timestamptz - d.started_at) / 3600))::bigint as value
-      from webhook_endpoints e cross join lateral (
+      from (select distinct q.tenant_id, q.endpoint_id from webhook_deliveries q
+        where q.attempts > 0 and q.started_at <= $1::timestamptz - interval '1 hour') late
+      cross join lateral (
         select q.started_at, q.attempts from webhook_deliveries q
-        where q.tenant_id = e.tenant_id and q.endpoint_id = e.endpoint_id order by q.sequence limit 1) d
+        where q.tenant_id = late.tenant_id and q.endpoint_id = late.endpoint_id order by q.sequence limit 1) d
+      cross join lateral (
+        select w.* from webhook_endpoints w
+        where w.tenant_id = late.tenant_id and w.endpoint_id = late.endpoint_id offset 0) e
       where e.enabled and d.attempts > 0 and d.started_at <= $1::timestamptz - interval '1 hour'`,
     detail: ({ about, value }) =>
       `A webhook endpoint of ${about} has failed for ${many(value, 'hour', 'hours')}. Events are dropped after 72 hours.`,

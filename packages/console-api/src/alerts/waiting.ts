@@ -41,6 +41,12 @@ const WAITS = {
     rows: `select a.requested_at as at, a.expires_at as due, a.amount_paise as amount, a.tenant_id, a.approval_id as id, a.kind as about
       from approvals a where a.outcome is null and a.expires_at > $1`,
   },
+  change_requests: {
+    permissions: finance,
+    rows: `select c.requested_at as at, null::timestamptz as due, null::bigint as amount, c.merchant_id as tenant_id,
+        c.approval_id as id, c.kind as about
+      from change_requests c where c.outcome is null`,
+  },
   payouts_to_approve: {
     permissions: finance,
     rows: `select y.created_at as at, null::timestamptz as due, y.amount_paise as amount, y.merchant_id as tenant_id,

@@ -1,18 +1,13 @@
 import { fail } from '@svc/contract/errors'
 import { BOOK_MONTH_STATES, type BookMonth, bookMonths } from '@svc/core/ledger/book-months'
-import {
-  type Closing,
-  knownAtClosing,
-  listClosings,
-  statedBy,
-  verifyClosings,
-} from '@svc/core/ledger/closing'
+import { type Closing, knownAtClosing, listClosings, statedBy } from '@svc/core/ledger/closing'
 import {
   PRIOR_PERIOD_ITEMS,
   type PriorPeriodItem,
   priorPeriodItemToWire,
 } from '@svc/core/ledger/prior-period'
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
+import { verifyClosings } from '@svc/core/ledger/verify-closings'
 import { accrueThrough } from '@svc/core/payments/fees/accrue-fees'
 import { listBankAccounts } from '@svc/core/statements/bank-account'
 import { businessToday } from '@svc/core/statements/change-line'

@@ -1,6 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { onNormalSide } from '@svc/core/ledger/books'
 import { ACCOUNT_KINDS, type AccountKind, kindOf } from '@svc/core/ledger/chart-of-accounts'
+import { OpenBalanceRecord, openToWire } from '@svc/core/ledger/settlement'
 import { ledgerTransfers } from '@svc/core/ledger/transfers'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
@@ -18,6 +19,7 @@ import {
   readRows,
   recordOf,
   showOf,
+  tenantNameOf,
   toRecord,
 } from '@svc/server/http/resource'
 import { Type } from 'typebox'
@@ -52,6 +54,7 @@ const LedgerAccountRecord = record('LedgerAccount', {
     'On the normal side, in rupees with two decimals or whole coins, by `unit`; below zero on the other side',
   ),
   floor: Type.Optional(units),
+  open: Type.Optional(OpenBalanceRecord),
   createdOn: instant,
 })
 
@@ -63,6 +66,7 @@ interface AccountRow {
   balance: bigint
   floor: bigint | null
   created_at: Date
+  tenantName: string | null
 }
 
 const amountText = (amount: bigint, unit: string): string =>
@@ -78,6 +82,7 @@ const accountToWire = (row: AccountRow, timeZone: string) => ({
   unit: row.unit,
   balance: amountText(onNormalSide(row.kind, row.balance), row.unit),
   floor: row.floor === null ? undefined : amountText(row.floor, row.unit),
+  open: openToWire(row.kind, row.balance),
   createdOn: rfc3339(row.created_at, timeZone),
 })
 
@@ -97,11 +102,14 @@ const ledgerAccount = {
     table: 'ledger_accounts a',
     alias: 'a',
   },
+  operatorFrom: tenantNameOf('a.tenant_id'),
   tenant: 'a.tenant_id',
   keys: BY_ID,
   sorts: { accountId: BY_ID },
   usualSort: 'accountId',
-  fields: {},
+  fields: {
+    tenantName: { schema: maybe('Of the merchant or the partner'), of: ({ tenantName }) => tenantName },
+  },
   filters: {
     q: { schema: exactFilter('Begin of the account id', 128), sql: addRange },
     kind: { schema: choiceFilter(ACCOUNT_KINDS), sql: (filters, kind) => addRange(filters, `${kind}:`) },

@@ -1,15 +1,16 @@
 import { fail } from '@svc/contract/errors'
 import { accountId } from '@svc/core/ledger/accounts'
 import {
+  ADDRESS_TAKEN,
   createMerchant,
   findMerchant,
+  isAddressTaken,
   type Merchant,
   registerMerchant,
   setMerchantDisabled,
   updateMerchant,
 } from '@svc/core/tenants/merchant'
 import { formatRupees } from '@svc/kernel/money'
-import { sqlState } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { fieldsOf, listOf, recordOf, toRecord } from '@svc/server/http/resource'
@@ -88,7 +89,7 @@ export const showMerchant = query({
   },
 })
 
-const Data = {
+export const Data = {
   name: Type.String({
     pattern: PAYEE_NAME_PATTERN,
     'x-rule': PAYEE_NAME_RULE,
@@ -98,9 +99,8 @@ const Data = {
 }
 
 /** What the database says of an address that another merchant has, as the caller's mistake. */
-function vpaTaken(error: unknown): never {
-  if (sqlState(error) === '23505')
-    fail('already_exists', { description: 'vpa: another merchant has this address' })
+export function vpaTaken(error: unknown): never {
+  if (isAddressTaken(error)) fail('already_exists', { description: `vpa: ${ADDRESS_TAKEN}` })
   throw error
 }
 

@@ -4,6 +4,7 @@ import { enteredReference } from '@svc/core/ledger/entered-reference'
 import { changePayout, type PayoutStep } from '@svc/core/payments/payouts/change-payout'
 import { findPayout, payableMerchants } from '@svc/core/payments/payouts/find-payouts'
 import { type PreparedPayout, preparePayout } from '@svc/core/payments/payouts/prepare-payout'
+import { stepTaker } from '@svc/core/payments/payouts/take-step'
 import { formatRupees } from '@svc/kernel/money'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { type Caller, query, type Services } from '@svc/server/http/operation'
@@ -128,17 +129,13 @@ interface Input {
 }
 
 /** Takes a step of a payout in the operator's name. */
-const stepper = ({ commands, config, database }: Services) => {
-  const { run } = commands.open(changePayout)
-  return async (input: Input, step: PayoutStep) => {
-    const { payoutId } = input.params
-    const { merchantId } =
-      (await database.operate((tx) => findPayout(tx, payoutId))) ?? fail('payout_not_found')
-    const action = `payout.${step.to.toLowerCase()}`
-    const audit = auditOf(merchantId, input, { action, target: payoutId })
-    const outcome = await run({ merchantId, payoutId, step }, audit)
+function stepper({ commands, config, database }: Services) {
+  const take = stepTaker(commands)
+  return async ({ caller, params: { payoutId }, requestId }: Input, step: PayoutStep) => {
+    const payout = (await database.operate((tx) => findPayout(tx, payoutId))) ?? fail('payout_not_found')
+    const outcome = await take(payout, step, { actor: actorOf(caller), requestId })
     const { BUSINESS_TIME_ZONE: timeZone } = config
-    return wireOrWait(outcome, timeZone, ({ payout }) => stateOf(payout, timeZone))
+    return wireOrWait(outcome, timeZone, ({ payout: changed }) => stateOf(changed, timeZone))
   }
 }
 

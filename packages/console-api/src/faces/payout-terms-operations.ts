@@ -7,6 +7,7 @@ import {
   ACCOUNT_NUMBER,
   FEE_BASIS_POINTS_MAX,
   FEE_FIXED_MAX_PAISE,
+  feeDaysOf,
   findPayoutDetails,
   GST_STATE,
   IFSC,
@@ -126,6 +127,16 @@ export const showPayoutTerms = query({
   },
 })
 
+/** A bank account, as operators enter it and members ask for it. */
+export const BankAccountFields = {
+  holder: Name,
+  number: Type.String({ pattern: ACCOUNT_NUMBER.source, 'x-rule': 'must be 6 to 18 digits' }),
+  ifsc: Type.String({
+    pattern: IFSC.source,
+    'x-rule': 'must be four letters, a zero and six letters or digits',
+  }),
+}
+
 export const setBankAccount = query({
   ...consoleOperation,
   id: 'console.setBankAccount',
@@ -139,12 +150,7 @@ export const setBankAccount = query({
   permission: 'finance',
   params: idParam('merchantId'),
   body: closed({
-    holder: Name,
-    number: Type.String({ pattern: ACCOUNT_NUMBER.source, 'x-rule': 'must be 6 to 18 digits' }),
-    ifsc: Type.String({
-      pattern: IFSC.source,
-      'x-rule': 'must be four letters, a zero and six letters or digits',
-    }),
+    ...BankAccountFields,
     gstState: Type.Optional(Type.String({ pattern: GST_STATE.source, 'x-rule': 'must be two digits' })),
   }),
   result: PayoutTerms,
@@ -175,6 +181,17 @@ function readHundredths(field: string, text: string, most: bigint, rule: string)
   return read === undefined || read > most ? failField(field, 'maximum', rule) : read
 }
 
+/** A fee, as operators set it and members ask for it. */
+export const FeeFields = {
+  percent: Type.String({ maxLength: 10, description: 'Of the amount, with at most two decimals' }),
+  fixed: Type.String({ maxLength: 10, description: 'Rupees in addition, for each payment' }),
+}
+
+export const readFee = ({ percent, fixed }: Readonly<Record<keyof typeof FeeFields, string>>) => ({
+  basisPoints: Number(readHundredths('percent', percent, FEE_BASIS_POINTS_MAX, 'must be 0 to 100')),
+  fixedPaise: paise(readHundredths('fixed', fixed, FEE_FIXED_MAX_PAISE, 'must be 0 to 1000 rupees')),
+})
+
 export const setFee = query({
   ...consoleOperation,
   id: 'console.setMerchantFee',
@@ -188,8 +205,7 @@ export const setFee = query({
   permission: 'finance',
   params: idParam('merchantId'),
   body: closed({
-    percent: Type.String({ maxLength: 10, description: 'Of the amount, with at most two decimals' }),
-    fixed: Type.String({ maxLength: 10, description: 'Rupees in addition, for each payment' }),
+    ...FeeFields,
     validFrom: Type.Optional(
       Type.String({
         pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
@@ -201,24 +217,15 @@ export const setFee = query({
   result: PayoutTerms,
   errors: ['merchant_not_found'],
   mount(services) {
-    const { clock, config } = services
-    const timeZone = config.BUSINESS_TIME_ZONE
     return async (input) => {
       const { merchantId } = input.params
-      const { percent, fixed } = input.body
       const { validFrom } = input.body
       if (validFrom !== undefined && !isDay(validFrom))
         failField('validFrom', 'format', 'must be a day, such as 2026-04-01')
-      const points = readHundredths('percent', percent, FEE_BASIS_POINTS_MAX, 'must be 0 to 100')
-      const fixedPaise = readHundredths('fixed', fixed, FEE_FIXED_MAX_PAISE, 'must be 0 to 1000 rupees')
+      const fee = { merchantId, validFrom, ...readFee(input.body) }
       const terms = await asOperator(services, input, async (tx) => {
         await requireMerchant(tx, merchantId)
-        const fee = { merchantId, validFrom, basisPoints: Number(points), fixedPaise: paise(fixedPaise) }
-        await setMerchantFee(tx, fee, {
-          now: new Date(clock.of(merchantId).now()),
-          cutOffMinutes: config.BUSINESS_DAY_CUTOFF,
-          timeZone,
-        })
+        await setMerchantFee(tx, fee, feeDaysOf(services, merchantId))
         return termsOf(tx, merchantId, services)
       })
       return { body: JSON.stringify(terms) }

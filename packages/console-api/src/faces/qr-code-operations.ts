@@ -17,7 +17,12 @@ import { Rupees } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
 import { findRow, listOf, readRows, recordOf, type ShownBy, toRecord } from '@svc/server/http/resource'
 import { type ListedPayment, payment } from '@svc/server/payments/payment-resource'
-import { CreateQrCodeRequest, createQrCodeOperation, readQrCodeRequest } from '@svc/server/qr-codes/qr-codes'
+import {
+  CancelQrCodeRequest,
+  CreateQrCodeRequest,
+  createQrCodeOperation,
+  readQrCodeRequest,
+} from '@svc/server/qr-codes/qr-codes'
 import { type ListedCode, qrCode } from '@svc/server/qr-codes/search-qr-codes'
 import { payQrCode } from '@svc/server/sandbox/pay-qr-code'
 import { Type } from 'typebox'
@@ -135,6 +140,8 @@ export const cancelQrCodeInConsole = query({
   summary: 'Cancel QR code',
   permission: 'support',
   params,
+  body: CancelQrCodeRequest,
+  mayLackBody: true,
   result: QrCodeResponse,
   errors: ['qr_code_not_found'],
   mount(services) {
@@ -143,7 +150,7 @@ export const cancelQrCodeInConsole = query({
       const { qrCodeId } = input.params
       const merchantId = await merchantOf(services.database, qrCodeId)
       const { code } = await run(
-        { merchantId, qrCodeId, actor: 'operator' },
+        { merchantId, qrCodeId, reason: input.body.reason, actor: 'operator' },
         auditOf(merchantId, input, { action: 'qr_code.cancelled', target: qrCodeId }),
       )
       return { body: JSON.stringify(toWire(code, services.config.BUSINESS_TIME_ZONE)) }

@@ -96,7 +96,7 @@ export const completeRefundByOperator = query({
   }),
   result: RefundRecord,
   accepted: ApprovalRecord,
-  errors: [...completeRefund.approval.failures, 'notice_not_found', 'approval_open'],
+  errors: [...completeRefund.approval.failures, 'notice_not_found', 'approval_open', 'moved'],
   mount(services) {
     const { commands, config, database } = services
     const { run } = commands.open(completeRefund)

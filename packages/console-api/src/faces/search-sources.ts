@@ -33,9 +33,11 @@ interface Row {
   id: string
   title: string
   subtitle: string | null
+  /** Of a refund: its payment. */
+  of?: string
 }
 
-interface Source {
+export interface Source {
   readonly kind: Kind
   readonly statement: Statement<Row>
   /** The parameter for what was typed; `undefined` when it cannot be meant. */
@@ -91,32 +93,21 @@ export const SOURCES: readonly Source[] = [
   source(
     'qr',
     'qrCode',
-    id('qr'),
-    `select qr_code_id as id, coalesce(qr_name, tr) as title, status as subtitle from qr_codes where qr_code_id = $1`,
-  ),
-  source(
-    'tr',
-    'qrCode',
-    form(/^[A-Za-z0-9]{10,35}$/),
-    `select qr_code_id as id, coalesce(qr_name, tr) as title, tr as subtitle from qr_codes where tr = $1`,
+    (q) => id('qr')(q) ?? form(/^[A-Za-z0-9]{10,35}$/)(q),
+    `select qr_code_id as id, coalesce(qr_name, tr) as title, concat_ws(', ', tr, status) as subtitle from qr_codes
+     where qr_code_id = $1 or tr = $1`,
   ),
   source(
     'payment',
     'payment',
-    id('pay'),
-    `select payment_id as id, utr as title, status as subtitle from payments where payment_id = $1`,
-  ),
-  source(
-    'utr',
-    'payment',
-    bankReference,
-    `select payment_id as id, utr as title, status as subtitle from payments where utr = $1`,
+    (q) => id('pay')(q) ?? bankReference(q),
+    `select payment_id as id, utr as title, status as subtitle from payments where payment_id = $1 or utr = $1`,
   ),
   source(
     'refund',
     'refund',
     (q) => id('rfd')(q) ?? bankReference(q),
-    `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds where refund_id = $1 or utr = $1`,
+    `select refund_id as id, payment_id as of, reference_number as title, status as subtitle from merchant_refunds where refund_id = $1 or utr = $1`,
   ),
   source(
     'dispute',
@@ -143,7 +134,7 @@ export const SOURCES: readonly Source[] = [
     'refund_reference',
     'refund',
     reference,
-    `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds
+    `select refund_id as id, payment_id as of, reference_number as title, status as subtitle from merchant_refunds
      where reference_number = $1 order by created_at desc, refund_id desc`,
   ),
   source(
@@ -267,5 +258,37 @@ export const SOURCES: readonly Source[] = [
     'cardException',
     id('cex'),
     `select exception_id as id, 'Card exception' as title, reason as subtitle from card_exceptions where exception_id = $1`,
+  ),
+]
+
+/** What a tenant finds of its own: row-level security leaves it nothing else. */
+const OF_TENANTS: ReadonlySet<Kind> = new Set<Kind>([
+  'card',
+  'qrCode',
+  'payment',
+  'refund',
+  'dispute',
+  'payout',
+  'cardAccount',
+  'webhookEndpoint',
+])
+
+/** The same, and what no index of all tenants leads to: a tenant has few of these. */
+export const TENANT_SOURCES: readonly Source[] = [
+  ...SOURCES.filter(({ kind }) => OF_TENANTS.has(kind)),
+  source(
+    'code_customer',
+    'qrCode',
+    mobile,
+    `select qr_code_id as id, coalesce(qr_name, tr) as title, 'Reference ' || reference_number as subtitle from qr_codes
+     where customer_mobile = $1 order by created_at desc, qr_code_id desc`,
+  ),
+  source(
+    'account_words',
+    'cardAccount',
+    words,
+    `select a.card_account_id as id, concat_ws(' ', c.name, a.programme) as title, a.product as subtitle
+     from card_accounts a join companies c on c.partner_id = a.partner_id and c.company_id = a.company_id
+     where to_tsvector('simple', concat_ws(' ', c.name, a.programme)) @@ to_tsquery('simple', $1) order by lower(c.name)`,
   ),
 ]

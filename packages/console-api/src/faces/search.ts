@@ -3,7 +3,7 @@ import { type Caller, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { CONSOLE_API, closed, consoleOperation, maybe, record, text } from '../console-schema.ts'
 import { maskPerson } from '../records/personal-data.ts'
-import { KINDS, type Kind, SOURCES } from './search-sources.ts'
+import { KINDS, type Kind, SOURCES, type Source } from './search-sources.ts'
 
 const RESULTS_MAX = 10
 /** Of a person the search shows no more than the lists do. */
@@ -12,36 +12,39 @@ function shown(kind: Kind, title: string, subtitle: string | null) {
   return { title: show(title), subtitle: subtitle === null ? undefined : show(subtitle) }
 }
 
-async function find(tx: Tx, q: string, caller: Caller) {
-  const results = new Map<string, { kind: Kind; id: string; title: string; subtitle: string | undefined }>()
-  for (const { kind, statement, wanted } of SOURCES) {
+interface Result {
+  readonly kind: Kind
+  readonly id: string
+  readonly of: string | undefined
+  readonly title: string
+  readonly subtitle: string | undefined
+}
+
+/** What these sources have for what was typed, the most exact first. */
+export async function find(tx: Tx, q: string, caller: Caller, sources: readonly Source[]): Promise<Result[]> {
+  const results = new Map<string, Result>()
+  for (const { kind, statement, wanted } of sources) {
     const value = wanted(q, caller)
     if (value === undefined) continue
     // Unnamed: planned for the value at hand, as a begin of a text must be.
     const rows = await tx.query({ ...statement, name: '' }, [value])
-    for (const { id, subtitle, title } of rows)
-      results.set(`${kind} ${id}`, { kind, id, ...shown(kind, title, subtitle) })
+    for (const { id, of, subtitle, title } of rows)
+      results.set(`${kind} ${id}`, { kind, id, of, ...shown(kind, title, subtitle) })
     if (results.size >= RESULTS_MAX) break
   }
   return [...results.values()].slice(0, RESULTS_MAX)
 }
 
-export const searchEverything = query({
-  ...consoleOperation,
-  id: 'console.search',
-  method: 'GET',
-  path: `${CONSOLE_API}/search`,
+/** What both faces of the search share. */
+export const SEARCH = {
   tag: 'Search',
-  summary: 'Find anything by an id, a reference, a name',
-  description:
-    'Ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of the latest payments with or without commas; mobile numbers with or without `+91`; e-mail addresses exactly, by their begin for roles that reveal personal data; VPAs by their begin; merchants, partners and companies by the begin of any words of their names.',
-  permission: 'view',
   query: closed({ q: Type.String({ minLength: 2, maxLength: 254 }) }),
   result: closed({
     results: Type.Array(
       record('SearchResult', {
         kind: Type.Enum([...KINDS]),
         id: text(),
+        of: maybe('Of a refund: its payment'),
         title: text(),
         subtitle: maybe(),
       }),
@@ -49,10 +52,21 @@ export const searchEverything = query({
     ),
   }),
   errors: [],
+}
 
+export const searchEverything = query({
+  ...consoleOperation,
+  id: 'console.search',
+  ...SEARCH,
+  method: 'GET',
+  path: `${CONSOLE_API}/search`,
+  summary: 'Find anything by an id, a reference, a name',
+  description:
+    'Ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of the latest payments with or without commas; mobile numbers with or without `+91`; e-mail addresses exactly, by their begin for roles that reveal personal data; VPAs by their begin; merchants, partners and companies by the begin of any words of their names.',
+  permission: 'view',
   mount({ database }) {
     return async ({ caller, query: { q } }) => ({
-      body: JSON.stringify({ results: await database.report((tx) => find(tx, q.trim(), caller)) }),
+      body: JSON.stringify({ results: await database.report((tx) => find(tx, q.trim(), caller, SOURCES)) }),
     })
   },
 })

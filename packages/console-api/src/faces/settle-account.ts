@@ -2,7 +2,12 @@ import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { FUNDING_MAX_PAISE } from '@svc/core/cards/account/card-account'
 import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
-import { settleBalance } from '@svc/core/ledger/settle-balance'
+import {
+  SettledBalanceRecord,
+  settleBalance,
+  settledBalanceToWire,
+  settlementAudit,
+} from '@svc/core/ledger/settle-balance'
 import { SETTLED_AGAINST, SETTLEMENT_OUTCOMES } from '@svc/core/ledger/settlement'
 import { formatRupees, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
@@ -10,15 +15,7 @@ import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-recor
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from '../as-operator.ts'
-import {
-  CONSOLE_API,
-  closed,
-  consoleOperation,
-  idParam,
-  record,
-  rupeesText,
-  text,
-} from '../console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam } from '../console-schema.ts'
 import { movementFields } from './card-account-money.ts'
 
 export const settleLedgerAccount = query({
@@ -44,13 +41,7 @@ export const settleLedgerAccount = query({
       }),
     ),
   }),
-  result: record('SettledBalance', {
-    accountId: text(),
-    journalId: text(),
-    amount: rupeesText,
-    open: Type.String({ description: 'Rupees that are still open on the account' }),
-    isRepeat: Type.Boolean({ description: 'It was entered before: nothing was posted' }),
-  }),
+  result: SettledBalanceRecord,
   accepted: ApprovalRecord,
   errors: [...settleBalance.approval.failures, 'approval_open'],
   mount(services) {
@@ -66,22 +57,8 @@ export const settleLedgerAccount = query({
         (await database.operate((tx) => findOpenBalance(tx, accountId))) ?? fail('ledger_account_not_found')
       const { kind, side, tenantId } = open
       const settlement = { tenantId, kind, outcome, side, against, amountPaise, reference, reason }
-      const details = {
-        amount: formatRupees(amountPaise),
-        outcome,
-        ...(against && { against }),
-        reference,
-        reason,
-      }
-      const entry = { action: 'ledger_account.settled', target: accountId, details }
-      const settled = await run(settlement, auditOf(tenantId, input, entry))
-      return wireOrWait(settled, config.BUSINESS_TIME_ZONE, ({ journal, journalId, openPaise }) => ({
-        accountId,
-        journalId,
-        amount: formatRupees(amountPaise),
-        open: formatRupees(openPaise),
-        isRepeat: journal === undefined,
-      }))
+      const audit = auditOf(tenantId, input, settlementAudit(accountId, settlement))
+      return wireOrWait(await run(settlement, audit), config.BUSINESS_TIME_ZONE, settledBalanceToWire)
     }
   },
 })

@@ -149,7 +149,13 @@ export const confirmReturnByOperator = query({
     noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine' })),
   }),
   result: Resolved,
-  errors: ['payment_not_found', 'payment_not_returning', 'notice_not_found', 'notice_not_in_quarantine'],
+  errors: [
+    'payment_not_found',
+    'payment_not_returning',
+    'notice_not_found',
+    'notice_not_in_quarantine',
+    'moved',
+  ],
   mount({ commands, config, database }) {
     const { run } = commands.open(confirmRefund)
     return async (input) => {

@@ -1,12 +1,10 @@
 import { fail } from '@svc/contract/errors'
 import type { Attempt } from '@svc/core/webhooks/attempt'
 import { type WebhookSecret, webhookSecrets } from '@svc/core/webhooks/endpoint-secrets'
-import { EventResponse, eventToWire } from '@svc/core/webhooks/event'
+import { EventResponse } from '@svc/core/webhooks/event'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { EVENTS_WITH_NUMBERS, NUMBERED_COLUMNS, type NumberedEvent } from '@svc/platform/outbox'
-import { EVENT_RECORDS } from '@svc/server/event-records'
 import { query } from '@svc/server/http/operation'
 import { fieldsOf, findRow, listOf, toRecord } from '@svc/server/http/resource'
 import { AttemptResponse, webhookAttempt } from '@svc/server/webhooks/list-attempts'
@@ -15,6 +13,7 @@ import { Type } from 'typebox'
 import { CONSOLE_API, consoleOperation, idParam, instant, maybeInstant, record } from '../console-schema.ts'
 import { redact } from '../records/redact.ts'
 import { isRevealed } from '../records/reveals.ts'
+import { readEvent } from './event-operations.ts'
 
 const TAG = 'Webhooks'
 const PATH = `${CONSOLE_API}/webhooks`
@@ -28,10 +27,6 @@ const SECRETS = statement<WebhookSecret>(
   `select ${webhookSecrets.columns} from webhook_secrets s
    where s.tenant_id = $1 and s.endpoint_id = $2 and (s.expires_at is null or s.expires_at > $3)
    order by s.created_at desc, s.secret_id desc`,
-)
-const EVENT = statement<NumberedEvent>(
-  'console_webhook_event',
-  `select ${NUMBERED_COLUMNS} from ${EVENTS_WITH_NUMBERS} where o.tenant_id = $1 and o.event_id = $2`,
 )
 
 const toWire = toRecord<ListedEndpoint>(webhookEndpoint, 'operator')
@@ -132,13 +127,12 @@ export const showWebhookEvent = query({
     const { config, database } = services
     return async (input) => {
       const { endpointId, eventId } = input.params
-      const [row] = await database.operate(async (tx) =>
-        tx.query(EVENT, [await tenantOfEndpoint(tx, endpointId), eventId]),
-      )
-      const event = eventToWire(row ?? fail('event_not_found'), config.BUSINESS_TIME_ZONE)
-      const isShown = await isRevealed(services, input)
-      const data = isShown ? event.data : redact(EVENT_RECORDS[event.type], event.data)
-      return { body: JSON.stringify({ ...event, data }) }
+      const shown = { timeZone: config.BUSINESS_TIME_ZONE, isShown: await isRevealed(services, input) }
+      const event = await database.operate(async (tx) => {
+        const tenantId = await tenantOfEndpoint(tx, endpointId)
+        return readEvent(tx, { tenantId, eventId }, shown)
+      })
+      return { body: JSON.stringify(event) }
     }
   },
 })

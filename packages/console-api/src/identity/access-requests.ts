@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { secondPersonProblem } from '@svc/core/ledger/second-person'
+import { requireStill, secondPersonProblem } from '@svc/core/ledger/second-person'
 import { required } from '@svc/kernel/invariant'
 import { recordAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
@@ -21,9 +21,9 @@ import {
   waitWithLink,
 } from '../portal/member-store.ts'
 import { unlinkIdentity } from './identity-store.ts'
-import { endSessions, findOperator, type OperatorAccount, updateOperator } from './operator-store.ts'
+import { findOperator, type OperatorAccount, updateOperator } from './operator-store.ts'
 import { OPERATOR_PASSKEYS } from './passkey-store.ts'
-import { covers, type Permission, permits, type Role } from './permissions.ts'
+import { covers, type Role } from './permissions.ts'
 import {
   type AccessKind,
   type AccessReset,
@@ -34,6 +34,7 @@ import {
   requestAccess,
 } from './second-administrator.ts'
 import { OPERATOR_FACTORS } from './second-factor-store.ts'
+import { OPERATOR_SESSIONS } from './session-store.ts'
 
 /** What gives an operator more rights, or another person the means to act as that operator (decision R10). */
 export type AccessWanted =
@@ -138,14 +139,14 @@ async function apply(tx: Tx, operator: OperatorAccount, change: AccessChange): P
       return { operator: required(changed, 'an operator is never deleted'), removed: 0 }
     }
     case 'passkeys':
-      await endSessions(tx, operatorId)
+      await OPERATOR_SESSIONS.endOthers(tx, [operatorId])
       recordAudit(tx, [{ action: 'operator.passkeys_removed', target: operatorId }])
       return { operator, removed: await OPERATOR_PASSKEYS.removeAll(tx, [operatorId]) }
     case 'second_factor':
-      await endSessions(tx, operatorId)
+      await OPERATOR_SESSIONS.endOthers(tx, [operatorId])
       return { operator, removed: Number(await OPERATOR_FACTORS.remove(tx, [operatorId])) }
     case 'identity':
-      await endSessions(tx, operatorId)
+      await OPERATOR_SESSIONS.endOthers(tx, [operatorId])
       return { operator, removed: Number(await unlinkIdentity(tx, operatorId)) }
   }
 }
@@ -213,12 +214,6 @@ async function carryOutOfMember(tx: Tx, kind: MemberAccess, row: RequestRow): Pr
     const change = kind === 'member_role' ? { role: row.role as MemberRole } : { disabled: false }
     await changeMember(tx, tenantId, memberId, change)
   }
-}
-
-async function requireStill(tx: Tx, requestedBy: string, permission: Permission): Promise<void> {
-  const requester = await findOperator(tx, requestedBy.replace(/^operator /, ''))
-  if (!requester || requester.disabledAt || !permits(requester.role, permission))
-    fail('approval_closed', { description: `${requestedBy} may not do this any more: request it again` })
 }
 
 export interface ChangedMember {

@@ -4,6 +4,14 @@
  */
 export type PersonKey = readonly string[]
 
+/** Who acts: a caller, or a person who signs in just now. */
+export interface Person {
+  readonly tenantId: string
+  readonly actor?: { readonly actorId: string; readonly name: string }
+  /** A member's name. */
+  readonly member?: string
+}
+
 /** One of the two kinds of people who sign in: the tables of both have one shape. */
 export interface Audience {
   readonly who: 'operator' | 'member'
@@ -25,7 +33,8 @@ export const tenantKeys = ({ keys }: Audience): readonly string[] => keys.slice(
 
 /** Whether the person of a row has a passkey, or an app that a code has confirmed. */
 export function hasSecondFactor({ who, keys }: Audience, person: string): string {
+  const [passkeys, apps] = [`${who}_passkeys`, `${who}_totp`]
   const of = (factor: string) => keys.map((key) => `${factor}.${key} = ${person}.${key}`).join(' and ')
-  return `(exists (select from ${who}_passkeys p where ${of('p')})
-    or exists (select from ${who}_totp f where ${of('f')} and f.confirmed_at is not null))`
+  return `(exists (select from ${passkeys} where ${of(passkeys)})
+    or exists (select from ${apps} where ${of(apps)} and ${apps}.confirmed_at is not null))`
 }

@@ -2,20 +2,64 @@ import { fail } from '@svc/contract/errors'
 import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { required } from '@svc/kernel/invariant'
 import { recordAudit } from '@svc/platform/audit'
-import type { Caller } from '@svc/server/http/operation'
+import { Type } from 'typebox'
 import { actorOf, asOperator } from '../as-operator.ts'
-import { CONSOLE_API, consoleOperation } from '../console-schema.ts'
+import { CONSOLE_API, consoleOperation, maybe } from '../console-schema.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { OPERATORS } from './audience.ts'
-import type { Face } from './face.ts'
-import { findOperator } from './operator-store.ts'
-import { OPERATOR_SESSIONS } from './own-sessions.ts'
+import { OPERATORS, type Person } from './audience.ts'
+import type { Entry, Face, Identity } from './face.ts'
+import { ANONYMOUS } from './failed-sign-ins.ts'
+import { findOperator, type OperatorAccount, setPasswordHash } from './operator-store.ts'
 import { OPERATOR_PASSKEYS } from './passkey-store.ts'
-import { proveOperator } from './prove-operator.ts'
+import { permissionsOf, type Role } from './permissions.ts'
+import { checkPassword, proveOperator } from './prove-operator.ts'
 import { OPERATOR_FACTORS } from './second-factor-store.ts'
-import { ANONYMOUS, beginSession, sessionToWire } from './session-operations.ts'
+import { beginSession } from './session-operations.ts'
+import { SessionRecord } from './session-records.ts'
+import { OPERATOR_SESSIONS } from './session-store.ts'
 
-const operatorOf = ({ actor }: Caller) => required(actor, 'operators call')
+const operatorOf = ({ actor }: Person) => required(actor, 'operators call')
+
+/** Who acts while an operator signs in. */
+export const callerOf = ({ operatorId, name }: Pick<OperatorAccount, 'operatorId' | 'name'>): Person => ({
+  tenantId: PLATFORM_TENANT,
+  actor: { actorId: operatorId, name },
+})
+
+const keyOf = (person: Person) => [operatorOf(person).actorId]
+
+/** With what operators begin sessions. */
+export const operatorEntry = (services: ConsoleServices): Entry => ({
+  audience: OPERATORS,
+  devices: services.devices,
+  sessions: services.sessions,
+  keyOf,
+  whose: async ({ personId: operatorId, name, role }) => ({
+    operator: { operatorId, name, role, permissions: permissionsOf(role as Role) },
+  }),
+  act: (request, work) => asOperator(services, request, work),
+  record: (tx, { caller }, act) => recordAudit(tx, [{ ...act, target: operatorOf(caller).actorId }]),
+})
+
+/** How operators prove again who they are. */
+function proofsOf(services: ConsoleServices): Pick<Identity, 'checkPassword' | 'prove'> {
+  const attemptOf = ({ address, caller, headers, requestId }: Parameters<Identity['prove']>[0]) => {
+    const { name } = operatorOf(caller)
+    const device = services.devices.find({ headers }, name)
+    return { actor: actorOf(caller), address, device, name, requestId }
+  }
+  return {
+    checkPassword(request, password) {
+      const attempt = { ...attemptOf(request), action: 'operator.password_change_failed' } as const
+      return checkPassword(services, attempt, password)
+    },
+    async prove(request, given) {
+      if (services.config.CONSOLE_PASSWORDS === 'off') fail('passwords_off')
+      const attempt = { ...attemptOf(request), action: 'operator.step_up_failed' } as const
+      return (await proveOperator(services, attempt, given)).factors
+    },
+  }
+}
 
 /** Operators, who act in transactions that see every tenant. */
 export const CONSOLE_FACE: Face<ConsoleServices> = {
@@ -25,39 +69,36 @@ export const CONSOLE_FACE: Face<ConsoleServices> = {
   passkeys: OPERATOR_PASSKEYS,
   factors: OPERATOR_FACTORS,
   sessions: OPERATOR_SESSIONS,
+  session: SessionRecord,
+  about: {
+    fields: {
+      dayEndsAt: Type.Integer({ description: 'The minute of the day at which a business day ends' }),
+      passwords: Type.Boolean({ description: 'Whether operators may sign in with a password' }),
+      singleSignOn: maybe('Host of the identity provider, where there is one'),
+    },
+    of: ({ config }) => ({
+      dayEndsAt: config.BUSINESS_DAY_CUTOFF,
+      passwords: config.CONSOLE_PASSWORDS === 'on',
+      singleSignOn: config.OIDC_ISSUER && new URL(config.OIDC_ISSUER).host,
+    }),
+  },
   own: { ...consoleOperation, permission: 'view' },
   identity(services) {
-    const { config, database, failedSignIns, passkeys, secondFactor, sessions } = services
-    const keyOf = (caller: Caller) => [operatorOf(caller).actorId]
+    const { database, failedSignIns, passkeys, secondFactor } = services
+    const entry = operatorEntry(services)
     return {
+      ...entry,
+      ...proofsOf(services),
       passkeys,
       secondFactor,
-      keyOf,
       registrant: async (caller) => ({
         tenantId: PLATFORM_TENANT,
         owner: keyOf(caller),
         label: operatorOf(caller).name,
       }),
-      current: async (request) => ({ tenantId: PLATFORM_TENANT, ...(await sessions.current(request)) }),
-      bounds: () => sessions.bounds(),
-      addFactor: (tx, session, factor) => sessions.addFactor(tx, session, factor),
-      renew: (tx, session, factors) => sessions.renew(tx, session, factors),
-      async prove({ address, caller, headers, requestId }, given) {
-        if (config.CONSOLE_PASSWORDS === 'off') fail('passwords_off')
-        const { name } = operatorOf(caller)
-        const device = services.devices.find({ headers }, name)
-        const attempt = { actor: actorOf(caller), address, device, name, requestId }
-        const { factors } = await proveOperator(
-          services,
-          { ...attempt, action: 'operator.step_up_failed' },
-          given,
-        )
-        return factors
-      },
-      show: async (request) => sessionToWire(await sessions.current(request), services),
+      setPassword: (tx, [operatorId = ''], passwordHash, keep) =>
+        setPasswordHash(tx, operatorId, passwordHash, keep),
       read: (_, work) => database.operate(work),
-      act: (request, work) => asOperator(services, request, work),
-      record: (tx, { caller }, act) => recordAudit(tx, [{ ...act, target: operatorOf(caller).actorId }]),
       within: (_, work) => database.operate(work),
       tenantOf: () => [],
       async find(tx, [operatorId = '']) {
@@ -66,7 +107,8 @@ export const CONSOLE_FACE: Face<ConsoleServices> = {
           operator && {
             name: operator.name,
             isDisabled: operator.disabledAt !== null,
-            enter: (request, factors) => beginSession(services, operator, request, factors),
+            enter: (request, factors) =>
+              beginSession(services, entry, callerOf(operator), request, { factors }),
           }
         )
       },

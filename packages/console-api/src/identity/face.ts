@@ -1,21 +1,15 @@
 import type { Tx } from '@svc/platform/db/database'
 import type { Caller, Reply, Services } from '@svc/server/http/operation'
-import type { Audience, PersonKey } from './audience.ts'
-import type { OwnSessions } from './own-sessions.ts'
+import type { TSchema } from 'typebox'
+import type { Audience, Person, PersonKey } from './audience.ts'
+import type { KnownDevices } from './known-devices.ts'
 import type { PasskeyStore } from './passkey-store.ts'
 import type { Passkeys, Registrant } from './passkeys.ts'
 import type { Factor } from './proof-age.ts'
 import type { SecondFactor } from './second-factor.ts'
 import type { FactorStore } from './second-factor-store.ts'
-
-/** What the operations of an own account need to know of the session of a request. */
-export interface ProvedSession {
-  readonly tenantId: string
-  readonly digest: Buffer
-  readonly factors: readonly Factor[]
-  readonly hasSecondFactor: boolean
-  readonly authenticatedAt: Date
-}
+import type { SessionStore } from './session-store.ts'
+import type { Session, Sessions } from './sessions.ts'
 
 /** A request that signs in, or fails to. */
 export interface SignInRequest {
@@ -39,30 +33,18 @@ export interface RefusedSignIn {
 }
 
 interface ActingRequest {
-  readonly caller: Caller
+  readonly caller: Person
   readonly requestId: string
 }
 
-/** People of one side: how they are found, and under which name and in which transactions they act. */
-export interface Identity {
-  readonly passkeys: Passkeys
-  readonly secondFactor: SecondFactor
-  readonly keyOf: (caller: Caller) => PersonKey
-  readonly registrant: (caller: Caller) => Promise<Registrant>
-  readonly current: (request: Pick<SignInRequest, 'headers'>) => Promise<ProvedSession>
-  /** A session has ended that expired before `now`, or was used last before `idleSince`. */
-  readonly bounds: () => { readonly now: Date; readonly idleSince: Date }
-  readonly addFactor: (tx: Tx, session: ProvedSession, factor: Factor) => Promise<void>
-  /** The person has proved again who they are. */
-  readonly renew: (tx: Tx, session: ProvedSession, factors: readonly Factor[]) => Promise<void>
-  /** Throws what `PROOF_FAILURES` lists; wrong ones are slowed down and audited. */
-  readonly prove: (
-    request: ActingRequest & SignInRequest,
-    given: { readonly password: string; readonly code?: string | undefined },
-  ) => Promise<readonly Factor[]>
-  /** The session of a request, on the wire. */
-  readonly show: (request: Pick<SignInRequest, 'headers'>) => Promise<string>
-  readonly read: <T>(caller: Caller, work: (tx: Tx) => Promise<T>) => Promise<T>
+/** What a session of a person begins with. */
+export interface Entry {
+  readonly audience: Audience
+  readonly devices: KnownDevices
+  readonly sessions: Sessions<string>
+  readonly keyOf: (person: Person) => PersonKey
+  /** Whose a session is, on the wire. */
+  readonly whose: (session: Session) => Promise<object>
   /** What the caller changes is audited under the caller's name. */
   readonly act: <T>(request: ActingRequest, work: (tx: Tx) => Promise<T>) => Promise<T>
   readonly record: (
@@ -70,6 +52,23 @@ export interface Identity {
     request: ActingRequest,
     act: { readonly action: string; readonly details?: Readonly<Record<string, string | number>> },
   ) => void
+}
+
+/** People of one side: how they are found, and under which name and in which transactions they act. */
+export interface Identity extends Entry {
+  readonly passkeys: Passkeys
+  readonly secondFactor: SecondFactor
+  readonly registrant: (caller: Caller) => Promise<Registrant>
+  /** Throws `wrong_password`; wrong ones are slowed down and audited. */
+  readonly checkPassword: (request: ActingRequest & SignInRequest, password: string) => Promise<unknown>
+  /** Throws what `PROOF_FAILURES` lists; wrong ones are slowed down and audited. */
+  readonly prove: (
+    request: ActingRequest & SignInRequest,
+    given: { readonly password: string; readonly code?: string | undefined },
+  ) => Promise<readonly Factor[]>
+  /** All sessions end but the one that is kept. */
+  readonly setPassword: (tx: Tx, owner: PersonKey, passwordHash: string, keep: Uint8Array) => Promise<void>
+  readonly read: <T>(caller: Caller, work: (tx: Tx) => Promise<T>) => Promise<T>
   readonly within: <T>(tenantId: string, work: (tx: Tx) => Promise<T>) => Promise<T>
   /** Of the tenant that a passkey's response names, all of a key but the person; `undefined` for what names none. */
   readonly tenantOf: (owner: PersonKey | undefined) => readonly string[] | undefined
@@ -84,7 +83,11 @@ export interface Face<S extends Services> {
   readonly audience: Audience
   readonly passkeys: PasskeyStore
   readonly factors: FactorStore
-  readonly sessions: OwnSessions
+  readonly sessions: SessionStore
+  /** The record of a session. */
+  readonly session: TSchema
+  /** What the page must know besides what both must. */
+  readonly about: { readonly fields: Readonly<Record<string, TSchema>>; readonly of: (services: S) => object }
   /** Who may call: the own account is for every role. */
   readonly own: {
     readonly auth: 'operator' | 'member'

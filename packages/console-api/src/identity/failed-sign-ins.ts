@@ -13,6 +13,9 @@ const SUMMARY_EVERY_MS = 60_000
 const COUNTED_MAX = 1_000
 const LISTED_MAX = 5
 
+/** Whom the audit names without a session. */
+export const ANONYMOUS = 'anonymous'
+
 /** A failed attempt to prove to be an operator. */
 export interface SignInAttempt {
   readonly action: 'operator.sign_in_failed' | 'operator.step_up_failed' | 'operator.password_change_failed'
@@ -70,6 +73,9 @@ export class FailedSignIns {
   readonly #ofAddress: RateLimiterMemory
   readonly #ofAll = new RateLimiterMemory({ points: ENTRIES_PER_HOUR, duration: 3_600 })
   #counted = newCounts()
+  /** By attempt that is under way, its address. */
+  readonly #underWay = new Map<symbol, string>()
+  #isOver = false
   /** Writes the summaries. */
   readonly loop: Loop
 
@@ -81,11 +87,19 @@ export class FailedSignIns {
     this.loop = new Loop({ name: 'failed_sign_ins', everyMs: SUMMARY_EVERY_MS, work, atStop: true }, services)
   }
 
+  /** To be called when an attempt comes; what it returns, when it ends. Attempts that the end of the service breaks off are counted. */
+  begin(address: string): () => void {
+    const attempt = Symbol('attempt')
+    this.#underWay.set(attempt, address)
+    return () => void this.#underWay.delete(attempt)
+  }
+
   /** To be called for a wrong password, and for what else fails to prove who signs in. */
   async record(attempt: SignInAttempt): Promise<void> {
+    if (this.#isOver) return
     const { action, actor, address, name, requestId, reason } = attempt
     const one = await this.#mayEnter(address)
-    const operator = await this.#services.database.operate(
+    const entered = this.#services.database.operate(
       async (tx) => {
         const found = await findOperator(tx, name)
         if (one)
@@ -97,11 +111,16 @@ export class FailedSignIns {
       'read committed',
       { actor, requestId },
     )
+    const operator = await entered.catch((error: unknown) => {
+      this.count(address)
+      throw error
+    })
     if (!one) this.count(address, operator)
   }
 
   /** For an attempt that was refused before its password was checked. */
   count(address: string, operator?: OperatorAccount): void {
+    if (this.#isOver) return
     this.#counted.attempts++
     this.#counted.addresses.add(network(address))
     if (operator) this.#counted.operators.add(operator.name)
@@ -119,6 +138,10 @@ export class FailedSignIns {
   }
 
   async #summarize(): Promise<void> {
+    if (this.loop.stopping.aborted) {
+      for (const address of this.#underWay.values()) this.count(address)
+      this.#isOver = true
+    }
     const counted = this.#counted
     if (counted.attempts === 0) return
     const { attempts, addresses, operators } = counted

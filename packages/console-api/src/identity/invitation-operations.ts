@@ -18,6 +18,7 @@ import {
 } from '../console-schema.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { acceptInvitationOf } from './accept-invitation.ts'
+import { callerOf, operatorEntry } from './console-face.ts'
 import {
   findInvitation,
   INVITATION_HOURS,
@@ -40,7 +41,8 @@ import { OperatorName } from './operator-operations.ts'
 import { hashPassword } from './password.ts'
 import { ROLES, type Role } from './permissions.ts'
 import type { Administrator } from './second-administrator.ts'
-import { beginSession, NewPassword, SessionRecord } from './session-operations.ts'
+import { beginSession } from './session-operations.ts'
+import { NewPassword, SessionRecord } from './session-records.ts'
 
 const TAG = 'Invitations'
 const Role = Type.Enum([...ROLES])
@@ -269,9 +271,10 @@ export const acceptInvitation = query({
   envelope: 'problem',
   body: closed({ token: Token, password: NewPassword }),
   result: SessionRecord,
-  errors: [...ENDED, 'passwords_off', 'already_exists', 'overloaded', 'password_too_weak'],
+  errors: [...ENDED, 'not_signed_in', 'passwords_off', 'already_exists', 'overloaded', 'password_too_weak'],
   mount(services: ConsoleServices) {
     const { clock, config, database, keyring, random } = services
+    const entry = operatorEntry(services)
     return async ({ address, body: { token, password }, headers, requestId }) => {
       if (config.CONSOLE_PASSWORDS === 'off') fail('passwords_off')
       const now = new Date(clock.now())
@@ -284,7 +287,8 @@ export const acceptInvitation = query({
         'read committed',
         { actor: `operator ${name}`, requestId },
       )
-      return beginSession(services, operator, { address, headers, requestId }, ['password'])
+      const proof = { factors: ['password'] } as const
+      return beginSession(services, entry, callerOf(operator), { address, headers, requestId }, proof)
     }
   },
 })

@@ -8,10 +8,13 @@ import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from '..
 import type { ConsoleServices } from '../console-services.ts'
 import { byOperator, changeAccess, toolsOf, WaitsFor } from './access-requests.ts'
 import { BrowserCookie } from './browser-cookie.ts'
+import { callerOf, operatorEntry } from './console-face.ts'
+import { ANONYMOUS } from './failed-sign-ins.ts'
 import type { Person } from './identity-provider.ts'
 import { admit } from './identity-store.ts'
 import type { OperatorAccount } from './operator-store.ts'
-import { ANONYMOUS, beginSession, SessionRecord } from './session-operations.ts'
+import { beginSession } from './session-operations.ts'
+import { SessionRecord } from './session-records.ts'
 
 const TAG = 'Single sign-on'
 /** Sign-ins that one address may begin in a minute. */
@@ -134,10 +137,12 @@ export const finishSingleSignOn = query({
     'single_sign_on_off',
     'single_sign_on_failed',
     'identity_provider_unavailable',
+    'not_signed_in',
     'not_an_operator',
     'already_exists',
   ],
   mount(services: ConsoleServices) {
+    const entry = operatorEntry(services)
     return async ({ address, body: { response }, headers, requestId }) => {
       if (services.identityProvider.issuer === undefined) fail('single_sign_on_off')
       const challenge = new BrowserCookie(services, 'console', 'oidc').read(headers)
@@ -145,7 +150,8 @@ export const finishSingleSignOn = query({
       const person = await authenticated(services, attempt, challenge, response)
       const operator = await operatorOf(services, attempt, person)
       const { authenticatedAt } = person
-      return beginSession(services, operator, { address, headers, requestId }, ['oidc'], authenticatedAt)
+      const proof = { factors: ['oidc'], authenticatedAt } as const
+      return beginSession(services, entry, callerOf(operator), { address, headers, requestId }, proof)
     }
   },
 })

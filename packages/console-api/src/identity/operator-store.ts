@@ -1,10 +1,12 @@
 import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
+import { withdrawAddressesOf } from '@svc/core/tenants/merchant'
 import { type RandomBytes } from '@svc/kernel/ids'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { hasSecondFactor, OPERATORS } from './audience.ts'
-import { covers, type Role } from './permissions.ts'
+import { covers, permits, type Role } from './permissions.ts'
+import { OPERATOR_SESSIONS } from './session-store.ts'
 
 /** A user of the console (decision O2). */
 export interface OperatorAccount {
@@ -63,11 +65,6 @@ const SET_PASSWORD = statement(
   'operator_set_password',
   'update operators set password_hash = $2 where operator_id = $1',
 )
-const END_SESSIONS = statement(
-  'operator_sessions_end',
-  'delete from operator_sessions where operator_id = $1 and ($2::bytea is null or digest <> $2)',
-)
-
 /** Whether anybody can sign in to administer operators; the sandbox's one-click administrator does not count. */
 export const hasAdministrator = async (tx: Tx): Promise<boolean> =>
   (await tx.query(COUNT_ADMINS))[0]!.count > 0
@@ -108,7 +105,10 @@ export interface OperatorChange {
   readonly disabled?: boolean | undefined
 }
 
-/** Changes role or access, by id. An operator who is disabled or loses rights is signed out everywhere. `undefined` for none such. */
+/**
+ * Changes role or access, by id. An operator who is disabled or loses rights is signed out everywhere, and what they entered
+ * and still waits is taken back. `undefined` for none such.
+ */
 export async function updateOperator(
   tx: Tx,
   operatorId: string,
@@ -121,13 +121,11 @@ export async function updateOperator(
   if (stepsDown && admins.length === 1 && admins[0]!.operator_id === operatorId) fail('last_administrator')
   const [row] = await tx.query(CHANGE, [operatorId, role, disabled])
   if (disabled === true || (role !== undefined && !covers(role, previous.role)))
-    await tx.query(END_SESSIONS, [operatorId, null])
+    await OPERATOR_SESSIONS.endOthers(tx, [operatorId])
+  if (disabled === true || (role !== undefined && !permits(role, 'operations')))
+    await withdrawAddressesOf(tx, `operator ${previous.name}`)
   return row
 }
-
-/** Signs an operator out everywhere. */
-export const endSessions = (tx: Tx, operatorId: string): Promise<unknown> =>
-  tx.query(END_SESSIONS, [operatorId, null])
 
 /** Sets a new password; all sessions end but the one that is kept. */
 export async function setPasswordHash(
@@ -137,5 +135,5 @@ export async function setPasswordHash(
   keep?: Uint8Array,
 ): Promise<void> {
   await tx.query(SET_PASSWORD, [operatorId, passwordHash])
-  await tx.query(END_SESSIONS, [operatorId, keep])
+  await OPERATOR_SESSIONS.endOthers(tx, [operatorId], keep)
 }

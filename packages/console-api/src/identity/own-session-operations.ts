@@ -5,11 +5,11 @@ import { Type } from 'typebox'
 import { closed, idParam, instant, record, text } from '../console-schema.ts'
 import { browserOf } from './browser-name.ts'
 import type { Face } from './face.ts'
-import type { OwnSession } from './own-sessions.ts'
+import type { OwnSession } from './session-store.ts'
 
 const TAG = 'Session'
 
-const OwnSessionRecord = record('OwnSession', {
+export const OwnSessionRecord = record('OwnSession', {
   sessionId: text(),
   isCurrent: Type.Boolean({ description: 'Whether it is the one that asks' }),
   address: text('From which the person signed in'),
@@ -20,7 +20,7 @@ const OwnSessionRecord = record('OwnSession', {
   expiresOn: instant,
 })
 
-const ownSessionToWire = (session: OwnSession, timeZone: string) => ({
+export const ownSessionToWire = (session: OwnSession, timeZone: string) => ({
   sessionId: session.sessionId,
   isCurrent: session.isCurrent,
   address: session.address,
@@ -45,10 +45,11 @@ export function ownSessions<S extends Services>(face: Face<S>): readonly Operati
     result: closed({ data: Type.Array(OwnSessionRecord) }),
     errors: [],
     mount(services: S) {
-      const { bounds, current, keyOf, read } = face.identity(services)
+      const { keyOf, read, sessions } = face.identity(services)
       return async ({ caller, headers }) => {
-        const { digest } = await current({ headers })
-        const found = await read(caller, (tx) => face.sessions.list(tx, keyOf(caller), digest, bounds()))
+        const { digest } = await sessions.current({ headers })
+        const bounds = sessions.bounds()
+        const found = await read(caller, (tx) => face.sessions.list(tx, keyOf(caller), digest, bounds))
         const data = found.map((each) => ownSessionToWire(each, services.config.BUSINESS_TIME_ZONE))
         return { body: JSON.stringify({ data }) }
       }
@@ -75,7 +76,7 @@ function endSessions<S extends Services>(face: Face<S>, path: string): readonly 
       return async (input) => {
         const { sessionId } = input.params
         await act(input, async (tx) => {
-          if (!(await face.sessions.end(tx, keyOf(input.caller), sessionId))) fail('session_not_found')
+          if (!(await face.sessions.endOne(tx, keyOf(input.caller), sessionId))) fail('session_not_found')
           record(tx, input, { action: `${who}.session_ended`, details: { sessionId } })
         })
         return { body: '{"ended":true}' }
@@ -92,9 +93,9 @@ function endSessions<S extends Services>(face: Face<S>, path: string): readonly 
     result: closed({ ended: Type.Integer({ description: 'How many there were' }) }),
     errors: [],
     mount(services: S) {
-      const { act, current, keyOf, record } = face.identity(services)
+      const { act, keyOf, record, sessions } = face.identity(services)
       return async (input) => {
-        const { digest } = await current(input)
+        const { digest } = await sessions.current(input)
         const ended = await act(input, async (tx) => {
           const count = await face.sessions.endOthers(tx, keyOf(input.caller), digest)
           record(tx, input, { action: `${who}.other_sessions_ended`, details: { count } })

@@ -4,7 +4,7 @@ import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { network } from '@svc/platform/ip-range'
 import { type Operation, query, type Services } from '@svc/server/http/operation'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import { asOperator } from '../as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, Name } from '../console-schema.ts'
 import type { ConsoleServices } from '../console-services.ts'
@@ -62,9 +62,9 @@ export function ownPasskeys<S extends Services>(face: Face<S>): readonly Operati
     result: PasskeyOptions,
     errors: ['passkeys_off', 'second_factor_required', 'overloaded'],
     mount(services: S) {
-      const { current, passkeys, read, registrant } = face.identity(services)
+      const { passkeys, read, registrant, sessions } = face.identity(services)
       return async ({ caller, headers }) => {
-        const session = await current({ headers })
+        const session = await sessions.current({ headers })
         requireProved(session)
         const one = await registrant(caller)
         const present = await read(caller, (tx) => list(tx, one.owner))
@@ -122,9 +122,9 @@ function registerPasskey<S extends Services>(face: Face<S>, path: string): Opera
     ],
     mount(services: S) {
       const { clock, config, random } = services
-      const { act, addFactor, current, passkeys, registrant } = face.identity(services)
+      const { act, passkeys, registrant, sessions } = face.identity(services)
       return async (input) => {
-        const session = await current(input)
+        const session = await sessions.current(input)
         requireProved(session)
         const one = await registrant(input.caller)
         const { name, credential } = input.body
@@ -140,7 +140,7 @@ function registerPasskey<S extends Services>(face: Face<S>, path: string): Opera
             name,
             createdAt: new Date(clock.now()),
           })
-          await addFactor(tx, session, 'passkey')
+          await sessions.addFactor(tx, session, 'passkey')
           return inserted
         })
         return { body: JSON.stringify(passkeyToWire(passkey, config.BUSINESS_TIME_ZONE)) }
@@ -202,7 +202,7 @@ async function decideSignIn(
 }
 
 /** The sign-in with a passkey alone, whose response is the one of the session that it begins. */
-export function passkeySignIn<S extends Services>(face: Face<S>, session: TSchema): readonly Operation<S>[] {
+export function passkeySignIn<S extends Services>(face: Face<S>): readonly Operation<S>[] {
   const path = `${face.api}/session/passkey`
   const shared = { auth: 'none', envelope: 'problem', method: 'POST', tag: TAG } as const
   const start = query({
@@ -239,7 +239,7 @@ export function passkeySignIn<S extends Services>(face: Face<S>, session: TSchem
     description:
       'Needs no name and no password: the passkey names its person, and its authenticator must have recognized the person. A counter that does not rise is refused and audited as `passkey_copied`. A session that the browser had before ends.',
     body: closed({ credential: UsedCredential }),
-    result: session,
+    result: face.session,
     errors: ['passkeys_off', 'passkey_refused'],
     mount(services: S) {
       const identity = face.identity(services)

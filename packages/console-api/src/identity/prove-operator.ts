@@ -48,11 +48,29 @@ export async function checkPassword(
   return operator
 }
 
+interface OfPassword {
+  readonly operator: OperatorAccount
+  readonly admitted: Admitted
+}
+
 async function operatorOfPassword(
+  services: ProofServices,
+  attempt: SignInAttempt,
+  password: string,
+): Promise<OfPassword> {
+  const ended = services.failedSignIns.begin(attempt.address)
+  try {
+    return await judge(services, attempt, password)
+  } finally {
+    ended()
+  }
+}
+
+async function judge(
   { database, failedSignIns, signInGate }: ProofServices,
   attempt: SignInAttempt,
   password: string,
-): Promise<{ operator: OperatorAccount; admitted: Admitted }> {
+): Promise<OfPassword> {
   let admitted: Admitted
   try {
     admitted = await signInGate.enter(attempt)

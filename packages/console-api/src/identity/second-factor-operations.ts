@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { type Operation, query, type Services } from '@svc/server/http/operation'
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import { asOperator } from '../as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam } from '../console-schema.ts'
 import type { ConsoleServices } from '../console-services.ts'
@@ -17,6 +17,7 @@ import {
   startToWire,
   stateToWire,
 } from './second-factor-records.ts'
+import { showSession } from './session-operations.ts'
 
 const TAG = 'Second factor'
 const pathOf = ({ api }: Pick<Face<never>, 'api'>) => `${api}/session/second-factor`
@@ -108,9 +109,9 @@ function setUpFactor<S extends Services>(face: Face<S>): readonly Operation<S>[]
     result: SecondFactorStart,
     errors: ['second_factor_is_on', 'second_factor_required'],
     mount(services: S) {
-      const { act, current, keyOf, secondFactor } = face.identity(services)
+      const { act, keyOf, secondFactor, sessions } = face.identity(services)
       return async (input) => {
-        requireProved(await current(input))
+        requireProved(await sessions.current(input))
         const { caller } = input
         const label = labelOf(services.publicUrl(), caller.actor!.name)
         return { body: startToWire(await act(input, (tx) => secondFactor.begin(tx, keyOf(caller), label))) }
@@ -132,13 +133,13 @@ function setUpFactor<S extends Services>(face: Face<S>): readonly Operation<S>[]
       'second_factor_locked',
     ],
     mount(services: S) {
-      const { act, addFactor, current, keyOf, secondFactor } = face.identity(services)
+      const { act, keyOf, secondFactor, sessions } = face.identity(services)
       return async (input) => {
-        const session = await current(input)
+        const session = await sessions.current(input)
         requireProved(session)
         const recoveryCodes = await act(input, async (tx) => {
           const codes = await secondFactor.confirm(tx, keyOf(input.caller), input.body.code)
-          if (codes) await addFactor(tx, session, 'totp')
+          if (codes) await sessions.addFactor(tx, session, 'totp')
           return codes
         })
         return { body: JSON.stringify({ recoveryCodes: recoveryCodes ?? fail('wrong_code') }) }
@@ -149,7 +150,7 @@ function setUpFactor<S extends Services>(face: Face<S>): readonly Operation<S>[]
 }
 
 /** Proves again who the person of a session is. */
-export const stepUp = <S extends Services>(face: Face<S>, session: TSchema): Operation<S> =>
+export const stepUp = <S extends Services>(face: Face<S>): Operation<S> =>
   query({
     ...face.own,
     id: `${face.id}.stepUp`,
@@ -161,22 +162,23 @@ export const stepUp = <S extends Services>(face: Face<S>, session: TSchema): Ope
     description:
       'Money moves, keys, webhook endpoints, changes to people who sign in, and what cannot be undone need a sign-in of at most `CONSOLE_STEP_UP_MINUTES` ago. Without a password, or with a passkey and no authenticator app, sign in again instead.',
     body: closed(PasswordAndCode),
-    result: session,
+    result: face.session,
     errors: [
       ...(face.id === 'console' ? (['passwords_off'] as const) : []),
       'second_factor_needed',
       ...PROOF_FAILURES,
     ],
     mount(services: S) {
-      const { act, current, prove, renew, show } = face.identity(services)
+      const identity = face.identity(services)
+      const { act, prove, sessions } = identity
       return async (input) => {
         const factors = await prove(input, input.body)
-        const proved = await current(input)
+        const proved = await sessions.current(input)
         // One with an app was asked for a code.
         if (proved.hasSecondFactor && isPasswordAlone(factors))
           fail('second_factor_needed', { description: 'A password alone is not enough: use your passkey' })
-        await act(input, (tx) => renew(tx, proved, factors))
-        return { body: await show(input) }
+        await act(input, (tx) => sessions.renew(tx, proved, factors))
+        return { body: await showSession(services, identity, input) }
       }
     },
   })

@@ -1,290 +1,190 @@
-import { fail } from '@svc/contract/errors'
 import { idleMinutes } from '@svc/contract/sign-in-settings'
 import { rfc3339 } from '@svc/kernel/time'
-import { recordAudit } from '@svc/platform/audit'
+import type { Tx } from '@svc/platform/db/database'
 import { VERSION } from '@svc/platform/package'
-import { query } from '@svc/server/http/operation'
+import { type Operation, query, type Reply, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { actorOf } from '../as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, maybe, record, text } from '../console-schema.ts'
-import type { ConsoleServices } from '../console-services.ts'
-import type { SignInRequest } from './face.ts'
-import {
-  findOperator,
-  insertOperator,
-  type OperatorAccount,
-  SANDBOX_OPERATOR,
-  setPasswordHash,
-} from './operator-store.ts'
-import { hashPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
-import { PERMISSIONS, permissionsOf, ROLES } from './permissions.ts'
-import { type Factor, requireProved } from './proof-age.ts'
-import { checkPassword, PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
+import { closed, record, text } from '../console-schema.ts'
+import type { Person } from './audience.ts'
+import type { Entry, Face, SignInRequest } from './face.ts'
+import { hashPassword } from './password.ts'
+import { requireProved } from './proof-age.ts'
 import { isAtThisMachine } from './request-origin.ts'
-import type { Session } from './sessions.ts'
+import { NewPassword } from './session-records.ts'
+import type { Session, SignInProof } from './sessions.ts'
 
 const TAG = 'Session'
 
-export const SessionRecord = record('Session', {
-  operator: record('SessionOperator', {
-    operatorId: text(),
-    name: text(),
-    role: Type.Enum([...ROLES]),
-    permissions: Type.Array(Type.Enum(Object.keys(PERMISSIONS))),
-  }),
-  expiresOn: text('When it ends at the latest, RFC 3339'),
-  idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
-  secondFactorNeeded: Type.Boolean({
-    description:
-      'Whether nothing but the own account works before a second factor is set up, or used where there is one',
-  }),
-})
+/** The session of a request, on the wire. */
+export const showSession = async (
+  services: Pick<Services, 'config'>,
+  entry: Entry,
+  request: Pick<SignInRequest, 'headers'>,
+): Promise<string> => sessionToWire(services, entry, await entry.sessions.current(request))
 
-export const NewPassword = Type.String({
-  minLength: PASSWORD_CHARS_MIN,
-  maxLength: PASSWORD_CHARS_MAX,
-  'x-rule': `must have ${PASSWORD_CHARS_MIN} to ${PASSWORD_CHARS_MAX} characters`,
-})
-
-export function sessionToWire(session: Session, { config, sessions }: ConsoleServices): string {
-  const { actorId: operatorId, name, role } = session.operator
+async function sessionToWire(
+  { config }: Pick<Services, 'config'>,
+  { sessions, whose }: Entry,
+  session: Session,
+): Promise<string> {
   return JSON.stringify({
-    operator: { operatorId, name, role, permissions: permissionsOf(role) },
+    ...(await whose(session)),
     expiresOn: rfc3339(session.expiresAt, config.BUSINESS_TIME_ZONE),
     idleSeconds: idleMinutes(config) * 60,
     secondFactorNeeded: sessions.needsSecondFactor(session),
   })
 }
 
-/** Whom the audit names without a session. */
-export const ANONYMOUS = 'anonymous'
+/** Begins a session in a transaction of the person's; returns its cookie. */
+export async function enter(
+  { audience, keyOf, record: audit, sessions }: Entry,
+  tx: Tx,
+  caller: Person,
+  request: SignInRequest,
+  proof: SignInProof,
+): Promise<string> {
+  const { address, requestId } = request
+  const cookie = await sessions.begin(tx, keyOf(caller), request, proof)
+  const details = { address, factors: proof.factors.join(' ') }
+  audit(tx, { caller, requestId }, { action: `${audience.who}.signed_in`, details })
+  return cookie
+}
 
-/** Signs an operator in, who has proved it just now or, at an identity provider, some time ago. */
+/** The response that sets the cookie of a new session; the one that the browser had before ends, whatever its tenant. */
+export async function entered(
+  services: Pick<Services, 'config'>,
+  entry: Entry,
+  cookie: string,
+  request: Pick<SignInRequest, 'headers'>,
+): Promise<Reply<string>> {
+  const { devices, keyOf, sessions } = entry
+  const session = await sessions.current({ headers: { cookie: cookie.split(';')[0] } })
+  const { factors, name, personId, tenantId } = session
+  await sessions.endElsewhere(tenantId, request)
+  const person = keyOf({ tenantId, actor: { actorId: personId, name } })
+  // The sandbox's click proves nothing about who it is.
+  const device = factors.includes('none') ? [] : devices.remember(request, person, name)
+  return {
+    headers: { 'set-cookie': [cookie, ...device] },
+    body: await sessionToWire(services, entry, session),
+  }
+}
+
+/** Signs a person in, who has proved it just now or, at an identity provider, some time ago. */
 export async function beginSession(
-  services: ConsoleServices,
-  operator: OperatorAccount,
-  { address, headers, requestId }: SignInRequest,
-  factors: readonly Factor[],
-  authenticatedAt?: Date,
-) {
-  const { sessions } = services
-  const by = { actor: `operator ${operator.name}`, requestId }
-  const agent = headers['user-agent']
-  const place = { address, userAgent: typeof agent === 'string' ? agent : '' }
-  return services.database.operate(
-    async (tx) => {
-      const { session, cookie } = await sessions.begin(
-        tx,
-        operator,
-        sessions.digestOf({ headers }),
-        { factors, authenticatedAt },
-        place,
-      )
-      const details = { address, factors: factors.join(' ') }
-      recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId, details }])
-      // The sandbox's click proves nothing about who it is.
-      const device = factors.includes('none') ? [] : services.devices.remember({ headers }, [], operator.name)
-      return { headers: { 'set-cookie': [cookie, ...device] }, body: sessionToWire(session, services) }
-    },
-    'read committed',
-    by,
-  )
+  services: Pick<Services, 'config'>,
+  entry: Entry,
+  caller: Person,
+  request: SignInRequest,
+  proof: SignInProof,
+): Promise<Reply<string>> {
+  const by = { caller, requestId: request.requestId }
+  const cookie = await entry.act(by, (tx) => enter(entry, tx, caller, request, proof))
+  return entered(services, entry, cookie, request)
 }
 
 /** What the page must know before anybody is signed in. */
-export const showAbout = query({
-  id: 'console.showAbout',
-  method: 'GET',
-  path: `${CONSOLE_API}/about`,
-  tag: TAG,
-  summary: 'What runs here, and how to sign in',
-  auth: 'none',
-  envelope: 'problem',
-  result: record('About', {
-    mode: Type.Enum(['sandbox', 'live']),
-    version: text(),
-    timeZone: text('Business time zone; dates are shown in it'),
-    dayEndsAt: Type.Integer({ description: 'The minute of the day at which a business day ends' }),
-    sandboxSignIn: Type.Boolean({ description: 'Whether one click signs in, without a password' }),
-    passwords: Type.Boolean({ description: 'Whether operators may sign in with a password' }),
-    passkeys: Type.Boolean({ description: 'Whether browsers allow passkeys at this address' }),
-    singleSignOn: maybe('Host of the identity provider, where there is one'),
-  }),
-  errors: [],
-  mount({ config, passkeys }: ConsoleServices) {
-    const mode = config.SVC_MODE
-    const timeZone = config.BUSINESS_TIME_ZONE
-    return ({ address, headers }) => ({
-      body: JSON.stringify({
-        mode,
-        version: VERSION,
-        timeZone,
-        dayEndsAt: config.BUSINESS_DAY_CUTOFF,
-        sandboxSignIn: mode === 'sandbox' && isAtThisMachine(address, headers),
-        passwords: config.CONSOLE_PASSWORDS === 'on',
-        passkeys: passkeys.isOn,
-        singleSignOn: config.OIDC_ISSUER && new URL(config.OIDC_ISSUER).host,
-      }),
-    })
-  },
-})
-
-export const signIn = query({
-  id: 'console.signIn',
-  method: 'POST',
-  path: `${CONSOLE_API}/session`,
-  tag: TAG,
-  summary: 'Sign in',
-  description:
-    'Sets the session cookie; a session that the browser had before ends. After several failures of a name or an address the next attempts wait a second each (decision A11); a right password always passes. An operator with an authenticator app sends its `code` too; one with a passkey alone gets a session that reaches nothing but the own account: `POST /session/passkey` begins a whole one.',
-  auth: 'none',
-  envelope: 'problem',
-  body: closed({
-    name: Type.String({ minLength: 1, maxLength: 100 }),
-    ...PasswordAndCode,
-  }),
-  result: SessionRecord,
-  errors: ['passwords_off', ...PROOF_FAILURES],
-  mount(services: ConsoleServices) {
-    return async ({ address, body: { name, ...given }, headers, requestId }) => {
-      if (services.config.CONSOLE_PASSWORDS === 'off') fail('passwords_off')
-      const attempt = {
-        action: 'operator.sign_in_failed',
-        actor: ANONYMOUS,
-        address,
-        name,
-        requestId,
-        device: services.devices.find({ headers }, name),
-      } as const
-      const { operator, factors } = await proveOperator(services, attempt, given)
-      return beginSession(services, operator, { address, headers, requestId }, factors)
-    }
-  },
-})
-
-/** One click, without a password: in sandbox mode only, and from this machine only. */
-export const signInToSandbox = query({
-  id: 'console.signInToSandbox',
-  method: 'POST',
-  path: `${CONSOLE_API}/session/sandbox`,
-  tag: TAG,
-  summary: 'Sign in to the sandbox with one click',
-  description: 'As the administrator `sandbox`. Exists in sandbox mode only, and only over loopback.',
-  auth: 'loopback',
-  envelope: 'problem',
-  sandboxOnly: true,
-  result: SessionRecord,
-  errors: ['route_not_found', 'not_signed_in', 'already_exists'],
-  mount(services: ConsoleServices) {
-    return async ({ address, headers, requestId }) => {
-      const { database, random } = services
-      const operator = await database.operate(
-        async (tx) =>
-          (await findOperator(tx, SANDBOX_OPERATOR)) ??
-          (await insertOperator(tx, random, { name: SANDBOX_OPERATOR, role: 'admin', passwordHash: null })),
-      )
-      if (operator.disabledAt) {
-        await services.failedSignIns.record({
-          action: 'operator.sign_in_failed',
-          actor: ANONYMOUS,
-          address,
-          name: SANDBOX_OPERATOR,
-          requestId,
-        })
-        fail('not_signed_in', {
-          description: `The operator ${SANDBOX_OPERATOR} is disabled; svc admin operator enable ${SANDBOX_OPERATOR}`,
-        })
+export const showAbout = <S extends Services>(face: Face<S>): Operation<S> =>
+  query({
+    id: `${face.id}.showAbout`,
+    method: 'GET',
+    path: `${face.api}/about`,
+    tag: TAG,
+    summary: 'What runs here, and how to sign in',
+    auth: 'none',
+    envelope: 'problem',
+    result: record('About', {
+      mode: Type.Enum(['sandbox', 'live']),
+      version: text(),
+      timeZone: text('Business time zone; dates are shown in it'),
+      sandboxSignIn: Type.Boolean({ description: 'Whether one click signs in, without a password' }),
+      passkeys: Type.Boolean({ description: 'Whether browsers allow passkeys at this address' }),
+      ...face.about.fields,
+    }),
+    errors: [],
+    mount(services: S) {
+      const { BUSINESS_TIME_ZONE: timeZone, SVC_MODE: mode } = services.config
+      const { passkeys } = face.identity(services)
+      return ({ address, headers }) => {
+        const sandboxSignIn = mode === 'sandbox' && isAtThisMachine(address, headers)
+        const shared = { mode, version: VERSION, timeZone, sandboxSignIn, passkeys: passkeys.isOn }
+        return { body: JSON.stringify({ ...shared, ...face.about.of(services) }) }
       }
-      return beginSession(services, operator, { address, headers, requestId }, ['none'])
-    }
-  },
-})
+    },
+  })
 
-export const showSession = query({
-  ...consoleOperation,
-  id: 'console.showSession',
-  beforeSecondFactor: true,
-  method: 'GET',
-  path: `${CONSOLE_API}/session`,
-  tag: TAG,
-  summary: 'Who is signed in',
-  permission: 'view',
-  result: SessionRecord,
-  errors: [],
-  mount(services: ConsoleServices) {
-    const { sessions } = services
-    return async ({ headers }) => {
-      return { body: sessionToWire(await sessions.current({ headers }), services) }
-    }
-  },
-})
+/** Who is signed in, and how that ends. */
+export function ownSession<S extends Services>(face: Face<S>): readonly Operation<S>[] {
+  const shared = { ...face.own, beforeSecondFactor: true, tag: TAG } as const
+  const path = `${face.api}/session`
+  const show = query({
+    ...shared,
+    id: `${face.id}.showSession`,
+    method: 'GET',
+    path,
+    summary: 'Who is signed in',
+    result: face.session,
+    errors: [],
+    mount(services: S) {
+      const identity = face.identity(services)
+      return async (request) => ({ body: await showSession(services, identity, request) })
+    },
+  })
+  const signOut = query({
+    ...shared,
+    id: `${face.id}.signOut`,
+    method: 'DELETE',
+    path,
+    summary: 'Sign out',
+    result: closed({ signedOut: Type.Boolean() }),
+    errors: [],
+    mount(services: S) {
+      const { act, record: audit, sessions } = face.identity(services)
+      return async (input) => {
+        const session = await sessions.current(input)
+        const cookie = await act(input, async (tx) => {
+          audit(tx, input, { action: `${face.audience.who}.signed_out` })
+          return sessions.end(tx, session)
+        })
+        return { headers: { 'set-cookie': cookie, 'clear-site-data': '"cache"' }, body: '{"signedOut":true}' }
+      }
+    },
+  })
+  return [show, signOut, changePassword(face)]
+}
 
-export const signOut = query({
-  ...consoleOperation,
-  id: 'console.signOut',
-  beforeSecondFactor: true,
-  method: 'DELETE',
-  path: `${CONSOLE_API}/session`,
-  tag: TAG,
-  summary: 'Sign out',
-  permission: 'view',
-  result: closed({ signedOut: Type.Boolean() }),
-  errors: [],
-  mount(services: ConsoleServices) {
-    const { sessions } = services
-    return async ({ caller, headers, requestId }) => {
-      const cookie = await services.database.operate(
-        async (tx) => {
-          const ended = await sessions.end(tx, sessions.digestOf({ headers }) ?? fail('not_signed_in'))
-          recordAudit(tx, [{ action: 'operator.signed_out', target: caller.actor!.actorId }])
-          return ended
-        },
-        'read committed',
-        { actor: actorOf(caller), requestId },
-      )
-      return { headers: { 'set-cookie': cookie, 'clear-site-data': '"cache"' }, body: '{"signedOut":true}' }
-    }
-  },
-})
-
-export const changeOwnPassword = query({
-  ...consoleOperation,
-  id: 'console.changeOwnPassword',
-  beforeSecondFactor: true,
-  method: 'POST',
-  path: `${CONSOLE_API}/session/password`,
-  tag: TAG,
-  summary: 'Change your own password',
-  description: 'Ends all your other sessions.',
-  permission: 'view',
-  body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
-  result: closed({ changed: Type.Boolean() }),
-  errors: [
-    'wrong_password',
-    'second_factor_required',
-    'too_many_failed_attempts',
-    'overloaded',
-    'password_too_weak',
-  ],
-  mount(services: ConsoleServices) {
-    const { database, sessions } = services
-    return async ({ address, body, caller, headers, requestId }) => {
-      requireProved(await sessions.current({ headers }))
-      const { actorId, name } = caller.actor!
-      const action = 'operator.password_change_failed'
-      const device = services.devices.find({ headers }, name)
-      const attempt = { action, actor: actorOf(caller), address, device, name, requestId } as const
-      await checkPassword(services, attempt, body.password)
-      const passwordHash = await hashPassword(body.newPassword, [name])
-      await database.operate(
-        async (tx) => {
-          await setPasswordHash(tx, actorId, passwordHash, sessions.digestOf({ headers }))
-          recordAudit(tx, [{ action: 'operator.password_changed', target: actorId }])
-        },
-        'read committed',
-        { actor: actorOf(caller), requestId },
-      )
-      return { body: '{"changed":true}' }
-    }
-  },
-})
+function changePassword<S extends Services>(face: Face<S>): Operation<S> {
+  return query({
+    ...face.own,
+    id: `${face.id}.changeOwnPassword`,
+    beforeSecondFactor: true,
+    method: 'POST',
+    path: `${face.api}/session/password`,
+    tag: TAG,
+    summary: 'Change your own password',
+    description: 'Ends all your other sessions.',
+    body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
+    result: closed({ changed: Type.Boolean() }),
+    errors: [
+      'wrong_password',
+      'second_factor_required',
+      'too_many_failed_attempts',
+      'overloaded',
+      'password_too_weak',
+    ],
+    mount(services: S) {
+      const { act, checkPassword, keyOf, record: audit, sessions, setPassword } = face.identity(services)
+      return async (input) => {
+        const session = await sessions.current(input)
+        requireProved(session)
+        await checkPassword(input, input.body.password)
+        const passwordHash = await hashPassword(input.body.newPassword, [session.name])
+        await act(input, async (tx) => {
+          await setPassword(tx, keyOf(input.caller), passwordHash, session.digest)
+          audit(tx, input, { action: `${face.audience.who}.password_changed` })
+        })
+        return { body: '{"changed":true}' }
+      }
+    },
+  })
+}

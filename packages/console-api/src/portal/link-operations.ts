@@ -8,14 +8,16 @@ import { closed, instant, record, text } from '../console-schema.ts'
 import { hashPassword } from '../identity/password.ts'
 import { isPasswordAlone } from '../identity/proof-age.ts'
 import { OptionalCode, PROOF_FAILURES } from '../identity/prove-operator.ts'
-import { NewPassword } from '../identity/session-operations.ts'
+import { enter, entered } from '../identity/session-operations.ts'
+import { NewPassword } from '../identity/session-records.ts'
 import { handoverSheet } from './handover-sheet.ts'
 import { openHandover, waitingHandover } from './handover-store.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
 import { memberOfLink, setMemberPassword, tenantOfLink } from './member-store.ts'
+import { callerOf, memberEntry } from './portal-face.ts'
 import { PORTAL_API, type PortalServices, writeAsMember } from './portal-services.ts'
 import { checkMemberCode } from './prove-member.ts'
-import { enterAsMember, OpenedLinkRecord, sessionReply } from './session-operations.ts'
+import { OpenedLinkRecord } from './session-records.ts'
 
 const TAG = 'Session'
 const Token = Type.String({ minLength: 1, maxLength: 200, description: 'What is behind `#` in the link' })
@@ -89,6 +91,7 @@ export const useMemberLink = query({
   ],
   mount(services: PortalServices) {
     const { database, devices, memberGate } = services
+    const entry = memberEntry(services)
     return async ({ address, body: { token, password, code }, headers, requestId }) => {
       const tenantId = tenantOfLink(token) ?? fail('invitation_not_found')
       // Before the password is hashed, which is slow on purpose.
@@ -122,14 +125,14 @@ export const useMemberLink = query({
           const merchant = await findMerchant(tx, tenantId)
           return {
             handed: handed && { ...handed, tenantId, accessKey: merchant?.accessKey },
-            cookie: await enterAsMember(services, tx, invited, signInRequest, proved),
+            cookie: await enter(entry, tx, callerOf(invited), signInRequest, { factors: proved }),
           }
         },
       )
-      const { headers: set, body } = await sessionReply(services, cookie, signInRequest)
-      if (!handed) return { headers: set, body }
+      const reply = await entered(services, entry, cookie, signInRequest)
+      if (!handed) return reply
       const handover = handoverSheet(services.publicUrl(), handed)
-      return { headers: set, body: JSON.stringify({ ...JSON.parse(body), handover }) }
+      return { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), handover }) }
     }
   },
 })

@@ -9,6 +9,7 @@ import { statement } from '@svc/platform/db/statement'
 import { hasSecondFactor, MEMBERS } from '../identity/audience.ts'
 import { MEMBER_PASSKEYS } from '../identity/passkey-store.ts'
 import { MEMBER_FACTORS } from '../identity/second-factor-store.ts'
+import { MEMBER_SESSIONS } from '../identity/session-store.ts'
 import type { MemberRole } from './member-roles.ts'
 
 export const LINK_HOURS = 72
@@ -47,7 +48,7 @@ const LOCK = statement<Member>(
 )
 const OF_LINK = statement<Member>(
   'member_of_link',
-  `select ${MEMBER_COLUMNS} from members m where m.tenant_id = $1 and m.link_digest = $2
+  `select ${MEMBER_COLUMNS} from members m where m.tenant_id = $1 and m.link_digest = $2 and link_holds(m.tenant_id, m.link_by)
      and exists (select from tenants t where t.tenant_id = m.tenant_id and t.disabled_at is null)`,
 )
 const LOCK_OF_LINK = statement<Member>('member_lock_of_link', `${OF_LINK.text} for no key update`)
@@ -81,10 +82,6 @@ const SET_PASSWORD = statement(
 const PASSWORD_OF = statement<{ password_hash: string | null }>(
   'member_password',
   'select password_hash from members where tenant_id = $1 and member_id = $2 and disabled_at is null',
-)
-const END_SESSIONS = statement(
-  'member_sessions_end',
-  'delete from member_sessions where tenant_id = $1 and member_id = $2 and ($3::bytea is null or digest <> $3)',
 )
 const IS_FIRST = statement<{ first: boolean }>(
   'member_is_first',
@@ -249,7 +246,7 @@ export async function changeMember(
   const [found] = await tx.query(LOCK, [tenantId, who])
   if (!found) return undefined
   const [member] = await tx.query(CHANGE, [tenantId, found.memberId, role, disabled])
-  await tx.query(END_SESSIONS, [tenantId, found.memberId, null])
+  await MEMBER_SESSIONS.endOthers(tx, [tenantId, found.memberId])
   return member
 }
 
@@ -264,7 +261,7 @@ export async function resetMemberFactor(
   const key = [tenantId, member.memberId]
   const hadApp = await MEMBER_FACTORS.remove(tx, key)
   const removed = (await MEMBER_PASSKEYS.removeAll(tx, key)) > 0 || hadApp
-  await tx.query(END_SESSIONS, [tenantId, member.memberId, null])
+  await MEMBER_SESSIONS.endOthers(tx, key)
   const { memberId, name, role } = member
   if (removed) announce(tx, tenantId, 'member.factor_reset', memberId, { memberId, name, role })
   return { member: { ...member, hasSecondFactor: false }, removed }
@@ -313,7 +310,7 @@ export async function setMemberPassword(
   keep?: Uint8Array,
 ): Promise<void> {
   await tx.query(SET_PASSWORD, [tenantId, memberId, passwordHash])
-  await tx.query(END_SESSIONS, [tenantId, memberId, keep])
+  await MEMBER_SESSIONS.endOthers(tx, [tenantId, memberId], keep)
 }
 
 export const passwordOfMember = async (tx: Tx, tenantId: string, memberId: string): Promise<string | null> =>

@@ -1,13 +1,16 @@
+import { isTenantId, kindOfTenant } from '@svc/core/tenants/tenant'
 import { recordActs } from '@svc/platform/audit'
 import { statement } from '@svc/platform/db/statement'
-import { MEMBERS } from '../identity/audience.ts'
-import type { Face } from '../identity/face.ts'
-import { MEMBER_SESSIONS } from '../identity/own-sessions.ts'
+import { MEMBERS, type Person } from '../identity/audience.ts'
+import type { Entry, Face } from '../identity/face.ts'
 import { MEMBER_PASSKEYS } from '../identity/passkey-store.ts'
 import { MEMBER_FACTORS } from '../identity/second-factor-store.ts'
+import { beginSession } from '../identity/session-operations.ts'
+import { MEMBER_SESSIONS } from '../identity/session-store.ts'
+import { setMemberPassword } from './member-store.ts'
 import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
-import { checkMemberCode, keyOfMember, memberOf, requirePassword } from './prove-member.ts'
-import { beginMemberSession, memberSessionToWire, nameOfTenant } from './session-operations.ts'
+import { checkMemberCode, keyOfMember, type MemberName, memberOf, requirePassword } from './prove-member.ts'
+import { MemberSessionRecord, nameOfTenant } from './session-records.ts'
 
 const FIND = statement<{ name: string; isDisabled: boolean }>(
   'member_of_passkey',
@@ -15,7 +18,29 @@ const FIND = statement<{ name: string; isDisabled: boolean }>(
    from members m join tenants t using (tenant_id) where m.tenant_id = $1 and m.member_id = $2`,
 )
 
-const TENANT = /^(?:mer|par)_[0-9a-z]{4,60}$/
+/** Who acts while a member signs in. */
+export const callerOf = ({ tenantId, memberId, name }: MemberName): Person => ({
+  tenantId,
+  member: name,
+  actor: { actorId: memberId, name },
+})
+
+/** With what members begin sessions. */
+export const memberEntry = (services: PortalServices): Entry => ({
+  audience: MEMBERS,
+  devices: services.devices,
+  sessions: services.members,
+  keyOf: (person) => keyOfMember(memberOf(person)),
+  whose: async ({ tenantId, personId: memberId, name, role }) => ({
+    member: { memberId, name, role },
+    tenant: { tenantId, kind: kindOfTenant(tenantId), name: await nameOfTenant(services, tenantId) },
+  }),
+  act: (request, work) => asMember(services, request, work),
+  record(tx, { caller, requestId }, act) {
+    const { memberId: target, name: member, tenantId } = memberOf(caller)
+    recordActs(tx, [{ ...act, target, member, tenantId, requestId }])
+  },
+})
 
 /** Members, who act in transactions of their tenant alone. */
 export const PORTAL_FACE: Face<PortalServices> = {
@@ -25,39 +50,35 @@ export const PORTAL_FACE: Face<PortalServices> = {
   passkeys: MEMBER_PASSKEYS,
   factors: MEMBER_FACTORS,
   sessions: MEMBER_SESSIONS,
+  session: MemberSessionRecord,
+  about: { fields: {}, of: () => ({}) },
   own: { ...memberOperation, role: 'viewer' },
   identity(services) {
-    const { database, failedMemberSignIns, memberFactors, members, passkeys } = services
+    const { database, failedMemberSignIns, memberFactors, passkeys } = services
+    const entry = memberEntry(services)
     return {
+      ...entry,
       passkeys,
       secondFactor: memberFactors,
-      keyOf: (caller) => keyOfMember(memberOf(caller)),
       async registrant(caller) {
         const { name, tenantId } = memberOf(caller)
         // Authenticators list all accounts at this address: one person may be a member of several tenants.
         const label = `${name} · ${await nameOfTenant(services, tenantId)}`
         return { tenantId, owner: keyOfMember(memberOf(caller)), label }
       },
-      current: (request) => members.current(request),
-      bounds: () => members.bounds(),
-      addFactor: (tx, session, factor) => members.addFactor(tx, session, factor),
-      renew: (tx, session, factors) => members.renew(tx, session, factors),
+      checkPassword: (request, password) => requirePassword(services, request, password),
       async prove(request, { password, code }) {
         const admitted = await requirePassword(services, request, password)
         const who = memberOf(request.caller)
         return ['password', ...(await checkMemberCode(services, who, request, code, admitted))]
       },
-      show: async (request) => memberSessionToWire(await members.current(request), services),
+      setPassword: (tx, [tenantId = '', memberId = ''], passwordHash, keep) =>
+        setMemberPassword(tx, { tenantId, memberId }, passwordHash, keep),
       read: ({ tenantId }, work) => database.read([tenantId], work),
-      act: (request, work) => asMember(services, request, work),
-      record(tx, { caller, requestId }, act) {
-        const { memberId: target, name: member, tenantId } = memberOf(caller)
-        recordActs(tx, [{ ...act, target, member, tenantId, requestId }])
-      },
       within: (tenantId, work) => database.write([tenantId], work),
       tenantOf: (owner) => {
         const [tenantId = ''] = owner ?? []
-        return TENANT.test(tenantId) ? [tenantId] : undefined
+        return isTenantId(tenantId) ? [tenantId] : undefined
       },
       async find(tx, [tenantId = '', memberId = '']) {
         const [found] = await tx.query(FIND, [tenantId, memberId])
@@ -65,7 +86,7 @@ export const PORTAL_FACE: Face<PortalServices> = {
         const who = { tenantId, memberId, name: found.name }
         return {
           ...found,
-          enter: (request, factors) => beginMemberSession(services, who, request, factors),
+          enter: (request, factors) => beginSession(services, entry, callerOf(who), request, { factors }),
         }
       },
       // The audit of a tenant has failures of its members alone.

@@ -3,9 +3,7 @@ import { VERSION } from '@svc/platform/package'
 import type { About } from '@svc/server/http/openapi'
 import type { Operation } from '@svc/server/http/operation'
 import { type ExportFace, exportOf } from '../csv.ts'
-import { ownSessions } from '../identity/own-session-operations.ts'
-import { ownPasskeys, passkeySignIn } from '../identity/passkey-operations.ts'
-import { ownFactor, stepUp } from '../identity/second-factor-operations.ts'
+import { ownAccount } from '../identity/own-account.ts'
 import { listOwnActivity } from './activity-operations.ts'
 import {
   issueOwnCredential,
@@ -19,25 +17,26 @@ import {
   listOwnEncryptionKeys,
   retireOwnEncryptionKey,
 } from './encryption-key-operations.ts'
+import { listRecentEvents } from './event-operations.ts'
 import { issueCardAsMember } from './issue-card.ts'
 import { showMemberLink, useMemberLink } from './link-operations.ts'
 import { changeOwnMember, inviteOwnMember, listOwnMembers, renewOwnMemberLink } from './member-operations.ts'
 import { MOUNTED } from './mounted-operations.ts'
 import { showPortalOverview, withdrawPaymentAddress } from './overview-operations.ts'
-import { showOwnPayoutTerms } from './payout-terms-operations.ts'
+import {
+  requestBankAccount,
+  requestFee,
+  requestPaymentAddress,
+  showOwnPayoutTerms,
+  withdrawChangeRequest,
+} from './payout-terms-operations.ts'
 import { PORTAL_FACE } from './portal-face.ts'
 import { asMember, memberOperation, type PortalServices } from './portal-services.ts'
 import { showOwnRequest } from './request-operations.ts'
 import { resetOwnMemberFactor } from './reset-member-factor.ts'
 import { enterPortalOfSandbox, listSandboxTenants } from './sandbox-operations.ts'
-import {
-  changeMemberPassword,
-  MemberSessionRecord,
-  showMemberSession,
-  showPortal,
-  signInMember,
-  signOutMember,
-} from './session-operations.ts'
+import { searchOwn } from './search-operations.ts'
+import { signInMember } from './sign-in-operations.ts'
 
 /** Exports of the portal are recorded under the member's name. */
 const MEMBER_EXPORTS: ExportFace<PortalServices> = {
@@ -51,20 +50,14 @@ const MEMBER_EXPORTS: ExportFace<PortalServices> = {
 
 /** Every operation of the portal: those of tenants once more, and its own. */
 export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
-  showPortal,
+  ...ownAccount(PORTAL_FACE),
   signInMember,
   listSandboxTenants,
   enterPortalOfSandbox,
-  showMemberSession,
-  signOutMember,
-  changeMemberPassword,
-  ...passkeySignIn(PORTAL_FACE, MemberSessionRecord),
-  ...ownPasskeys(PORTAL_FACE),
-  stepUp(PORTAL_FACE, MemberSessionRecord),
-  ...ownFactor(PORTAL_FACE),
   showMemberLink,
   useMemberLink,
   showPortalOverview,
+  searchOwn,
   withdrawPaymentAddress,
   listOwnMembers,
   inviteOwnMember,
@@ -79,10 +72,14 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   listOwnEncryptionKeys,
   issueOwnEncryptionKey,
   retireOwnEncryptionKey,
-  ...ownSessions(PORTAL_FACE),
   showOwnRequest,
   showOwnPayoutTerms,
+  requestBankAccount,
+  requestFee,
+  requestPaymentAddress,
+  withdrawChangeRequest,
   issueCardAsMember,
+  listRecentEvents,
   listOwnActivity,
   exportOf(listOwnActivity, MEMBER_EXPORTS),
   ...MOUNTED,

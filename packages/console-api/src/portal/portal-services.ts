@@ -1,23 +1,25 @@
 import type { ByMember, Tx } from '@svc/platform/db/database'
 import type { HttpResponse } from '@svc/platform/db/idempotency-store'
-import type { Caller, Input } from '@svc/server/http/operation'
+import type { Input } from '@svc/server/http/operation'
 import { retryKey } from '@svc/server/http/retry-key'
 import type { ApiServices } from '@svc/server/operations'
-import { MEMBERS } from '../identity/audience.ts'
+import { MEMBERS, type Person } from '../identity/audience.ts'
 import { Challenges } from '../identity/challenges.ts'
 import { KnownDevices } from '../identity/known-devices.ts'
 import { Passkeys } from '../identity/passkeys.ts'
 import { SecondFactor } from '../identity/second-factor.ts'
 import { MEMBER_FACTORS } from '../identity/second-factor-store.ts'
+import { MEMBER_SESSIONS } from '../identity/session-store.ts'
+import { Sessions } from '../identity/sessions.ts'
 import { SignInGate } from '../identity/sign-in-gate.ts'
 import { once } from '../once.ts'
 import { FailedMemberSignIns } from './failed-member-sign-ins.ts'
-import { MemberSessions } from './member-sessions.ts'
+import type { MemberRole } from './member-roles.ts'
 import { PORTAL } from './mounted-operations.ts'
 
 /** What the portal has besides the services of the API. */
 export interface PortalServices extends ApiServices {
-  readonly members: MemberSessions
+  readonly members: Sessions<MemberRole>
   readonly memberFactors: SecondFactor
   readonly passkeys: Passkeys
   readonly memberGate: SignInGate
@@ -27,7 +29,14 @@ export interface PortalServices extends ApiServices {
 
 export const portalServices = (services: ApiServices): PortalServices => ({
   ...services,
-  members: new MemberSessions(services),
+  members: new Sessions(services, {
+    at: 'portal',
+    store: MEMBER_SESSIONS,
+    secondFactor: 'PORTAL_SECOND_FACTOR',
+    movesMoney: (role: MemberRole) => role !== 'viewer',
+    read: (tenantId, work) => services.database.read([tenantId], work),
+    write: (tenantId, work) => services.database.write([tenantId], work),
+  }),
   memberFactors: new SecondFactor(services, MEMBER_FACTORS),
   passkeys: new Passkeys({
     ...services,
@@ -57,7 +66,7 @@ export const writeAsMember = <T>(
 /** A transaction of the calling member: of the member's tenant alone, audited under the member's name. */
 export const asMember = <T>(
   { database }: PortalServices,
-  { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
+  { caller, requestId }: { readonly caller: Person; readonly requestId: string },
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> => writeAsMember(database, caller.tenantId, { member: caller.member!, requestId }, work)
 

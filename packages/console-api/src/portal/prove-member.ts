@@ -1,6 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import type { Caller } from '@svc/server/http/operation'
-import type { PersonKey } from '../identity/audience.ts'
+import type { Person, PersonKey } from '../identity/audience.ts'
 import type { SignInRequest } from '../identity/face.ts'
 import { isPassword } from '../identity/password.ts'
 import type { Factor } from '../identity/proof-age.ts'
@@ -15,7 +14,7 @@ export interface MemberName extends MemberKey {
 /** From where a person proves who they are, and by which request. */
 type Place = Pick<SignInRequest, 'address' | 'requestId'>
 
-export const memberOf = ({ tenantId, member = '', actor }: Caller): MemberName => ({
+export const memberOf = ({ tenantId, member = '', actor }: Person): MemberName => ({
   tenantId,
   memberId: actor!.actorId,
   name: member,
@@ -26,7 +25,7 @@ export const keyOfMember = ({ tenantId, memberId }: MemberKey): PersonKey => [te
 /** Throws `wrong_password`, and counts it. */
 export async function requirePassword(
   services: PortalServices,
-  { address, caller, headers, requestId }: SignInRequest & { readonly caller: Caller },
+  { address, caller, headers, requestId }: SignInRequest & { readonly caller: Person },
   password: string | undefined,
 ): Promise<Admitted> {
   const { config, database, devices, failedMemberSignIns, memberGate } = services

@@ -4,9 +4,11 @@ import { listPartners } from '@svc/core/tenants/partner'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { closed, record, text } from '../console-schema.ts'
+import { beginSession } from '../identity/session-operations.ts'
 import { enterSandbox } from './member-store.ts'
+import { callerOf, memberEntry } from './portal-face.ts'
 import { PORTAL_API, type PortalServices } from './portal-services.ts'
-import { beginMemberSession, MemberSessionRecord } from './session-operations.ts'
+import { MemberSessionRecord } from './session-records.ts'
 
 const TAG = 'Session'
 const PATH = `${PORTAL_API}/session/sandbox`
@@ -65,13 +67,15 @@ export const enterPortalOfSandbox = query({
   errors: ['route_not_found', 'tenant_not_found', 'not_signed_in'],
   mount(services: PortalServices) {
     const { clock, database, random } = services
+    const entry = memberEntry(services)
     return async ({ address, body: { tenantId }, headers, requestId }) => {
       const known = (await tenantsOf(services)).some((tenant) => tenant.tenantId === tenantId)
       if (!known) fail('tenant_not_found')
       const now = new Date(clock.now())
       const member = await database.write([tenantId], (tx) => enterSandbox(tx, { random, now }, tenantId))
       if (member.disabledAt) fail('not_signed_in')
-      return beginMemberSession(services, member, { address, headers, requestId }, ['none'])
+      const proof = { factors: ['none'] } as const
+      return beginSession(services, entry, callerOf(member), { address, headers, requestId }, proof)
     }
   },
 })

@@ -1,10 +1,13 @@
 import type { TSchema } from 'typebox'
 
+type Properties = Readonly<Record<string, Schema>>
+
 interface Schema {
   readonly type?: string
   readonly enum?: readonly unknown[]
-  readonly properties?: Readonly<Record<string, Schema>>
+  readonly properties?: Properties
   readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
 }
 
 /** Texts that are shown as they are, by name: references and names of things, nothing about a person, no secret. */
@@ -61,8 +64,16 @@ function redacted(schema: Schema, value: unknown, name: string): unknown {
   return typeof value === 'object' ? redactedObject(schema, value as Record<string, unknown>) : undefined
 }
 
-function redactedObject({ properties }: Schema, value: Record<string, unknown>): unknown {
+/** Of one of several shapes, those of the one that has the most of these names. */
+function propertiesFor({ anyOf = [], properties }: Schema, names: readonly string[]): Properties | undefined {
+  const known = (one: Properties) => names.filter((name) => Object.hasOwn(one, name)).length
+  const shapes = anyOf.flatMap((shape) => (shape.properties ? [shape.properties] : []))
+  return properties ?? shapes.toSorted((a, b) => known(b) - known(a))[0]
+}
+
+function redactedObject(schema: Schema, value: Record<string, unknown>): unknown {
   const names = Object.keys(value)
+  const properties = propertiesFor(schema, names)
   // Names that callers choose may say as much as their values.
   if (!properties) return `(${names.length} fields)`
   const known = names.filter((name) => Object.hasOwn(properties, name))

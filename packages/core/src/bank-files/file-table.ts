@@ -145,7 +145,7 @@ function kindOf(
 ): FileRow['is'] {
   const first = cells.find(isStated)
   if (first === undefined) return 'blank'
-  if (cells.map(nameKey).join('\n') === header) return 'heading'
+  if (header.startsWith(nameKey(cells[0]!)) && cells.map(nameKey).join('\n') === header) return 'heading'
   const id = cells[places.values().next().value ?? 0]
   const hasId = isStated(id) && id !== first
   const begins = visible(first)

@@ -2,7 +2,7 @@ import { type ReferenceForm, readReference } from '@svc/kernel/bank-reference'
 import { type AmountForm, CURRENCY_NAME, type Paise, readAmount, readCurrency } from '@svc/kernel/money'
 import { readOutcome, STATUS_NAME, type StatusOf } from '@svc/kernel/outcome-words'
 import { readDay } from '@svc/kernel/read-time'
-import { damaged, isStated, type Reading, unreadable, visible } from '@svc/kernel/reading'
+import { damaged, isStated, type Reading, unreadable, valueIn, visible } from '@svc/kernel/reading'
 import { implausibleDay } from '../ledger/plausible-day.ts'
 import { canonicalWord, type FileFormat, timeFormOf } from './file-format.ts'
 import type { FileHeading, FileRow } from './file-table.ts'
@@ -42,6 +42,10 @@ export class LineReader {
   readonly #heading: FileHeading
   readonly #format: FileFormat
   readonly #days: ReadingDays
+  /** Columns that say something of each line, whatever the format says. */
+  readonly #guarded: readonly { readonly place: number; readonly name: string }[]
+  /** What was read last in each column: lines of a file repeat their transfer, its day and its amount. */
+  readonly #last = new Map<string, { readonly text: string; readonly reading: Reading<unknown> }>()
   #row: FileRow = { line: 0, cells: [], is: 'blank' }
   #problems: LineProblem[] = []
 
@@ -49,6 +53,18 @@ export class LineReader {
     this.#heading = heading
     this.#format = format
     this.#days = days
+    this.#guarded = heading.names
+      .map((name, place) => ({ place, name }))
+      .filter(({ name }) => [CURRENCY_NAME, STATUS_NAME, SETTLEMENT_STATUS].some((form) => form.test(name)))
+  }
+
+  /** A reading of a text, which is read again only where the line before has another one in this column. */
+  #once<T>(column: string, text: string, read: (text: string) => Reading<T>): Reading<T> {
+    const last = this.#last.get(column)
+    if (last?.text === text) return last.reading as Reading<T>
+    const reading = read(text)
+    this.#last.set(column, { text, reading })
+    return reading
   }
 
   /** Begins the next line. */
@@ -119,7 +135,9 @@ export class LineReader {
 
   reference(field: string, form?: ReferenceForm): string | undefined {
     const text = this.#required(field)
-    return text === undefined ? undefined : this.#value(this.columnOf(field), text, readReference(text, form))
+    if (text === undefined) return undefined
+    const reading = this.#once(field, text, () => readReference(text, form))
+    return this.#value(this.columnOf(field), text, reading)
   }
 
   /** A word of our own making, such as an id: as it stands. */
@@ -142,16 +160,28 @@ export class LineReader {
   #amountOf(column: string, text: string, form: Pick<AmountForm, 'signed'>): Paise | undefined {
     const { unit = 'rupees' } = this.#format
     const rule = `must be ${unit}${form.signed ? '' : ' above 0'}${unit === 'rupees' ? ', with at most two decimals' : ''}`
-    return this.#value(column, text, readAmount(text, { unit, ...form }), rule)
+    const reading = this.#once(`${column} ${form.signed}`, text, () => readAmount(text, { unit, ...form }))
+    return this.#value(column, text, reading, rule)
   }
 
   day(field: string, daysAhead = 1): string | undefined {
     const text = this.#required(field)
     if (text === undefined) return undefined
     const rule = 'must be a day, such as 2026-04-01 or 01-04-2026'
-    const day = this.#value(this.columnOf(field), text, this.#readDay(text), rule)
-    const why = day === undefined ? undefined : implausibleDay(day, this.#days.today, daysAhead)
+    const day = this.#value(
+      this.columnOf(field),
+      text,
+      this.#once(field, text, () => this.#readDay(text)),
+      rule,
+    )
+    const why = day === undefined ? undefined : this.#implausible(day, daysAhead)
     return why === undefined ? day : this.problem(this.columnOf(field), `is refused: ${why}`)
+  }
+
+  #implausible(day: string, daysAhead: number): string | undefined {
+    const { today } = this.#days
+    const read = () => ({ value: implausibleDay(day, today, daysAhead) })
+    return valueIn(this.#once(`plausible ${daysAhead}`, day, read))
   }
 
   #readDay(text: string): Reading<string> {
@@ -175,7 +205,6 @@ export class LineReader {
 
   /** What the file states beside the fields of the format: a status other than success, another currency. */
   guard(of: StatusOf, skips: readonly string[] = []): void {
-    const { names } = this.#heading
     const where = this.#format.where ?? {}
     for (const [column, words] of Object.entries(where)) {
       const text = this.statedIn(column)
@@ -184,13 +213,12 @@ export class LineReader {
         this.problem(column, `must be ${words.join(' or ')}: ${quoted(text ?? '')}`)
     }
     const chosen = new Set([...Object.keys(where), ...skips].map((name) => name.toLowerCase()))
-    for (const [place, name] of names.entries()) {
+    for (const { place, name } of this.#guarded) {
       const cell = this.#row.cells[place]
       if (!isStated(cell) || chosen.has(name.toLowerCase())) continue
       const text = visible(cell!)
       if (CURRENCY_NAME.test(name)) this.#value(name, text, readCurrency(text))
-      if (STATUS_NAME.test(name) || SETTLEMENT_STATUS.test(name))
-        this.#value(name, text, successful(text, of))
+      else this.#value(name, text, successful(text, of))
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Config } from '@svc/contract/config'
 import { fail } from '@svc/contract/errors'
 import { approvalLimitPaise, coolingDays } from '@svc/contract/payout-settings'
 import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
-import { type Database, isUnavailable, sqlState, type Tx } from '@svc/platform/db/database'
+import { type Database, isUnavailable, sqlConstraint, sqlState, type Tx } from '@svc/platform/db/database'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
 import { statement } from '@svc/platform/db/statement'
 import {
@@ -18,7 +18,7 @@ import {
 } from '@svc/platform/db/table'
 import type { Log } from '@svc/platform/log'
 import type { PostingKind } from './posting.ts'
-import { secondPersonProblem } from './second-person.ts'
+import { requireStill, secondPersonProblem } from './second-person.ts'
 
 export const approvals = table('approvals', 'p', ['tenantId', 'approvalId'], {
   tenantId: text,
@@ -107,11 +107,7 @@ export async function storeApprovalLimitAsOwner(address: DatabaseAddress, config
     await client.query(STORE_LIMIT.text, [approvalLimitPaise(config), coolingDays(config)])
   } catch (error) {
     // Neither the owner's login nor the operators': processes with that one store it, as far as it is stricter.
-    if (
-      !['42501', '25006'].includes(sqlState(error) ?? '') &&
-      (error as { constraint?: string }).constraint !== LOOSER
-    )
-      throw error
+    if (!['42501', '25006'].includes(sqlState(error) ?? '') && sqlConstraint(error) !== LOOSER) throw error
   } finally {
     await client.end()
   }
@@ -131,8 +127,11 @@ export async function decideApproval(
   by: string,
 ): Promise<Approval> {
   const known = await findApproval(tx, approvalId)
-  const problem = outcome === 'APPROVED' && (await secondPersonProblem(tx, [known.requestedBy], by))
-  if (problem) fail('approval_same_person', problem.isSame ? {} : { description: problem.description })
+  if (outcome === 'APPROVED') {
+    const problem = await secondPersonProblem(tx, [known.requestedBy], by)
+    if (problem) fail('approval_same_person', problem.isSame ? {} : { description: problem.description })
+    if (known.journalId === null) await requireStill(tx, known.requestedBy, 'finance')
+  }
   const [decided] = await tx.query(DECIDE, [known.tenantId, approvalId, outcome, by])
   if (decided) return decided
   const now = await findApproval(tx, approvalId)

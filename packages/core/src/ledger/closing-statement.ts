@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Tx } from '@svc/platform/db/database'
+import type { Queries } from '@svc/platform/db/client-tx'
 import { statement } from '@svc/platform/db/statement'
 import type { AccountKind, Unit } from './chart-of-accounts.ts'
 
@@ -62,30 +62,55 @@ const totals = (moved: string) =>
    from moved m join ledger_accounts a using (account_id) group by a.kind, a.unit order by a.kind, a.unit`
 const JOINED = 'journals j join ledger_transfers t using (tenant_id, journal_id)'
 
+/** Of all tenants, or of these. */
+export const among = (parameter: string) =>
+  `(${parameter}::text[] is null or t.tenant_id = any (${parameter}))`
+
 // From the entries themselves, not back from today's balances: who changes an old entry is found out.
 const ENTERED = statement<ClosedTotal>(
   'book_closing_totals',
-  totals(sidesOf('ledger_transfers t', 't.created_at <= $1')),
+  totals(sidesOf('ledger_transfers t', `t.created_at <= $1 and ${among('$2')}`)),
 )
 const EFFECTIVE = statement<ClosedTotal>(
   'book_closing_effective',
-  totals(sidesOf(JOINED, 'j.effective_date <= $1::date and t.created_at <= $2')),
+  totals(sidesOf(JOINED, `j.effective_date <= $1::date and t.created_at <= $2 and ${among('$3')}`)),
 )
 const ENTRIES = statement<{ entries: bigint }>(
   'book_closing_entries',
-  'select count(*) as entries from ledger_transfers where created_at <= $1',
+  `select count(*) as entries from ledger_transfers t where t.created_at <= $1 and ${among('$2')}`,
 )
-/** Everything that was entered until an instant. */
-export async function enteredUntil(
-  tx: Tx,
-  until: Date,
-): Promise<Pick<ClosingStatement, 'entered' | 'entries'>> {
-  const [entered, [row]] = await Promise.all([tx.query(ENTERED, [until]), tx.query(ENTRIES, [until])])
+
+export type Entered = Pick<ClosingStatement, 'entered' | 'entries'>
+
+/** Everything that was entered until an instant, of all tenants or of these. */
+export async function enteredUntil(tx: Queries, until: Date, tenants?: readonly string[]): Promise<Entered> {
+  const values = [until, tenants ?? null]
+  const [entered, [row]] = await Promise.all([tx.query(ENTERED, values), tx.query(ENTRIES, values)])
   return { entered, entries: String(row!.entries) }
 }
 
-/** What is effective until a day, as far as it was entered until an instant. */
-export const effectiveAsKnown = (tx: Tx, through: string, knownUntil: Date): Promise<ClosedTotal[]> =>
-  tx.query(EFFECTIVE, [through, knownUntil])
+/** What is effective until a day, as far as it was entered until an instant, of all tenants or of these. */
+export const effectiveAsKnown = (
+  tx: Queries,
+  through: string,
+  knownUntil: Date,
+  tenants?: readonly string[],
+): Promise<ClosedTotal[]> => tx.query(EFFECTIVE, [through, knownUntil, tenants ?? null])
+
+/** The totals with others (`1`) or without them (`-1`). */
+export function combined(
+  totals: readonly ClosedTotal[],
+  others: readonly ClosedTotal[],
+  sign: 1n | -1n,
+): ClosedTotal[] {
+  const sums = new Map(totals.map((total) => [`${total.kind} ${total.unit}`, total]))
+  for (const { kind, unit, debit, credit } of others) {
+    const known = sums.get(`${kind} ${unit}`) ?? { debit: '0', credit: '0' }
+    const add = (side: 'debit' | 'credit', amount: string) =>
+      String(BigInt(known[side]) + sign * BigInt(amount))
+    sums.set(`${kind} ${unit}`, { kind, unit, debit: add('debit', debit), credit: add('credit', credit) })
+  }
+  return [...sums.values()]
+}
 
 export const hashOf = (signed: string): string => createHash('sha256').update(signed).digest('hex')

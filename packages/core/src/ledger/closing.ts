@@ -1,14 +1,13 @@
 import { fail } from '@svc/contract/errors'
-import { canonicalJson } from '@svc/kernel/canonical-json'
 import { required } from '@svc/kernel/invariant'
 import { instantOfDay, parseRfc3339 } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import { readSigned, signed } from '@svc/platform/crypto/signed'
+import type { Queries } from '@svc/platform/db/client-tx'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { trialBalance } from './books.ts'
+import { takeTurn } from '@svc/platform/db/turn'
 import {
-  type ClosedTotal,
   type ClosingStatement,
   effectiveAsKnown,
   enteredUntil,
@@ -16,9 +15,8 @@ import {
   hashOf,
   type OpenItem,
 } from './closing-statement.ts'
-import { priorPeriodMoved } from './prior-period.ts'
-import { secondPersonProblem } from './second-person.ts'
-import { furthestAhead } from './transfers-since.ts'
+import { mayStill, secondPersonProblem } from './second-person.ts'
+import { furthestAhead, leastAhead } from './transfers-since.ts'
 
 const TYPE = 'svc-closing'
 const DAY_MINUTES = 1_440
@@ -69,6 +67,16 @@ const REQUEST = statement(
      requested_by = excluded.requested_by, requested_at = clock_timestamp()`,
 )
 
+/** On its way, or away and its rows are still here. */
+const MOVING = statement<{ tenantId: string; cell: string }>(
+  'book_closing_moving',
+  `select m.tenant_id as "tenantId", m.cell from tenant_moves m
+   where m.state <> 'moved' or exists (select from ledger_accounts a where a.tenant_id = m.tenant_id) limit 1`,
+)
+
+/** Held by who closes a period, and by who begins a move between cells. */
+export const CLOSING_TURN = 'closing'
+
 export interface ClosePeriod {
   /** `YYYY-MM-DD`. */
   readonly through: string
@@ -102,12 +110,14 @@ export async function closePeriod(
   keyring: Keyring,
   { through, by, timeZone, open = [], despite, openItems = async () => [] }: ClosePeriod,
 ): Promise<Closing | ClosingRequested> {
+  await takeTurn(tx, CLOSING_TURN)
   const [latest] = await tx.query(LIST)
   if (latest?.through === through) return latest
   if (latest && latest.through > through) return fail('period_closed')
   const until = endOfPeriod(through, timeZone)
-  const { now } = (await tx.query(NOW, [await furthestAhead(tx)]))[0]!
-  if (until.getTime() + SETTLES_MS > now.getTime()) fail('period_not_over')
+  const { now } = (await tx.query(NOW, [await leastAhead(tx)]))[0]!
+  if (until.getTime() + SETTLES_MS > now.getTime()) await notOver(tx)
+  await requireAtHome(tx)
   if (open.length > 0 && despite === undefined)
     fail('period_not_ready', { description: `Not in order: ${open.join(', ')}` })
   const reason = open.length > 0 ? despite! : null
@@ -131,6 +141,26 @@ export async function closePeriod(
   return closing!
 }
 
+/** Of a sandbox: tenants of which some are ahead, or none. */
+async function notOver(tx: Tx): Promise<never> {
+  const isAhead = (await furthestAhead(tx)) > 0
+  return fail('period_not_over', {
+    ...(isAhead && {
+      description:
+        'The period is not over for tenants whose test clock is behind: advance the clock of all (house)',
+    }),
+  })
+}
+
+/** A tenant on its way between cells is in the totals of one of them, and no period is closed meanwhile. */
+async function requireAtHome(tx: Tx): Promise<void> {
+  const [moving] = await tx.query(MOVING)
+  if (moving)
+    fail('period_not_ready', {
+      description: `${moving.tenantId} moves between this cell and ${moving.cell}: close the period once it has arrived`,
+    })
+}
+
 interface Despite {
   readonly through: string
   readonly by: string
@@ -144,7 +174,9 @@ async function secondPersonFor(
   { through, by, reason, open }: Despite,
 ): Promise<'none' | 'requested' | { readonly requestedBy: string }> {
   if ((await tx.query(IS_LIMITED)).length === 0) return 'none'
-  const [earlier] = await tx.query(REQUESTED, [through])
+  const [requested] = await tx.query(REQUESTED, [through])
+  // Who may not close periods any more requested nothing.
+  const earlier = requested && (await mayStill(tx, requested.requestedBy, 'finance')) ? requested : undefined
   const isOther = earlier !== undefined && earlier.requestedBy !== by
   if (!isOther || earlier.despite !== reason) {
     if (isOther)
@@ -160,89 +192,24 @@ async function secondPersonFor(
 }
 
 /** Newest first. */
-export const listClosings = (tx: Tx): Promise<Closing[]> => tx.query(LIST)
+export const listClosings = (tx: Queries): Promise<Closing[]> => tx.query(LIST)
 
-type Stated = FirstStatement | ClosingStatement
+export type Stated = FirstStatement | ClosingStatement
 /** What a closing says; `undefined` where it was not signed here. */
 export const statedBy = (keyring: Keyring, closing: Pick<Closing, 'signed'>): Stated | undefined =>
   readSigned(keyring, TYPE, closing.signed) as Stated | undefined
 
 /** An instant of a statement that we signed. */
-const signedInstant = (text: string): Date => required(parseRfc3339(text), 'what we signed has instants')
+export const signedInstant = (text: string): Date =>
+  required(parseRfc3339(text), 'what we signed has instants')
 
 /** The closing of a day, and until when entries were known to it. */
 export async function knownAtClosing(tx: Tx, keyring: Keyring, through: string): Promise<Date | undefined> {
   const closing = (await listClosings(tx)).find((each) => each.through === through)
   const stated = closing && statedBy(keyring, closing)
-  if (!closing || !stated) return undefined
-  return stated.version === undefined ? closing.until : signedInstant(stated.knownUntil)
+  return stated && knownTo(stated)
 }
 
-export interface VerifiedClosing extends Closing {
-  /** What is wrong, in words; `null` when the books of then are what was signed. */
-  readonly problem: string | null
-}
-
-/** Compares what was signed with what the ledger says today about each closed period. */
-export async function verifyClosings(tx: Tx, keyring: Keyring): Promise<VerifiedClosing[]> {
-  const closings = await listClosings(tx)
-  const verified: VerifiedClosing[] = []
-  for (const [i, closing] of closings.entries()) {
-    const stated = statedBy(keyring, closing)
-    const problem =
-      (await enteredProblem(tx, closing, stated)) ??
-      (stated?.version === 2 ? await effectiveProblem(tx, stated, closings[i + 1]) : null)
-    verified.push({ ...closing, problem })
-  }
-  return verified
-}
-
-async function enteredProblem(
-  tx: Tx,
-  { through, until }: Closing,
-  stated: Stated | undefined,
-): Promise<string | null> {
-  if (!stated) return 'the signature is not one of this installation'
-  const now = await enteredUntil(tx, until)
-  if (now.entries !== stated.entries)
-    return `${stated.entries} entries were signed, and there are ${now.entries}`
-  const totals = stated.version === undefined ? stated.totals : stated.entered
-  const other = otherTotal(totals, now.entered)
-  if (other) return `the total of ${other} is another one`
-  return through === stated.through && until.toISOString() === stated.until
-    ? null
-    : 'it was signed for another day'
-}
-
-/** The first kind of account whose total is not the one that was signed. */
-const otherTotal = (stated: readonly ClosedTotal[], now: readonly ClosedTotal[]): string | undefined =>
-  stated.find((total) => {
-    const today = now.find(({ kind, unit }) => kind === total.kind && unit === total.unit)
-    return canonicalJson(today) !== canonicalJson(total)
-  })?.kind
-
-/**
- * By effective date: what was known then is what was signed, and together with what was entered later it is what the books
- * say of the period today, reckoned back from today's balances.
- */
-async function effectiveProblem(
-  tx: Tx,
-  { through, knownUntil, effective, previous }: ClosingStatement,
-  before: Closing | undefined,
-): Promise<string | null> {
-  if (previous !== (before ? hashOf(before.signed) : null)) return 'the closing before it is another one'
-  const known = signedInstant(knownUntil)
-  const other = otherTotal(effective, await effectiveAsKnown(tx, through, known))
-  if (other) return `by effective date the total of ${other} is another one`
-  const moved = new Map<string, bigint>()
-  const add = (kind: string, unit: string, amount: bigint) =>
-    moved.set(`${kind} ${unit}`, (moved.get(`${kind} ${unit}`) ?? 0n) + amount)
-  for (const { kind, unit, debit, credit } of effective) add(kind, unit, BigInt(credit) - BigInt(debit))
-  for (const { kind, unit, amount } of await priorPeriodMoved(tx, through, known)) add(kind, unit, amount)
-  for (const { kind, unit, debit, credit } of await trialBalance(tx, { effectiveThrough: through }))
-    add(kind, unit, debit - credit)
-  const unequal = [...moved].find(([, amount]) => amount !== 0n)
-  return unequal
-    ? `by effective date ${unequal[0].split(' ')[0]} is not what was signed with the later entries`
-    : null
-}
+/** Until when entries were known to a closing. */
+export const knownTo = (stated: Stated): Date =>
+  signedInstant(stated.version === undefined ? stated.until : stated.knownUntil)

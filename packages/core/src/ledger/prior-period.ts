@@ -2,6 +2,7 @@ import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { AccountKind, Unit } from './chart-of-accounts.ts'
+import { among } from './closing-statement.ts'
 
 /** A journal that was entered once a period was closed, and is effective in it. */
 export interface PriorPeriodItem {
@@ -29,9 +30,9 @@ const ITEMS = statement<PriorPeriodItem>(
 const MOVED = statement<{ kind: AccountKind; unit: Unit; amount: bigint }>(
   'prior_period_moved',
   `select a.kind, a.unit, sum(s.amount)::bigint as amount from (
-     select t.credit_account_id as account_id, t.amount ${LATER}
+     select t.credit_account_id as account_id, t.amount ${LATER} and ${among('$3')}
      union all
-     select t.debit_account_id, -t.amount ${LATER}) s
+     select t.debit_account_id, -t.amount ${LATER} and ${among('$3')}) s
    join ledger_accounts a using (account_id) group by a.kind, a.unit`,
 )
 
@@ -39,9 +40,9 @@ const MOVED = statement<{ kind: AccountKind; unit: Unit; amount: bigint }>(
 export const priorPeriodItems = (tx: Tx, through: string, knownUntil: Date): Promise<PriorPeriodItem[]> =>
   tx.query(ITEMS, [through, knownUntil])
 
-/** By kind of account, what they added: credits less debits. */
-export const priorPeriodMoved = (tx: Tx, through: string, knownUntil: Date) =>
-  tx.query(MOVED, [through, knownUntil])
+/** By kind of account, what they added: credits less debits, of all tenants or of these. */
+export const priorPeriodMoved = (tx: Tx, through: string, knownUntil: Date, tenants?: readonly string[]) =>
+  tx.query(MOVED, [through, knownUntil, tenants ?? null])
 
 /** As operators see it. */
 export const priorPeriodItemToWire = ({ unit, amount, at, reference, ...item }: PriorPeriodItem) => ({

@@ -1,3 +1,4 @@
+import { fail } from '@svc/contract/errors'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 
@@ -8,6 +9,24 @@ const PROBLEMS = statement<{ requester: string; problem: Problem }>(
   `select w.requester, second_person_problem(w.requester, $2) as problem from unnest($1::text[]) as w (requester)
    where second_person_problem(w.requester, $2) is not null`,
 )
+
+const MAY_ACT = statement<{ may: boolean }>('may_act', 'select may_act($1, $2) as may')
+
+/**
+ * Whether who requested something, as the audit names them, may do so by now: an operator who was disabled meanwhile, or has
+ * lost the right, requests nothing any more.
+ */
+export const mayStill = async (
+  tx: Pick<Tx, 'query'>,
+  requestedBy: string,
+  permission: 'finance' | 'operations' | 'administer',
+): Promise<boolean> => (await tx.query(MAY_ACT, [requestedBy, permission]))[0]!.may
+
+/** Throws `approval_closed`. */
+export async function requireStill(...asked: Parameters<typeof mayStill>): Promise<void> {
+  if (!(await mayStill(...asked)))
+    fail('approval_closed', { description: `${asked[1]} may not do this any more: request it again` })
+}
 
 /** Why an operator is no second person, in words; `requester` as the audit names them. */
 export interface NoSecondPerson {

@@ -29,6 +29,22 @@ export interface SettleBalance extends Settlement {
   readonly reason: string
 }
 
+/** What the audit keeps of it. */
+export const settlementAudit = (
+  accountId: string,
+  { against, amountPaise, outcome, reason, reference }: SettleBalance,
+) => ({
+  action: 'ledger_account.settled',
+  target: accountId,
+  details: {
+    amount: formatRupees(amountPaise),
+    outcome,
+    ...(against && { against }),
+    reference,
+    reason,
+  },
+})
+
 interface Prepared extends SettleBalance, PreparedCommand {
   readonly transferId: string
   readonly timeZone: string
@@ -127,6 +143,28 @@ export const settleBalance = moneyCommand({
   },
 })
 
+/** What was settled, as operators see it. */
+export const SettledBalanceRecord = Type.Object(
+  {
+    accountId: Type.String(),
+    journalId: Type.String(),
+    amount: Type.String({ description: 'Rupees with two decimals' }),
+    outcome: Type.Enum([...SETTLEMENT_OUTCOMES]),
+    open: Type.String({ description: 'Rupees that are still open on the account' }),
+    isRepeat: Type.Boolean({ description: 'It was entered before: nothing was posted' }),
+  },
+  { title: 'SettledBalance', additionalProperties: false },
+)
+
+export const settledBalanceToWire = ({ command, journal, journalId, openPaise }: Settled) => ({
+  accountId: accountId(command.kind, command.tenantId),
+  journalId,
+  amount: formatRupees(command.amountPaise),
+  outcome: command.outcome,
+  open: formatRupees(openPaise),
+  isRepeat: journal === undefined,
+})
+
 /** Whether it is a transfer to an escrow account, whose reference names one among all tenants (decision R15). */
 const comesIn = (settlement: Settlement): boolean =>
   settlement.outcome === 'SETTLED' &&
@@ -158,7 +196,10 @@ function decide({ balances, entered, incoming }: State, command: Prepared, now: 
   const ends =
     otherKind(command) ??
     fail('account_not_settled', {
-      description: `${settled} is settled against ${SETTLEMENTS[kind].against.join(', ')}`,
+      description:
+        outcome === 'SETTLED'
+          ? `${settled} is settled against ${SETTLEMENTS[kind].against.join(', ')}`
+          : 'What is written off is settled against no account: name none',
     })
   const open = openOf(kind, balance)
   const earlier = entered.of(tenantId, reference)

@@ -1,3 +1,5 @@
+import { formatRupees, paise } from '@svc/kernel/money'
+import { Type } from 'typebox'
 import { type Account, account } from './accounts.ts'
 import type { AccountKind } from './chart-of-accounts.ts'
 
@@ -5,7 +7,11 @@ import type { AccountKind } from './chart-of-accounts.ts'
 export const SETTLEMENT_OUTCOMES = ['SETTLED', 'WRITTEN_OFF'] as const
 export type SettlementOutcome = (typeof SETTLEMENT_OUTCOMES)[number]
 
+/** Who settles with us what is open. */
+const PARTIES = ['bank', 'network', 'merchant', 'tax_office'] as const
+
 interface Settling {
+  readonly by: (typeof PARTIES)[number]
   /** What is debited or credited for what was settled; where there are several, the first one unless another is named. */
   readonly against: readonly AccountKind[]
   /** What of it is owed by us and given up by the other side; absent: it ends only where it is owed to us. */
@@ -21,22 +27,30 @@ const EXCEPTION = { SETTLED: 'exception_settled', WRITTEN_OFF: 'exception_writte
 
 /** Accounts that end outside (decision R17). */
 export const SETTLEMENTS = {
-  card_exceptions: { against: ['card_settlement'], givenUp: 'write_offs', kinds: EXCEPTION },
-  payout_exceptions: { against: ['bank'], kinds: EXCEPTION },
-  refund_exceptions: { against: ['bank'], kinds: EXCEPTION },
+  card_exceptions: { by: 'network', against: ['card_settlement'], givenUp: 'write_offs', kinds: EXCEPTION },
+  payout_exceptions: { by: 'bank', against: ['bank'], kinds: EXCEPTION },
+  refund_exceptions: { by: 'bank', against: ['bank'], kinds: EXCEPTION },
   merchant_advances: {
+    by: 'merchant',
     against: ['bank'],
     kinds: { SETTLED: 'advance_repaid', WRITTEN_OFF: 'advance_written_off' },
   },
-  settlement_unmatched: { against: ['bank'], givenUp: 'other_income', kinds: EXCEPTION },
-  network_unmatched: { against: ['ppi_bank'], givenUp: 'other_income', kinds: EXCEPTION },
-  bank_exceptions: { against: ['bank', 'ppi_bank', 'own_funds'], givenUp: 'other_income', kinds: EXCEPTION },
-  accrued_fees: { against: ['bank'], kinds: EXCEPTION },
-  tds_receivable: { against: ['own_funds'], kinds: EXCEPTION },
+  settlement_unmatched: { by: 'bank', against: ['bank'], givenUp: 'other_income', kinds: EXCEPTION },
+  network_unmatched: { by: 'network', against: ['ppi_bank'], givenUp: 'other_income', kinds: EXCEPTION },
+  bank_exceptions: {
+    by: 'bank',
+    against: ['bank', 'ppi_bank', 'own_funds'],
+    givenUp: 'other_income',
+    kinds: EXCEPTION,
+  },
+  accrued_fees: { by: 'merchant', against: ['bank'], kinds: EXCEPTION },
+  tds_receivable: { by: 'tax_office', against: ['own_funds'], kinds: EXCEPTION },
 } as const satisfies Partial<Record<AccountKind, Settling>>
 /** Accounts that may be named, where there are several. */
 export const SETTLED_AGAINST = SETTLEMENTS.bank_exceptions.against
 export type SettledAgainst = (typeof SETTLED_AGAINST)[number]
+const isSettledAgainst = (kinds: readonly AccountKind[]): kinds is typeof SETTLED_AGAINST =>
+  kinds === SETTLED_AGAINST
 export type SettledKind = keyof typeof SETTLEMENTS
 
 export const SETTLED_KINDS = Object.keys(SETTLEMENTS) as readonly SettledKind[]
@@ -68,6 +82,39 @@ const settlingOf = (kind: SettledKind): Settling => SETTLEMENTS[kind]
 export function openOf(kind: SettledKind, balance: bigint): OpenBalance {
   if (balance <= 0n) return { side: 'debit', paise: 0n - balance }
   return settlingOf(kind).givenUp ? { side: 'credit', paise: balance } : { side: 'debit', paise: 0n }
+}
+
+/** What is open of an account that ends outside, as operators see it. */
+export const OpenBalanceRecord = Type.Object(
+  {
+    amount: Type.String({ description: 'Rupees with two decimals' }),
+    owedTo: Type.Enum(['us', ...PARTIES]),
+    by: Type.Enum([...PARTIES], { description: 'Who settles it with us' }),
+    against: Type.Optional(
+      Type.Array(Type.Enum([...SETTLED_AGAINST]), {
+        description: 'Where it is settled against one of several accounts: which; the first if none is named',
+      }),
+    ),
+  },
+  {
+    title: 'OpenBalance',
+    additionalProperties: false,
+    description: 'Of an account that ends outside: what is open of it, and who owes it',
+  },
+)
+
+/** `undefined`: nothing of it is settled outside. */
+export function openToWire(kind: AccountKind, balance: bigint) {
+  if (!isSettledKind(kind)) return undefined
+  const open = openOf(kind, balance)
+  if (open.paise <= 0n) return undefined
+  const { against, by } = settlingOf(kind)
+  return {
+    amount: formatRupees(paise(open.paise)),
+    owedTo: open.side === 'debit' ? ('us' as const) : by,
+    by,
+    against: isSettledAgainst(against) ? against : undefined,
+  }
 }
 
 export const isFitting = (

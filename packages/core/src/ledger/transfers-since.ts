@@ -25,3 +25,11 @@ export const aheadOf = (clock: Clock, tenantId: string): number =>
 
 /** For operators: by how much the clock of any tenant is ahead at most; 0 in live mode. */
 export const furthestAhead = async (tx: Tx): Promise<number> => Number((await tx.query(AHEAD))[0]!.ahead)
+
+const LEAST = statement<{ ahead: bigint }>(
+  'test_clocks_least',
+  `select coalesce(max(c.ahead_ms), 0)::bigint as ahead
+   from test_clocks c join tenants t using (tenant_id) where t.kind = 'house'`,
+)
+/** The same of all tenants at least. */
+export const leastAhead = async (tx: Tx): Promise<number> => Number((await tx.query(LEAST))[0]!.ahead)

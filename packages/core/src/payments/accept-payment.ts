@@ -19,6 +19,7 @@ import {
 } from '../rails/rail-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../rails/waiting-notices.ts'
+import type { Origin } from '../tenants/homes.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { credited, creditJournal, eventsOf, transferOf } from './credit-effects.ts'
 import { type Credit, contradiction, type ReadNotice } from './credit-notice.ts'
@@ -30,7 +31,7 @@ import { payeeOf, toNotice } from './suspense/kept-credit.ts'
 import { READ_BY_HAND } from './suspense/read-by-hand.ts'
 
 /** A signed notice with what can be read of it. */
-interface AcceptPaymentArgs {
+interface AcceptPaymentArgs extends Origin {
   readonly notice: Buffer
   readonly read: ReadNotice
   /** Of the bank that sent it. */
@@ -104,12 +105,12 @@ export const acceptPayment = moneyCommand<AcceptPaymentArgs, AcceptPayment, Stat
 
   approval: READ_BY_HAND,
 
-  prepare({ config, database, newId }) {
-    const creditedBy = creditedDirectory(database)
+  prepare({ config, database, keyring, newId }) {
+    const creditedBy = creditedDirectory(database, keyring)
     const caps = config.QR_AMOUNT_CAPS
     return async (args: AcceptPaymentArgs): Promise<AcceptPayment> => {
       const credit = 'credit' in args.read ? args.read.credit : undefined
-      const credited = credit && (await creditedBy(credit))
+      const credited = credit && (await creditedBy(credit, args))
       const tenantId = credited?.tenantId ?? PLATFORM_TENANT
       return {
         args,

@@ -1,8 +1,9 @@
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
+import type { Home } from '@svc/platform/db/home'
 import { statement } from '@svc/platform/db/statement'
 import { codeDirectory } from '../qr-codes/code-directory.ts'
-import { Homes } from '../tenants/homes.ts'
+import { Homes, type Origin } from '../tenants/homes.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import type { Credit } from './credit-notice.ts'
 
@@ -23,20 +24,21 @@ const PAYEES = statement<PayeeRow>('directory_payees', 'select * from directory_
 /** Finds whose a credit is. */
 export function creditedDirectory(
   database: Database,
-): (credit: Pick<Credit, 'tr' | 'payeeVpa'>) => Promise<Credited> {
-  const codeOf = codeDirectory(database)
+  place: { readonly home: Home },
+): (credit: Pick<Credit, 'tr' | 'payeeVpa'>, from: Origin) => Promise<Credited> {
+  const codeOf = codeDirectory(database, place)
   const homes = new Homes(database)
   const payees = new BatchedLookup<PayeeRow>(
     (keys) => database.directory(PAYEES, [keys.map(({ id }) => id)]),
     ({ vpa }) => ({ tenantId: '', id: vpa }),
   )
-  return async ({ tr, payeeVpa }) => {
+  return async ({ tr, payeeVpa }, from) => {
     const code = tr === '' ? undefined : await codeOf(tr)
     if (code) return { tenantId: code.merchantId, qrCodeId: code.qrCodeId }
     const payee = payeeVpa === null ? undefined : await payees.get('', payeeVpa.toLowerCase())
     // What names a merchant that moved away is no credit of the platform.
-    if (tr !== '') await homes.requireNotMoved('tr', tr)
-    if (payeeVpa !== null && !payee) await homes.requireNotMoved('vpa', payeeVpa.toLowerCase())
+    if (tr !== '') await homes.requireNotMoved('tr', tr, payee ? {} : from)
+    if (payeeVpa !== null && !payee) await homes.requireNotMoved('vpa', payeeVpa.toLowerCase(), from)
     return { tenantId: payee?.merchant_id ?? PLATFORM_TENANT, qrCodeId: null }
   }
 }

@@ -17,20 +17,17 @@ const TO_CLOSE = statement<{ merchant_id: string; qr_code_id: string }>(
   'directory_qr_codes_to_close',
   `select * from directory_qr_codes_to_close(${timeAhead(1)}, $2, $3)`,
 )
-const CLOSE = statement<{ closed: bigint }>(
-  'qr_codes_expired_close',
-  `with closed as (
-     update qr_codes q set close_reason = 'expired', closed_at = $4, revision = q.revision + 1
-     where q.qr_code_id = any (array(
-       select c.qr_code_id from qr_codes c
-       where (c.merchant_id, c.qr_code_id) in (select * from unnest($1::text[], $2::text[]))
-         and c.expiry_at <= $3 and c.close_reason is null and c.status = 'ACTIVE'
-       order by c.qr_code_id for no key update skip locked))
-       and q.merchant_id = any ($1)
-     returning 1)
-   select count(*) as closed from closed`,
-)
 // Codes that another process or a payment holds are left to the next sweep.
+const CLOSE = statement(
+  'qr_codes_expired_close',
+  `update qr_codes q set close_reason = 'expired', closed_at = $4, revision = q.revision + 1
+   where q.qr_code_id = any (array(
+     select c.qr_code_id from qr_codes c
+     where (c.merchant_id, c.qr_code_id) in (select * from unnest($1::text[], $2::text[]))
+       and c.expiry_at <= $3 and c.close_reason is null and c.status = 'ACTIVE'
+     order by c.qr_code_id for no key update skip locked))
+     and q.merchant_id = any ($1) returning 1`,
+)
 const ANNOUNCE = statement<QrCode>(
   'qr_codes_expired_tell',
   `update qr_codes q set expiry_told = true
@@ -64,7 +61,7 @@ async function publishExpired(
         return qrCodeEvent('expired', code, eventId, config.BUSINESS_TIME_ZONE, now)
       })
       saveEvents(tx, events)
-      return reported.length
+      return Math.max(reported.length, 1)
     },
   )
 }
@@ -80,21 +77,22 @@ async function closeExpired(
   return database.write(merchantIds, async (tx) => {
     const now = await transactionTime(tx, clock)
     const before = new Date(now.getTime() - graceMs)
-    const [row] = await tx.query(CLOSE, [merchantIds, due.map((code) => code.qr_code_id), before, now])
-    return Number(row!.closed)
+    const closed = await tx.query(CLOSE, [merchantIds, due.map((code) => code.qr_code_id), before, now])
+    return Math.max(closed.length, 1)
   })
 }
 
 /**
  * Publishes `qr_code.expired` for every active code whose time has passed: exactly once, since the mark on the code and the
- * event are of one transaction. An expired code keeps its status (decision Q4). Returns how many were published.
+ * event are of one transaction. An expired code keeps its status (decision Q4). Returns how many were published, at
+ * least 1 while any is due: another process may have it in hand.
  */
 export const expireQrCodes = (services: CoreServices): Promise<number> =>
   inEachTime(services.clock, (timeline) => publishExpired(services, timeline))
 
 /**
  * Closes expired codes once the rail's grace has passed, under their row lock: from then on no payment is accepted, and
- * a receipt says so. Returns how many were closed.
+ * a receipt says so. Returns how many were closed, at least 1 while any is due.
  */
 export const closeExpiredQrCodes = (services: CoreServices): Promise<number> =>
   inEachTime(services.clock, (timeline) => closeExpired(services, timeline))

@@ -82,7 +82,9 @@ export function readReceivedMoney(
   if (stated.problem) return { ...stated.problem, utr }
   const kindStated = statedKind(stated, fields)
   if (kindStated && kindStated !== kind) return { unreadable: 'wrong_route', utr }
-  refuseUnlessMoved(stated, adapter, kind === 'credit' ? 'payment' : 'transfer')
+  const of = kind === 'credit' ? 'payment' : 'transfer'
+  refuseUnlessMoved(stated, adapter, of)
+  if (adapter === OWN_ADAPTER) stated.refuseContradicted('not_a_credit', of)
   stated.require(fields.utr, 'reference_unreadable', readReference)
   stated.read(fields.currency, 'not_in_rupees', readCurrency)
   const amountPaise = stated.require(fields.amount, 'amount_unreadable', (value) =>

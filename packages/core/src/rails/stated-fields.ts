@@ -1,6 +1,7 @@
 import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
 import { CURRENCY_NAME } from '@svc/kernel/money'
-import { STATUS_NAME } from '@svc/kernel/outcome-words'
+import { notMovedBy } from '@svc/kernel/outcome-beside'
+import { STATUS_NAME, type StatusOf } from '@svc/kernel/outcome-words'
 import { isStated, type Reading, readText } from '@svc/kernel/reading'
 import { isTreacherous } from '@svc/kernel/strict-json'
 import type { QuarantineReason, UnreadableNotice } from './quarantine-reason.ts'
@@ -65,6 +66,14 @@ export class StatedFields {
   /** A text, as PostgreSQL holds it. */
   text(path: string | undefined, name = path): string | undefined {
     return this.read(path, 'field_unreadable', readNoticeText, name)
+  }
+
+  /** What stands beside the status counts too: `success: false`, `responseCode: "U30"`, `event: "payment.failed"`. */
+  refuseContradicted(reason: QuarantineReason, of: StatusOf): void {
+    for (const [name, value] of Object.entries(this.#notice)) {
+      const why = notMovedBy(name, value, of)
+      if (why !== undefined) this.refuse(reason, name, why)
+    }
   }
 
   refuse(reason: QuarantineReason, field: string | undefined, detail: string): void {
@@ -169,10 +178,13 @@ export class FieldNames {
     this.#byCanonicalName = new Map([...this.#names].map((name) => [canonicalName(name), name]))
   }
 
-  /** The field that a name means: without case, `-` and `_`, and `txnStatus` or `currencyCode` as banks write them. */
+  /**
+   * The field that a name means: without case, `-` and `_`, and `txnStatus`, `state` or `currencyCode` as banks write them. In a
+   * file `state` may be that of an address.
+   */
   #meant(key: string): string | undefined {
     if (this.#names.has(key)) return undefined
-    if (STATUS_NAME.test(key)) return 'status'
+    if (STATUS_NAME.test(key) || /^state$/i.test(key)) return 'status'
     return CURRENCY_NAME.test(key) ? 'currency' : this.#byCanonicalName.get(canonicalName(key))
   }
 

@@ -1,13 +1,8 @@
 import { fail } from '@svc/contract/errors'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
+import { AWAY, type Away } from '@svc/platform/db/home'
 import { statement } from '@svc/platform/db/statement'
-
-interface Away {
-  readonly tenantId: string
-  /** The cell that serves it; `null` while it moves. */
-  readonly home: string | null
-}
 
 interface Moved {
   readonly reference: string
@@ -25,7 +20,6 @@ export type MovedReference =
   | 'card_token'
   | 'card_number'
 
-const AWAY = statement<Away>('tenants_away', 'select tenant_id as "tenantId", home from tenants_away($1)')
 const MOVED = statement<Moved>(
   'directory_moved',
   'select reference, tenant_id as "tenantId" from directory_moved($1, $2)',
@@ -61,9 +55,24 @@ export class Homes {
     fail('moved', { description: `The tenant is served by the cell ${away.home}` })
   }
 
-  /** To be called for a reference that names nothing here: throws `moved` if it named a tenant that lived here. */
-  async requireNotMoved(what: MovedReference, reference: string): Promise<void> {
+  /**
+   * To be called for a reference that names nothing here: throws `moved` if it named a tenant that lived here, and of what
+   * may be of another cell in any case.
+   */
+  async requireNotMoved(what: MovedReference, reference: string, from: Origin = {}): Promise<void> {
     const [moved] = await this.#database.directory(MOVED, [what, [reference]])
     if (moved) await this.require(moved.tenantId)
+    requireHere(from)
   }
+}
+
+/** Where a signed message comes from. */
+export interface Origin {
+  /** The other cells have not said yet that it is not theirs (decision X40). */
+  readonly mayBeElsewhere?: boolean | undefined
+}
+
+/** To be called for a message that names nothing here. Throws `moved` if it may be of another cell. */
+export function requireHere({ mayBeElsewhere }: Origin): void {
+  if (mayBeElsewhere) fail('moved', { description: 'It names nothing of this cell' })
 }

@@ -2,7 +2,7 @@ import { newId } from '@svc/contract/id-kinds'
 import { base32 } from '@svc/kernel/ids'
 import { required } from '@svc/kernel/invariant'
 import type { Secret } from '@svc/kernel/secret'
-import type { Tx } from '@svc/platform/db/database'
+import { sqlConstraint, type Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { generated, instant, nullable, type RowOf, stamped, table, text } from '@svc/platform/db/table'
 import { account, openAccounts } from '../ledger/accounts.ts'
@@ -44,7 +44,7 @@ const MOVE = statement<Merchant>(
   'merchant_move_address',
   `update merchants m set vpa = m.next_vpa from tenants t
    where t.tenant_id = m.merchant_id and ($1::text is null or m.merchant_id = $1) and m.next_vpa is not null
-     and m.next_vpa_from <= clock_timestamp()
+     and m.next_vpa_from <= clock_timestamp() and may_act(m.next_vpa_by, 'operations')
      and not exists (select from merchants o where o.vpa = m.next_vpa and o.merchant_id <> m.merchant_id)
    returning ${merchants.columns}, t.disabled_at as "disabledAt"`,
 )
@@ -53,9 +53,19 @@ const LINK = statement('merchant_link', 'update merchants set linked_partner_id 
 const WITHDRAW = statement<Merchant>(
   'merchant_withdraw_address',
   `update merchants m set next_vpa = null from tenants t
-   where t.tenant_id = m.merchant_id and m.merchant_id = $1 and m.next_vpa is not null
+   where t.tenant_id = m.merchant_id and (m.merchant_id = $1 or m.next_vpa_by = $2) and m.next_vpa is not null
    returning ${merchants.columns}, t.disabled_at as "disabledAt"`,
 )
+
+const ONE_ADDRESS: ReadonlySet<string | undefined> = new Set([
+  'addresses_are_apart',
+  'next_addresses_are_apart',
+  'merchants_vpa_key',
+  'merchants_by_next_vpa',
+])
+export const ADDRESS_TAKEN = 'another merchant has this payment address, waits for it or had it before'
+/** Whether the database refused a payment address because of `ADDRESS_TAKEN` (decision O8). */
+export const isAddressTaken = (error: unknown): boolean => ONE_ADDRESS.has(sqlConstraint(error))
 
 export interface NewMerchant {
   readonly name: string
@@ -120,7 +130,7 @@ const announceMerchant = (tx: Tx, merchant: Merchant, ...changed: readonly strin
 /**
  * Changes what QR codes of the merchant say; those that are there keep theirs. Name and category hold at once. A new
  * address waits, and the present one as the new one takes back what waits (decision O8). `undefined` for an unknown
- * merchant. The database refuses an address that another merchant has or waits for, as a unique violation.
+ * merchant. The database refuses an address that another merchant has, waits for or had.
  */
 export async function updateMerchant(
   tx: Tx,
@@ -145,9 +155,17 @@ export async function updateMerchant(
 }
 
 /** Takes back the address that waits, if one does. */
-export async function withdrawAddress(tx: Tx, merchantId: string): Promise<void> {
-  const [withdrawn] = await tx.query(WITHDRAW, [merchantId])
-  if (withdrawn) announceMerchant(tx, withdrawn, 'paymentAddressWithdrawn')
+export const withdrawAddress = (tx: Tx, merchantId: string): Promise<void> => withdraw(tx, merchantId, null)
+
+/** Takes back the addresses that wait and that an operator, as the audit names them, has entered. */
+export const withdrawAddressesOf = (tx: Tx, by: string): Promise<void> => withdraw(tx, null, by)
+
+async function withdraw(
+  tx: Tx,
+  ...of: readonly [merchantId: string | null, by: string | null]
+): Promise<void> {
+  for (const merchant of await tx.query(WITHDRAW, [...of]))
+    announceMerchant(tx, merchant, 'paymentAddressWithdrawn')
 }
 
 /** Addresses whose waiting time is over take the place of the previous ones; returns of how many merchants. */

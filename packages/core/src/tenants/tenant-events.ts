@@ -14,6 +14,9 @@ type TenantEventType =
 
 const instant = Type.String({ description: 'RFC 3339' })
 
+/** What a merchant’s members ask for, and an operator approves. */
+export const CHANGE_KINDS = ['bank_account', 'payment_address', 'fee'] as const
+
 export const MerchantChange = Type.Object(
   {
     merchantId: Type.String(),
@@ -25,6 +28,9 @@ export const MerchantChange = Type.Object(
         'paymentAddress',
         'bankAccount',
         'fee',
+        'changeRequested',
+        'changeRejected',
+        'changeWithdrawn',
       ]),
       { description: 'What changed' },
     ),
@@ -44,6 +50,23 @@ export const MerchantChange = Type.Object(
           fixed: Type.String({ description: 'Rupees in addition' }),
         },
         { additionalProperties: false },
+      ),
+    ),
+    request: Type.Optional(
+      Type.Object(
+        {
+          approvalId: Type.String(),
+          kind: Type.Enum(CHANGE_KINDS),
+          bankAccountEnds: Type.Optional(Type.String({ description: 'The last four digits' })),
+          vpa: Type.Optional(Type.String({ description: 'UPI address' })),
+          percent: Type.Optional(Type.String({ description: 'Of the amount of each payment' })),
+          fixed: Type.Optional(Type.String({ description: 'Rupees in addition' })),
+          reason: Type.Optional(Type.String({ description: 'Why it was rejected' })),
+        },
+        {
+          additionalProperties: false,
+          description: 'What a member of the merchant asked for; it holds once an operator has approved it',
+        },
       ),
     ),
     createdOn: instant,

@@ -26,6 +26,10 @@ const FIND = statement<{ kind: TenantKind }>(
 
 export type TenantKind = 'merchant' | 'partner'
 
+const TENANT_ID = /^(?:mer|par)_[0-9a-z]{4,60}$/
+/** Whether a text has the form of a tenant's id. */
+export const isTenantId = (text: string): boolean => TENANT_ID.test(text)
+
 /** Of an id that is known to be one of a tenant. */
 export const kindOfTenant = (tenantId: string): TenantKind =>
   tenantId.startsWith('mer_') ? 'merchant' : 'partner'

@@ -2,6 +2,7 @@ import { type Clock, ClockAhead, type Timeline } from '@svc/kernel/time'
 import { type Database, isUnavailable } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Loop, type LoopTools } from '@svc/platform/loop'
+import { PLATFORM_TENANT } from './tenant.ts'
 
 const EVERY_MS = 1_000
 
@@ -11,8 +12,8 @@ const ALL = statement<{ tenant_id: string; ahead_ms: bigint }>(
 )
 
 /**
- * The sandbox's clock: tenants with a test clock are ahead of the others. What another process moved is known here
- * within a second.
+ * The sandbox's clock: tenants with a test clock are ahead of the others, and the platform's takes along all that are not
+ * ahead of it. What another process moved is known here within a second.
  */
 export class TestClocks implements Clock {
   readonly #base: Clock
@@ -36,7 +37,14 @@ export class TestClocks implements Clock {
   }
 
   of(tenantId: string): Clock {
-    return this.#byTenant.get(tenantId) ?? this.#base
+    const common = this.#common()
+    const own = this.#byTenant.get(tenantId)
+    return own !== undefined && own.aheadMs > common.offsetMs() - this.#base.offsetMs() ? own : common
+  }
+
+  /** The clock of the installation, by which tenants live that are not ahead of it. */
+  #common(): Clock {
+    return this.#byTenant.get(PLATFORM_TENANT) ?? this.#base
   }
 
   /** What is ahead first: so nothing of a tenant that is ahead becomes due in the time of all. */
@@ -53,9 +61,10 @@ export class TestClocks implements Clock {
     this.#byTenant = new Map(
       rows.map(({ tenant_id, ahead_ms }) => [tenant_id, new ClockAhead(this.#base, Number(ahead_ms))]),
     )
+    const ahead = [...this.#byTenant].filter(([id, clock]) => id !== PLATFORM_TENANT && this.of(id) === clock)
     this.#timelines = [
-      ...[...this.#byTenant].map(([tenantId, clock]) => ({ tenantIds: [tenantId], clock })),
-      ...this.#base.timelines(),
+      ...ahead.map(([tenantId, clock]) => ({ tenantIds: [tenantId], clock })),
+      ...this.#common().timelines(),
     ]
   }
 

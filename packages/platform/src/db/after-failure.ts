@@ -1,5 +1,5 @@
 import { type LockMode, UnknownOutcome } from './batch.ts'
-import { isUnavailable, LOCK_TIMEOUT, sqlState } from './database.ts'
+import { isUnavailable, LOCK_TIMEOUT, sqlConstraint, sqlState } from './database.ts'
 
 /** What broke an attempt at a batch. `committed`: its id is in the database already, from an earlier attempt. */
 export type BatchFailure = 'committed' | 'unknown' | 'unavailable' | 'lock timeout' | 'race' | 'own'
@@ -31,8 +31,7 @@ export function batchFailureOf(error: unknown): BatchFailure {
   if (isUnavailable(error)) return 'unavailable'
   const state = sqlState(error)
   if (state === LOCK_TIMEOUT) return 'lock timeout'
-  if (state === '23505' && (error as { constraint?: string }).constraint === 'batches_pkey')
-    return 'committed'
+  if (state === '23505' && sqlConstraint(error) === 'batches_pkey') return 'committed'
   return RACE.has(state ?? '') ? 'race' : 'own'
 }
 

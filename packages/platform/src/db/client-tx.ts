@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { type Tracing, traced } from '../tracing.ts'
+import { parametersOf } from './parameters.ts'
 import type { Statement } from './statement.ts'
 
 /** Takes statements whose rows are not read. */
@@ -10,10 +11,13 @@ export interface Writes {
   readonly traceparent?: string | undefined
 }
 
-/** A transaction of the service or the operator. Rows come back typed as the statement says. */
-export interface Tx extends Writes {
+/** Reads. Rows come back typed as the statement says. */
+export interface Queries {
   query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]>
 }
+
+/** A transaction of the service or the operator. */
+export interface Tx extends Writes, Queries {}
 
 /** Runs a statement as a span of its name: its text and its values are in no trace. */
 export const tracedStatement = <T>(
@@ -52,7 +56,7 @@ export class ClientTx implements Tx {
   }
 
   async query<Row>({ name, text }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
-    const query = () => this.#client.query({ name, text, values: values as unknown[] })
+    const query = () => this.#client.query({ name, text, values: parametersOf(values) })
     try {
       return (await (this.#tracing ? tracedStatement(this.#tracing, name, query) : query())).rows as Row[]
     } catch (error) {

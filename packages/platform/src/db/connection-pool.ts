@@ -64,6 +64,13 @@ const streamOf = (client: pg.ClientBase): Socket => (client as unknown as Wire).
 /** Server parameters that PostgreSQL 14 and later report on their own (manual, "Asynchronous Operations"). */
 const READ_ONLY_PARAMETERS = new Set(['in_hot_standby', 'default_transaction_read_only'])
 
+/** How many of the connections of a pool are in use, how many uses wait for one, and how many there may be. */
+export interface ConnectionCount {
+  readonly used: number
+  readonly waiting: number
+  readonly max: number
+}
+
 /** Connections to one database under one role. A use that passes its limit loses its connection. */
 export class ConnectionPool {
   readonly #pool: pg.Pool
@@ -97,6 +104,11 @@ export class ConnectionPool {
     })
     this.#pool.on('acquire', (client) => this.#idle.delete(client))
     this.#pool.on('remove', (client) => this.#idle.delete(client))
+  }
+
+  get counts(): ConnectionCount {
+    const { idleCount, options, totalCount, waitingCount } = this.#pool
+    return { used: totalCount - idleCount, waiting: waitingCount, max: options.max }
   }
 
   /** A connection for one use, within its limit from now on. */

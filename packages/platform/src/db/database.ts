@@ -6,8 +6,9 @@ import { CLUSTER } from './cluster.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { operatorConnections, railConnections, WATCH_CONNECTIONS } from './connection-counts.ts'
 import { connectionOptions, type DatabaseAddress, type Login, type Role } from './connection-options.ts'
-import { ConnectionPool, type Lease, type Limit, timeOf } from './connection-pool.ts'
+import { type ConnectionCount, ConnectionPool, type Lease, type Limit, timeOf } from './connection-pool.ts'
 import { type Replication, requireDurable } from './durable.ts'
+import { parametersOf } from './parameters.ts'
 import { POSITION, Replica } from './replica.ts'
 import { ReplicaPools } from './replica-pools.ts'
 import { DatabaseClient } from './server-locator.ts'
@@ -16,7 +17,7 @@ import type { Statement } from './statement.ts'
 import { isUnavailable, READ_ONLY, sqlState } from './unavailable.ts'
 
 export { ClientTx, type Tx, type Writes } from './client-tx.ts'
-export { isUnavailable, sqlState } from './unavailable.ts'
+export { isUnavailable, sqlConstraint, sqlState } from './unavailable.ts'
 
 /** Who acts, for the audit (decision O3): `operator asha`, `cli root@host`; and by which request. */
 export interface AuditedBy {
@@ -159,6 +160,19 @@ export class Database {
     return (this.#operator ??= this.#pool('svc_operator', this.#operators))
   }
 
+  /** The pools that were used so far, by what they are for. */
+  readonly pools = (): (readonly [name: string, counts: ConnectionCount])[] => {
+    const all = {
+      requests: this.#service,
+      reports: this.#operator,
+      operators: this.#forOperators,
+      rails: this.#forRails,
+      background: this.#background,
+      watch: this.#watching,
+    }
+    return Object.entries(all).flatMap(([name, pool]) => (pool ? [[name, pool.counts] as const] : []))
+  }
+
   /**
    * A connection of the service for a batch; the caller releases it, with the error when it is broken. A batch with
    * commands of operators uses their login, the only one that may name them in the audit (decision O3).
@@ -196,7 +210,7 @@ export class Database {
   ): Promise<Row[]> {
     const { client, release } = await this.#service.lease(limit)
     let broken: Error | undefined
-    const query = () => client.query({ name, text, values: values as unknown[] })
+    const query = () => client.query({ name, text, values: parametersOf(values) })
     try {
       return (await tracedStatement(this.tracing, name, query)).rows as Row[]
     } catch (error) {

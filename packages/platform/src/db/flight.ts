@@ -17,6 +17,7 @@ import {
 import { withBatchSpan } from './batch-span.ts'
 import { isHeld, unsettled } from './command-spec.ts'
 import type { Database } from './database.ts'
+import { causeAtHome } from './home.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 
 export interface FlightServices {
@@ -140,7 +141,9 @@ export class Flight<C extends PreparedCommand, S, D> {
   /** A batch that fails for a reason of its own: by tenant first, then by halves, so that the culprit fails alone. */
   async #split(entries: readonly Entry<C>[], mode: LockMode, cause: unknown): Promise<Entry<C>[]> {
     if (entries.length === 1) {
-      if (!entries[0]!.isSettled) entries[0]!.settle({ failure: cause as Error })
+      const [{ tenantId }] = entries as [Entry<C>]
+      const failure = await causeAtHome(this.#work.services.database, tenantId, cause)
+      if (!entries[0]!.isSettled) entries[0]!.settle({ failure })
       return []
     }
     this.#trouble('split')

@@ -9,6 +9,10 @@ export const READ_ONLY = '25006'
 export const sqlState = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError ? error.code : undefined
 
+/** The constraint, also one of a trigger, that refused a statement. */
+export const sqlConstraint = (error: unknown): string | undefined =>
+  error instanceof pg.DatabaseError ? error.constraint : undefined
+
 const GONE = new Set([
   '57P01',
   '57P02',

@@ -62,6 +62,7 @@ export const receiveBankCreditOperation = operation({
     const adapter = adapterOf(services, query)
     return {
       notice: rawBody,
+      mayBeElsewhere: caller.mayBeElsewhere,
       read: readTransferNotice(rawBody, new Date(nowMs), isFresh(caller, nowMs), adapter),
     }
   },

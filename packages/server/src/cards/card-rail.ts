@@ -80,8 +80,9 @@ const railOperation = ({ id, type, path, summary, description, fields }: Plan) =
     accepted: QuarantinedMessage,
     errors: [],
     run: recordCardMessage,
-    args: async ({ rawBody, caller: { tenantId } }, services) => ({
+    args: async ({ rawBody, caller: { mayBeElsewhere, tenantId } }, services) => ({
       type,
+      mayBeElsewhere,
       ...(await readBody(type, rawBody, tenantId, services)),
       body: Buffer.from(maskCardNumbers(rawBody.toString('utf8'))),
     }),

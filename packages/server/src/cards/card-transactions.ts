@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { failField } from '@svc/contract/fail-fields'
 import {
   type CardTransaction,
   CardTransactionRecord,
@@ -11,40 +10,16 @@ import {
 } from '@svc/core/cards/card/card-transaction'
 import { isCardOf } from '@svc/core/cards/card/find-card-partner'
 import { NETWORK_CHANNELS } from '@svc/core/cards/rail/card-message'
-import { type Paise, readAmount } from '@svc/kernel/money'
-import { valueIn } from '@svc/kernel/reading'
 import { Type } from 'typebox'
+import { amountFilters, ofFew } from '../http/amount-filters.ts'
 import { Instant, readInstant } from '../http/fields.ts'
+import { listWithCsv } from '../http/list-csv.ts'
 import { PARTNER_ID } from '../http/operation.ts'
-import { choiceFilter, exactFilter, type Filter, idFilter, listOf, type Resource } from '../http/resource.ts'
+import { choiceFilter, exactFilter, type Filter, idFilter, type Resource } from '../http/resource.ts'
 import { CardParams } from './get-card.ts'
 
-/** What leads to few rows, or to a range of an index. */
-const NARROW = ['svcCardId', 'cardAccountId', 'companyId', 'partnerId', 'createdFrom'] as const
-
-/** No index leads to amounts or merchants of all partners: without one of these every transaction would be read. */
-const ofFew =
-  (name: string, sql: Exclude<Filter['sql'], string>): Filter['sql'] =>
-  (filters, value, given, scope) => {
-    if (scope.tenantId === undefined && NARROW.every((filter) => given[filter] === undefined))
-      failField(
-        name,
-        'not_allowed',
-        'can only be sent together with svcCardId, cardAccountId, companyId, partnerId or createdFrom',
-        'query',
-      )
-    sql(filters, value, given, scope)
-  }
-
-const readFilter = (name: string, amount: string): Paise =>
-  valueIn(readAmount(amount)) ?? failField(name, 'format', 'must be rupees such as 249.50', 'query')
-
-const amountFilter = (name: string, comparison: '=' | '>=' | '<=', description: string): Filter => ({
-  schema: Type.Optional(Type.String({ maxLength: 20, description })),
-  sql: ofFew(name, (filters, amount) =>
-    filters.add(`t.amount_paise ${comparison} ?`, readFilter(name, amount)),
-  ),
-})
+/** What leads to few rows, or to a range of an index; none leads to amounts or merchants of all partners. */
+const BOUNDS = ['svcCardId', 'cardAccountId', 'companyId', 'partnerId', 'createdFrom']
 
 const sinceFilter = (name: string, comparison: '>=' | '<', description: string): Filter => ({
   schema: Type.Optional(Instant(description)),
@@ -74,16 +49,14 @@ export const cardTransaction = {
     companyId: { schema: idFilter('Of cards of this company'), sql: 't.company_id = ?' },
     merchantName: {
       schema: exactFilter('The whole name of the merchant, in any case', 255),
-      sql: ofFew('merchantName', (filters, name) =>
+      sql: ofFew(BOUNDS, 'merchantName', (filters, name) =>
         filters.add('t.merchant_key = lower(?::text collate "C")', name),
       ),
     },
     channel: { schema: choiceFilter(NETWORK_CHANNELS), sql: 't.channel = ?' },
     kind: { schema: choiceFilter(TRANSACTION_KINDS), sql: 't.kind = ?' },
     status: { schema: choiceFilter(TRANSACTION_STATUSES), sql: `${STATUS_OF_TRANSACTION} = ?` },
-    amount: amountFilter('amount', '=', 'Rupees, exactly, such as `249.50`'),
-    amountFrom: amountFilter('amountFrom', '>=', 'Rupees: this or more'),
-    amountTo: amountFilter('amountTo', '<=', 'Rupees: this or less'),
+    ...amountFilters('t.amount_paise', BOUNDS),
     createdFrom: sinceFilter('createdFrom', '>=', 'Recorded at this instant or later'),
     createdTo: sinceFilter('createdTo', '<', 'Recorded before this instant'),
   },
@@ -92,7 +65,7 @@ export const cardTransaction = {
 const list = { tag: 'Cards', scope: 'cards:read', envelope: 'code' } as const
 
 /** Not in the specification (decision C25). */
-export const listCardTransactions = listOf<CardTransaction>(cardTransaction, {
+export const listCardTransactions = listWithCsv<CardTransaction>(cardTransaction, {
   ...list,
   id: 'listCardTransactions',
   auth: 'partnerWithId',
@@ -109,7 +82,7 @@ export const listCardTransactions = listOf<CardTransaction>(cardTransaction, {
 })
 
 /** Not in the specification (decision C25). */
-export const findCardTransactions = listOf<CardTransaction>(cardTransaction, {
+export const findCardTransactions = listWithCsv<CardTransaction>(cardTransaction, {
   ...list,
   id: 'findCardTransactions',
   auth: 'partner',

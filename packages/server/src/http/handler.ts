@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { Failure } from '@svc/contract/errors'
 import { tooLate } from '@svc/platform/command'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { responseEncrypter, wantsEncrypted } from './encryption.ts'
+import { forwardingOf } from './forwarding.ts'
 import { type Caller, type Input, mayChange, type Operation, type Reply, type Services } from './operation.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { JSON_TYPE } from './server.ts'
@@ -51,7 +52,7 @@ export function handlerOf<S extends Services>(
   services: S,
   limit: RateLimit | undefined,
 ) {
-  const handle = operation.mount(services)
+  const handle = forwardingOf(operation, services, operation.mount(services))
   // A command bounds its own wait, and knows what may have happened; a report of the console may take longer.
   const isCommand = operation.acceptsIdempotencyKey && !operation.isKeyedQuery
   const isBounded = !isCommand && operation.auth !== 'operator' && !operation.takesLong
@@ -82,6 +83,11 @@ export function handlerOf<S extends Services>(
     if (response.headers) reply.headers(response.headers)
     // A stream may last; a reader who stands still may not (decision L2).
     if (typeof response.body !== 'string') {
+      if (request.method === 'HEAD') {
+        response.body.destroy()
+        // Nothing is read, and nothing said of a length.
+        return reply.code(200).send(Readable.from([]))
+      }
       request.beganMs = reply.elapsedTime
       reply.raw.setTimeout(services.config.STREAM_IDLE_MS, () => reply.raw.destroy())
     }

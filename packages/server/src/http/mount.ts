@@ -65,8 +65,9 @@ interface Gate {
   readonly failedRequests: FailedRequestLimit | undefined
   readonly largeBodies: LargeBodies
 }
-/** RFC 9110 section 9.3.2 lets HEAD be refused. On a stream it would hold one open without a reader. */
-const hasHead = ({ method, streams }: Operation): boolean => method === 'GET' && !streams
+/** RFC 9110 section 9.3.2 lets HEAD be refused: where nothing but a stream is to be had, it would begin one without a reader. */
+const hasHead = ({ method, streams, alsoProduces }: Operation): boolean =>
+  method === 'GET' && (!streams || alsoProduces !== undefined)
 
 function mountOperation<S extends Services>(
   app: FastifyInstance,

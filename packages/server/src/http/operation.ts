@@ -50,6 +50,8 @@ export interface Caller {
   readonly isProofStale?: boolean
   /** Of a signed notice. */
   readonly signedAtMs?: number
+  /** Of a signed notice: the other cells have not said yet that it is not theirs (decision X40). */
+  readonly mayBeElsewhere?: boolean
   /** Where the response may be a stream, which may last: whether the caller's credential still holds (decision S3). */
   readonly stillValid?: () => Promise<boolean>
 }
@@ -91,8 +93,8 @@ export type MediaType =
   | 'image/jpeg'
   | 'image/png'
 
-type Handler<I, R = Reply> = (input: I) => Promise<R> | R
-type AnyInput = Input<unknown, unknown, unknown>
+export type AnyInput = Input<unknown, unknown, unknown>
+export type Handler<I = AnyInput, R = Reply> = (input: I) => Promise<R> | R
 
 /**
  * Who may call, by the name of the authenticator that the composition root provides; `none` for public operations.
@@ -205,9 +207,9 @@ export type Operation<S extends Services = never> = Contract<TSchema, TSchema, T
   readonly acceptsIdempotencyKey: boolean
   /** It takes a key and is no command, which would bound its own wait. */
   readonly isKeyedQuery?: true
-  /** Whether a response may be a stream: then there is no HEAD, which would start one without a reader. */
+  /** Whether a response may be a stream: then there is no HEAD, unless only what it `alsoProduces` is one. */
   readonly streams?: true
-  readonly mount: (services: S) => Handler<AnyInput>
+  readonly mount: (services: S) => Handler
 }
 
 /** Whether it takes signed notices, which are never rejected for their form (decision Q11). */
@@ -295,7 +297,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
               ? undefined
               : () => auditOfMember(contract.id, input, replyTo),
           deadlineMs: input.deadlineMs,
-        })) as Handler<AnyInput>
+        })) as Handler
     },
   }
 }

@@ -14,39 +14,69 @@ export interface ReferenceOptions {
   readonly live?: (recorded: Examples) => Promise<LiveReference>
   /** In the sandbox: the page at `/`. */
   readonly index?: () => Promise<string>
+  /** In the sandbox: credentials of its tenants, once they are there, with the address at which they are read. */
+  readonly credentials?: {
+    readonly path: string
+    readonly of: (baseUrl: string) => Promise<object | undefined>
+  }
 }
+
+const DOCUMENT_URL = '/openapi.json'
 
 /** `/openapi.json`, and `/docs`, a reference to try the operations with. */
 export async function serveReference(
   app: FastifyInstance,
   operations: readonly Operation[],
-  { about, publicUrl, examples, live, index }: ReferenceOptions,
+  { about, publicUrl, examples, live, index, credentials }: ReferenceOptions,
 ): Promise<void> {
-  let text: string | undefined
-  const recorded = async () =>
-    JSON.stringify(openApiDocument(operations, about, publicUrl(), await examples()))
-  const filled = async (fill: NonNullable<typeof live>) => {
-    const { examples: made, ...found } = await fill(await examples())
-    const document = openApiDocument(operations, about, publicUrl(), made, found)
-    return { text: JSON.stringify(document), cookie: found.cookie }
+  const documents = new Map<string | undefined, string>()
+  const recorded = async (tag: string | undefined) => {
+    const document = () => openApiDocument(...partOf(operations, about, tag), publicUrl(), made)
+    const made = await examples()
+    const text = documents.get(tag) ?? JSON.stringify(document())
+    documents.set(tag, text)
+    return text
   }
-  let filling: ReturnType<typeof filled> | undefined
+  let filling: Promise<LiveReference> | undefined
   /** One at a time: readers who come meanwhile get its outcome. */
   const current = (fill: NonNullable<typeof live>) =>
-    (filling ??= filled(fill).finally(() => (filling = undefined)))
-  type Asked = { Querystring: { readonly plain?: string } }
-  app.get<Asked>('/openapi.json', { config: { operation: 'openapi' } }, async ({ query }, reply) => {
+    (filling ??= examples()
+      .then(fill)
+      .finally(() => (filling = undefined)))
+  type Asked = { Querystring: { readonly plain?: string; readonly tag?: string } }
+  app.get<Asked>(DOCUMENT_URL, { config: { operation: 'openapi' } }, async ({ query }, reply) => {
+    const { plain, tag } = query
     reply.type('application/json; charset=utf-8')
     // For generators of clients: the same each time, without live values.
-    if (!live || query.plain !== undefined) return reply.send((text ??= await recorded()))
-    const { text: filledText, cookie } = await current(live)
+    if (!live || plain !== undefined) return reply.send(await recorded(tag))
+    const { examples: made, ...found } = await current(live)
+    const document = openApiDocument(...partOf(operations, about, tag), publicUrl(), made, found)
     // The page that reads the document sends the cookie with its requests; a script cannot set it.
-    if (cookie) reply.header('set-cookie', cookie)
-    return reply.header('cache-control', 'no-store').send(filledText)
+    if (found.cookie) reply.header('set-cookie', found.cookie)
+    return reply.header('cache-control', 'no-store').send(JSON.stringify(document))
   })
   if (index)
     app.get('/', { config: { operation: 'docs' } }, async (_, reply) => sendText(reply, await index()))
-  await app.register(servePage)
+  if (credentials)
+    app.get(credentials.path, { config: { operation: 'docs' } }, async ({ protocol, host }, reply) => {
+      // A container does not know at which port it is reached.
+      const found = await credentials.of(host ? `${protocol}://${host}` : publicUrl())
+      if (!found) fail('temporarily_unavailable', { retryAfterSeconds: 1 })
+      return reply.header('cache-control', 'no-store').send(found)
+    })
+  await servePage(app, new Set(operations.map(({ tag }) => tag)))
+}
+
+/** All operations with what the service sends; or those of a tag alone, which a page reads in a fraction of the time. */
+function partOf(
+  operations: readonly Operation[],
+  about: About,
+  tag: string | undefined,
+): readonly [readonly Operation[], About] {
+  if (tag === undefined) return [operations, about]
+  const found = operations.filter((operation) => operation.tag === tag)
+  const { webhooks: _, ...aboutTag } = about
+  return found.length > 0 ? [found, aboutTag] : fail('route_not_found')
 }
 
 /** Scripts and styles of the page are its own, inline ones included; nothing is loaded from or sent to elsewhere. */
@@ -97,9 +127,12 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
 const OWN_HEADERS = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding', 'content-length'])
 
 /** Made on first use, by a server of its own behind this one: loading it would take a quarter of the start. */
-async function servePage(app: FastifyInstance): Promise<void> {
+async function servePage(app: FastifyInstance, tags: ReadonlySet<string>): Promise<void> {
   let page: Promise<FastifyInstance> | undefined
-  const response = async (request: FastifyRequest, reply: FastifyReply) => {
+  type Asked = { Querystring: { readonly tag?: string } }
+  const response = async (request: FastifyRequest<Asked>, reply: FastifyReply) => {
+    const { tag } = request.query
+    if (tag !== undefined && !tags.has(tag)) fail('route_not_found')
     const made = await (await (page ??= openPage())).inject({ method: 'GET', url: request.url })
     if (made.statusCode >= 400) fail('route_not_found')
     for (const [name, value] of Object.entries(made.headers))
@@ -109,10 +142,12 @@ async function servePage(app: FastifyInstance): Promise<void> {
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
     })
-    return reply.code(made.statusCode).send(made.rawPayload)
+    const ofTag = `${DOCUMENT_URL}?tag=${encodeURIComponent(tag ?? '')}`
+    const html = tag === undefined ? made.rawPayload : made.payload.replaceAll(DOCUMENT_URL, ofTag)
+    return reply.code(made.statusCode).send(html)
   }
   serveSite(app)
-  for (const url of ['/docs', '/docs/*']) app.get(url, { config: { operation: 'docs' } }, response)
+  for (const url of ['/docs', '/docs/*']) app.get<Asked>(url, { config: { operation: 'docs' } }, response)
   app.addHook('onClose', async () => (await page)?.close())
 }
 
@@ -122,7 +157,7 @@ async function openPage(): Promise<FastifyInstance> {
   await page.register(reference, {
     routePrefix: '/docs',
     configuration: {
-      url: '/openapi.json',
+      url: DOCUMENT_URL,
       pageTitle: 'svc reference',
       favicon: ICON,
       withDefaultFonts: false,

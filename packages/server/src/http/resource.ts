@@ -83,7 +83,7 @@ export const createdFilters = (prefix: IdPrefix, id: string, at: string, owner?:
 
 /** A noun of the product, described once: what each reader sees of it, and finds it by. */
 export interface Resource<R> {
-  /** The names of its records; without one for tenants, only operators read it. */
+  /** The names of its records; without one for tenants, only operators and members read it. */
   readonly titles: { readonly operator: string; readonly tenant?: string }
   readonly description?: string
   /** The record that its events carry as well, where core has one: the first fields of every reader. */
@@ -171,6 +171,12 @@ const fromOf = <R>({ from, operatorFrom: more }: Resource<R>, reader: Reader): R
 export const merchantNameOf = (alias: string) => ({
   columns: 'm.name as "merchantName"',
   joins: `left join merchants m on m.merchant_id = ${alias}.merchant_id`,
+})
+
+/** The same of a merchant or a partner. */
+export const tenantNameOf = (tenant: string) => ({
+  columns: 'coalesce(m.name, n.name) as "tenantName"',
+  joins: `left join merchants m on m.merchant_id = ${tenant} left join partners n on n.partner_id = ${tenant}`,
 })
 
 /** The conditions of a list, for what else is read of its rows, such as sums. */
@@ -291,10 +297,12 @@ interface Within {
   readonly maskFor?: (services: Services, input: Asked) => Mask | Promise<Mask>
 }
 
+export type ListFace = Face & Within
+
 /** The list of a noun: of the caller's own records, or of all tenants' for operators; parts of its path are filters. */
 export function listOf<R extends object>(
   noun: Resource<R>,
-  { within, reveals, maskFor, errors = [], ...face }: Face & Within,
+  { within, reveals, maskFor, errors = [], ...face }: ListFace,
 ): Operation<Services> {
   const reader = readerOf(face)
   const wire = toRecord(noun, reader)

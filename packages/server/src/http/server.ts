@@ -19,12 +19,12 @@ import { readBodies } from './bodies.ts'
 import { challenge } from './challenge.ts'
 import { followExchanges, keepAddresses, respondToClientErrors } from './client-error.ts'
 import { type Envelope, failureBody, helpLink, PROBLEM_JSON, problemBody } from './failure-body.ts'
+import type { FailureLog } from './failure-log.ts'
 import type { LargeBody } from './large-bodies.ts'
 import { leaveWhenSent } from './leave-when-sent.ts'
 import { overrideMethod, refuseOtherMethods } from './method-override.ts'
 import { observe } from './observe.ts'
 import type { Caller, Services } from './operation.ts'
-import type { OverloadLog } from './overload-log.ts'
 import { traceRequests } from './request-span.ts'
 import { suggestRoutes } from './suggestions.ts'
 import { tlsOptions } from './tls.ts'
@@ -92,7 +92,7 @@ export interface Authenticator {
 
 export interface ServerOptions<S extends Services = Services> {
   readonly services: S
-  readonly overloadLog: OverloadLog
+  readonly failureLog: FailureLog
   readonly authenticators: Readonly<Record<string, Authenticator>>
   /** Called before anything else of every request: refuses while the service is draining. */
   readonly admit: (request: FastifyRequest) => void
@@ -236,12 +236,12 @@ function refuseRepeated(rawHeaders: readonly string[], once: ReadonlySet<string>
 }
 
 function sendFailure(
-  { services, overloadLog, envelope: ownEnvelope = 'bare' }: ServerOptions,
+  { services, failureLog, envelope: ownEnvelope = 'bare' }: ServerOptions,
   error: FastifyError | Failure,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { clock, config, log, metrics } = services
+  const { clock, config, metrics } = services
   const failure = toFailure(error, request)
   const {
     operation = 'none',
@@ -250,18 +250,7 @@ function sendFailure(
   } = request.routeOptions.config ?? {}
   request.failure = failure
   metrics.failures.inc({ operation, error: failure.code })
-  if (failure.code === 'overloaded') overloadLog.rejected(operation)
-  else if (failure.status >= 500 && !failure.isOrderly)
-    log.error(
-      {
-        err: failure.cause ?? failure,
-        requestId: request.id,
-        traceId: request.span?.traceId,
-        operation,
-        error: failure.code,
-      },
-      'a request failed',
-    )
+  failureLog.failed(failure, operation, { requestId: request.id, traceId: request.span?.traceId })
   const problem = envelope === 'problem' || prefersProblem(request.headers)
   const context = {
     envelope,

@@ -1,10 +1,8 @@
 import { Failure } from '@svc/contract/errors'
-import { isUnavailable, sqlState } from '@svc/platform/db/database'
+import { isUnavailable } from '@svc/platform/db/database'
+import { isTenantAway } from '@svc/platform/db/home'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import { invalidFields } from './validation.ts'
-
-/** SQLSTATE of a write for a tenant that is not served here now. */
-const TENANT_AWAY = 'SV421'
 
 const BY_CODE: Record<string, (request: FastifyRequest) => Failure> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions: { bodyLimit } }) =>
@@ -27,7 +25,7 @@ export function toFailure(error: FastifyError | Failure, request: FastifyRequest
   // Set by Fastify on what broke off while a body was read: the caller went away, not our database.
   if (error.statusCode === 400) return new Failure('bad_request', { cause: error })
   // A request that began before its tenant was held for its move (decision X40).
-  if (sqlState(error) === TENANT_AWAY)
+  if (isTenantAway(error))
     return new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause: error, isOrderly: true })
   if (isUnavailable(error))
     return new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause: error })

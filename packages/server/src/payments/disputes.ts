@@ -12,13 +12,14 @@ import {
 import { submitEvidence } from '@svc/core/payments/disputes/submit-evidence'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { Type } from 'typebox'
+import { amountFilters } from '../http/amount-filters.ts'
+import { listWithCsv } from '../http/list-csv.ts'
 import { commandContract, operation } from '../http/operation.ts'
 import {
   choiceFilter,
   createdFilters,
   exactFilter,
   idFilter,
-  listOf,
   merchantNameOf,
   type Resource,
   showOf,
@@ -66,12 +67,13 @@ export const dispute = {
       schema: exactFilter('The network’s reference of the case, in any case'),
       sql: (filters, text) => filters.add('d.case_reference = ?', canonicalReference(text)),
     },
+    ...amountFilters('d.amount_paise', ['merchantId', 'paymentId', 'q', 'createdFrom']),
     ...createdFilters('dsp', 'd.dispute_id', 'd.created_at'),
   },
 } satisfies Resource<ListedDispute>
 
 /** Not in the specification (decision Q17). */
-export const listDisputes = listOf<ListedDispute>(dispute, {
+export const listDisputes = listWithCsv<ListedDispute>(dispute, {
   id: 'listDisputes',
   path: PATH,
   tag: TAG,

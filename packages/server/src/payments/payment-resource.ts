@@ -1,4 +1,3 @@
-import { failField } from '@svc/contract/fail-fields'
 import {
   CODE_FACTS,
   type CodeFacts,
@@ -10,9 +9,8 @@ import {
   payments,
 } from '@svc/core/payments/payment'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { readAmount } from '@svc/kernel/money'
-import { valueIn } from '@svc/kernel/reading'
 import { Type } from 'typebox'
+import { amountFilters } from '../http/amount-filters.ts'
 import type { Filters } from '../http/list.ts'
 import {
   choiceFilter,
@@ -20,32 +18,15 @@ import {
   idFilter,
   merchantNameOf,
   type Resource,
-  type Scope,
   sinceFilter,
 } from '../http/resource.ts'
 
 /** A payment with what its code says, and for operators whose it is. */
-export type ListedPayment = Payment & CodeFacts & { readonly merchantName: string | null }
-
-type Given = Readonly<Record<string, unknown>>
-
-const isOfOneMerchant = (given: Given, { tenantId }: Scope): boolean =>
-  tenantId !== undefined || given['merchantId'] !== undefined
+export type ListedPayment = Payment &
+  CodeFacts & { readonly merchantName: string | null; readonly qrName: string | null }
 
 // An index leads from the merchant to its payments by time; among all merchants only ids are in that order.
 const IN_TIME = { prefix: 'pay', id: 'p.payment_id', at: 'p.created_at', owner: 'merchantId' } as const
-
-function byAmount(filters: Filters, amount: string, given: Given, scope: Scope): void {
-  // No index leads to amounts: without one of these every payment ever made would be read.
-  const isNarrow = given['createdFrom'] !== undefined || given['q'] !== undefined
-  if (!isNarrow && !isOfOneMerchant(given, scope))
-    failField('amount', 'not_allowed', 'can only be sent together with merchantId or createdFrom', 'query')
-  const read = valueIn(readAmount(amount))
-  filters.add(
-    'p.amount_paise = ?',
-    read ?? failField('amount', 'format', 'must be rupees such as 249.50', 'query'),
-  )
-}
 
 function byStatus(filters: Filters, status: string): void {
   filters.add('p.status = ?', status)
@@ -59,7 +40,7 @@ export const payment = {
   record: { schema: PaymentRecord, toWire: paymentRecordToWire },
   looksLikeId: looksLikePaymentId,
   from: {
-    columns: `${payments.columns}, ${CODE_FACTS}`,
+    columns: `${payments.columns}, ${CODE_FACTS}, q.qr_name as "qrName"`,
     table: 'payments p',
     alias: 'p',
     joins: 'left join qr_codes q on q.merchant_id = p.merchant_id and q.qr_code_id = p.qr_code_id',
@@ -80,6 +61,11 @@ export const payment = {
     merchantName: {
       schema: Type.Optional(Type.String({ description: 'Absent for a credit that fits no merchant' })),
       of: ({ merchantName }) => merchantName,
+      operatorOnly: true,
+    },
+    qrName: {
+      schema: Type.Optional(Type.String({ description: 'Name of its code, where it has one' })),
+      of: ({ qrName }) => qrName,
       operatorOnly: true,
     },
     tr: {
@@ -108,16 +94,7 @@ export const payment = {
     },
     qrCodeId: { schema: exactFilter('Of this code', 100), sql: 'p.qr_code_id = ?' },
     status: { schema: choiceFilter(PAYMENT_STATUSES, 'Only this status'), sql: byStatus },
-    amount: {
-      schema: Type.Optional(
-        Type.String({
-          maxLength: 20,
-          description:
-            'Rupees, exactly, such as `249.50`; of operators it needs `merchantId` or `createdFrom`',
-        }),
-      ),
-      sql: byAmount,
-    },
+    ...amountFilters('p.amount_paise', ['merchantId', 'q', 'from', 'createdFrom']),
     from: sinceFilter(IN_TIME, 'from', 'Recorded at this instant or later'),
     to: sinceFilter(IN_TIME, 'to', 'Recorded before this instant'),
     createdFrom: sinceFilter(IN_TIME, 'createdFrom', 'The same as `from`, as other lists name it'),

@@ -4,20 +4,15 @@ import { AdjustmentRecord, adjustmentToWire } from '@svc/core/payments/adjustmen
 import { paymentAsOf } from '@svc/core/payments/as-of'
 import { looksLikePaymentId, PaymentRecord, paymentRecordToWire } from '@svc/core/payments/payment'
 import { RefundRecord, refundToWire } from '@svc/core/payments/refunds/merchant-refund'
-import { CSV_MEDIA_TYPE } from '@svc/kernel/csv'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { Type } from 'typebox'
-import { preferredType } from '../http/accept.ts'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
-import { type Operation, query, type Services, streamingQuery, succeed } from '../http/operation.ts'
-import { filtersOf, listOf, rowsById } from '../http/resource.ts'
-import { StreamSlots } from '../http/stream-slots.ts'
+import { listWithCsv } from '../http/list-csv.ts'
+import { query, succeed } from '../http/operation.ts'
+import { rowsById } from '../http/resource.ts'
+import { PAYMENT_COLUMNS } from './payment-columns.ts'
 import { type ListedPayment, payment } from './payment-resource.ts'
-import { paymentsCsv } from './payments-csv.ts'
 import { newestRefunds, REFUNDS_SHOWN } from './refunds.ts'
-
-/** CSV exports that one merchant may stream at a time. */
-const STREAMS_MAX = 2
 
 export const PaymentParams = Type.Object({
   paymentId: Type.String({ description: 'The id of the payment' }),
@@ -90,40 +85,19 @@ export const getPayment = query({
   },
 })
 
-const list = listOf<ListedPayment>(payment, {
-  id: 'findPayments',
-  path: '/api/v0/payments',
-  tag: 'Payments',
-  summary: 'List payments',
-  description:
-    'All filters are optional and must all match. Newest first; pass `next` back as `after` for the next page. With `Accept: text/csv` all payments of the filter are returned as CSV (RFC 4180) in one response, which takes no `limit` and no `after`.',
-  auth: 'merchant',
-  scope: 'payments:read',
-  envelope: 'response_code',
-  errors: ['too_many_streams'],
-})
-
 /** Ours: what came for a merchant through all of its codes. */
-export const findPayments = streamingQuery({
-  ...(list as Operation<Services> & { readonly auth: 'merchant' }),
-  alsoProduces: CSV_MEDIA_TYPE,
-  mount(services) {
-    const { database, config } = services
-    const streams = new StreamSlots(STREAMS_MAX)
-    const listed = list.mount(services)
-    return (input) => {
-      const { caller, headers } = input
-      if (preferredType(headers, ['application/json', CSV_MEDIA_TYPE]) !== CSV_MEDIA_TYPE)
-        return listed(input)
-      const { limit, after, ...filter } = input.query as Readonly<Record<string, string>>
-      if (limit !== undefined || after !== undefined)
-        fail('validation_failed', { description: 'limit, after: must be absent for CSV' })
-      const scope = { reader: 'tenant', tenantId: caller.tenantId } as const
-      // Bad filters fail before the first byte is sent.
-      filtersOf<ListedPayment>(payment, scope, filter)
-      const pages = () => paymentsCsv(database, config.BUSINESS_TIME_ZONE, scope, filter)
-      const body = streams.stream(caller.tenantId, caller, pages)
-      return { headers: { 'content-type': `${CSV_MEDIA_TYPE}; charset=utf-8` }, body }
-    }
+export const findPayments = listWithCsv<ListedPayment>(
+  payment,
+  {
+    id: 'findPayments',
+    path: '/api/v0/payments',
+    tag: 'Payments',
+    summary: 'List payments',
+    description:
+      'All filters are optional and must all match. Newest first; pass `next` back as `after` for the next page.',
+    auth: 'merchant',
+    scope: 'payments:read',
+    envelope: 'response_code',
   },
-})
+  PAYMENT_COLUMNS,
+)

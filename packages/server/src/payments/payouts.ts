@@ -15,14 +15,15 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { Type } from 'typebox'
+import { amountFilters } from '../http/amount-filters.ts'
 import { readDay } from '../http/fields.ts'
+import { listWithCsv } from '../http/list-csv.ts'
 import {
   choiceFilter,
   createdFilters,
   exactFilter,
   findRow,
   idFilter,
-  listOf,
   merchantNameOf,
   type Resource,
   type Scope,
@@ -107,12 +108,13 @@ export const payout = {
       schema: exactFilter('The bank’s own reference of the payout, in any case'),
       sql: (filters, utr) => filters.add('y.utr = ?', canonicalReference(utr)),
     },
+    ...amountFilters('y.amount_paise', ['merchantId', 'businessDay', 'q', 'createdFrom']),
     ...createdFilters('pyo', 'y.payout_id', 'y.created_at'),
   },
 } satisfies Resource<ListedPayout>
 
 /** Not in the specification (decision Q15). */
-export const listPayouts = listOf<ListedPayout>(payout, {
+export const listPayouts = listWithCsv<ListedPayout>(payout, {
   id: 'listPayouts',
   path: PATH,
   tag: TAG,
@@ -165,7 +167,7 @@ export async function requirePayout(tx: Tx, scope: Scope, { payoutId = '' }: { p
 }
 
 /** Not in the specification (decision Q15). */
-export const listPayoutLines = listOf<PayoutLine>(payoutLine, {
+export const listPayoutLines = listWithCsv<PayoutLine>(payoutLine, {
   id: 'listPayoutLines',
   path: `${PATH}/:payoutId/lines`,
   tag: TAG,

@@ -54,7 +54,11 @@ export const receiveDisputeOperation = operation({
   accepted: NoticeReceipt,
   errors: [],
   run: receiveDispute,
-  args: ({ rawBody: notice }) => ({ notice, read: readDisputeNotice(notice) }),
+  args: ({ rawBody: notice, caller: { mayBeElsewhere } }) => ({
+    notice,
+    mayBeElsewhere,
+    read: readDisputeNotice(notice),
+  }),
   reply: ({ dispute, kept }, { timeZone }) =>
     dispute
       ? ok(disputeToWire(dispute, timeZone))

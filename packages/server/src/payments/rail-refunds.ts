@@ -62,12 +62,12 @@ export const confirmRefundOperation = {
       const ofCredit = commands.open(confirmRefund)
       const ofMerchant = commands.open(completeRefund)
       const timeZone = config.BUSINESS_TIME_ZONE
-      return async ({ rawBody: notice, deadlineMs }) => {
+      return async ({ rawBody: notice, deadlineMs, caller: { mayBeElsewhere } }) => {
         const read = readRefundNotice(notice)
         const waiting = { retry: undefined, deadlineMs }
         if ('credit' in read)
           return ofCredit.respond(
-            { credit: read.credit, notice },
+            { credit: read.credit, notice, mayBeElsewhere },
             {
               ...waiting,
               reply: ({ payment, kept }) =>
@@ -75,7 +75,7 @@ export const confirmRefundOperation = {
             },
           )
         return ofMerchant.respond(
-          { read, notice },
+          { read, notice, mayBeElsewhere },
           {
             ...waiting,
             reply(outcome) {

@@ -15,14 +15,15 @@ import { rfc3339 } from '@svc/kernel/time'
 import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
+import { amountFilters } from '../http/amount-filters.ts'
 import { Rupees, readRupees } from '../http/fields.ts'
+import { listWithCsv } from '../http/list-csv.ts'
 import { ok, operation } from '../http/operation.ts'
 import {
   choiceFilter,
   createdFilters,
   exactFilter,
   idFilter,
-  listOf,
   merchantNameOf,
   type Resource,
   readRows,
@@ -104,6 +105,7 @@ export const refund = {
       schema: exactFilter('The bank’s own reference of the refund, in any case'),
       sql: (filters, utr) => filters.add('r.utr = ?', canonicalReference(utr)),
     },
+    ...amountFilters('r.amount_paise', ['merchantId', 'paymentId', 'q', 'createdFrom']),
     ...createdFilters('rfd', 'r.refund_id', 'r.created_at'),
   },
 } satisfies Resource<ListedRefund>
@@ -177,7 +179,7 @@ const PAYMENT = statement<{ found: boolean }>(
 )
 
 /** Not in the specification (decision Q14). */
-export const listRefunds = listOf<ListedRefund>(refund, {
+export const listRefunds = listWithCsv<ListedRefund>(refund, {
   id: 'listRefunds',
   path: PATH,
   tag: TAG,
@@ -195,7 +197,7 @@ export const listRefunds = listOf<ListedRefund>(refund, {
 })
 
 /** Not in the specification (decision Q14). */
-export const findRefunds = listOf<ListedRefund>(refund, {
+export const findRefunds = listWithCsv<ListedRefund>(refund, {
   id: 'findRefunds',
   path: '/api/v0/refunds',
   tag: TAG,

@@ -10,13 +10,13 @@ import {
 } from '@svc/core/payments/fees/tax-document'
 import { isDay } from '@svc/kernel/time'
 import { Type } from 'typebox'
+import { listWithCsv } from '../http/list-csv.ts'
 import { streamingQuery } from '../http/operation.ts'
 import {
   choiceFilter,
   exactFilter,
   findRow,
   idFilter,
-  listOf,
   merchantNameOf,
   type Resource,
   showOf,
@@ -64,7 +64,7 @@ export const taxDocument = {
 } satisfies Resource<ListedTaxDocument>
 
 /** Not in the specification (decision R24). */
-export const listTaxDocuments = listOf<ListedTaxDocument>(taxDocument, {
+export const listTaxDocuments = listWithCsv<ListedTaxDocument>(taxDocument, {
   id: 'listTaxDocuments',
   path: PATH,
   tag: TAG,

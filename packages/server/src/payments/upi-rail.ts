@@ -67,6 +67,7 @@ export const acceptPaymentOperation = operation({
     return {
       notice: rawBody,
       adapter,
+      mayBeElsewhere: caller.mayBeElsewhere,
       read: readCreditNotice(rawBody, new Date(nowMs), isFresh(caller, nowMs), adapter),
     }
   },

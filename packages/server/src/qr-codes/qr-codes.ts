@@ -105,6 +105,19 @@ export const createQrCodeOperation = operation({
   }),
 })
 
+export const CancelQrCodeRequest = Type.Object(
+  {
+    reason: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'Why: returned as `cancelReason` by the event, get and search, not by this operation',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
 /** Spec section 4.2. */
 export const cancelQrCodeOperation = operation({
   id: 'cancelQrCode',
@@ -122,18 +135,7 @@ export const cancelQrCodeOperation = operation({
     merchantAccessKey: 'The merchant’s access key; when sent, it must belong to the merchant of the token',
   },
   params: QrCodeParams,
-  body: Type.Object(
-    {
-      reason: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 255,
-          description: 'Why: returned as `cancelReason` by the event, get and search, not by this operation',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: CancelQrCodeRequest,
   mayLackBody: true,
   result: QrCodeResponse,
   responseHeaders: OUTCOME_HEADERS,

@@ -1,4 +1,3 @@
-import { failField } from '@svc/contract/fail-fields'
 import {
   isExpired,
   looksLikeQrCodeId,
@@ -9,9 +8,8 @@ import {
   withShownStatus,
 } from '@svc/core/qr-codes/qr-code'
 import { required } from '@svc/kernel/invariant'
-import { readAmount } from '@svc/kernel/money'
-import { valueIn } from '@svc/kernel/reading'
 import { Type } from 'typebox'
+import { amountFilters, ofFew } from '../http/amount-filters.ts'
 import { Rupees } from '../http/fields.ts'
 import { query, succeed } from '../http/operation.ts'
 import { PAGE_IN_BODY, PageOf } from '../http/page.ts'
@@ -34,29 +32,12 @@ export type ListedCode = QrCode & { readonly expired: boolean; readonly merchant
 type Given = Readonly<Record<string, unknown>>
 
 /** The indexes of these columns begin with the merchant. */
-const ofMerchant = (
-  schema: Filter['schema'],
-  name: string,
-  condition: string,
-  read = (text: string): unknown => text,
-): Filter => ({
-  schema,
-  sql(filters, value, given, { tenantId }) {
-    if ((tenantId ?? given['merchantId']) === undefined)
-      failField(name, 'not_allowed', 'can only be sent together with merchantId', 'query')
-    filters.add(condition, read(value))
-  },
+const ofCustomer = (name: string, column: string, maxLength: number): Filter => ({
+  schema: exactFilter('Exactly this', maxLength),
+  sql: ofFew(['merchantId'], name, (filters, value) => filters.add(`${column} = ?`, value)),
 })
-const ofCustomer = (name: string, column: string, maxLength: number) =>
-  ofMerchant(exactFilter('Exactly this', maxLength), name, `${column} = ?`)
-const amountFilter = (name: string, comparison: '>=' | '<=', description: string) =>
-  ofMerchant(
-    Type.Optional(Type.String({ maxLength: 20, description })),
-    name,
-    `q.amount_paise ${comparison} ?`,
-    (amount) =>
-      valueIn(readAmount(amount)) ?? failField(name, 'format', 'must be rupees such as 249.50', 'query'),
-  )
+// Ids are in the order of time.
+const { amountFrom, amountTo } = amountFilters('q.amount_paise', ['merchantId', 'createdFrom'])
 
 /** The instant at which codes have expired or not, and the status that those show which have. */
 function expiryOf({ shownBy, tenantId }: Scope, given: Given) {
@@ -128,13 +109,13 @@ export const qrCode = {
         filters.add(`${expired === 'true' ? '' : 'not '}${EXPIRED}`, expiryOf(scope, given).now),
     },
     ...createdFilters('qr', 'q.qr_code_id', 'q.created_at', 'merchantId'),
-    referenceNumber: ofCustomer('referenceNumber', 'q.reference_number', 64),
+    referenceNumber: { schema: exactFilter('Exactly this'), sql: 'q.reference_number = ?' },
     customerId: ofCustomer('customerId', 'q.customer_id', 64),
     customerName: ofCustomer('customerName', 'q.customer_name', 100),
     customerEmail: ofCustomer('customerEmail', 'q.customer_email', 254),
     customerMobile: ofCustomer('customerMobile', 'q.customer_mobile', 10),
-    amountFrom: amountFilter('amountFrom', '>=', 'Rupees: this or more'),
-    amountTo: amountFilter('amountTo', '<=', 'Rupees: this or less'),
+    amountFrom,
+    amountTo,
   },
 } satisfies Resource<ListedCode>
 

@@ -2,12 +2,20 @@ import type { ErrorCode } from '@svc/contract/errors'
 import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
-import { choiceFilter, exactFilter, listOf, type Resource, sinceFilter } from '../http/resource.ts'
+import {
+  choiceFilter,
+  exactFilter,
+  listOf,
+  type Resource,
+  sinceFilter,
+  tenantNameOf,
+} from '../http/resource.ts'
 
 /** A request, as the request log keeps it (decision O4). */
 export interface LoggedRequest {
   readonly requestId: string
   readonly tenantId: string
+  readonly tenantName: string | null
   readonly at: Date
   readonly operation: string
   readonly kind: 'command' | 'read'
@@ -36,6 +44,7 @@ export const loggedRequest = {
     table: 'request_log r',
     alias: 'r',
   },
+  operatorFrom: tenantNameOf('r.tenant_id'),
   tenant: 'r.tenant_id',
   // What members do in the portal is among their activity, not among the requests of programs.
   ofTenant: `r.path not like '/portal/%'`,
@@ -76,6 +85,11 @@ export const loggedRequest = {
     tenantId: {
       schema: Type.Optional(Type.String({ description: 'Absent when no caller was authenticated' })),
       of: ({ tenantId }) => (tenantId === PLATFORM_TENANT ? undefined : tenantId),
+      operatorOnly: true,
+    },
+    tenantName: {
+      schema: Type.Optional(Type.String({ description: 'Of the merchant or the partner' })),
+      of: ({ tenantName }) => tenantName,
       operatorOnly: true,
     },
   },

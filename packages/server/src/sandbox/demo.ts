@@ -10,6 +10,7 @@ import type { Services } from '../http/operation.ts'
 import { demoCoins } from './demo-coins.ts'
 import { fundDemo } from './demo-funds.ts'
 import { DEMO_PARTNERS, type DisabledTenants, demoCards, demoPartner } from './demo-partners.ts'
+import { isServed } from './running-sandbox.ts'
 import {
   type DemoCoins,
   type DemoMerchant,
@@ -60,7 +61,12 @@ export async function prepareDemo(services: Services, maker: KeyMaker): Promise<
   const coins = disabled.has(incentivePartner.partnerId)
     ? { coinConfigId: previous?.coinConfigId ?? '', coinUserId: incentivePartner.userId }
     : await demoCoins(services, incentivePartner)
-  const file: SandboxFile = { baseUrl: publicUrl(), ...tenants, qrCodeId, ...coins }
+  // A second service on the same data ends before the first, most of the time.
+  const baseUrl =
+    previous && previous.baseUrl !== publicUrl() && (await isServed(previous))
+      ? previous.baseUrl
+      : publicUrl()
+  const file: SandboxFile = { baseUrl, ...tenants, qrCodeId, ...coins }
   await writeWhole(sandboxFile(config.DATA_DIR), `${JSON.stringify(file, null, 2)}\n`)
   return file
 }

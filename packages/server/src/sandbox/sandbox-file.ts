@@ -41,6 +41,9 @@ export interface SandboxFile extends DemoPartners, DemoCoins {
   readonly qrCodeId: string
 }
 
+/** Where a running sandbox serves the same. */
+export const CREDENTIALS_PATH = '/sandbox/credentials'
+
 export const sandboxFile = (dataDir: string): string => join(dataDir, 'sandbox.json')
 
 export async function readSandboxFile(dataDir: string): Promise<SandboxFile | undefined> {

@@ -9,11 +9,13 @@ import { expireDisputes } from '@svc/core/payments/disputes/expire-disputes'
 import { accrueDueFees } from '@svc/core/payments/fees/accrue-fees'
 import { prepareScheduledPayouts } from '@svc/core/payments/payouts/prepare-scheduled-payouts'
 import { closeExpiredQrCodes, expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
-import { tenantKind } from '@svc/core/tenants/tenant'
+import { PLATFORM_TENANT, tenantKind } from '@svc/core/tenants/tenant'
 import { advanceClock } from '@svc/core/tenants/test-clock'
 import type { TestClocks } from '@svc/core/tenants/test-clocks'
+import { numberAll } from '@svc/core/webhooks/relay'
 import { required } from '@svc/kernel/invariant'
 import { rfc3339 } from '@svc/kernel/time'
+import type { Database } from '@svc/platform/db/database'
 import type { CoreServices } from '@svc/platform/services'
 import { Type } from 'typebox'
 import { Instant, readInstant } from '../http/fields.ts'
@@ -29,7 +31,11 @@ export interface ClockServices extends Services {
 }
 
 const TenantParams = Type.Object(
-  { tenantId: Type.String({ description: 'A merchant’s or a partner’s id' }) },
+  {
+    tenantId: Type.String({
+      description: `A merchant’s or a partner’s id, or \`${PLATFORM_TENANT}\`: the clock of the installation, by which all live that are not ahead of it`,
+    }),
+  },
   { additionalProperties: false },
 )
 const TestClock = Type.Object(
@@ -43,7 +49,7 @@ const TestClock = Type.Object(
   { additionalProperties: false, title: 'TestClock' },
 )
 
-/** What becomes due with time, in the order in which it is done. Each returns how much it did. */
+/** What becomes due with time, in the order in which it is done. Each returns 0 once nothing is due. */
 const DUE: readonly ((services: CoreServices) => Promise<number>)[] = [
   expireQrCodes,
   closeExpiredQrCodes,
@@ -67,6 +73,10 @@ const shown = ({ clock, config }: Services, tenantId: string) => {
     now: rfc3339(new Date(own.now()), config.BUSINESS_TIME_ZONE),
     aheadSeconds: Math.round((own.offsetMs() - clock.offsetMs()) / 1_000),
   }
+}
+
+async function requireClock(database: Database, tenantId: string): Promise<void> {
+  if (tenantId !== PLATFORM_TENANT && !(await tenantKind(database, tenantId))) fail('tenant_not_found')
 }
 
 interface Way {
@@ -105,7 +115,7 @@ export const getTestClock = query({
   mount(services: ClockServices) {
     const { database } = services
     return async ({ params: { tenantId } }) => {
-      if (!(await tenantKind(database, tenantId))) fail('tenant_not_found')
+      await requireClock(database, tenantId)
       return { body: succeed(shown(services, tenantId)) }
     }
   },
@@ -117,7 +127,7 @@ export const advanceTestClock = query({
   path: '/sandbox/tenants/:tenantId/clock/advance',
   tag: 'Sandbox',
   summary: 'Advance the test clock of a tenant',
-  description: `Moves the tenant’s time forward, day by day; at most ${DAYS_MAX} days in one request: by a time, or to an instant. With \`to\` a repeat goes no further, so send it again after a lost response; a clock that is there already stays. The request takes as long as what becomes due: \`COMMAND_TIMEOUT_MS\` does not end it. Returns once everything that time does has happened: codes, tokens, card holds and coins have expired, with their events, users are erased after \`USER_RETENTION_DAYS\`, and retries of webhooks are due. The time of other tenants, ids and the audit stay as they are. A clock never goes back; \`svc sandbox reset\` starts afresh.`,
+  description: `Moves the tenant’s time forward, day by day; at most ${DAYS_MAX} days in one request: by a time, or to an instant. With \`to\` a repeat goes no further, so send it again after a lost response; a clock that is there already stays. The request takes as long as what becomes due: \`COMMAND_TIMEOUT_MS\` does not end it. Returns once everything that time does has happened: codes, tokens, card holds and coins have expired, with their events, users are erased after \`USER_RETENTION_DAYS\`, and retries of webhooks are due. The time of other tenants, ids and the audit stay as they are; with \`house\` all tenants go along, and a month can be closed. A clock never goes back; \`svc sandbox reset\` starts afresh.`,
   auth: 'none',
   envelope: 'response_code',
   sandboxOnly: true,
@@ -139,7 +149,7 @@ export const advanceTestClock = query({
     const testClocks = required(services.testClocks, 'a sandbox has test clocks')
     const advance = commands.open(advanceClock)
     return async ({ params: { tenantId }, body }) => {
-      if (!(await tenantKind(database, tenantId))) fail('tenant_not_found')
+      await requireClock(database, tenantId)
       const { byMs, atMostAheadMs } = wayOf(services, tenantId, body)
       for (let leftMs = byMs; leftMs > 0; leftMs -= DAY_MS) {
         const target = atMostAheadMs === undefined ? {} : { atMostAheadMs }
@@ -149,6 +159,7 @@ export const advanceTestClock = query({
       }
       // Counted from what the days before have ended.
       await forgetUsers(services)
+      await numberAll(services)
       return { body: succeed(shown(services, tenantId)) }
     }
   },

@@ -3,29 +3,14 @@ import { notifications } from '@mantine/notifications'
 import { responseOf } from '../../api.ts'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Id } from '../../parts/object-link.tsx'
-import { OwnSessions, type SessionCalls } from '../../parts/own-sessions.tsx'
+import { OwnSessions } from '../../parts/own-sessions.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { FactorNeeded, Passkeys } from '../../parts/passkeys.tsx'
-import { type FactorCalls, SecondFactor } from '../../parts/second-factor.tsx'
+import { SecondFactor } from '../../parts/second-factor.tsx'
 import { sentenceCase } from '../../words.ts'
 import { api } from '../api.ts'
-import { PASSKEY_CALLS } from '../passkey-calls.ts'
-import { keepProof, refreshMember, useMember } from '../session.ts'
-
-const FACTOR_CALLS: FactorCalls = {
-  show: () => responseOf(api.GET('/session/second-factor')),
-  start: () => responseOf(api.POST('/session/second-factor')),
-  confirm: (code) => responseOf(api.POST('/session/second-factor/confirm', { body: { code } })),
-  renewCodes: () => responseOf(api.POST('/session/second-factor/recovery-codes')),
-  remove: () => responseOf(api.DELETE('/session/second-factor')),
-  refreshSession: refreshMember,
-}
-
-const SESSION_CALLS: SessionCalls = {
-  list: () => responseOf(api.GET('/sessions')),
-  end: (sessionId) => responseOf(api.DELETE('/sessions/{sessionId}', { params: { path: { sessionId } } })),
-  endOthers: () => responseOf(api.DELETE('/sessions')),
-}
+import { OWN_ACCOUNT } from '../own-account.ts'
+import { keepProof, useMember } from '../session.ts'
 
 export function Account() {
   const { name, role, secondFactorNeeded, tenantId, tenantName } = useMember()
@@ -33,8 +18,7 @@ export function Account() {
     <Page title="Your account" actions={<ChangePassword />}>
       {secondFactorNeeded && (
         <FactorNeeded
-          calls={PASSKEY_CALLS}
-          factors={FACTOR_CALLS}
+          account={OWN_ACCOUNT}
           proved={keepProof}
           resetBy="another administrator of your company, or the operator of the service,"
         />
@@ -49,9 +33,9 @@ export function Account() {
           ]}
         />
       </Section>
-      <SecondFactor calls={FACTOR_CALLS} />
-      <Passkeys calls={PASSKEY_CALLS} />
-      <OwnSessions calls={SESSION_CALLS} />
+      <SecondFactor refreshSession={OWN_ACCOUNT.refreshSession} />
+      <Passkeys account={OWN_ACCOUNT} />
+      <OwnSessions />
     </Page>
   )
 }

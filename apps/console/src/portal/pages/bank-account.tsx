@@ -1,8 +1,13 @@
-import { Alert } from '@mantine/core'
+import { Alert, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { responseOf } from '../../api.ts'
+import { once } from '../../form-key.ts'
+import { accountOf, BANK_ACCOUNT_RULES, BankAccountFields } from '../../parts/bank-account-fields.tsx'
+import { CHANGE_COLUMNS, wantedOf } from '../../parts/change-requests.tsx'
 import { ConfirmAction } from '../../parts/confirm-action.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
+import { FEE_RULES, FeeFields } from '../../parts/fee-fields.tsx'
+import { FormDialog, needed } from '../../parts/form-dialog.tsx'
 import { dayText, Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { counted, rupees } from '../../parts/money.tsx'
@@ -19,11 +24,12 @@ export function BankAccount() {
   return (
     <Page
       title="Bank account and fee"
-      lead="The operator enters changes that you ask for. What waits shows here, and what holds until then."
+      lead="Ask for a change here: the operator approves it. What waits shows here, and what holds until then."
     >
       <Loaded query={terms}>
         {(one) => (
           <>
+            <Requests requests={one.requests} />
             <Account terms={one} />
             <Address terms={one} />
             <Fees terms={one} />
@@ -35,9 +41,118 @@ export function BankAccount() {
   )
 }
 
-function Account({ terms: { bankAccount } }: { readonly terms: Terms }) {
+/** What was asked for: what waits can be taken back. */
+function Requests({ requests }: Pick<Terms, 'requests'>) {
+  const { can } = useMember()
+  if (requests.length === 0) return null
+  const takeBack = {
+    title: '',
+    align: 'right' as const,
+    cell: (row: Terms['requests'][number]) =>
+      row.status === 'PENDING' && (
+        <ConfirmAction
+          label="Take back"
+          confirm="Take it back"
+          danger
+          compact
+          run={async () => {
+            const params = { path: { approvalId: row.approvalId } }
+            await responseOf(api.DELETE('/change-requests/{approvalId}', { params }))
+            await changed('payout-terms')
+          }}
+        >
+          {wantedOf(row)}: nothing changes, and you can ask again.
+        </ConfirmAction>
+      ),
+  }
   return (
-    <Section title="Bank account of your payouts">
+    <Section title="What you asked for">
+      <DataTable
+        caption="What you asked for"
+        columns={can('admin') ? [...CHANGE_COLUMNS, takeBack] : CHANGE_COLUMNS}
+        rows={requests}
+        rowKey={({ approvalId }) => approvalId}
+      />
+    </Section>
+  )
+}
+
+const waits = ({ requests }: Terms, kind: Terms['requests'][number]['kind']): boolean =>
+  requests.some((each) => each.kind === kind && each.status === 'PENDING')
+
+/** Nothing where one waits already. */
+function AskForAccount({ terms }: { readonly terms: Terms }) {
+  const { can } = useMember()
+  if (!can('admin') || waits(terms, 'bank_account')) return null
+  return (
+    <FormDialog
+      label={terms.bankAccount ? 'Ask for another account' : 'Give your bank account'}
+      send="Ask the operator"
+      variant="default"
+      initial={{ holder: terms.bankAccount?.holder ?? '', number: '', ifsc: '' }}
+      rules={BANK_ACCOUNT_RULES}
+      fields={(form) => <BankAccountFields form={form} />}
+      submit={async (values, key) => {
+        const params = { header: once(key) }
+        await responseOf(api.POST('/change-requests/bank-account', { params, body: accountOf(values) }))
+        await changed('payout-terms')
+      }}
+    />
+  )
+}
+
+function AskForAddress({ terms }: { readonly terms: Terms }) {
+  const { can } = useMember()
+  if (!can('admin') || waits(terms, 'payment_address')) return null
+  return (
+    <FormDialog
+      label="Ask for another address"
+      send="Ask the operator"
+      variant="default"
+      initial={{ vpa: '' }}
+      rules={{ vpa: needed }}
+      fields={(form) => (
+        <TextInput
+          label="UPI address"
+          description="New QR codes pay to it once the operator has approved it and its waiting time is over"
+          placeholder="shop@bank"
+          data-autofocus
+          {...form.getInputProps('vpa')}
+        />
+      )}
+      submit={async ({ vpa }, key) => {
+        const params = { header: once(key) }
+        await responseOf(api.POST('/change-requests/payment-address', { params, body: { vpa: vpa.trim() } }))
+        await changed('payout-terms')
+      }}
+    />
+  )
+}
+
+function AskForFee({ terms }: { readonly terms: Terms }) {
+  const { can } = useMember()
+  if (!can('admin') || waits(terms, 'fee')) return null
+  return (
+    <FormDialog
+      label="Ask for another fee"
+      send="Ask the operator"
+      variant="default"
+      initial={{ percent: terms.fees[0]?.percent ?? '', fixed: terms.fees[0]?.fixed ?? '0' }}
+      rules={FEE_RULES}
+      fields={(form) => <FeeFields form={form} />}
+      submit={async (body, key) => {
+        const params = { header: once(key) }
+        await responseOf(api.POST('/change-requests/fee', { params, body }))
+        await changed('payout-terms')
+      }}
+    />
+  )
+}
+
+function Account({ terms }: { readonly terms: Terms }) {
+  const { bankAccount } = terms
+  return (
+    <Section title="Bank account of your payouts" aside={<AskForAccount terms={terms} />}>
       {bankAccount ? (
         <Facts
           facts={[
@@ -54,17 +169,18 @@ function Account({ terms: { bankAccount } }: { readonly terms: Terms }) {
         />
       ) : (
         <Alert color="yellow" title="None yet">
-          Nothing is paid out until the operator has entered your bank account. What you are owed waits.
+          Nothing is paid out until the operator has approved your bank account. What you are owed waits.
         </Alert>
       )}
     </Section>
   )
 }
 
-function Address({ terms: { nextVpa, nextVpaOn, vpa } }: { readonly terms: Terms }) {
+function Address({ terms }: { readonly terms: Terms }) {
+  const { nextVpa, nextVpaOn, vpa } = terms
   const { can } = useMember()
   return (
-    <Section title="UPI address that your customers pay to">
+    <Section title="UPI address that your customers pay to" aside={<AskForAddress terms={terms} />}>
       <Facts
         facts={[
           { label: 'Now', value: vpa },
@@ -97,9 +213,10 @@ function Address({ terms: { nextVpa, nextVpaOn, vpa } }: { readonly terms: Terms
   )
 }
 
-function Fees({ terms: { fees } }: { readonly terms: Terms }) {
+function Fees({ terms }: { readonly terms: Terms }) {
+  const { fees } = terms
   return (
-    <Section title="Fee of each payment">
+    <Section title="Fee of each payment" aside={<AskForFee terms={terms} />}>
       {fees.length === 0 ? (
         'Nothing is charged.'
       ) : (

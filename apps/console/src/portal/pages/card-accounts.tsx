@@ -12,7 +12,7 @@ import { lazyPart } from '../../parts/lazy-part.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Money } from '../../parts/money.tsx'
-import { Id, NamedObject, ObjectLink } from '../../parts/object-link.tsx'
+import { Id, ObjectLink } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { StatementButton } from '../../parts/statement-button.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -32,7 +32,9 @@ const COLUMNS: readonly Column<Account>[] = [
   {
     title: 'Account',
     cell: ({ cardAccountId, cardProgramme }) => (
-      <NamedObject kind="cardAccount" id={cardAccountId} name={cardProgramme} />
+      <ObjectLink kind="cardAccount" id={cardAccountId}>
+        {cardProgramme}
+      </ObjectLink>
     ),
   },
   { title: 'Company', cell: ({ companyName }) => companyName },
@@ -260,7 +262,9 @@ const CARDS: readonly Column<CardRow>[] = [
   {
     title: 'Card',
     cell: ({ svcCardId, maskedNumber = '' }) => (
-      <NamedObject kind="card" id={svcCardId} name={maskedNumber || svcCardId} />
+      <ObjectLink kind="card" id={svcCardId}>
+        {maskedNumber || svcCardId}
+      </ObjectLink>
     ),
   },
   { title: 'Holder', cell: ({ firstName = '', lastName = '' }) => `${firstName} ${lastName}`.trim() || '–' },

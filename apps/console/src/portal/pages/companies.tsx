@@ -136,23 +136,23 @@ export function Users() {
   const create = can('operator') && companies.length > 0 && <CreateUser companies={companies} />
   if (choices?.length === 0)
     return (
-      <Page title="Users">
-        <EmptyState title="No companies yet">Users belong to a company: register one first.</EmptyState>
+      <Page title="Holders">
+        <EmptyState title="No companies yet">Holders belong to a company: register one first.</EmptyState>
       </Page>
     )
   return (
     <ListPage
-      title="Users"
+      title="Holders"
       lead="People of your companies, who hold cards and coins."
       actions={create}
       name="users"
-      caption="Users"
+      caption="Holders"
       load={getList<User>('/partner/users')}
       columns={can('admin') ? [...usersOf(companies), ERASE] : usersOf(companies)}
       rowKey={({ userId }) => userId}
       filters={filters}
       empty={
-        <EmptyState title="No users yet" action={create}>
+        <EmptyState title="No holders yet" action={create}>
           Holders also come to be by the first order of a card for them.
         </EmptyState>
       }
@@ -163,7 +163,7 @@ export function Users() {
 function CreateUser({ companies }: { readonly companies: Choice[] }) {
   return (
     <FormDialog
-      label="Register user"
+      label="Register holder"
       send="Register"
       initial={{ companyId: companies[0]?.value ?? '', firstName: '', lastName: '', email: '', mobile: '' }}
       rules={{ companyId: needed }}

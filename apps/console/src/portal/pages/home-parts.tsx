@@ -153,7 +153,7 @@ const STEPS: Readonly<Record<Schemas['SetUpStep']['step'], readonly [label: stri
   credential: ['Issue a key for your programs', '/credentials'],
   qr_code: ['Create a QR code', '/qr-codes'],
   webhook: ['Add a webhook', '/webhooks'],
-  bank_account: ['Give the operator your bank account', '/bank-account'],
+  bank_account: ['Give your bank account', '/bank-account'],
   payment: ['Receive the first payment', '/payments'],
   encryption_key: ['Create an encryption key', '/encryption-keys'],
   company: ['Register a company', '/companies'],

@@ -1,13 +1,14 @@
 import { Text } from '@mantine/core'
 import { dayOf, startOfDay } from '../../business-day.ts'
+import { listQuery } from '../../list-query.ts'
 import { useListSearch } from '../../list-search.ts'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
-import type { Filter } from '../../parts/filters.tsx'
+import { AMOUNT, type Filter } from '../../parts/filters.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Money } from '../../parts/money.tsx'
-import { NamedObject } from '../../parts/object-link.tsx'
+import { ObjectLink } from '../../parts/object-link.tsx'
 import { StatusBadge, statusLabel } from '../../parts/status-badge.tsx'
 import { useSession } from '../../session.ts'
 import { sentenceCase } from '../../words.ts'
@@ -28,7 +29,7 @@ export interface PaymentRow {
 export const PAYMENT_COLUMNS: readonly Column<PaymentRow>[] = [
   {
     title: 'Payment',
-    cell: ({ paymentId, utr }) => <NamedObject kind="payment" id={paymentId} name={`UTR ${utr}`} />,
+    cell: ({ paymentId, utr }) => <ObjectLink kind="payment" id={paymentId}>{`UTR ${utr}`}</ObjectLink>,
   },
   {
     title: 'Status',
@@ -66,6 +67,7 @@ const STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED']
 const FILTERS: readonly Filter[] = [
   { name: 'utr', label: 'UTR', kind: 'text' },
   { name: 'referenceNumber', label: 'Reference number', kind: 'text' },
+  AMOUNT,
   {
     name: 'status',
     label: 'Status',
@@ -102,7 +104,7 @@ const PAYMENTS_CSV = { path: '/payments', name: 'payments' } as const
 function Downloads() {
   const { search } = useListSearch()
   const { timeZone } = useSession()
-  const { after: _, ...filters } = search
+  const { after: _, ...filters } = listQuery(search, FILTERS, timeZone)
   const from = startOfDay(dayOf(new Date().toISOString(), timeZone, 1 - LAST_DAYS), timeZone)
   return (
     <>

@@ -7,7 +7,7 @@ import { Instant } from '../../parts/instant.tsx'
 import { List, ListPage } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { count, Money } from '../../parts/money.tsx'
-import { NamedObject, ObjectLink } from '../../parts/object-link.tsx'
+import { ObjectLink } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { StatementButton } from '../../parts/statement-button.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -27,7 +27,11 @@ const taxOf = ({ tax: { cgst, sgst, igst } }: Pick<Row, 'tax'>) =>
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Business day',
-    cell: ({ payoutId, businessDay }) => <NamedObject kind="payout" id={payoutId} name={businessDay} />,
+    cell: ({ payoutId, businessDay }) => (
+      <ObjectLink kind="payout" id={payoutId}>
+        {businessDay}
+      </ObjectLink>
+    ),
   },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
   { title: 'Payments', align: 'right', cell: ({ payments }) => <Money amount={payments.amount} /> },

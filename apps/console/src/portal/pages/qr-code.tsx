@@ -2,7 +2,7 @@ import { Box, Button, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormKey, once } from '../../form-key.ts'
-import { ConfirmAction } from '../../parts/confirm-action.tsx'
+import { CancelCode } from '../../parts/code-form.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -75,12 +75,18 @@ const factsOf = (qrCodeId: string, code: Code) => [
     label: code.fixedAmount || code.amount === undefined ? 'Amount' : 'Amount, suggested',
     value: <Money amount={code.amount} none="The payer chooses" />,
   },
+  ...(code.minimumAmount === undefined
+    ? []
+    : [{ label: 'At least', value: <Money amount={code.minimumAmount} /> }]),
   { label: 'Use', value: code.multipleUse ? 'Any number of payments' : 'One payment' },
   { label: 'Reference', value: code.referenceNumber },
   { label: 'Accepted', value: <Money amount={code.payments.amount} /> },
   { label: 'Payments', value: String(code.payments.count) },
   { label: 'Created', value: <Instant at={code.createdOn} /> },
   { label: 'Expires', value: <Instant at={code.expiry} /> },
+  ...(code.cancelReason === undefined
+    ? []
+    : [{ label: 'Reason of the cancellation', value: code.cancelReason }]),
 ]
 
 /** What is printed: the code, its name and its amount; styles hide everything else on paper. */
@@ -108,11 +114,11 @@ function Sheet({ code }: { readonly code: Code }) {
 
 function Actions({ qrCodeId, code }: { readonly qrCodeId: string; readonly code: Code }) {
   const { can } = useMember()
-  const cancel = async (_: string, key: FormKey) => {
+  const cancel = async (reason: string, key: FormKey) => {
     await payloadOf(
       api.PATCH('/qr-code/{qrCodeId}/cancel', {
         params: { path: { qrCodeId }, header: once(key) },
-        body: {},
+        body: reason ? { reason } : {},
       }),
     )
     await changed('qr-codes')
@@ -122,12 +128,7 @@ function Actions({ qrCodeId, code }: { readonly qrCodeId: string; readonly code:
       <Button variant="default" onClick={() => window.print()}>
         Print
       </Button>
-      {can('operator') && code.status === 'ACTIVE' && (
-        <ConfirmAction label="Cancel code" confirm="Cancel it for good" danger run={cancel}>
-          Nothing is accepted through it afterwards: money that is still sent goes back to its payers. This
-          cannot be undone.
-        </ConfirmAction>
-      )}
+      {can('operator') && code.status === 'ACTIVE' && <CancelCode name={code.qrName} run={cancel} />}
     </>
   )
 }

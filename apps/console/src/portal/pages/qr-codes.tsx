@@ -1,21 +1,28 @@
-import { Checkbox, Text, TextInput } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { once } from '../../form-key.ts'
 import { pathOf } from '../../objects.ts'
+import { CODE_RULES, CodeFields, codeOf, NO_CODE } from '../../parts/code-form.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
-import type { Filter } from '../../parts/filters.tsx'
+import { AMOUNT, type Filter } from '../../parts/filters.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
-import { Money, readRupees } from '../../parts/money.tsx'
-import { NamedObject } from '../../parts/object-link.tsx'
+import { Money } from '../../parts/money.tsx'
+import { ObjectLink } from '../../parts/object-link.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { api, listOf, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
-const search = (body: Record<string, unknown>) =>
-  payloadOf(api.POST('/qr-code/search', { body: { limit: 25, ...body } as never }))
+/** In this body amounts are numbers. */
+const search = ({ amountFrom, amountTo, ...texts }: Readonly<Record<string, string>>) => {
+  const amounts = {
+    ...(amountFrom !== undefined && { amountFrom: Number(amountFrom) }),
+    ...(amountTo !== undefined && { amountTo: Number(amountTo) }),
+  }
+  return payloadOf(api.POST('/qr-code/search', { body: { limit: 25, ...texts, ...amounts } as never }))
+}
 type Row = Awaited<ReturnType<typeof search>>['data'][number]
 
 /** What the code is now: an expired one stays active in the specification’s words. */
@@ -28,7 +35,9 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'QR code',
     cell: ({ qrCodeId, qrName, referenceNumber }) => (
-      <NamedObject kind="qrCode" id={qrCodeId} name={qrName ?? referenceNumber ?? 'QR code'} />
+      <ObjectLink kind="qrCode" id={qrCodeId}>
+        {qrName ?? referenceNumber}
+      </ObjectLink>
     ),
   },
   { title: 'Status', cell: (row) => <StatusBadge state={stateOf(row)} /> },
@@ -62,6 +71,7 @@ const FILTERS: readonly Filter[] = [
   },
   { name: 'referenceNumber', label: 'Reference number', kind: 'text' },
   { name: 'customerMobile', label: 'Customer’s mobile', kind: 'text' },
+  AMOUNT,
 ]
 
 export function QrCodes() {
@@ -93,45 +103,12 @@ function CreateCode() {
     <FormDialog
       label="Create QR code"
       send="Create"
-      initial={{ qrName: '', amount: '', multipleUse: true, referenceNumber: '' }}
-      rules={{
-        amount: (value: string) =>
-          value.trim() === '' || readRupees(value) ? null : 'Rupees with at most two decimals',
-      }}
-      fields={(form) => (
-        <>
-          <TextInput label="Name" placeholder="Counter 1" data-autofocus {...form.getInputProps('qrName')} />
-          <TextInput
-            label="Amount in rupees"
-            description="Empty: the payer chooses"
-            inputMode="decimal"
-            leftSection="₹"
-            {...form.getInputProps('amount')}
-          />
-          <TextInput
-            label="Your reference"
-            description="Order or table; comes back with each payment"
-            {...form.getInputProps('referenceNumber')}
-          />
-          <Checkbox
-            label="Takes more than one payment"
-            {...form.getInputProps('multipleUse', { type: 'checkbox' })}
-          />
-        </>
-      )}
-      submit={async ({ qrName, amount, multipleUse, referenceNumber }, key) => {
-        const rupees = readRupees(amount)
+      initial={{ ...NO_CODE, multipleUse: true }}
+      rules={CODE_RULES}
+      fields={(form) => <CodeFields form={form} />}
+      submit={async (values, key) => {
         const code = await payloadOf(
-          api.POST('/qr-code', {
-            params: { header: once(key) },
-            body: {
-              multipleUse,
-              fixedAmount: rupees !== undefined,
-              ...(rupees !== undefined && { amount: Number(rupees) }),
-              ...(qrName.trim() && { qrName: qrName.trim() }),
-              ...(referenceNumber.trim() && { referenceNumber: referenceNumber.trim() }),
-            },
-          }),
+          api.POST('/qr-code', { params: { header: once(key) }, body: codeOf(values) }),
         )
         await changed('qr-codes')
         await navigate({ to: pathOf('qrCode', code.qrCodeId) })

@@ -1,6 +1,6 @@
 import { BY_TIME, type Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
-import { CREATED_AT, type Filter } from '../../parts/filters.tsx'
+import { AMOUNT, CREATED_AT, type Filter } from '../../parts/filters.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Money } from '../../parts/money.tsx'
@@ -33,6 +33,7 @@ const COLUMNS: readonly Column<Row>[] = [
 const FILTERS: readonly Filter[] = [
   { name: 'referenceNumber', label: 'Your reference', kind: 'text' },
   { name: 'utr', label: 'UTR', kind: 'text' },
+  AMOUNT,
   {
     name: 'status',
     label: 'Status',

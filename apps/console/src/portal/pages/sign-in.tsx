@@ -27,7 +27,6 @@ import { signInWithPasskey } from '../../passkey.ts'
 import { placeAfter } from '../../place-after.ts'
 import { forgetPerson, queryClient } from '../../session.ts'
 import { api, type Schemas } from '../api.ts'
-import { PASSKEY_CALLS } from '../passkey-calls.ts'
 import { memberQuery, portalQuery } from '../session.ts'
 import { requiresCode } from '../step-up.tsx'
 
@@ -117,7 +116,7 @@ interface PasskeyEntryProps {
 
 function PasskeyEntry({ enter, begun }: PasskeyEntryProps) {
   const prove = useMutation({
-    mutationFn: () => signInWithPasskey(PASSKEY_CALLS),
+    mutationFn: () => signInWithPasskey<Schemas['MemberSession']>(),
     onMutate: begun,
     onSuccess: enter,
   })

@@ -2,7 +2,7 @@ import { Anchor, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { dayOf, startOfDay } from '../../business-day.ts'
-import { DataTable } from '../../parts/data-table.tsx'
+import { DataTable, Framed } from '../../parts/data-table.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Money, sumOf } from '../../parts/money.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -67,47 +67,50 @@ function OfMerchant() {
     >
       <Loaded query={books}>
         {({ documents, payouts }) => (
-          <DataTable
-            caption="Statements by month"
-            columns={[
-              { title: 'Month', cell: ({ from }: Month) => monthName(from) },
-              {
-                title: 'Paid out',
-                align: 'right',
-                cell: ({ from, next }: Month) => (
-                  <Money
-                    amount={sumOf(
-                      payouts
-                        .filter((each) => each.status === 'PAID')
-                        .filter(({ businessDay }) => businessDay >= from && businessDay < next)
-                        .map(({ amount }) => amount.toFixed(2)),
-                    )}
-                  />
-                ),
-              },
-              {
-                title: 'Invoices and credit notes',
-                cell: ({ from }: Month) => (
-                  <Documents of={documents.filter(({ period }) => from.startsWith(period))} />
-                ),
-              },
-              {
-                title: 'Payments',
-                align: 'right',
-                cell: ({ from, next }: Month) => (
-                  <CsvDownload
-                    label="CSV"
-                    path="/payments"
-                    filters={{ from: startOfDay(from, timeZone), to: startOfDay(next, timeZone) }}
-                    name={`payments-${from.slice(0, 7)}`}
-                    compact
-                  />
-                ),
-              },
-            ]}
-            rows={monthsUntil(today)}
-            rowKey={({ from }) => from}
-          />
+          <Framed>
+            <DataTable
+              caption="Statements by month"
+              columns={[
+                { title: 'Month', cell: ({ from }: Month) => monthName(from) },
+                {
+                  title: 'Paid out',
+                  align: 'right',
+                  cell: ({ from, next }: Month) => (
+                    <Money
+                      amount={sumOf(
+                        payouts
+                          .filter((each) => each.status === 'PAID')
+                          .filter(({ businessDay }) => businessDay >= from && businessDay < next)
+                          .map(({ amount }) => amount.toFixed(2)),
+                      )}
+                    />
+                  ),
+                },
+                {
+                  title: 'Tax documents',
+                  cell: ({ from }: Month) => (
+                    <Documents of={documents.filter(({ period }) => from.startsWith(period))} />
+                  ),
+                },
+                {
+                  title: 'Payments',
+                  align: 'right',
+                  cell: ({ from, next }: Month) => (
+                    <CsvDownload
+                      label="CSV"
+                      of={`Payments of ${monthName(from)}`}
+                      path="/payments"
+                      filters={{ from: startOfDay(from, timeZone), to: startOfDay(next, timeZone) }}
+                      name={`payments-${from.slice(0, 7)}`}
+                      compact
+                    />
+                  ),
+                },
+              ]}
+              rows={monthsUntil(today)}
+              rowKey={({ from }) => from}
+            />
+          </Framed>
         )}
       </Loaded>
     </Page>
@@ -184,36 +187,40 @@ function Account({ cardAccountId, today }: AccountProps) {
     return { from, to: last < today ? last : today }
   }
   return (
-    <DataTable
-      caption="Statements by month"
-      columns={[
-        { title: 'Month', cell: ({ from }: Month) => monthName(from) },
-        {
-          title: 'Statement',
-          cell: (month: Month) => (
-            <StatementButton
-              href={`${apiAt}${path}.pdf?${new URLSearchParams(daysOf(month)).toString()}`}
-              name={`statement-${month.from.slice(0, 7)}`}
-              compact
-            />
-          ),
-        },
-        {
-          title: 'Movements',
-          align: 'right',
-          cell: (month: Month) => (
-            <CsvDownload
-              label="CSV"
-              path={path}
-              filters={daysOf(month)}
-              name={`statement-${month.from.slice(0, 7)}`}
-              compact
-            />
-          ),
-        },
-      ]}
-      rows={monthsUntil(today)}
-      rowKey={({ from }) => from}
-    />
+    <Framed>
+      <DataTable
+        caption="Statements by month"
+        columns={[
+          { title: 'Month', cell: ({ from }: Month) => monthName(from) },
+          {
+            title: 'Statement',
+            cell: (month: Month) => (
+              <StatementButton
+                href={`${apiAt}${path}.pdf?${new URLSearchParams(daysOf(month)).toString()}`}
+                name={`statement-${month.from.slice(0, 7)}`}
+                of={monthName(month.from)}
+                compact
+              />
+            ),
+          },
+          {
+            title: 'Movements',
+            align: 'right',
+            cell: (month: Month) => (
+              <CsvDownload
+                label="CSV"
+                of={`Movements of ${monthName(month.from)}`}
+                path={path}
+                filters={daysOf(month)}
+                name={`statement-${month.from.slice(0, 7)}`}
+                compact
+              />
+            ),
+          },
+        ]}
+        rows={monthsUntil(today)}
+        rowKey={({ from }) => from}
+      />
+    </Framed>
   )
 }

@@ -11,7 +11,7 @@ import { FormDialog, needed } from '../../parts/form-dialog.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { List } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { NamedObject } from '../../parts/object-link.tsx'
+import { ObjectLink } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { Replay, type ReplayCalls, ResendFailed } from '../../parts/replay-events.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
@@ -29,7 +29,11 @@ type Endpoint = Awaited<ReturnType<typeof load>>
 const COLUMNS: readonly Column<Endpoint>[] = [
   {
     title: 'Address',
-    cell: ({ endpointId, url }) => <NamedObject kind="webhookEndpoint" id={endpointId} name={url} />,
+    cell: ({ endpointId, url }) => (
+      <ObjectLink kind="webhookEndpoint" id={endpointId}>
+        {url}
+      </ObjectLink>
+    ),
   },
   { title: 'Description', cell: ({ description }) => description || '–' },
   { title: 'Events', cell: ({ types }) => (types.length === 0 ? 'All' : types.join(', ')) },

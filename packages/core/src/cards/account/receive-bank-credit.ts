@@ -12,7 +12,7 @@ import type { Transfer } from '../../ledger/transfers.ts'
 import type { QuarantineReason, StatedField } from '../../rails/quarantine-reason.ts'
 import { noticeDigest, notNew, type RailNotice, storeNotices } from '../../rails/rail-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../../rails/stored-notices.ts'
-import { Homes } from '../../tenants/homes.ts'
+import { Homes, type Origin } from '../../tenants/homes.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import { type BankCredit, bankCredits } from './bank-credit.ts'
 import { fundingAccounts, fundingTransfer } from './card-account.ts'
@@ -21,7 +21,7 @@ import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
 import { type BankTransfer, contradiction, type ReadTransferNotice } from './transfer-notice.ts'
 
 /** A signed notice with what can be read of it. */
-interface ReceiveBankCreditArgs {
+interface ReceiveBankCreditArgs extends Origin {
   readonly notice: Buffer
   readonly read: ReadTransferNotice
 }
@@ -96,7 +96,7 @@ export const receiveBankCredit = command({
     return async (args: ReceiveBankCreditArgs): Promise<Prepared> => {
       const transfer = 'transfer' in args.read ? args.read.transfer : undefined
       const account = transfer && (await accounts.get('', transfer.virtualAccount))
-      if (transfer && !account) await homes.requireNotMoved('virtual_account', transfer.virtualAccount)
+      if (transfer && !account) await homes.requireNotMoved('virtual_account', transfer.virtualAccount, args)
       return {
         args,
         transfer,

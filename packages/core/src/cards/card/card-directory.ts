@@ -2,7 +2,7 @@ import type { Keyring } from '@svc/platform/crypto/keyring'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { Homes } from '../../tenants/homes.ts'
+import { Homes, type Origin } from '../../tenants/homes.ts'
 import type { CardMessage } from '../rail/card-message.ts'
 import type { CardKey } from './card.ts'
 
@@ -21,7 +21,7 @@ const CARDS = statement<DirectoryRow>(
 export function cardDirectory(
   database: Database,
   keyring: Keyring,
-): (card: CardMessage['card']) => Promise<CardKey | undefined> {
+): (card: CardMessage['card'], from: Origin) => Promise<CardKey | undefined> {
   const byToken = new BatchedLookup<DirectoryRow>(
     (keys) => database.directory(CARDS, [keys.map(({ id }) => id), []]),
     ({ token }) => ({ tenantId: '', id: token }),
@@ -31,14 +31,14 @@ export function cardDirectory(
     ({ digest }) => ({ tenantId: '', id: digest }),
   )
   const homes = new Homes(database)
-  return async ({ token, cardNumber }) => {
+  return async ({ token, cardNumber }, from) => {
     const digest = cardNumber === null ? null : keyring.digest('card_number_digest', cardNumber)
     const [named, numbered] = await Promise.all([
       token === null ? undefined : byToken.get('', token),
       digest === null ? undefined : byNumber.get('', digest.toString('base64')),
     ])
-    if (token !== null && !named) await homes.requireNotMoved('card_token', token)
-    if (digest !== null && !numbered) await homes.requireNotMoved('card_number', digest.toString('hex'))
+    if (token !== null && !named) await homes.requireNotMoved('card_token', token, from)
+    if (digest !== null && !numbered) await homes.requireNotMoved('card_number', digest.toString('hex'), from)
     if (token === null) return numbered
     // A message that names two cards names none.
     return digest === null || named?.svcCardId === numbered?.svcCardId ? named : undefined

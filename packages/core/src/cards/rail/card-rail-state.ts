@@ -4,6 +4,7 @@ import { required } from '@svc/kernel/invariant'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
 import { type Account, account } from '../../ledger/accounts.ts'
+import type { Origin } from '../../tenants/homes.ts'
 import { type LockedCard, lockCards, readForMoney } from '../card/card-changes.ts'
 import type { CardLimits } from '../card/card-effect.ts'
 import { lockRulesInForce, type SpendUses } from '../rules/rules-in-force.ts'
@@ -21,7 +22,7 @@ import type { CardState } from './message-references.ts'
 import type { ReadMessage } from './read-card-message.ts'
 
 /** A signed message with what can be read of it. */
-export interface RecordMessageArgs {
+export interface RecordMessageArgs extends Origin {
   readonly type: MessageType
   readonly read: ReadMessage
   /** As it was signed, card numbers masked: for operators, where it cannot be recorded. */

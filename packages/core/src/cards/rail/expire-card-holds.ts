@@ -44,7 +44,10 @@ const keysOf = (cards: readonly CardKey[]) =>
     (card) => card.svcCardId,
   )
 
-/** Releases holds whose time has passed, each with its event, under the lock of the card. Returns how many. */
+/**
+ * Releases holds whose time has passed, each with its event, under the lock of the card. Returns how many, at least 1 while
+ * any is due: another process may have it in hand.
+ */
 export const expireCardHolds = (services: CoreServices): Promise<number> =>
   inEachTime(services.clock, (timeline) => releaseExpired(services, timeline))
 
@@ -74,7 +77,7 @@ async function releaseExpired(
           holdExpiredEvent(held, held.heldPaise, newId('evt'), now, config.BUSINESS_TIME_ZONE),
         ),
       )
-      return open.length
+      return Math.max(open.length, 1)
     },
   )
 }

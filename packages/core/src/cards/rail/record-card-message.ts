@@ -64,7 +64,7 @@ function prepare({ clock, config, database, keyring, newId, random }: CommandToo
   }
   return async (args: RecordMessageArgs): Promise<RecordMessage> => {
     const message = 'message' in args.read ? args.read.message : undefined
-    const card = message && (await cardOf(message.card))
+    const card = message && (await cardOf(message.card, args))
     const tenantId = card?.partnerId ?? PLATFORM_TENANT
     const digits = Buffer.from(random(4)).readUInt32BE() % 1_000_000
     return {

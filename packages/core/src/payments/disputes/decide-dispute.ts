@@ -6,6 +6,7 @@ import type { QuarantineReason } from '../../rails/quarantine-reason.ts'
 import { type Assignment, notNew, type RailNotice } from '../../rails/rail-notice.ts'
 import type { StoredNotices } from '../../rails/stored-notices.ts'
 import { requireWaiting, type WaitingNotices } from '../../rails/waiting-notices.ts'
+import type { Origin } from '../../tenants/homes.ts'
 import { correctedPaise } from '../payment.ts'
 import type { Refundable } from '../refunds/create-refund.ts'
 import { closed } from './close-dispute.ts'
@@ -19,7 +20,7 @@ const DUE_AHEAD_MS = 3_653 * 86_400_000
 /** How long a merchant has at least where the deadline that the bank names has passed already. */
 const LATE_EVIDENCE_MS = 86_400_000
 
-export interface ReceiveDisputeArgs {
+export interface ReceiveDisputeArgs extends Origin {
   readonly read: ReadDisputeNotice
   /** The notice as the bank signed it. */
   readonly notice: Buffer

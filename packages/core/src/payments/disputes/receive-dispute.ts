@@ -9,6 +9,7 @@ import { saveJournals } from '../../ledger/journals.ts'
 import { assignNotices, storeNotices } from '../../rails/rail-notice.ts'
 import { asStored, storedNotices } from '../../rails/stored-notices.ts'
 import { lockWaiting } from '../../rails/waiting-notices.ts'
+import { requireHere } from '../../tenants/homes.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import { type Payment, payments } from '../payment.ts'
 import { LOCK_PAYMENT, type Refundable } from '../refunds/create-refund.ts'
@@ -65,6 +66,7 @@ export const receiveDispute = command({
       const report = 'report' in args.read ? args.read.report : undefined
       const known = report && (await ofCase.get('', report.caseReference))
       const payment = !known && report?.utr ? await ofUtr.get('', report.utr) : undefined
+      if (report && !known && !payment) requireHere(args)
       const merchantId = known?.merchant_id ?? payment?.merchantId ?? PLATFORM_TENANT
       return {
         ...args,

@@ -13,16 +13,6 @@ const LIST = statement<Payout>(
      and ($3::text is null or y.status = $3)
    order by y.created_at desc, y.payout_id desc limit $4`,
 )
-const OF_RUN = statement<Payout>(
-  'payouts_of_run',
-  `select ${payouts.columns} from payouts y where y.run_id = $1 order by y.payout_id`,
-)
-const RUNS = statement<{ runId: string; payouts: bigint; amountPaise: bigint; sentAt: Date }>(
-  'payout_runs',
-  `select y.run_id as "runId", count(*) as payouts, sum(y.amount_paise)::bigint as "amountPaise",
-     max(y.sent_at) as "sentAt"
-   from payouts y where y.run_id is not null group by y.run_id order by y.run_id desc limit $1`,
-)
 // What is due leaves its trace in what is payable, or in advances where a payout had deducted it before.
 const PAYABLE = statement<{ tenant_id: string }>(
   'payout_merchants',
@@ -44,12 +34,6 @@ export interface PayoutFilter {
 /** For operators: payouts of all merchants, newest first. */
 export const listAllPayouts = (tx: Tx, filter: PayoutFilter): Promise<Payout[]> =>
   tx.query(LIST, [filter.merchantId ?? null, filter.businessDay ?? null, filter.status ?? null, filter.limit])
-
-/** What was sent to the bank in one run. */
-export const payoutsOfRun = (tx: Tx, runId: string): Promise<Payout[]> => tx.query(OF_RUN, [runId])
-
-/** The runs that were sent to the bank, newest first. */
-export const payoutRuns = (tx: Tx, limit: number) => tx.query(RUNS, [limit])
 
 /** The merchants to whom something is payable, or whose advances are in their favour. */
 export const payableMerchants = async (tx: Tx): Promise<string[]> =>

@@ -1,10 +1,19 @@
 import { fail } from '@svc/contract/errors'
 import type { ByTenant } from '@svc/kernel/by-tenant'
 import type { BatchTx } from '@svc/platform/db/batch'
-import { type NoSecondPerson, secondPersonProblem } from '../../ledger/second-person.ts'
+import { statement } from '@svc/platform/db/statement'
+import { mayStill, type NoSecondPerson, secondPersonProblem } from '../../ledger/second-person.ts'
 import type { Payout } from './payout.ts'
 
-/** One person alone does not send money away: neither who prepared it nor who set its bank account approves it. */
+const IS_SCHEDULED = statement<{ scheduled: boolean }>(
+  'payout_is_scheduled',
+  'select is_scheduled($1, $2) as scheduled',
+)
+
+/**
+ * One person alone does not send money away: neither who prepared it nor who set its bank account approves it. What a schedule
+ * prepared is approved whatever became of who set the schedule.
+ */
 export async function approverProblem(
   tx: BatchTx,
   known: ByTenant<ReadonlyMap<string, Payout>>,
@@ -14,7 +23,15 @@ export async function approverProblem(
   const payout = known.of(merchantId).get(payoutId)
   if (by === undefined || !payout) return undefined
   const { accountSetBy, preparedBy } = payout
-  return secondPersonProblem(tx, [preparedBy, ...(accountSetBy === null ? [] : [accountSetBy])], by)
+  const problem = await secondPersonProblem(
+    tx,
+    [preparedBy, ...(accountSetBy === null ? [] : [accountSetBy])],
+    by,
+  )
+  if (problem || (await mayStill(tx, preparedBy, 'finance'))) return problem
+  if ((await tx.query(IS_SCHEDULED, [merchantId, payoutId]))[0]!.scheduled) return undefined
+  const description = `${preparedBy} may not do this any more: cancel the payout and prepare it again`
+  return { requester: preparedBy, isSame: false, description }
 }
 
 /** Throws `payout_same_person`. */

@@ -2,6 +2,7 @@ import { failField } from '@svc/contract/fail-fields'
 import { formatRupees, type Paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import type { CoreServices } from '@svc/platform/services'
 import { isClosingTenant } from '../../tenants/tenant.ts'
 import { announce } from '../../tenants/tenant-events.ts'
 import { type MerchantFee, merchantFees, type PayoutDetails, payoutDetails } from './payout.ts'
@@ -83,6 +84,16 @@ export interface FeeDays {
   readonly timeZone: string
   readonly field?: string
 }
+
+/** Which business day it is for a merchant, by its clock. */
+export const feeDaysOf = (
+  { clock, config }: Pick<CoreServices, 'clock' | 'config'>,
+  merchantId: string,
+): FeeDays => ({
+  now: new Date(clock.of(merchantId).now()),
+  cutOffMinutes: config.BUSINESS_DAY_CUTOFF,
+  timeZone: config.BUSINESS_TIME_ZONE,
+})
 
 /**
  * Sets the fee of a merchant from a business day on, in the place of one that was set for the same day (decision Q15). It

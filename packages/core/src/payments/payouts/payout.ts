@@ -18,7 +18,13 @@ import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { type Account, account } from '../../ledger/accounts.ts'
 import { ACCRUAL_ACCOUNTS } from '../fees/fee-accrual.ts'
-import { OF_DOCUMENTS, OF_JOURNALS, PAYOUT_LINE_KINDS, type PayoutLineKind } from './payout-line-kinds.ts'
+import {
+  OF_DOCUMENTS,
+  OF_JOURNALS,
+  PAYOUT_LINE_KINDS,
+  type PayoutLineKind,
+  TAKEN,
+} from './payout-line-kinds.ts'
 
 /** `PREPARED` waits for a second person. `FAILED`, also once it was paid, and `CANCELLED`: what it was made of is due again. */
 export const PAYOUT_STATUSES = ['PREPARED', 'APPROVED', 'SENT', 'PAID', 'FAILED', 'CANCELLED'] as const
@@ -230,6 +236,7 @@ export const PayoutLineRecord = Type.Object(
     certificateId: Type.Optional(Type.String({ description: 'Of a `tds_certificate`' })),
     occurredOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     amount: rupees('of the payment, refund, dispute, opening balance or correction'),
+    isDeducted: Type.Boolean({ description: 'Whether the amount takes from what you get' }),
     fee: rupees('fee of the payment'),
     tax: Type.Object(
       { cgst: rupees('central GST'), sgst: rupees('state GST'), igst: rupees('integrated GST') },
@@ -250,6 +257,7 @@ export const payoutLineToWire = (line: PayoutLine, timeZone: string) => ({
   certificateId: line.kind === 'tds_certificate' ? line.objectId : undefined,
   occurredOn: rfc3339(line.occurredAt, timeZone),
   amount: paiseToWire(line.amountPaise),
+  isDeducted: TAKEN.has(line.kind),
   fee: paiseToWire(line.feePaise),
   tax: {
     cgst: paiseToWire(line.cgstPaise),

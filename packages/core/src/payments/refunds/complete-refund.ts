@@ -14,6 +14,7 @@ import type { QuarantineReason, UnreadableNotice } from '../../rails/quarantine-
 import { assignNotices, notNew, type RailNotice, storeNotices } from '../../rails/rail-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../../rails/waiting-notices.ts'
+import { type Origin, requireHere } from '../../tenants/homes.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import { payments } from '../payment.ts'
 import { LOCK_PAYMENT, type Refundable, saveRefunding } from './create-refund.ts'
@@ -41,7 +42,7 @@ import {
   refundExceptions,
 } from './refunded-after-failure.ts'
 
-interface CompleteRefundArgs {
+interface CompleteRefundArgs extends Origin {
   readonly read: { readonly outcome: RefundOutcome } | UnreadableNotice
   /** The notice as the bank signed it; without one an operator reports what the bank says. */
   readonly notice?: Buffer
@@ -110,6 +111,7 @@ export const completeRefund = moneyCommand<CompleteRefundArgs, CompleteRefund, S
     return async (args: CompleteRefundArgs): Promise<CompleteRefund> => {
       const outcome = 'outcome' in args.read ? args.read.outcome : undefined
       const row = outcome && (await found.get('', outcome.refundId))
+      if (outcome && !row) requireHere(args)
       return {
         ...args,
         outcome,

@@ -21,11 +21,12 @@ import {
 } from '../../rails/rail-notice.ts'
 import { asStored, type StoredNotices, storedNotices } from '../../rails/stored-notices.ts'
 import { lockWaiting, requireWaiting, type WaitingNotices } from '../../rails/waiting-notices.ts'
+import { type Origin, requireHere } from '../../tenants/homes.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import { CODE_FACTS, type CodeFacts, type Payment, paymentEvent, payments } from '../payment.ts'
 import type { ReturnedCredit } from './refund-notice.ts'
 
-interface ConfirmRefundArgs {
+interface ConfirmRefundArgs extends Origin {
   readonly credit: ReturnedCredit
   /** The notice as the bank signed it; without one an operator reports what the bank says. */
   readonly notice?: Buffer
@@ -94,7 +95,9 @@ export const confirmRefund = command({
     )
     return async (args: ConfirmRefundArgs): Promise<ConfirmRefund> => {
       const { utr } = args.credit
-      const tenantId = (await found.get('', utr))?.merchantId ?? PLATFORM_TENANT
+      const credited = await found.get('', utr)
+      if (!credited) requireHere(args)
+      const tenantId = credited?.merchantId ?? PLATFORM_TENANT
       const otherTenantId = args.assigns?.noticeTenantId
       const ids = { transfer: newId('trf'), event: newId('evt') }
       return { ...args, tenantId, otherTenantId, utr, ids, timeZone: config.BUSINESS_TIME_ZONE }

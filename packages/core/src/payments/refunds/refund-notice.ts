@@ -46,6 +46,7 @@ export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
   const refundId = stated.read('refundId', 'unknown_refund', readRefundId)
   const status = stated.read('status', 'status_unreadable', (value) => readOutcome(value, 'refund'))
   const isMade = isOfRefund ? wasMade(stated, status) : wentBack(stated, status)
+  if (isMade) stated.refuseContradicted('status_unreadable', 'refund')
   if (isOfRefund) statedReference(stated, 'utr', form)
   else stated.require('utr', 'reference_unreadable', readReference)
   const amountPaise = stated.read('amount', 'amount_unreadable', readMoney)

@@ -76,6 +76,12 @@ const lineOf = ({ line, kind, reference, amountPaise, date, note }: SettlementRo
   note,
 })
 
+/** Lines of a transfer that stand near each other in the file. */
+interface Part {
+  readonly head: BatchHead
+  readonly lines: BatchLine[]
+}
+
 /**
  * Records the transfers of a settlement file, in bounded memory. Importing it again changes nothing but that lines are
  * matched whose payment, refund or dispute has become known meanwhile.
@@ -86,27 +92,40 @@ export async function importSettlement(
   rows: AsyncIterable<SettlementRow>,
 ): Promise<SettlementImport> {
   const sum = new ImportSum()
-  const waiting = new Map<string, { readonly head: BatchHead; readonly lines: BatchLine[] }>()
+  const waiting = new Map<string, Part>()
   const done = new Map<string, number>()
-  const flush = async (batchUtr: string) => {
-    const { head, lines } = waiting.get(batchUtr)!
-    waiting.delete(batchUtr)
-    const recorded = (done.get(batchUtr) ?? 0) + lines.length
-    done.set(batchUtr, recorded)
-    const isLast = !head.isAwaited || recorded >= of.linesOf(batchUtr)
-    sum.add(await record({ ...head, fileId: of.fileId, lines, isLast }))
+  const recordAll = async (parts: readonly Part[]) => {
+    for (const { head, lines } of parts) {
+      const recorded = (done.get(head.batchUtr) ?? 0) + lines.length
+      done.set(head.batchUtr, recorded)
+      const isLast = !head.isAwaited || recorded >= of.linesOf(head.batchUtr)
+      sum.add(await record({ ...head, fileId: of.fileId, lines, isLast }))
+    }
+  }
+  let recording: Promise<void> = Promise.resolve()
+  // One part after the other; meanwhile the next lines are read.
+  const flush = async () => {
+    const parts = [...waiting.values()]
+    waiting.clear()
+    await recording
+    recording = recordAll(parts)
+    recording.catch(() => undefined)
   }
   let held = 0
-  for await (const row of rows) {
-    const head = headOf(row, of)
-    const batch = waiting.get(head.batchUtr) ?? { head, lines: [] }
-    waiting.set(head.batchUtr, batch)
-    batch.lines.push(lineOf(row))
-    if (++held < LINES_A_CHUNK) continue
-    for (const batchUtr of waiting.keys()) await flush(batchUtr)
-    held = 0
+  try {
+    for await (const row of rows) {
+      const head = headOf(row, of)
+      const part = waiting.get(head.batchUtr) ?? { head, lines: [] }
+      waiting.set(head.batchUtr, part)
+      part.lines.push(lineOf(row))
+      if (++held < LINES_A_CHUNK) continue
+      await flush()
+      held = 0
+    }
+    await flush()
+  } finally {
+    await recording
   }
-  for (const batchUtr of waiting.keys()) await flush(batchUtr)
   return sum.result()
 }
 

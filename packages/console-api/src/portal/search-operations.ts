@@ -1,0 +1,23 @@
+import { query } from '@svc/server/http/operation'
+import { find, SEARCH } from '../faces/search.ts'
+import { TENANT_SOURCES } from '../faces/search-sources.ts'
+import { memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
+
+export const searchOwn = query({
+  ...memberOperation,
+  ...SEARCH,
+  id: 'portal.search',
+  method: 'GET',
+  path: `${PORTAL_API}/search`,
+  summary: 'Find anything of the tenant by an id, a reference, a name',
+  description:
+    'As operators find it, of the tenant alone: ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of payments with or without commas; codes by the mobile number of their customer; card accounts by the begin of any words of their company and programme.',
+  role: 'viewer',
+  mount({ database }: PortalServices) {
+    return async ({ caller, query: { q } }) => ({
+      body: JSON.stringify({
+        results: await database.read([caller.tenantId], (tx) => find(tx, q.trim(), caller, TENANT_SOURCES)),
+      }),
+    })
+  },
+})
