@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,6 +22,8 @@ interface Router {
   readonly port: number
   readonly folder: string
   readonly socket: string
+  readonly start: () => void
+  readonly kill: () => Promise<void>
 }
 
 /** HAProxy with the file of deploy/, in front of one process for each cell. */
@@ -43,13 +45,16 @@ async function openRouter(a: Process, b: Process): Promise<Router> {
     .replace('b1:8080', `127.0.0.1:${b.port}`)
   const file = join(folder, 'haproxy.cfg')
   writeFileSync(file, config)
-  const router = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' })
-  onTestFinished(async () => {
-    router.kill('SIGKILL')
-    if (router.exitCode === null && router.signalCode === null) await once(router, 'exit')
-  })
+  let router: ChildProcess | undefined
+  const start = (): void => void (router = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' }))
+  const kill = async () => {
+    router!.kill('SIGKILL')
+    if (router!.exitCode === null && router!.signalCode === null) await once(router!, 'exit')
+  }
+  start()
+  onTestFinished(kill)
   await expect.poll(() => statusOf(port, '/livez').catch(() => 0)).toBe(200)
-  return { port, folder, socket }
+  return { port, folder, socket, start, kill }
 }
 
 const bearer = (claims: object) => {
@@ -125,3 +130,19 @@ test.skipIf(!isInstalled)('a move changes the maps of a running HAProxy, there a
     expect(await counts()).toEqual(expected)
   }
 })
+
+test.skipIf(!isInstalled)(
+  'a move waits for an HAProxy that is being started again, and changes its maps',
+  async () => {
+    const [a, b] = [await openProcess(), await openProcess()]
+    const { port, folder, socket, start, kill } = await openRouter(a, b)
+    await kill()
+    const set = setRoutes({ sockets: [socket], maps: folder }, { 'tenants.map': [['mer_1', 'b']] })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    start()
+    await set
+    await expect.poll(() => statusOf(port, '/livez').catch(() => 0)).toBe(200)
+    await fetchPath(port, '/api/v0/qr-code', { headers: bearer({ sub: 'mer_1', cell: 'a' }) })
+    expect(b.paths).toContain('/api/v0/qr-code')
+  },
+)

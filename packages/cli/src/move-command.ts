@@ -1,7 +1,7 @@
 import { addressOfCell, type CellDatabase, connectCell } from '@svc/app/cells/cell-connection'
 import { obstacles } from '@svc/app/cells/check-move'
 import { cellOf, listCells } from '@svc/app/cells/create-cell'
-import { mapsOf, tenantMapOf } from '@svc/app/cells/directory'
+import { mapsOf, tenantMapOf, writeMaps } from '@svc/app/cells/directory'
 import { abortMove, companions, moveTenant } from '@svc/app/cells/move-tenant'
 import { sumTables } from '@svc/app/cells/moved-tables'
 import type { Travel } from '@svc/app/cells/replication'
@@ -23,6 +23,7 @@ interface Options {
   readonly hold: number
   readonly router: readonly string[]
   readonly routerMaps: string
+  readonly export?: string
   readonly json?: boolean
 }
 
@@ -62,6 +63,10 @@ export function addMoveCommand(tenant: Command): void {
     )
     .addOption(routerOption())
     .addOption(routerMapsOption())
+    .option(
+      '--export <folder>',
+      'where to write the maps too, as svc admin directory export does: a router that is started again has them',
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -71,7 +76,7 @@ CELL_DATABASE_URLS with a login that may replicate, and wal_level = logical.
 
 Examples:
   svc admin tenant move mer_… --to b --dry-run
-  svc admin tenant move mer_… --to b --router /run/haproxy/admin.sock
+  svc admin tenant move mer_… --to b --router /run/haproxy/admin.sock --export /etc/haproxy/maps
   svc admin tenant move mer_… --to b --abort`,
     )
     .action((tenantId: string, options: Options) => move(tenantId, options))
@@ -144,7 +149,7 @@ interface Directory {
 
 async function carryOut(
   travel: Travel,
-  { abort, dryRun, hold: holdMs, router: sockets, routerMaps, json = false }: Options,
+  { abort, dryRun, hold: holdMs, router: sockets, routerMaps, export: folder, json = false }: Options,
   { connect, directory: find, keyring: open, requestMs }: Directory,
 ): Promise<void> {
   const { tenants, from, to } = travel
@@ -168,6 +173,8 @@ async function carryOut(
   const routers = { sockets, maps: routerMaps }
   const routed = async () => {
     await setRoutes(routers, await tenantMapOf(directory, tenants))
+    if (folder) await writeMaps(folder, await mapsOf(directory, connect))
+    // Again what a router may have lost that was started before the files were whole.
     await setRoutes(routers, await mapsOf(directory, connect, tenants))
   }
   const keyring = await open()

@@ -1,4 +1,5 @@
 import { createConnection } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Maps } from './directory.ts'
 
 /** Running HAProxies with `deploy/haproxy/cells.cfg`. */
@@ -10,6 +11,9 @@ interface Routers {
 
 /** So many commands HAProxy takes in a line: a line must fit its buffer. */
 const AT_ONCE = 100
+/** A router that ends is started again by its init system meanwhile. */
+const STARTS_MS = 10_000
+const RETRY_MS = 50
 
 /** Enters what leads to cells in the maps of running routers; what is there with another cell is changed. */
 export async function setRoutes({ sockets, maps: folder }: Routers, maps: Maps): Promise<void> {
@@ -28,8 +32,20 @@ export async function setRoutes({ sockets, maps: folder }: Routers, maps: Maps):
   )
 }
 
+/** What HAProxy says to each command, also if it is being started again: repeated commands change nothing more. */
+async function saidTo(socket: string, verb: 'set' | 'add', entries: readonly string[]): Promise<string[]> {
+  const untilMs = performance.now() + STARTS_MS
+  for (;;)
+    try {
+      return await ask(socket, verb, entries)
+    } catch (error) {
+      if (performance.now() > untilMs) throw error
+      await sleep(RETRY_MS)
+    }
+}
+
 /** What HAProxy says to each command: nothing where it was carried out. An empty line ends what it says. */
-const saidTo = (socket: string, verb: 'set' | 'add', entries: readonly string[]): Promise<string[]> =>
+const ask = (socket: string, verb: 'set' | 'add', entries: readonly string[]): Promise<string[]> =>
   new Promise((resolve, reject) => {
     const commands = entries.map((entry) => `${verb} map ${entry}`).join(';')
     const connection = createConnection(socket, () => connection.write(`${commands}\n`))
