@@ -338,8 +338,8 @@ create function directory_members(names text[])
     order by m.last_sign_in_at desc nulls last limit 8
   $$;
 
--- What one person does alone (decision R10): postings by hand up to this amount, and no link that makes an administrator in
--- live mode. One row; processes with the operators' login store the settings.
+-- What one person does alone (decision R10): postings by hand up to this amount, and no link that makes an operator in live
+-- mode. One row; processes with the operators' login store the settings.
 create table approval_limit (
   only_row    boolean primary key default true check (only_row),
   -- null: none is needed
@@ -349,7 +349,7 @@ create table approval_limit (
   -- for how long those whom an operator armed are no second person beside that operator
   cooling_days integer not null default 7,
   -- Whether a process in live mode works on this database, where who may act is decided by two administrators; kept here so
-  -- that a command line in sandbox mode cannot pass it by.
+  -- that nothing in sandbox mode is opened on it.
   administrators_by_two boolean not null default false
 );
 insert into approval_limit values (true, null);
@@ -376,8 +376,8 @@ create function keep_approval_limit() returns trigger
 create trigger approval_limit_is_the_owners before update on approval_limit for each row
   execute function keep_approval_limit();
 
--- What a second administrator decides: a link that makes an administrator or replaces a password, a role that may do more,
--- a disabled administrator who returns, a way to sign in that is removed.
+-- What a second administrator decides: a link that makes an operator or replaces a password, a role that may do more, a
+-- disabled operator who returns, a way to sign in that is removed.
 create table access_requests (
   approval_id   text collate "C" not null,
   kind          text not null check (kind in
@@ -475,6 +475,14 @@ create function may_act(who text, permission text) returns boolean
       select from operators o
       where who like 'operator %' and o.name = substr(who, 10) collate "C" and (o.disabled_at is not null
         or o.role <> 'admin' and not (o.role in ('operator', permission) and permission in ('finance', 'operations'))))
+  $$;
+
+-- Whether it is a person who may decide about money: in live mode an operator, whichever login says who acts.
+create function is_operator(who text) returns boolean
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select not l.administrators_by_two or exists (select from operators o where who = 'operator ' || o.name)
+    from approval_limit l
   $$;
 
 -- A link to a member ends with the rights of who made it: an operator, or an administrator of the tenant.

@@ -364,6 +364,17 @@ create function require_approved_assignment() returns trigger
     end if;
     return null;
   end $$;
+-- What became of a notice stays: it becomes one payment, of one amount.
+create function keep_ended_notice() returns trigger
+  language plpgsql set search_path = svc, pg_temp
+  as $$
+  begin
+    raise exception 'the notice % has ended as %', old.notice_id, old.status
+      using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
+  end $$;
+create trigger ended_notices_stay before update on rail_notices for each row
+  when (old.status = 'ASSIGNED' and new is distinct from old) execute function keep_ended_notice();
+
 create trigger assignments_are_approved after insert or update of status, payment_id on rail_notices
   for each row when (new.status = 'ASSIGNED') execute function require_approved_assignment();
 

@@ -200,13 +200,18 @@ export const acceptLink = async (client: Client, { link }: Json): Promise<void> 
   expect([accepted.status, accepted.text]).toEqual([200, accepted.text])
 }
 
-/** The owner of the database makes two administrators; from then on each change is theirs, and what gives rights both's. */
-export async function administerOperators(svc: Svc, client: Client): Promise<void> {
+/** The owner of the database makes two administrators; from then on each change is theirs. */
+export async function inviteAdministrators(svc: Svc, client: Client): Promise<void> {
   for (const name of ['asha', 'meera'])
     await acceptLink(
       client,
       await svc(['admin', 'operator', 'invite', name, '--role', 'admin', '--as-owner']),
     )
+}
+
+/** What changes who may act, and what of it both administrators do. */
+export async function administerOperators(svc: Svc, client: Client): Promise<void> {
+  await inviteAdministrators(svc, client)
   await acceptLink(client, await svc(['admin', 'operator', 'invite', 'ravi', '--role', 'viewer']))
   const both = async (...args: string[]) => {
     const { approvalId } = await svc(['admin', 'operator', ...args])
@@ -220,14 +225,14 @@ export async function administerOperators(svc: Svc, client: Client): Promise<voi
   await svc(['admin', 'operator', 'approve', renewed.approvalId], '', AS_MEERA)
   await acceptLink(client, renewed)
   await svc(['admin', 'operator', 'disable', 'ravi'])
-  await svc(['admin', 'operator', 'enable', 'ravi'])
+  await both('enable', 'ravi')
   expect(await svc(['admin', 'operator', 'list'])).toHaveLength(3)
   await both('unlink', 'ravi')
   await both('remove-passkeys', 'ravi')
   const { approvalId } = await svc(['admin', 'operator', 'reset-second-factor', 'ravi'])
   await svc(['admin', 'operator', 'reject', approvalId])
   const { invitationId } = await svc(['admin', 'operator', 'invite', 'dara', '--role', 'operator'])
-  expect(await svc(['admin', 'operator', 'invitations'])).toMatchObject([{ invitationId, status: 'open' }])
+  expect(await svc(['admin', 'operator', 'invitations'])).toMatchObject([{ invitationId, status: 'waiting' }])
   await svc(['admin', 'operator', 'revoke-invitation', 'dara'])
 }
 

@@ -7,7 +7,7 @@ import { freePort } from '../harness/free-port.ts'
 import { type Live, METRICS_TOKEN, openLive, RAIL_KEY } from '../harness/live.ts'
 import { errorsIn, type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { creditOf } from '../harness/qr-codes.ts'
-import { acceptLink } from './administration.ts'
+import { inviteAdministrators } from './administration.ts'
 import { type LiveMerchant, newMerchant, openStream } from './merchants.ts'
 
 // The program that ships in three processes, each with one role, behind one address.
@@ -142,10 +142,7 @@ const received = () => live.receiver.received.get(merchant.merchantId)!
 test('a payment that one process accepts is numbered and delivered by another, and streamed by the first', async () => {
   const address = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`
   const client = await Client.open(address)
-  await acceptLink(
-    client,
-    await live.svc(['admin', 'operator', 'invite', 'asha', '--role', 'admin', '--as-owner']),
-  )
+  await inviteAdministrators(live.svc, client)
   merchant = await newMerchant(live, client)
   await pay()
   const streamEnded = await openStream(merchant)

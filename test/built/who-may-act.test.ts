@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ROLES } from '@svc/console-api/identity/permissions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { Client, type Json } from '../harness/client.ts'
@@ -72,16 +73,19 @@ test('the first administrator is invited by the login that owns the database alo
 })
 
 test('a finance person alone makes no second operator by the command line', async () => {
-  await acceptLink(client, await done(['operator', 'invite', 'farid', '--role', 'finance'], as('asha')))
+  const invited = await done(['operator', 'invite', 'farid', '--role', 'finance'], as('asha'))
+  await done(['operator', 'approve', invited.approvalId], as('meera'))
+  await acceptLink(client, invited)
   const before = await names()
   const create = ['operator', 'create', 'puppet', '--role', 'finance', '--password-stdin']
   expect((await run(create, as('farid'))).code).not.toBe(0)
   const invite = ['operator', 'invite', 'puppet', '--role', 'finance']
   expect(await refused(invite, as('farid'))).toContain('only an administrator')
   expect(await refused(invite)).toContain('only a signed-in administrator')
-  // Neither by saying that this installation is a sandbox.
+  // Nor by saying that this installation is a sandbox, which nothing is opened as any more.
   const sandbox = { ...unsigned, SVC_MODE: 'sandbox' }
-  expect(await refused(invite, sandbox)).toContain('only a signed-in administrator')
+  for (const command of [invite, ['approval', 'approve', 'apv_1'], ['webhook', 'list']])
+    expect(await refused(command, sandbox)).toContain('SVC_MODE: must be live')
   expect(await refused(['operator', 'password-link', 'meera'], as('farid'))).toContain(
     'only an administrator',
   )
@@ -126,11 +130,15 @@ test('an administrator alone neither sets the password of a colleague nor signs 
   expect((await open(again)).error).toBe('invitation_revoked')
 })
 
-test('no operator becomes an administrator, is promoted or loses a way to sign in by one administrator alone', async () => {
+test('no operator who may more than look is made, promoted or loses a way to sign in by one administrator alone', async () => {
   const asha = await signedIn('asha')
-  const invited = await asha.post('/operators/invitations', { name: 'puppet', role: 'admin' })
-  expect(invited.json).toMatchObject({ status: 'waiting', approvalId: expect.any(String) })
-  expect((await open(invited.json)).error).toBe('invitation_not_approved')
+  const acting = ROLES.filter((role) => !['viewer', 'auditor'].includes(role))
+  expect(acting.length).toBeGreaterThan(4)
+  for (const role of acting) {
+    const invited = await asha.post('/operators/invitations', { name: `puppet.${role}`, role })
+    expect(invited.json, role).toMatchObject({ status: 'waiting', approvalId: expect.any(String) })
+    expect((await open(invited.json)).error).toBe('invitation_not_approved')
+  }
   await acceptLink(client, (await asha.post('/operators/invitations', { name: 'vera', role: 'viewer' })).json)
   const id = await idOf('vera')
   const waiting = [
@@ -146,12 +154,12 @@ test('no operator becomes an administrator, is promoted or loses a way to sign i
   const { data } = (await asha.get('/operators/requests')).json
   expect(data.map(({ kind }: Json) => kind).sort()).toEqual([
     'identity',
-    'link',
+    ...acting.map(() => 'link'),
     'passkeys',
     'role',
     'second_factor',
   ])
-  // Less needs one person: a disabled operator is out at once.
+  // Less needs one person: a disabled operator is out at once, and who only looks is back.
   const disabled = await asha.send('PATCH', `/operators/${id}`, { disabled: true })
   expect([disabled.json.status, disabled.json.approvalId]).toEqual(['disabled', undefined])
   const enabled = await asha.send('PATCH', `/operators/${id}`, { disabled: false })

@@ -18,6 +18,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   require_approved_assignment: [],
   require_counted_postings: [],
   require_second_administrator: [],
+  is_operator: [],
   require_charted_account: [],
   require_card_load: [],
   require_fees_of_payments: [],

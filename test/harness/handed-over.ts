@@ -32,7 +32,6 @@ export async function handedOver(
   const person = `owner-${randomUUID()}@tenant.example`
   const invite = ['admin', 'member', 'invite', tenantId, person, '--hand-over', ...options]
   const { approvalId, link } = await svc(invite)
-  // Of the first person of a tenant without money there is none.
-  if (approvalId !== undefined) await svc(['admin', 'operator', 'approve', approvalId], '', AS_MEERA)
+  await svc(['admin', 'operator', 'approve', approvalId], '', AS_MEERA)
   return (await openHandover(client, link)).handover
 }

@@ -44,9 +44,6 @@ beforeAll(async () => {
     const outcome = { refundId: id, utr: newUtr(), amountPaise: undefined, failureReason: null }
     if (to === 'REFUNDED') await commands.open(completeRefund).run({ read: { outcome } })
   }
-  await asSuperuser(service.db.database, (db) =>
-    db.query(`update approval_limit set administrators_by_two = true`),
-  )
   await newDispute(service, shop.paymentId, { amount: 10 })
   expect((await notifyDispute(service, STRANGE)).status).toBe(202)
   await sendPayoutOf(service, shop.merchantId)
@@ -60,6 +57,11 @@ beforeAll(async () => {
   const client = await asPartner(service.client, partner)
   for (let n = 0; n < 2; n++) cards.push(payloadOf(await createCard(client, partner)).svcCardId)
   await asSuperuser(service.db.database, (db) => db.query(keyAndEndpointOf(partner.partnerId)))
+  await asSuperuser(service.db.database, (db) =>
+    db.query(`update approval_limit set administrators_by_two = true;
+      insert into rail_notices (tenant_id, notice_id, body, status, flags, received_at, payment_id, assigned_at, assigned_by)
+        values ('${shop.merchantId}', 'assigned', 'read once', 'ASSIGNED', '{}', now(), '${shop.paymentId}', now(), 'operator asha')`),
+  )
 })
 afterAll(() => service.close())
 const CRORES = 100_00_00_000_00n
@@ -100,6 +102,19 @@ const ATTACKS: readonly (readonly [string, () => string, readonly string[]])[] =
   ],
   ['a funding of ₹ 100 crore', funding, ['postings_have_a_source', 'postings_are_approved']],
   [
+    'a notice that became a payment, for another one',
+    () => `update rail_notices set payment_id = '${unpaidId}' where notice_id = 'assigned'`,
+    ['ended_notices_stay'],
+  ],
+  [
+    'the approval of who is no operator',
+    () => `insert into approvals (tenant_id, approval_id, kind, amount_paise, reference, request, arguments, reason,
+        requested_by, requested_at, expires_at, outcome, decided_by, decided_at)
+      values ('${shop.merchantId}', 'apv_forged', 'payment_adjustment', 1, 'X', '{}', '{}', 'x', 'operator mallory', now(),
+        now() + interval '1 hour', 'APPROVED', 'cli mallory@laptop', now())`,
+    ['approved_by_a_second_person'],
+  ],
+  [
     'a journal of an invented kind',
     () => journal(shop.merchantId, 'gift', [ofShop('upi_clearing'), ofShop('payable')], CRORES),
     ['postings_are_permitted'],
@@ -112,7 +127,7 @@ const ATTACKS: readonly (readonly [string, () => string, readonly string[]])[] =
   [
     'a credit that no notice reported',
     () => journal(shop.merchantId, 'upi_credit', [ofShop('upi_clearing'), ofShop('payable')], 100),
-    ['postings_have_a_source', 'postings_are_proven'],
+    ['postings_are_counted', 'postings_have_a_source', 'postings_are_proven'],
   ],
   [
     'an outcome of a refund that no notice reported',

@@ -24,7 +24,6 @@ const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
   'console.sendBankRun': 'what two have approved, or the merchant has asked for',
   'console.importBankResponses': 'what the bank says in a file; a failure above the limit waits',
   'console.readBankResponses': 'moves nothing',
-  'console.acceptDispute': 'leaves with the payer what the bank has taken: nothing is due',
   'console.readSettlement': 'moves nothing',
   'console.readStatement': 'moves nothing',
   'console.matchStatementLine': 'what the bank says of our own accounts is what the books have',

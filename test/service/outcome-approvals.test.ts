@@ -82,14 +82,43 @@ test('a dispute above the limit that an operator records as won is payable again
   expect((await approve(asha, waiting.json.approvalId)).error).toBe('approval_same_person')
   expect((await approve(ravi, waiting.json.approvalId)).json.status).toBe('POSTED')
   expect([await statusOf('disputes', disputeId), await payable(shop)]).toEqual(['WON', '500000'])
-  const [small, lost] = [
-    await newDispute(service, shop.paymentId, { amount: 1_000 }),
-    await newDispute(service, shop.paymentId, { amount: 2_000 }),
-  ]
+  const small = await newDispute(service, shop.paymentId, { amount: 1_000 })
   expect((await win(asha, small)).json.status).toBe('WON')
-  // A loss makes nothing payable.
+})
+
+test('a dispute above the limit is lost or accepted on behalf of its merchant only when a second person approves', async () => {
+  for (const [path, body, end] of [
+    ['close', { outcome: 'LOST' }, 'LOST'],
+    ['accept', {}, 'ACCEPTED'],
+  ] as const) {
+    const shop = await shopWith(service, 5_000)
+    const disputeId = await newDispute(service, shop.paymentId, { amount: 1_500 })
+    const waiting = await asha.post(`/disputes/${disputeId}/${path}`, body)
+    expect(waiting).toMatchObject({ status: 202, json: { kind: 'dispute_lost', amount: '1500.00' } })
+    expect(await statusOf('disputes', disputeId)).toBe('OPEN')
+    expect((await approve(asha, waiting.json.approvalId)).error).toBe('approval_same_person')
+    expect((await approve(ravi, waiting.json.approvalId)).json.status).toBe('POSTED')
+    expect([await statusOf('disputes', disputeId), await payable(shop)]).toEqual([end, '350000'])
+    // Winning it after all is an undo, whatever the amount.
+    expect(await win(asha, disputeId)).toMatchObject({ status: 202, json: { kind: 'dispute_won' } })
+  }
+})
+
+test('what an operator said was lost, the network still decides for the merchant; what the merchant accepted, it does not', async () => {
+  const shop = await shopWith(service, 5_000)
+  const [lost, accepted] = [
+    await newDispute(service, shop.paymentId, { amount: 600 }),
+    await newDispute(service, shop.paymentId, { amount: 700 }),
+  ]
   expect((await asha.post(`/disputes/${lost}/close`, { outcome: 'LOST' })).json.status).toBe('LOST')
-  expect((await win(asha, lost)).error).toBe('dispute_closed')
+  payloadOf(await shop.client.post(`/api/v0/disputes/${accepted}/accept`, {}))
+  for (const disputeId of [lost, accepted])
+    await notifyDispute(service, { caseReference: await caseOf(disputeId), status: 'WON' })
+  expect([await statusOf('disputes', lost), await statusOf('disputes', accepted)]).toEqual([
+    'WON',
+    'ACCEPTED',
+  ])
+  expect(await payable(shop)).toBe('430000')
 })
 
 test('one that was lost because no evidence arrived in time is won by two people, too', async () => {

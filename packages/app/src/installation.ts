@@ -1,4 +1,4 @@
-import type { Config } from '@svc/contract/config'
+import { type Config, ConfigError } from '@svc/contract/config'
 import { hasCluster, openEmbedded } from '@svc/embedded-postgres/embedded'
 import { newRsaKey } from '@svc/jwe/keys'
 import type { KeyProvider } from '@svc/platform/crypto/key-provider'
@@ -9,6 +9,7 @@ import {
   type Login,
   settingOf,
 } from '@svc/platform/db/connection-options'
+import { sqlState } from '@svc/platform/db/database'
 import { type Replication, requireDurable } from '@svc/platform/db/durable'
 import { migrate } from '@svc/platform/db/migrate'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
@@ -54,6 +55,7 @@ export async function openInstallation(
     await requireAllSessions(opened.address)
     if (config.SVC_MODE === 'live') await refuseUnsafe(config.DATABASE_URL!.reveal(), config.REPLICATION)
     const run = schema === 'newest' ? await migrate(opened.address) : []
+    if (config.SVC_MODE === 'sandbox') await refuseLive(opened.address)
     const keyProvider = keyProviderOf(config)
     if (run.length > 0) log.info({ migrations: run }, 'the schema was brought up to date')
     return {
@@ -64,6 +66,27 @@ export async function openInstallation(
   } catch (error) {
     await opened.release()
     throw error
+  }
+}
+
+/** Who chooses the mode of a command would else choose by which rules money moves (decision R10). */
+async function refuseLive(address: DatabaseAddress): Promise<void> {
+  const client = new DatabaseClient(connectionOptions(address, undefined))
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ live: boolean }>(
+      'select administrators_by_two as live from svc.approval_limit',
+    )
+    if (rows[0]?.live)
+      throw new ConfigError([
+        'SVC_MODE: must be live, since a process in live mode has worked on this database',
+      ])
+  } catch (error) {
+    // Of a schema from before there was this rule, which is backed up as it is.
+    if (!['42P01', '42703', '3F000'].includes(sqlState(error) ?? '')) throw error
+  } finally {
+    await client.end()
   }
 }
 

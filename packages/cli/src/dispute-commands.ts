@@ -33,7 +33,7 @@ export function addDisputeCommands(program: Command): void {
   group
     .command('close <disputeId>')
     .description(
-      'record what the network decided, where no notice says so; above APPROVAL_ABOVE_RUPEES a second person approves that it was won',
+      'record what the network decided, where no notice says so; above APPROVAL_ABOVE_RUPEES a second person approves it',
     )
     .addOption(
       new Option('--outcome <outcome>', 'for or against the merchant')

@@ -36,6 +36,7 @@ const KINDS: Readonly<Record<string, string>> = {
   advance_written_off: 'Advance written off',
   merchant_refund_failed: 'Refund that failed: payable to the merchant again',
   dispute_won: 'Dispute that was won: payable to the merchant again',
+  dispute_lost: 'Dispute that was lost or accepted: the payer keeps the money',
   notice_assigned: 'Payment that a bank notice reports',
 }
 

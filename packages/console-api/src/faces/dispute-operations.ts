@@ -24,7 +24,7 @@ import { rfc3339 } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import { zip } from '@svc/platform/zip'
-import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
+import { ApprovalRecord, replyOrWait, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query, type Services, streamingQuery } from '@svc/server/http/operation'
 import { fieldsOf, findRow, listOf, toRecord } from '@svc/server/http/resource'
 import {
@@ -289,15 +289,27 @@ export const submitEvidenceInConsole = onBehalf(submitEvidenceContract, {
   target: ({ dispute: { disputeId } }) => disputeId,
 })
 
-export const acceptDisputeInConsole = onBehalf(acceptDisputeContract, {
-  id: 'console.acceptDispute',
-  path: `${ONE}/accept`,
-  permission: 'finance',
-  stepUp: true,
-  action: 'dispute.accepted',
-  tenantOf: merchantOf,
-  target: (done) => carriedOut(done).dispute.disputeId,
-})
+const WAITS = 'Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.'
+
+export const acceptDisputeInConsole = onBehalf(
+  {
+    ...acceptDisputeContract,
+    description: `${acceptDisputeContract.description} ${WAITS} The merchant itself accepts any amount.`,
+    accepted: ApprovalRecord,
+    reply: (outcome, context) =>
+      replyOrWait(outcome, context.timeZone, (done) => acceptDisputeContract.reply(done, context)),
+  },
+  {
+    id: 'console.acceptDispute',
+    path: `${ONE}/accept`,
+    permission: 'finance',
+    stepUp: true,
+    action: 'dispute.accepted',
+    errors: ['approval_open'],
+    tenantOf: merchantOf,
+    target: (done) => carriedOut(done).dispute.disputeId,
+  },
+)
 
 export const downloadAttachmentInConsole = streamingQuery({
   ...consoleOperation,
@@ -458,8 +470,7 @@ export const closeDisputeByOperator = query({
   path: `${ONE}/close`,
   tag: TAG,
   summary: 'Record what the network decided of a dispute',
-  description:
-    'Where no notice says so, or one in quarantine that an operator has read. A dispute that was won is payable to the merchant again: above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person (202), unless the notice itself states that it was won, with its amount.',
+  description: `Where no notice says so, or one in quarantine that an operator has read. A dispute that was won is payable to the merchant again, one that was lost is the payer’s. ${WAITS} Unless the notice itself states the outcome; of one that was won, with its amount.`,
   permission: 'finance',
   params: idParam('disputeId'),
   body: closed({

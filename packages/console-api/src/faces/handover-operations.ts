@@ -89,7 +89,7 @@ export const handOverCredentials = query({
   tag: TAG,
   summary: 'Hand over credentials by a link that works once',
   description:
-    'Invites the person as an administrator of the portal, or makes a new link for one who is. The credentials are issued when the person opens the link and chooses a password, and are shown there, once: neither you nor the database have them before. In live mode a second administrator approves the link first, but for the first person of a tenant without money.',
+    'Invites the person as an administrator of the portal, or makes a new link for one who is. The credentials are issued when the person opens the link and chooses a password, and are shown there, once: neither you nor the database have them before. In live mode a second administrator approves the link first.',
   permission: 'operations',
   params: idParam('tenantId'),
   body: closed({

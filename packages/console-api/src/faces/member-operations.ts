@@ -64,7 +64,7 @@ export const inviteTenantMember = query({
   tag: TAG,
   summary: 'Invite member of a tenant',
   description:
-    'Returns a link that works once, with which the person chooses a password for the portal. In live mode a second administrator approves it first, but for the first person of a tenant without money.',
+    'Returns a link that works once, with which the person chooses a password for the portal. In live mode a second administrator approves it first.',
   permission: 'operations',
   params,
   body: InviteBody,

@@ -13,7 +13,6 @@ import {
   approveLink,
   changeMember,
   findMember,
-  isFirstOfTenant,
   type Member,
   type MemberChange,
   refuseLink,
@@ -23,7 +22,7 @@ import {
 import { unlinkIdentity } from './identity-store.ts'
 import { findOperator, type OperatorAccount, updateOperator } from './operator-store.ts'
 import { OPERATOR_PASSKEYS } from './passkey-store.ts'
-import { covers, type Role } from './permissions.ts'
+import { covers, onlyLooks, type Role } from './permissions.ts'
 import {
   type AccessKind,
   type AccessReset,
@@ -123,10 +122,10 @@ export async function changeAccess(
   return apply(tx, operator, change)
 }
 
-/** Less rights, and an operator who may do little, need one administrator. */
+/** Less rights, and an operator who only looks, need one administrator. */
 function needsSecond({ role }: OperatorAccount, change: AccessChange): boolean {
   if (change.kind === 'role') return !covers(role, change.role)
-  return change.kind !== 'enable' || role === 'admin'
+  return change.kind !== 'enable' || !onlyLooks(role)
 }
 
 async function apply(tx: Tx, operator: OperatorAccount, change: AccessChange): Promise<ChangedAccess> {
@@ -223,17 +222,13 @@ export interface ChangedMember {
   readonly removed: boolean
 }
 
-/**
- * Lets the link that an operator just made wait for a second administrator: who opens it acts as the tenant. The first
- * person of a tenant without money is let in at once.
- */
+/** Lets the link that an operator just made wait for a second administrator: who opens it acts as the tenant. */
 export async function requestLink(
   tx: Tx,
   tools: AccessTools,
   by: Administrator,
   { memberId, tenantId }: Pick<Member, 'memberId' | 'tenantId'>,
 ): Promise<string | undefined> {
-  if (await isFirstOfTenant(tx, { tenantId, memberId })) return undefined
   const wanted = { kind: 'member_link', operatorId: null, member: { tenantId, memberId } } as const
   const approvalId = await requestAccess(tx, tools, by, wanted)
   if (approvalId !== undefined) await waitWithLink(tx, { tenantId, memberId })

@@ -5,7 +5,7 @@ import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { findOperator } from './operator-store.ts'
-import { covers, type Role } from './permissions.ts'
+import { covers, onlyLooks, type Role } from './permissions.ts'
 import { type AccessTools, type Administrator, requestAccess } from './second-administrator.ts'
 
 export const INVITATION_HOURS = 72
@@ -209,7 +209,7 @@ async function insertLink(
     resets,
   ])
   if (!row) return fail('already_exists', { description: `name: ${name} is invited already` })
-  const isDecidedByTwo = resets !== null || role === 'admin'
+  const isDecidedByTwo = resets !== null || !onlyLooks(role)
   const approvalId = isDecidedByTwo
     ? await requestAccess(tx, tools, by, { kind: 'link', operatorId: resets, invitationId })
     : undefined

@@ -51,6 +51,9 @@ export const permits = (role: Role, permission: Permission): boolean =>
 export const covers = (role: Role, other: Role): boolean =>
   permissionsOf(other).every((permission) => permits(role, permission))
 
+/** Whether a role changes nothing: no money, no tenant, and no access of a person. */
+export const onlyLooks = (role: Role): boolean => covers('auditor', role)
+
 /** For people whose role does not permit something: which ones do. */
 export const rolesWith = (permission: Permission): readonly Role[] =>
   ROLES.filter((role) => permits(role, permission))

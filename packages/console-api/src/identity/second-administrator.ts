@@ -34,7 +34,7 @@ const INSERT = statement<{ approval_id: string }>(
 /** Of members of tenants: with a link, more rights or without a second factor another person could act as the tenant. */
 export const MEMBER_ACCESS = ['member_second_factor', 'member_link', 'member_role', 'member_enable'] as const
 export type MemberAccess = (typeof MEMBER_ACCESS)[number]
-/** What a second administrator decides: a link, a role, the return of an administrator, a way to sign in that is removed. */
+/** What a second administrator decides: a link, a role, the return of an operator, a way to sign in that is removed. */
 export type AccessKind = 'link' | 'role' | 'enable' | MemberAccess | AccessReset
 /** Ways to sign in that are removed. */
 export type AccessReset = 'passkeys' | 'second_factor' | 'identity'

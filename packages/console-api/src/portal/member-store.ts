@@ -83,11 +83,6 @@ const PASSWORD_OF = statement<{ password_hash: string | null }>(
   'member_password',
   'select password_hash from members where tenant_id = $1 and member_id = $2 and disabled_at is null',
 )
-const IS_FIRST = statement<{ first: boolean }>(
-  'member_is_first',
-  `select not exists (select from members m where m.tenant_id = $1 and m.member_id <> $2)
-     and not exists (select from journals j where j.tenant_id = $1) as first`,
-)
 const WAIT = statement(
   'member_link_wait',
   'update members set waiting_link = link_digest where tenant_id = $1 and member_id = $2',
@@ -284,10 +279,6 @@ export async function memberOfLink(
   if (member.linkExpiresAt! <= now) fail('invitation_expired')
   return member.linkWaits ? fail('invitation_not_approved') : member
 }
-
-/** Whether a member is the only one that a tenant ever had, and nothing was entered in its books yet. */
-export const isFirstOfTenant = async (tx: Tx, { tenantId, memberId }: MemberKey): Promise<boolean> =>
-  (await tx.query(IS_FIRST, [tenantId, memberId]))[0]!.first
 
 export type MemberKey = Pick<Member, 'tenantId' | 'memberId'>
 

@@ -59,10 +59,11 @@ const STORE_LIMIT = statement(
    where (above_paise, cooling_days) is distinct from ($1, $2)`,
 )
 // `least` passes over null, which is no limit.
+const TIGHTENED = 'least(above_paise, $1), greatest(cooling_days, $2), administrators_by_two or $3'
 const TIGHTEN_LIMIT = statement(
   'approval_limit_tighten',
-  `update approval_limit set above_paise = least(above_paise, $1), cooling_days = greatest(cooling_days, $2)
-   where (above_paise, cooling_days) is distinct from (least(above_paise, $1), greatest(cooling_days, $2))`,
+  `update approval_limit set (above_paise, cooling_days, administrators_by_two) = (${TIGHTENED})
+   where (above_paise, cooling_days, administrators_by_two) is distinct from (${TIGHTENED})`,
 )
 const DECIDE = statement<Approval>(
   'approval_decide',
@@ -84,7 +85,7 @@ export async function storeApprovalLimit(database: Database, config: Config, log
   const [limit, days] = [approvalLimitPaise(config), coolingDays(config)]
   try {
     const stored = await database.operate(async (tx) => {
-      await tx.query(TIGHTEN_LIMIT, [limit, days])
+      await tx.query(TIGHTEN_LIMIT, [limit, days, config.SVC_MODE === 'live'])
       return (await tx.query(LIMIT))[0]!
     })
     if (stored.above !== limit || stored.cooling !== days)

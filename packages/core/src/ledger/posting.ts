@@ -19,6 +19,7 @@ export const POSTING_KINDS = [
   'merchant_refund',
   'merchant_refund_failed',
   'dispute_won',
+  'dispute_lost',
   'notice_assigned',
   'payout_failed',
   'card_load',
@@ -57,6 +58,7 @@ export const POSTING_TITLES: Readonly<Record<PostingKind, string>> = {
   merchant_refund: 'Refund a payment on behalf of its merchant',
   merchant_refund_failed: 'Say that the bank could not make a refund, without a notice of it',
   dispute_won: 'Say that a dispute was won, without a notice of it',
+  dispute_lost: 'Accept a dispute on behalf of its merchant, or say that it was lost, without a notice of it',
   notice_assigned: 'Record the credit that an operator reads in a notice in quarantine',
   payout_failed:
     'Say that the bank could not make a payout, or that its money came back, without a file of the bank',

@@ -7,7 +7,7 @@ import { saveEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { lockAccounts } from '../../ledger/accounts.ts'
 import { saveJournals } from '../../ledger/journals.ts'
-import { moneyCommand } from '../../ledger/money-command.ts'
+import { moneyCommand, personOf } from '../../ledger/money-command.ts'
 import type { Posting } from '../../ledger/posting.ts'
 import { storedArgs } from '../../ledger/stored-args.ts'
 import { type FollowedNotice, StoredFollowed } from '../../rails/find-notice.ts'
@@ -25,7 +25,7 @@ import {
   disputes,
   type LegIds,
 } from './dispute.ts'
-import { lostByDeadline, lostCaseOf } from './lost-by-deadline.ts'
+import { lostCaseOf, lostUnreported } from './lost-unreported.ts'
 
 export interface CloseDispute {
   readonly merchantId: string
@@ -47,7 +47,7 @@ interface State {
   readonly payments: Map<string, Refundable>
   readonly disputes: Map<string, Dispute>
   /** Those that the network can still decide for the merchant. */
-  readonly lostByDeadline: Set<string>
+  readonly lostUnreported: Set<string>
   readonly waiting: WaitingNotices
 }
 
@@ -87,17 +87,17 @@ export const closeDispute = moneyCommand({
   name: 'closeDispute',
 
   approval: {
-    kinds: ['dispute_won'],
+    kinds: ['dispute_won', 'dispute_lost'],
     args: storedArgs(
       Type.Object({
         merchantId: Type.String(),
         disputeId: Type.String(),
         paymentId: Type.Optional(Type.String()),
-        outcome: Type.Enum(['WON']),
+        outcome: Type.Enum(['WON', 'LOST', 'ACCEPTED']),
         assigns: Type.Optional(StoredFollowed),
       }),
     ),
-    moves: wonByHand,
+    moves: decidedByHand,
     failures: ['dispute_not_found', 'dispute_closed', 'notice_not_in_quarantine'],
   },
 
@@ -116,12 +116,14 @@ export const closeDispute = moneyCommand({
   lock,
   decide,
 
-  apply(state, { dispute, payment, isNew, command: { assigns, outcome } }) {
+  apply(state, { dispute, payment, isNew, command }) {
+    const { assigns, outcome } = command
+    const isWord = outcome === 'OVERDUE' || personOf(command) !== undefined
     if (assigns) state.waiting.delete(assigns.noticeId)
     state.disputes.set(dispute.disputeId, dispute)
-    if (outcome === 'OVERDUE' && isNew) state.lostByDeadline.add(dispute.disputeId)
+    if (isWord && isNew) state.lostUnreported.add(dispute.disputeId)
     if (dispute.status === 'WON' || (assigns && lostCaseOf(assigns.body) === dispute.caseReference))
-      state.lostByDeadline.delete(dispute.disputeId)
+      state.lostUnreported.delete(dispute.disputeId)
     if (payment) state.payments.set(payment.paymentId, payment)
   },
 
@@ -159,18 +161,26 @@ export const closeDispute = moneyCommand({
 const journalsOf = ({ command: { ids, outcome }, ...ending }: Closed) =>
   closedJournals({ ...ending, isOverdue: outcome === 'OVERDUE' }, ids.legs)
 
-/** That a dispute was won on the word of one person: its money is payable again. */
-function wonByHand(decision: Closed): Posting | undefined {
+/** On the word of one person the money of a dispute is payable again, or the payer's for good. */
+function decidedByHand(decision: Closed): Posting | undefined {
   const { dispute, isNew, isOverturned, command } = decision
   const { assigns } = command
-  if (!isNew || dispute.status !== 'WON' || statingWon(assigns, dispute)) return undefined
-  const { amountPaise, caseReference, disputeId, paymentId } = dispute
+  const { amountPaise, caseReference, disputeId, paymentId, status } = dispute
+  const isWon = status === 'WON'
+  const isReported = isWon
+    ? statingWon(assigns, dispute)
+    : assigns && lostCaseOf(assigns.body) === caseReference
+  // The merchant accepts what is its own; what a deadline ends is on no person’s word.
+  if (!isNew || isReported || (!isWon && personOf(command) === undefined)) return undefined
   return {
-    kind: 'dispute_won',
+    kind: isWon ? 'dispute_won' : 'dispute_lost',
     amountPaise,
     reference: disputeId,
     facts: { disputeId, paymentId, ...(assigns && { noticeId: assigns.noticeId }) },
-    reason: `the network decided the case ${caseReference} for the merchant`,
+    reason:
+      status === 'ACCEPTED'
+        ? `the case ${caseReference} is accepted`
+        : `the network decided the case ${caseReference} ${isWon ? 'for' : 'against'} the merchant`,
     journalId: required(journalsOf(decision).at(-1), 'an end has a journal').journalId,
     isUndo: isOverturned,
   }
@@ -188,7 +198,7 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
       tx,
       commands.flatMap(({ merchantId }) => disputeAccounts(merchantId)),
     ),
-    lostByDeadline(tx, won),
+    lostUnreported(tx, won),
     lockWaiting(
       tx,
       commands.map(({ assigns }) => assigns),
@@ -197,13 +207,13 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
   return new ByTenant((tenantId) => ({
     payments: ofPayments.of(tenantId),
     disputes: ofDisputes.of(tenantId),
-    lostByDeadline: lost.of(tenantId),
+    lostUnreported: lost.of(tenantId),
     waiting,
   }))
 }
 
 function decide(state: State, command: Prepared, now: Date): Closed {
-  const { payments, disputes, lostByDeadline, waiting } = state
+  const { payments, disputes, lostUnreported, waiting } = state
   const { assigns, disputeId, outcome } = command
   requireWaiting(waiting, assigns)
   const dispute = disputes.get(disputeId) ?? fail('dispute_not_found')
@@ -212,7 +222,7 @@ function decide(state: State, command: Prepared, now: Date): Closed {
     if (dispute.status !== 'OPEN' || dispute.evidenceDueAt > now) return unchanged
     return { ...unchanged, dispute: { ...dispute, status: 'LOST', closedAt: now }, isNew: true }
   }
-  const isOverturned = outcome === 'WON' && lostByDeadline.has(disputeId)
+  const isOverturned = outcome === 'WON' && lostUnreported.has(disputeId)
   if (dispute.closedAt !== null && !isOverturned)
     return dispute.status === outcome ? unchanged : fail('dispute_closed')
   if (outcome !== 'WON')

@@ -44,7 +44,7 @@ export interface State {
   /** By the reference of a case, the merchant who has it. */
   readonly merchantOfCase: Map<string, string>
   /** Those that the network can still decide for the merchant. */
-  readonly lostByDeadline: Set<string>
+  readonly lostUnreported: Set<string>
   readonly stored: StoredNotices
   readonly waiting: WaitingNotices
 }
@@ -74,12 +74,12 @@ export function decide(state: State, command: ReceiveDispute, now: Date): Receiv
   const first = state.byCase.get(report.caseReference)
   const payment = command.paymentId === undefined ? undefined : state.payments.get(command.paymentId)
   if (first) {
-    const isByDeadline = state.lostByDeadline.has(first.disputeId)
-    const isOverturned = isByDeadline && report.outcome === 'WON'
-    const field = payment ? contradiction(first, payment, report, isByDeadline) : 'caseReference'
+    const isUnreported = state.lostUnreported.has(first.disputeId)
+    const isOverturned = isUnreported && report.outcome === 'WON'
+    const field = payment ? contradiction(first, payment, report, isUnreported) : 'caseReference'
     if (!payment || field !== undefined) return kept('contradicts_earlier_notice', field)
     // Kept beside the dispute: the network says the same, so it cannot be won any more.
-    if (isByDeadline && report.outcome === 'LOST')
+    if (isUnreported && report.outcome === 'LOST')
       return { ...unchanged, dispute: first, kept: toNotice(command, null, now) }
     if (report.outcome === 'OPEN' || (first.closedAt !== null && !isOverturned))
       return { ...unchanged, dispute: first }
@@ -170,14 +170,14 @@ function contradiction(
   dispute: Dispute,
   payment: Refundable,
   report: DisputeReport,
-  isByDeadline: boolean,
+  isUnreported: boolean,
 ): string | undefined {
   const { amountPaise, outcome, utr } = report
   if (payment.paymentId !== dispute.paymentId) return 'caseReference'
   if (utr !== null && utr !== payment.utr) return 'utr'
   if (amountPaise !== undefined && amountPaise !== dispute.amountPaise) return 'amount'
   if (outcome === 'OPEN') return otherTerms(dispute, report)
-  if (dispute.closedAt === null || isByDeadline) return undefined
+  if (dispute.closedAt === null || isUnreported) return undefined
   return (outcome === 'WON') === (dispute.status === 'WON') ? undefined : 'status'
 }
 

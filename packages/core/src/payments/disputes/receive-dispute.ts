@@ -24,7 +24,7 @@ import {
   disputes,
   openedJournal,
 } from './dispute.ts'
-import { lostByDeadline } from './lost-by-deadline.ts'
+import { lostUnreported } from './lost-unreported.ts'
 
 interface DirectoryRow {
   readonly case_reference: string
@@ -90,9 +90,9 @@ export const receiveDispute = command({
   decide: (state, command, now) => asStored(state.stored, decide(state, command, now)),
 
   apply(state, { dispute, changed, payment, command }) {
-    const { payments, byCase, balances, merchantOfCase, lostByDeadline, waiting } = state
+    const { payments, byCase, balances, merchantOfCase, lostUnreported, waiting } = state
     if (command.assigns) waiting.delete(command.assigns.noticeId)
-    if (dispute && command.report?.outcome !== 'OPEN') lostByDeadline.delete(dispute.disputeId)
+    if (dispute && command.report?.outcome !== 'OPEN') lostUnreported.delete(dispute.disputeId)
     if (!changed || !dispute || !payment) return
     const { merchantId } = command
     payments.set(payment.paymentId, payment)
@@ -182,7 +182,7 @@ async function lock(tx: BatchTx, commands: readonly ReceiveDispute[]): Promise<B
       tx,
       known.flatMap(({ merchantId }) => disputeAccounts(merchantId)),
     ),
-    lostByDeadline(tx, known),
+    lostUnreported(tx, known),
     lockWaiting(
       tx,
       commands.map(({ assigns }) => assigns),
@@ -201,7 +201,7 @@ async function lock(tx: BatchTx, commands: readonly ReceiveDispute[]): Promise<B
     byCase: byCase.of(tenantId),
     balances: balances.of(tenantId),
     merchantOfCase,
-    lostByDeadline: lost.of(tenantId),
+    lostUnreported: lost.of(tenantId),
     stored: stored.of(tenantId),
     waiting,
   }))

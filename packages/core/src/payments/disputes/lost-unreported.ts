@@ -12,11 +12,14 @@ interface Lost {
 }
 
 const LOST = statement<Lost>(
-  'disputes_lost_by_deadline',
+  'disputes_lost_unreported',
   `select d.merchant_id as "merchantId", d.dispute_id as "disputeId", d.case_reference as "caseReference"
    from disputes d join journals j
-     on j.tenant_id = d.merchant_id and j.journal_id = 'jrn_' || substr(d.dispute_id, 5) || 'l' and j.reason = $3
-   where (d.merchant_id, d.payment_id) in (select * from unnest($1::text[], $2::text[])) and d.status = 'LOST'`,
+     on j.tenant_id = d.merchant_id and j.journal_id = 'jrn_' || substr(d.dispute_id, 5) || 'l'
+   where (d.merchant_id, d.payment_id) in (select * from unnest($1::text[], $2::text[])) and d.status in ('LOST', 'ACCEPTED')
+     and (j.reason = $3
+       or exists (select from one_person_postings o where o.tenant_id = j.tenant_id and o.journal_id = j.journal_id)
+       or exists (select from approvals a where a.tenant_id = j.tenant_id and a.journal_id = j.journal_id))`,
 )
 
 /** The case of which a notice reports that it is lost. */
@@ -26,10 +29,10 @@ export function lostCaseOf(body: Buffer): string | undefined {
 }
 
 /**
- * Disputes of these payments that our deadline ended, and of which the network has not reported that they are lost: it
- * can still decide them for the merchant (decision Q17). To be read once payments and disputes are locked.
+ * Disputes of these payments that our deadline or an operator ended, and of which the network has not reported that they are
+ * lost: it can still decide them for the merchant (decision Q17). To be read once payments and disputes are locked.
  */
-export async function lostByDeadline(
+export async function lostUnreported(
   tx: Pick<Tx, 'query'>,
   ofPayments: readonly { readonly merchantId: string; readonly paymentId: string }[],
 ): Promise<ByTenant<Set<string>>> {
