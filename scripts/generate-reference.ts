@@ -230,7 +230,7 @@ Every way by which rupees come in, move or leave: ${rupees.length} movements, ea
 |---|---|---|---|---|---|
 ${rows.join('\n')}
 
-What redirects money without moving it is held in the same way ([O8](../decisions/O8-credentials-are-issued-when-the-link-opens.md)): who sets a bank account approves no payout to it, a payment address waits for \`APPROVER_COOLING_DAYS\` and its merchant is notified, a fee holds from the next business day on, and credentials are handed over by links that a second administrator approves. For all tenants together one person enters at most ten times the limit within 24 hours. \`test/service/one-person-attempts.test.ts\` attempts each alone.
+What redirects money without moving it is held in the same way ([O8](../decisions/O8-credentials-are-issued-when-the-link-opens.md)): who sets a bank account approves no payout to it, a payment address waits for \`APPROVER_COOLING_DAYS\` and its merchant is notified, a fee that replaces another waits as long unless its merchant asks for it, and credentials are handed over by links that a second administrator approves. For all tenants together one person enters at most ten times the limit within 24 hours. \`test/service/one-person-attempts.test.ts\` attempts each alone.
 `
 }
 

@@ -1,3 +1,4 @@
+import { dayAfter } from '@svc/kernel/bank-days'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -105,6 +106,22 @@ test('a fee that a member asks for is charged once finance has approved it, and 
       ['changeRequested', { kind: 'fee', percent: '0.90', fixed: '1.00' }],
       ['fee', { percent: '0.90', fixed: '1.00' }],
     ])
+})
+
+test('a fee that replaces another waits for the cooling time on the word of one operator, and not if the merchant asks for it', async () => {
+  const { merchantId } = await newShop(service)
+  const fees = `/merchants/${merchantId}/fees`
+  const set = async (percent: string): Promise<string> =>
+    (await finance.post(fees, { percent, fixed: '0' })).json.fees[0].validFrom
+  const today = await set('1.00')
+  expect(await set('0.00')).toBe(dayAfter(today, 7))
+  const early = await finance.post(fees, { percent: '0.00', fixed: '0', validFrom: dayAfter(today, 6) })
+  expect([early.status, early.text]).toEqual([400, expect.stringContaining('waits 7 days')])
+  const member = await memberBrowser(service, merchantId)
+  const { approvalId } = await askFor(member, 'fee', { percent: '0.50', fixed: '0' })
+  expect((await finance.post(`/change-requests/${approvalId}/approve`)).json.status).toBe('APPROVED')
+  const agreed = (await member.get('/payout-terms')).json.fees
+  expect(agreed).toContainEqual({ validFrom: today, percent: '0.50', fixed: '0.00' })
 })
 
 test('the merchant reads why its request was rejected, and takes back one that waits; neither is approved afterwards', async () => {

@@ -1,4 +1,5 @@
 import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
+import { changeWebhook } from '@svc/console-api/faces/webhook-changes'
 import { Failure } from '@svc/contract/errors'
 import { expect, test } from 'vitest'
 import { sourcesOf } from '../../harness/sources.ts'
@@ -55,6 +56,19 @@ test.each(showing(false).map((operation) => [operation.id, operation] as const))
     expect(() => handle({} as never)).toThrow(Failure)
   },
 )
+
+test('in live mode operators stop the events of a tenant, and do not redirect them with its secret headers', async () => {
+  const change = (mode: 'live' | 'sandbox', body: object) =>
+    changeWebhook.mount({
+      config: { SVC_MODE: mode, BUSINESS_TIME_ZONE: 'Asia/Kolkata' },
+      commands: { open: () => ({ respond: async () => ({ body: 'changed' }) }) },
+      database: { operate: async () => 'mer_1' },
+    } as never)({ params: { endpointId: 'whe_1' }, query: {}, headers: {}, body, caller: {} } as never)
+  const url = 'https://elsewhere.example/events'
+  await expect(change('live', { url })).rejects.toThrow(Failure)
+  expect(await change('sandbox', { url })).toEqual({ body: 'changed' })
+  expect(await change('live', { enabled: false })).toEqual({ body: 'changed' })
+})
 
 test('operators’ code opens the secrets of tenants in one place, and members’ code in none but its sheet', () => {
   const opened = sourcesOf(['console-api', 'cli'])

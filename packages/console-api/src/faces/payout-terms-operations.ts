@@ -201,7 +201,7 @@ export const setFee = query({
   tag: TAG,
   summary: 'Set what a merchant is charged for each payment, from a business day on',
   description:
-    'From the next business day on, or from today while the merchant has no payment of today: a payment is charged by the fee that was in force when it was accepted. A fee for a day that has one takes its place. Of a merchant that is closing, a fee of zero may begin earlier, for payments that are in no payout.',
+    'From the next business day on, or from today while the merchant has no payment of today: a payment is charged by the fee that was in force when it was accepted. One in the place of another begins after APPROVER_COOLING_DAYS at the earliest, unless the merchant asks for it in the portal. A fee for a day that has one takes its place. Of a merchant that is closing, a fee of zero may begin earlier, for payments that are in no payout.',
   permission: 'finance',
   params: idParam('merchantId'),
   body: closed({

@@ -1,3 +1,4 @@
+import type { Config } from '@svc/contract/config'
 import { fail } from '@svc/contract/errors'
 import { findTenant } from '@svc/core/tenants/tenant'
 import { deleteEndpoint, rotateSecret, updateEndpoint } from '@svc/core/webhooks/change-endpoint'
@@ -29,7 +30,7 @@ import { auditOf } from '../as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam } from '../console-schema.ts'
 import type { Permission } from '../identity/permissions.ts'
 import { keyedQuery } from '../once.ts'
-import { showingSecret } from './sandbox-secret.ts'
+import { requireShown, showingSecret } from './sandbox-secret.ts'
 import { tenantOfEndpoint } from './webhook-operations.ts'
 
 const TAG = 'Webhooks'
@@ -92,7 +93,7 @@ interface Change<B extends TSchema, Args, D> {
   /** `operations` unless it says otherwise. */
   readonly permission?: Permission
   readonly run: AnyCommand<Args, D>
-  readonly args: (key: EndpointKey, body: Static<B>) => Args
+  readonly args: (key: EndpointKey, body: Static<B>, config: Config) => Args
   readonly toWire: (decision: D, timeZone: string) => object
   /** What the tables do not audit by themselves, as they do every change of an endpoint and of its secrets. */
   readonly entry?: (body: Static<B>) => Pick<CommandAudit, 'action' | 'details'>
@@ -121,13 +122,14 @@ const onBehalf = <B extends TSchema, Args, D>({
     ...(body && { body }),
     result,
     errors,
-    mount({ commands, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    mount({ commands, config, database }) {
+      const { BUSINESS_TIME_ZONE: timeZone } = config
       const { respond } = commands.open(run)
       return async (input) => {
         const { endpointId } = input.params
         const tenantId = await database.operate((tx) => tenantOfEndpoint(tx, endpointId))
         const sent = input.body as Static<B>
-        return respond(args({ tenantId, endpointId }, sent), {
+        return respond(args({ tenantId, endpointId }, sent, config), {
           reply: (decision) => success(toWire(decision, timeZone)),
           retry: retryKey({ method: contract.method, path }, { ...input, caller: { tenantId } }),
           audit: () => auditOf(tenantId, input, { target: endpointId, ...entry?.(sent) }),
@@ -144,10 +146,18 @@ export const changeWebhook = onBehalf({
   method: 'PATCH',
   path: '',
   summary: 'Change, enable or disable webhook endpoint',
-  like: updateEndpointOperation,
+  description:
+    'In live mode its tenant alone changes the address: where its events go, go its data and its secret headers.',
+  like: {
+    ...updateEndpointOperation,
+    errors: [...updateEndpointOperation.errors, 'secret_not_shown'] as const,
+  },
   body: UpdateEndpointRequest,
   run: updateEndpoint,
-  args: (key, changes) => ({ ...key, changes }),
+  args(key, changes, config) {
+    if (changes.url !== undefined) requireShown(config)
+    return { ...key, changes }
+  },
   toWire: endpointToWire,
 })
 

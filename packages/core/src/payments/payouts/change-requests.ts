@@ -225,7 +225,7 @@ export async function approveChange(
   }
   if (basisPoints !== null && fixedPaise !== null) {
     const fee = { merchantId, validFrom: undefined, basisPoints, fixedPaise }
-    await setMerchantFee(tx, fee, feeDaysOf(tools, merchantId))
+    await setMerchantFee(tx, fee, { ...feeDaysOf(tools, merchantId), isAgreed: true })
   }
   return approved
 }

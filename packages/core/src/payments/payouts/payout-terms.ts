@@ -1,4 +1,5 @@
 import { failField } from '@svc/contract/fail-fields'
+import { dayAfter } from '@svc/kernel/bank-days'
 import { formatRupees, type Paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -29,6 +30,10 @@ const SET_FEE = statement(
   'merchant_fee_set',
   `insert into merchant_fees (merchant_id, valid_from, basis_points, fixed_paise, created_at)
    values ($1, $2, $3, $4, clock_timestamp())`,
+)
+const COOLING = statement<{ days: number }>(
+  'merchant_fee_cooling',
+  `select cooling_days as days from approval_limit where exists (select from merchant_fees where merchant_id = $1)`,
 )
 const PAID_SINCE = statement(
   'merchant_paid_since',
@@ -83,6 +88,8 @@ export interface FeeDays {
   readonly cutOffMinutes: number
   readonly timeZone: string
   readonly field?: string
+  /** The merchant has asked for it, and a second person approves it: it waits no longer. */
+  readonly isAgreed?: true
 }
 
 /** Which business day it is for a merchant, by its clock. */
@@ -97,26 +104,32 @@ export const feeDaysOf = (
 
 /**
  * Sets the fee of a merchant from a business day on, in the place of one that was set for the same day (decision Q15). It
- * begins on the next day or later, or today where the merchant has no payment of today. Only of a merchant that is closing
+ * begins on the next day or later, or today where the merchant has no payment of today. One in the place of another waits for
+ * the cooling time, as all does by which one person redirects money (decision O8), unless it is agreed. Only of a merchant that is closing
  * can past days be made free, for payments that are in no payout yet: fees that exceed them would keep it open for good.
  */
 export async function setMerchantFee(
   tx: Tx,
   { merchantId, validFrom, basisPoints, fixedPaise }: NewFee,
-  { now, cutOffMinutes, timeZone, field = 'validFrom' }: FeeDays,
+  { now, cutOffMinutes, timeZone, field = 'validFrom', isAgreed }: FeeDays,
 ): Promise<void> {
   const today = businessDay(businessDayOf(now, cutOffMinutes, timeZone), cutOffMinutes, timeZone)
   const tomorrow = businessDayOf(today.to, cutOffMinutes, timeZone)
   const isPaidToday = (await tx.query(PAID_SINCE, [merchantId, today.from])).length > 0
-  const first = isPaidToday ? tomorrow : today.day
+  const [cooling] = isAgreed ? [] : await tx.query(COOLING, [merchantId])
+  const cooled = dayAfter(today.day, cooling?.days ?? 0)
+  const possible = isPaidToday ? tomorrow : today.day
+  const first = cooled > possible ? cooled : possible
   const isFree = basisPoints === 0 && fixedPaise === 0n
   if (validFrom !== undefined && validFrom < first && !(isFree && (await isClosingTenant(tx, merchantId))))
     failField(
       field,
       'minimum',
-      isPaidToday
-        ? `must be ${tomorrow} or later: the merchant has payments of today; of a merchant that is closing, a fee of zero may begin earlier`
-        : 'must be today or a later day; of a merchant that is closing, a fee of zero may begin earlier',
+      first === cooled && cooled > possible
+        ? `must be ${cooled} or later: a fee that replaces another waits ${cooling?.days} days, unless the merchant asks for it in the portal`
+        : isPaidToday
+          ? `must be ${tomorrow} or later: the merchant has payments of today; of a merchant that is closing, a fee of zero may begin earlier`
+          : 'must be today or a later day; of a merchant that is closing, a fee of zero may begin earlier',
     )
   const from = validFrom ?? first
   await tx.query(SET_FEE, [merchantId, from, basisPoints, fixedPaise])
