@@ -8,7 +8,7 @@ import { runHere } from '../harness/cli.ts'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { runCli, startProcess } from '../harness/processes.ts'
-import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
 // The service and the command line on one database, each a process of its own where that matters.
 let service: TestService
@@ -136,6 +136,13 @@ test('the operator changes cards by the rules of the API, in one history with th
   const client = await asPartner(service.client, partner)
   const { svcCardId } = payloadOf(await createCard(client, partner))
   expect((await admin('cards', 'lock', svcCardId, '--reason', 'asked by phone')).cardStatus.name).toBe('L')
+  // By the name that the console's has, without the reason, which may name a person (decision O7).
+  const audited = await asSuperuser(service.db.database, (db) =>
+    db.query("select action, content::jsonb -> 'details' as details from audit_log where target = $1", [
+      svcCardId,
+    ]),
+  )
+  expect(audited.rows).toEqual([{ action: 'card.status_changed', details: { status: 'L' } }])
   expect(
     payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'UL' })).cardStatus
       .name,

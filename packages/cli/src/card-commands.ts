@@ -1,6 +1,6 @@
 import { activateCard } from '@svc/core/cards/card/activate-card'
 import { type CardFlag, CHANNELS, type Channel } from '@svc/core/cards/card/card'
-import type { CardChangeArgs, Changed } from '@svc/core/cards/card/card-changes'
+import { CARD_ACTIONS, type CardChangeArgs, type Changed } from '@svc/core/cards/card/card-changes'
 import { type CardView, cardFormOf, toCardRecord, usedPaise } from '@svc/core/cards/card/card-record'
 import { KYC_STATUS_LABELS, type KycStatus } from '@svc/core/cards/card/card-states'
 import { cardLookup } from '@svc/core/cards/card/card-view'
@@ -14,6 +14,7 @@ import { setCardFlags, type WantedFlags } from '@svc/core/cards/card/set-card-fl
 import { setCardKyc } from '@svc/core/cards/card/set-card-kyc'
 import { formatRupees } from '@svc/kernel/money'
 import { systemClock } from '@svc/kernel/time'
+import type { AuditEntry } from '@svc/platform/audit'
 import type { AnyCommand } from '@svc/platform/command'
 import { card as cardNoun, type ListedCard } from '@svc/server/cards/card-resource'
 import { cardTransaction } from '@svc/server/cards/card-transactions'
@@ -102,7 +103,14 @@ function addStatusCommands(card: Command): void {
       .option('--json', 'print the full card record as JSON')
       .addHelpText('after', `\nExample:\n  svc admin cards ${name} card_… --reason "reported lost"`)
       .action((svcCardId: string, { reason, json = false }: Reasoned) =>
-        change(svcCardId, json, changeCardStatus, reason, (by) => ({ ...by, status })),
+        change(
+          svcCardId,
+          json,
+          changeCardStatus,
+          reason,
+          { action: CARD_ACTIONS.changeCardStatus, details: { status } },
+          (by) => ({ ...by, status }),
+        ),
       )
   }
   card
@@ -112,7 +120,14 @@ function addStatusCommands(card: Command): void {
     .option('--json', 'print the full card record as JSON')
     .addHelpText('after', '\nExample:\n  svc admin cards activate card_…')
     .action((svcCardId: string, { reason, json = false }: Reasoned) =>
-      change(svcCardId, json, activateCard, reason, (by) => by),
+      change(
+        svcCardId,
+        json,
+        activateCard,
+        reason,
+        { action: CARD_ACTIONS.activateCard, details: {} },
+        (by) => by,
+      ),
     )
 }
 
@@ -136,10 +151,17 @@ function addFlagAndKycCommands(card: Command): void {
     .addHelpText('after', '\nExample:\n  svc admin cards flags set card_… --atm on --atm-admin on')
     .action((svcCardId: string, options: FlagOptions) => {
       const flags = readFlags(options)
-      return change(svcCardId, options.json ?? false, setCardFlags, options.reason, (by) => ({
-        ...by,
-        flags,
-      }))
+      return change(
+        svcCardId,
+        options.json ?? false,
+        setCardFlags,
+        options.reason,
+        { action: CARD_ACTIONS.setCardFlags, details: { ...flags } },
+        (by) => ({
+          ...by,
+          flags,
+        }),
+      )
     })
   const names = Object.keys(KYC_STATUS_LABELS) as KycStatus[]
   card
@@ -153,7 +175,14 @@ function addFlagAndKycCommands(card: Command): void {
     .action((svcCardId: string, status: string, { reason, json = false }: Reasoned) => {
       const kycStatus = names.find((name) => name === status)
       if (!kycStatus) throw new UsageError(`The status must be one of ${names.join(', ')}`)
-      return change(svcCardId, json, setCardKyc, reason, (by) => ({ ...by, kycStatus }))
+      return change(
+        svcCardId,
+        json,
+        setCardKyc,
+        reason,
+        { action: CARD_ACTIONS.setCardKyc, details: { kycStatus } },
+        (by) => ({ ...by, kycStatus }),
+      )
     })
 }
 
@@ -197,6 +226,7 @@ async function change<Args>(
   json: boolean,
   command: AnyCommand<Args, Changed>,
   givenReason: string | undefined,
+  act: Pick<AuditEntry, 'action' | 'details'>,
   argsOf: (by: CardChangeArgs) => Args,
 ): Promise<void> {
   const reason = requireReason(givenReason)
@@ -205,10 +235,9 @@ async function change<Args>(
     const { partnerId } = card
     await context.commands.open(command).run(argsOf({ partnerId, svcCardId, actor: 'operator', reason }), {
       actor: cliActor(),
-      action: `card.${command.name}`,
+      ...act,
       target: svcCardId,
       tenantId: partnerId,
-      details: { reason },
     })
     printCard(context, await findCard(context, svcCardId), json)
   })

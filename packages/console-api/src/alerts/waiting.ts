@@ -8,6 +8,7 @@ import { dayAfter } from '@svc/kernel/bank-days'
 import { instantOfDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { OPEN_LINES } from '@svc/server/payments/settlement-resource'
 import type { Permission } from '../identity/permissions.ts'
 import { bankDeadlines } from './bank-deadlines.ts'
 import { creditsLate } from './deadlines.ts'
@@ -89,7 +90,7 @@ const WAITS = {
     permissions: finance,
     rows: `select l.recorded_at as at, null::timestamptz as due, abs(l.amount_paise) as amount, null as tenant_id,
         l.batch_id as id, l.reference as about
-      from settlement_batch_lines l where l.status = 'UNMATCHED'`,
+      from ${OPEN_LINES}`,
   },
   notices: {
     permissions: finance,

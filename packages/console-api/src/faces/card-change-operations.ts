@@ -1,5 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { CHANNELS } from '@svc/core/cards/card/card'
+import { CARD_ACTIONS } from '@svc/core/cards/card/card-changes'
 import { CardRecord, cardFormOf, toCardRecord } from '@svc/core/cards/card/card-record'
 import { KYC_STATUS_LABELS, type KycStatus } from '@svc/core/cards/card/card-states'
 import {
@@ -64,7 +65,7 @@ export const changeCardStatusInConsole = operation({
   },
   audit: ({ partnerId, svcCardId, status }, input) =>
     auditOf(partnerId, input, {
-      action: 'card.status_changed',
+      action: CARD_ACTIONS.changeCardStatus,
       target: svcCardId,
       details: { status },
     }),
@@ -97,7 +98,7 @@ export const setCardKycInConsole = operation({
   }),
   audit: ({ partnerId, svcCardId, kycStatus }, input) =>
     auditOf(partnerId, input, {
-      action: 'card.kyc_changed',
+      action: CARD_ACTIONS.setCardKyc,
       target: svcCardId,
       details: { kycStatus },
     }),
@@ -137,7 +138,7 @@ export const setCardFlagsInConsole = operation({
   }),
   audit: ({ partnerId, svcCardId, flags }, input) =>
     auditOf(partnerId, input, {
-      action: 'card.flags_changed',
+      action: CARD_ACTIONS.setCardFlags,
       target: svcCardId,
       details: { ...(flags as Record<string, boolean>) },
     }),

@@ -12,7 +12,12 @@ import {
   record,
   text,
 } from '../console-schema.ts'
-import { type AccessRequest, decideAccessRequest, listAccessRequests } from './access-requests.ts'
+import {
+  ACCESS_REQUESTS_MAX,
+  type AccessRequest,
+  decideAccessRequest,
+  listAccessRequests,
+} from './access-requests.ts'
 import { MEMBER_ACCESS } from './second-administrator.ts'
 
 const TAG = 'Operators'
@@ -63,7 +68,12 @@ export const listAccessRequestsInConsole = query({
       const now = new Date(clock.now())
       const requests = await database.operate((tx) => listAccessRequests(tx, now))
       const data = requests.map((each) => toWire(each, timeZone, now))
-      return { body: JSON.stringify({ data, total: { count: data.length, exact: true } }) }
+      return {
+        body: JSON.stringify({
+          data,
+          total: { count: data.length, exact: data.length < ACCESS_REQUESTS_MAX },
+        }),
+      }
     }
   },
 })

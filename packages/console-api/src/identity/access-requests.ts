@@ -74,13 +74,16 @@ const SELECT = `select r.approval_id, r.kind, r.operator_id, r.member_tenant as 
     left join operators o on o.operator_id = r.operator_id
     left join members m on m.tenant_id = r.member_tenant and m.member_id = r.member_id`
 
+/** So many are listed. */
+export const ACCESS_REQUESTS_MAX = 200
+
 const LOCK = statement<RequestRow>(
   'access_request_lock',
   `${SELECT} where r.approval_id = $1 for no key update of r`,
 )
 const LIST = statement<RequestRow>(
   'access_requests_list',
-  `${SELECT} where r.outcome is null and r.expires_at > $1 and i.revoked_at is null order by r.requested_at desc, r.approval_id desc limit 200`,
+  `${SELECT} where r.outcome is null and r.expires_at > $1 and i.revoked_at is null order by r.requested_at desc, r.approval_id desc limit ${ACCESS_REQUESTS_MAX}`,
 )
 const DECIDE = statement(
   'access_request_decide',

@@ -116,6 +116,9 @@ const LINES = `(
   where p.batch_id is not null
     and (p.tenant_id <> '${PLATFORM_TENANT}' or p.status <> 'UNKNOWN' or p.unmatched_journal_id is not null)) l`
 
+/** Those that wait for a person. */
+export const OPEN_LINES = `(select * from ${LINES} where l.status not in ('MATCHED', 'POSTED')) l`
+
 const listedLine = {
   titles: { operator: 'TransferLine' },
   tenant: 'l.of_tenant',
@@ -189,7 +192,7 @@ export const openSettlementLine = {
   titles: { operator: 'OpenTransferLine' },
   from: {
     ...listedLine.from,
-    table: `(select * from ${LINES} where l.status not in ('MATCHED', 'POSTED')) l`,
+    table: OPEN_LINES,
   },
   keys: [
     { sql: 'l.recorded_at', type: 'timestamptz' },

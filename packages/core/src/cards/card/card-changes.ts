@@ -25,6 +25,14 @@ export interface CardChangeArgs {
   readonly reason: string
 }
 
+/** What the audit calls a change of a card by an operator. Its reason, which may name a person, is in the card's history alone. */
+export const CARD_ACTIONS = {
+  changeCardStatus: 'card.status_changed',
+  activateCard: 'card.activated',
+  setCardKyc: 'card.kyc_changed',
+  setCardFlags: 'card.flags_changed',
+} as const
+
 /** What every command on one card carries. */
 export interface PreparedForCard extends PreparedCommand {
   readonly svcCardId: string
