@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { newOperator } from '../harness/console.ts'
+import { accessibilityViolations } from '../harness/browser.ts'
+import { newOperator, PASSWORD } from '../harness/console.ts'
 import { asSuperuser } from '../harness/service.ts'
 import { type Bed, settled } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
@@ -24,7 +25,7 @@ async function reveal(page: Page): Promise<void> {
 }
 
 const change = (bed: Bed, statement: string, id: string) =>
-  asSuperuser(bed.service.db.database, (db) => db.query<{ minutes: number }>(statement, [id]))
+  asSuperuser(bed.service.db.database, (db) => db.query<{ minutes: number; name?: string }>(statement, [id]))
 
 /** Minutes from the sign-in back to the last use. */
 const LAST_USE = `select (extract(epoch from authenticated_at - seen_at) / 60)::int as minutes from operator_sessions
@@ -105,6 +106,57 @@ export function leftAlone(bed: Bed): void {
     expect(await page.evaluate(`sessionStorage.getItem('svc.recent /console/')`)).toBeNull()
     release()
     await page.getByText('••••••3210').waitFor()
+  })
+
+  const ENDED = { name: 'Your session has ended' }
+  /** A form with something in it, whose session ends before it is sent. */
+  async function endedOverForm() {
+    const { userId } = bed.world
+    const { page, operatorId } = await entered(bed, 'support', `/users/${userId}`)
+    await page.getByRole('button', { name: 'Reveal personal data' }).click()
+    await page.getByLabel('Reason').fill('the holder called')
+    await change(bed, lastUsed(31), operatorId)
+    await page.getByRole('button', { name: 'Reveal for 15 minutes' }).click()
+    await page.getByRole('dialog', ENDED).waitFor()
+    const { name } = (await change(bed, 'select name from operators where operator_id = $1', operatorId))
+      .rows[0]!
+    return { page, name: name! }
+  }
+  const signInOver = async (page: Page, name: string) => {
+    const over = page.getByRole('dialog', ENDED)
+    await over.getByLabel('Name').fill(name)
+    await over.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await over.getByRole('button', { name: 'Sign in', exact: true }).click()
+  }
+
+  test('a session that ends under a form leaves it as it was: after the sign-in over the page it is carried out', async () => {
+    const { page, name } = await endedOverForm()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await signInOver(page, name)
+    await page.getByText('9876543210').waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+  })
+
+  test('another person who signs in over a form gets nothing of it, and who leaves it comes to the sign-in', async () => {
+    const { page } = await endedOverForm()
+    const next = await newOperator(bed.service, 'viewer')
+    await signInOver(page, next.name)
+    await page.getByRole('button', { name: `Signed in as ${next.name}` }).waitFor()
+    expect(new URL(page.url()).pathname).not.toContain('/users/')
+    const left = await endedOverForm()
+    await left.page.getByRole('button', { name: 'Leave without the form' }).click()
+    await left.page.getByRole('heading', { level: 1, name: 'svc console' }).waitFor()
+  })
+
+  test('two minutes before a session ends the page says so, and one press keeps it', async () => {
+    const { page, operatorId } = await entered(bed, 'support', '/webhooks')
+    await page.evaluate(`{ const now = Date.now; Date.now = () => now() + 28.5 * 60_000 }`)
+    const warning = page.getByRole('alert').filter({ hasText: 'Your session is about to end' })
+    await warning.waitFor()
+    await change(bed, lastUsed(20), operatorId)
+    await warning.getByRole('button', { name: 'Stay signed in' }).click()
+    await warning.waitFor({ state: 'detached' })
+    expect((await change(bed, LAST_USE, operatorId)).rows[0]!.minutes).toBe(0)
   })
 }
 

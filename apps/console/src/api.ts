@@ -2,10 +2,12 @@ import createClient, { type Middleware } from 'openapi-fetch'
 import type { components, paths } from './api-types.ts'
 import { watched } from './connection.ts'
 import { readFailure, requireOutcome, withoutResponse } from './failure.ts'
+import { hasKeptForm } from './kept-forms.ts'
 import type { ListOf } from './known-pages.ts'
 import { sinceLastAct } from './last-act.ts'
 import { stringifySearch } from './list-search.ts'
 import { keyOfContent } from './pending-requests.ts'
+import { Question } from './question.ts'
 
 /** Of the console, and of the portal, which shares parts with it. */
 const BASE = `${import.meta.env.BASE_URL}api/v0` as '/console/api/v0'
@@ -26,34 +28,24 @@ export const api = createClient<Api>({
   headers: { 'x-svc-console': '1' },
 })
 
-/** Asks the person to prove again who they are; resolves with whether they did. The shell provides it while it is there. */
-export const stepUp: { confirm?: (() => Promise<boolean>) | undefined } = {}
-/** The dialog is loaded after the page: an action may need it before it is there. */
-const DIALOG_LOADS_MS = 10_000
-const POLL_MS = 50
-
-async function confirm(): Promise<boolean> {
-  const untilMs = performance.now() + DIALOG_LOADS_MS
-  while (!stepUp.confirm && performance.now() < untilMs)
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  return stepUp.confirm?.() ?? false
-}
+/** The person proves again who they are. */
+export const stepUp = new Question()
+/** The person signs in again over the page, whose forms stay. */
+export const signInAgain = new Question()
 
 interface Sent {
   readonly copy: Request
   readonly atMs: number
 }
 const sent = new WeakMap<Request, Sent>()
-let confirming: Promise<boolean> | undefined
 let provedAtMs = Number.NEGATIVE_INFINITY
 
-/** One question for all requests that need it at once, and none for those that were sent before the person confirmed. */
-async function proveOnce({ atMs }: Sent): Promise<boolean> {
+/** Whether the person does what a refused change needs: proves it, unless that was after it was sent, or signs in again. */
+async function isDoneFor(error: string | undefined, { atMs }: Sent): Promise<boolean> {
+  if (error === 'not_signed_in') return hasKeptForm() && signInAgain.ask()
+  if (error !== 'step_up_required') return false
   if (provedAtMs >= atMs) return true
-  confirming ??= confirm().finally(() => {
-    confirming = undefined
-  })
-  if (!(await confirming)) return false
+  if (!(await stepUp.ask())) return false
   provedAtMs = performance.now()
   return true
 }
@@ -62,13 +54,13 @@ const afterStepUp: Middleware = {
   onRequest({ request }) {
     if (request.method !== 'GET') sent.set(request, { copy: request.clone(), atMs: performance.now() })
   },
-  /** A change that needs a recent sign-in is sent again after one. */
+  /** A change that needs a sign-in, or a recent one, is sent again after it. */
   async onResponse({ request, response }) {
     requireOutcome(request, response)
     const of = sent.get(request)
-    if (response.status !== 403 || !of) return undefined
+    if (![401, 403].includes(response.status) || !of) return undefined
     const { error } = (await response.clone().json()) as { error?: string }
-    if (error !== 'step_up_required' || !(await proveOnce(of))) return undefined
+    if (!(await isDoneFor(error, of))) return undefined
     const proved = await fetch(of.copy).catch((failed: unknown) => {
       throw withoutResponse(of.copy, failed)
     })
@@ -82,8 +74,13 @@ const afterStepUp: Middleware = {
 export const onEveryCall: readonly Middleware[] = [sinceLastAct, keyOfContent, afterStepUp]
 api.use(...onEveryCall)
 
-/** Called when a call finds that the session has ended. */
+/** Called when a call finds that the session has ended, and the person does not sign in again over an open form. */
 export const onSignedOut = new Set<() => void>()
+
+async function signedOut(): Promise<void> {
+  if (hasKeptForm() && (await signInAgain.ask())) return
+  for (const report of onSignedOut) report()
+}
 
 interface HttpResponse<Data> {
   readonly data?: Data
@@ -96,7 +93,7 @@ export async function responseOf<Data>(call: Promise<HttpResponse<Data>>): Promi
   const { data, error, response } = await watched(call)
   if (response.ok) return data as Exclude<Data, undefined>
   const failed = readFailure(response, error)
-  if (failed.code === 'not_signed_in') for (const report of onSignedOut) report()
+  if (failed.code === 'not_signed_in') void signedOut()
   throw failed
 }
 

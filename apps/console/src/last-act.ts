@@ -9,9 +9,14 @@ const note = (): void => {
 for (const type of ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchmove'])
   window.addEventListener(type, note, { capture: true, passive: true })
 
+/** When the person did something last, as far as the service knows; and whether that was the last thing. */
+let reportedMs = lastMs
+export const lastAct = () => ({ reportedMs, isReported: reportedMs >= lastMs })
+
 /** Says with each call how long ago the person did something: what the page requests by itself keeps no session alive. */
 export const sinceLastAct: Middleware = {
   onRequest({ request }) {
+    reportedMs = lastMs
     const seconds = Math.max(0, Math.floor((Date.now() - lastMs) / 1_000))
     request.headers.set('x-svc-idle-seconds', String(seconds))
   },

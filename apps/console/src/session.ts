@@ -82,6 +82,8 @@ interface SignedIn {
   readonly role: Role
   /** Nothing but the own account works before a second factor is set up, or used where there is one. */
   readonly secondFactorNeeded: boolean
+  /** It ends when nothing is done for so long. */
+  readonly idleSeconds: number | undefined
   readonly mode: 'sandbox' | 'live'
   readonly version: string
   /** Business time zone; all dates are shown in it. */
@@ -101,6 +103,7 @@ export function useSession(): SignedIn {
     name,
     role,
     secondFactorNeeded: session?.secondFactorNeeded ?? false,
+    idleSeconds: session?.idleSeconds,
     mode: about?.mode ?? 'live',
     version: about?.version ?? '',
     timeZone: about?.timeZone ?? 'Asia/Kolkata',

@@ -31,25 +31,7 @@ import { startOf } from '../shell/areas.ts'
 export function SignIn() {
   useDocumentTitle('Sign in · svc console')
   const { back } = useSearch({ strict: false }) as Search
-  const about = useQuery(aboutQuery)
   const router = useRouter()
-  const [failed, setFailed] = useState<unknown>()
-  const [busy, setBusy] = useState(false)
-  const [needsCode, setNeedsCode] = useState(false)
-  const enter = async (call: Promise<Schemas['Session']>) => {
-    setBusy(true)
-    setFailed(undefined)
-    try {
-      const session = await call
-      keepSession(session)
-      router.history.push(`/console${placeAfter(back, startOf(session.operator.role))}`)
-    } catch (error) {
-      const isFirstStep = asCallFailed(error).code === 'second_factor_required'
-      if (isFirstStep) setNeedsCode(true)
-      else setFailed(error)
-      setBusy(false)
-    }
-  }
   return (
     <Center mih="100dvh" p="md" component="main">
       <Paper withBorder p="xl" w="100%" maw={420}>
@@ -62,21 +44,57 @@ export function SignIn() {
               {back ? 'Sign in to go on where you were.' : 'For those who run the service.'}
             </Text>
           </div>
-          {failed !== undefined && <FailureAlert failed={failed} />}
-          <Loaded query={about}>
-            {(known) => (
-              <Ways
-                about={known}
-                back={back}
-                busy={busy}
-                needsCode={needsCode}
-                enter={(call) => void enter(call)}
-              />
-            )}
-          </Loaded>
+          <Entry
+            back={back}
+            entered={(session) => {
+              keepSession(session)
+              router.history.push(`/console${placeAfter(back, startOf(session.operator.role))}`)
+            }}
+          />
         </Stack>
       </Paper>
     </Center>
+  )
+}
+
+interface EntryProps {
+  readonly back: string | undefined
+  readonly entered: (session: Schemas['Session']) => void
+}
+
+/** The ways in, on the page of the sign-in or over another one. */
+export function Entry({ back, entered }: EntryProps) {
+  const about = useQuery(aboutQuery)
+  const [failed, setFailed] = useState<unknown>()
+  const [busy, setBusy] = useState(false)
+  const [needsCode, setNeedsCode] = useState(false)
+  const enter = async (call: Promise<Schemas['Session']>) => {
+    setBusy(true)
+    setFailed(undefined)
+    try {
+      entered(await call)
+    } catch (error) {
+      const isFirstStep = asCallFailed(error).code === 'second_factor_required'
+      if (isFirstStep) setNeedsCode(true)
+      else setFailed(error)
+      setBusy(false)
+    }
+  }
+  return (
+    <>
+      {failed !== undefined && <FailureAlert failed={failed} />}
+      <Loaded query={about}>
+        {(known) => (
+          <Ways
+            about={known}
+            back={back}
+            busy={busy}
+            needsCode={needsCode}
+            enter={(call) => void enter(call)}
+          />
+        )}
+      </Loaded>
+    </>
   )
 }
 

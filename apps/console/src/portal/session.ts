@@ -60,6 +60,8 @@ export function useMember() {
     memberId: data?.member.memberId ?? '',
     role,
     tenantId: data?.tenant.tenantId ?? '',
+    /** The session ends when nothing is done for so long. */
+    idleSeconds: data?.idleSeconds,
     tenantName: data?.tenant.name ?? '',
     kind: data?.tenant.kind ?? 'merchant',
     /** Whether nothing but the own account works before a second factor is set up, or used where there is one. */

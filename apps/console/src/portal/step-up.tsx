@@ -1,19 +1,19 @@
 import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
-import { responseOf } from '../api.ts'
+import { responseOf, stepUp } from '../api.ts'
 import { asCallFailed } from '../failure.ts'
 import { CodeInput } from '../parts/code-input.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { proveWithPasskey } from '../passkey.ts'
-import { type ProofProps, StepUpDialog } from '../shell/step-up-dialog.tsx'
+import { type ProofProps, QuestionDialog } from '../shell/question-dialog.tsx'
 import { api, type Schemas } from './api.ts'
 import { OWN_ACCOUNT } from './own-account.ts'
 import { keepProof } from './session.ts'
 
 /** The member proves it with the password, and a code where there is a second factor, or with a passkey. */
-export const StepUp = () => <StepUpDialog Proof={Proof} />
+export const StepUp = () => <QuestionDialog question={stepUp} title="Confirm that it is you" Proof={Proof} />
 
 /** Whether a code is required, since the service says that the password alone is not enough. */
 export const requiresCode = (failed: unknown): boolean =>

@@ -1,6 +1,7 @@
 import { useDisclosure } from '@mantine/hooks'
 import { Navigate, Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useState } from 'react'
+import { api, responseOf } from '../api.ts'
 import { useSession, useSignOut } from '../session.ts'
 import { CONSOLE_FIND } from './acts.ts'
 import { AlertBadge } from './alert-badge.tsx'
@@ -10,14 +11,18 @@ import { Frame } from './frame.tsx'
 import { Navigation, Tabs } from './navigation.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 
-// Needed seldom, so it is not part of the first load; lazyPart would bring what it needs into it.
+// Needed seldom, so they are not part of the first load; lazyPart would bring what they need into it.
 const StepUp = lazy(async () => ({ default: (await import('./step-up.tsx')).StepUp }))
+const SignInAgain = lazy(async () => ({ default: (await import('./sign-in-again.tsx')).SignInAgain }))
+const IdleWarning = lazy(async () => ({ default: (await import('./idle-warning.tsx')).IdleWarning }))
+
+const stay = () => responseOf(api.GET('/session'))
 
 /** The console around each of its pages. */
 export function Layout() {
   const [finding, find] = useDisclosure(false)
   const [pasted, setPasted] = useState('')
-  const { mode, name, role } = useSession()
+  const { idleSeconds, mode, name, role } = useSession()
   const signOut = useSignOut()
   const areas = useAreas()
   const search = useCallback(
@@ -46,6 +51,8 @@ export function Layout() {
       <Shortcuts areas={areas} onSearch={search} />
       <Suspense fallback={null}>
         <StepUp />
+        <SignInAgain />
+        <IdleWarning idleSeconds={idleSeconds} stay={stay} />
       </Suspense>
     </>
   )

@@ -2,7 +2,7 @@ import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, responseOf, type Schemas } from '../api.ts'
+import { api, responseOf, type Schemas, stepUp } from '../api.ts'
 import { asCallFailed } from '../failure.ts'
 import { OWN_ACCOUNT } from '../own-account.ts'
 import { CodeInput } from '../parts/code-input.tsx'
@@ -11,13 +11,13 @@ import { needed } from '../parts/form-dialog.tsx'
 import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { proveWithPasskey } from '../passkey.ts'
 import { aboutQuery, keepProof } from '../session.ts'
-import { type ProofProps, StepUpDialog } from './step-up-dialog.tsx'
+import { type ProofProps, QuestionDialog } from './question-dialog.tsx'
 
 /** The operator proves it in one of the ways to sign in. */
-export const StepUp = () => <StepUpDialog Proof={Proof} />
+export const StepUp = () => <QuestionDialog question={stepUp} title="Confirm that it is you" Proof={Proof} />
 
 /** Inside the console, to come back to. */
-const placeOf = ({ pathname, search }: Location): string => pathname.replace(/^\/console/, '') + search
+export const placeOf = ({ pathname, search }: Location): string => pathname.replace(/^\/console/, '') + search
 
 function Proof({ confirmed, cancelled }: ProofProps) {
   const about = useQuery(aboutQuery)

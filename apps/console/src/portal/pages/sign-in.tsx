@@ -55,26 +55,11 @@ export function SignIn() {
   useDocumentTitle('Sign in · svc portal')
   const { back } = useSearch({ strict: false }) as Search
   const router = useRouter()
-  const form = useForm({
-    initialValues: NO_VALUES,
-    validate: {
-      name: needed,
-      password: (value) => (value === '' ? 'Required' : null),
-      tenantId: (value) =>
-        value.trim() === '' || TENANT_ID.test(value.trim()) ? null : 'An id such as mer_… or par_…',
-    },
-  })
-  const about = useQuery(portalQuery)
   const entered = (session: Schemas['MemberSession']) => {
     forgetPerson()
     queryClient.setQueryData(memberQuery.queryKey, session)
     router.history.push(`/portal${placeAfter(back)}`)
   }
-  const enter = useMutation({
-    mutationFn: (given: Values) => responseOf(api.POST('/session', { body: bodyOf(given) })),
-    onSuccess: (session) => entered(session),
-  })
-  const isFirstStep = requiresCode(enter.error)
   return (
     <Center mih="100dvh" p="md" component="main">
       <Paper withBorder p="xl" w="100%" maw={420}>
@@ -85,27 +70,51 @@ export function SignIn() {
             </Title>
             <Text c="dimmed">For merchants and partners.</Text>
           </div>
-          {enter.error && !isFirstStep && (
-            <FailureAlert failed={refusalOf(enter.error, enter.variables.tenantId.trim())} />
-          )}
-          {about.data?.sandboxSignIn && <Sandbox enter={entered} />}
-          {about.data?.passkeys && <PasskeyEntry enter={entered} begun={enter.reset} />}
-          <form onSubmit={form.onSubmit((given) => enter.mutate(given))} noValidate>
-            <Stack gap="sm">
-              <Fields form={form} requiresCode={isFirstStep} />
-              <Button
-                type="submit"
-                loading={enter.isPending}
-                variant={about.data?.sandboxSignIn ? 'default' : 'filled'}
-              >
-                Sign in
-              </Button>
-              <NoAccount />
-            </Stack>
-          </form>
+          <Entry entered={entered} />
         </Stack>
       </Paper>
     </Center>
+  )
+}
+
+/** The ways in, on the page of the sign-in or over another one. */
+export function Entry({ entered }: { readonly entered: (session: Schemas['MemberSession']) => void }) {
+  const form = useForm({
+    initialValues: NO_VALUES,
+    validate: {
+      name: needed,
+      password: (value) => (value === '' ? 'Required' : null),
+      tenantId: (value) =>
+        value.trim() === '' || TENANT_ID.test(value.trim()) ? null : 'An id such as mer_… or par_…',
+    },
+  })
+  const about = useQuery(portalQuery)
+  const enter = useMutation({
+    mutationFn: (given: Values) => responseOf(api.POST('/session', { body: bodyOf(given) })),
+    onSuccess: (session) => entered(session),
+  })
+  const isFirstStep = requiresCode(enter.error)
+  return (
+    <>
+      {enter.error && !isFirstStep && (
+        <FailureAlert failed={refusalOf(enter.error, enter.variables.tenantId.trim())} />
+      )}
+      {about.data?.sandboxSignIn && <Sandbox enter={entered} />}
+      {about.data?.passkeys && <PasskeyEntry enter={entered} begun={enter.reset} />}
+      <form onSubmit={form.onSubmit((given) => enter.mutate(given))} noValidate>
+        <Stack gap="sm">
+          <Fields form={form} requiresCode={isFirstStep} />
+          <Button
+            type="submit"
+            loading={enter.isPending}
+            variant={about.data?.sandboxSignIn ? 'default' : 'filled'}
+          >
+            Sign in
+          </Button>
+          <NoAccount />
+        </Stack>
+      </form>
+    </>
   )
 }
 

@@ -1,6 +1,6 @@
 import { Modal } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
-import { stepUp } from '../api.ts'
+import type { Question } from '../question.ts'
 
 /** Over other dialogs, whose request waits for it. */
 const Z_INDEX = 400
@@ -10,15 +10,23 @@ export interface ProofProps {
   readonly cancelled: () => void
 }
 
-/** Asks for the proof again when something needs a recent sign-in; the requested action then goes on. */
-export function StepUpDialog({ Proof }: { readonly Proof: (props: ProofProps) => ReactNode }) {
+interface QuestionDialogProps {
+  readonly question: Question
+  readonly title: string
+  readonly Proof: (props: ProofProps) => ReactNode
+  /** It hides the page, and is not closed but by what it offers. */
+  readonly covers?: true
+}
+
+/** Asks when a request needs it; the requested action then goes on. */
+export function QuestionDialog({ question, title, Proof, covers }: QuestionDialogProps) {
   const [resolve, setResolve] = useState<(confirmed: boolean) => void>()
   useEffect(() => {
-    stepUp.confirm = () => new Promise<boolean>((settle) => setResolve(() => settle))
+    question.dialog = () => new Promise<boolean>((settle) => setResolve(() => settle))
     return () => {
-      stepUp.confirm = undefined
+      question.dialog = undefined
     }
-  }, [])
+  }, [question])
   const end = (confirmed: boolean) => {
     resolve?.(confirmed)
     setResolve(undefined)
@@ -27,8 +35,11 @@ export function StepUpDialog({ Proof }: { readonly Proof: (props: ProofProps) =>
     <Modal
       opened={resolve !== undefined}
       onClose={() => end(false)}
-      title="Confirm that it is you"
+      title={title}
       zIndex={Z_INDEX}
+      fullScreen={covers === true}
+      withCloseButton={!covers}
+      closeOnEscape={!covers}
     >
       <Proof confirmed={() => end(true)} cancelled={() => end(false)} />
     </Modal>
