@@ -83,6 +83,9 @@ export const ID_KINDS = {
 
 export type IdPrefix = keyof typeof ID_KINDS
 
+/** Ids are drawn before their rows are dated, by the clock of another machine: by so much their order may be another one. */
+export const ID_SLACK_MS = 600_000
+
 /** No id created before this instant sorts after it, and every later one does: instants as bounds of a range of ids. */
 export const idFloor = (prefix: IdPrefix, at: Date): string =>
   `${prefix}_${timeOfId(Math.max(0, at.getTime()))}`

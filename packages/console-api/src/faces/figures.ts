@@ -1,7 +1,7 @@
 import type { Config } from '@svc/contract/config'
 import { failField, failFields } from '@svc/contract/fail-fields'
 import { fieldError } from '@svc/contract/field-errors'
-import { idFloor } from '@svc/contract/id-kinds'
+import { ID_SLACK_MS, idFloor } from '@svc/contract/id-kinds'
 import { readCoinLiability } from '@svc/core/coins/coin-liability'
 import { accountIdOf } from '@svc/core/ledger/accounts'
 import { type AccountKind, kindOf } from '@svc/core/ledger/chart-of-accounts'
@@ -198,8 +198,6 @@ export function readFiguresQuery(
   }
 }
 
-/** Ids are drawn before their rows are dated, by the clock of another machine. */
-export const ID_SLACK_MS = 600_000
 const DAY_MINUTES = 1_440
 
 interface FigureTools {

@@ -1,4 +1,4 @@
-import { idFloor } from '@svc/contract/id-kinds'
+import { ID_SLACK_MS, idFloor } from '@svc/contract/id-kinds'
 import { readBankDays } from '@svc/core/ledger/bank-holidays'
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { PAYOUT_STATUSES } from '@svc/core/payments/payouts/payout'
@@ -19,7 +19,7 @@ import {
 import { permits, type Role } from '../identity/permissions.ts'
 import { MOVERS, MOVERS_SHOWN, PAYOUT_DAYS, PLANNED_PAYOUTS, plannedDays } from './figure-lists.ts'
 import { COMPARISONS, earlierRange } from './figure-periods.ts'
-import { FIGURES_QUERY, ID_SLACK_MS, readFiguresQuery } from './figures.ts'
+import { FIGURES_QUERY, readFiguresQuery } from './figures.ts'
 
 const TAG = 'Overview'
 const paise = (description: string) => Type.Integer({ description: `${description}, in paise` })

@@ -87,7 +87,7 @@ export interface HistorySubject {
 
 /** Entries of each kind, newest first. */
 const EACH_MAX = 100
-/** An event's id is drawn before the row of its object is dated, by the clock of another machine. */
+/** Of `ID_SLACK_MS` what is usual: each event is looked for around all instants that are known of its object. */
 const ID_BEFORE_MS = 60_000
 const ID_AFTER_MS = 10_000
 

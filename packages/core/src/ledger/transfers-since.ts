@@ -1,10 +1,7 @@
-import { idFloor } from '@svc/contract/id-kinds'
+import { ID_SLACK_MS, idFloor } from '@svc/contract/id-kinds'
 import type { Clock } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-
-/** So much earlier than its transfer was stored an id may have been drawn. */
-const ID_LEAD_MS = 600_000
 
 const AHEAD = statement<{ ahead: bigint }>(
   'test_clocks_furthest',
@@ -17,7 +14,7 @@ const AHEAD = statement<{ ahead: bigint }>(
  * for them.
  */
 export const transfersSince = (at: Date, aheadMs: number): string =>
-  idFloor('trf', new Date(at.getTime() - aheadMs - ID_LEAD_MS))
+  idFloor('trf', new Date(at.getTime() - aheadMs - ID_SLACK_MS))
 
 /** By how much the tenant's clock is ahead of that of ids. */
 export const aheadOf = (clock: Clock, tenantId: string): number =>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type IdPrefix, idFloor } from '@svc/contract/id-kinds'
+import { ID_SLACK_MS, type IdPrefix, idFloor } from '@svc/contract/id-kinds'
 import type { Tx } from '@svc/platform/db/database'
 import { encodeKeys, type Key, keyText, readKeys } from './list-cursor.ts'
 import { readLimit } from './page.ts'
@@ -42,9 +42,6 @@ export class Filters {
       .add(`${atColumn} < ?`, to)
   }
 }
-
-/** Ids are drawn before their rows are dated, by the clock of another machine. */
-const ID_SLACK_MS = 300_000
 
 /** A pattern of `like` that matches this text only. */
 export const escapeLikePattern = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
