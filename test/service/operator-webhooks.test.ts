@@ -1,11 +1,11 @@
-import type { Attempt } from '@svc/core/webhooks/attempt'
 import { filtersOf } from '@svc/server/http/resource'
-import { webhookAttempt } from '@svc/server/webhooks/list-attempts'
+import { type ListedAttempt, webhookAttempt } from '@svc/server/webhooks/list-attempts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { newPartner } from '../harness/partner.ts'
 import { newCode, newCodes } from '../harness/qr-codes.ts'
+import { newShop } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
 import { verifyDelivery, WebhookReceiver } from '../harness/webhook-receiver.ts'
 
@@ -273,10 +273,34 @@ test('nothing of one tenant is reachable through the endpoint of another, and un
   ).toBe('webhook_url_refused')
 })
 
+test('an attempt names the type of its event, and the next try only where it is the last attempt', async () => {
+  const { client, merchantId } = await newShop(service)
+  const { endpointId } = payloadOf(
+    await client.post('/api/v0/webhook-endpoints', { url: 'https://example.com/hook', enabled: false }),
+  )
+  await newCode(service, client)
+  await asSuperuser(service.db.database, (db) =>
+    db.query(
+      `insert into webhook_attempts (attempt_id, tenant_id, endpoint_id, event_id, sequence, attempt, url, started_at,
+         duration_ms, status, failure, response_excerpt, next_at)
+       select 'wha_' || n, $1, $2, coalesce(o.event_id, 'evt_gone'), 1, n, '', now() + n * interval '1 second', 1, 500, null,
+         '', now() + n * interval '1 minute'
+       from generate_series(1, 3) n left join (select event_id from outbox where tenant_id = $1 limit 1) o on n < 3`,
+      [merchantId, endpointId],
+    ),
+  )
+  const { data } = payloadOf(await client.get(`/api/v0/webhook-endpoints/${endpointId}/attempts`))
+  expect(data.map(({ attempt, nextOn, type }: Json) => [attempt, type, nextOn !== undefined])).toEqual([
+    [3, undefined, true],
+    [2, 'qr_code.created', true],
+    [1, 'qr_code.created', false],
+  ])
+})
+
 /** How the list finds its rows: of what it adds to the conditions. */
 function planOf(given: Readonly<Record<string, string>>): [text: string, values: unknown[]] {
   const wanted = { endpointId: 'whe_1', ...given }
-  const { conditions, values } = filtersOf<Attempt>(webhookAttempt, { reader: 'operator' }, wanted)
+  const { conditions, values } = filtersOf<ListedAttempt>(webhookAttempt, { reader: 'operator' }, wanted)
   const text = `explain (format json) select from webhook_attempts a where ${conditions.join(' and ')}
     order by a.started_at desc, a.attempt_id desc limit 51`
   return [text, values]

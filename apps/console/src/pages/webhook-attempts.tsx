@@ -7,7 +7,6 @@ import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
 import { asCallFailed } from '../failure.ts'
 import { type FormKey, newFormKey, once } from '../form-key.ts'
-import { shortId } from '../objects.ts'
 import type { Column } from '../parts/data-table.tsx'
 import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -41,11 +40,9 @@ const COLUMNS: readonly Column<Attempt>[] = [
   { title: 'When', cell: ({ startedOn }) => <Instant at={startedOn} /> },
   {
     title: 'Event',
-    cell: ({ eventId, sequence }) => (
+    cell: ({ eventId, sequence, type }) => (
       <>
-        <Text span inherit ff="monospace" fz="0.9em" title={eventId} style={{ whiteSpace: 'nowrap' }}>
-          {shortId(eventId)}
-        </Text>
+        <span title={eventId}>{type ?? 'Forgotten'}</span>
         <Text size="xs" c="dimmed">
           No. {count(sequence)}
         </Text>
@@ -67,7 +64,7 @@ const COLUMNS: readonly Column<Attempt>[] = [
   },
   { title: 'Attempt', align: 'right', cell: ({ attempt }) => count(attempt) },
   { title: 'Took', align: 'right', cell: ({ durationMs }) => `${count(durationMs)}\u00a0ms` },
-  { title: 'Next try', cell: ({ nextOn }) => (nextOn ? <Instant at={nextOn} /> : 'none') },
+  { title: 'Next try', cell: ({ nextOn }) => (nextOn ? <Instant at={nextOn} /> : '–') },
 ]
 
 /** What was sent to an endpoint and its responses, newest first. */
@@ -95,7 +92,7 @@ export function WebhookAttempts({ endpoint }: { readonly endpoint: Endpoint }) {
           >
             Show
           </Button>
-          {can('support') && enabled && <Resend endpointId={endpointId} eventId={attempt.eventId} />}
+          {can('support') && enabled && <Resend endpointId={endpointId} attempt={attempt} />}
         </Group>
       ),
     },
@@ -139,13 +136,14 @@ const bulkOf = (endpointId: string): readonly BulkAction<Attempt>[] => [
     confirm: 'Send again',
     says: 'The events of these attempts are sent to the endpoint again.',
     applies: () => true,
-    nameOf: (attempt) => `${nameOf(attempt)} (${shortId(attempt.eventId)})`,
+    nameOf,
     run: ({ eventId }, _, key) => resend(endpointId, eventId, key),
     changed: webhooksChanged,
   },
 ]
 
-const nameOf = ({ attempt, sequence }: Attempt) => `attempt ${attempt} of event No. ${count(sequence)}`
+const nameOf = ({ attempt, sequence, type }: Attempt) =>
+  `attempt ${attempt} of ${type ?? 'event'} No. ${count(sequence)}`
 
 /** What was sent, and the begin of what came back. */
 function Exchange({ attempt, endpointId }: { readonly attempt: Attempt; readonly endpointId: string }) {
@@ -192,13 +190,13 @@ function Exchange({ attempt, endpointId }: { readonly attempt: Attempt; readonly
   )
 }
 
-function Resend({ endpointId, eventId }: { readonly endpointId: string; readonly eventId: string }) {
+function Resend({ endpointId, attempt }: { readonly endpointId: string; readonly attempt: Attempt }) {
   const [busy, setBusy] = useState(false)
   const [key, setKey] = useState(newFormKey)
   const act = async () => {
     setBusy(true)
     try {
-      await resend(endpointId, eventId, key)
+      await resend(endpointId, attempt.eventId, key)
       setKey(newFormKey())
       notifications.show({ color: 'teal', message: 'On its way; its attempt shows up here in a moment.' })
       await webhooksChanged()
@@ -214,7 +212,7 @@ function Resend({ endpointId, eventId }: { readonly endpointId: string; readonly
       size="compact-sm"
       loading={busy}
       onClick={() => void act()}
-      aria-label={`Send again: event ${shortId(eventId)}`}
+      aria-label={`Send again: event No. ${count(attempt.sequence)}`}
     >
       Send again
     </Button>

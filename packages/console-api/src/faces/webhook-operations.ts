@@ -7,7 +7,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { fieldsOf, findRow, listOf, toRecord } from '@svc/server/http/resource'
-import { AttemptResponse, webhookAttempt } from '@svc/server/webhooks/list-attempts'
+import { AttemptResponse, type ListedAttempt, webhookAttempt } from '@svc/server/webhooks/list-attempts'
 import { type ListedEndpoint, webhookEndpoint } from '@svc/server/webhooks/list-endpoints'
 import { Type } from 'typebox'
 import { CONSOLE_API, consoleOperation, idParam, instant, maybeInstant, record } from '../console-schema.ts'
@@ -91,7 +91,7 @@ const maskExcerpt = (attempt: { readonly responseExcerpt: string }) => {
     : { ...attempt, responseExcerpt: redact(AttemptResponse.properties.responseExcerpt, responseExcerpt) }
 }
 
-export const listWebhookAttemptsInConsole = listOf<Attempt>(webhookAttempt, {
+export const listWebhookAttemptsInConsole = listOf<ListedAttempt>(webhookAttempt, {
   ...consoleOperation,
   id: 'console.listWebhookAttempts',
   path: `${PATH}/:endpointId/attempts`,

@@ -9,6 +9,7 @@ export const AttemptResponse = Type.Object(
   {
     attemptId: Type.String(),
     eventId: Type.String({ description: 'The event that was sent, its `webhook-id`' }),
+    type: Type.Optional(Type.String({ description: 'Its type; absent once the event is forgotten' })),
     sequence: Type.Integer(),
     attempt: Type.Integer({ description: '1 for the first attempt with this event' }),
     url: Type.String({ description: 'Where it was sent to' }),
@@ -18,16 +19,24 @@ export const AttemptResponse = Type.Object(
     status: Type.Optional(Type.Integer({ description: 'Status of the response, if there was one' })),
     failure: Type.Optional(Type.String({ description: 'Why it does not count, for people' })),
     responseExcerpt: Type.String({ description: 'The first 1,024 bytes of the response' }),
-    nextOn: Type.Optional(Type.String({ description: 'When it is tried again; absent when it is not' })),
+    nextOn: Type.Optional(
+      Type.String({ description: 'When it is tried again; absent when it is not, or was by now' }),
+    ),
   },
   { title: 'WebhookAttempt', additionalProperties: false },
 )
 
 export const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status < 300
 
-export const attemptToWire = (row: Attempt, timeZone: string) => ({
+export interface ListedAttempt extends Attempt {
+  readonly type: string | null
+  readonly isLast: boolean
+}
+
+const attemptToWire = (row: ListedAttempt, timeZone: string) => ({
   attemptId: row.attemptId,
   eventId: row.eventId,
+  type: row.type ?? undefined,
   sequence: Number(row.sequence),
   attempt: row.attempt,
   url: row.url,
@@ -37,14 +46,21 @@ export const attemptToWire = (row: Attempt, timeZone: string) => ({
   status: row.status ?? undefined,
   failure: row.failure ?? undefined,
   responseExcerpt: row.responseExcerpt,
-  nextOn: row.nextAt === null ? undefined : rfc3339(row.nextAt, timeZone),
+  nextOn: row.nextAt === null || !row.isLast ? undefined : rfc3339(row.nextAt, timeZone),
 })
 
 /** Attempts to deliver events to an endpoint, as every reader sees and finds them. */
 export const webhookAttempt = {
   titles: { tenant: 'WebhookAttempt', operator: 'WebhookAttempt' },
   record: { schema: AttemptResponse, toWire: attemptToWire },
-  from: { columns: webhookAttempts.columns, table: 'webhook_attempts a', alias: 'a' },
+  from: {
+    columns: `${webhookAttempts.columns}, o.type, not exists (
+      select from webhook_attempts l where l.tenant_id = a.tenant_id and l.event_id = a.event_id
+        and l.endpoint_id = a.endpoint_id and l.attempt > a.attempt) as "isLast"`,
+    table: 'webhook_attempts a',
+    alias: 'a',
+    joins: 'left join outbox o on o.tenant_id = a.tenant_id and o.event_id = a.event_id',
+  },
   tenant: 'a.tenant_id',
   keys: [
     { sql: 'a.started_at', type: 'timestamptz' },
@@ -66,9 +82,9 @@ export const webhookAttempt = {
       sql: (filters) => filters.add('(a.status is null or a.status not between 200 and 299)', true),
     },
   },
-} satisfies Resource<Attempt>
+} satisfies Resource<ListedAttempt>
 
-export const listAttempts = listOf<Attempt>(webhookAttempt, {
+export const listAttempts = listOf<ListedAttempt>(webhookAttempt, {
   id: 'listWebhookAttempts',
   path: '/api/v0/webhook-endpoints/:endpointId/attempts',
   tag: 'Webhooks',

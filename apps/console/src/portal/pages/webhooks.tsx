@@ -16,7 +16,7 @@ import { Facts, Page, Section } from '../../parts/page.tsx'
 import { Replay, type ReplayCalls, ResendFailed } from '../../parts/replay-events.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx'
-import { api, getList, payloadOf } from '../api.ts'
+import { api, getList, payloadOf, type Schemas } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
 const inPath = (endpointId: string) => ({ params: { path: { endpointId } } })
@@ -113,18 +113,7 @@ function CreateWebhook() {
   )
 }
 
-interface Attempt {
-  readonly attemptId: string
-  readonly eventId: string
-  readonly attempt: number
-  readonly startedOn: string
-  readonly durationMs: number
-  readonly delivered: boolean
-  readonly status?: number
-  readonly failure?: string
-  readonly responseExcerpt: string
-  readonly nextOn?: string
-}
+type Attempt = Schemas['WebhookAttempt']
 
 export function Webhook() {
   const { endpointId = '' } = useParams({ strict: false })
@@ -159,7 +148,15 @@ export function Webhook() {
           load={getList<Attempt>(`/webhook-endpoints/${encodeURIComponent(endpointId)}/attempts`)}
           columns={attemptColumns(endpointId)}
           rowKey={({ attemptId }) => attemptId}
-          filters={[{ name: 'eventId', label: 'Event id', kind: 'text' }]}
+          filters={[
+            { name: 'eventId', label: 'Event id', kind: 'text' },
+            {
+              name: 'outcome',
+              label: 'Outcome',
+              kind: 'select',
+              options: [{ value: 'failure', label: 'Failed' }],
+            },
+          ]}
           refreshMs={5_000}
           empty={<Text c="dimmed">Nothing was sent yet.</Text>}
         />
@@ -169,7 +166,7 @@ export function Webhook() {
 }
 
 const attemptColumns = (endpointId: string): readonly Column<Attempt>[] => [
-  { title: 'Event', cell: ({ eventId }) => <code>{eventId}</code> },
+  { title: 'Event', cell: ({ eventId, type }) => <span title={eventId}>{type ?? 'Forgotten'}</span> },
   { title: 'Attempt', align: 'right', cell: ({ attempt }) => String(attempt) },
   {
     title: 'Response',
@@ -183,6 +180,7 @@ const attemptColumns = (endpointId: string): readonly Column<Attempt>[] => [
     ),
   },
   { title: 'At', cell: ({ startedOn }) => <Instant at={startedOn} /> },
+  { title: 'Next try', cell: ({ nextOn }) => (nextOn ? <Instant at={nextOn} /> : '–') },
   { title: 'What to do', cell: ({ eventId }) => <Resend endpointId={endpointId} eventId={eventId} /> },
 ]
 
