@@ -122,7 +122,7 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     name: 'response',
     format: RESPONSE,
-    read: responseReader(new Map([['PAID', 'done']]), RESPONSE),
+    read: responseReader('payout', new Map([['PAID', 'done']])),
     reference: 'utr',
     row: { payoutId: 'pyo_1', status: 'PAID', utr: 'AXISN526001', reason: 'none', amount: '249.50' },
     free: ['payoutId', 'reason'],

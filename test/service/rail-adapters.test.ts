@@ -141,6 +141,24 @@ const send = (bank: string, [text, headers]: [string, Record<string, string>]) =
     ...headers,
   })
 
+test.each([
+  [{ captured: false }, 'captured'],
+  [{ error_code: 'U30' }, 'error_code'],
+  [{ refund_status: 'full' }, 'refund_status'],
+  [
+    { captured: true, error_code: null, refund_status: null, description: 'failed order', bank: null },
+    undefined,
+  ],
+])('what stands beside the amount of an adapter counts: %j', async (beside, field) => {
+  const { tr } = await newCode(service, shop)
+  const utr = newUtr()
+  const notice = JSON.parse(BANKS['razorpay']!(utr, tr)[0])
+  Object.assign(notice.payload.payment.entity, beside)
+  const text = JSON.stringify(notice)
+  const { status, json } = await send('razorpay', [text, { 'x-razorpay-signature': hmac(text, 'hex') }])
+  expect([status, (json as { payload: Json }).payload['field']]).toEqual([field ? 202 : 200, field])
+})
+
 test.each(Object.entries(BANKS))(
   'the adapter “%s” of the guide reads what such a bank sends',
   async (bank, notice) => {

@@ -91,7 +91,7 @@ const RUPEES = new Set(['INR', '356', '0356', '₹', 'RS', 'RS.', 'RUPEE', 'RUPE
 
 /** A column or field whose value is the currency of the amounts beside it. */
 export const CURRENCY_NAME =
-  /^(?:(?:txn|transaction|payment|settlement|settled|amount)[\s_-]*)?(?:currency(?:[\s_-]*code)?|ccy|curr)$/i
+  /^(?:(?:txn|transaction|payment|settlement|settled|amount|order|billing|iso)[\s_-]*)?(?:currency(?:[\s_-]*(?:code|iso))?|ccy|curr?)$/i
 
 /** The currency of an amount: rupees, by ISO 4217's letters or digits. */
 export function readCurrency(value: unknown): Reading<'INR'> {

@@ -29,10 +29,6 @@ const SEPARATORS = /[\s\p{Pd}\p{Cf}_.,:;/\\|'"()[\]*#]/gu
 /** A word without case and separators. */
 export const canonicalWord = (word: string): string => word.replace(SEPARATORS, '').toUpperCase()
 
-/** A column or field whose value is the status of the money of its line or message. */
-export const STATUS_NAME =
-  /^(?:(?:txn|transaction|payment|credit|upi|order)[\s_-]*)?status$|^(?:txn|transaction|payment|credit|upi|order)[\s_-]*state$/i
-
 const OUTCOMES: ReadonlyMap<string, Outcome> = new Map(
   (Object.keys(WORDS) as Outcome[]).flatMap((outcome) =>
     WORDS[outcome]
@@ -42,15 +38,33 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map(
   ),
 )
 
-/** What a status is of: networks put it in front, as in `TXN_SUCCESS` or `payment.captured`. */
-export type StatusOf = 'payment' | 'refund' | 'transfer' | 'payout'
+/** What a status is of. */
+export const STATUS_OF = ['payment', 'refund', 'transfer', 'payout', 'dispute', 'settlement'] as const
+export type StatusOf = (typeof STATUS_OF)[number]
 
-const SUBJECTS: Readonly<Record<StatusOf, RegExp>> = {
-  payment: /^(?:TXN|TRANSACTION|UPI|PAYMENT|ORDER|COLLECT)(?=.)/,
-  refund: /^(?:TXN|TRANSACTION|UPI|REFUND)(?=.)/,
-  transfer: /^(?:TXN|TRANSACTION|TRANSFER)(?=.)/,
-  payout: /^(?:TXN|TRANSACTION|PAYOUT|TRANSFER)(?=.)/,
+/** Names of it, which banks put before their words and fields: `TXN_SUCCESS`, `payment.captured`, `refundStatus`. */
+const SUBJECTS: Readonly<Record<StatusOf, string>> = {
+  payment: 'payment|credit|order|collect|capture|void|authori[sz]ation|auth',
+  refund: 'refund',
+  transfer: 'transfer',
+  payout: 'payout|transfer',
+  dispute: 'dispute|chargeback',
+  settlement: 'settlement|transfer|payout',
 }
+/** Of whatever moves money. */
+const OF_ANY = 'transaction|txn|tran|trn|upi|bank|npci'
+
+const byStatus = <T>(make: (subjects: string) => T) =>
+  Object.fromEntries(STATUS_OF.map((of) => [of, make(SUBJECTS[of])])) as Readonly<Record<StatusOf, T>>
+
+const IN_FRONT = byStatus((subjects) => new RegExp(`^(?:${subjects}|${OF_ANY})(?=.)`, 'i'))
+const NAMED = byStatus((subjects) => {
+  const named = `(?:(?:${OF_ANY}|${SUBJECTS.payment}|${subjects})[\\s_-]*){1,2}`
+  return new RegExp(`^status$|^${named}(?:status|state)$`, 'i')
+})
+
+/** Whether a column or field of this name has the status of the money of its line or message. */
+export const isStatusName = (name: string, of: StatusOf): boolean => NAMED[of].test(name)
 
 export interface StatedOutcome {
   readonly outcome: Outcome
@@ -67,7 +81,7 @@ export function readOutcome(value: unknown, of: StatusOf): Reading<StatedOutcome
   const text = readText(value)
   if ('unreadable' in text) return text
   const whole = canonicalWord(text.value)
-  const word = OUTCOMES.has(whole) ? whole : whole.replace(SUBJECTS[of], '')
+  const word = OUTCOMES.has(whole) ? whole : whole.replace(IN_FRONT[of], '')
   const outcome = OUTCOMES.get(word)
   return outcome === undefined ? unreadable(`is not a known status of a ${of}`) : { value: { outcome, word } }
 }
@@ -98,6 +112,6 @@ export function readDisputeOutcome(value: unknown): Reading<DisputeOutcome> {
   const text = readText(value)
   if ('unreadable' in text) return text
   const word = canonicalWord(text.value)
-  const outcome = DISPUTES.get(word) ?? DISPUTES.get(word.replace(/^(?:DISPUTE|CHARGEBACK)(?=.)/, ''))
+  const outcome = DISPUTES.get(word) ?? DISPUTES.get(word.replace(IN_FRONT.dispute, ''))
   return outcome === undefined ? unreadable('is not a known status of a dispute') : { value: outcome }
 }

@@ -1,6 +1,6 @@
 import { readReference } from '@svc/kernel/bank-reference'
-import { readAmount, readCurrency } from '@svc/kernel/money'
-import { readDisputeOutcome, readOutcome } from '@svc/kernel/outcome-words'
+import { CURRENCY_NAME, readAmount, readCurrency } from '@svc/kernel/money'
+import { isStatusName, readDisputeOutcome, readOutcome } from '@svc/kernel/outcome-words'
 import { readDay, readInstant } from '@svc/kernel/read-time'
 import { isStated, type Reading, readFlag } from '@svc/kernel/reading'
 import { readSignature, signatureElements } from '@svc/kernel/signature-bytes'
@@ -51,6 +51,8 @@ describe('amounts', () => {
   })
 
   test('only rupees are rupees', () => {
+    for (const name of ['orderCurrency', 'billing_currency', 'currency_iso', 'cur', 'currencyCode'])
+      expect(CURRENCY_NAME.test(name), name).toBe(true)
     for (const word of ['INR', 'inr', 356, '356', '₹']) expect(read(readCurrency(word))).toBe('INR')
     for (const word of ['USD', 840, 'IDR', {}]) expect(readCurrency(word)).toHaveProperty('unreadable')
   })
@@ -184,7 +186,31 @@ describe('statuses', () => {
   test('the status of something else is none', () => {
     expect(readOutcome('REFUND_SUCCESS', 'payment')).toHaveProperty('unreadable')
     expect(readOutcome('REFUND_SUCCESS', 'refund')).toMatchObject({ value: { word: 'SUCCESS' } })
+    expect(readOutcome('TRANSFER_FAILED', 'payment')).toHaveProperty('unreadable')
+    expect(readOutcome('TRANSFER_FAILED', 'transfer')).toMatchObject({ value: { outcome: 'failed' } })
     expect(readOutcome({}, 'payment')).toHaveProperty('unreadable')
+  })
+
+  test.each([
+    ['transferStatus', 'transfer'],
+    ['Transfer Status', 'payout'],
+    ['payout_status', 'payout'],
+    ['refundStatus', 'refund'],
+    ['dispute_status', 'dispute'],
+    ['chargebackStatus', 'dispute'],
+    ['settlementStatus', 'settlement'],
+    ['tranStatus', 'transfer'],
+    ['trn_status', 'payment'],
+    ['bankStatus', 'payment'],
+    ['npci_txn_state', 'payment'],
+    ['captureStatus', 'payment'],
+  ] as const)('%s is the status of a %s', (name, of) => {
+    expect(isStatusName(name, of)).toBe(true)
+  })
+
+  test('the status of something else is no status', () => {
+    for (const name of ['refundStatus', 'settlement_status', 'kycStatus', 'state'])
+      expect(isStatusName(name, 'payment'), name).toBe(false)
   })
 
   test('disputes have words of their own; those that do not say by whom are unknown', () => {

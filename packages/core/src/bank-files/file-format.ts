@@ -1,3 +1,4 @@
+import type { StatedMove } from '@svc/kernel/outcome-beside'
 import type { TimeForm } from '@svc/kernel/read-time'
 import { isTimePattern } from '@svc/kernel/read-time'
 import { type Static, Type } from 'typebox'
@@ -56,6 +57,15 @@ export function sideProblem(rail: SettlementRail, kind: LineKind, amountPaise: b
 /** `undefined`: transfers of the rail have no such lines. */
 export const sideOf = (rail: SettlementRail, kind: LineKind): LineSide | undefined =>
   (KINDS_OF_RAIL[rail] as Partial<Record<LineKind, LineSide>>)[kind]
+
+/** What a line states of its money: what stands beside it may not contradict that. */
+export const moveOf = (kind: LineKind | undefined, amountPaise: bigint | undefined): StatedMove => ({
+  of: kind === 'refund' ? 'refund' : 'settlement',
+  outcome: 'success',
+  side: amountPaise === undefined ? undefined : amountPaise < 0n ? 'debit' : 'credit',
+  isReturn: kind === undefined ? (amountPaise ?? 0n) < 0n : /refund|dispute|chargeback/.test(kind),
+  hasTexts: true,
+})
 
 const Word = Type.String({ minLength: 1, maxLength: 100 })
 const Words = Type.Array(Word, { minItems: 1, maxItems: 50 })

@@ -1,10 +1,10 @@
 import { type ReferenceForm, readReference } from '@svc/kernel/bank-reference'
 import { type AmountForm, CURRENCY_NAME, type Paise, readAmount, readCurrency } from '@svc/kernel/money'
-import { readOutcome, STATUS_NAME, type StatusOf } from '@svc/kernel/outcome-words'
+import { contradicts, type StatedMove, saysMove } from '@svc/kernel/outcome-beside'
 import { readDay } from '@svc/kernel/read-time'
 import { damaged, isStated, type Reading, unreadable, valueIn, visible } from '@svc/kernel/reading'
 import { implausibleDay } from '../ledger/plausible-day.ts'
-import { canonicalWord, type FileFormat, timeFormOf } from './file-format.ts'
+import { canonicalWord, type FileFormat, namesOf, timeFormOf } from './file-format.ts'
 import type { FileHeading, FileRow } from './file-table.ts'
 
 /** Why a line cannot be read. */
@@ -34,9 +34,6 @@ const SPREADSHEET_ERROR = /^#(?:REF|N\/A|VALUE|NAME|DIV\/0|NUM|NULL)[!?]?$|^#{3,
 const SPREADSHEET_DAY = /^[3-5]\d{4}(?:\.\d+)?$/
 const MONTH_FIRST = /^(\d{1,2})[-/.](\d{1,2})[-/.](?:\d{2}|\d{4})\b/
 
-/** In a file that of its lines; beside a payment it says how far the payment is settled, which is another matter. */
-const SETTLEMENT_STATUS = /^settlement[\s_-]*status$/i
-
 /** Reads the cells of one line; what cannot be read is a problem, never a value that was not stated. */
 export class LineReader {
   readonly #heading: FileHeading
@@ -55,7 +52,7 @@ export class LineReader {
     this.#days = days
     this.#guarded = heading.names
       .map((name, place) => ({ place, name }))
-      .filter(({ name }) => [CURRENCY_NAME, STATUS_NAME, SETTLEMENT_STATUS].some((form) => form.test(name)))
+      .filter(({ name }) => CURRENCY_NAME.test(name) || saysMove(name))
   }
 
   /** A reading of a text, which is read again only where the line before has another one in this column. */
@@ -203,8 +200,8 @@ export class LineReader {
     return this.#value(this.columnOf(field), text, reading)
   }
 
-  /** What the file states beside the fields of the format: a status other than success, another currency. */
-  guard(of: StatusOf, skips: readonly string[] = []): void {
+  /** What the file states beside the fields of the format: what contradicts the line, another currency. */
+  guard(move: StatedMove | undefined): void {
     const where = this.#format.where ?? {}
     for (const [column, words] of Object.entries(where)) {
       const text = this.statedIn(column)
@@ -212,19 +209,23 @@ export class LineReader {
       if (!known.has(canonicalWord(text ?? '')))
         this.problem(column, `must be ${words.join(' or ')}: ${quoted(text ?? '')}`)
     }
-    const chosen = new Set([...Object.keys(where), ...skips].map((name) => name.toLowerCase()))
+    const read = READ_BY_WORDS.flatMap((field) => namesOf(this.#format, field))
+    const chosen = new Set([...Object.keys(where), ...read].map((name) => name.toLowerCase()))
     for (const { place, name } of this.#guarded) {
       const cell = this.#row.cells[place]
       if (!isStated(cell) || chosen.has(name.toLowerCase())) continue
       const text = visible(cell!)
       if (CURRENCY_NAME.test(name)) this.#value(name, text, readCurrency(text))
-      else this.#value(name, text, successful(text, of))
+      else if (move) this.#value(name, text, fitting(name, text, move))
     }
   }
 }
 
-function successful(text: string, of: StatusOf): Reading<true> {
-  const read = readOutcome(text, of)
-  if ('unreadable' in read) return read
-  return read.value.outcome === 'success' ? { value: true } : unreadable('says that no money came')
+/** Fields of formats that name the words of their columns. */
+const READ_BY_WORDS = ['status', 'kind', 'sign']
+
+/** A status that only settlements have is that of each line of a file. */
+function fitting(name: string, text: string, move: StatedMove): Reading<true> {
+  const why = contradicts(name, text, move) ?? contradicts(name, text, { ...move, of: 'settlement' })
+  return why === undefined ? { value: true } : unreadable(why.slice(JSON.stringify(text).length + 1))
 }

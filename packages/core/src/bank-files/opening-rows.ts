@@ -21,7 +21,7 @@ export function readOpeningLine(line: LineReader): readonly OpeningLine[] {
   const account = line.word('account')
   const amountPaise = line.amount('amount')
   const effectiveDate = line.day('effectiveDate', 0)
-  line.guard('transfer')
+  line.guard({ of: 'transfer', outcome: 'success', hasTexts: true })
   if (account !== undefined && account !== 'payable' && !account.startsWith('acc_'))
     line.problem(line.columnOf('account'), 'must be payable, or the id of a card account')
   if (amountPaise === 0n || (amountPaise ?? 0n) > AMOUNT_MAX_PAISE)

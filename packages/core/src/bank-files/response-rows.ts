@@ -1,5 +1,5 @@
 import type { Paise } from '@svc/kernel/money'
-import { canonicalWord, type FieldsOf, type FileFormat } from './file-format.ts'
+import { canonicalWord, type FieldsOf } from './file-format.ts'
 import type { LineReader } from './line-reader.ts'
 
 export const RESPONSE_FIELDS: FieldsOf = {
@@ -29,15 +29,12 @@ export type OutcomeWords = ReadonlyMap<string, BankOutcome>
 
 /** Reads lines of the bank's responses. A payout that was paid needs the bank's reference; so does what `needsUtr` says. */
 export const responseReader =
-  (words: OutcomeWords, { columns }: FileFormat) =>
+  (of: 'payout' | 'refund', words: OutcomeWords) =>
   (line: LineReader): readonly BankResponse[] => {
     const id = line.word('id')
     const word = line.stated('status') ?? ''
     const outcome = words.get(canonicalWord(word))
-    line.guard(
-      'payout',
-      [columns['status']].flat().filter((name) => name !== undefined),
-    )
+    line.guard(outcome && { of, outcome: outcome === 'done' ? 'success' : 'failed', hasTexts: true })
     // Of what failed the bank has no reference, whatever it writes there.
     const readsUtr = outcome === 'done' || (outcome === 'returned' && line.stated('utr') !== undefined)
     const utr = readsUtr ? line.reference('utr') : undefined

@@ -6,6 +6,7 @@ import {
   LINE_KINDS,
   type LineKind,
   mayLackReference,
+  moveOf,
   type SettlementRail,
   sideOf,
   sideProblem,
@@ -64,8 +65,8 @@ export class SettlementReader {
     if (kind === 'ignored') return []
     if (kind !== undefined && sideOf(this.#rail, kind) === undefined)
       line.problem(line.columnOf('kind'), `is ${kind}, which no transfer of this rail has; see --rail`)
-    line.guard('payment')
     const amountPaise = this.#amount(line, kind)
+    line.guard(moveOf(kind, amountPaise))
     const reference =
       kind !== undefined && mayLackReference(kind) && line.stated('reference') === undefined
         ? undefined

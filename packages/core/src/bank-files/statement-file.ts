@@ -1,6 +1,6 @@
 import { type Paise, paise } from '@svc/kernel/money'
 import { readCamt053 } from './camt053.ts'
-import { canonicalWord, type FieldsOf, type FileFormat } from './file-format.ts'
+import { canonicalWord, type FieldsOf, type FileFormat, moveOf } from './file-format.ts'
 import { FileRejected, type FileSource, inspectFile } from './file-source.ts'
 import type { LineReader, ReadingDays } from './line-reader.ts'
 import { readMt940 } from './mt940.ts'
@@ -100,9 +100,9 @@ async function csvItems(
 const PROBLEMS_SHOWN = 20
 
 function readEntry(line: LineReader, format: FileFormat): readonly StatementEntry[] {
-  line.guard('transfer')
   const bookedOn = line.day('date')
   const amountPaise = readMoved(line, format)
+  line.guard({ ...moveOf(undefined, amountPaise), isReturn: true })
   const balancePaise = line.amount('balance', { signed: true })
   if (amountPaise === 0n) line.problem(line.columnOf('amount'), 'must not be zero')
   if (!bookedOn || !amountPaise || balancePaise === undefined || line.problems.length > 0) return []

@@ -5,7 +5,7 @@ import { canonicalWord, readOutcome, type StatedOutcome, type StatusOf } from '@
 import { readInstant, type TimeForm } from '@svc/kernel/read-time'
 import { type Reading, readText, unreadable, valueIn } from '@svc/kernel/reading'
 import type { StatedField, UnreadableNotice } from './quarantine-reason.ts'
-import { noticeObject, ownFields, parseObject, StatedFields } from './stated-fields.ts'
+import { fieldsOfAdapter, noticeObject, ownFields, parseObject, type StatedFields } from './stated-fields.ts'
 
 export { parseObject, textOf } from './stated-fields.ts'
 
@@ -70,7 +70,9 @@ export function readReceivedMoney(
   const notice = noticeObject(body, adapter?.body)
   if (!notice) return { unreadable: 'not_json' }
   if (!adapter) return { unreadable: 'unknown_bank' }
-  const stated = adapter === OWN_ADAPTER ? ownFields(notice) : new StatedFields(notice)
+  const of = kind === 'credit' ? 'payment' : 'transfer'
+  const isOwn = adapter === OWN_ADAPTER
+  const stated = isOwn ? ownFields(notice, of) : fieldsOfAdapter(notice, adapter)
   const { amountUnit, fields, only, timePattern: pattern, utcOffset } = adapter
   const kindWord = only && valueIn(readText(stated.at(only.field) ?? ''))
   if (only && only.ignore.includes(kindWord ?? ''))
@@ -82,9 +84,8 @@ export function readReceivedMoney(
   if (stated.problem) return { ...stated.problem, utr }
   const kindStated = statedKind(stated, fields)
   if (kindStated && kindStated !== kind) return { unreadable: 'wrong_route', utr }
-  const of = kind === 'credit' ? 'payment' : 'transfer'
   refuseUnlessMoved(stated, adapter, of)
-  if (adapter === OWN_ADAPTER) stated.refuseContradicted('not_a_credit', of)
+  stated.refuseContradicted('not_a_credit', { of, outcome: 'success', side: 'credit', hasTexts: !isOwn })
   stated.require(fields.utr, 'reference_unreadable', readReference)
   stated.read(fields.currency, 'not_in_rupees', readCurrency)
   const amountPaise = stated.require(fields.amount, 'amount_unreadable', (value) =>
@@ -197,10 +198,10 @@ export const statedReference = (
 ): string | undefined => stated.read(name, 'reference_unreadable', (value) => readReference(value, form))
 
 /** What a notice of a refund or dispute states in our own form; its currency is read with it. */
-export function readOwn(body: Uint8Array): StatedFields | undefined {
+export function readOwn(body: Uint8Array, of: StatusOf): StatedFields | undefined {
   const notice = parseObject(body)
   if (!notice) return undefined
-  const stated = ownFields(notice)
+  const stated = ownFields(notice, of)
   stated.read('currency', 'not_in_rupees', readCurrency)
   return stated
 }

@@ -1,7 +1,7 @@
 import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
 import { CURRENCY_NAME } from '@svc/kernel/money'
-import { notMovedBy } from '@svc/kernel/outcome-beside'
-import { STATUS_NAME, type StatusOf } from '@svc/kernel/outcome-words'
+import { contradicts, RESPONSE_CODE_NAME, type StatedMove } from '@svc/kernel/outcome-beside'
+import { isStatusName, STATUS_OF, type StatusOf } from '@svc/kernel/outcome-words'
 import { isStated, type Reading, readText } from '@svc/kernel/reading'
 import { isTreacherous } from '@svc/kernel/strict-json'
 import type { QuarantineReason, UnreadableNotice } from './quarantine-reason.ts'
@@ -25,10 +25,13 @@ const quoted = (value: unknown): string => {
  */
 export class StatedFields {
   readonly #notice: NoticeObject
+  readonly #beside: NoticeObject
   #problem: UnreadableNotice | undefined
 
-  constructor(notice: NoticeObject) {
+  /** `beside`: what it states in other fields than those that are read by their names. */
+  constructor(notice: NoticeObject, beside: NoticeObject = {}) {
     this.#notice = notice
+    this.#beside = beside
   }
 
   get problem(): UnreadableNotice | undefined {
@@ -69,16 +72,32 @@ export class StatedFields {
   }
 
   /** What stands beside the status counts too: `success: false`, `responseCode: "U30"`, `event: "payment.failed"`. */
-  refuseContradicted(reason: QuarantineReason, of: StatusOf): void {
-    for (const [name, value] of Object.entries(this.#notice)) {
-      const why = notMovedBy(name, value, of)
-      if (why !== undefined) this.refuse(reason, name, why)
-    }
+  refuseContradicted(reason: QuarantineReason, move: StatedMove): void {
+    const contradiction = contradictionIn(this.#beside, move)
+    if (contradiction) this.refuse(reason, ...contradiction)
   }
 
   refuse(reason: QuarantineReason, field: string | undefined, detail: string): void {
     this.#problem ??= { unreadable: reason, field, detail: storable(detail) }
   }
+}
+
+/** Around what some banks say of the money: `data`, `response`. */
+const AROUND = /^(?:data|response|result|payload|body|details?|transaction|txn|payment|transfer|refund)$/i
+
+/** The first field that contradicts what is stated of the money, and why, also in what stands around several. */
+export function contradictionIn(
+  fields: NoticeObject,
+  move: StatedMove,
+  path = '',
+): readonly [field: string, why: string] | undefined {
+  for (const [name, value] of Object.entries(fields)) {
+    const why = contradicts(name, value, move)
+    if (why !== undefined) return [`${path}${name}`, why]
+    const within = isObject(value) && AROUND.test(name) && contradictionIn(value, move, `${path}${name}.`)
+    if (within) return within
+  }
+  return undefined
 }
 
 /** PostgreSQL's text has no NUL and no half of a surrogate pair. */
@@ -170,50 +189,67 @@ const canonicalName = (name: string): string => name.replace(/[-_\s]/g, '').toLo
 
 /** The names of the fields of a message, in any spelling. */
 export class FieldNames {
+  readonly #of: StatusOf
   readonly #names: ReadonlySet<string>
   readonly #byCanonicalName: ReadonlyMap<string, string>
 
-  constructor(names: Iterable<string>) {
+  constructor(names: Iterable<string>, of: StatusOf) {
+    this.#of = of
     this.#names = new Set(names)
     this.#byCanonicalName = new Map([...this.#names].map((name) => [canonicalName(name), name]))
   }
 
   /**
-   * The field that a name means: without case, `-` and `_`, and `txnStatus`, `state` or `currencyCode` as banks write them. In a
-   * file `state` may be that of an address.
+   * The field that a name means: without case, `-` and `_`, and `txnStatus`, `state`, `respCode` or `currencyCode` as banks
+   * write them. In a file `state` may be that of an address.
    */
   #meant(key: string): string | undefined {
-    if (this.#names.has(key)) return undefined
-    if (STATUS_NAME.test(key) || /^state$/i.test(key)) return 'status'
+    if (this.#names.has(key)) return key
+    if (isStatusName(key, this.#of) || /^state$/i.test(key)) return 'status'
+    if (this.#names.has('responseCode') && RESPONSE_CODE_NAME.test(key)) return 'responseCode'
     return CURRENCY_NAME.test(key) ? 'currency' : this.#byCanonicalName.get(canonicalName(key))
   }
 
-  /** The message by these names, and which of them it states twice, in two spellings and with two values. */
-  read(message: NoticeObject): { readonly named: NoticeObject; readonly twice: readonly string[] } {
-    let named: Record<string, unknown> | undefined
+  /** The message by these names, which of them it states twice, in two spellings and with two values, and its other fields. */
+  read(message: NoticeObject): {
+    readonly named: NoticeObject
+    readonly twice: readonly string[]
+    readonly beside: NoticeObject
+  } {
+    const named: Record<string, unknown> = { ...message }
+    const beside: Record<string, unknown> = {}
     const twice: string[] = []
-    for (const key of Object.keys(message)) {
+    for (const [key, value] of Object.entries(message)) {
       const name = this.#meant(key)
-      if (name === undefined || !isStated(message[key])) continue
-      named ??= { ...message }
-      if (!isStated(named[name])) named[name] = message[key]
-      else if (JSON.stringify(named[name]) !== JSON.stringify(message[key])) twice.push(name)
+      if (name === undefined) beside[key] = value
+      if (name === undefined || name === key || !isStated(value)) continue
+      if (!isStated(named[name])) named[name] = value
+      else if (JSON.stringify(named[name]) !== JSON.stringify(value)) twice.push(name)
     }
-    return { named: named ?? message, twice }
+    return { named, twice, beside }
   }
 }
 
-const OWN_FIELDS = new FieldNames(OWN_NAMES)
+const OWN_FIELDS = new Map(STATUS_OF.map((of) => [of, new FieldNames(OWN_NAMES, of)]))
 
 /**
  * A notice in our own form, whose names are compared without case, `-` and `_`: a bank that writes `Status` states a status.
  * A field that is stated in two spellings, and not alike, is a problem (decision Q11).
  */
-export function ownFields(notice: NoticeObject): StatedFields {
-  const { named, twice } = OWN_FIELDS.read(notice)
-  const fields = new StatedFields(named)
+export function ownFields(notice: NoticeObject, of: StatusOf): StatedFields {
+  const { named, twice, beside } = OWN_FIELDS.get(of)!.read(notice)
+  const fields = new StatedFields(named, beside)
   for (const name of twice) fields.refuse('field_unreadable', name, 'is stated twice, with two values')
   return fields
+}
+
+/** A notice in the form of its bank, whose paths are exact; what stands beside its amount counts too. */
+export function fieldsOfAdapter(notice: NoticeObject, { fields, only }: RailAdapter): StatedFields {
+  const around = fields.amount.slice(0, fields.amount.lastIndexOf('.') + 1)
+  const read = new Set([...Object.values(fields), only?.field])
+  const object = around === '' ? notice : valueAt(notice, around.slice(0, -1))
+  const beside = Object.entries(isObject(object) ? object : {}).filter(([name]) => !read.has(around + name))
+  return new StatedFields(notice, Object.fromEntries(beside))
 }
 
 /** What a path of names leads to; a name may itself have full stops. */

@@ -3,7 +3,7 @@ import { type Outcome, readOutcome } from '@svc/kernel/outcome-words'
 import { readInstant } from '@svc/kernel/read-time'
 import { isStated, type Reading, readFlag, readText, unreadable } from '@svc/kernel/reading'
 import { parseObject, textOf } from '../../rails/read-notice.ts'
-import { FieldNames } from '../../rails/stated-fields.ts'
+import { contradictionIn, FieldNames } from '../../rails/stated-fields.ts'
 import type { UnreadableReason } from './card-exception.ts'
 import { ADVICES, type CardMessage, type MessageType, NETWORK_CHANNELS } from './card-message.ts'
 import { MESSAGE_KINDS } from './card-message-kinds.ts'
@@ -20,14 +20,17 @@ type Fields = Readonly<Record<string, unknown>>
 type Part<T> = { readonly value: T } | UnreadableMessage
 type Reader<T> = (value: unknown) => Reading<T>
 
+const statusOf = (type: MessageType) => (type === 'refund' ? 'refund' : 'payment')
+const GOES_BACK: ReadonlySet<MessageType> = new Set(['void', 'refund'])
+
 const AMOUNT_MAX = paise(10n ** 12n)
 const TEXT_MAX = 100
 
-const FIELDS = new FieldNames(
+const NAMES =
   `token cardNumber acquirerId stan transmissionTime status responseCode currency amount channel advice authorizationId
    captureId originalStan originalTransmissionTime replacementAmount final partialApproval rrn mcc merchantName
-   merchantPlace merchantCountry localTime`.split(/\s+/),
-)
+   merchantPlace merchantCountry localTime`.split(/\s+/)
+const FIELDS = { payment: new FieldNames(NAMES, 'payment'), refund: new FieldNames(NAMES, 'refund') }
 
 /**
  * Reads what a signed message says. Total: whatever the bytes are, it returns a message or why there is none. Absent, `null`
@@ -36,7 +39,8 @@ const FIELDS = new FieldNames(
  */
 export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: boolean): ReadMessage {
   const object = parseObject(body)
-  const { named: fields, twice } = FIELDS.read(object ?? {})
+  const of = statusOf(type)
+  const { named: fields, twice, beside } = FIELDS[of].read(object ?? {})
   if (!object || twice.length > 0)
     return { unreadable: 'not_json', detail: 'the message is not a JSON object with each field once' }
   if (isStated(fields['cardNumber']) && !encrypted)
@@ -44,6 +48,9 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
       unreadable: 'card_number_not_encrypted',
       detail: 'cardNumber is in a message that is not encrypted',
     }
+  const [name, why] = contradictionIn(beside, { of, outcome: 'success', isReturn: GOES_BACK.has(type) }) ?? []
+  if (name !== undefined)
+    return { unreadable: 'status_unreadable', detail: `${name} ${maskCardNumbers(why!)}` }
   const { needs, reads } = MESSAGE_KINDS[type]
   const stated = (name: (typeof needs)[number]) => (needs.includes(name) ? required : optional)
   const alone = <T>(name: (typeof reads)[number], reason: UnreadableReason, read: Reader<T>) =>
@@ -199,7 +206,7 @@ const oneOf =
 const VOIDED = /^(?:VOID|CANCEL)/
 
 function readStatus(type: MessageType, value: unknown): Reading<Outcome> {
-  const stated = readOutcome(value, type === 'refund' ? 'refund' : 'payment')
+  const stated = readOutcome(value, statusOf(type))
   if ('unreadable' in stated) return stated
   const { outcome, word } = stated.value
   const happened = MESSAGE_KINDS[type].happened.includes(outcome) || (type === 'void' && VOIDED.test(word))
@@ -212,7 +219,7 @@ const APPROVALS = new Set(['00', '08', '10', '11', '85'])
 function readResponseCode(value: unknown): Reading<string> {
   const text = readText(value)
   if ('unreadable' in text) return text
-  const code = text.value.padStart(2, '0')
+  const code = text.value.replace(/^0+(?=\d\d)/, '').padStart(2, '0')
   return APPROVALS.has(code) ? { value: code } : unreadable('is not the code of an approval')
 }
 

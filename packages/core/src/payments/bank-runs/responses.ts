@@ -62,7 +62,7 @@ export async function readResponses(
   source: FileSource,
   { words, format, days }: ResponseReading,
 ): Promise<ReadFile<BankResponse>> {
-  const reading = { format, days, reference: 'utr', read: responseReader(meaningsOf(of, words), format) }
+  const reading = { format, days, reference: 'utr', read: responseReader(of.name, meaningsOf(of, words)) }
   const read = await readBankFile(source, reading)
   if (read.lines > RESPONSES_MAX)
     throw new FileRejected(`${source.name} has more than ${RESPONSES_MAX} lines: split it`)

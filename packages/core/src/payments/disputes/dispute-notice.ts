@@ -22,7 +22,7 @@ export type ReadDisputeNotice = { readonly report: DisputeReport } | UnreadableN
 
 /** Reads the body of a signed notice of a dispute. Total: whatever the bytes are, it returns what they say. */
 export function readDisputeNotice(body: Uint8Array): ReadDisputeNotice {
-  const stated = readOwn(body)
+  const stated = readOwn(body, 'dispute')
   if (!stated) return { unreadable: 'not_json' }
   const kind = statedKind(stated)
   if (kind && kind !== 'dispute') return { unreadable: 'wrong_route' }

@@ -36,7 +36,7 @@ const OWN_REFERENCE = { min: 4, max: 64, digits: 'any' } as const
 
 /** Reads the body of a signed notice of a refund. Total: whatever the bytes are, it returns what they say. */
 export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
-  const stated = readOwn(body)
+  const stated = readOwn(body, 'refund')
   if (!stated) return { unreadable: 'not_json' }
   const isOfRefund = stated.at('refundId') !== undefined
   const form = isOfRefund ? OWN_REFERENCE : undefined
@@ -46,7 +46,7 @@ export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
   const refundId = stated.read('refundId', 'unknown_refund', readRefundId)
   const status = stated.read('status', 'status_unreadable', (value) => readOutcome(value, 'refund'))
   const isMade = isOfRefund ? wasMade(stated, status) : wentBack(stated, status)
-  if (isMade) stated.refuseContradicted('status_unreadable', 'refund')
+  stated.refuseContradicted('status_unreadable', { of: 'refund', outcome: isMade ? 'success' : 'failed' })
   if (isOfRefund) statedReference(stated, 'utr', form)
   else stated.require('utr', 'reference_unreadable', readReference)
   const amountPaise = stated.read('amount', 'amount_unreadable', readMoney)

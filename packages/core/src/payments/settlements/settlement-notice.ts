@@ -8,6 +8,7 @@ import {
   KINDS_OF_RAIL,
   type LineKind,
   mayLackReference,
+  moveOf,
   type SettlementRail,
   sideProblem,
 } from '../../bank-files/file-format.ts'
@@ -44,7 +45,7 @@ const readPlausible =
   }
 
 const readMoved = (value: unknown): Reading<true> => {
-  const read = readOutcome(value, 'transfer')
+  const read = readOutcome(value, 'settlement')
   if ('unreadable' in read) return read
   return read.value.outcome === 'success' ? { value: true } : unreadable('says that no money came')
 }
@@ -64,7 +65,7 @@ export function readSettlementNotice(
   body: Uint8Array,
   as: ReadingAs,
 ): { readonly transfer: SettlementMessage } | UnreadableNotice {
-  const stated = readOwn(body)
+  const stated = readOwn(body, 'settlement')
   if (!stated) return { unreadable: 'not_json' }
   const kind = statedKind(stated)
   if (kind && kind !== 'settlement') return { unreadable: 'wrong_route' }
@@ -72,6 +73,7 @@ export function readSettlementNotice(
   const valueDate = stated.require('valueDate', 'time_unreadable', readPlausible(as))
   const netPaise = stated.read('netAmount', 'amount_unreadable', readPaise)
   stated.read('status', 'status_unreadable', readMoved)
+  stated.refuseContradicted('status_unreadable', { of: 'settlement', outcome: 'success' })
   const lines = readLines(stated, as)
   if (stated.problem || batchUtr === undefined || valueDate === undefined || lines === undefined)
     return { unreadable: 'field_unreadable', ...stated.problem, utr: batchUtr }
@@ -95,7 +97,7 @@ function readLine(
   as: ReadingAs,
 ): BatchLine | undefined {
   if (message.problem) return undefined
-  const stated = ownFields(given)
+  const stated = ownFields(given, 'settlement')
   const kind = stated.require('kind', 'field_unreadable', readKind(as.rail))
   const amountPaise = stated.require('amount', 'amount_unreadable', readPaise)
   stated.read('currency', 'not_in_rupees', readCurrency)
@@ -104,6 +106,7 @@ function readLine(
   const date = stated.read('date', 'time_unreadable', readPlausible(as))
   const note = stated.text('note')
   if (kind !== undefined && amountPaise !== undefined) {
+    stated.refuseContradicted('status_unreadable', moveOf(kind, amountPaise))
     const problem = amountPaise === 0n ? 'is zero' : sideProblem(as.rail, kind, amountPaise)
     if (problem !== undefined) stated.refuse('amount_unreadable', 'amount', problem)
   }
