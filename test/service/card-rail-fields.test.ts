@@ -33,7 +33,7 @@ const DECIDES: Readonly<Record<string, FieldCase>> = {
   transmissionTime: { unreadable: ['2026-11-27T16:23:36', '2026-02-30T00:00:00Z', 0] },
   amount: {
     spelled: [1, '1.00', '1.000', '₹1', ' 1 '],
-    unreadable: ['1,00', 'USD 1', '1.005', 1e21],
+    unreadable: ['1,00', '000000000100', 'USD 1', '1.005', 1e21],
   },
   channel: { spelled: ['POS', ' pos '], unreadable: ['post', 0] },
   currency: { spelled: ['INR', 'inr', 356, '356', '₹'], unreadable: ['USD', 840, 0, '0'] },

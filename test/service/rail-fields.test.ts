@@ -81,7 +81,7 @@ const FIELDS: Readonly<Record<string, FieldCase>> = {
   caseReference: { unreadable: ['undefined', 'NONREF'] },
   amount: {
     spelled: ['1', '1.00', '1.000', '₹1', ' 1 ', 'INR 1'],
-    unreadable: [0, '0.00', '249,50', 'USD 1', '1.005', 1e21, 'one'],
+    unreadable: [0, '0.00', '000000000100', '249,50', 'USD 1', '1.005', 1e21, 'one'],
   },
   currency: { spelled: ['INR', 'inr', 356, '356', '₹'], unreadable: ['USD', 840, 0, '0', 'Dollar'] },
   status: {

@@ -40,7 +40,10 @@ export function readAmount(
   const [, whole, part = ''] = PLAIN.exec(text) ?? []
   if (whole === undefined) return whyNotPlain(text)
   if (isNegative && !signed) return unreadable('is below zero')
-  const digits = whole.replaceAll(',', '').replace(/^0+(?=\d)/, '') || '0'
+  const filled = whole.replaceAll(',', '')
+  if (unit === 'rupees' && part === '' && /^0\d/.test(filled))
+    return unreadable('is filled with zeros, as amounts in paise are')
+  const digits = filled.replace(/^0+(?=\d)/, '') || '0'
   const decimals = unit === 'rupees' ? 2 : 0
   if (digits.length > DIGITS_MAX) return unreadable(`has more than ${DIGITS_MAX} digits`)
   // `249.500` is exact; `249.505` is not.

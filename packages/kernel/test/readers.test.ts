@@ -25,6 +25,10 @@ describe('amounts', () => {
     ['249.50 INR', 24_950n],
     ['.50', 50n],
     ['000000249.50', 24_950n],
+    ['0249.50', 24_950n],
+    ['000000024950', 'is filled with zeros, as amounts in paise are'],
+    ['₹ 0249', 'is filled with zeros, as amounts in paise are'],
+    ['0', 0n],
     ['249.50 Cr', 24_950n],
     ['0.00', 0n],
     ['249,50', 'has commas that are not between groups of thousands, as in 1,24,950.00 or 124,950.00'],
@@ -47,6 +51,7 @@ describe('amounts', () => {
 
   test('paise are whole', () => {
     expect(read(readAmount('24,950', { unit: 'paise' }))).toBe(24_950n)
+    expect(read(readAmount('000000024950', { unit: 'paise' }))).toBe(24_950n)
     expect(read(readAmount('24950.5', { unit: 'paise' }))).toBe('has decimals, and is in paise')
   })
 

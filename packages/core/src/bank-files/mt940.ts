@@ -62,7 +62,7 @@ const BALANCE = new RegExp(`^([CD])(\\d{6})([A-Z]{3})(${NUMBER})(?!\\d)`)
 const ENTRY = new RegExp(`^(\\d{6})(\\d{4})?(R?[CD])[A-Z]?(${NUMBER})[A-Z][A-Z0-9]{3}(.*)$`)
 
 /** Amounts have a comma before their decimals, always. */
-const decimal = (text: string): string => text.replaceAll('.', '').replace(',', '.').replace(/\.$/, '')
+const decimal = (text: string): string => text.replaceAll('.', '').replace(',', '.').replace(/\.$/, '.0')
 const dayOf = (text: string): string => `20${text.slice(0, 2)}-${text.slice(2, 4)}-${text.slice(4)}`
 
 /** The day on which it was booked: of the year in which it is nearest to the value date. */
