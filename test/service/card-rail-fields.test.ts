@@ -46,8 +46,8 @@ const DECIDES: Readonly<Record<string, FieldCase>> = {
   partialApproval: { spelled: ['true', true, 'Y', 1], read: [true], unreadable: ['maybe', 2] },
   replacementAmount: { unreadable: ['five', -1, '1.005'] },
   advice: { unreadable: ['forced', 0] },
-  authorizationId: { read: ['zzz zzz', '1e3', -1, '٣'] },
-  captureId: { read: ['zzz zzz', '1e3', -1, '٣'] },
+  authorizationId: { unreadable: ['NA', '000000', 0, 'cau_', 'cmg_1'] },
+  captureId: { unreadable: ['NA', '000000', 0, 'cmg_', 'cau_1'] },
   originalStan: { unreadable: ['12a'] },
   originalTransmissionTime: { unreadable: ['yesterday', 0] },
 }

@@ -128,7 +128,7 @@ test.each(['authorizations', 'captures', 'voids', 'refunds', 'advices', 'balance
       channel: 'pos',
       advice: 'stand_in',
       authorizationId: 'cau_nothing',
-      captureId: 'ccp_nothing',
+      captureId: 'cmg_nothing',
       originalStan: '000001',
       originalTransmissionTime: '2026-11-01T10:00:00+05:30',
       final: true,

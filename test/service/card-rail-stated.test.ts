@@ -36,6 +36,23 @@ test('an operator reads which field could not be read, and what it stated, witho
   expect(details).toContain('amount "XXXX1111x" is not an amount')
 })
 
+test('an authorisation is named by its id in any case, and a placeholder names none', async () => {
+  const terminal = await newTerminal()
+  const { authorizationId } = await terminal.authorize(40)
+  for (const none of ['NA', '000000', 0, 'cmg_1']) {
+    const kept = { status: 202, json: { payload: { reason: 'reference_unreadable' } } }
+    expect(await terminal.send('captures', { amount: 40, authorizationId: none })).toMatchObject(kept)
+    expect(await terminal.send('voids', { authorizationId: none })).toMatchObject(kept)
+    const captureId = none === 'cmg_1' ? 'cau_1' : none
+    expect(await terminal.send('refunds', { amount: 40, captureId })).toMatchObject(kept)
+    expect(await terminal.authorize(5, { authorizationId: none })).toMatchObject({ responseCode: '30' })
+  }
+  expect(await terminal.void({ authorizationId: String(authorizationId).toUpperCase() })).toMatchObject({
+    status: 'recorded',
+    releasedAmount: 40,
+  })
+})
+
 test.each([undefined, null, '', 0, '0.00'])('a void of %j releases all that is held', async (amount) => {
   const terminal = await newTerminal()
   const { authorizationId } = await terminal.authorize(40)

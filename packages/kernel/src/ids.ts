@@ -1,3 +1,6 @@
+import { canonicalReference } from './bank-reference.ts'
+import { type Reading, readText, unreadable } from './reading.ts'
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** Where chance comes from; tests and the simulation give a seeded one. */
@@ -55,4 +58,14 @@ export function timeOfId(nowMs: number): string {
     time = Math.floor(time / 32)
   }
   return text
+}
+
+/** Reads an id of ours as others write it back, in either case: without its prefix it names nothing of ours. */
+export function readId(value: unknown, prefix: string): Reading<string> {
+  const text = readText(value)
+  if ('unreadable' in text) return text
+  const canonical = canonicalReference(text.value).toLowerCase()
+  return canonical.startsWith(prefix) && canonical.length > prefix.length
+    ? { value: `${prefix}_${canonical.slice(prefix.length)}` }
+    : unreadable(`is no id of ours, which begins with ${prefix}_`)
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { newId } from '@svc/contract/id-kinds'
-import { base32, inPieces, sortableId } from '@svc/kernel/ids'
+import { base32, inPieces, readId, sortableId } from '@svc/kernel/ids'
 import { Secret } from '@svc/kernel/secret'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -70,4 +70,11 @@ test('a secret is revealed by reveal() alone', () => {
   ]
   expect(shown.join()).not.toContain('canary')
   expect(secret.reveal()).toBe('canary-of-a-secret')
+})
+
+test('an id of ours is read in either case and without its separator; what has no prefix of ours is none', () => {
+  for (const text of ['cau_01abc', ' CAU_01ABC ', 'CAU01ABC', 'cau-01abc'])
+    expect(readId(text, 'cau')).toEqual({ value: 'cau_01abc' })
+  for (const none of ['NA', '000000', 0, 'cau_', 'cmg_01abc', {}, 'undefined'])
+    expect(readId(none, 'cau')).toHaveProperty('unreadable')
 })

@@ -1,3 +1,4 @@
+import { readId } from '@svc/kernel/ids'
 import { type Paise, paise, readAmount, readCurrency } from '@svc/kernel/money'
 import { type Outcome, readOutcome } from '@svc/kernel/outcome-words'
 import { readInstant } from '@svc/kernel/read-time'
@@ -66,8 +67,10 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
     amountPaise: statedAmount(type, fields),
     channel: stated('channel')(fields, 'channel', 'channel_unreadable', oneOf(NETWORK_CHANNELS)),
     advice: stated('advice')(fields, 'advice', 'advice_unreadable', oneOf(ADVICES)),
-    authorizationId: optional(fields, 'authorizationId', 'reference_unreadable', readText),
-    captureId: optional(fields, 'captureId', 'reference_unreadable', readText),
+    authorizationId: optional(fields, 'authorizationId', 'reference_unreadable', (value) =>
+      readId(value, 'cau'),
+    ),
+    captureId: optional(fields, 'captureId', 'reference_unreadable', (value) => readId(value, 'cmg')),
     original: readOriginal(fields),
     replacementPaise: alone('replacementAmount', 'amount_unreadable', readWithinMax),
     isFinal: optional(fields, 'final', 'final_unreadable', readFlag),

@@ -114,12 +114,6 @@ const ID = /^rfd_[0-9a-z]{26}$/
 /** Whether the id can exist; any other gets the response of a missing one (decision A12). */
 export const looksLikeRefundId = (text: string): boolean => ID.test(text)
 
-/** The id as banks may write it: in either case, without separators. */
-export function refundIdOf(canonical: string): string | undefined {
-  const id = `rfd_${canonical.slice(3).toLowerCase()}`
-  return canonical.startsWith('RFD') && looksLikeRefundId(id) ? id : undefined
-}
-
 /** Every account that a refund may move; the advances of a merchant are opened by its first one. */
 export const refundAccounts = (merchantId: string): Account[] =>
   (['payable', 'upi_refunds', 'upi_clearing', 'merchant_advances'] as const).map((kind) =>

@@ -1,11 +1,12 @@
 import { readReference } from '@svc/kernel/bank-reference'
+import { readId } from '@svc/kernel/ids'
 import type { Paise } from '@svc/kernel/money'
 import { readOutcome, type StatedOutcome } from '@svc/kernel/outcome-words'
 import { type Reading, unreadable, valueIn } from '@svc/kernel/reading'
 import type { UnreadableNotice } from '../../rails/quarantine-reason.ts'
 import { readMoney, readOwn, saying, statedKind, statedReference } from '../../rails/read-notice.ts'
 import type { StatedFields } from '../../rails/stated-fields.ts'
-import { refundIdOf } from './merchant-refund.ts'
+import { looksLikeRefundId } from './merchant-refund.ts'
 
 /** What a bank reports of a merchant's refund. */
 export interface RefundOutcome {
@@ -64,10 +65,8 @@ export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
 }
 
 function readRefundId(value: unknown): Reading<string> {
-  const reference = readReference(value, { max: 64, digits: 'any' })
-  if ('unreadable' in reference) return reference
-  const refundId = refundIdOf(reference.value)
-  return refundId === undefined ? unreadable('is not the id of a refund') : { value: refundId }
+  const id = readId(value, 'rfd')
+  return 'unreadable' in id || looksLikeRefundId(id.value) ? id : unreadable('is not the id of a refund')
 }
 
 /** Whether a merchant's refund was made, or has failed. A status that says neither is a problem. */
