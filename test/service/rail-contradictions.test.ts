@@ -70,6 +70,11 @@ test.each([
   ['upi/settlements', { lines: [{ ...LINE, settlementStatus: 'ON_HOLD' }] }, 'lines.0.status'],
   ['upi/settlements', { lines: [{ ...LINE, errorCode: 'ZM' }] }, 'lines.0.errorCode'],
   ['upi/settlements', { lines: [{ ...LINE, drCr: 'D' }] }, 'lines.0.drCr'],
+  [
+    'upi/settlements',
+    { lines: [{ kind: 'payment', amount: 1, reference: '43219876500' }] },
+    'lines.0.reference',
+  ],
   ['cards/captures', { success: false }, 'success'],
   ['cards/captures', { approved: false }, 'approved'],
   ['cards/captures', { respCode: '51' }, 'responseCode'],
@@ -90,6 +95,7 @@ test.each([
   ['bank/credits', { transferStatus: 'SUCCESS', transferType: 'IMPS' }],
   ['upi/refunds', { refundStatus: 'SUCCESS', type: 'REFUND', responseCode: '00' }],
   ['upi/refunds failed', { refundStatus: 'FAILED', type: 'REFUND', responseCode: 'U30', success: false }],
+  ['upi/settlements', { lines: [{ kind: 'dispute', amount: -1, reference: '98765432' }] }],
   ['upi/settlements', { settlementStatus: 'SETTLED', lines: [{ ...LINE, drCr: 'C' }] }],
   ['cards/captures', { actionCode: '000', approved: true, type: 'capture' }],
 ])('%s with %j says nothing else', async (to, fields) => {

@@ -110,6 +110,15 @@ test('amounts in Indian and western groups, and in brackets or with Dr as debits
     expect(await amountOf(no)).toBeUndefined()
 })
 
+test('a dispute or refund has a reference of its network, a payment a UTR', async () => {
+  const of = (kind: string, reference: string, amount: string) =>
+    saidBy(FILE_KINDS[1]!, csvOf({ ...FILE_KINDS[1]!.row, kind, reference, amount }))
+  expect(await of('dispute', '98765432', '-249.50')).toContain('"reference":"98765432"')
+  expect(await of('refund', 'R0042', '-249.50')).toContain('"reference":"R0042"')
+  expect(await of('payment', '43219876500', '249.50')).toMatch(/^rejected: A spreadsheet changed/)
+  expect(await of('payment', 'TO BE UPDATED', '249.50')).toContain('reference is a placeholder')
+})
+
 test('what a line repeats of the one above is read, or refused, in each of them', async () => {
   const file = (...rows: readonly string[][]) =>
     [Object.keys(THREE.row).join(','), ...rows.map((row) => row.join(',')), ''].join('\n')

@@ -22,13 +22,16 @@ export interface ReferenceForm {
   /** Least and most letters and digits: 6 and 35. */
   readonly min?: number
   readonly max?: number
-  /** `rrn`: digits alone are at least the twelve of a UTR; `any`: as many as the issuer gives, such as of a case. */
+  /**
+   * `rrn`: of a UTR, which has digits, and where it has nothing else at least twelve; `any`: as many as the issuer gives,
+   * such as of a case.
+   */
   readonly digits?: 'rrn' | 'any'
 }
 
 /**
- * Reads a bank's reference into its canonical form: capital letters and digits. Unreadable (decision Q11): placeholders, one
- * character repeated, masked references, and what a spreadsheet or a float made of one: `4.32199E+11`, `432198765009.0`, a
+ * Reads a bank's reference into its canonical form: capital letters and digits. Unreadable (decision Q11): placeholders, words,
+ * one character repeated, masked references, and what a spreadsheet or a float made of one: `4.32199E+11`, `432198765009.0`, a
  * number without its leading zeros or with its last digits rounded. Text quoted against spreadsheets, `'4321…` and
  * `="4321…"`, is read.
  */
@@ -46,6 +49,8 @@ export function readReference(value: unknown, form: ReferenceForm = {}): Reading
     return unreadable('is a placeholder, not a reference')
   if (reference.length < min || reference.length > max)
     return unreadable(`must be a reference of ${min} to ${max} letters and digits`)
+  if (digits === 'rrn' && !/\d/.test(reference))
+    return unreadable('is a placeholder: no UTR is without digits')
   if (/^\d+$/.test(reference) && digits === 'rrn' && reference.length < RRN_DIGITS)
     return damaged(`has ${reference.length} digits: leading zeros of its ${RRN_DIGITS} are lost`)
   return { value: reference }

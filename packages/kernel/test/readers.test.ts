@@ -79,6 +79,12 @@ describe('references', () => {
     'NOT AVAILABLE',
     'NOTPROVIDED',
     'NONREF',
+    'NOT FOUND',
+    'TO BE UPDATED',
+    'UTR NOT AVAILABLE',
+    'AWAITED',
+    'SUCCESS',
+    'INVALID DATE',
     'XXXXXXXXXXXX',
     'XXXXXXXX5009',
     '********5009',
@@ -98,6 +104,12 @@ describe('references', () => {
     {},
     [],
   ])('%j is no reference', (stated) => expect(readReference(stated)).toHaveProperty('unreadable'))
+
+  test('a reference of a bank or network of its own has no common length, and may be a word', () => {
+    const own = { min: 4, max: 64, digits: 'any' } as const
+    for (const text of ['98765432', '1234', 'ADJUSTED']) expect(read(readReference(text, own))).toBe(text)
+    for (const none of ['N/A', 'AB1']) expect(readReference(none, own)).toHaveProperty('unreadable')
+  })
 })
 
 describe('times', () => {

@@ -1,3 +1,4 @@
+import type { ReferenceForm } from '@svc/kernel/bank-reference'
 import type { StatedMove } from '@svc/kernel/outcome-beside'
 import type { TimeForm } from '@svc/kernel/read-time'
 import { isTimePattern } from '@svc/kernel/read-time'
@@ -46,6 +47,10 @@ const WITHOUT_REFERENCE: ReadonlySet<LineKind> = new Set([
   'adjustment',
 ])
 export const mayLackReference = (kind: LineKind): boolean => WITHOUT_REFERENCE.has(kind)
+
+/** A payment has the UTR of its credit; of all else banks and networks have references of their own, of no common length. */
+export const referenceFormOf = (kind: LineKind | undefined): ReferenceForm =>
+  kind === undefined || kind === 'payment' ? {} : { min: 4, max: 64, digits: 'any' }
 
 /** Why a line of a kind cannot have this amount; above zero it is money to us. */
 export function sideProblem(rail: SettlementRail, kind: LineKind, amountPaise: bigint): string | undefined {

@@ -7,6 +7,7 @@ import {
   type LineKind,
   mayLackReference,
   moveOf,
+  referenceFormOf,
   type SettlementRail,
   sideOf,
   sideProblem,
@@ -70,7 +71,7 @@ export class SettlementReader {
     const reference =
       kind !== undefined && mayLackReference(kind) && line.stated('reference') === undefined
         ? undefined
-        : line.reference('reference')
+        : line.reference('reference', referenceFormOf(kind))
     const date = line.stated('date') === undefined && line.stated('valueDate') ? undefined : line.day('date')
     const valueDate = line.stated('valueDate') === undefined ? undefined : line.day('valueDate')
     const batchUtr =

@@ -2,6 +2,7 @@ import { readReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
 import { type DisputeOutcome, readDisputeOutcome } from '@svc/kernel/outcome-words'
 import { readInstant } from '@svc/kernel/read-time'
+import { referenceFormOf } from '../../bank-files/file-format.ts'
 import type { UnreadableNotice } from '../../rails/quarantine-reason.ts'
 import { readMoney, readOwn, statedKind, statedReference } from '../../rails/read-notice.ts'
 
@@ -27,7 +28,7 @@ export function readDisputeNotice(body: Uint8Array): ReadDisputeNotice {
   const kind = statedKind(stated)
   if (kind && kind !== 'dispute') return { unreadable: 'wrong_route' }
   const caseReference = stated.require('caseReference', 'reference_unreadable', (value) =>
-    readReference(value, { max: 64, digits: 'any' }),
+    readReference(value, referenceFormOf('dispute')),
   )
   const outcome = stated.read('status', 'status_unreadable', readDisputeOutcome) ?? 'OPEN'
   const utr = statedReference(stated, 'utr') ?? null

@@ -3,6 +3,7 @@ import { readId } from '@svc/kernel/ids'
 import type { Paise } from '@svc/kernel/money'
 import { readOutcome, type StatedOutcome } from '@svc/kernel/outcome-words'
 import { type Reading, unreadable, valueIn } from '@svc/kernel/reading'
+import { referenceFormOf } from '../../bank-files/file-format.ts'
 import type { UnreadableNotice } from '../../rails/quarantine-reason.ts'
 import { readMoney, readOwn, saying, statedKind, statedReference } from '../../rails/read-notice.ts'
 import type { StatedFields } from '../../rails/stated-fields.ts'
@@ -32,15 +33,13 @@ export type ReadRefundNotice =
 const REFUNDED = new Set(['REFUNDED', 'REFUND'])
 /** The same of a credit; of a refund, that the payer's bank sent it back. */
 const RETURNED = new Set(['RETURNED', 'RETURN', 'REVERSED', 'REVERSAL', 'AUTOREVERSED', 'AUTOREFUNDED'])
-/** Of the bank's own references, which have no common length. */
-const OWN_REFERENCE = { min: 4, max: 64, digits: 'any' } as const
 
 /** Reads the body of a signed notice of a refund. Total: whatever the bytes are, it returns what they say. */
 export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
   const stated = readOwn(body, 'refund')
   if (!stated) return { unreadable: 'not_json' }
   const isOfRefund = stated.at('refundId') !== undefined
-  const form = isOfRefund ? OWN_REFERENCE : undefined
+  const form = referenceFormOf(isOfRefund ? 'refund' : 'payment')
   const utr = valueIn(readReference(stated.at('utr') ?? '', form))
   const kind = statedKind(stated)
   if (kind && kind !== 'refund') return { unreadable: 'wrong_route', utr }
@@ -49,7 +48,7 @@ export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
   const isMade = isOfRefund ? wasMade(stated, status) : wentBack(stated, status)
   stated.refuseContradicted('status_unreadable', { of: 'refund', outcome: isMade ? 'success' : 'failed' })
   if (isOfRefund) statedReference(stated, 'utr', form)
-  else stated.require('utr', 'reference_unreadable', readReference)
+  else stated.require('utr', 'reference_unreadable', (value) => readReference(value, form))
   const amountPaise = stated.read('amount', 'amount_unreadable', readMoney)
   const reason = stated.text('reason')
   if (stated.problem) return { ...stated.problem, utr }

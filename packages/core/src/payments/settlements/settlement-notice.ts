@@ -9,12 +9,13 @@ import {
   type LineKind,
   mayLackReference,
   moveOf,
+  referenceFormOf,
   type SettlementRail,
   sideProblem,
 } from '../../bank-files/file-format.ts'
 import { implausibleDay } from '../../ledger/plausible-day.ts'
 import type { UnreadableNotice } from '../../rails/quarantine-reason.ts'
-import { readOwn, statedKind } from '../../rails/read-notice.ts'
+import { readOwn, statedKind, statedReference } from '../../rails/read-notice.ts'
 import { isObject, type NoticeObject, ownFields, type StatedFields } from '../../rails/stated-fields.ts'
 import type { BatchHead, BatchLine } from './batch.ts'
 
@@ -102,7 +103,7 @@ function readLine(
   const amountPaise = stated.require('amount', 'amount_unreadable', readPaise)
   stated.read('currency', 'not_in_rupees', readCurrency)
   stated.read('status', 'status_unreadable', readMoved)
-  const reference = stated.read('reference', 'reference_unreadable', readBatchReference)
+  const reference = statedReference(stated, 'reference', referenceFormOf(kind))
   const date = stated.read('date', 'time_unreadable', readPlausible(as))
   const note = stated.text('note')
   if (kind !== undefined && amountPaise !== undefined) {
