@@ -1,3 +1,4 @@
+import { SettlementSummary } from '@svc/core/bank-files/settlement-summary'
 import { importSettlement, type SettlementImport } from '@svc/core/payments/settlements/import-settlement'
 import { recordBatch } from '@svc/core/payments/settlements/record-batch'
 import type { FileLine } from '@svc/core/payments/settlements/settlement-line'
@@ -20,9 +21,14 @@ export function recordSettlement(
         date: settledOn,
         note: undefined,
         batchUtr: undefined,
+        valueDate: undefined,
         netPaise: undefined,
       }
   }
   const record = commands.open(recordBatch)
-  return importSettlement((batch) => record.run(batch), { rail: 'upi', fileId, linesOf: () => 0 }, rows())
+  return importSettlement(
+    (batch) => record.run(batch),
+    { rail: 'upi', fileId, summary: new SettlementSummary() },
+    rows(),
+  )
 }

@@ -232,7 +232,28 @@ test('a transfer is incomplete until the lines that its net amount names have co
   expect(await brokenIn(service)).toEqual([])
 })
 
-test('another amount changes nothing and is kept for people; another net amount too', async () => {
+test('what any line of a file states of its transfer counts, and two values refuse the file', async () => {
+  const utr = newUtr()
+  const file = join(dir, 'heads.csv')
+  const write = (...heads: readonly string[]) =>
+    writeFile(
+      file,
+      ['batchUtr,valueDate,netAmount,kind,reference,amount,date,note', ...heads]
+        .map((head, i) => (i === 0 ? head : `${utr},${head},charge,CHG${i},-1.00,2026-03-0${i},`))
+        .join('\n'),
+    )
+  await write(',', '2026-03-09,-2.00')
+  const { stdout, stderr } = await svc('import', file, '--json')
+  expect(JSON.parse(stdout || '{}').batches, stderr).toMatchObject([
+    { valueDate: '2026-03-09', netAmount: '-2.00', status: 'POSTED' },
+  ])
+  await write('2026-03-09,', '2026-03-10,')
+  expect((await svc('import', file)).stderr).toContain(`another value date of ${utr} than the lines before`)
+  await write('2026-03-10,', ',')
+  expect((await svc('import', file)).stderr).toContain('was recorded with the value date 2026-03-09')
+})
+
+test('another amount changes nothing and is kept for people; another net amount or day too', async () => {
   const { message, payment } = await whole()
   expect(await received(message)).toMatchObject(DONE)
   const bank = await totalOf('bank')
@@ -245,6 +266,7 @@ test('another amount changes nothing and is kept for people; another net amount 
   }
   expect((await notify(contradicting)).status).toBe(200)
   expect((await notify({ ...message, netAmount: '233.83' })).status).toBe(202)
+  expect((await notify({ ...message, valueDate: '2026-03-01' })).status).toBe(202)
   const file = await asFile({ ...message, lines: contradicting.lines }, 'contradicting')
   const { code, stderr } = await svc('import', file, '--json')
   expect(code).toBe(1)
@@ -259,7 +281,7 @@ test('another amount changes nothing and is kept for people; another net amount 
         ])
       ).rows,
   )
-  expect(kept.map(({ field }) => field)).toEqual(['lines', 'netAmount'])
+  expect(kept.map(({ field }) => field)).toEqual(['lines', 'netAmount', 'valueDate'])
 })
 
 test('a payment is settled once: a second transfer that has it too waits for an explanation', async () => {

@@ -342,7 +342,8 @@ test('a line whose payment came late is not recorded again once its transfer was
   await taken(batchId)
   // As a process does that had read the line before.
   const line = { line: 1, kind: 'payment', reference: utr, amountPaise: paise(4_000n) } as const
-  const late = { ...message, rail: 'upi', netPaise: undefined, isAwaited: true, fileId: batchId } as const
+  const head = { isDayStated: false, netPaise: undefined, isAwaited: true } as const
+  const late = { ...message, ...head, rail: 'upi', fileId: batchId } as const
   const record = () =>
     service.app.services.commands
       .open(recordBatch)

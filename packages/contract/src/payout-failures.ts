@@ -179,8 +179,8 @@ export const PAYOUT_FAILURES = {
   settlement_batch_differs: kind(
     409,
     'CONFLICT_ERROR',
-    'This transfer was recorded before with another net amount',
-    'Compare with the bank: a transfer keeps its reference, and its net amount does not change.',
+    'This transfer was recorded before with another net amount or value date',
+    'Compare with the bank: a transfer keeps its reference, and its net amount and its day do not change.',
   ),
   settlement_reference_used: kind(
     409,

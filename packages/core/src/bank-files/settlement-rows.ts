@@ -26,8 +26,9 @@ export interface SettlementRow {
   /** Absent of charges that name none. */
   readonly reference: string | undefined
   readonly amountPaise: Paise
-  /** The day of the transfer. */
+  /** The day of the transfer: its value date, or the day of the line. */
   readonly settledOn: string
+  readonly valueDate: string | undefined
   /** The day of what the line is of, where the file has both. */
   readonly date: string | undefined
   readonly note: string | undefined
@@ -80,7 +81,7 @@ export class SettlementReader {
       line.stated('netAmount') === undefined ? undefined : line.amount('netAmount', { signed: true })
     const settledOn = valueDate ?? date
     if (amountPaise === undefined || settledOn === undefined || line.problems.length > 0) return []
-    const of = { line: line.line, settledOn, date, note: line.stated('note'), batchUtr, netPaise }
+    const of = { line: line.line, settledOn, valueDate, date, note: line.stated('note'), batchUtr, netPaise }
     const said = kind ?? (amountPaise < 0n ? 'debit' : 'payment')
     const own = { ...of, kind: said, reference, amountPaise }
     const charges = this.#charges(line).map((charge) => ({ ...of, ...charge, reference }))

@@ -6,7 +6,7 @@ import { countBatch } from '@svc/core/payments/settlements/import-settlement'
 import { keepTransfer } from '@svc/core/payments/settlements/keep-transfer'
 import { type RecordedBatch, recordBatch } from '@svc/core/payments/settlements/record-batch'
 import { LINES_A_CALL, readSettlementNotice } from '@svc/core/payments/settlements/settlement-notice'
-import type { UnreadableNotice } from '@svc/core/rails/quarantine-reason'
+import type { StatedField, UnreadableNotice } from '@svc/core/rails/quarantine-reason'
 import { NoticeReceipt } from '@svc/core/rails/rail-notice'
 import { calendarDay } from '@svc/kernel/time'
 import { Type } from 'typebox'
@@ -59,7 +59,7 @@ const settlementOperation = ({ rail, ...plan }: Plan) =>
     ...plan,
     method: 'POST',
     description:
-      'Sent signed, once or in several calls of one `batchUtr`. The bank account moves by the net amount; what a line fits is settled, charges are booked, and what fits nothing waits until its notice comes. A line is known by its transfer, kind and reference: a repeat changes nothing. A message that cannot be read, or states another net amount than before, goes to quarantine: 202.',
+      'Sent signed, once or in several calls of one `batchUtr`. The bank account moves by the net amount; what a line fits is settled, charges are booked, and what fits nothing waits until its notice comes. A line is known by its transfer, kind and reference: a repeat changes nothing. A message that cannot be read, or states another net amount or value date than before, goes to quarantine: 202.',
     auth: rail === 'upi' ? 'rail' : 'cardRail',
     envelope: 'response_code',
     headers: SIGNATURE,
@@ -91,10 +91,8 @@ async function received(services: Services, rail: SettlementRail, notice: Buffer
     recorded = await commands.open(recordBatch).run({ ...read.transfer, fileId, isLast: true })
   } catch (error) {
     if (!(error instanceof Failure && error.code === 'settlement_batch_differs')) throw error
-    const detail = error.message
-    return noticeReply(
-      await keep({ unreadable: 'contradicts_earlier_notice', field: 'netAmount', detail, utr }),
-    )
+    const of = { ...(error.cause as StatedField), detail: error.message, utr }
+    return noticeReply(await keep({ unreadable: 'contradicts_earlier_notice', ...of }))
   }
   const { batch, conflicting } = recorded
   if (conflicting.length > 0) {

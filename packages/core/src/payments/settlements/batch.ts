@@ -89,6 +89,8 @@ export interface BatchHead {
   readonly rail: SettlementRail
   readonly batchUtr: string
   readonly valueDate: string
+  /** Otherwise the day is that of a line. */
+  readonly isDayStated: boolean
   readonly netPaise: Paise | undefined
   readonly isAwaited: boolean
 }

@@ -5,6 +5,7 @@ import type { LineKind } from '../../bank-files/file-format.ts'
 import type { LineProblem } from '../../bank-files/line-reader.ts'
 import { problemsToWire } from '../../bank-files/read-bank-file.ts'
 import type { SettlementRow } from '../../bank-files/settlement-rows.ts'
+import type { SettlementSummary } from '../../bank-files/settlement-summary.ts'
 import {
   type BatchCounts,
   type BatchHead,
@@ -51,21 +52,25 @@ export interface SettlementImport {
 export interface FileOfTransfers {
   readonly rail: SettlementRail
   readonly fileId: string
-  /** How many lines each transfer has in the file. */
-  readonly linesOf: (batchUtr: string) => number
+  /** How many lines each transfer has in the file, and what they state of it. */
+  readonly summary: Pick<SettlementSummary, 'linesOf' | 'statedOf'>
 }
 
 /** The transfer of a line; a file that names none has one for each day. */
-const headOf = (
-  { batchUtr, settledOn, netPaise }: SettlementRow,
-  { rail, fileId }: Pick<FileOfTransfers, 'rail' | 'fileId'>,
-): BatchHead => ({
-  rail,
-  batchUtr: batchUtr ?? `${fileId} ${settledOn}`,
-  valueDate: settledOn,
-  netPaise,
-  isAwaited: batchUtr !== undefined,
-})
+function headOf(
+  { batchUtr, settledOn }: SettlementRow,
+  { rail, fileId, summary }: FileOfTransfers,
+): BatchHead {
+  const { netPaise, valueDate } = summary.statedOf(batchUtr)
+  return {
+    rail,
+    batchUtr: batchUtr ?? `${fileId} ${settledOn}`,
+    valueDate: valueDate ?? settledOn,
+    isDayStated: valueDate !== undefined,
+    netPaise,
+    isAwaited: batchUtr !== undefined,
+  }
+}
 
 const lineOf = ({ line, kind, reference, amountPaise, date, note }: SettlementRow): BatchLine => ({
   line,
@@ -98,7 +103,7 @@ export async function importSettlement(
     for (const { head, lines } of parts) {
       const recorded = (done.get(head.batchUtr) ?? 0) + lines.length
       done.set(head.batchUtr, recorded)
-      const isLast = !head.isAwaited || recorded >= of.linesOf(head.batchUtr)
+      const isLast = !head.isAwaited || recorded >= of.summary.linesOf(head.batchUtr)
       sum.add(await record({ ...head, fileId: of.fileId, lines, isLast }))
     }
   }

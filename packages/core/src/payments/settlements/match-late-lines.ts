@@ -41,6 +41,7 @@ export async function matchLateLines(services: CoreServices): Promise<number> {
       rail,
       batchUtr,
       valueDate,
+      isDayStated: false,
       isAwaited,
       netPaise: undefined,
       fileId,

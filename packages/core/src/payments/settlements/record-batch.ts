@@ -9,6 +9,7 @@ import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { lockAccounts } from '../../ledger/accounts.ts'
 import { type Journal, saveJournals } from '../../ledger/journals.ts'
+import type { StatedField } from '../../rails/quarantine-reason.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import {
   type BatchHead,
@@ -281,7 +282,7 @@ function decide(state: State, given: Prepared, at: Date): RecordedBatch {
     batchId,
     rail,
     batchUtr: command.batchUtr,
-    valueDate: before?.valueDate ?? command.valueDate,
+    valueDate: dayOf(before, command),
     netPaise: netPaise ?? null,
     isAwaited: before?.isAwaited ?? command.isAwaited,
     status: statusOfBatch(before, netPaise, total),
@@ -341,10 +342,23 @@ function recordedAgain(
 function netOf(before: SettlementBatch | undefined, { netPaise, batchUtr }: RecordBatch): Paise | undefined {
   const known = before?.netPaise ?? undefined
   if (known === undefined || netPaise === undefined || known === netPaise) return known ?? netPaise
-  return fail('settlement_batch_differs', {
-    description: `${batchUtr} was recorded with the net amount ${formatRupees(known)}, not ${formatRupees(netPaise)}`,
-  })
+  return differs(
+    'netAmount',
+    `${batchUtr} was recorded with the net amount ${formatRupees(known)}, not ${formatRupees(netPaise)}`,
+  )
 }
+
+function dayOf(
+  before: SettlementBatch | undefined,
+  { batchUtr, isDayStated, valueDate }: RecordBatch,
+): string {
+  const known = before?.valueDate ?? valueDate
+  if (!isDayStated || known === valueDate) return known
+  return differs('valueDate', `${batchUtr} was recorded with the value date ${known}, not ${valueDate}`)
+}
+
+const differs = (field: 'netAmount' | 'valueDate', description: string): never =>
+  fail('settlement_batch_differs', { description, cause: { field } satisfies StatedField })
 
 /** Between the first and the last lines of a file it stays as it was. */
 const remainderOf = (

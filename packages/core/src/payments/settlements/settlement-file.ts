@@ -42,7 +42,7 @@ export async function readSettlementFile(
     seen: summary.add.bind(summary),
   })
   const fileId = `stf_${read.hash.slice(0, 26)}`
-  return { read, transfers: { rail, fileId, linesOf: summary.linesOf.bind(summary) } }
+  return { read, transfers: { rail, fileId, summary } }
 }
 
 type PreviewTools = Pick<CommandTools, 'clock' | 'config' | 'database' | 'newId'>

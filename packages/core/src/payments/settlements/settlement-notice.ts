@@ -78,7 +78,8 @@ export function readSettlementNotice(
   const lines = readLines(stated, as)
   if (stated.problem || batchUtr === undefined || valueDate === undefined || lines === undefined)
     return { unreadable: 'field_unreadable', ...stated.problem, utr: batchUtr }
-  return { transfer: { rail: as.rail, batchUtr, valueDate, netPaise, isAwaited: true, lines } }
+  const head = { rail: as.rail, batchUtr, valueDate, isDayStated: true, netPaise, isAwaited: true }
+  return { transfer: { ...head, lines } }
 }
 
 function readLines(stated: StatedFields, as: ReadingAs): BatchLine[] | undefined {
