@@ -2,7 +2,7 @@ import { readFormat } from '@svc/core/bank-files/file-format'
 import { SETTLEMENT_FIELDS, SettlementReader } from '@svc/core/bank-files/settlement-rows'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FILE_KINDS, type FileKind, saidBy } from '../harness/bank-files.ts'
+import { csvOf, FILE_KINDS, type FileKind, saidBy } from '../harness/bank-files.ts'
 
 const KIND = FILE_KINDS[1]!
 const HEAD = Object.keys(KIND.row)
@@ -77,6 +77,34 @@ test.each([
 test('a value with the separator in it, outside quotation marks, makes its line unreadable', async () => {
   const said = await saidBy(FILE_KINDS[0]!, 'utr,amount,date\n432198765009,1,249.50,2026-11-26\n')
   expect(said).toContain('line 1: the line has 4 values and the heading 3: a value with "," in it')
+})
+
+const kindOf = (name: string): FileKind => FILE_KINDS.find((kind) => kind.name === name)!
+
+test.each([
+  ['cashfree', 'payment_service_charge'],
+  ['paytm', 'commission'],
+  ['phonepe', 'Fee'],
+  ['razorpay', 'debit'],
+])('%s: the column %s that the format names must be there, once', async (name, column) => {
+  const kind = kindOf(name)
+  const { [column]: cell, ...others } = kind.row
+  const renamed = { ...others, [`${column} amount`]: cell! }
+  expect(await saidBy(kind, csvOf(renamed))).toContain(`rejected: The file has no column ${column}`)
+  const [heading, line] = csvOf(kind.row).split('\n')
+  expect(await saidBy(kind, `${heading},${column}\n${line},1\n`)).toContain(`has the column ${column} twice`)
+})
+
+test('a tax that a state does not have may be missing, and a charge that a payment gives back is a problem', async () => {
+  const phonepe = kindOf('phonepe')
+  const { IGST: _, ...within } = phonepe.row
+  expect(await saidBy(phonepe, csvOf(within))).toMatch(/^\[/)
+  expect(await saidBy(phonepe, csvOf({ ...phonepe.row, Fee: '4.99' }))).toContain('line 1: Fee is a charge')
+  const refund = { ...phonepe.row, PaymentType: 'REFUND', Fee: '4.99' }
+  expect(await saidBy(phonepe, csvOf(refund))).toContain('"amountPaise":"499n"')
+  const cashfree = kindOf('cashfree')
+  const given = csvOf({ ...cashfree.row, payment_service_charge: '-4.99' })
+  expect(await saidBy(cashfree, given)).toContain('line 1: payment_service_charge is a charge')
 })
 
 /** A bank of no list: the format is a file of the operator's. */

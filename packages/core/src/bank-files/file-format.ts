@@ -83,7 +83,9 @@ export const FileFormat = Type.Object(
       description:
         'Name of the column of each field, or several, of which the first that the heading has counts',
     }),
-    optional: Type.Optional(Type.Array(Word, { description: 'Fields whose column may be missing' })),
+    optional: Type.Optional(
+      Type.Array(Word, { description: 'Fields, or columns of charges and checks, that may be missing' }),
+    ),
     unit: Type.Optional(Type.Enum(['rupees', 'paise'])),
     separator: Type.Optional(Type.String({ minLength: 1, maxLength: 1 })),
     encoding: Type.Optional(Type.Enum([...ENCODINGS])),
@@ -106,6 +108,9 @@ export const FileFormat = Type.Object(
             column: Word,
             less: Type.Optional(Word),
             sign: Type.Optional(Type.Literal('as-written')),
+            givenBack: Type.Optional(
+              Type.Boolean({ description: 'Payments may have it the other way round too' }),
+            ),
           },
           closed,
         ),
@@ -166,6 +171,12 @@ export const timeFormOf = ({ dates }: FileFormat): TimeForm => ({
 
 /** Words of banks are one whatever their case and separators. */
 export const canonicalWord = (word: string): string => word.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase()
+
+/** Columns that the format names besides those of its fields: of charges, and in equations. */
+export const otherColumnsOf = ({ expand = [], check = {} }: FileFormat): readonly string[] => [
+  ...expand.flatMap(({ column, less }) => (less === undefined ? [column] : [column, less])),
+  ...Object.values(check).flatMap((equation) => equation.split(/=|\s[+-]\s/).map((name) => name.trim())),
+]
 
 export const namesOf = (format: FileFormat, field: string): readonly string[] => {
   const names = format.columns[field]

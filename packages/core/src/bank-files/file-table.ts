@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import { isStated, visible } from '@svc/kernel/reading'
 import { CsvError, parse } from 'csv-parse'
 import { parse as parseAll } from 'csv-parse/sync'
-import { type FileFormat, namesOf } from './file-format.ts'
+import { type FileFormat, namesOf, otherColumnsOf } from './file-format.ts'
 import { ColumnMissing, type Encoding, FileRejected, type FileSource, textOf } from './file-source.ts'
 
 /** Of the text, where the heading is looked for. */
@@ -33,7 +33,7 @@ export interface FileRow {
   readonly is: 'line' | 'blank' | 'total' | 'heading'
 }
 
-const nameKey = (name: string): string => visible(name).replace(/\s+/g, ' ').toLowerCase()
+export const nameKey = (name: string): string => visible(name).replace(/\s+/g, ' ').toLowerCase()
 
 /** Where the columns of the fields are in a row, or which of the required ones it has not. */
 function placesIn(row: readonly string[], format: FileFormat) {
@@ -45,7 +45,14 @@ function placesIn(row: readonly string[], format: FileFormat) {
     if (name !== undefined) places.set(field, keys.indexOf(nameKey(name)))
     else if (!format.optional?.includes(field)) missing.push(namesOf(format, field)[0]!)
   }
-  return { places, missing }
+  const others = otherColumnsOf(format)
+  for (const name of others)
+    if (!keys.includes(nameKey(name)) && !format.optional?.includes(name)) missing.push(name)
+  return {
+    places,
+    missing,
+    read: [...[...places.values()].map((place) => keys[place]!), ...others.map(nameKey)],
+  }
 }
 
 /** Finds the heading: the first row that has all columns, whatever separates them and is above it. */
@@ -59,9 +66,9 @@ export async function findHeading(
   for (const separator of format.separator ? [format.separator] : SEPARATORS) {
     for (const [i, row] of rowsOf(sample, separator).entries()) {
       if (i < (format.skipLines ?? 0)) continue
-      const { places, missing } = placesIn(row, format)
+      const { places, missing, read } = placesIn(row, format)
       if (missing.length === 0) {
-        requireOnce(source, row, places)
+        requireOnce(source, row, read)
         return { separator, rows: i + 1, names: row.map(visible), places }
       }
       if (row.length > 1 && (!closest || missing.length < closest.missing.length)) closest = { row, missing }
@@ -75,11 +82,11 @@ export async function findHeading(
 }
 
 /** Of two columns of one name either may count. */
-function requireOnce(source: FileSource, row: readonly string[], places: ReadonlyMap<string, number>): void {
+function requireOnce(source: FileSource, row: readonly string[], read: readonly string[]): void {
   const keys = row.map(nameKey)
-  for (const place of places.values())
-    if (keys.indexOf(keys[place]!) !== keys.lastIndexOf(keys[place]!))
-      throw new FileRejected(`${source.name} has the column ${visible(row[place]!)} twice`)
+  for (const key of read)
+    if (keys.indexOf(key) !== keys.lastIndexOf(key))
+      throw new FileRejected(`${source.name} has the column ${visible(row[keys.indexOf(key)]!)} twice`)
 }
 
 async function sampleOf(source: FileSource, encoding: Encoding): Promise<string> {

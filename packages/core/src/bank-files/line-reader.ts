@@ -5,7 +5,7 @@ import { readDay } from '@svc/kernel/read-time'
 import { damaged, isStated, type Reading, unreadable, valueIn, visible } from '@svc/kernel/reading'
 import { implausibleDay } from '../ledger/plausible-day.ts'
 import { canonicalWord, type FileFormat, namesOf, timeFormOf } from './file-format.ts'
-import type { FileHeading, FileRow } from './file-table.ts'
+import { type FileHeading, type FileRow, nameKey } from './file-table.ts'
 
 /** Why a line cannot be read. */
 export interface LineProblem {
@@ -104,8 +104,8 @@ export class LineReader {
 
   /** What a line states in a column by its name. */
   statedIn(name: string): string | undefined {
-    const wanted = name.toLowerCase()
-    const place = this.#heading.names.findIndex((candidate) => candidate.toLowerCase() === wanted)
+    const wanted = nameKey(name)
+    const place = this.#heading.names.findIndex((candidate) => nameKey(candidate) === wanted)
     const cell = this.#row.cells[place]
     return isStated(cell) ? visible(cell!) : undefined
   }

@@ -84,7 +84,7 @@ export class SettlementReader {
     const of = { line: line.line, settledOn, valueDate, date, note: line.stated('note'), batchUtr, netPaise }
     const said = kind ?? (amountPaise < 0n ? 'debit' : 'payment')
     const own = { ...of, kind: said, reference, amountPaise }
-    const charges = this.#charges(line).map((charge) => ({ ...of, ...charge, reference }))
+    const charges = this.#charges(line, said).map((charge) => ({ ...of, ...charge, reference }))
     this.#check(line, said)
     return line.problems.length > 0 ? [] : [own, ...charges]
   }
@@ -137,12 +137,14 @@ export class SettlementReader {
     return paise(credit - debit)
   }
 
-  #charges(line: LineReader): Pick<SettlementRow, 'kind' | 'amountPaise'>[] {
-    return (this.#format.expand ?? []).flatMap(({ kind, column, less, sign }) => {
+  #charges(line: LineReader, of: LineKind): Pick<SettlementRow, 'kind' | 'amountPaise'>[] {
+    return (this.#format.expand ?? []).flatMap(({ kind, column, less, sign, givenBack }) => {
       const [whole, part] = [line.amountIn(column), less === undefined ? 0n : line.amountIn(less)]
       if (whole === undefined || part === undefined || whole - part === 0n) return []
-      const amount = whole - part
-      return [{ kind, amountPaise: paise(sign === 'as-written' ? amount : 0n - amount) }]
+      const amount = sign === 'as-written' ? whole - part : part - whole
+      if (amount < 0n || of !== 'payment' || givenBack) return [{ kind, amountPaise: paise(amount) }]
+      const charge = less === undefined ? 'is a charge' : `less ${less} is a charge`
+      return line.problem(column, `${charge} that a payment gives back; see givenBack of the format`) ?? []
     })
   }
 

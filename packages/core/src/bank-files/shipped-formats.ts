@@ -73,6 +73,8 @@ const PHONEPE: FileFormat = {
     kind: 'PaymentType',
     batchUtr: 'BankReferenceNo',
   },
+  // Within a state it is CGST and SGST, otherwise IGST.
+  optional: ['IGST', 'CGST', 'SGST'],
   sign: 'by-kind',
   kinds: {
     payment: ['PAYMENT', 'FORWARD'],
