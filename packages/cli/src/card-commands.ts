@@ -18,15 +18,16 @@ import type { AuditEntry } from '@svc/platform/audit'
 import type { AnyCommand } from '@svc/platform/command'
 import { card as cardNoun, type ListedCard } from '@svc/server/cards/card-resource'
 import { cardTransaction } from '@svc/server/cards/card-transactions'
-import { newestChanges } from '@svc/server/cards/list-card-changes'
+import { cardChange } from '@svc/server/cards/list-card-changes'
+import { LIMIT_MAX } from '@svc/server/http/page'
 import type { Command } from 'commander'
 import { addEndCommands } from './card-end-commands.ts'
 import { addExceptionCommands } from './card-exception-commands.ts'
 import { addIssueCommand } from './card-issue-command.ts'
 import { addLoadCommands } from './card-load-commands.ts'
 import { type CommandContext, cliActor, withInstallation } from './context.ts'
-import { addNounList } from './noun-commands.ts'
-import { printJson, printRecord, printRows } from './print.ts'
+import { addNounList, printNouns, readRecords } from './noun-commands.ts'
+import { printJson, printRecord } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -54,12 +55,8 @@ export function addCardCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  svc admin cards history card_…')
     .action((svcCardId: string, { json = false }: Json) =>
       withInstallation(async (context) => {
-        const { card } = await findCard(context, svcCardId)
-        const { BUSINESS_TIME_ZONE: timeZone } = context.config
-        printRows(
-          await context.database.operate((tx) => newestChanges(tx, card.partnerId, svcCardId, timeZone)),
-          json,
-        )
+        await findCard(context, svcCardId)
+        printNouns(cardChange, await readRecords(context, cardChange, { svcCardId }, LIMIT_MAX), { json })
       }),
     )
   addNounList<ListedCard>(card, cardNoun, {

@@ -4,7 +4,10 @@ import { cardAccount } from './cards/card-accounts.ts'
 import { cardException } from './cards/card-exceptions.ts'
 import { card } from './cards/card-resource.ts'
 import { cardTransaction } from './cards/card-transactions.ts'
+import { cardChange } from './cards/list-card-changes.ts'
 import { spendRule } from './cards/spend-rules.ts'
+import { coinConfigRevision } from './coins/list-coin-config-revisions.ts'
+import { coinHistoryEntry } from './coins/list-coin-history.ts'
 import { coinConfig } from './coins/search-coin-configs.ts'
 import type { Resource } from './http/resource.ts'
 import { dispute } from './payments/disputes.ts'
@@ -56,7 +59,10 @@ export const PARTS = {
   event,
   payoutLine,
   webhookAttempt,
+  cardChange,
   coinConfig,
+  coinConfigRevision,
+  coinHistoryEntry,
   qrCode,
   loggedRequest,
 } satisfies Readonly<Record<string, Resource<never>>>

@@ -7,9 +7,9 @@ import { accountId } from '@svc/core/ledger/accounts'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { card, type ListedCard } from '@svc/server/cards/card-resource'
-import { CardChangeRecord, newestChanges } from '@svc/server/cards/list-card-changes'
+import { type CardChange, cardChange } from '@svc/server/cards/list-card-changes'
 import { query, type Services } from '@svc/server/http/operation'
-import { listOf } from '@svc/server/http/resource'
+import { listOf, readRecords, recordOf } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import {
   CONSOLE_API,
@@ -60,7 +60,9 @@ export const showCard = query({
     balance: rupeesText,
     moves: Type.Array(text(), { description: 'Statuses that it may be given now' }),
     kycMoves: Type.Array(text(), { description: 'States that its KYC may be moved to now' }),
-    changes: Type.Array(CardChangeRecord, { description: 'The newest 100, newest first' }),
+    changes: Type.Array(recordOf<CardChange>(cardChange, 'operator'), {
+      description: 'The newest 100, newest first',
+    }),
     ledgerAccountId: text(),
     transfers: Type.Array(TransferRecord, { description: 'The newest 100, newest first' }),
   }),
@@ -75,6 +77,8 @@ export const showCard = query({
         const wanted = { partnerId, svcCardId, at: new Date(clock.of(partnerId).now()) }
         const [view] = await readCardViews(tx, [wanted], timeZone)
         const { card: found, balancePaise } = view ?? fail('card_not_found')
+        const scope = { reader: 'operator', tenantId: partnerId } as const
+        const newest = { svcCardId, limit: SHOWN, uncounted: true }
         return {
           partnerId,
           card: toCardRecord(view!, cardFormOf(config)),
@@ -83,7 +87,7 @@ export const showCard = query({
           // A physical card is unlocked by its activation.
           moves: cardMoves(found.status).filter((to) => found.status !== 'AP' || to !== 'UL'),
           kycMoves: kycMoves(found.kycStatus),
-          changes: (await newestChanges(tx, partnerId, svcCardId, timeZone)).slice(0, SHOWN),
+          changes: (await readRecords<CardChange>(tx, cardChange, scope, newest, timeZone)).data,
           ledgerAccountId,
           transfers: await newestTransfers(tx, ledgerAccountId, SHOWN, timeZone),
         }

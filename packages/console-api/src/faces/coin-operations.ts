@@ -8,12 +8,12 @@ import { statement } from '@svc/platform/db/statement'
 import { readAllocation } from '@svc/server/coins/allocations'
 import { AllocationStateRecord, readAllocationsOf } from '@svc/server/coins/get-coin-allocation'
 import { BalanceRecord, readCoinBalance } from '@svc/server/coins/get-coin-balance'
-import { readRevisions } from '@svc/server/coins/list-coin-config-revisions'
-import { HistoryEntry, readCoinHistory } from '@svc/server/coins/list-coin-history'
+import { coinConfigRevision } from '@svc/server/coins/list-coin-config-revisions'
+import { coinHistoryEntry, type ListedEntry } from '@svc/server/coins/list-coin-history'
 import { coinConfig } from '@svc/server/coins/search-coin-configs'
 import { query } from '@svc/server/http/operation'
-import { Cursor, LIMIT_DEFAULT, readNumberedCursor } from '@svc/server/http/page'
-import { findRow, listOf } from '@svc/server/http/resource'
+import { Cursor, LIMIT_DEFAULT } from '@svc/server/http/page'
+import { findRow, listOf, readRecords, recordOf } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import {
   CONSOLE_API,
@@ -67,14 +67,16 @@ export const showCoinConfig = query({
       const { config, revisions } = await database.operate(async (tx) => {
         const found = await findRow<CoinConfig>(tx, coinConfig, { reader: 'operator' }, coinConfigId)
         const config = found ?? fail('coin_config_not_found')
-        const wanted = { partnerId: config.partnerId, coinConfigId, limit: REVISIONS_SHOWN }
-        return { config, revisions: await readRevisions(tx, wanted) }
+        const scope = { reader: 'operator', tenantId: config.partnerId } as const
+        const wanted = { coinConfigId, limit: REVISIONS_SHOWN, uncounted: true }
+        const revisions = await readRecords<CoinConfig>(tx, coinConfigRevision, scope, wanted, timeZone)
+        return { config, revisions: revisions.data }
       })
       return {
         body: JSON.stringify({
           partnerId: config.partnerId,
           config: toWire(config, timeZone),
-          revisions: revisions.map((revision) => toWire(revision, timeZone)),
+          revisions,
         }),
       }
     }
@@ -123,7 +125,9 @@ export const showUserCoins = query({
   result: record('UserCoins', {
     balance: BalanceRecord,
     allocations: Type.Array(AllocationStateRecord, { description: 'The newest 50, newest first' }),
-    history: Type.Array(HistoryEntry, { description: '50 entries, newest first' }),
+    history: Type.Array(recordOf<ListedEntry>(coinHistoryEntry, 'operator'), {
+      description: '50 entries, newest first',
+    }),
     next: maybe(),
   }),
   errors: ['user_not_found'],
@@ -131,12 +135,13 @@ export const showUserCoins = query({
     return async ({ params: { userId }, query: { after } }) => {
       const { balance, allocations, history } = await database.operate(async (tx) => {
         const { partnerId } = await findUser(tx, userId)
-        const before = readNumberedCursor(after)
-        const wanted = { partnerId, userId, limit: LIMIT_DEFAULT, before }
+        const wanted = { partnerId, userId, limit: LIMIT_DEFAULT }
+        const scope = { reader: 'operator', tenantId: partnerId } as const
+        const page = { userId, ...(after !== undefined && { after }), uncounted: true }
         const [balance, allocations, history] = await Promise.all([
           readCoinBalance(tx, wanted, clock, timeZone),
           readAllocationsOf(tx, wanted, clock, timeZone),
-          readCoinHistory(tx, wanted, timeZone),
+          readRecords<ListedEntry>(tx, coinHistoryEntry, scope, page, timeZone),
         ])
         return { balance, allocations, history }
       })

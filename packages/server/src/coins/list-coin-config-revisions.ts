@@ -6,39 +6,28 @@ import {
   coinConfigRevisions,
   toWire,
 } from '@svc/core/coins/coin-config'
-import type { Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
-import { query, succeed } from '../http/operation.ts'
-import { PageOf, PageQuery, page, readLimit, readNumberedCursor } from '../http/page.ts'
-import { coinConfigLookup } from './get-coin-config.ts'
+import { findRow, idFilter, listOf, type Resource } from '../http/resource.ts'
+import { coinConfig } from './search-coin-configs.ts'
 
-const LIST = statement<CoinConfig>(
-  'coin_config_revisions_list',
-  `select ${coinConfigRevisions.columns}, c.configuration, c.company_id as "companyId", c.event,
-     c.created_at as "createdAt"
-   from coin_config_revisions r join coin_configs c using (coin_config_id, partner_id)
-   where r.partner_id = $1 and r.coin_config_id = $2 and ($3::bigint is null or r.revision < $3)
-   order by r.revision desc limit $4`,
-)
-
-interface Wanted {
-  readonly partnerId: string
-  readonly coinConfigId: string
-  readonly limit: number
-  /** Only revisions before this one. */
-  readonly before?: number | undefined
-}
-
-/** A configuration at its revisions, newest first. */
-export const readRevisions = (
-  tx: Tx,
-  { partnerId, coinConfigId, limit, before }: Wanted,
-): Promise<CoinConfig[]> => tx.query(LIST, [partnerId, coinConfigId, before, limit])
+/** Configurations at each of their revisions, as every reader sees and finds them. */
+export const coinConfigRevision = {
+  titles: { tenant: 'CoinConfig', operator: 'CoinConfig' },
+  record: { schema: CoinConfigRecord, toWire },
+  from: {
+    columns: `${coinConfigRevisions.columns}, c.configuration, c.company_id as "companyId", c.event, c.created_at as "createdAt"`,
+    table: 'coin_config_revisions r',
+    alias: 'r',
+    joins: 'join coin_configs c using (coin_config_id, partner_id)',
+  },
+  tenant: 'r.partner_id',
+  keys: [{ sql: 'r.revision', type: 'bigint' }],
+  fields: {},
+  filters: { coinConfigId: { schema: idFilter('Of this configuration'), sql: 'r.coin_config_id = ?' } },
+} satisfies Resource<CoinConfig>
 
 /** Ours (decision K3): what a configuration was and is, newest revision first. */
-export const listCoinConfigRevisions = query({
+export const listCoinConfigRevisions = listOf<CoinConfig>(coinConfigRevision, {
   id: 'listCoinConfigRevisions',
-  method: 'GET',
   path: '/api/v0/svc-coins/:coinConfigId/revisions',
   tag: 'Coins',
   summary: 'List revisions of a coin configuration',
@@ -46,21 +35,8 @@ export const listCoinConfigRevisions = query({
   scope: 'coins:read',
   envelope: 'response_code',
   params: CoinConfigParams,
-  query: PageQuery,
-  result: PageOf(CoinConfigRecord),
   errors: ['coin_config_not_found'],
-
-  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
-    const find = coinConfigLookup(database)
-    return async ({ caller: { tenantId }, params: { coinConfigId }, query }) => {
-      const limit = readLimit(query.limit)
-      const before = readNumberedCursor(query.after)
-      if (!(await find(tenantId, coinConfigId))) fail('coin_config_not_found')
-      const rows = await database.read([tenantId], (tx) =>
-        readRevisions(tx, { partnerId: tenantId, coinConfigId, limit: limit + 1, before }),
-      )
-      const positionOf = (config: CoinConfig) => ({ at: config.modifiedAt, id: String(config.revision) })
-      return { body: succeed(page(rows, limit, positionOf, (config) => toWire(config, timeZone))) }
-    }
+  async within(tx, scope, { coinConfigId = '' }) {
+    if (!(await findRow<CoinConfig>(tx, coinConfig, scope, coinConfigId))) fail('coin_config_not_found')
   },
 })

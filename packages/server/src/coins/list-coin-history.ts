@@ -1,17 +1,14 @@
 import { fail } from '@svc/contract/errors'
 import { coinEntries, type WalletEntry } from '@svc/core/coins/wallet'
-import { findUsers } from '@svc/core/tenants/user'
 import { rfc3339 } from '@svc/kernel/time'
-import type { Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
-import { query, succeed } from '../http/operation.ts'
-import { PageOf, PageQuery, page, readLimit, readNumberedCursor } from '../http/page.ts'
+import { findRow, idFilter, listOf, type Resource } from '../http/resource.ts'
+import { type ListedUser, user } from '../tenants/users.ts'
 import { UserParams } from './user-params.ts'
 
 const text = Type.Optional(Type.String())
 
-export const HistoryEntry = Type.Object(
+const HistoryEntry = Type.Object(
   {
     entry: Type.Integer({ description: 'Counts the user’s entries from 1, without gaps' }),
     kind: Type.Enum(
@@ -51,7 +48,7 @@ export const HistoryEntry = Type.Object(
 )
 
 /** An entry with the allocation or the redemption that it is of. */
-type ListedEntry = WalletEntry & {
+export type ListedEntry = WalletEntry & {
   readonly requestId: string
   readonly event: string | null
   readonly coinConfigId: string | null
@@ -63,26 +60,6 @@ type ListedEntry = WalletEntry & {
   readonly shortfall: bigint | null
   readonly uses: readonly { readonly allocationId: string; readonly amount: number }[] | null
 }
-
-const LIST = statement<ListedEntry>(
-  'coin_history_list',
-  `select ${coinEntries.columns}, coalesce(l.request_id, r.request_id, v.request_id) as "requestId", l.event,
-     l.coin_config_id as "coinConfigId", l.revision, l.expires_at as "expiresAt", l.activates_at as "activatesAt",
-     v.lot_id as "voidedLotId", v.reason, v.shortfall,
-     case when v.void_id is not null then (
-       select json_agg(json_build_object('allocationId', k.lot_id, 'amount', k.amount) order by o.entry)
-       from coin_void_takes k join coin_lots o using (partner_id, lot_id)
-       where k.partner_id = v.partner_id and k.void_id = v.void_id)
-     else (select json_agg(json_build_object('allocationId', u.lot_id, 'amount', u.amount) order by o.entry)
-      from coin_lot_uses u join coin_lots o using (partner_id, lot_id)
-      where u.partner_id = r.partner_id and u.redemption_id = r.redemption_id) end as uses
-   from coin_entries e
-     left join coin_lots l on l.lot_id = e.object_id and l.partner_id = e.partner_id
-     left join coin_voids v on v.void_id = e.object_id and v.partner_id = e.partner_id
-     left join coin_redemptions r on r.redemption_id = e.object_id and r.partner_id = e.partner_id
-   where e.partner_id = $1 and e.user_id = $2 and ($3::bigint is null or e.entry < $3)
-   order by e.entry desc limit $4`,
-)
 
 const common = (entry: ListedEntry, timeZone: string) => ({
   entry: Number(entry.entry),
@@ -122,29 +99,36 @@ function toWire(entry: ListedEntry, timeZone: string) {
   }
 }
 
-interface Wanted {
-  readonly partnerId: string
-  readonly userId: string
-  readonly limit: number
-  /** Only entries before this one. */
-  readonly before: number | undefined
-}
-
-/** One page of a user's history, newest first. */
-export async function readCoinHistory(
-  tx: Tx,
-  { partnerId, userId, limit, before }: Wanted,
-  timeZone: string,
-) {
-  const rows = await tx.query(LIST, [partnerId, userId, before, limit + 1])
-  const positionOf = (entry: ListedEntry) => ({ at: entry.createdAt, id: String(entry.entry) })
-  return page(rows, limit, positionOf, (entry) => toWire(entry, timeZone))
-}
+/** What made the balances of users, as every reader sees and finds it. */
+export const coinHistoryEntry = {
+  titles: { tenant: 'CoinHistoryEntry', operator: 'CoinHistoryEntry' },
+  record: { schema: HistoryEntry, toWire },
+  from: {
+    columns: `${coinEntries.columns}, coalesce(l.request_id, r.request_id, v.request_id) as "requestId", l.event,
+      l.coin_config_id as "coinConfigId", l.revision, l.expires_at as "expiresAt", l.activates_at as "activatesAt",
+      v.lot_id as "voidedLotId", v.reason, v.shortfall,
+      case when v.void_id is not null then (
+        select json_agg(json_build_object('allocationId', k.lot_id, 'amount', k.amount) order by o.entry)
+        from coin_void_takes k join coin_lots o using (partner_id, lot_id)
+        where k.partner_id = v.partner_id and k.void_id = v.void_id)
+      else (select json_agg(json_build_object('allocationId', u.lot_id, 'amount', u.amount) order by o.entry)
+        from coin_lot_uses u join coin_lots o using (partner_id, lot_id)
+        where u.partner_id = r.partner_id and u.redemption_id = r.redemption_id) end as uses`,
+    table: 'coin_entries e',
+    alias: 'e',
+    joins: `left join coin_lots l on l.lot_id = e.object_id and l.partner_id = e.partner_id
+      left join coin_voids v on v.void_id = e.object_id and v.partner_id = e.partner_id
+      left join coin_redemptions r on r.redemption_id = e.object_id and r.partner_id = e.partner_id`,
+  },
+  tenant: 'e.partner_id',
+  keys: [{ sql: 'e.entry', type: 'bigint' }],
+  fields: {},
+  filters: { userId: { schema: idFilter('Of this user'), sql: 'e.user_id = ?' } },
+} satisfies Resource<ListedEntry>
 
 /** Ours (decision K3): what made a user's balance, newest first. */
-export const listCoinHistory = query({
+export const listCoinHistory = listOf<ListedEntry>(coinHistoryEntry, {
   id: 'listCoinHistory',
-  method: 'GET',
   path: '/api/v0/svc-coins/users/:userId/history',
   tag: 'Coins',
   summary: 'List coin history of a user',
@@ -154,23 +138,8 @@ export const listCoinHistory = query({
   scope: 'coins:read',
   envelope: 'response_code',
   params: UserParams,
-  query: PageQuery,
-  result: PageOf(HistoryEntry),
   errors: ['user_not_found'],
-
-  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
-    return async ({ caller: { tenantId }, params: { userId }, query }) => {
-      const limit = readLimit(query.limit)
-      const before = readNumberedCursor(query.after)
-      const { users, history } = await database.read([tenantId], async (tx) => {
-        const [users, history] = await Promise.all([
-          findUsers(tx, [{ tenantId, userId }]),
-          readCoinHistory(tx, { partnerId: tenantId, userId, limit, before }, timeZone),
-        ])
-        return { users, history }
-      })
-      if (!users.of(tenantId).has(userId)) fail('user_not_found')
-      return { body: succeed(history) }
-    }
+  async within(tx, scope, { userId = '' }) {
+    if (!(await findRow<ListedUser>(tx, user, scope, userId))) fail('user_not_found')
   },
 })

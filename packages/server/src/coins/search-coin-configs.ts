@@ -1,16 +1,7 @@
 import { failField } from '@svc/contract/fail-fields'
 import { type CoinConfig, CoinConfigRecord, coinConfigs, toWire } from '@svc/core/coins/coin-config'
 import { Type } from 'typebox'
-import { query, succeed } from '../http/operation.ts'
-import { PAGE_IN_BODY, PageOf } from '../http/page.ts'
-import {
-  choiceFilter,
-  exactFilter,
-  filterSchemas,
-  instantFilter,
-  type Resource,
-  readRows,
-} from '../http/resource.ts'
+import { choiceFilter, exactFilter, instantFilter, listOf, type Resource } from '../http/resource.ts'
 
 /** Coin configurations, as every reader sees and finds them. */
 export const coinConfig = {
@@ -51,10 +42,9 @@ export const coinConfig = {
 } satisfies Resource<CoinConfig>
 
 /** Ours (decision K3): the partner's configurations, newest first. */
-export const searchCoinConfigs = query({
+export const searchCoinConfigs = listOf<CoinConfig>(coinConfig, {
   id: 'searchCoinConfigs',
-  method: 'POST',
-  safe: true,
+  inBody: {},
   path: '/api/v0/svc-coins/search',
   tag: 'Coins',
   summary: 'Search coin configurations',
@@ -63,21 +53,4 @@ export const searchCoinConfigs = query({
   auth: 'partner',
   scope: 'coins:read',
   envelope: 'response_code',
-  body: Type.Object(
-    { ...filterSchemas(coinConfig, 'tenant'), ...PAGE_IN_BODY },
-    { additionalProperties: false },
-  ),
-  result: PageOf(CoinConfigRecord),
-  errors: [],
-
-  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
-    return async ({ caller: { tenantId }, body: { limit, ...wanted } }) => {
-      const scope = { reader: 'tenant', tenantId } as const
-      const { data, ...more } = await database.read([tenantId], (tx) =>
-        readRows<CoinConfig>(tx, coinConfig, scope, { ...wanted, limit }),
-      )
-      const configs = data.map((config) => toWire(config, timeZone))
-      return { body: succeed({ recordsCount: data.length, data: configs, next: more.next }) }
-    }
-  },
 })

@@ -2,12 +2,6 @@ import { failField } from '@svc/contract/fail-fields'
 import { type RequestPart } from '@svc/contract/field-errors'
 import { type TSchema, Type } from 'typebox'
 
-/** Where a page ends: the last row's time and id. Callers pass it back as opaque text. */
-export interface Position {
-  readonly at: Date
-  readonly id: string
-}
-
 export const LIMIT_DEFAULT = 50
 export const LIMIT_MAX = 500
 
@@ -32,9 +26,6 @@ export const PAGE_IN_QUERY = {
   ),
   after: Type.Optional(Cursor),
 }
-
-/** The query string of a list without filters. */
-export const PageQuery = Type.Object(PAGE_IN_QUERY, { additionalProperties: false })
 
 export const limitInBody = (maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, description }))
@@ -67,37 +58,3 @@ export function readLimit(requested: PageRequest['limit']): number {
 
 export const refuseCursor = (part: RequestPart = 'query'): never =>
   failField('after', 'format', AFTER_RULE, part)
-
-const encode = ({ at, id }: Position): string => Buffer.from(`${at.getTime()} ${id}`).toString('base64url')
-
-function readPosition(cursor: string | undefined, part?: RequestPart): Position | undefined {
-  if (cursor === undefined) return undefined
-  const [, time, id] =
-    /^(\d{1,15}) ([a-z0-9_]{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  return id === undefined ? refuseCursor(part) : { at: new Date(Number(time)), id }
-}
-
-/** A request for a page of a list in order of time and id. */
-export const readPage = ({ limit, after }: PageRequest, part?: RequestPart) => ({
-  limit: readLimit(limit),
-  after: readPosition(after, part),
-})
-
-/** The cursor of a list whose rows are numbered: the number of the last row that was shown. */
-export function readNumberedCursor(cursor: string | undefined): number | undefined {
-  const position = readPosition(cursor)
-  if (position === undefined) return undefined
-  return /^\d{1,15}$/.test(position.id) ? Number(position.id) : refuseCursor()
-}
-
-/** Rows of which one more than `limit` was requested, to the page that callers see. */
-export function page<T>(
-  rows: readonly T[],
-  limit: number,
-  positionOf: (row: T) => Position,
-  wire: (row: T) => unknown,
-) {
-  const shown = rows.slice(0, limit)
-  const more = rows.length > limit ? { next: encode(positionOf(shown.at(-1)!)) } : {}
-  return { recordsCount: shown.length, data: shown.map(wire), ...more }
-}

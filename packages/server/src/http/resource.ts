@@ -7,7 +7,7 @@ import { Instant, readInstant } from './fields.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
 import type { Key } from './list-cursor.ts'
 import { type Access, type Caller, type Operation, query, type Services, successOf } from './operation.ts'
-import { PAGE_IN_QUERY, PageOf } from './page.ts'
+import { PAGE_IN_BODY, PAGE_IN_QUERY, PageOf } from './page.ts'
 
 /** Who reads: a tenant its own records, or an operator those of all tenants. */
 export type Reader = 'tenant' | 'operator'
@@ -225,6 +225,19 @@ export const readRows = <R extends object>(tx: Tx, noun: Resource<R>, scope: Sco
     shownIn(noun, scope),
   )
 
+/** A page of records, as who reads sees them. */
+export async function readRecords<R extends object>(
+  tx: Tx,
+  noun: Resource<R>,
+  scope: Scope,
+  wanted: Wanted,
+  timeZone: string,
+) {
+  const { data, ...more } = await readRows(tx, noun, scope, wanted)
+  const wire = toRecord(noun, scope.reader)
+  return { data: data.map((row) => wire(row, timeZone)), ...more }
+}
+
 /** How a row is shown to who reads; as it is stored where the scope does not say when. */
 const shownIn =
   <R>({ shown }: Resource<R>, { shownBy }: Scope) =>
@@ -297,15 +310,22 @@ interface Within {
   readonly maskFor?: (services: Services, input: Asked) => Mask | Promise<Mask>
 }
 
-export type ListFace = Face & Within
+export type ListFace = Face &
+  Within & {
+    /** Of a search, whose filters come in its body: those of them that are no text there. */
+    readonly inBody?: Readonly<Record<string, TSchema>>
+  }
+
+/** As a query string has them. */
+const asTexts = (given: unknown): Wanted =>
+  Object.fromEntries(Object.entries(given as Given).map(([name, value]) => [name, String(value)]))
 
 /** The list of a noun: of the caller's own records, or of all tenants' for operators; parts of its path are filters. */
 export function listOf<R extends object>(
   noun: Resource<R>,
-  { within, reveals, maskFor, errors = [], ...face }: ListFace,
+  { within, reveals, maskFor, inBody, errors = [], ...face }: ListFace,
 ): Operation<Services> {
   const reader = readerOf(face)
-  const wire = toRecord(noun, reader)
   const item = recordOf(noun, reader)
   const success = successOf(face.envelope)
   const counted = Type.Object(
@@ -317,36 +337,36 @@ export function listOf<R extends object>(
     filters.flatMap(([name, { schema }]) => ('default' in schema ? [[name, schema.default]] : [])),
   )
   const inPath = new Set(Object.keys((face.params as TObject | undefined)?.properties ?? {}))
+  const schemas = schemasOf(filters.filter(([name]) => !inPath.has(name)))
+  const closed = { additionalProperties: false }
   return query({
     ...face,
-    method: 'GET',
-    query: Type.Object(
-      {
-        ...PAGE_IN_QUERY,
-        ...(reader === 'operator' && sortOf(noun)),
-        ...schemasOf(filters.filter(([name]) => !inPath.has(name))),
-      },
-      { additionalProperties: false },
-    ),
+    ...(inBody
+      ? { method: 'POST', safe: true, body: Type.Object({ ...schemas, ...inBody, ...PAGE_IN_BODY }, closed) }
+      : {
+          method: 'GET',
+          query: Type.Object(
+            { ...PAGE_IN_QUERY, ...(reader === 'operator' && sortOf(noun)), ...schemas },
+            closed,
+          ),
+        }),
     result: reader === 'operator' ? counted : PageOf(item),
     errors,
     mount(services) {
       const { config, database } = services
       return async (input) => {
-        const { caller, params, query: wanted } = input
+        const { caller, params, query, body } = input
         const { tenantId } = caller
         const scope = { ...scopeOf(reader, tenantId, services), ...(reveals && { reveals: reveals(caller) }) }
+        const wanted = { ...defaults, ...(inBody ? asTexts(body) : (query as Wanted)), ...(params as Params) }
         const read = async (tx: Tx) => {
           await within?.(tx, scope, params as Params)
-          return readRows(tx, noun, scope, { ...defaults, ...(wanted as Wanted), ...(params as Params) })
+          return readRecords(tx, noun, scope, wanted, config.BUSINESS_TIME_ZONE)
         }
         const { data, next, total } =
           reader === 'operator' ? await database.report(read) : await database.read([tenantId], read)
         const mask = await maskFor?.(services, input)
-        const records = data.map((row) => {
-          const record = wire(row, config.BUSINESS_TIME_ZONE)
-          return mask ? mask(record as never) : record
-        })
+        const records = mask ? data.map((record) => mask(record as never)) : data
         const page = { data: records, ...(next !== undefined && { next }) }
         return {
           body: success(reader === 'operator' ? { ...page, total } : { recordsCount: data.length, ...page }),

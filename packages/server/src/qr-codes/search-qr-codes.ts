@@ -11,18 +11,15 @@ import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
 import { amountFilters, ofFew } from '../http/amount-filters.ts'
 import { Rupees } from '../http/fields.ts'
-import { query, succeed } from '../http/operation.ts'
-import { PAGE_IN_BODY, PageOf } from '../http/page.ts'
 import {
   choiceFilter,
   createdFilters,
   exactFilter,
   type Filter,
-  filterSchemas,
   idFilter,
+  listOf,
   merchantNameOf,
   type Resource,
-  readRows,
   type Scope,
 } from '../http/resource.ts'
 
@@ -127,10 +124,9 @@ const TYPED_FILTERS = {
 }
 
 /** Ours (decision Q8): the merchant's codes, newest first. */
-export const searchQrCodes = query({
+export const searchQrCodes = listOf<ListedCode>(qrCode, {
   id: 'searchQrCodes',
-  method: 'POST',
-  safe: true,
+  inBody: TYPED_FILTERS,
   path: '/api/v0/qr-code/search',
   tag: 'QR codes',
   summary: 'Search UPI QR codes',
@@ -139,23 +135,5 @@ export const searchQrCodes = query({
   auth: 'merchant',
   scope: 'qr_codes:read',
   envelope: 'response_code',
-  body: Type.Object(
-    { ...filterSchemas(qrCode, 'tenant'), ...TYPED_FILTERS, ...PAGE_IN_BODY },
-    { additionalProperties: false },
-  ),
-  result: PageOf(QrCodeRecord),
   errors: ['access_key_mismatch'],
-
-  mount(services) {
-    const { database, config } = services
-    return async ({ caller: { tenantId }, body: { limit, ...wanted } }) => {
-      const scope = { reader: 'tenant', tenantId, shownBy: services } as const
-      const texts = Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, String(value)]))
-      const { data, ...more } = await database.read([tenantId], (tx) =>
-        readRows<ListedCode>(tx, qrCode, scope, { ...texts, limit }),
-      )
-      const codes = data.map((code) => recordToWire(code, config.BUSINESS_TIME_ZONE))
-      return { body: succeed({ recordsCount: data.length, data: codes, next: more.next }) }
-    }
-  },
 })
