@@ -8,11 +8,12 @@ import type { Paise } from '@svc/kernel/money'
 import { type Static, Type } from 'typebox'
 import { parseJson } from '../http/bodies.ts'
 import { readRupees } from '../http/fields.ts'
-import { operation, PARTNER_ID, type Services } from '../http/operation.ts'
+import { operation, type Services } from '../http/operation.ts'
 import { bodyCheck } from '../http/validator.ts'
 import { BULK_ACCEPTED, BULK_BODY_BYTES_MAX, bulkAccepted, splitLines } from './bulk-lines.ts'
 import type { BulkWork, LeasedLine } from './bulk-work.ts'
 import { LOAD_BODY } from './card-loads.ts'
+import { ofCards } from './get-card.ts'
 
 /** One line of an upload of loads. */
 export const BulkLoadLine = Type.Object(
@@ -28,19 +29,15 @@ const LINE_BYTES_MAX = 4_096
 
 /** Not in the specification (decision C26). */
 export const bulkLoadOperation = operation({
+  ...ofCards('cards:write'),
   id: 'bulkLoadCards',
   method: 'POST',
   path: '/api/v0/partner/svcCard/bulk/loads',
-  tag: 'Cards',
   summary: 'Load cards in bulk',
   description:
     'Each line is one load, as `POST …/svcCard/{svcCardId}/loads` accepts it, with the card. The loads are stored, then carried out in the background, after single requests; a crash loses none and repeats none. A line whose `referenceNumber` was used before for the same load gets the result of that load; one that was used for another load fails with `load_reference_in_use`. Each line is within the limits by itself, and no line is held up by one that fails. Use the `jobId` to get the progress and the results.',
-  auth: 'partnerWithId',
-  scope: 'cards:write',
-  envelope: 'code',
   accepts: ['application/x-ndjson'],
   bodyBytesMax: BULK_BODY_BYTES_MAX,
-  headers: { partnerId: PARTNER_ID },
   body: Type.Unsafe<Buffer>({
     description: `A JSON object on each line, with \`svcCardId\`, \`amount\` in rupees, \`referenceNumber\` and, if you like, \`reason\`; at most 16 MiB, and ${LINE_BYTES_MAX} bytes for each line. Empty lines are passed over.`,
   }),

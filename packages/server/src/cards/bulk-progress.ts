@@ -8,15 +8,11 @@ import {
 } from '@svc/core/cards/bulk/bulk-job'
 import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
-import { PARTNER_ID } from '../http/operation.ts'
 import { findRow, idFilter, listOf, type Resource, showOf } from '../http/resource.ts'
+import { ofCards } from './get-card.ts'
 
 const OF_JOB = {
-  tag: 'Cards',
-  auth: 'partnerWithId',
-  scope: 'cards:read',
-  envelope: 'code',
-  headers: { partnerId: PARTNER_ID },
+  ...ofCards('cards:read'),
   params: Type.Object({ jobId: Type.String({ description: 'The id that the upload returned' }) }),
   errors: ['bulk_job_not_found'],
 } as const

@@ -14,7 +14,7 @@ import { query, streamingQuery, succeedWithCode } from '../http/operation.ts'
 import { findRow } from '../http/resource.ts'
 import { StreamSlots } from '../http/stream-slots.ts'
 import { PDF, PDFS_MAX } from '../statements/limits.ts'
-import { ACCOUNTS, ACCOUNTS_TAG, AccountParams, cardAccount, type ListedAccount } from './card-accounts.ts'
+import { ACCOUNTS, AccountParams, cardAccount, type ListedAccount, ofAccounts } from './card-accounts.ts'
 
 export const STATEMENT_LINES_MAX = 10_000
 export const DAY_MINUTES = 1_440
@@ -149,15 +149,12 @@ function toCsv({ from, to }: Period, { opening, closing, lines }: Statement, tim
 
 /** Not in the specification. */
 export const getCardAccountStatement = query({
+  ...ofAccounts('cards:read'),
   id: 'getCardAccountStatement',
   method: 'GET',
   path: `${ACCOUNTS}/:cardAccountId/statement`,
-  tag: ACCOUNTS_TAG,
   summary: 'Get statement of card account',
   description: `Opening balance, every movement with the balance after it, and closing balance, for whole days; by default this month until today. At most ${STATEMENT_LINES_MAX} lines: a longer period is 400. With \`Accept: text/csv\` as CSV (RFC 4180).`,
-  auth: 'partner',
-  scope: 'cards:read',
-  envelope: 'code',
   params: AccountParams,
   query: PeriodQuery,
   result: StatementRecord,
@@ -181,15 +178,12 @@ export const getCardAccountStatement = query({
 
 /** Not in the specification. */
 export const getCardAccountStatementPdf = streamingQuery({
+  ...ofAccounts('cards:read'),
   id: 'getCardAccountStatementPdf',
   method: 'GET',
   path: `${ACCOUNTS}/:cardAccountId/statement.pdf`,
-  tag: ACCOUNTS_TAG,
   summary: 'Get statement of card account as PDF',
   description: 'The same period, balances and movements as in the statement.',
-  auth: 'partner',
-  scope: 'cards:read',
-  envelope: 'code',
   params: AccountParams,
   query: PeriodQuery,
   result: Type.String({ format: 'binary', description: 'A4, fonts embedded' }),

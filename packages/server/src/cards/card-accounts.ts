@@ -21,7 +21,7 @@ import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { Rupees, readRupees } from '../http/fields.ts'
-import { commandContract, operation, query, succeedWithCode } from '../http/operation.ts'
+import { commandContract, operation, query, succeedWithCode, tenantOperations } from '../http/operation.ts'
 import { fieldsOf, findRow, idFilter, listOf, type Resource, recordOf, toRecord } from '../http/resource.ts'
 import {
   InheritedSettings,
@@ -32,7 +32,7 @@ import {
 } from './setting-fields.ts'
 
 export const ACCOUNTS = '/api/v0/partner/card-accounts'
-export const ACCOUNTS_TAG = 'Card accounts'
+export const ofAccounts = tenantOperations({ tag: 'Card accounts', auth: 'partner', envelope: 'code' })
 export const AccountParams = Type.Object({
   cardAccountId: Type.String({ description: 'One of your card accounts' }),
 })
@@ -137,26 +137,20 @@ const AccountSettings = Type.Object(
 
 /** Not in the specification. */
 export const listCardAccounts = listOf<ListedAccount>(cardAccount, {
+  ...ofAccounts('cards:read'),
   id: 'listCardAccounts',
   path: ACCOUNTS,
-  tag: ACCOUNTS_TAG,
   summary: 'List card accounts',
   description: 'Newest first; pass `next` back as `after` for the next page.',
-  auth: 'partner',
-  scope: 'cards:read',
-  envelope: 'code',
 })
 
 /** Not in the specification. */
 export const getCardAccount = query({
+  ...ofAccounts('cards:read'),
   id: 'getCardAccount',
   method: 'GET',
   path: `${ACCOUNTS}/:cardAccountId`,
-  tag: ACCOUNTS_TAG,
   summary: 'Get card account',
-  auth: 'partner',
-  scope: 'cards:read',
-  envelope: 'code',
   description: 'With `asOf` its balance is that of then; its settings are the present ones.',
   params: AccountParams,
   query: AsOfQuery,
@@ -182,16 +176,13 @@ export const getCardAccount = query({
 
 /** Not in the specification. */
 export const createCardAccountContract = commandContract({
+  ...ofAccounts('cards:write'),
   id: 'createCardAccount',
   method: 'POST',
   path: ACCOUNTS,
-  tag: ACCOUNTS_TAG,
   summary: 'Create card account, empty',
   description:
     'An account of a company, from which its cards are loaded. Its funding instructions say where to transfer money for it.',
-  auth: 'partner',
-  scope: 'cards:write',
-  envelope: 'code',
   body: Type.Object(
     {
       companyId: Type.String({ description: 'One of your companies' }),
@@ -232,16 +223,13 @@ export const createCardAccountOperation = operation(createCardAccountContract)
 
 /** Not in the specification. */
 export const updateCardAccountContract = commandContract({
+  ...ofAccounts('cards:write'),
   id: 'updateCardAccount',
   method: 'PATCH',
   path: `${ACCOUNTS}/:cardAccountId`,
-  tag: ACCOUNTS_TAG,
   summary: 'Change card account',
   description:
     'Denomination, threshold, whether cards are unloaded, and what the records of its cards say. Fields that are absent stay as they are; `null` unsets one. What the account does not state of its cards’ records is that of `…/partner/record-settings`.',
-  auth: 'partner',
-  scope: 'cards:write',
-  envelope: 'code',
   params: AccountParams,
   body: Type.Object(
     {

@@ -9,10 +9,8 @@ import {
 import { setCardFlags } from '@svc/core/cards/card/set-card-flags'
 import type { HttpResponse } from '@svc/platform/db/idempotency-store'
 import { Type } from 'typebox'
-import { NoFields, okWithCode, operation, PARTNER_ID, type ReplyContext } from '../http/operation.ts'
-import { CardParams } from './get-card.ts'
-
-const headers = { partnerId: PARTNER_ID }
+import { NoFields, okWithCode, operation, type ReplyContext } from '../http/operation.ts'
+import { CardParams, ofCards } from './get-card.ts'
 
 const byPartner = (partnerId: string, svcCardId: string, reason = ''): CardChangeArgs => ({
   partnerId,
@@ -26,18 +24,14 @@ const changedCard = ({ view }: Changed, { config }: ReplyContext): HttpResponse 
 
 /** Not in the specification (decision C10). */
 export const activateCardOperation = operation({
+  ...ofCards('cards:write'),
   id: 'activateCard',
   method: 'POST',
   path: '/api/v0/partner/svcCard/:svcCardId/activate',
-  tag: 'Cards',
   summary: 'Activate physical card',
   description:
     'From `AP` to `UL`. Activating an active card returns it unchanged. Send `{}` or no body at all.',
-  auth: 'partnerWithId',
-  scope: 'cards:write',
-  envelope: 'code',
   encrypted: 'response',
-  headers,
   params: CardParams,
   body: NoFields,
   result: CardRecord,
@@ -49,18 +43,14 @@ export const activateCardOperation = operation({
 
 /** Not in the specification (decision C10). */
 export const changeCardStatusOperation = operation({
+  ...ofCards('cards:write'),
   id: 'changeCardStatus',
   method: 'PATCH',
   path: '/api/v0/partner/svcCard/:svcCardId/status',
-  tag: 'Cards',
   summary: 'Lock, unlock or block card',
   description:
     'Locked (`L`) and unlocked (`UL`) go both ways; blocked (`BL`) is final and needs a reason. A card that already has the status is returned unchanged. A physical card that is not activated (`AP`) can only be activated or blocked.',
-  auth: 'partnerWithId',
-  scope: 'cards:write',
-  envelope: 'code',
   encrypted: 'response',
-  headers,
   params: CardParams,
   body: Type.Object(
     {
@@ -94,18 +84,14 @@ const flag = (channel: string) =>
 
 /** Not in the specification: the user’s flags. The admin’s flags are the operator's, by `svc admin cards flags set`. */
 export const setCardFlagsOperation = operation({
+  ...ofCards('cards:write'),
   id: 'setCardFlags',
   method: 'PATCH',
   path: '/api/v0/partner/svcCard/:svcCardId/flags',
-  tag: 'Cards',
   summary: 'Set card flags',
   description:
     'Opens or closes a channel for the user. The admin’s flag of a channel takes precedence, and is not set here.',
-  auth: 'partnerWithId',
-  scope: 'cards:write',
-  envelope: 'code',
   encrypted: 'response',
-  headers,
   params: CardParams,
   body: Type.Object(
     { posAllowed: flag('Point-of-sale'), atmAllowed: flag('ATM'), onlineAllowed: flag('Online') },

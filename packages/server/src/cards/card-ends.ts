@@ -5,25 +5,19 @@ import { CardReturnRecord, returnToWire } from '@svc/core/cards/end/card-return'
 import { CardEndRecord, cardEndLookup } from '@svc/core/cards/end/find-card-end'
 import { CONSENT_REFERENCE_CHARS_MAX, returnCard } from '@svc/core/cards/end/return-card'
 import { Type } from 'typebox'
-import { okWithCode, operation, PARTNER_ID, query, succeedWithCode } from '../http/operation.ts'
-import { CardParams } from './get-card.ts'
-
-const headers = { partnerId: PARTNER_ID }
+import { okWithCode, operation, query, succeedWithCode } from '../http/operation.ts'
+import { CardParams, ofCards } from './get-card.ts'
 
 /** Not in the specification (decision C21). */
 export const replaceCardOperation = operation({
+  ...ofCards('cards:write'),
   id: 'replaceCard',
   method: 'POST',
   path: '/api/v0/partner/svcCard/:svcCardId/replace',
-  tag: 'Cards',
   summary: 'Replace card',
   description:
     'Creates a new card with a new number and moves the balance to it; the old card is blocked for good. Lost, stolen and expired cards are replaced. What the card network holds stays on the old card until it is captured or released, then the rest follows. A replaced card returns its replacement again. The response is the new card.',
-  auth: 'partnerWithId',
-  scope: 'cards:write',
-  envelope: 'code',
   encrypted: 'response',
-  headers,
   params: CardParams,
   body: Type.Object(
     {
@@ -51,17 +45,13 @@ export const replaceCardOperation = operation({
 
 /** Not in the specification (decision C21). */
 export const returnCardOperation = operation({
+  ...ofCards('cards:write'),
   id: 'returnCard',
   method: 'POST',
   path: '/api/v0/partner/svcCard/:svcCardId/return',
-  tag: 'Cards',
   summary: 'Return balance to card account',
   description:
     'Sends what is left on a blocked or expired card back to the card account that funded it. Requires the holder’s consent, which you record: `consentReference` names the record, and a repeat with it returns the first return. The money waits for CARD_RETURN_WAIT_DAYS before it arrives.',
-  auth: 'partnerWithId',
-  scope: 'cards:write',
-  envelope: 'code',
-  headers,
   params: CardParams,
   body: Type.Object(
     {
@@ -88,17 +78,13 @@ export const returnCardOperation = operation({
 
 /** Not in the specification (decision C21). */
 export const getCardEnd = query({
+  ...ofCards('cards:read'),
   id: 'getCardEnd',
   method: 'GET',
   path: '/api/v0/partner/svcCard/:svcCardId/end',
-  tag: 'Cards',
   summary: 'Get end of card',
   description:
     'The last day of a card, since when it is blocked or expired, the card that it replaced or that has replaced it, and what was returned to its card account.',
-  auth: 'partnerWithId',
-  scope: 'cards:read',
-  envelope: 'code',
-  headers,
   params: CardParams,
   result: CardEndRecord,
   errors: ['card_not_found'],

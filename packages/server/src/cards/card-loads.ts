@@ -6,8 +6,8 @@ import { carriedOut, type WaitingApproval } from '@svc/core/ledger/money-command
 import { paiseToWire } from '@svc/kernel/money'
 import { Type } from 'typebox'
 import { Rupees, readRupees } from '../http/fields.ts'
-import { commandContract, operation, PARTNER_ID, type ReplyContext } from '../http/operation.ts'
-import { CardParams } from './get-card.ts'
+import { commandContract, operation, type ReplyContext } from '../http/operation.ts'
+import { CardParams, ofCards } from './get-card.ts'
 
 export const LOAD_FIELDS = {
   amount: Rupees({
@@ -59,12 +59,8 @@ const reply = (outcome: Loading | WaitingApproval, { ok, timeZone }: ReplyContex
   ok(loadToWire(carriedOut(outcome).load, timeZone))
 
 const shared = {
+  ...ofCards('cards:write'),
   method: 'POST',
-  tag: 'Cards',
-  auth: 'partnerWithId',
-  scope: 'cards:write',
-  envelope: 'code',
-  headers: { partnerId: PARTNER_ID },
   params: CardParams,
   body: LOAD_BODY,
   result: CardLoadRecord,

@@ -9,7 +9,7 @@ import { type Clock, instantOfDay } from '@svc/kernel/time'
 import type { Database } from '@svc/platform/db/database'
 import { Type } from 'typebox'
 import { preferredType } from '../http/accept.ts'
-import { PARTNER_ID, query, streamingQuery, succeedWithCode } from '../http/operation.ts'
+import { query, streamingQuery, succeedWithCode } from '../http/operation.ts'
 import { StreamSlots } from '../http/stream-slots.ts'
 import { PDF, PDFS_MAX } from '../statements/limits.ts'
 import {
@@ -20,7 +20,7 @@ import {
   readPeriod,
   STATEMENT_LINES_MAX,
 } from './card-account-statement.ts'
-import { CardParams } from './get-card.ts'
+import { CardParams, ofCards } from './get-card.ts'
 
 const StatementRecord = Type.Object(
   {
@@ -118,12 +118,8 @@ async function readStatement(
 
 const PATH = '/api/v0/partner/svcCard/:svcCardId/statement'
 const ofCard = {
+  ...ofCards('cards:read'),
   method: 'GET',
-  tag: 'Cards',
-  auth: 'partnerWithId',
-  scope: 'cards:read',
-  envelope: 'code',
-  headers: { partnerId: PARTNER_ID },
   params: CardParams,
   query: PeriodQuery,
 } as const

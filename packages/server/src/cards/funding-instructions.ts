@@ -6,7 +6,7 @@ import {
   instructionsToWire,
 } from '@svc/core/cards/account/virtual-account'
 import { query, type Services, succeedWithCode } from '../http/operation.ts'
-import { ACCOUNTS, ACCOUNTS_TAG, AccountParams } from './card-accounts.ts'
+import { ACCOUNTS, AccountParams, ofAccounts } from './card-accounts.ts'
 
 /** The instructions of a partner’s card account; its number is drawn when they are read first (decision R15). */
 export function fundingInstructions({ commands, config, database }: Services) {
@@ -21,16 +21,13 @@ export function fundingInstructions({ commands, config, database }: Services) {
 
 /** Not in the specification. */
 export const getFundingInstructions = query({
+  ...ofAccounts('cards:read'),
   id: 'getFundingInstructions',
   method: 'GET',
   path: `${ACCOUNTS}/:cardAccountId/funding-instructions`,
-  tag: ACCOUNTS_TAG,
   summary: 'Get funding instructions of card account',
   description:
     'Where to transfer money for the card account. Its virtual account number names it alone and never changes. A transfer is on the account once the bank has notified it: event `card_account.funded`.',
-  auth: 'partner',
-  scope: 'cards:read',
-  envelope: 'code',
   params: AccountParams,
   result: FundingInstructions,
   errors: ['card_account_not_found', 'funding_not_set_up', 'outcome_unknown'],

@@ -8,7 +8,14 @@ import { rfc3339 } from '@svc/kernel/time'
 import type { Database } from '@svc/platform/db/database'
 import { Type } from 'typebox'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
-import { PARTNER_ID, query, succeedWithCode } from '../http/operation.ts'
+import { PARTNER_ID, query, succeedWithCode, tenantOperations } from '../http/operation.ts'
+
+export const ofCards = tenantOperations({
+  tag: 'Cards',
+  auth: 'partnerWithId',
+  envelope: 'code',
+  headers: { partnerId: PARTNER_ID },
+})
 
 export const CardParams = Type.Object({
   svcCardId: Type.String({ description: 'The id that the create operation returned' }),
@@ -19,16 +26,12 @@ const findAsOf = (database: Database, card: CardAt, timeZone: string): Promise<C
 
 /** Ours: one card, the full record as its creation returned it, with today's state and balance. */
 export const getCard = query({
+  ...ofCards('cards:read'),
   id: 'getCard',
   method: 'GET',
   path: '/api/v0/partner/svcCard/:svcCardId',
-  tag: 'Cards',
   summary: 'Get card',
-  auth: 'partnerWithId',
-  scope: 'cards:read',
-  envelope: 'code',
   encrypted: 'response',
-  headers: { partnerId: PARTNER_ID },
   params: CardParams,
   query: AsOfQuery,
   result: CardRecord,
@@ -62,16 +65,12 @@ const CardBalance = Type.Object(
 
 /** Ours: the record rounds to whole rupees (decision C8). */
 export const getCardBalance = query({
+  ...ofCards('cards:read'),
   id: 'getCardBalance',
   method: 'GET',
   path: '/api/v0/partner/svcCard/:svcCardId/balance',
-  tag: 'Cards',
   summary: 'Get exact balance',
   description: 'To the paisa: the card record has whole rupees.',
-  auth: 'partnerWithId',
-  scope: 'cards:read',
-  envelope: 'code',
-  headers: { partnerId: PARTNER_ID },
   params: CardParams,
   query: AsOfQuery,
   result: CardBalance,

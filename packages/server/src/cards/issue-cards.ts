@@ -7,9 +7,10 @@ import { carriedOut } from '@svc/core/ledger/money-command'
 import { JWE_CHARS_MAX } from '@svc/jwe/compact'
 import type { HttpResponse, ResponseKey } from '@svc/platform/db/idempotency-store'
 import { Type } from 'typebox'
-import { okWithCode, operation, PARTNER_ID } from '../http/operation.ts'
+import { okWithCode, operation } from '../http/operation.ts'
 import { retryKey } from '../http/retry-key.ts'
 import { BULK_ACCEPTED, BULK_BODY_BYTES_MAX, bulkAccepted, splitLines } from './bulk-lines.ts'
+import { ofCards } from './get-card.ts'
 import { GiftCardRequest, readGiftCardOrder } from './gift-card-order.ts'
 
 export const giftCardResponse = ({ record }: Issued): HttpResponse => okWithCode(record)
@@ -20,21 +21,17 @@ export const svcCardIdIn = ({ body }: HttpResponse): string =>
 
 /** Spec section 4.3. */
 export const createGiftCardOperation = operation({
+  ...ofCards('cards:write'),
   id: 'createGiftCard',
   method: 'POST',
   path: '/api/v0/partner/svcCard',
-  tag: 'Cards',
   summary: 'Create gift card',
   description:
     'The request is encrypted: a compact JWE of the fields below, to a key published at `/.well-known/jwks.json` or with the partner’s shared key. The card is loaded from its card account; if the funds are insufficient, no card is created. An order with the same `referenceNumber` and content returns the first card; with other content it is 409. Without a `referenceNumber` and an `Idempotency-Key`, an order with the same content within `CARD_REPEAT_SECONDS` returns the first card: to order two equal cards, give each order its own. A rejected order counts as used: the same JWE is rejected again. With `Accept: application/jose` the response is encrypted.',
   developing: true,
   ignores: ['query'],
-  auth: 'partnerWithId',
-  scope: 'cards:write',
-  envelope: 'code',
   accepts: ['application/json', 'application/jose'],
   encrypted: 'both',
-  headers: { partnerId: PARTNER_ID },
   body: GiftCardRequest,
   samples: GIFT_CARD_SAMPLES,
   result: CardRecord,
@@ -77,19 +74,15 @@ const LINE_LIMIT = { bytes: JWE_CHARS_MAX + 2, text: `${JWE_CHARS_MAX} character
 
 /** Not in the specification. */
 export const bulkIssueOperation = operation({
+  ...ofCards('cards:write'),
   id: 'bulkIssueGiftCards',
   method: 'POST',
   path: '/api/v0/partner/svcCard/bulk',
-  tag: 'Cards',
   summary: 'Create gift cards in bulk',
   description:
     'Each line is one request, encrypted as for a single card. The requests are stored, then carried out in the background, after single requests; a crash loses none and repeats none. Each JWE is accepted once: for one that was used before, the result is the card of its first use. Use the `jobId` to get the progress and the results. A partner may send two bodies above `BODY_BYTES_MAX` at a time, and each process accepts four; further ones are rejected with 503 `overloaded`.',
-  auth: 'partnerWithId',
-  scope: 'cards:write',
-  envelope: 'code',
   accepts: ['application/x-ndjson'],
   bodyBytesMax: BULK_BODY_BYTES_MAX,
-  headers: { partnerId: PARTNER_ID },
   body: Type.Unsafe<Buffer>({
     description:
       'A compact JWE on each line, bare or as a JSON string; at most 16 MiB, and 65,536 characters for each JWE. Empty lines are passed over.',

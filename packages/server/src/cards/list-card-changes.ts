@@ -3,10 +3,9 @@ import { cardChanges } from '@svc/core/cards/card/card-changes'
 import { rfc3339 } from '@svc/kernel/time'
 import type { RowOf } from '@svc/platform/db/table'
 import { Type } from 'typebox'
-import { PARTNER_ID } from '../http/operation.ts'
 import { findRow, idFilter, listOf, type Resource } from '../http/resource.ts'
 import { card, type ListedCard } from './card-resource.ts'
-import { CardParams } from './get-card.ts'
+import { CardParams, ofCards } from './get-card.ts'
 
 export type CardChange = RowOf<typeof cardChanges>
 
@@ -41,14 +40,10 @@ export const cardChange = {
 
 /** Ours (decision C10): every change of a card with time, actor and reason, newest first. */
 export const listCardChanges = listOf<CardChange>(cardChange, {
+  ...ofCards('cards:read'),
   id: 'listCardChanges',
   path: '/api/v0/partner/svcCard/:svcCardId/history',
-  tag: 'Cards',
   summary: 'List changes of card',
-  auth: 'partnerWithId',
-  scope: 'cards:read',
-  envelope: 'code',
-  headers: { partnerId: PARTNER_ID },
   params: CardParams,
   errors: ['card_not_found'],
   async within(tx, scope, { svcCardId = '' }) {

@@ -7,6 +7,7 @@ import { canonicalJson } from '@svc/kernel/canonical-json'
 import { Type } from 'typebox'
 import { NoFields, ok, operation } from '../http/operation.ts'
 import { RequestId } from './allocations.ts'
+import { ofCoins } from './coin-configs.ts'
 
 export const AllocationParams = Type.Object({
   allocationId: Type.String({ description: 'The id that the allocation returned' }),
@@ -22,16 +23,13 @@ export const VoidReason = Type.String({
 
 /** Not in the specification (decision K10). */
 export const confirmCoinAllocation = operation({
+  ...ofCoins('coins:write'),
   id: 'confirmCoinAllocation',
   method: 'POST',
   path: '/api/v0/svc-coins/allocations/:allocationId/confirm',
-  tag: 'Coins',
   summary: 'Confirm a pending coin allocation',
   description:
     'Makes an allocation active that waits for confirmation; its coins last from then on. Confirming again returns the first response.',
-  auth: 'partner',
-  scope: 'coins:write',
-  envelope: 'response_code',
   params: AllocationParams,
   body: NoFields,
   result: ActivationRecord,
@@ -60,16 +58,13 @@ export const readVoid = (
 
 /** Not in the specification (decision K12). */
 export const voidCoinAllocation = operation({
+  ...ofCoins('coins:write'),
   id: 'voidCoinAllocation',
   method: 'POST',
   path: '/api/v0/svc-coins/allocations/:allocationId/void',
-  tag: 'Coins',
   summary: 'Void a coin allocation',
   description:
     'Takes back what is pending or remains of the allocation. With `COIN_CLAWBACK=wallet`, coins of the user’s other allocations replace those that were spent, as far as there are; `shortfall` is what nothing replaced. An allocation is voided once. A repeat of the same `requestId` gets the first response, with another request 409.',
-  auth: 'partner',
-  scope: 'coins:write',
-  envelope: 'response_code',
   params: AllocationParams,
   body: Type.Object({ requestId: RequestId, reason: VoidReason }, { additionalProperties: false }),
   result: VoidRecord,

@@ -8,7 +8,7 @@ import { canonicalJson } from '@svc/kernel/canonical-json'
 import { type Static, Type } from 'typebox'
 import { Instant, readInstant } from '../http/fields.ts'
 import { type Operation, ok, operation, type Services, succeed } from '../http/operation.ts'
-import { Coins, EventName } from './coin-configs.ts'
+import { Coins, EventName, ofCoins } from './coin-configs.ts'
 
 /** Ids are opaque (decision A12): any text is looked up, and what cannot be an id is not found. */
 const UserId = Type.String({ description: 'A user of a company of the partner' })
@@ -50,16 +50,13 @@ export function readAllocation(
 }
 
 const allocate = operation({
+  ...ofCoins('coins:write'),
   id: 'allocateCoins',
   method: 'POST',
   path: '/api/v0/svc-coins/allocate',
-  tag: 'Coins',
   summary: 'Allocate coins for an event',
   description:
     'Exactly once for each `requestId`, however often and however concurrently it is sent; the same id with another request is 409. The configuration of the user’s company outranks the partner’s default. Under a configuration that delays awards the coins are pending at first. A refused request does not use up its `requestId`.',
-  auth: 'partner',
-  scope: 'coins:write',
-  envelope: 'response_code',
   body: AllocateCoinsRequest,
   result: AllocationRecord,
   errors: [
@@ -91,16 +88,13 @@ export const allocateCoinsOperation: Operation<Services> = {
 
 /** Not in the specification (decision K3). */
 export const redeemCoinsOperation = operation({
+  ...ofCoins('coins:write'),
   id: 'redeemCoins',
   method: 'POST',
   path: '/api/v0/svc-coins/redeem',
-  tag: 'Coins',
   summary: 'Redeem coins',
   description:
     'Takes coins from the user’s unexpired lots, those that expire soonest first; all of them or none. A repeat of the same `requestId` gets the first response, with another request 409.',
-  auth: 'partner',
-  scope: 'coins:write',
-  envelope: 'response_code',
   body: Type.Object(
     { requestId: RequestId, userId: UserId, amount: Coins('Whole coins') },
     { additionalProperties: false },

@@ -6,7 +6,9 @@ import type { ReviseCoinConfig } from '@svc/core/coins/revise-coin-config'
 import { type CoinConfigTerms, updateCoinConfig } from '@svc/core/coins/update-coin-config'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Instant, readInstant } from '../http/fields.ts'
-import { NoFields, ok, operation } from '../http/operation.ts'
+import { NoFields, ok, operation, tenantOperations } from '../http/operation.ts'
+
+export const ofCoins = tenantOperations({ tag: 'Coins', auth: 'partner', envelope: 'response_code' })
 
 const AMOUNT_MAX = 1_000_000_000
 const DAYS_MAX = 3_650
@@ -87,16 +89,13 @@ export function readCoinConfig({
 
 /** Not in the specification (decision K3). */
 export const createCoinConfigOperation = operation({
+  ...ofCoins('coins:write'),
   id: 'createCoinConfig',
   method: 'POST',
   path: '/api/v0/svc-coins',
-  tag: 'Coins',
   summary: 'Create coin configuration',
   description:
     'Active at once, within its validity. At every instant at most one active configuration applies to an event of the partner (`DEFAULT`) or of one of its companies (`CUSTOM`).',
-  auth: 'partner',
-  scope: 'coins:write',
-  envelope: 'response_code',
   body: CreateCoinConfigRequest,
   result: CoinConfigRecord,
   errors: ['company_not_found', 'coin_config_overlaps'],
@@ -165,16 +164,13 @@ export function readTerms(body: Static<typeof UpdateCoinConfigRequest>): CoinCon
 
 /** Not in the specification (decisions K3, K7). */
 export const updateCoinConfigOperation = operation({
+  ...ofCoins('coins:write'),
   id: 'updateCoinConfig',
   method: 'PATCH',
   path: '/api/v0/svc-coins/:coinConfigId',
-  tag: 'Coins',
   summary: 'Update coin configuration',
   description:
     'A merge patch (RFC 7396): fields that are left out stay, `null` removes one. `If-Match` with the `ETag` of the lookup is required, so that of two concurrent changes of a revision only the first succeeds. Coins that were awarded before keep their terms.',
-  auth: 'partner',
-  scope: 'coins:write',
-  envelope: 'response_code',
   headers: { 'If-Match': { description: 'The `ETag` of the lookup, such as `"3"`.', required: true } },
   params: CoinConfigParams,
   body: UpdateCoinConfigRequest,
@@ -192,16 +188,13 @@ export const updateCoinConfigOperation = operation({
 
 /** Not in the specification (decision K3). */
 export const deactivateCoinConfigOperation = operation({
+  ...ofCoins('coins:write'),
   id: 'deactivateCoinConfig',
   method: 'POST',
   path: '/api/v0/svc-coins/:coinConfigId/deactivate',
-  tag: 'Coins',
   summary: 'Deactivate coin configuration',
   description:
     'Coins that were awarded stay. Deactivating again returns the same response. `If-Match` is optional here, since stopping awards does not depend on the current terms. An update with `status` `ACTIVE` reactivates it.',
-  auth: 'partner',
-  scope: 'coins:write',
-  envelope: 'response_code',
   headers: { 'If-Match': 'The `ETag` of the lookup; when sent, it must be the current one' },
   params: CoinConfigParams,
   body: NoFields,

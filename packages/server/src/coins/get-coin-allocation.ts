@@ -6,6 +6,7 @@ import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { query, succeed } from '../http/operation.ts'
 import { AllocationParams } from './allocation-changes.ts'
+import { ofCoins } from './coin-configs.ts'
 
 const coins = (description: string) => Type.Integer({ description })
 const instant = (description: string) => Type.Optional(Type.String({ description }))
@@ -90,15 +91,12 @@ export async function readAllocationsOf(
 
 /** Ours (decision K10): an allocation as it is now. */
 export const getCoinAllocation = query({
+  ...ofCoins('coins:read'),
   id: 'getCoinAllocation',
   method: 'GET',
   path: '/api/v0/svc-coins/allocations/:allocationId',
-  tag: 'Coins',
   summary: 'Get coin allocation',
   description: 'What became of the coins of an allocation, as of now.',
-  auth: 'partner',
-  scope: 'coins:read',
-  envelope: 'response_code',
   params: AllocationParams,
   result: AllocationStateRecord,
   errors: ['coin_allocation_not_found'],

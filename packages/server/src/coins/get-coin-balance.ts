@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { query, succeed } from '../http/operation.ts'
 import { readCoinBalanceAsOf } from './coin-balance-as-of.ts'
+import { ofCoins } from './coin-configs.ts'
 import { UserParams } from './user-params.ts'
 
 export const BalanceRecord = Type.Object(
@@ -94,16 +95,13 @@ export async function readCoinBalance(tx: Tx, { partnerId, userId }: Wanted, clo
 
 /** Ours (decision K3): a user's coins, as of now. */
 export const getCoinBalance = query({
+  ...ofCoins('coins:read'),
   id: 'getCoinBalance',
   method: 'GET',
   path: '/api/v0/svc-coins/users/:userId/balance',
-  tag: 'Coins',
   summary: 'Get coin balance of a user',
   description:
     'All coins that the user ever got are `active`, `pending`, `expired`, `spent` or `voided`; the history says how they came to be so.',
-  auth: 'partner',
-  scope: 'coins:read',
-  envelope: 'response_code',
   params: UserParams,
   query: AsOfQuery,
   result: BalanceRecord,

@@ -6,19 +6,17 @@ import {
 } from '@svc/core/coins/coin-liability'
 import { Type } from 'typebox'
 import { query, succeed } from '../http/operation.ts'
+import { ofCoins } from './coin-configs.ts'
 
 /** Ours (decision K13): what the partner's users hold, for the partner's books. */
 export const getCoinLiability = query({
+  ...ofCoins('coins:read'),
   id: 'getCoinLiability',
   method: 'GET',
   path: '/api/v0/svc-coins/reports/liability',
-  tag: 'Coins',
   summary: 'Get coin liability',
   description:
     'Coins that all users of the partner hold now, and how many of them expire soon. With `rupeesPerCoin`, also what they are worth.',
-  auth: 'partner',
-  scope: 'coins:read',
-  envelope: 'response_code',
   query: Type.Object({ rupeesPerCoin: Type.Optional(RupeesPerCoin) }, { additionalProperties: false }),
   result: Type.Object(LIABILITY_FIELDS, { title: 'CoinLiability', additionalProperties: false }),
   errors: [],

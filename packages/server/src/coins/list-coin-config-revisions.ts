@@ -7,6 +7,7 @@ import {
   toWire,
 } from '@svc/core/coins/coin-config'
 import { findRow, idFilter, listOf, type Resource } from '../http/resource.ts'
+import { ofCoins } from './coin-configs.ts'
 import { coinConfig } from './search-coin-configs.ts'
 
 /** Configurations at each of their revisions, as every reader sees and finds them. */
@@ -27,13 +28,10 @@ export const coinConfigRevision = {
 
 /** Ours (decision K3): what a configuration was and is, newest revision first. */
 export const listCoinConfigRevisions = listOf<CoinConfig>(coinConfigRevision, {
+  ...ofCoins('coins:read'),
   id: 'listCoinConfigRevisions',
   path: '/api/v0/svc-coins/:coinConfigId/revisions',
-  tag: 'Coins',
   summary: 'List revisions of a coin configuration',
-  auth: 'partner',
-  scope: 'coins:read',
-  envelope: 'response_code',
   params: CoinConfigParams,
   errors: ['coin_config_not_found'],
   async within(tx, scope, { coinConfigId = '' }) {

@@ -4,6 +4,7 @@ import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import { findRow, idFilter, listOf, type Resource } from '../http/resource.ts'
 import { type ListedUser, user } from '../tenants/users.ts'
+import { ofCoins } from './coin-configs.ts'
 import { UserParams } from './user-params.ts'
 
 const text = Type.Optional(Type.String())
@@ -128,15 +129,12 @@ export const coinHistoryEntry = {
 
 /** Ours (decision K3): what made a user's balance, newest first. */
 export const listCoinHistory = listOf<ListedEntry>(coinHistoryEntry, {
+  ...ofCoins('coins:read'),
   id: 'listCoinHistory',
   path: '/api/v0/svc-coins/users/:userId/history',
-  tag: 'Coins',
   summary: 'List coin history of a user',
   description:
     'Every entry carries the balance after it. Coins past their time are no longer active from that instant on; their `EXPIRED` entry is written when they are next touched, or by the sweep within a minute.',
-  auth: 'partner',
-  scope: 'coins:read',
-  envelope: 'response_code',
   params: UserParams,
   errors: ['user_not_found'],
   async within(tx, scope, { userId = '' }) {

@@ -2,6 +2,7 @@ import { failField } from '@svc/contract/fail-fields'
 import { type CoinConfig, CoinConfigRecord, coinConfigs, toWire } from '@svc/core/coins/coin-config'
 import { Type } from 'typebox'
 import { choiceFilter, exactFilter, instantFilter, listOf, type Resource } from '../http/resource.ts'
+import { ofCoins } from './coin-configs.ts'
 
 /** Coin configurations, as every reader sees and finds them. */
 export const coinConfig = {
@@ -43,14 +44,11 @@ export const coinConfig = {
 
 /** Ours (decision K3): the partner's configurations, newest first. */
 export const searchCoinConfigs = listOf<CoinConfig>(coinConfig, {
+  ...ofCoins('coins:read'),
   id: 'searchCoinConfigs',
   inBody: {},
   path: '/api/v0/svc-coins/search',
-  tag: 'Coins',
   summary: 'Search coin configurations',
   description:
     'All filters are optional and must all match. Newest first; pass `next` back as `after` for the next page.',
-  auth: 'partner',
-  scope: 'coins:read',
-  envelope: 'response_code',
 })

@@ -128,6 +128,13 @@ export const PARTNER_ID: HeaderField = {
   required: true,
 }
 
+/** What the operations of one area have in common; each adds its scope and what is its own. */
+export const tenantOperations =
+  <const C extends Pick<Operation, 'auth' | 'envelope' | 'tag'> & Partial<Pick<Operation, 'headers'>>>(
+    common: C,
+  ) =>
+  <const S extends Scope | MerchantScope>(scope: S) => ({ ...common, scope })
+
 /** What the reference says of an operation, and what its requests and responses must look like. */
 export type Contract<P extends TSchema, Q extends TSchema, B extends TSchema> = Access & Description<P, Q, B>
 

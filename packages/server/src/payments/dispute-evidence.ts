@@ -30,10 +30,11 @@ import {
   type Reply,
   streamingQuery,
   succeed,
+  tenantOperations,
 } from '../http/operation.ts'
 
 const PATH = '/api/v0/disputes/:disputeId'
-const TAG = 'Disputes'
+export const ofDisputes = tenantOperations({ tag: 'Disputes', auth: 'merchant', envelope: 'response_code' })
 export const DisputeParams = Type.Object({
   disputeId: Type.String({ description: 'The id of the dispute' }),
 })
@@ -55,15 +56,12 @@ function readFile(content: Buffer) {
 
 /** Not in the specification (decision Q17). */
 export const uploadAttachmentContract = commandContract({
+  ...ofDisputes('disputes:write'),
   id: 'uploadAttachment',
   method: 'POST',
   path: `${PATH}/attachments`,
-  tag: TAG,
   summary: 'Upload attachment',
   description: `A file for evidence, the body as it is: ${FILES}, at most 5 MB. Its content decides the type, whatever its name. It is stored encrypted, and sent with the evidence that names it. The same content again returns the first attachment. A dispute has at most 20.`,
-  auth: 'merchant',
-  scope: 'disputes:write',
-  envelope: 'response_code',
   params: DisputeParams,
   query: Type.Object(
     {
@@ -123,15 +121,12 @@ export async function readEvidence(tx: Tx, merchantId: string, disputeId: string
 
 /** Not in the specification (decision Q17). */
 export const listEvidence = query({
+  ...ofDisputes('disputes:read'),
   id: 'listEvidence',
   method: 'GET',
   path: `${PATH}/evidence`,
-  tag: TAG,
   summary: 'List evidence of dispute',
   description: 'Oldest first: what was submitted with which files, and when each was sent to the bank.',
-  auth: 'merchant',
-  scope: 'disputes:read',
-  envelope: 'response_code',
   params: DisputeParams,
   result: Type.Object({ data: Type.Array(EvidenceRecord) }, { additionalProperties: false }),
   errors: ['dispute_not_found'],
@@ -181,15 +176,12 @@ export const downloaded = {
 
 /** Not in the specification (decision Q17). */
 export const downloadAttachment = streamingQuery({
+  ...ofDisputes('disputes:read'),
   id: 'downloadAttachment',
   method: 'GET',
   path: `${PATH}/attachments/:attachmentId`,
-  tag: TAG,
   summary: 'Download attachment',
   description: 'Files of disputes that have ended are erased after `DISPUTE_ATTACHMENT_DAYS`.',
-  auth: 'merchant',
-  scope: 'disputes:read',
-  envelope: 'response_code',
   params: AttachmentParams,
   ...downloaded,
   mount:

@@ -24,10 +24,9 @@ import {
   type Resource,
   showOf,
 } from '../http/resource.ts'
-import { DisputeParams, EvidenceRequest, existingDispute } from './dispute-evidence.ts'
+import { DisputeParams, EvidenceRequest, existingDispute, ofDisputes } from './dispute-evidence.ts'
 
 const PATH = '/api/v0/disputes'
-const TAG = 'Disputes'
 /** A dispute, and for operators whose it is. */
 export type ListedDispute = Dispute & { readonly merchantName: string }
 
@@ -74,25 +73,19 @@ export const dispute = {
 
 /** Not in the specification (decision Q17). */
 export const listDisputes = listWithCsv<ListedDispute>(dispute, {
+  ...ofDisputes('disputes:read'),
   id: 'listDisputes',
   path: PATH,
-  tag: TAG,
   summary: 'List disputes',
   description: 'Newest first; pass `next` back as `after` for the next page.',
-  auth: 'merchant',
-  scope: 'disputes:read',
-  envelope: 'response_code',
 })
 
 /** Not in the specification (decision Q17). */
 export const getDispute = showOf<ListedDispute>(dispute, {
+  ...ofDisputes('disputes:read'),
   id: 'getDispute',
   path: `${PATH}/:disputeId`,
-  tag: TAG,
   summary: 'Get dispute',
-  auth: 'merchant',
-  scope: 'disputes:read',
-  envelope: 'response_code',
   params: DisputeParams,
   errors: ['dispute_not_found'],
   notFound: () => fail('dispute_not_found'),
@@ -100,16 +93,13 @@ export const getDispute = showOf<ListedDispute>(dispute, {
 
 /** Not in the specification (decision Q17). */
 export const submitEvidenceContract = commandContract({
+  ...ofDisputes('disputes:write'),
   id: 'submitEvidence',
   method: 'POST',
   path: `${PATH}/:disputeId/evidence`,
-  tag: TAG,
   summary: 'Submit evidence',
   description:
     'Contests a dispute before `evidenceDueOn`. More evidence can follow until then; each is sent to the bank, and `evidenceSentOn` is absent until the newest was. The same again returns the dispute as it is now.',
-  auth: 'merchant',
-  scope: 'disputes:write',
-  envelope: 'response_code',
   params: DisputeParams,
   body: EvidenceRequest,
   result: DisputeRecord,
@@ -133,15 +123,12 @@ export const submitEvidenceOperation = operation(submitEvidenceContract)
 
 /** Not in the specification (decision Q17). */
 export const acceptDisputeContract = commandContract({
+  ...ofDisputes('disputes:write'),
   id: 'acceptDispute',
   method: 'POST',
   path: `${PATH}/:disputeId/accept`,
-  tag: TAG,
   summary: 'Accept dispute',
   description: 'The payer gets the disputed amount back, for good. A repeat returns the dispute.',
-  auth: 'merchant',
-  scope: 'disputes:write',
-  envelope: 'response_code',
   params: DisputeParams,
   body: Type.Object({}, { additionalProperties: false }),
   result: DisputeRecord,

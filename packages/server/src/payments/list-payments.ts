@@ -2,6 +2,7 @@ import { fail } from '@svc/contract/errors'
 import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
 import { QrCodeParams } from '@svc/core/qr-codes/qr-code'
 import { findRow, listOf } from '../http/resource.ts'
+import { ofCodes } from '../qr-codes/qr-codes.ts'
 import { type ListedCode, qrCode } from '../qr-codes/search-qr-codes.ts'
 import { type ListedPayment, payment } from './payment-resource.ts'
 
@@ -15,13 +16,10 @@ const paymentOfCode = {
 
 /** Ours (decision Q1): what was paid to a code, refused credits and their refunds included; newest first. */
 export const listPayments = listOf<ListedPayment>(paymentOfCode, {
+  ...ofCodes('payments:read'),
   id: 'listPayments',
   path: '/api/v0/qr-code/:qrCodeId/payments',
-  tag: 'QR codes',
   summary: 'List payments of a UPI QR code',
-  auth: 'merchant',
-  scope: 'payments:read',
-  envelope: 'response_code',
   params: QrCodeParams,
   errors: ['qr_code_not_found', 'access_key_mismatch'],
   async within(tx, scope, { qrCodeId = '' }) {

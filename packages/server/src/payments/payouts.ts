@@ -18,6 +18,7 @@ import { Type } from 'typebox'
 import { amountFilters } from '../http/amount-filters.ts'
 import { readDay } from '../http/fields.ts'
 import { listWithCsv } from '../http/list-csv.ts'
+import { tenantOperations } from '../http/operation.ts'
 import {
   choiceFilter,
   createdFilters,
@@ -31,7 +32,7 @@ import {
 } from '../http/resource.ts'
 
 const PATH = '/api/v0/payouts'
-const TAG = 'Payouts'
+export const ofPayouts = tenantOperations({ tag: 'Payouts', auth: 'merchant', envelope: 'response_code' })
 const PayoutParams = Type.Object({ payoutId: Type.String({ description: 'The id of the payout' }) })
 
 /** A payout, and for operators whose it is. */
@@ -115,25 +116,19 @@ export const payout = {
 
 /** Not in the specification (decision Q15). */
 export const listPayouts = listWithCsv<ListedPayout>(payout, {
+  ...ofPayouts('payouts:read'),
   id: 'listPayouts',
   path: PATH,
-  tag: TAG,
   summary: 'List payouts',
   description: 'Newest first; pass `next` back as `after` for the next page.',
-  auth: 'merchant',
-  scope: 'payouts:read',
-  envelope: 'response_code',
 })
 
 /** Not in the specification (decision Q15). */
 export const getPayout = showOf<ListedPayout>(payout, {
+  ...ofPayouts('payouts:read'),
   id: 'getPayout',
   path: `${PATH}/:payoutId`,
-  tag: TAG,
   summary: 'Get payout',
-  auth: 'merchant',
-  scope: 'payouts:read',
-  envelope: 'response_code',
   params: PayoutParams,
   errors: ['payout_not_found'],
   notFound: () => fail('payout_not_found'),
@@ -168,15 +163,12 @@ export async function requirePayout(tx: Tx, scope: Scope, { payoutId = '' }: { p
 
 /** Not in the specification (decision Q15). */
 export const listPayoutLines = listWithCsv<PayoutLine>(payoutLine, {
+  ...ofPayouts('payouts:read'),
   id: 'listPayoutLines',
   path: `${PATH}/:payoutId/lines`,
-  tag: TAG,
   summary: 'List payments and refunds of a payout',
   description:
     'Oldest first, each payment with its fee and the tax on it; pass `next` back as `after` for the next page.',
-  auth: 'merchant',
-  scope: 'payouts:read',
-  envelope: 'response_code',
   params: PayoutParams,
   errors: ['payout_not_found'],
   within: requirePayout,

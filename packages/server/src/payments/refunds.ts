@@ -18,7 +18,7 @@ import { Type } from 'typebox'
 import { amountFilters } from '../http/amount-filters.ts'
 import { Rupees, readRupees } from '../http/fields.ts'
 import { listWithCsv } from '../http/list-csv.ts'
-import { ok, operation } from '../http/operation.ts'
+import { ok, operation, tenantOperations } from '../http/operation.ts'
 import {
   choiceFilter,
   createdFilters,
@@ -31,7 +31,7 @@ import {
 } from '../http/resource.ts'
 
 const PATH = '/api/v0/payments/:paymentId/refunds'
-const TAG = 'Payments'
+const ofRefunds = tenantOperations({ tag: 'Payments', auth: 'merchant', envelope: 'response_code' })
 /** Refunds that a payment's own record has. */
 export const REFUNDS_SHOWN = 50
 
@@ -112,16 +112,13 @@ export const refund = {
 
 /** Not in the specification (decision Q14). */
 export const createRefundOperation = operation({
+  ...ofRefunds('refunds:write'),
   id: 'createRefund',
   method: 'POST',
   path: PATH,
-  tag: TAG,
   summary: 'Refund payment',
   description:
     'Refunds an accepted payment from the balance that is payable to the merchant: all that is left of it, or `amount`. A payment can be refunded several times up to its amount. Repeating a `referenceNumber` with the same request returns its refund as it is now. The bank’s outcome follows as an event: `payment.refunded` or `payment.refund_failed`.',
-  auth: 'merchant',
-  scope: 'refunds:write',
-  envelope: 'response_code',
   params: PaymentParams,
   body: Type.Object(
     {
@@ -160,13 +157,10 @@ export const createRefundOperation = operation({
 
 /** Not in the specification (decision Q14). */
 export const getRefund = showOf<ListedRefund>(refund, {
+  ...ofRefunds('payments:read'),
   id: 'getRefund',
   path: `${PATH}/:refundId`,
-  tag: TAG,
   summary: 'Get refund',
-  auth: 'merchant',
-  scope: 'payments:read',
-  envelope: 'response_code',
   params: RefundParams,
   errors: ['refund_not_found'],
   notFound: () => fail('refund_not_found'),
@@ -180,14 +174,11 @@ const PAYMENT = statement<{ found: boolean }>(
 
 /** Not in the specification (decision Q14). */
 export const listRefunds = listWithCsv<ListedRefund>(refund, {
+  ...ofRefunds('payments:read'),
   id: 'listRefunds',
   path: PATH,
-  tag: TAG,
   summary: 'List refunds of a payment',
   description: 'Newest first; pass `next` back as `after` for the next page.',
-  auth: 'merchant',
-  scope: 'payments:read',
-  envelope: 'response_code',
   params: PaymentParams,
   errors: ['payment_not_found'],
   async within(tx, { tenantId }, { paymentId = '' }) {
@@ -198,15 +189,12 @@ export const listRefunds = listWithCsv<ListedRefund>(refund, {
 
 /** Not in the specification (decision Q14). */
 export const findRefunds = listWithCsv<ListedRefund>(refund, {
+  ...ofRefunds('payments:read'),
   id: 'findRefunds',
   path: '/api/v0/refunds',
-  tag: TAG,
   summary: 'List refunds',
   description:
     'Of all payments. All filters are optional and must all match. Newest first; pass `next` back as `after` for the next page.',
-  auth: 'merchant',
-  scope: 'payments:read',
-  envelope: 'response_code',
 })
 
 /** The newest refunds of a payment, or those that were the newest at the end of an instant, as they were then. */

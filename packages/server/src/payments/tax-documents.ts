@@ -11,7 +11,7 @@ import {
 import { isDay } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import { listWithCsv } from '../http/list-csv.ts'
-import { streamingQuery } from '../http/operation.ts'
+import { streamingQuery, tenantOperations } from '../http/operation.ts'
 import {
   choiceFilter,
   exactFilter,
@@ -25,7 +25,11 @@ import { StreamSlots } from '../http/stream-slots.ts'
 import { PDF, PDFS_MAX } from '../statements/limits.ts'
 
 const PATH = '/api/v0/tax-documents'
-const TAG = 'Tax documents'
+const ofTaxDocuments = tenantOperations({
+  tag: 'Tax documents',
+  auth: 'merchant',
+  envelope: 'response_code',
+})
 const Params = Type.Object({ documentId: Type.String({ description: 'The id of the document' }) })
 
 /** A tax document, and for operators whose it is. */
@@ -65,26 +69,20 @@ export const taxDocument = {
 
 /** Not in the specification (decision R24). */
 export const listTaxDocuments = listWithCsv<ListedTaxDocument>(taxDocument, {
+  ...ofTaxDocuments('payouts:read'),
   id: 'listTaxDocuments',
   path: PATH,
-  tag: TAG,
   summary: 'List tax documents',
   description:
     'Invoices of the fees of each month, credit notes and debit notes. Newest first; pass `next` back as `after` for the next page.',
-  auth: 'merchant',
-  scope: 'payouts:read',
-  envelope: 'response_code',
 })
 
 /** Not in the specification (decision R24). */
 export const getTaxDocument = showOf<ListedTaxDocument>(taxDocument, {
+  ...ofTaxDocuments('payouts:read'),
   id: 'getTaxDocument',
   path: `${PATH}/:documentId`,
-  tag: TAG,
   summary: 'Get tax document',
-  auth: 'merchant',
-  scope: 'payouts:read',
-  envelope: 'response_code',
   params: Params,
   errors: ['tax_document_not_found'],
   notFound: () => fail('tax_document_not_found'),
@@ -92,15 +90,12 @@ export const getTaxDocument = showOf<ListedTaxDocument>(taxDocument, {
 
 /** Not in the specification (decision R24). */
 export const getTaxDocumentPdf = streamingQuery({
+  ...ofTaxDocuments('payouts:read'),
   id: 'getTaxDocumentPdf',
   method: 'GET',
   path: `${PATH}/:documentId/pdf`,
-  tag: TAG,
   summary: 'Get tax document as PDF',
   description: 'With the particulars of CGST rules 46 and 53.',
-  auth: 'merchant',
-  scope: 'payouts:read',
-  envelope: 'response_code',
   params: Params,
   result: Type.String({ format: 'binary', description: 'A4, fonts embedded' }),
   produces: PDF,

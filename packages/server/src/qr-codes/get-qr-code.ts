@@ -14,7 +14,7 @@ import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
 import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { query, succeed } from '../http/operation.ts'
-import { OUTCOME_HEADERS } from './qr-codes.ts'
+import { OUTCOME_HEADERS, ofCodes } from './qr-codes.ts'
 
 /** Lookup of a merchant's own codes; `undefined` for those of others and for ids that cannot be ours. */
 export function qrCodeLookup(
@@ -38,14 +38,11 @@ export function qrCodeLookup(
 
 /** Ours (decision Q1): one code with its image. */
 export const getQrCode = query({
+  ...ofCodes('qr_codes:read'),
   id: 'getQrCode',
   method: 'GET',
   path: '/api/v0/qr-code/:qrCodeId',
-  tag: 'QR codes',
   summary: 'Get UPI QR code',
-  auth: 'merchant',
-  scope: 'qr_codes:read',
-  envelope: 'response_code',
   description: 'With `asOf` as it was then, without the headers.',
   params: QrCodeParams,
   query: AsOfQuery,

@@ -12,7 +12,9 @@ import {
 } from '@svc/core/qr-codes/qr-code'
 import { type Static, Type } from 'typebox'
 import { Instant, Rupees, readInstant, readRupees } from '../http/fields.ts'
-import { ok, operation } from '../http/operation.ts'
+import { ok, operation, tenantOperations } from '../http/operation.ts'
+
+export const ofCodes = tenantOperations({ tag: 'QR codes', auth: 'merchant', envelope: 'response_code' })
 
 /** Of operations that show one code. */
 export const OUTCOME_HEADERS = { 'svc-outcome': 'SvcOutcome', 'svc-receipt': 'SvcReceipt' } as const
@@ -83,16 +85,13 @@ export function readQrCodeRequest(body: Static<typeof CreateQrCodeRequest>): QrC
 
 /** Not in the specification (decision Q1). */
 export const createQrCodeOperation = operation({
+  ...ofCodes('qr_codes:write'),
   id: 'createQrCode',
   method: 'POST',
   path: '/api/v0/qr-code',
-  tag: 'QR codes',
   summary: 'Create UPI QR code',
   description:
     'Returns the QR code with its image. Without an amount the payer enters one. The same `referenceNumber` with the same request, whatever its `expiry`, returns the same code while it is active.',
-  auth: 'merchant',
-  scope: 'qr_codes:write',
-  envelope: 'response_code',
   body: CreateQrCodeRequest,
   result: QrCodeRecord,
   responseHeaders: OUTCOME_HEADERS,
@@ -120,17 +119,14 @@ export const CancelQrCodeRequest = Type.Object(
 
 /** Spec section 4.2. */
 export const cancelQrCodeOperation = operation({
+  ...ofCodes('qr_codes:write'),
   id: 'cancelQrCode',
   method: 'PATCH',
   path: '/api/v0/qr-code/:qrCodeId/cancel',
-  tag: 'QR codes',
   summary: 'Cancel UPI QR code',
   description:
     'A cancelled code accepts no payment: a credit that arrives later is recorded and refunded. Cancelling again returns the first response. The header `svc-outcome` says which end the code came to and what was paid through it, `svc-receipt` the same, signed. Send `{}` or no body at all. A client that cannot send PATCH, such as Java’s HttpURLConnection, sends POST with `X-HTTP-Method-Override: PATCH`.',
   developing: true,
-  auth: 'merchant',
-  scope: 'qr_codes:write',
-  envelope: 'response_code',
   headers: {
     merchantAccessKey: 'The merchant’s access key; when sent, it must belong to the merchant of the token',
   },

@@ -22,6 +22,7 @@ import {
   type Resource,
   type Scope,
 } from '../http/resource.ts'
+import { ofCodes } from './qr-codes.ts'
 
 /** A code as it stands now, and for operators whose it is. */
 export type ListedCode = QrCode & { readonly expired: boolean; readonly merchantName: string }
@@ -125,15 +126,12 @@ const TYPED_FILTERS = {
 
 /** Ours (decision Q8): the merchant's codes, newest first. */
 export const searchQrCodes = listOf<ListedCode>(qrCode, {
+  ...ofCodes('qr_codes:read'),
   id: 'searchQrCodes',
   inBody: TYPED_FILTERS,
   path: '/api/v0/qr-code/search',
-  tag: 'QR codes',
   summary: 'Search UPI QR codes',
   description:
     'All filters are optional and must all match. Newest first; pass `next` back as `after` for the next page. Images are left out.',
-  auth: 'merchant',
-  scope: 'qr_codes:read',
-  envelope: 'response_code',
   errors: ['access_key_mismatch'],
 })

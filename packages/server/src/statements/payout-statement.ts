@@ -13,6 +13,7 @@ import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { streamingQuery } from '../http/operation.ts'
 import { StreamSlots } from '../http/stream-slots.ts'
+import { ofPayouts } from '../payments/payouts.ts'
 import { PDF, PDF_LINES_MAX, PDFS_MAX } from './limits.ts'
 
 const FIND = statement<Payout>(
@@ -35,15 +36,12 @@ export async function readPayoutStatement(tx: Tx, merchantId: string, payoutId: 
 
 /** Not in the specification (decision Q15). */
 export const getPayoutStatement = streamingQuery({
+  ...ofPayouts('payouts:read'),
   id: 'getPayoutStatement',
   method: 'GET',
   path: '/api/v0/payouts/:payoutId/statement.pdf',
-  tag: 'Payouts',
   summary: 'Get statement of payout as PDF',
   description: `How the payout adds up, and its payments, refunds and disputes with fee and tax: at most ${PDF_LINES_MAX} of them.`,
-  auth: 'merchant',
-  scope: 'payouts:read',
-  envelope: 'response_code',
   params: Type.Object({ payoutId: Type.String({ description: 'The id of the payout' }) }),
   result: Type.String({ format: 'binary', description: 'A4, fonts embedded' }),
   produces: PDF,

@@ -5,11 +5,11 @@ import { updateCompany } from '@svc/core/tenants/update-company'
 import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import { begins } from '../http/list.ts'
-import { commandContract, operation } from '../http/operation.ts'
+import { commandContract, operation, tenantOperations } from '../http/operation.ts'
 import { idFilter, listOf, type Resource, recordOf, showOf, toRecord } from '../http/resource.ts'
 
 const COMPANIES = '/api/v0/partner/companies'
-const TAG = 'Companies and users'
+export const ofCompanies = tenantOperations({ tag: 'Companies and users', auth: 'partner', envelope: 'code' })
 const CompanyParams = Type.Object({
   companyId: Type.String({ description: 'One of your companies' }),
 })
@@ -65,25 +65,19 @@ const shown = (made: Company, timeZone: string) => toWire({ ...made, partnerName
 
 /** Not in the specification. */
 export const listCompanies = listOf<ListedCompany>(company, {
+  ...ofCompanies('cards:read'),
   id: 'listCompanies',
   path: COMPANIES,
-  tag: TAG,
   summary: 'List companies',
   description: 'Newest first; pass `next` back as `after` for the next page.',
-  auth: 'partner',
-  scope: 'cards:read',
-  envelope: 'code',
 })
 
 /** Not in the specification. */
 export const getCompany = showOf<ListedCompany>(company, {
+  ...ofCompanies('cards:read'),
   id: 'getCompany',
   path: `${COMPANIES}/:companyId`,
-  tag: TAG,
   summary: 'Get company',
-  auth: 'partner',
-  scope: 'cards:read',
-  envelope: 'code',
   params: CompanyParams,
   errors: ['company_not_found'],
   notFound: () => fail('company_not_found'),
@@ -91,15 +85,12 @@ export const getCompany = showOf<ListedCompany>(company, {
 
 /** Not in the specification. */
 export const createCompanyContract = commandContract({
+  ...ofCompanies('cards:write'),
   id: 'createCompany',
   method: 'POST',
   path: COMPANIES,
-  tag: TAG,
   summary: 'Create company',
   description: 'One of your customers, whose employees hold cards and coins. Names need not be unique.',
-  auth: 'partner',
-  scope: 'cards:write',
-  envelope: 'code',
   body: Type.Object({ name: Name }, { additionalProperties: false }),
   result: CompanyRecord,
   errors: [],
@@ -111,14 +102,11 @@ export const createCompanyOperation = operation(createCompanyContract)
 
 /** Not in the specification. */
 export const updateCompanyContract = commandContract({
+  ...ofCompanies('cards:write'),
   id: 'updateCompany',
   method: 'PATCH',
   path: `${COMPANIES}/:companyId`,
-  tag: TAG,
   summary: 'Update company',
-  auth: 'partner',
-  scope: 'cards:write',
-  envelope: 'code',
   params: CompanyParams,
   body: Type.Object({ name: Type.Optional(Name) }, { additionalProperties: false }),
   result: CompanyRecord,

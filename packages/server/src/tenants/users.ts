@@ -20,9 +20,9 @@ import {
   showOf,
   toRecord,
 } from '../http/resource.ts'
+import { ofCompanies } from './companies.ts'
 
 const USERS = '/api/v0/partner/users'
-const TAG = 'Companies and users'
 const UserParams = Type.Object({
   userId: Type.String({ description: 'One of the users of your companies' }),
 })
@@ -119,25 +119,19 @@ const toWire = (known: User, timeZone: string) => asListed({ ...known, companyNa
 
 /** Not in the specification. */
 export const listUsers = listOf<ListedUser>(user, {
+  ...ofCompanies('cards:read'),
   id: 'listUsers',
   path: USERS,
-  tag: TAG,
   summary: 'List users',
   description: 'Of all companies, or of one. Newest first; pass `next` back as `after` for the next page.',
-  auth: 'partner',
-  scope: 'cards:read',
-  envelope: 'code',
 })
 
 /** Not in the specification. */
 export const getUser = showOf<ListedUser>(user, {
+  ...ofCompanies('cards:read'),
   id: 'getUser',
   path: `${USERS}/:userId`,
-  tag: TAG,
   summary: 'Get user',
-  auth: 'partner',
-  scope: 'cards:read',
-  envelope: 'code',
   params: UserParams,
   errors: ['user_not_found'],
   notFound: () => fail('user_not_found'),
@@ -155,16 +149,13 @@ const audited =
 
 /** Not in the specification. */
 export const createUserContract = commandContract({
+  ...ofCompanies('cards:write'),
   id: 'createUser',
   method: 'POST',
   path: USERS,
-  tag: TAG,
   summary: 'Create user of a company',
   description:
     'An employee of the company, who holds its cards and coins. Mobile number and e-mail address name one user of a company each. An order of a card creates its holder by itself where the holder has no user yet.',
-  auth: 'partner',
-  scope: 'cards:write',
-  envelope: 'code',
   body: Type.Object(
     {
       companyId: Type.String({ description: 'One of your companies' }),
@@ -198,16 +189,13 @@ const removable = <T extends TSchema & { type: string }>(field: T) =>
 
 /** Not in the specification. */
 export const updateUserOperation = operation({
+  ...ofCompanies('cards:write'),
   id: 'updateUser',
   method: 'PATCH',
   path: `${USERS}/:userId`,
-  tag: TAG,
   summary: 'Update user',
   description:
     'Merge patch: what is absent stays as it is, `null` removes. Cards that were issued before keep their holder as ordered.',
-  auth: 'partner',
-  scope: 'cards:write',
-  envelope: 'code',
   params: UserParams,
   body: Type.Object(
     {
@@ -232,16 +220,13 @@ export const updateUserOperation = operation({
 
 /** Not in the specification. */
 export const eraseUserOperation = operation({
+  ...ofCompanies('cards:write'),
   id: 'eraseUser',
   method: 'POST',
   path: `${USERS}/:userId/erase`,
-  tag: TAG,
   summary: 'Erase user',
   description:
     'Erases the personal data of a user for good (decision C23): here, on the cards, in their history and in events. Ids, amounts and coins stay. The user’s cards must be blocked or expired, and nothing may be left on them, nor coins. A repeat changes nothing.',
-  auth: 'partner',
-  scope: 'cards:write',
-  envelope: 'code',
   params: UserParams,
   result: UserRecord,
   errors: ['user_not_found', 'user_in_use'],

@@ -18,6 +18,7 @@ import { EVENTS_A_REPLAY, replayEvents, resendEvent } from '@svc/core/webhooks/r
 import { type Static, Type } from 'typebox'
 import { Instant, readInstant } from '../http/fields.ts'
 import { ok, operation } from '../http/operation.ts'
+import { ofWebhooks } from './list-attempts.ts'
 
 const HEADERS_MAX = 10
 const PATH = '/api/v0/webhook-endpoints'
@@ -58,16 +59,13 @@ export const CreateEndpointRequest = Type.Object(
 )
 
 export const createEndpointOperation = operation({
+  ...ofWebhooks('webhooks:write'),
   id: 'createWebhookEndpoint',
   method: 'POST',
   path: PATH,
-  tag: 'Webhooks',
   summary: 'Create a webhook endpoint',
   description:
     'From now on every event of the chosen types is sent to the URL, signed according to Standard Webhooks 1.0. The response contains the signing secret, which is never shown again.',
-  auth: 'tenant',
-  scope: 'webhooks:write',
-  envelope: 'response_code',
   body: CreateEndpointRequest,
   result: EndpointWithSecret,
   errors: ['webhook_url_refused', 'too_many_webhook_endpoints'],
@@ -83,16 +81,13 @@ export const UpdateEndpointRequest = Type.Partial(
 )
 
 export const updateEndpointOperation = operation({
+  ...ofWebhooks('webhooks:write'),
   id: 'updateWebhookEndpoint',
   method: 'PATCH',
   path: `${PATH}/:endpointId`,
-  tag: 'Webhooks',
   summary: 'Change a webhook endpoint',
   description:
     'Fields that are left out stay as they are. A disabled endpoint is sent nothing and misses what happens meanwhile: replay it.',
-  auth: 'tenant',
-  scope: 'webhooks:write',
-  envelope: 'response_code',
   params: EndpointParams,
   body: UpdateEndpointRequest,
   result: EndpointResponse,
@@ -103,15 +98,12 @@ export const updateEndpointOperation = operation({
 })
 
 export const deleteEndpointOperation = operation({
+  ...ofWebhooks('webhooks:write'),
   id: 'deleteWebhookEndpoint',
   method: 'DELETE',
   path: `${PATH}/:endpointId`,
-  tag: 'Webhooks',
   summary: 'Delete a webhook endpoint',
   description: 'With its secrets, its attempts and what was still to be sent to it.',
-  auth: 'tenant',
-  scope: 'webhooks:write',
-  envelope: 'response_code',
   params: EndpointParams,
   result: Type.Object({ endpointId: Type.String() }, { additionalProperties: false }),
   errors: ['webhook_endpoint_not_found'],
@@ -134,16 +126,13 @@ export const RotateSecretRequest = Type.Object(
 )
 
 export const rotateSecretOperation = operation({
+  ...ofWebhooks('webhooks:write'),
   id: 'rotateWebhookSecret',
   method: 'POST',
   path: `${PATH}/:endpointId/rotate-secret`,
-  tag: 'Webhooks',
   summary: 'Rotate the signing secret',
   description:
     'Returns a new secret, once. Until the grace period ends, every delivery has a signature with each of the live secrets, so that your receivers can change over one by one. A repeat without an `Idempotency-Key` creates another secret and removes none of the previous ones before its time; while five secrets are in use, it is 409.',
-  auth: 'tenant',
-  scope: 'webhooks:write',
-  envelope: 'response_code',
   params: EndpointParams,
   body: RotateSecretRequest,
   mayLackBody: true,
@@ -162,16 +151,13 @@ export const rotateSecretOperation = operation({
 export const ResendEventRequest = Type.Object({ eventId: Type.String() }, { additionalProperties: false })
 
 export const resendEventOperation = operation({
+  ...ofWebhooks('webhooks:write'),
   id: 'resendWebhookEvent',
   method: 'POST',
   path: `${PATH}/:endpointId/resend`,
-  tag: 'Webhooks',
   summary: 'Send an event again',
   description:
     'Sent with the same `webhook-id`, so that a receiver can recognize an event that it has received. The retries start again.',
-  auth: 'tenant',
-  scope: 'webhooks:write',
-  envelope: 'response_code',
   params: EndpointParams,
   body: ResendEventRequest,
   result: Type.Object({ queued: Type.Integer() }, { additionalProperties: false }),
@@ -211,15 +197,12 @@ export const readReplay = ({ from, to, after, failedOnly }: Static<typeof Replay
 })
 
 export const replayEventsOperation = operation({
+  ...ofWebhooks('webhooks:write'),
   id: 'replayWebhookEvents',
   method: 'POST',
   path: `${PATH}/:endpointId/replay`,
-  tag: 'Webhooks',
   summary: 'Replay a range of time',
   description: `Sends every event of the range that the endpoint's filter lets through, with its own \`webhook-id\`. New events do not wait for it. At most ${EVENTS_A_REPLAY} at a call: while \`more\`, ask again with \`next\` as \`after\`.`,
-  auth: 'tenant',
-  scope: 'webhooks:write',
-  envelope: 'response_code',
   params: EndpointParams,
   body: ReplayEventsRequest,
   result: Type.Object(

@@ -3,7 +3,10 @@ import { type Attempt, webhookAttempts } from '@svc/core/webhooks/attempt'
 import { EndpointParams, findEndpoint } from '@svc/core/webhooks/endpoint'
 import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
+import { tenantOperations } from '../http/operation.ts'
 import { choiceFilter, idFilter, listOf, type Resource } from '../http/resource.ts'
+
+export const ofWebhooks = tenantOperations({ tag: 'Webhooks', auth: 'tenant', envelope: 'response_code' })
 
 export const AttemptResponse = Type.Object(
   {
@@ -85,14 +88,11 @@ export const webhookAttempt = {
 } satisfies Resource<ListedAttempt>
 
 export const listAttempts = listOf<ListedAttempt>(webhookAttempt, {
+  ...ofWebhooks('webhooks:read'),
   id: 'listWebhookAttempts',
   path: '/api/v0/webhook-endpoints/:endpointId/attempts',
-  tag: 'Webhooks',
   summary: 'List delivery attempts',
   description: 'Newest first; pass `next` back as `after` for the next page.',
-  auth: 'tenant',
-  scope: 'webhooks:read',
-  envelope: 'response_code',
   params: EndpointParams,
   errors: ['webhook_endpoint_not_found'],
   async within(tx, { tenantId = '' }, { endpointId = '' }) {

@@ -11,7 +11,7 @@ import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import { begins, type Filters } from '../http/list.ts'
 import { choiceFilter, exactFilter, idFilter, listOf, type Resource, showOf } from '../http/resource.ts'
-import { isTaken } from './list-attempts.ts'
+import { isTaken, ofWebhooks } from './list-attempts.ts'
 
 const ENDPOINTS = '/api/v0/webhook-endpoints'
 /** Of deliveries that wait; an endpoint that was away for days has millions. */
@@ -113,24 +113,18 @@ export const webhookEndpoint = {
 } satisfies Resource<ListedEndpoint>
 
 export const listEndpoints = listOf<ListedEndpoint>(webhookEndpoint, {
+  ...ofWebhooks('webhooks:read'),
   id: 'listWebhookEndpoints',
   path: ENDPOINTS,
-  tag: 'Webhooks',
   summary: 'List webhook endpoints',
   description: 'Newest first; a tenant may have twenty.',
-  auth: 'tenant',
-  scope: 'webhooks:read',
-  envelope: 'response_code',
 })
 
 export const getEndpoint = showOf<ListedEndpoint>(webhookEndpoint, {
+  ...ofWebhooks('webhooks:read'),
   id: 'getWebhookEndpoint',
   path: `${ENDPOINTS}/:endpointId`,
-  tag: 'Webhooks',
   summary: 'Get a webhook endpoint',
-  auth: 'tenant',
-  scope: 'webhooks:read',
-  envelope: 'response_code',
   params: EndpointParams,
   errors: ['webhook_endpoint_not_found'],
   notFound: () => fail('webhook_endpoint_not_found'),

@@ -10,8 +10,10 @@ import {
 import { feedPosition, LATEST } from '@svc/core/webhooks/feed-horizon'
 import { withEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
-import { query, succeed } from '../http/operation.ts'
+import { query, succeed, tenantOperations } from '../http/operation.ts'
 import { PAGE_IN_QUERY, readLimit } from '../http/page.ts'
+
+export const ofEvents = tenantOperations({ tag: 'Events', auth: 'tenant', envelope: 'response_code' })
 
 const FeedQuery = Type.Object(
   {
@@ -46,16 +48,13 @@ const FeedPage = Type.Object(
 
 /** The tenant's events, numbered without gaps: a receiver can see that nothing is missing (decision E1). */
 export const listEvents = query({
+  ...ofEvents('events:read'),
   id: 'listEvents',
   method: 'GET',
   path: '/api/v0/events',
-  tag: 'Events',
   summary: 'List events',
   description:
     'Oldest first. `sequence` counts 1, 2, 3 … for each tenant, without gaps, and no number appears before a smaller one: a reader that sends `next` as `after` misses nothing. Events are kept for `EVENTS_DAYS`; an earlier `after` is refused with 410, and one beyond the newest event with 409: then the service was restored from a backup.',
-  auth: 'tenant',
-  scope: 'events:read',
-  envelope: 'response_code',
   query: FeedQuery,
   result: FeedPage,
   errors: ['events_forgotten', 'events_ahead'],

@@ -12,6 +12,7 @@ import { Type } from 'typebox'
 import { preferredType } from '../http/accept.ts'
 import { query, succeed } from '../http/operation.ts'
 import { PAGE_IN_QUERY, readLimit } from '../http/page.ts'
+import { ofEvents } from './list-events.ts'
 
 const TEXT = 'text/plain'
 
@@ -59,16 +60,13 @@ const base64 = (hashes: readonly Buffer[]) => hashes.map((hash) => hash.toString
 
 /** The signed head of the tenant's tree (decision E7). */
 export const getFeedHead = query({
+  ...ofEvents('events:read'),
   id: 'getFeedHead',
   method: 'GET',
   path: '/api/v0/events/head',
-  tag: 'Events',
   summary: 'Get the signed head of the feed',
   description:
     'What the Merkle tree of your feed (RFC 6962) is now, and the balances of your accounts by kind, signed. With `Accept: text/plain` the response is `checkpoint` alone. The keys are at `/.well-known/jwks.json`. Keep the head: later ones must contain the same events. An event is in the tree about a second after the feed shows it.',
-  auth: 'tenant',
-  scope: 'events:read',
-  envelope: 'response_code',
   result: Type.Object(
     {
       origin: Type.String({ description: 'Names the log: `svc/` and the tenant’s id' }),
@@ -118,16 +116,13 @@ export const getFeedHead = query({
 
 /** All leaves, also of events that are no longer kept: the root is computed of them. */
 export const listEventLeaves = query({
+  ...ofEvents('events:read'),
   id: 'listEventLeaves',
   method: 'GET',
   path: '/api/v0/events/leaves',
-  tag: 'Events',
   summary: 'List the leaves of the feed’s tree',
   description:
     'The hash of each event in the tree, in order, also of those that are no longer kept. An event’s own hash is that of its number, id, type, time and data, as the guide shows; what erasure may empty is in `personal`, as a digest with a salt.',
-  auth: 'tenant',
-  scope: 'events:read',
-  envelope: 'response_code',
   query: Type.Object(
     {
       after: Type.Optional(sizeInQuery('The `next` of the page before; by default 0')),
@@ -160,16 +155,13 @@ export const listEventLeaves = query({
 })
 
 export const getEventProof = query({
+  ...ofEvents('events:read'),
   id: 'getEventProof',
   method: 'GET',
   path: '/api/v0/events/:eventId/proof',
-  tag: 'Events',
   summary: 'Prove that an event is in the feed',
   description:
     'The inclusion proof of RFC 6962 section 2.1.1: the hashes that lead from the event’s leaf to the root of a head.',
-  auth: 'tenant',
-  scope: 'events:read',
-  envelope: 'response_code',
   params: Type.Object({
     eventId: Type.String({ description: 'The event, by its id' }),
   }),
@@ -203,16 +195,13 @@ export const getEventProof = query({
 })
 
 export const getFeedConsistency = query({
+  ...ofEvents('events:read'),
   id: 'getFeedConsistency',
   method: 'GET',
   path: '/api/v0/events/consistency',
-  tag: 'Events',
   summary: 'Prove that the feed has only grown',
   description:
     'The consistency proof of RFC 6962 section 2.1.2: that the first `from` events of the tree with `to` events are those of the tree that you remember.',
-  auth: 'tenant',
-  scope: 'events:read',
-  envelope: 'response_code',
   query: Type.Object(
     {
       from: sizeInQuery('The size of the head that you remember'),
