@@ -1,8 +1,20 @@
 import { fail } from '@svc/contract/errors'
 import type { UploadedLine } from '@svc/core/cards/bulk/accept-bulk-job'
+import type { BulkLine, BulkOutcome, DueJob } from '@svc/core/cards/bulk/bulk-job'
 import { withoutByteOrderMark } from '@svc/kernel/strict-json'
+import type { OpenCommand } from '@svc/platform/command'
 import { Type } from 'typebox'
 import { okWithCode } from '../http/operation.ts'
+
+export type LeasedLine = BulkLine & { readonly attempts: number }
+
+/** How the rows of one kind of job are carried out. */
+export interface BulkWork {
+  /** The command of a row, and of single requests, which go first. */
+  readonly command: Pick<OpenCommand<never, unknown>, 'submitted' | 'quiet'>
+  /** Calls `submitting` just before it submits the command. Throws what may pass, and our own errors. */
+  readonly carryOut: (job: DueJob, row: LeasedLine, submitting: () => void) => Promise<BulkOutcome>
+}
 
 /** Of an upload in bulk. */
 export const BULK_BODY_BYTES_MAX = 16 * 1024 * 1024

@@ -10,8 +10,14 @@ import { parseJson } from '../http/bodies.ts'
 import { readRupees } from '../http/fields.ts'
 import { operation, type Services } from '../http/operation.ts'
 import { bodyCheck } from '../http/validator.ts'
-import { BULK_ACCEPTED, BULK_BODY_BYTES_MAX, bulkAccepted, splitLines } from './bulk-lines.ts'
-import type { BulkWork, LeasedLine } from './bulk-work.ts'
+import {
+  BULK_ACCEPTED,
+  BULK_BODY_BYTES_MAX,
+  type BulkWork,
+  bulkAccepted,
+  type LeasedLine,
+  splitLines,
+} from './bulk-lines.ts'
 import { LOAD_BODY } from './card-loads.ts'
 import { ofCards } from './get-card.ts'
 

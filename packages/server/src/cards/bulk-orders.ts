@@ -8,7 +8,7 @@ import { parseJson } from '../http/bodies.ts'
 import { decryptBody } from '../http/encryption.ts'
 import type { Services } from '../http/operation.ts'
 import { bodyCheck } from '../http/validator.ts'
-import type { BulkWork, LeasedLine } from './bulk-work.ts'
+import type { BulkWork, LeasedLine } from './bulk-lines.ts'
 import { GiftCardRequest, readGiftCardOrder } from './gift-card-order.ts'
 import { createGiftCardOperation, giftCardResponse, retryKeyOfOrder, svcCardIdIn } from './issue-cards.ts'
 

@@ -13,9 +13,9 @@ import { abortWith } from '@svc/platform/abort'
 import { isUnavailable } from '@svc/platform/db/database'
 import { Loop } from '@svc/platform/loop'
 import type { Services } from '../http/operation.ts'
+import type { BulkWork, LeasedLine } from './bulk-lines.ts'
 import { bulkLoads } from './bulk-loads.ts'
 import { bulkOrders } from './bulk-orders.ts'
-import type { BulkWork, LeasedLine } from './bulk-work.ts'
 
 const POLL_MS = 250
 /** Partners of which one query returns the open jobs. */

@@ -7,7 +7,10 @@ import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { query, succeed } from '../http/operation.ts'
 import { readCoinBalanceAsOf } from './coin-balance-as-of.ts'
 import { ofCoins } from './coin-configs.ts'
-import { UserParams } from './user-params.ts'
+
+export const UserParams = Type.Object({
+  userId: Type.String({ description: 'A user of a company of the partner' }),
+})
 
 export const BalanceRecord = Type.Object(
   {

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { findRow, idFilter, listOf, type Resource } from '../http/resource.ts'
 import { type ListedUser, user } from '../tenants/users.ts'
 import { ofCoins } from './coin-configs.ts'
-import { UserParams } from './user-params.ts'
+import { UserParams } from './get-coin-balance.ts'
 
 const text = Type.Optional(Type.String())
 

@@ -12,8 +12,15 @@ import { auditOfMember, namingMember } from './audit-of-member.ts'
 import type { Deprecation } from './deprecation.ts'
 import type { Envelope } from './failure-body.ts'
 import { retryKey } from './retry-key.ts'
-import type { SelfCall } from './self-call.ts'
 import { successOf } from './success.ts'
+
+/** A request of the service to itself. */
+export interface SelfCall {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Buffer
+}
 
 /** What operations are given: what the product has, and what only a server knows. */
 export interface Services extends CoreServices {

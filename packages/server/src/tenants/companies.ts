@@ -16,7 +16,7 @@ const CompanyParams = Type.Object({
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Legal name; cards show it' })
 
 /** A company, and for operators whose it is. */
-export type ListedCompany = Company & { readonly partnerName: string }
+export type ListedCompany = Company & { readonly partnerName?: string }
 
 /** Companies, as every reader sees and finds them. */
 export const company = {
@@ -61,7 +61,6 @@ export const company = {
 
 const CompanyRecord = recordOf(company, 'tenant')
 const toWire = toRecord<ListedCompany>(company, 'tenant')
-const shown = (made: Company, timeZone: string) => toWire({ ...made, partnerName: '' }, timeZone)
 
 /** Not in the specification. */
 export const listCompanies = listOf<ListedCompany>(company, {
@@ -96,7 +95,7 @@ export const createCompanyContract = commandContract({
   errors: [],
   run: createCompany,
   args: ({ caller: { tenantId: partnerId }, body: { name } }) => ({ partnerId, name }),
-  reply: (made, { ok, timeZone }) => ok(shown(made, timeZone)),
+  reply: (made, { ok, timeZone }) => ok(toWire(made, timeZone)),
 })
 export const createCompanyOperation = operation(createCompanyContract)
 
@@ -117,6 +116,6 @@ export const updateCompanyContract = commandContract({
     companyId,
     name,
   }),
-  reply: (made, { ok, timeZone }) => ok(shown(made, timeZone)),
+  reply: (made, { ok, timeZone }) => ok(toWire(made, timeZone)),
 })
 export const updateCompanyOperation = operation(updateCompanyContract)

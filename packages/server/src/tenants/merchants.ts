@@ -2,10 +2,19 @@ import { type Merchant, merchants } from '@svc/core/tenants/merchant'
 import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import { begins } from '../http/list.ts'
-import { exactFilter, type Resource } from '../http/resource.ts'
-import { statusFilter } from './tenant-filters.ts'
+import { choiceFilter, exactFilter, type Filter, type Resource } from '../http/resource.ts'
 
 const instant = Type.String({ description: 'RFC 3339 with milliseconds and zone offset' })
+
+/** Merchants or partners by whether they may call, where the column is their id. */
+export const statusFilter = (column: string): Filter => ({
+  schema: choiceFilter(['active', 'disabled']),
+  sql(filters, status) {
+    const disabled = `exists (select from tenants t where t.tenant_id = ${column} and t.disabled_at is not null)`
+    filters.conditions.push(status === 'disabled' ? disabled : `not ${disabled}`)
+  },
+  operatorOnly: true,
+})
 
 /** Merchants, as operators see and find them; no merchant lists itself. */
 export const merchant = {

@@ -3,7 +3,7 @@ import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import { begins } from '../http/list.ts'
 import { exactFilter, type Resource } from '../http/resource.ts'
-import { statusFilter } from './tenant-filters.ts'
+import { statusFilter } from './merchants.ts'
 
 const instant = Type.String({ description: 'RFC 3339 with milliseconds and zone offset' })
 

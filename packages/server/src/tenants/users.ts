@@ -46,7 +46,7 @@ const PERSONAL: Readonly<Record<(typeof NAMES)[number], 'name' | 'address' | 'mo
 }
 
 /** A user, and for operators the name of the company. */
-export type ListedUser = User & { readonly companyName: string }
+export type ListedUser = User & { readonly companyName?: string }
 
 /** What people look users up by: an id, a whole mobile number, or an e-mail address. */
 export function whoIs(filters: Filters, alias: string, q: string, findsByBegin: boolean): void {
@@ -114,8 +114,7 @@ export const user = {
 } satisfies Resource<ListedUser>
 
 const UserRecord = recordOf(user, 'tenant')
-const asListed = toRecord<ListedUser>(user, 'tenant')
-const toWire = (known: User, timeZone: string) => asListed({ ...known, companyName: '' }, timeZone)
+const toWire = toRecord<ListedUser>(user, 'tenant')
 
 /** Not in the specification. */
 export const listUsers = listOf<ListedUser>(user, {
