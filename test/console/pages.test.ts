@@ -1,5 +1,6 @@
 import { inBrowser } from './bed.ts'
 import { changingFilters } from './dialogs.ts'
+import { fullCode } from './full-code.ts'
 import { leftAlone } from './left-alone.ts'
 import { formsAfterLostResponses, lostResponses, lostResponsesInPortal } from './lost-responses.ts'
 import { beginnings, emptyPages, everyPage, menu } from './pages.ts'
@@ -11,6 +12,7 @@ inBrowser('the pages of the console', {
     everyPage,
     beginnings,
     menu,
+    fullCode,
     leftAlone,
     changingFilters,
     lostResponses,

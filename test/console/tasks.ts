@@ -41,7 +41,9 @@ export function tasksOfSupport(bed: Bed): void {
 
     await fromOverview(me)
     await me.pasteAndEnter(qrCodeId)
-    await me.page.getByText('Journal: UPI credit').first().waitFor()
+    const inAll = me.page.locator('dl > div').filter({ hasText: 'In all' })
+    await inAll.getByText('1 payment').waitFor()
+    await me.page.getByText('Payment: Accepted in a day').waitFor()
     expect(me.took()).toBeLessThanOrEqual(2)
   })
 }

@@ -110,8 +110,8 @@ async function makeShop(baseUrl: string, operate: Call, name: Naming) {
     },
   })
   await operate('POST', `/qr-codes/${qrCodeId}/pay`, { amount: 99999.5, payerVpa: 'asha@bank' })
-  const { payments } = await untilPaid(operate, qrCodeId)
-  const { paymentId, utr } = payments[0]
+  const { data } = await untilPaid(operate, qrCodeId)
+  const { paymentId, utr } = data[0]
   const refundId = await makeRefund(baseUrl, credential.secret, paymentId, name)
   return {
     merchantId: merchant.merchantId as string,
@@ -148,8 +148,8 @@ async function until(load: () => Promise<Json>, holds: (response: Json) => boole
 /** The sandbox's bank sends its notice a moment after the payer has paid. */
 const untilPaid = (operate: Call, qrCodeId: string): Promise<Json> =>
   until(
-    () => operate('GET', `/qr-codes/${qrCodeId}`),
-    ({ payments }) => payments.length > 0,
+    () => operate('GET', `/payments?qrCodeId=${qrCodeId}`),
+    ({ data }) => data.length > 0,
   )
 
 /** An endpoint at a server that refuses the first delivery, and takes the second. */

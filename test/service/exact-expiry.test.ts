@@ -97,8 +97,9 @@ describe('a QR code, in the millisecond of its expiry,', () => {
       await service.at(ms)
       const browser = new Browser(service)
       await browser.signIn(name)
-      const { qrCode: row, timeline } = (await browser.get(`/qr-codes/${qrCodeId}`)).json
-      return [row.expired, timeline.some(({ what }: { what: string }) => what === 'expired')]
+      const { qrCode: row } = (await browser.get(`/qr-codes/${qrCodeId}`)).json
+      const { history } = (await browser.get(`/history/${qrCodeId}`)).json
+      return [row.expired, history.some(({ what }: { what: string }) => what === 'expired')]
     }
     expect([await shown(expiry - 1), await shown(expiry)]).toEqual([
       [false, false],

@@ -47,7 +47,7 @@ export const businessToday = ({ dayEndsAt, timeZone }: BusinessDays): string =>
   dayOf(new Date(Date.now() + (DAY_MINUTES - dayEndsAt) * MINUTE_MS).toISOString(), timeZone)
 
 /** The instant at which a business day begins. */
-const startOf = (day: string, { dayEndsAt, timeZone }: BusinessDays): string => {
+export const startOf = (day: string, { dayEndsAt, timeZone }: BusinessDays): string => {
   if (dayEndsAt === DAY_MINUTES) return startOfDay(day, timeZone)
   const time = new Date(dayEndsAt * MINUTE_MS).toISOString().slice(11, 16)
   return instantOf(`${day}T${time}`, timeZone, -1)

@@ -14,7 +14,7 @@ import { sentenceCase } from '../words.ts'
 
 type Row = Schemas['PaymentRow']
 
-const COLUMNS: readonly Column<Row>[] = [
+export const PAYMENT_COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Payment',
     cell: ({ paymentId, utr }) => <ObjectLink kind="payment" id={paymentId}>{`UTR ${utr}`}</ObjectLink>,
@@ -95,7 +95,7 @@ export function Payments() {
       name="payments"
       caption="Payments"
       load={listAt('/payments')}
-      columns={COLUMNS}
+      columns={PAYMENT_COLUMNS}
       rowKey={({ paymentId }) => paymentId}
       filters={FILTERS}
       sort="-created"

@@ -1,27 +1,30 @@
-import { Alert, Anchor, Box, Code, Group, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Box, Code, Group, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
-import { api, responseOf, type Schemas } from '../api.ts'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { businessToday, lastDays, startOf } from '../figures.ts'
 import { once } from '../form-key.ts'
 import { CancelCode } from '../parts/code-form.tsx'
 import { Copy } from '../parts/copy.tsx'
-import { type Column, DataTable } from '../parts/data-table.tsx'
+import { Figures } from '../parts/figures.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { List } from '../parts/list-page.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { Money, readRupees, rupees } from '../parts/money.tsx'
+import { counted, Money, readRupees, rupees } from '../parts/money.tsx'
 import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { Timeline } from '../parts/timeline.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { sentenceCase } from '../words.ts'
+import { PAYMENT_COLUMNS } from './payments.tsx'
 import { stateOf } from './qr-codes.tsx'
 
 type Detail = Schemas['QrCodeDetail']
+/** Payments arrive while one looks. */
+const REFRESH_MS = 5_000
 
 const changed = () => queryClient.invalidateQueries({ queryKey: ['qr-codes'] })
 
@@ -30,8 +33,7 @@ export function QrCode() {
   const query = useQuery({
     queryKey: ['qr-codes', qrCodeId],
     queryFn: () => responseOf(api.GET('/qr-codes/{qrCodeId}', { params: { path: { qrCodeId } } })),
-    // Payments arrive while one looks.
-    refetchInterval: 5_000,
+    refetchInterval: REFRESH_MS,
   })
   return (
     <Page
@@ -43,14 +45,12 @@ export function QrCode() {
       <Loaded query={query}>
         {(detail) => (
           <>
+            <Sums qrCode={detail.qrCode} />
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <Image detail={detail} />
-              <Section title="What happened">
-                <Timeline entries={detail.timeline.toReversed().map(toEntry)} />
-              </Section>
+              <About detail={detail} />
             </SimpleGrid>
-            <About detail={detail} />
-            <Payments detail={detail} />
+            <Payments qrCode={detail.qrCode} />
             <ObjectHistory id={qrCodeId} />
           </>
         )}
@@ -146,29 +146,13 @@ function Image({ detail: { qrCode } }: { readonly detail: Detail }) {
   )
 }
 
-const COLORS: Readonly<Record<Schemas['TimelineEntry']['what'], string>> = {
-  created: 'brand',
-  payment_accepted: 'teal',
-  payment_refused: 'orange',
-  refunded: 'grape',
-  cancelled: 'gray',
-  used_up: 'gray',
-  expired: 'orange',
-}
-
-const toEntry = ({ at, what, amount, reason }: Schemas['TimelineEntry']) => ({
-  at,
-  title: sentenceCase(what),
-  color: COLORS[what],
-  detail: [amount && rupees(amount), reason && sentenceCase(reason)].filter(Boolean).join(': '),
-})
-
-function About({ detail: { payments, qrCode } }: { readonly detail: Detail }) {
+function About({ detail: { qrCode } }: { readonly detail: Detail }) {
   const { merchantId, merchantName, tr } = qrCode
   const customer = [qrCode.customerName, qrCode.customerEmail, qrCode.customerMobile, qrCode.customerId]
   return (
-    <Section title="About" aside={<Reveal id={qrCode.qrCodeId} shown={[qrCode, payments]} />}>
+    <Section title="About" aside={<Reveal id={qrCode.qrCodeId} shown={qrCode} />}>
       <Facts
+        cols={2}
         facts={[
           { label: 'QR code id', value: <Id id={qrCode.qrCodeId} what="QR code id" /> },
           {
@@ -204,55 +188,66 @@ function About({ detail: { payments, qrCode } }: { readonly detail: Detail }) {
   )
 }
 
-const PAYMENTS: readonly Column<Schemas['Payment']>[] = [
-  {
-    title: 'UTR',
-    cell: ({ paymentId, utr }) => (
-      <ObjectLink kind="payment" id={paymentId}>
-        {utr}
-      </ObjectLink>
-    ),
-  },
-  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
-  { title: 'Payer', cell: ({ payerVpa }) => payerVpa },
-  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
-  { title: 'Why', cell: ({ reason }) => (reason ? sentenceCase(reason) : '–') },
-  { title: 'Arrived', cell: ({ createdOn }) => <Instant at={createdOn} /> },
+/** What the code took, each sum the accepted payments from an instant on. */
+function Sums({ qrCode: { merchantId, qrCodeId } }: { readonly qrCode: Schemas['QrCodeRow'] }) {
+  const days = useSession()
+  const spans = [
+    { label: 'Today', createdFrom: startOf(businessToday(days), days) },
+    { label: '7 days', createdFrom: lastDays(7, days).from },
+    { label: 'In all' },
+  ]
+  const query = useQuery({
+    queryKey: ['qr-codes', qrCodeId, 'totals', spans],
+    queryFn: () =>
+      Promise.all(
+        spans.map(({ label: _, ...from }) =>
+          responseOf(api.GET('/payments/totals', { params: { query: { merchantId, qrCodeId, ...from } } })),
+        ),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  })
+  return (
+    <Loaded query={query}>
+      {(totals) => {
+        const sums = totals.map(({ byStatus, exact }, turn) => {
+          const { amount = '0.00', count = 0 } = byStatus.find(({ status }) => status === 'ACCEPTED') ?? {}
+          const note = `${exact ? '' : 'at least '}${counted(count, 'payment')}`
+          return { label: spans[turn]!.label, value: rupees(amount), note }
+        })
+        const refunded = rupees(totals.at(-1)!.refundedAmount)
+        return (
+          <Figures figures={[...sums, { label: 'Refunded', value: refunded, note: 'by the merchant' }]} />
+        )
+      }}
+    </Loaded>
+  )
+}
+
+const COLUMNS = [
+  ...PAYMENT_COLUMNS.filter(({ title }) => title !== 'Merchant' && title !== 'QR code'),
+  { title: 'Payer', cell: ({ payerVpa }: Schemas['PaymentRow']) => payerVpa ?? '–' },
 ]
 
-function Payments({
-  detail: {
-    payments,
-    morePayments,
-    qrCode: { merchantId },
-  },
-}: {
-  readonly detail: Detail
-}) {
+function Payments({ qrCode: { merchantId, qrCodeId } }: { readonly qrCode: Schemas['QrCodeRow'] }) {
   const { mode } = useSession()
   return (
     <Section title="Payments">
-      {payments.length === 0 ? (
-        <Text c="dimmed" size="sm">
-          None yet.{mode === 'sandbox' && ' “Pay this code” above plays a payer.'}
-        </Text>
-      ) : (
-        <DataTable
-          caption="Payments"
-          columns={PAYMENTS}
-          rows={payments}
-          rowKey={({ paymentId }) => paymentId}
-        />
-      )}
-      {morePayments && (
-        <Alert mt="sm" color="gray">
-          The newest 100 are shown; the list of{' '}
-          <Anchor component={Link} to="/payments" search={{ merchantId } as never}>
-            payments
-          </Anchor>{' '}
-          has all.
-        </Alert>
-      )}
+      <List
+        name="payments"
+        id={qrCodeId}
+        caption="Payments"
+        load={listAt('/payments', {}, { merchantId, qrCodeId })}
+        columns={COLUMNS}
+        rowKey={({ paymentId }) => paymentId}
+        filters={[]}
+        refreshMs={REFRESH_MS}
+        empty={
+          <Text c="dimmed" size="sm">
+            None yet.{mode === 'sandbox' && ' “Pay this code” above plays a payer.'}
+          </Text>
+        }
+      />
     </Section>
   )
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { fail } from '@svc/contract/errors'
-import { PaymentResponse, paymentToWire } from '@svc/core/payments/payment'
 import { cancelQrCode } from '@svc/core/qr-codes/cancel-qr-code'
 import { createQrCode } from '@svc/core/qr-codes/create-qr-code'
 import {
@@ -15,8 +14,7 @@ import { recordAudit } from '@svc/platform/audit'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { Rupees } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
-import { findRow, listOf, readRows, recordOf, type ShownBy, toRecord } from '@svc/server/http/resource'
-import { type ListedPayment, payment } from '@svc/server/payments/payment-resource'
+import { findRow, listOf, recordOf, type ShownBy, toRecord } from '@svc/server/http/resource'
 import {
   CancelQrCodeRequest,
   CreateQrCodeRequest,
@@ -29,7 +27,6 @@ import { Type } from 'typebox'
 import { asOperator, auditOf, payloadOf } from '../as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, record } from '../console-schema.ts'
 import { keyedQuery, onceOnBehalf } from '../once.ts'
-import { TimelineEntry, timelineOf } from '../records/qr-code-timeline.ts'
 
 const TAG = 'QR codes'
 const PATH = `${CONSOLE_API}/qr-codes`
@@ -37,8 +34,6 @@ const params = idParam('qrCodeId')
 
 const QrCodeRow = recordOf(qrCode, 'operator')
 const rowToWire = toRecord<ListedCode>(qrCode, 'operator')
-
-const PAYMENTS_SHOWN = '100'
 
 async function findCode(tx: Tx, qrCodeId: string, shownBy?: ShownBy): Promise<ListedCode> {
   const scope = { reader: 'operator', ...(shownBy && { shownBy }) } as const
@@ -63,32 +58,17 @@ export const showQrCode = query({
   method: 'GET',
   path: `${PATH}/:qrCodeId`,
   tag: TAG,
-  summary: 'Show QR code with image, UPI string, payments and timeline',
+  summary: 'Show QR code with image and UPI string',
   permission: 'view',
   params,
-  result: record('QrCodeDetail', {
-    qrCode: QrCodeRow,
-    payments: Type.Array(PaymentResponse, { description: 'The newest 100' }),
-    morePayments: Type.Boolean(),
-    timeline: Type.Array(TimelineEntry, { description: 'Oldest first' }),
-  }),
+  result: record('QrCodeDetail', { qrCode: QrCodeRow }),
   errors: ['qr_code_not_found'],
   mount(services) {
-    const { clock, config, database } = services
-    const timeZone = config.BUSINESS_TIME_ZONE
+    const timeZone = services.config.BUSINESS_TIME_ZONE
     return async ({ params: { qrCodeId } }) => {
-      const { row, paid } = await database.operate(async (tx) => {
-        const row = await findCode(tx, qrCodeId, services)
-        const wanted = { merchantId: row.merchantId, qrCodeId, limit: PAYMENTS_SHOWN, uncounted: true }
-        return { row, paid: await readRows<ListedPayment>(tx, payment, { reader: 'operator' }, wanted) }
-      })
+      const row = await services.database.operate((tx) => findCode(tx, qrCodeId, services))
       return {
-        body: JSON.stringify({
-          qrCode: { ...rowToWire(row, timeZone), ...toWireWithImage(row, timeZone) },
-          payments: paid.data.map((each) => paymentToWire(each, timeZone)),
-          morePayments: paid.next !== undefined,
-          timeline: timelineOf(row, paid.data, new Date(clock.of(row.merchantId).now()), timeZone),
-        }),
+        body: JSON.stringify({ qrCode: { ...rowToWire(row, timeZone), ...toWireWithImage(row, timeZone) } }),
       }
     }
   },

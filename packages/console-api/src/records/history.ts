@@ -79,6 +79,8 @@ export interface HistorySubject {
   readonly objectIds: readonly string[]
   /** Journals besides those whose transfers name one of the objects. */
   readonly journalIds?: readonly string[]
+  /** Without events of payments, of which a code has thousands. */
+  readonly isWithoutPayments?: boolean
   /** Whether the caller has revealed the object: older entries of the audit have reasons of card changes. */
   readonly isRevealed?: boolean
   /** What is known already: its instants are where events are looked for. */
@@ -122,7 +124,7 @@ const EVENTS = statement<{ event_id: string; type: string; created_at: Date }>(
   `select distinct o.event_id, o.type, o.created_at
    from unnest($2::text[], $3::text[]) as around (low, high)
      join outbox o on o.tenant_id = $1 and o.event_id >= around.low and o.event_id < around.high
-   where o.object_id = any ($4) or o.payload ->> 'paymentId' = any ($4) or o.payload ->> 'disputeId' = any ($4)
+   where (o.object_id = any ($4) and not ($5 and o.payload ->> 'paymentId' is not null)) or o.payload ->> 'paymentId' = any ($4) or o.payload ->> 'disputeId' = any ($4)
      or o.payload -> 'refund' ->> 'refundId' = any ($4)
    order by o.event_id desc limit ${EACH_MAX}`,
 )
@@ -147,10 +149,17 @@ interface AuditContent {
 
 /** Everything recorded about an object, oldest first: ledger, events, deliveries and audit, with what is known of it. */
 export async function readHistory(tx: Tx, subject: HistorySubject): Promise<HistoryItem[]> {
-  const { tenantId, objectIds, journalIds = [], isRevealed = false, known } = subject
+  const {
+    tenantId,
+    objectIds,
+    journalIds = [],
+    isRevealed = false,
+    isWithoutPayments = false,
+    known,
+  } = subject
   const journals = journalsOf(await tx.query(JOURNALS, [tenantId, objectIds, journalIds]))
   const [low, high] = rangesAround([...known, ...journals].map(({ at }) => at))
-  const events = await tx.query(EVENTS, [tenantId, low, high, objectIds])
+  const events = await tx.query(EVENTS, [tenantId, low, high, objectIds, isWithoutPayments])
   const deliveries = await tx.query(DELIVERIES, [tenantId, events.map(({ event_id }) => event_id)])
   const audit = await tx.query(AUDIT, [objectIds])
   return inOrder([

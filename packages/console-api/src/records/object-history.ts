@@ -1,10 +1,10 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { type Payment, payments } from '@svc/core/payments/payment'
 import { type QrCode, qrCodes } from '@svc/core/qr-codes/qr-code'
+import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { query } from '@svc/server/http/operation'
+import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { CONSOLE_API, closed, consoleOperation, idParam } from '../console-schema.ts'
 import {
@@ -14,34 +14,48 @@ import {
   historyItemToWire,
   readHistory,
 } from './history.ts'
-import { recorded } from './payment-history.ts'
 import { isRevealed } from './reveals.ts'
 
-const PAYMENTS_SHOWN = 100
 const CODE = statement<QrCode>(
   'console_history_code',
   `select ${qrCodes.columns} from qr_codes q where q.qr_code_id = $1`,
 )
-const PAYMENTS = statement<Payment>(
-  'console_history_payments',
-  `select ${payments.columns} from payments p where p.merchant_id = $1 and p.qr_code_id = $2
-   order by p.created_at desc, p.payment_id desc limit ${PAYMENTS_SHOWN}`,
+const DAYS_SHOWN = 100
+/** Payments of a code, which are thousands: `$3` is the time zone, `$4` the minutes from the end of a business day to midnight. */
+const PAYMENT_DAYS = statement<{ at: Date; accepted: bigint; refused: bigint; amount: bigint }>(
+  'console_history_payment_days',
+  `select max(p.created_at) as at, count(*) filter (where p.status = 'ACCEPTED') as accepted,
+     count(*) filter (where p.status <> 'ACCEPTED') as refused,
+     coalesce(sum(p.amount_paise) filter (where p.status = 'ACCEPTED'), 0)::bigint as amount
+   from payments p where p.merchant_id = $1 and p.qr_code_id = $2
+   group by date_trunc('day', p.created_at at time zone $3::text + $4::integer * interval '1 minute')
+   order by 1 desc limit ${DAYS_SHOWN}`,
 )
 
-async function codeSubject(tx: Tx, qrCodeId: string): Promise<HistorySubject> {
+const DAY_MINUTES = 1_440
+
+async function codeSubject(tx: Tx, qrCodeId: string, { clock, config }: Services): Promise<HistorySubject> {
   const [code] = await tx.query(CODE, [qrCodeId])
   if (!code) return fail('qr_code_not_found')
-  const { closedAt, closeReason, createdAt, merchantId, modifiedAt, status } = code
-  const paid = await tx.query(PAYMENTS, [merchantId, qrCodeId])
+  const { closedAt, closeReason, createdAt, expiryAt, merchantId, modifiedAt, status } = code
+  const untilMidnight = DAY_MINUTES - config.BUSINESS_DAY_CUTOFF
+  const days = await tx.query(PAYMENT_DAYS, [merchantId, qrCodeId, config.BUSINESS_TIME_ZONE, untilMidnight])
   const fact = { source: 'record', id: qrCodeId } as const
-  const closed: HistoryItem[] =
-    status === 'CANCELLED'
-      ? [{ ...fact, at: closedAt ?? modifiedAt, what: 'closed', detail: closeReason ?? undefined }]
-      : []
+  const closed = { ...fact, at: closedAt ?? modifiedAt, what: 'closed', detail: closeReason ?? undefined }
+  const isExpired = expiryAt !== null && expiryAt.getTime() <= clock.of(merchantId).now()
   return {
     tenantId: merchantId,
-    objectIds: [qrCodeId, ...paid.map(({ paymentId }) => paymentId)],
-    known: [{ ...fact, at: createdAt, what: 'created' }, ...paid.flatMap(recorded), ...closed],
+    objectIds: [qrCodeId],
+    isWithoutPayments: true,
+    known: [
+      { ...fact, at: createdAt, what: 'created' },
+      ...days.map(({ accepted, amount, at, refused }): HistoryItem => {
+        const detail = `${accepted} ${accepted === 1n ? 'payment' : 'payments'}${refused > 0n ? `, ${refused} refused` : ''}`
+        return { source: 'payment', at, what: 'accepted_in_a_day', amount: formatRupees(amount), detail }
+      }),
+      ...(status === 'CANCELLED' ? [closed] : []),
+      ...(status !== 'CANCELLED' && isExpired ? [{ ...fact, at: expiryAt, what: 'expired' }] : []),
+    ],
   }
 }
 
@@ -106,7 +120,7 @@ async function accountSubject(tx: Tx, cardAccountId: string): Promise<HistorySub
 
 const SUBJECTS: readonly (readonly [
   prefix: string,
-  read: (tx: Tx, id: string) => Promise<HistorySubject>,
+  read: (tx: Tx, id: string, services: Services) => Promise<HistorySubject>,
 ])[] = [
   ['qr_', codeSubject],
   ['card_', cardSubject],
@@ -120,7 +134,8 @@ export const showHistory = query({
   path: `${CONSOLE_API}/history/:objectId`,
   tag: 'History',
   summary: 'Show everything that happened to a QR code, a card or a card account',
-  description: 'The newest 100 entries of each source. Payments and refunds show theirs with their record.',
+  description:
+    'The newest 100 entries of each source; of the payments of a QR code a line for each business day. Payments and refunds show theirs with their record.',
   permission: 'view',
   params: idParam('objectId'),
   result: closed({ history: Type.Array(HistoryEntry, { description: 'Oldest first' }) }),
@@ -135,7 +150,7 @@ export const showHistory = query({
         failField('objectId', 'format', 'must be the id of a QR code, a card or a card account', 'path')
       const shown = { isRevealed: await isRevealed(services, input) }
       const history = await database.operate(async (tx) =>
-        readHistory(tx, { ...(await read(tx, objectId)), ...shown }),
+        readHistory(tx, { ...(await read(tx, objectId, services)), ...shown }),
       )
       return { body: JSON.stringify({ history: history.map((each) => historyItemToWire(each, timeZone)) }) }
     }

@@ -3,18 +3,20 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormKey, once } from '../../form-key.ts'
 import { CancelCode } from '../../parts/code-form.tsx'
-import { DataTable } from '../../parts/data-table.tsx'
 import { Instant } from '../../parts/instant.tsx'
+import { List } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Id } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { api, payloadOf } from '../api.ts'
+import { api, getList, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
-import { PAYMENT_COLUMNS } from './payments.tsx'
+import { PAYMENT_COLUMNS, type PaymentRow } from './payments.tsx'
 import { stateOf } from './qr-codes.tsx'
 
+/** Payments arrive while one looks. */
+const REFRESH_MS = 5_000
 const inPath = (qrCodeId: string) => ({ params: { path: { qrCodeId } } })
 const load = (qrCodeId: string) => payloadOf(api.GET('/qr-code/{qrCodeId}', inPath(qrCodeId)))
 type Code = Awaited<ReturnType<typeof load>>
@@ -24,13 +26,7 @@ export function QrCode() {
   const code = useQuery({
     queryKey: ['qr-codes', qrCodeId],
     queryFn: () => load(qrCodeId),
-    // Payments arrive while one looks.
-    refetchInterval: 5_000,
-  })
-  const payments = useQuery({
-    queryKey: ['qr-codes', qrCodeId, 'payments'],
-    queryFn: () => payloadOf(api.GET('/qr-code/{qrCodeId}/payments', inPath(qrCodeId))),
-    refetchInterval: 5_000,
+    refetchInterval: REFRESH_MS,
   })
   return (
     <Page
@@ -50,20 +46,17 @@ export function QrCode() {
         )}
       </Loaded>
       <Section title="Payments">
-        <Loaded query={payments}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Text c="dimmed">None yet.</Text>
-            ) : (
-              <DataTable
-                caption="Payments of this code"
-                columns={PAYMENT_COLUMNS}
-                rows={data}
-                rowKey={({ paymentId }) => paymentId}
-              />
-            )
-          }
-        </Loaded>
+        <List
+          name="payments"
+          id={qrCodeId}
+          caption="Payments of this code"
+          load={getList<PaymentRow>('/payments', { qrCodeId })}
+          columns={PAYMENT_COLUMNS}
+          rowKey={({ paymentId }) => paymentId}
+          filters={[]}
+          refreshMs={REFRESH_MS}
+          empty={<Text c="dimmed">None yet.</Text>}
+        />
       </Section>
     </Page>
   )
