@@ -76,5 +76,7 @@ test('the trial balance is balanced in each unit, now and as of an instant befor
   await paid(123.45)
   expect((await payable()) - then).toBeCloseTo(123.45, 2)
   expect(await payable(`?asOf=${encodeURIComponent(before)}`)).toBe(then)
+  expect(await payable('?effectiveThrough=2020-01-01')).toBe(0)
+  expect(await payable(`?tenantId=${(await service.newMerchant()).merchantId}`)).toBe(0)
   expect((await finance.get('/ledger/trial-balance?asOf=yesterday')).error).toBe('validation_failed')
 })

@@ -1,14 +1,18 @@
-import { Alert, Group, SegmentedControl, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, SegmentedControl, Select, Text, TextInput } from '@mantine/core'
+import { CSV_MEDIA_TYPE, csvLine } from '@svc/kernel/csv'
 import { useQuery } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { dayOf, startOfDay } from '../business-day.ts'
-import { useListSearch } from '../list-search.ts'
+import { type ListSearch, type Search, useListSearch } from '../list-search.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
+import { DownloadIcon } from '../parts/icons.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Amount } from '../parts/ledger-words.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
+import { Picker } from '../parts/picker.tsx'
+import { saveFile } from '../parts/save-file.ts'
 import { useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
 
@@ -29,53 +33,98 @@ function endOfLastMonth(timeZone: string): string {
   return dayOf(startOfDay(`${today.slice(0, 8)}01`, timeZone), timeZone, -1)
 }
 
-/** The requested day, or now. */
-function Chosen({ day, choose }: { readonly day: string; readonly choose: (day: string) => void }) {
+interface ChosenProps {
+  readonly search: Search
+  readonly choose: ListSearch['filter']
+}
+
+/** Of which day, by which of both times, and whose. */
+function Chosen({ search, choose }: ChosenProps) {
   const { timeZone } = useSession()
-  const month = endOfLastMonth(timeZone)
+  // On the first of a month both are one day, and a choice has each value once.
+  const days = new Map([
+    ['', 'Now'],
+    [dayOf(new Date().toISOString(), timeZone, -1), 'End of yesterday'],
+    [endOfLastMonth(timeZone), 'End of last month'],
+  ])
   return (
     <Group align="end" gap="sm">
       <SegmentedControl
         aria-label="As of"
-        size="xs"
-        data={[
-          { value: '', label: 'Now' },
-          { value: dayOf(new Date().toISOString(), timeZone, -1), label: 'End of yesterday' },
-          { value: month, label: 'End of last month' },
-        ]}
-        value={day}
-        onChange={choose}
+        data={[...days].map(([value, label]) => ({ value, label }))}
+        value={search['day'] ?? ''}
+        onChange={(day) => choose({ day: day || undefined })}
       />
       <TextInput
         type="date"
         label="End of the day"
-        value={day}
-        onChange={(event) => choose(event.currentTarget.value)}
+        value={search['day'] ?? ''}
+        onChange={(event) => choose({ day: event.currentTarget.value || undefined })}
+      />
+      <Select
+        label="What counts"
+        data={[
+          { value: '', label: 'Entered by then' },
+          { value: 'effective', label: 'Effective by then, whenever entered' },
+        ]}
+        value={search['by'] ?? ''}
+        onChange={(by) => choose({ by: by || undefined })}
+        allowDeselect={false}
+        w={280}
+      />
+      <Picker
+        of="tenant"
+        placeholder="All"
+        value={search['tenantId'] ?? null}
+        onChange={(tenantId) => choose({ tenantId: tenantId ?? undefined })}
+        clearable
       />
     </Group>
   )
 }
 
+/** What an address asks for: the last instant of a day, since the next one begins after it, or a business day. */
+function queryOf({ by, day, tenantId }: Search, timeZone: string) {
+  const of = tenantId ? { tenantId } : {}
+  if (by) return { ...of, effectiveThrough: day ?? dayOf(new Date().toISOString(), timeZone) }
+  const endMs = day ? Date.parse(startOfDay(day, timeZone, 1)) - 1 : Number.POSITIVE_INFINITY
+  return endMs < Date.now() ? { ...of, asOf: new Date(endMs).toISOString() } : of
+}
+
+const csvOf = ({ lines, sums }: Balance): string =>
+  [
+    ['kind', 'unit', 'accounts', 'debit', 'credit'],
+    ...lines.map(({ kind, unit, accounts, debit, credit }) => [kind, unit, accounts, debit, credit]),
+    ...sums.map(({ unit, debit, credit }) => ['total', unit, '', debit, credit]),
+  ]
+    .map((line) => csvLine(line))
+    .join('')
+
 /** What all accounts of each kind add up to, now or at the end of a day. */
 export function TrialBalance() {
   const { timeZone } = useSession()
   const { search, filter } = useListSearch()
-  const day = search['day'] ?? ''
+  const asked = queryOf(search, timeZone)
   const query = useQuery({
-    queryKey: ['ledger', 'trial-balance', day],
-    queryFn: () => {
-      // The last instant of the day: the next one begins after it.
-      const endMs = day ? Date.parse(startOfDay(day, timeZone, 1)) - 1 : Number.POSITIVE_INFINITY
-      const query = endMs < Date.now() ? { asOf: new Date(endMs).toISOString() } : {}
-      return responseOf(api.GET('/ledger/trial-balance', { params: { query } }))
-    },
+    queryKey: ['ledger', 'trial-balance', asked],
+    queryFn: () => responseOf(api.GET('/ledger/trial-balance', { params: { query: asked } })),
   })
+  const { data } = query
+  const save = () => {
+    const name = ['trial-balance', search['day'] ?? 'now', search['by'], search['tenantId']]
+    saveFile(new Blob([csvOf(data!)], { type: CSV_MEDIA_TYPE }), `${name.filter(Boolean).join('-')}.csv`)
+  }
   return (
     <Page
       title="Trial balance"
       lead="What the accounts of each kind add up to. Debit and credit are equal in each unit."
-      actions={<Chosen day={day} choose={(chosen) => filter({ day: chosen || undefined })} />}
+      actions={
+        <Button variant="default" leftSection={<DownloadIcon />} disabled={!data} onClick={save}>
+          Export CSV
+        </Button>
+      }
     >
+      <Chosen search={search} choose={filter} />
       <Loaded query={query}>
         {(balance) => (
           <>
@@ -85,7 +134,7 @@ export function TrialBalance() {
                 caption="Trial balance"
                 columns={COLUMNS}
                 rows={balance.lines}
-                rowKey={({ kind }) => kind}
+                rowKey={({ kind, unit }) => kind + unit}
               />
             </Section>
           </>

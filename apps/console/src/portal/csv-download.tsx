@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { useState } from 'react'
 import { stringifySearch } from '../list-search.ts'
 import { DownloadIcon } from '../parts/icons.tsx'
+import { saveFile } from '../parts/save-file.ts'
 import { apiAt } from './api.ts'
 
 interface CsvDownloadProps {
@@ -25,11 +26,7 @@ export function CsvDownload({ label, of, path, filters, name, compact = false }:
     setBusy(false)
     if (!response.ok)
       return void notifications.show({ color: 'red', message: 'It could not be exported. Try again.' })
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(await response.blob())
-    link.download = `${name}.csv`
-    link.click()
-    URL.revokeObjectURL(link.href)
+    saveFile(await response.blob(), `${name}.csv`)
   }
   return (
     <Button

@@ -4,9 +4,10 @@ import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { AsOfQuery, readAsOf } from '@svc/server/http/as-of'
+import { readDay } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { CONSOLE_API, consoleOperation, instant, record, text } from '../console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, instant, record, text } from '../console-schema.ts'
 
 const Sum = record('TrialBalanceSum', {
   unit: Type.Enum(['INR', 'COIN']),
@@ -22,7 +23,23 @@ export const showTrialBalance = query({
   tag: 'Ledger',
   summary: 'Show trial balance, now or at an instant of the past',
   permission: 'view',
-  query: AsOfQuery,
+  query: closed({
+    ...AsOfQuery.properties,
+    effectiveThrough: Type.Optional(
+      Type.String({
+        maxLength: 10,
+        description:
+          'Only what is effective on this business day or before, `YYYY-MM-DD`, whenever it was entered; by default all that was entered',
+      }),
+    ),
+    tenantId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'Of this merchant or partner; all by default',
+      }),
+    ),
+  }),
   result: record('TrialBalance', {
     asOf: instant,
     lines: Type.Array(
@@ -40,9 +57,10 @@ export const showTrialBalance = query({
   }),
   errors: [],
   mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const asOf = readAsOf(query, clock, PLATFORM_TENANT)
-      const lines = await database.report((tx) => trialBalance(tx, { asOf }))
+    return async ({ query: { effectiveThrough: day, tenantId, ...instant } }) => {
+      const asOf = readAsOf(instant, clock, PLATFORM_TENANT)
+      const effectiveThrough = day === undefined ? undefined : readDay('effectiveThrough', day, 'query')
+      const lines = await database.report((tx) => trialBalance(tx, { asOf, effectiveThrough, tenantId }))
       const units = [...new Set(lines.map(({ unit }) => unit))]
       const show = (unit: string, amount: bigint) => (unit === 'INR' ? formatRupees(amount) : String(amount))
       const sumOf = (unit: string, side: 'debit' | 'credit') =>
