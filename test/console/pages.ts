@@ -6,6 +6,7 @@ import { type Bed, goTo, look } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
 import { inMenu } from './person.ts'
 import { placesOf } from './places.ts'
+import { strangeWords } from './words-on-pages.ts'
 
 const EMPTY = [
   '/merchants',
@@ -64,6 +65,7 @@ export function everyPage(bed: Bed): void {
           expect
             .soft(await page.locator('main img:not([src^="data:image/png;base64,"])').count(), path)
             .toBe(0)
+          expect.soft(await strangeWords(page, path), path).toEqual([])
           expect.soft(await accessibilityViolations(page), `${path} on a ${size}, ${colours}`).toEqual([])
           expect.soft([await overflowPx(page), ...(await cutOff(page))], `${path} on a ${size}`).toEqual([0])
         }

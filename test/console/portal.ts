@@ -9,6 +9,7 @@ import { invite } from '../harness/portal.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { type Bed, look, settled } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
+import { strangeWords } from './words-on-pages.ts'
 
 export const dialog = (page: Page) => page.getByRole('dialog')
 
@@ -50,6 +51,7 @@ const OF_ADMINS = ['/activity']
 async function lookAtAll(page: Page, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     await goTo(page, path)
+    expect.soft(await strangeWords(page, path), path).toEqual([])
     for (const [size, colours] of [
       ['desk', 'light'],
       ['phone', 'dark'],

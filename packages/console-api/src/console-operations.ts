@@ -35,6 +35,7 @@ import { loadCardInConsole, unloadCardInConsole } from './faces/load-card.ts'
 import * as members from './faces/member-operations.ts'
 import * as merchants from './faces/merchant-operations.ts'
 import { showMerchantSetUp } from './faces/merchant-set-up.ts'
+import { showNames } from './faces/names.ts'
 import * as notices from './faces/notice-operations.ts'
 import * as overview from './faces/overview-operations.ts'
 import * as partners from './faces/partner-operations.ts'
@@ -267,6 +268,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   audit.runAuditVerification,
   showHistory,
   searchEverything,
+  showNames,
   showCatalogue,
   listSettings,
   operators.listOperators,

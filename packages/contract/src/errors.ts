@@ -469,10 +469,11 @@ export class Failure extends Error {
     // A stack costs as much as the rest of a rejection, and nothing reads it. The cause has its own.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
-    super(details.description ?? FAILURES[code].description, { cause: details.cause })
+    const description = details.description ?? FAILURES[code].description
+    super(details.command ? `${description}: ${details.command}` : description, { cause: details.cause })
     Error.stackTraceLimit = stackTraceLimit
     this.code = code
-    this.description = this.message
+    this.description = description
     this.errors = details.errors ?? []
     this.isOrderly = details.isOrderly ?? false
     this.headers = { ...details.headers }

@@ -34,6 +34,8 @@ export const kind = (
 export interface FailureDetails {
   /** For the caller; never a value that was sent, never a private cause. */
   description?: string
+  /** What helps on the service’s machine: the command line adds it to the description. */
+  command?: string | undefined
   errors?: readonly FieldError[]
   /** Seconds, sent as `Retry-After`. */
   retryAfterSeconds?: number

@@ -19,10 +19,27 @@ type Row = Schemas['Alert']
 const PLACES: Readonly<Partial<Record<Row['kind'], string>>> = {
   notices_in_quarantine: '/notices',
   suspense_old: '/suspense',
+  settlement_unknown: '/settlements/open-lines',
+  settlement_late: '/settlements',
+  batch_unconfirmed: '/settlements',
+  batch_incomplete: '/settlements',
+  statement_missing: '/statements/import',
+  statement_unmatched: '/statements',
+  escrow_shortfall: '/close',
+  proof_failed: '/close',
+  invoice_missing: '/close',
+  gst_due: '/close',
+  close_late: '/close',
+  refund_late: '/payments',
+  merchant_refund_late: '/refunds',
   books_differ: '/ledger/reconciliation',
   books_unchecked: '/ledger/reconciliation',
   audit_chain_broken: '/audit',
+  owner_acted: '/audit',
   events_delayed: '/status',
+  archiving_failed: '/status',
+  disk_low: '/status',
+  service_warning: '/status',
 }
 
 const STATUSES = [
@@ -155,7 +172,8 @@ export function Alerts() {
       refreshMs={REFRESH_MS}
       empty={
         <EmptyState title="No alerts yet">
-          When something needs a person, it appears here, in the header and at ALERT_WEBHOOK_URL.
+          When something needs a person, it appears here and in the header, and is sent to the webhook for
+          alerts where one is set.
         </EmptyState>
       }
     />

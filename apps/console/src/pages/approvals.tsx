@@ -7,8 +7,7 @@ import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import type { Filter } from '../parts/filters.tsx'
-import { Instant } from '../parts/instant.tsx'
-import { shortAccount } from '../parts/ledger-words.tsx'
+import { dayText, Instant } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { Money, rupees } from '../parts/money.tsx'
 import { IdLink, ObjectLink } from '../parts/object-link.tsx'
@@ -70,20 +69,18 @@ export function Posting({ row }: OfRow) {
       {kind === 'payment_adjustment' && <Correction row={row} />}
       {account && (
         <Text size="sm">
-          {sentenceCase(account)}, as of {effectiveDate}
+          {sentenceCase(account)}, as of {dayText(effectiveDate ?? '')}
         </Text>
       )}
       {ledgerAccountId && (
         <Text size="sm">
-          <ObjectLink kind="ledgerAccount" id={ledgerAccountId}>
-            {shortAccount(ledgerAccountId)}
-          </ObjectLink>
-          , {side === 'debit' ? 'owed to us' : 'owed by us'}
+          <ObjectLink kind="ledgerAccount" id={ledgerAccountId} inText />,{' '}
+          {side === 'debit' ? 'owed to us' : 'owed by us'}
         </Text>
       )}
       {tenantId !== PLATFORM_TENANT && !objectIds.includes(tenantId) && (
         <Text size="sm">
-          of {tenantName} <IdLink id={tenantId} />
+          of <IdLink id={tenantId} name={tenantName} inText />
         </Text>
       )}
       {utr && <Text size="xs">{[utr, tr, payeeVpa].filter(Boolean).join(', ')}</Text>}
@@ -94,7 +91,7 @@ export function Posting({ row }: OfRow) {
       )}
       {journalId && (
         <Text size="sm">
-          Posted as <ObjectLink kind="journal" id={journalId} />
+          Posted as <ObjectLink kind="journal" id={journalId} inText />
         </Text>
       )}
     </>
@@ -219,7 +216,7 @@ export function Approvals() {
         sort="-created"
         empty={
           <EmptyState title="Nothing waits for approval">
-            A posting above APPROVAL_ABOVE_RUPEES, such as a funding, appears here until another operator
+            A posting above the limit for one person, such as a funding, appears here until another operator
             approves it.
           </EmptyState>
         }

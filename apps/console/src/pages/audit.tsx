@@ -31,7 +31,7 @@ function RequestedBy({ entry: { actor, requestId } }: { readonly entry: Schemas[
   if (!requestId) return '–'
   if (!actor.startsWith('operator ')) return <ObjectLink kind="request" id={requestId} />
   return (
-    <Text span inherit ff="monospace" fz="0.9em" title={requestId} style={{ whiteSpace: 'nowrap' }}>
+    <Text span inherit ff="monospace" fz="0.9em" title={requestId} style={{ whiteSpace: 'nowrap' }} data-id>
       {shortId(requestId)}
     </Text>
   )

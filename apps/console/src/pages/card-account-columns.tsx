@@ -8,7 +8,11 @@ import { accountTypeLabel, productLabel } from '../words.ts'
 export const ACCOUNT_COLUMNS: readonly Column<Schemas['CardAccount']>[] = [
   {
     title: 'Card account',
-    cell: ({ cardAccountId }) => <ObjectLink kind="cardAccount" id={cardAccountId} />,
+    cell: ({ cardAccountId, cardProgramme }) => (
+      <ObjectLink kind="cardAccount" id={cardAccountId}>
+        {cardProgramme}
+      </ObjectLink>
+    ),
   },
   {
     title: 'Company',
@@ -18,7 +22,6 @@ export const ACCOUNT_COLUMNS: readonly Column<Schemas['CardAccount']>[] = [
       </ObjectLink>
     ),
   },
-  { title: 'Programme', cell: ({ cardProgramme }) => cardProgramme },
   { title: 'Product', cell: ({ product }) => productLabel(product) },
   { title: 'Type', cell: ({ accountType }) => accountTypeLabel(accountType) },
   { title: 'Load by default', align: 'right', cell: ({ denomination }) => <Money amount={denomination} /> },

@@ -24,7 +24,9 @@ const FILTERS: readonly Filter[] = [
 const FUND: Column<Schemas['CardAccount']> = {
   title: 'What to do',
   align: 'right',
-  cell: ({ cardAccountId }) => <FundCardAccount cardAccountId={cardAccountId} compact />,
+  cell: ({ cardAccountId, cardProgramme, companyName }) => (
+    <FundCardAccount cardAccountId={cardAccountId} compact={`${cardProgramme} of ${companyName}`} />
+  ),
 }
 
 export function CardAccounts() {

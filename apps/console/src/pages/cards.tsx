@@ -2,7 +2,6 @@ import { Text } from '@mantine/core'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
 import { type FormKey, once } from '../form-key.ts'
-import { shortId } from '../objects.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { COMPANY, CREATED, type Filter, PARTNER } from '../parts/filters.tsx'
@@ -18,23 +17,18 @@ const COLUMNS: readonly Column<Schemas['CardRow']>[] = [
   {
     title: 'Card',
     cell: ({ svcCardId, maskedNumber }) => (
-      <>
-        <ObjectLink kind="card" id={svcCardId}>
-          <Text span inherit ff="monospace" style={{ whiteSpace: 'nowrap' }}>
-            {maskedNumber}
-          </Text>
-        </ObjectLink>
-        <Text size="xs" c="dimmed" ff="monospace" title={svcCardId}>
-          {shortId(svcCardId)}
+      <ObjectLink kind="card" id={svcCardId}>
+        <Text span inherit ff="monospace" style={{ whiteSpace: 'nowrap' }}>
+          {maskedNumber}
         </Text>
-      </>
+      </ObjectLink>
     ),
   },
   {
     title: 'Holder',
     cell: ({ userId, holderName }) => (
       <ObjectLink kind="user" id={userId}>
-        {holderName || shortId(userId)}
+        {holderName}
       </ObjectLink>
     ),
   },
@@ -80,7 +74,7 @@ const setStatus = ({ svcCardId }: Row, status: 'L' | 'UL', reason: string, key: 
 
 const common = {
   text: REASON,
-  nameOf: ({ maskedNumber, svcCardId }: Row) => `${maskedNumber} ${shortId(svcCardId)}`,
+  nameOf: ({ holderName, maskedNumber }: Row) => [maskedNumber, holderName].filter(Boolean).join(', '),
   changed: () => queryClient.invalidateQueries({ queryKey: ['cards'] }),
 }
 

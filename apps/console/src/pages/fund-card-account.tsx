@@ -1,14 +1,13 @@
 import { TextInput } from '@mantine/core'
 import { api, responseOf, type Schemas } from '../api.ts'
-import { shortId } from '../objects.ts'
 import { FormDialog, type FormProps } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
 import { bodyOf, enterFunding, FUND_RULES, FundFields, type Funding, showEntered } from './fund-form.tsx'
 
 interface FundProps {
   readonly cardAccountId: string
-  /** A small button, for rows of a table. */
-  readonly compact?: boolean
+  /** The name of the account, where a small button in a row of a table needs it. */
+  readonly compact?: string
 }
 
 const EMPTY = { amount: '', reference: '', reason: '' }
@@ -16,10 +15,10 @@ const AMOUNT_OF = 'What the partner has paid in, as the bank statement shows it'
 const REFERENCE_OF = 'Of the partner’s payment, such as its UTR: each is entered once'
 
 /** Enters what a partner has paid in. */
-export function FundCardAccount({ cardAccountId, compact = false }: FundProps) {
+export function FundCardAccount({ cardAccountId, compact }: FundProps) {
   return (
     <FormDialog
-      label={compact ? `Fund ${shortId(cardAccountId)}` : 'Fund'}
+      label={compact ? `Fund ${compact}` : 'Fund'}
       {...(compact && { compact: 'Fund', variant: 'default' })}
       {...fundingForm(cardAccountId)}
     />

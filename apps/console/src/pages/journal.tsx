@@ -4,9 +4,10 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { pathOf } from '../objects.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
-import { Instant } from '../parts/instant.tsx'
-import { Amount, shortAccount } from '../parts/ledger-words.tsx'
+import { Day, Instant } from '../parts/instant.tsx'
+import { Amount } from '../parts/ledger-words.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { useName } from '../parts/names.ts'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { Id, IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
@@ -85,7 +86,7 @@ function About({ journal }: { readonly journal: Detail }) {
       <Facts
         facts={[
           { label: 'Reference', value: reference && <Id id={reference} what="reference" /> },
-          { label: 'Business day', value: effectiveDate },
+          { label: 'Business day', value: <Day day={effectiveDate} /> },
           { label: 'Entered', value: <Instant at={createdOn} long /> },
           { label: 'Reason', value: reason },
           {
@@ -129,6 +130,7 @@ function sidesOf(legs: readonly Leg[]): Sides[] {
 
 /** One account of the journal: what it is debited on the left, what it is credited on the right. */
 function TAccount({ sides: { accountId, credits, debits } }: { readonly sides: Sides }) {
+  const { name } = useName(accountId)
   const rows = Array.from({ length: Math.max(debits.length, credits.length) }, (_, i) => ({
     key: debits[i]?.transferId ?? credits[i]?.transferId,
     sides: [debits[i], credits[i]] as const,
@@ -136,11 +138,9 @@ function TAccount({ sides: { accountId, credits, debits } }: { readonly sides: S
   return (
     <Paper withBorder p="sm">
       <Text ta="center" fw={600} size="sm" style={{ overflowWrap: 'anywhere' }}>
-        <ObjectLink kind="ledgerAccount" id={accountId}>
-          {shortAccount(accountId)}
-        </ObjectLink>
+        <ObjectLink kind="ledgerAccount" id={accountId} />
       </Text>
-      <Table withColumnBorders aria-label={shortAccount(accountId)} verticalSpacing={4}>
+      <Table withColumnBorders aria-label={name ?? accountId} verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th ta="right">Debit</Table.Th>

@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, responseOf } from '../api.ts'
 import { Instant } from '../parts/instant.tsx'
-import { Amount, shortAccount } from '../parts/ledger-words.tsx'
+import { Amount } from '../parts/ledger-words.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { useName } from '../parts/names.ts'
 import { Id, IdLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { TransferList } from '../parts/transfer-list.tsx'
@@ -11,13 +12,14 @@ import { SettleAccount } from './settle-account.tsx'
 
 export function LedgerAccount() {
   const { accountId = '' } = useParams({ strict: false })
+  const { name } = useName(accountId)
   const query = useQuery({
     queryKey: ['ledger-accounts', accountId],
     queryFn: () => responseOf(api.GET('/ledger/accounts/{accountId}', { params: { path: { accountId } } })),
   })
   return (
     <Page
-      title={shortAccount(accountId)}
+      title={name ?? 'Ledger account'}
       trail={[{ to: '/ledger', label: 'Ledger accounts' }]}
       actions={query.data && <SettleAccount account={query.data} />}
     >

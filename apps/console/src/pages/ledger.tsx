@@ -4,7 +4,7 @@ import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
-import { Amount, shortAccount } from '../parts/ledger-words.tsx'
+import { Amount } from '../parts/ledger-words.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { catalogueQuery } from '../session.ts'
@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<Account>[] = [
     title: 'Account',
     cell: ({ accountId, tenantId, title }) => (
       <ObjectLink kind="ledgerAccount" id={accountId}>
-        {accountId.endsWith(`:${tenantId}`) ? title : shortAccount(accountId)}
+        {accountId.endsWith(`:${tenantId}`) ? title : undefined}
       </ObjectLink>
     ),
   },

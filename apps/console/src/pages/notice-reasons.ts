@@ -18,15 +18,15 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   not_a_credit: {
     title: 'Not a credit',
-    toDo: 'The bank reports something else, or that no money came. Read it; if it reports no payment, dismiss it. What comes again and again is ignored with `ignore` in the adapter of the bank.',
+    toDo: 'The bank reports something else, or that no money came. Read it; if it reports no payment, dismiss it. What comes again and again can be ignored by the settings of the bank’s adapter.',
   },
   unknown_bank: {
     title: 'Unknown bank',
-    toDo: 'The address that the bank sends to names a bank that is not in RAIL_ADAPTERS: correct the one or the other, then enter the payment that the notice reports.',
+    toDo: 'The address that the bank sends to names a bank that is not in the settings: correct the one or the other, then enter the payment that the notice reports.',
   },
   ignored: {
     title: 'Ignored by the settings',
-    toDo: 'Nothing: RAIL_ADAPTERS says that notices like it need no work.',
+    toDo: 'Nothing: the settings of the bank’s adapter say that notices like it need no work.',
   },
   not_in_rupees: {
     title: 'Not in rupees',
@@ -45,7 +45,7 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   unknown_refund: {
     title: 'Unknown refund',
-    toDo: 'No refund fits. Find the refund with the bank, then record its outcome on its page with the id of this notice, or by svc admin refund confirm or svc admin refund fail.',
+    toDo: 'No refund fits. Find the refund with the bank, then record its outcome on its page with the id of this notice.',
   },
   status_unreadable: {
     title: 'Status not readable',
@@ -57,7 +57,7 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   unknown_payment: {
     title: 'Unknown payment',
-    toDo: 'A dispute or a return of a credit that is not recorded. Ask the bank which credit it means. Once that is recorded, carry out a notice of a dispute again; record a return with this notice: svc admin payments returned.',
+    toDo: 'A dispute or a return of a credit that is not recorded. Ask the bank which credit it means. Once that is recorded, carry out a notice of a dispute again; record a return with this notice on the page of the credit.',
   },
   payment_accepted: {
     title: 'Accepted payment returned',

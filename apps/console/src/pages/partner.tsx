@@ -191,7 +191,11 @@ function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: De
     >
       {jweKeys.length === 0 ? (
         <Text c="dimmed" size="sm">
-          None of its own: it encrypts to the service’s published keys (<code>/.well-known/jwks.json</code>).
+          None of its own: it encrypts to the{' '}
+          <Anchor href="/.well-known/jwks.json" inherit>
+            keys that the service publishes
+          </Anchor>
+          .
         </Text>
       ) : (
         <DataTable caption="Encryption keys" columns={columns} rows={jweKeys} rowKey={({ kid }) => kid} />

@@ -9,7 +9,7 @@ import { Instant } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count, Money } from '../parts/money.tsx'
-import { Id, ObjectLink } from '../parts/object-link.tsx'
+import { Id, IdLink, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatementButton } from '../parts/statement-button.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
@@ -166,7 +166,7 @@ const LINES: readonly Column<Line>[] = [
       if (paymentId) return <ObjectLink kind="payment" id={paymentId} />
       if (journalId) return <ObjectLink kind="journal" id={journalId} />
       if (disputeId) return <ObjectLink kind="dispute" id={disputeId} />
-      return refundId ? <ObjectLink kind="refund" id={refundId} /> : (adjustmentId ?? documentId)
+      return <IdLink id={refundId ?? adjustmentId ?? documentId ?? ''} />
     },
   },
   { title: 'Kind', cell: ({ kind }) => KINDS[kind] },

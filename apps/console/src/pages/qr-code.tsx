@@ -194,14 +194,18 @@ function Sums({ qrCode: { merchantId, qrCodeId } }: { readonly qrCode: Schemas['
   const spans = [
     { label: 'Today', createdFrom: startOf(businessToday(days), days) },
     { label: '7 days', createdFrom: lastDays(7, days).from },
-    { label: 'In all' },
+    { label: 'In all', createdFrom: undefined },
   ]
   const query = useQuery({
     queryKey: ['qr-codes', qrCodeId, 'totals', spans],
     queryFn: () =>
       Promise.all(
-        spans.map(({ label: _, ...from }) =>
-          responseOf(api.GET('/payments/totals', { params: { query: { merchantId, qrCodeId, ...from } } })),
+        spans.map(({ createdFrom }) =>
+          responseOf(
+            api.GET('/payments/totals', {
+              params: { query: { merchantId, qrCodeId, ...(createdFrom && { createdFrom }) } },
+            }),
+          ),
         ),
       ),
     placeholderData: keepPreviousData,

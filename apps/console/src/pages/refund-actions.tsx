@@ -5,6 +5,7 @@ import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
 import { NoticeField } from '../parts/notice-field.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
+import { ObjectLink } from '../parts/object-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 
 interface OfRefund {
@@ -46,7 +47,8 @@ function Repaid({ refund: { amount, paymentId } }: OfRefund) {
   const inFigures = amount.toFixed(2)
   return (
     <Text size="sm">
-      <b>{rupees(inFigures)}</b> (<AmountInWords amount={inFigures} />) of the payment {paymentId}.
+      <b>{rupees(inFigures)}</b> (<AmountInWords amount={inFigures} />) of the payment{' '}
+      <ObjectLink kind="payment" id={paymentId} inText />.
     </Text>
   )
 }

@@ -37,13 +37,7 @@ export function Request() {
             </Touched>
             <About
               request={request}
-              tenant={
-                request.tenantId ? (
-                  <IdLink id={request.tenantId} short={false} />
-                ) : (
-                  'No tenant was authenticated'
-                )
-              }
+              tenant={request.tenantId ? <IdLink id={request.tenantId} /> : 'No tenant was authenticated'}
             />
             <Body request={request} />
           </>

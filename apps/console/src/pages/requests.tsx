@@ -80,7 +80,7 @@ function Lead() {
       {log?.completeSince && (
         <Alert color="orange" role="status" mt="xs">
           The list is complete since <Instant at={log.completeSince} long />. Earlier entries were deleted
-          when the log reached {count(log.rowsMax)} entries (REQUEST_LOG_ROWS_MAX).
+          when the log reached {count(log.rowsMax)} entries.
         </Alert>
       )}
     </>

@@ -177,8 +177,7 @@ function PasswordForm({ busy, needsCode, enter }: PasswordFormProps) {
           Sign in
         </Button>
         <Text size="xs" c="dimmed">
-          No account yet? An administrator can invite you. The first one, on the service’s machine:{' '}
-          <code>svc admin operator invite</code>
+          No account yet? An administrator can invite you; the first one is invited on the service’s machine.
         </Text>
       </Stack>
     </form>

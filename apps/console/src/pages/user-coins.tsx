@@ -149,7 +149,7 @@ function Shown({ balance, allocations, history, next }: Schemas['UserCoins']) {
       </SimpleGrid>
       {history.length === 0 ? (
         <Text c="dimmed" size="sm">
-          No coins yet. A rewards partner awards them: <code>POST /api/v0/svc-coins/allocate</code>.
+          No coins yet. A rewards partner awards them.
         </Text>
       ) : (
         <>

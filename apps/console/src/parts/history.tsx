@@ -2,10 +2,9 @@ import { Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { sentenceCase } from '../words.ts'
-import { shortAccount } from './ledger-words.tsx'
 import { Loaded } from './loaded.tsx'
 import { count, Money } from './money.tsx'
-import { IdLink, ObjectLink } from './object-link.tsx'
+import { IdLink, ObjectLink, WithNames } from './object-link.tsx'
 import { Section } from './page.tsx'
 import { Timeline } from './timeline.tsx'
 
@@ -73,7 +72,11 @@ function Detail({ entry }: { readonly entry: Entry }) {
     <>
       {actor && <div>by {actor}</div>}
       {amount !== undefined && <Money amount={amount} />}
-      {detail && <div>{detail}</div>}
+      {detail && (
+        <div>
+          <WithNames text={detail} />
+        </div>
+      )}
       {lines && <Legs lines={lines} />}
       <Text size="xs" c="dimmed" component="div">
         {endpointId && (
@@ -106,9 +109,7 @@ function Legs({ lines }: { readonly lines: NonNullable<Entry['lines']> }) {
         {lines.map(({ accountId, debit, credit, unit }) => (
           <Table.Tr key={`${accountId} ${debit === undefined ? 'credit' : 'debit'}`}>
             <Table.Td fz="xs">
-              <ObjectLink kind="ledgerAccount" id={accountId}>
-                {shortAccount(accountId)}
-              </ObjectLink>
+              <ObjectLink kind="ledgerAccount" id={accountId} />
             </Table.Td>
             {[debit, credit].map((amount, side) => (
               <Table.Td key={side === 0 ? 'debit' : 'credit'} fz="xs" ta="right">

@@ -72,7 +72,7 @@ export function JweSummary({ jwe }: { readonly jwe: NonNullable<LoggedRequest['j
 }
 
 /** An id in full, with a link where there is a page. */
-export function Ref({ kind, id }: { readonly kind: Kind | undefined; readonly id: string }) {
+function Ref({ kind, id }: { readonly kind: Kind | undefined; readonly id: string }) {
   if (kind)
     return (
       <ObjectLink kind={kind} id={id}>

@@ -3,27 +3,47 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type Kind, kindOf, pathOf, shortId } from '../objects.ts'
 import { Copy } from './copy.tsx'
+import { hasName, useName } from './names.ts'
 
 interface ObjectLinkProps {
   readonly kind: Kind
   readonly id: string
-  /** What to call it; its shortened id when left out. */
+  /** What to call it; the name that the service has for it when left out. */
   readonly children?: ReactNode
+  /** Amid other text, where colour alone does not show that it leads somewhere. */
+  readonly inText?: boolean
 }
 
-export function ObjectLink({ kind, id, children }: ObjectLinkProps) {
+export function ObjectLink({ kind, id, children, inText = false }: ObjectLinkProps) {
+  if (!children) return <Called kind={kind} id={id} inText={inText} />
+  return (
+    <Anchor component={Link} to={pathOf(kind, id)} inherit title={id} {...(inText && UNDERLINED)}>
+      {children}
+    </Anchor>
+  )
+}
+
+const UNDERLINED = { underline: 'always' } as const
+
+function Called({ kind, id, inText }: Omit<ObjectLinkProps, 'children'>) {
+  const { isPending, name } = useName(id)
   return (
     <Anchor
       component={Link}
       to={pathOf(kind, id)}
       inherit
       title={id}
-      {...(!children && { ff: 'monospace', fz: '0.9em', style: { whiteSpace: 'nowrap' } })}
+      {...(inText && UNDERLINED)}
+      {...(isPending && { 'data-loading': true })}
+      {...(!name && LIKE_ID)}
+      {...(!hasName(id) && { 'data-id': true })}
     >
-      {children ?? shortId(id)}
+      {name ?? shortId(id)}
     </Anchor>
   )
 }
+
+const LIKE_ID = { ff: 'monospace', fz: '0.9em', style: { whiteSpace: 'nowrap' } } as const
 
 /** A link in a table to a place of the console. */
 export const NamedLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
@@ -38,33 +58,47 @@ interface IdLinkProps {
   readonly short?: boolean
   /** What to call it, where that is known. */
   readonly name?: string | undefined
+  readonly inText?: boolean
 }
 
-export function IdLink({ id, name, short = true }: IdLinkProps) {
+export function IdLink({ id, name, short = true, inText = false }: IdLinkProps) {
   const kind = kindOf(id)
-  if (kind && name !== undefined)
+  if (kind)
     return (
-      <ObjectLink kind={kind} id={id}>
-        {name}
+      <ObjectLink kind={kind} id={id} inText={inText}>
+        {name ?? (short ? undefined : id)}
       </ObjectLink>
     )
-  const look = {
-    inherit: true,
-    ff: 'monospace',
-    fz: '0.9em',
-    title: id,
-    children: short ? shortId(id) : id,
-    ...(short && { style: { whiteSpace: 'nowrap' } }),
-  } as const
-  return kind ? <Anchor component={Link} to={pathOf(kind, id)} {...look} /> : <Text span {...look} />
+  return (
+    <Text span inherit title={id} data-id {...LIKE_ID}>
+      {short ? shortId(id) : id}
+    </Text>
+  )
 }
 
-/** A whole id, to be read out or copied. */
-export function Id({ id, what }: { readonly id: string; readonly what: string }) {
+const IN_TEXT = /\b([a-z]{2,4}_[0-9a-z]{26})\b/
+
+/** Text with names in the place of the ids in it. */
+export const WithNames = ({ text }: { readonly text: string }) =>
+  text.split(IN_TEXT).map((part, index) =>
+    // Parts are never reordered; each second one is an id.
+    // oxlint-disable-next-line react/no-array-index-key
+    index % 2 === 0 ? part : <IdLink key={index} id={part} inText />,
+  )
+
+interface IdProps {
+  readonly id: string
+  readonly what: string
+  /** In tables; what is copied is whole. */
+  readonly short?: boolean
+}
+
+/** An id, to be read out or copied. */
+export function Id({ id, what, short = false }: IdProps) {
   return (
-    <Group gap={2} wrap="nowrap">
+    <Group gap={2} wrap="nowrap" data-id>
       <Text span ff="monospace" size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {id}
+        {short ? shortId(id) : id}
       </Text>
       <Copy text={id} what={what} />
     </Group>

@@ -3,8 +3,8 @@ import { listAt, type Schemas } from '../api.ts'
 import { sentenceCase } from '../words.ts'
 import type { Column } from './data-table.tsx'
 import { DataTable } from './data-table.tsx'
-import { Instant } from './instant.tsx'
-import { Amount, shortAccount } from './ledger-words.tsx'
+import { Day, Instant } from './instant.tsx'
+import { Amount } from './ledger-words.tsx'
 import { List } from './list-page.tsx'
 import { IdLink, ObjectLink } from './object-link.tsx'
 
@@ -38,12 +38,13 @@ const columnsSeenFrom = (accountId: string): readonly Column<Transfer>[] => [
   {
     title: 'Other side',
     cell: ({ debitAccountId, creditAccountId }) => (
-      <ObjectLink kind="ledgerAccount" id={creditAccountId === accountId ? debitAccountId : creditAccountId}>
-        {shortAccount(creditAccountId === accountId ? debitAccountId : creditAccountId)}
-      </ObjectLink>
+      <ObjectLink
+        kind="ledgerAccount"
+        id={creditAccountId === accountId ? debitAccountId : creditAccountId}
+      />
     ),
   },
-  { title: 'Business day', cell: ({ effectiveDate }) => effectiveDate },
+  { title: 'Business day', cell: ({ effectiveDate }) => <Day day={effectiveDate} /> },
   { title: 'For', cell: ({ objectId }) => <IdLink id={objectId} /> },
 ]
 

@@ -7,7 +7,7 @@ import { bigint, instant, nullable, type RowOf, table, text, textOf } from '@svc
 import { choiceFilter, exactFilter, type Resource } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import { instant as instantText, maybe, maybeInstant, text as plain, record } from '../console-schema.ts'
-import { ALERT_KINDS, type AlertKind, SEVERITIES, type Severity } from './conditions.ts'
+import { ALERT_KINDS, type AlertKind, commandOf, SEVERITIES, type Severity } from './conditions.ts'
 
 /** Conditions that people must act on, each for as long as it lasted (decision O9). */
 export const alerts = table('alerts', 'a', ['alertId'], {
@@ -56,6 +56,7 @@ export const AlertRecord = record('Alert', {
   }),
   value: Type.Integer({ description: 'How bad it is, in a unit of its kind' }),
   detail: plain('What is wrong, and what to do'),
+  command: maybe('What shows or mends it on the service’s machine'),
   openedOn: instantText,
   changedOn: instantText,
   acknowledgedOn: maybeInstant,
@@ -75,6 +76,7 @@ export function alertToWire(alert: Alert, timeZone: string) {
     status: statusOf(alert),
     value: Number(alert.value),
     detail: alert.detail,
+    command: commandOf(alert.kind),
     openedOn: rfc3339(alert.openedAt, timeZone),
     changedOn: rfc3339(alert.changedAt, timeZone),
     acknowledgedOn: on(alert.acknowledgedAt),

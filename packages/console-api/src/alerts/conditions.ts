@@ -8,7 +8,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '@svc/server/http/operation'
 import { bankDeadlines, settledBeforeId } from './bank-deadlines.ts'
-import { DEADLINES, dueDay, given } from './deadlines.ts'
+import { DEADLINES, dueDay, given, tenantName } from './deadlines.ts'
 import { SETTLED_TO } from './settled-payments.ts'
 
 /**
@@ -51,6 +51,8 @@ interface StoredCondition {
    */
   readonly sql: string
   readonly detail: (found: Found) => string
+  /** What shows or mends it on the service’s machine. */
+  readonly command?: string
 }
 
 const counted = (from: string): string =>
@@ -59,7 +61,7 @@ const counted = (from: string): string =>
 
 /** A credential that was replaced and is still used shortly before its end (decision A15). */
 const expiring = (table: string, id: string, name: string): string =>
-  `select c.${id} as object, c.tenant_id as page, 1 as value, '${name}' as about
+  `select c.${id} as object, c.tenant_id as page, 1 as value, '${name} of ' || ${tenantName('c.tenant_id')} as about
    from ${table} c join credential_uses u on u.tenant_id = c.tenant_id and u.credential_id = c.${id}
    where c.expires_at > $1 and c.expires_at <= $1::timestamptz + interval '24 hours' and c.revoked_at is null
      and u.last_used_at > $1::timestamptz - interval '24 hours'`
@@ -105,7 +107,8 @@ const STORED = {
          and not exists (select from payments p where p.utr = l.utr)`,
     ),
     detail: ({ value }) =>
-      `The bank paid ${many(value, 'credit', 'credits')} more than a day ago of which no notice has come. Run svc admin settlement differences, and ask the bank for the notices.`,
+      `The bank paid ${many(value, 'credit', 'credits')} more than a day ago of which no notice has come. Ask it for the notices.`,
+    command: 'svc admin settlement differences',
   },
   statement_missing: {
     severity: 'warning',
@@ -123,7 +126,8 @@ const STORED = {
          and l.recorded_at < $1::timestamptz - ${given('ALERT_STATEMENT_UNMATCHED_DAYS')} * interval '1 day'`,
     ),
     detail: ({ value }) =>
-      `${many(value, 'line of a bank statement fits', 'lines of bank statements fit')} nothing, or another amount. Run svc admin statement lines; match or resolve each.`,
+      `${many(value, 'line of a bank statement fits', 'lines of bank statements fit')} nothing, or another amount. Match or resolve each.`,
+    command: 'svc admin statement lines',
   },
   batch_unconfirmed: {
     severity: 'warning',
@@ -140,26 +144,29 @@ const STORED = {
       `settlement_batches b where b.status = 'INCOMPLETE' and b.value_date < ${dueDay('incompleteBefore')}`,
     ),
     detail: ({ value }) =>
-      `Lines of ${many(value, 'settlement batch', 'settlement batches')} do not add up to the net amount. Ask the bank for the missing lines and import them. List the transfers with svc admin settlement batches --status INCOMPLETE`,
+      `Lines of ${many(value, 'settlement batch', 'settlement batches')} do not add up to the net amount. Ask the bank for the missing lines and import them.`,
+    command: 'svc admin settlement batches --status INCOMPLETE',
   },
   escrow_shortfall: {
     severity: 'critical',
     sql: `select '' as object, null as page, last.shortfall_paise as value, last.day as about
       from ${LAST_PROOF} where last.shortfall_paise > ${given('ALERT_SHORTFALL_RUPEES')}::bigint * 100`,
     detail: ({ about, value }) =>
-      `At the end of ${about} escrow accounts had ${formatRupees(value)} rupees less than is owed out of them. Find out why with svc admin books proof, top them up, and report it.`,
+      `At the end of ${about} escrow accounts had ${formatRupees(value)} rupees less than is owed out of them. Find out why, top them up, and report it.`,
+    command: 'svc admin books proof',
   },
   proof_failed: {
     severity: 'critical',
     sql: `select '' as object, null as page, last.unexplained_paise as value, last.day as about
       from ${LAST_PROOF} where last.unexplained_paise > ${given('ALERT_UNEXPLAINED_RUPEES')}::bigint * 100`,
     detail: ({ about, value }) =>
-      `Of the proof of funds of ${about}, ${formatRupees(value)} rupees are unexplained: the books or the statements were changed. Run svc admin books proof and svc admin invariants.`,
+      `Of the proof of funds of ${about}, ${formatRupees(value)} rupees are unexplained: the books or the statements were changed. Find the difference.`,
+    command: 'svc admin books proof; svc admin invariants',
   },
   payout_failed: {
     severity: 'warning',
     // A payout that was prepared since includes what this one did not pay.
-    sql: `select p.payout_id as object, p.payout_id as page, 1 as value, p.merchant_id as about from payouts p
+    sql: `select p.payout_id as object, p.payout_id as page, 1 as value, ${tenantName('p.merchant_id')} as about from payouts p
       where p.status = 'FAILED' and p.paid_late_at is null
         and coalesce(p.returned_at, p.completed_at) > $1::timestamptz - interval '30 days' and not exists (
         select from payouts n where n.merchant_id = p.merchant_id
@@ -170,7 +177,7 @@ const STORED = {
   },
   payout_paid_late: {
     severity: 'critical',
-    sql: `select p.payout_id as object, p.payout_id as page, 1 as value, p.merchant_id as about from payouts p
+    sql: `select p.payout_id as object, p.payout_id as page, 1 as value, ${tenantName('p.merchant_id')} as about from payouts p
       where p.paid_late_at is not null and exists (
         select from ledger_accounts a where a.tenant_id = p.merchant_id and a.kind = 'payout_exceptions' and a.balance < 0)`,
     detail: ({ about }) =>
@@ -178,7 +185,7 @@ const STORED = {
   },
   refund_made_late: {
     severity: 'critical',
-    sql: `select r.refund_id as object, r.refund_id as page, 1 as value, r.merchant_id as about from merchant_refunds r
+    sql: `select r.refund_id as object, r.refund_id as page, 1 as value, ${tenantName('r.merchant_id')} as about from merchant_refunds r
       where r.refunded_late_at is not null and exists (
         select from ledger_accounts a where a.tenant_id = r.merchant_id and a.kind = 'refund_exceptions' and a.balance < 0)`,
     detail: ({ about }) =>
@@ -186,14 +193,14 @@ const STORED = {
   },
   webhook_endpoint_disabled: {
     severity: 'warning',
-    sql: `select e.endpoint_id as object, e.endpoint_id as page, 1 as value, e.tenant_id as about from webhook_endpoints e
+    sql: `select e.endpoint_id as object, e.endpoint_id as page, 1 as value, ${tenantName('e.tenant_id')} as about from webhook_endpoints e
       where not e.enabled and e.disabled_reason = 'gone'`,
     detail: ({ about }) =>
       `The webhook endpoint of ${about} was disabled after status 410. Ask the tenant, then enable or delete it.`,
   },
   webhook_endpoint_failing: {
     severity: 'warning',
-    sql: `select e.endpoint_id as object, e.endpoint_id as page, e.tenant_id as about,
+    sql: `select e.endpoint_id as object, e.endpoint_id as page, ${tenantName('e.tenant_id')} as about,
         greatest(1, floor(extract(epoch from $1::timestamptz - d.started_at) / 3600))::bigint as value
       from (select distinct q.tenant_id, q.endpoint_id from webhook_deliveries q
         where q.attempts > 0 and q.started_at <= $1::timestamptz - interval '1 hour') late
@@ -210,8 +217,8 @@ const STORED = {
   credential_expiring: {
     severity: 'warning',
     sql: `${expiring('api_keys', 'api_key_id', 'API key')} union all ${expiring('oauth_clients', 'client_id', 'OAuth client')}`,
-    detail: ({ about, object, page }) =>
-      `The ${about} ${object} of ${page} was replaced, ends within 24 hours and is still used. Remind the tenant.`,
+    detail: ({ about }) =>
+      `The ${about} was replaced, ends within 24 hours and is still used. Remind the tenant.`,
   },
   events_delayed: {
     severity: 'critical',
@@ -250,7 +257,7 @@ const STORED = {
     sql: `select '' as object, null as page, count(*) as value, (array_agg(a.command order by a.act_id desc))[1] as about
       from owner_acts a where a.at > $1::timestamptz - interval '7 days' having count(*) > 0`,
     detail: ({ about, value }) =>
-      `${many(value, 'command was', 'commands were')} run in the last 7 days with the login of the database’s owner in the place of an administrator, the last: svc admin ${about}. Ask who did it; the audit has what changed.`,
+      `${many(value, 'command was', 'commands were')} run in the last 7 days with the login of the database’s owner in the place of an administrator, the last: ${about}. Ask who did it; the audit has what changed.`,
   },
   archiving_failed: {
     severity: 'critical',
@@ -263,6 +270,10 @@ const STORED = {
   ...DEADLINES,
 } as const satisfies Record<string, StoredCondition>
 type StoredKind = keyof typeof STORED
+
+/** What shows or mends a condition on the service’s machine, where a command does. */
+export const commandOf = (kind: AlertKind): string | undefined =>
+  (STORED as Readonly<Record<string, StoredCondition>>)[kind]?.command
 
 /** What is found outside the database. */
 const MEASURED = ['disk_low', 'service_warning'] as const

@@ -41,6 +41,10 @@ export interface BankDeadlines {
   readonly settledBefore: string
 }
 
+/** A tenant by its name, as SQL. */
+export const tenantName = (id: string): string =>
+  `coalesce((select name from merchants where merchant_id = ${id}), (select name from partners where partner_id = ${id}), ${id})`
+
 const days = (value: bigint): string => (value === 1n ? '1 day' : `${value} days`)
 
 /** The oldest of rows with a time that is longer ago than so many days: for how many days it has waited, and how many there are. */
@@ -63,7 +67,8 @@ export const DEADLINES = {
     sql: `select '' as object, null as page, count(*) as value, to_char(min(late.created_at at time zone ($3::jsonb ->> 'zone')), 'YYYY-MM-DD') as about
       from ${UNSETTLED_AHEAD} late where exists (select from settlement_batches) having count(*) > 0`,
     detail: ({ about, value }: FoundDeadline) =>
-      `The bank has not settled ${value === 1n ? '1 payment' : `${value} payments`} in time, the oldest of ${about}. Import the settlement files that are missing; run svc admin settlement differences and claim the rest from the bank.`,
+      `The bank has not settled ${value === 1n ? '1 payment' : `${value} payments`} in time, the oldest of ${about}. Import the settlement files that are missing, and claim the rest from the bank.`,
+    command: 'svc admin settlement differences',
   },
   merchant_refund_late: {
     severity: 'warning',
@@ -76,11 +81,12 @@ export const DEADLINES = {
       'since',
     ),
     detail: ({ about, value }: FoundDeadline) =>
-      `${about} refunds of merchants were not sent, or have no outcome, one of them for ${days(value)}. Run svc admin refund export, and ask the bank for outcomes.`,
+      `${about} refunds of merchants were not sent, or have no outcome, one of them for ${days(value)}. Send them, and ask the bank for outcomes.`,
+    command: 'svc admin refund export',
   },
   payout_late: {
     severity: 'warning',
-    sql: `select p.payout_id as object, p.payout_id as page, p.merchant_id as about,
+    sql: `select p.payout_id as object, p.payout_id as page, ${tenantName('p.merchant_id')} as about,
         greatest(1, extract(day from $1::timestamptz - p.sent_at))::bigint as value
       from payouts p where p.status = 'SENT'
         and p.sent_at < $1::timestamptz - ${given('ALERT_PAYOUT_LATE_HOURS')} * interval '1 hour'`,
@@ -89,7 +95,7 @@ export const DEADLINES = {
   },
   dispute_due: {
     severity: 'warning',
-    sql: `select d.dispute_id as object, d.dispute_id as page, d.merchant_id as about,
+    sql: `select d.dispute_id as object, d.dispute_id as page, ${tenantName('d.merchant_id')} as about,
         greatest(0, floor(extract(epoch from d.evidence_due_at - $1::timestamptz) / 3600))::bigint as value
       from disputes d
       where (d.status = 'OPEN' or d.status = 'EVIDENCE_SUBMITTED' and d.evidence_sent_at is null)
@@ -107,7 +113,8 @@ export const DEADLINES = {
             where d.merchant_id = j.tenant_id and d.journal_id = j.journal_id)
         limit 10000) missing having count(*) > 0`,
     detail: ({ value }: FoundDeadline) =>
-      `Fees of the month before are in no invoice, ${value} days of merchants. Run svc admin tax issue.`,
+      `Fees of the month before are in no invoice, ${value} days of merchants. Issue the invoices.`,
+    command: 'svc admin tax issue',
   },
   gst_due: {
     severity: 'warning',
@@ -119,7 +126,8 @@ export const DEADLINES = {
             where m.month = (${THIS_MONTH} - interval '1 month')::date and m.reversed_by is null), '-infinity')
         limit 10000) unpaid having count(*) > 0`,
     detail: ({ about, value }: FoundDeadline) =>
-      `GST of ${about} is not paid, of ${value} documents. It is due on the 20th: pay it, then run svc admin books pay gst --month ${about}.`,
+      `GST of ${about} is not paid, of ${value} documents. It is due on the 20th: pay it, then record that.`,
+    command: 'svc admin books pay gst',
   },
   close_late: {
     severity: 'warning',
@@ -128,7 +136,7 @@ export const DEADLINES = {
         and coalesce((select max(through) from book_closings), '-infinity') < ${THIS_MONTH} - 1
         and exists (select from tenants t where exists (
           select from journals j where j.tenant_id = t.tenant_id and j.journal_id < ($3::jsonb ->> 'monthBegins')))`,
-    detail: ({ about }: FoundDeadline) =>
-      `The month before is not closed. Run svc admin books close --through ${about} --check.`,
+    detail: ({ about }: FoundDeadline) => `The books until ${about} are not closed.`,
+    command: 'svc admin books close --check',
   },
 } as const

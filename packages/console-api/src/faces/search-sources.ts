@@ -26,6 +26,7 @@ export const KINDS = [
   'notice',
   'cardException',
   'webhookEndpoint',
+  'settlement',
 ] as const
 export type Kind = (typeof KINDS)[number]
 
@@ -120,7 +121,7 @@ export const SOURCES: readonly Source[] = [
     'payout',
     'payout',
     (q) => id('pyo')(q) ?? bankReference(q),
-    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts
+    `select payout_id as id, 'Payout of ' || to_char(business_day, 'FMDD Mon YYYY') as title, status as subtitle from payouts
      where payout_id = $1 or utr = $1 or return_utr = $1`,
   ),
   source(
@@ -202,7 +203,9 @@ export const SOURCES: readonly Source[] = [
     'account',
     'cardAccount',
     id('acc'),
-    `select card_account_id as id, programme as title, product as subtitle from card_accounts where card_account_id = $1`,
+    `select a.card_account_id as id, a.programme || ' of ' || c.name as title, a.product as subtitle
+     from card_accounts a join companies c on c.partner_id = a.partner_id and c.company_id = a.company_id
+     where a.card_account_id = $1`,
   ),
   source(
     'user',
@@ -258,6 +261,12 @@ export const SOURCES: readonly Source[] = [
     'cardException',
     id('cex'),
     `select exception_id as id, 'Card exception' as title, reason as subtitle from card_exceptions where exception_id = $1`,
+  ),
+  source(
+    'settlement',
+    'settlement',
+    id('stb'),
+    `select batch_id as id, 'Transfer ' || batch_utr as title, status as subtitle from settlement_batches where batch_id = $1`,
   ),
 ]
 

@@ -7,7 +7,7 @@ import { KINDS, type Kind, SOURCES, type Source } from './search-sources.ts'
 
 const RESULTS_MAX = 10
 /** Of a person the search shows no more than the lists do. */
-function shown(kind: Kind, title: string, subtitle: string | null) {
+export function shown(kind: Kind, title: string, subtitle: string | null) {
   const show = (text: string) => (kind === 'user' && !text.startsWith('usr_') ? maskPerson(text) : text)
   return { title: show(title), subtitle: subtitle === null ? undefined : show(subtitle) }
 }

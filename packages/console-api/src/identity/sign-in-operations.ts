@@ -72,7 +72,8 @@ export const signInToSandbox = query({
         const who = { actor: ANONYMOUS, address, name: SANDBOX_OPERATOR, requestId }
         await failedSignIns.record({ action: 'operator.sign_in_failed', ...who })
         fail('not_signed_in', {
-          description: `The operator ${SANDBOX_OPERATOR} is disabled; svc admin operator enable ${SANDBOX_OPERATOR}`,
+          description: `The operator ${SANDBOX_OPERATOR} is disabled`,
+          command: `svc admin operator enable ${SANDBOX_OPERATOR}`,
         })
       }
       const proof = { factors: ['none'] } as const

@@ -35,7 +35,7 @@ import { asMember, memberOperation, type PortalServices } from './portal-service
 import { showOwnRequest } from './request-operations.ts'
 import { resetOwnMemberFactor } from './reset-member-factor.ts'
 import { enterPortalOfSandbox, listSandboxTenants } from './sandbox-operations.ts'
-import { searchOwn } from './search-operations.ts'
+import { searchOwn, showOwnNames } from './search-operations.ts'
 import { signInMember } from './sign-in-operations.ts'
 
 /** Exports of the portal are recorded under the member's name. */
@@ -58,6 +58,7 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   useMemberLink,
   showPortalOverview,
   searchOwn,
+  showOwnNames,
   withdrawPaymentAddress,
   listOwnMembers,
   inviteOwnMember,

@@ -1,4 +1,5 @@
 import { query } from '@svc/server/http/operation'
+import { NAMES, namesOf } from '../faces/names.ts'
 import { find, SEARCH } from '../faces/search.ts'
 import { TENANT_SOURCES } from '../faces/search-sources.ts'
 import { memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
@@ -18,6 +19,21 @@ export const searchOwn = query({
       body: JSON.stringify({
         results: await database.read([caller.tenantId], (tx) => find(tx, q.trim(), caller, TENANT_SOURCES)),
       }),
+    })
+  },
+})
+
+export const showOwnNames = query({
+  ...memberOperation,
+  ...NAMES,
+  id: 'portal.showNames',
+  method: 'GET',
+  path: `${PORTAL_API}/names`,
+  summary: 'Show what ids of the tenant name',
+  role: 'viewer',
+  mount({ database }: PortalServices) {
+    return async ({ caller, query: { ids } }) => ({
+      body: JSON.stringify(await database.read([caller.tenantId], (tx) => namesOf(tx, ids, TENANT_SOURCES))),
     })
   },
 })

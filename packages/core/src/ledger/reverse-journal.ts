@@ -34,42 +34,49 @@ const REVERSIBLE: ReadonlySet<string> = new Set(
   POSTING_RULES.filter(({ isReversible }) => isReversible).map(({ journalKind }) => journalKind),
 )
 
-const BY_UNDO = 'take the movement back by its reference: svc admin books undo'
+interface Correction {
+  readonly words: string
+  /** What does it on the service’s machine. */
+  readonly command?: string
+}
+const by = (words: string, command?: string): Correction => ({ words, ...(command && { command }) })
 
-/** How journals of other kinds are corrected, in words. */
-const CORRECTED_BY: Readonly<Record<string, string>> = {
-  upi_credit: 'refund the payment: svc admin refund',
-  suspense_assigned: 'take the assignment back, until its money has left: svc admin suspense unassign',
-  suspense_unassigned: 'assign the credit again: svc admin suspense assign',
-  suspense_returned: 'the bank’s refund notice ends it',
-  payment_adjustment: 'adjust the payment again: svc admin payments adjust',
-  dispute: 'the bank’s notice ends it, or record its end: svc admin dispute close',
-  journal_reversal: 'enter the posting again',
-  card_load: 'the card’s balance returns to its source when the card ends',
-  card_reload: 'take it back, where its card account allows that: svc admin cards unload',
-  card_unload: 'load the card again: svc admin cards load',
-  payout: 'cancel the payout, or record that it failed: svc admin payout',
-  payout_paid: 'record that its money came back: svc admin payout fail --return-utr',
-  payout_released: 'prepare the payout again, or say that the bank made it: svc admin payout confirm',
-  payout_returned: 'prepare the payout again: svc admin payout run',
-  merchant_refund: 'say that the bank could not make it: svc admin refund fail',
-  merchant_refund_failed: 'say that the bank made it after all: svc admin refund confirm',
-  dispute_won: 'the bank’s notice ends it otherwise',
-  settlement_taken_back: 'import the transfer again: svc admin settlement import',
+const BY_UNDO = by('take the movement back by its reference', 'svc admin books undo')
+
+/** How journals of other kinds are corrected. */
+const CORRECTED_BY: Readonly<Record<string, Correction>> = {
+  upi_credit: by('refund the payment', 'svc admin refund'),
+  suspense_assigned: by('take the assignment back, until its money has left', 'svc admin suspense unassign'),
+  suspense_unassigned: by('assign the credit again', 'svc admin suspense assign'),
+  suspense_returned: by('the bank’s refund notice ends it'),
+  payment_adjustment: by('adjust the payment again', 'svc admin payments adjust'),
+  dispute: by('the bank’s notice ends it, or record its end', 'svc admin dispute close'),
+  journal_reversal: by('enter the posting again'),
+  card_load: by('the card’s balance returns to its source when the card ends'),
+  card_reload: by('take it back, where its card account allows that', 'svc admin cards unload'),
+  card_unload: by('load the card again', 'svc admin cards load'),
+  payout: by('cancel the payout, or record that it failed', 'svc admin payout'),
+  payout_paid: by('record that its money came back', 'svc admin payout fail --return-utr'),
+  payout_released: by('prepare the payout again, or say that the bank made it', 'svc admin payout confirm'),
+  payout_returned: by('prepare the payout again', 'svc admin payout run'),
+  merchant_refund: by('say that the bank could not make it', 'svc admin refund fail'),
+  merchant_refund_failed: by('say that the bank made it after all', 'svc admin refund confirm'),
+  dispute_won: by('the bank’s notice ends it otherwise'),
+  settlement_taken_back: by('import the transfer again', 'svc admin settlement import'),
   own_funds_swept: BY_UNDO,
   gst_paid: BY_UNDO,
   owner_paid: BY_UNDO,
   escrow_paid: BY_UNDO,
   tds_refunded: BY_UNDO,
-  own_funds_taken_back: 'enter the movement again under its reference',
-  year_end: 'enter what was found since: svc admin books year-end',
-  credit_note: 'take the note back by a debit note: svc admin tax debit-note',
-  debit_note: 'issue the credit note again: svc admin tax credit-note',
+  own_funds_taken_back: by('enter the movement again under its reference'),
+  year_end: by('enter what was found since', 'svc admin books year-end'),
+  credit_note: by('take the note back by a debit note', 'svc admin tax debit-note'),
+  debit_note: by('issue the credit note again', 'svc admin tax credit-note'),
 }
 
-/** How a journal of this kind is corrected, in words. */
-export const correctionOf = (kind: string): string | undefined =>
-  REVERSIBLE.has(kind) ? 'reverse it: svc admin journal reverse' : CORRECTED_BY[kind]
+/** How a journal of this kind is corrected. */
+export const correctionOf = (kind: string): Correction | undefined =>
+  REVERSIBLE.has(kind) ? by('reverse it', 'svc admin journal reverse') : CORRECTED_BY[kind]
 
 const FOUND = statement<StoredJournal & Pick<JournalWithLegs, 'reversedBy' | 'payoutId'>>(
   'journals_to_reverse',
@@ -163,8 +170,10 @@ export function requireReversible({
       description: `It is in the payout ${payoutId}: cancel it first, as long as it was not sent to the bank`,
     })
   if (REVERSIBLE.has(kind)) return
+  const { words, command } = correctionOf(kind) ?? by('by the operation that made it')
   fail('journal_not_reversible', {
-    description: `A journal of kind ${kind} is corrected otherwise: ${correctionOf(kind) ?? 'by the operation that made it'}`,
+    description: `A journal of kind ${kind} is corrected otherwise: ${words}`,
+    command,
   })
 }
 

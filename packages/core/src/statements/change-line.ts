@@ -81,7 +81,8 @@ export async function unmatchLine(
   if (line.status === 'UNMATCHED') fail('statement_line_not_matched')
   if (line.status === 'RESOLVED')
     fail('statement_line_explained', {
-      description: `What it was resolved to be is taken back with its journal: svc admin journal reverse ${line.journalId}`,
+      description: `What it was resolved to be is taken back with its journal`,
+      command: `svc admin journal reverse ${line.journalId}`,
     })
   await reversePosted(tx, line, tools)
   tx.write(UNMATCH, [lineId])

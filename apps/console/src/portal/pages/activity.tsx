@@ -6,8 +6,7 @@ import type { Filter } from '../../parts/filters.tsx'
 import { DownloadIcon } from '../../parts/icons.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
-import { Ref } from '../../parts/logged-request.tsx'
-import { ObjectLink } from '../../parts/object-link.tsx'
+import { Id, ObjectLink } from '../../parts/object-link.tsx'
 import { sentenceCase } from '../../words.ts'
 import { apiAt, getOwnList, type Schemas } from '../api.ts'
 import { pageOf } from '../kinds.ts'
@@ -32,7 +31,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </>
     ),
   },
-  { title: 'To', cell: ({ target }) => <Ref kind={pageOf(target)} id={target} /> },
+  { title: 'To', cell: ({ target }) => <To target={target} /> },
   { title: 'From', cell: ({ address }) => address ?? '–' },
   {
     title: 'Request',
@@ -40,6 +39,12 @@ const COLUMNS: readonly Column<Row>[] = [
       requestId && by === 'programs' ? <ObjectLink kind="request" id={requestId} /> : '–',
   },
 ]
+
+/** By its name where the portal has a page of it. */
+function To({ target }: Pick<Row, 'target'>) {
+  const kind = pageOf(target)
+  return kind ? <ObjectLink kind={kind} id={target} /> : <Id id={target} what="id" short />
+}
 
 const said = (details: string): string =>
   Object.entries(JSON.parse(details) as Record<string, unknown>)

@@ -12,7 +12,7 @@ import { lazyPart } from '../../parts/lazy-part.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Money } from '../../parts/money.tsx'
-import { Id, ObjectLink } from '../../parts/object-link.tsx'
+import { Id, NamedLink, ObjectLink } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { StatementButton } from '../../parts/statement-button.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -60,8 +60,9 @@ export function CardAccounts() {
       filters={filters}
       empty={
         <EmptyState title="No card accounts yet">
-          Create one with <code>POST /api/v0/partner/card-accounts</code>; its page says where to transfer
-          money for it.
+          Your programs create them with a client from{' '}
+          <NamedLink to="/credentials">API keys and clients</NamedLink>; the page of each says where to
+          transfer money for it.
         </EmptyState>
       }
     />

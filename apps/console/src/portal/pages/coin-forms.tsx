@@ -79,7 +79,7 @@ export function TryEvent() {
             searchable
             data={known.map(({ userId, ...user }) => ({
               value: userId,
-              label: personName(user) || shortId(userId),
+              label: personName(user) || user.email || shortId(userId),
             }))}
             {...form.getInputProps('userId')}
           />

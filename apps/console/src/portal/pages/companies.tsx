@@ -1,7 +1,6 @@
 import { Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { once } from '../../form-key.ts'
-import { shortId } from '../../objects.ts'
 import { ConfirmAction } from '../../parts/confirm-action.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -43,7 +42,7 @@ export const useCompanies = (): Choice[] => useChoices() ?? []
 
 const COMPANIES: readonly Column<Company>[] = [
   { title: 'Company', cell: ({ name }) => name },
-  { title: 'Id', cell: ({ companyId }) => <Id id={companyId} what="company id" /> },
+  { title: 'Id', cell: ({ companyId }) => <Id id={companyId} what="company id" short /> },
   { title: 'Registered', cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
@@ -94,11 +93,11 @@ const usersOf = (companies: readonly Choice[]): readonly Column<User>[] => [
   { title: 'Name', cell: (user) => (user.erasedOn ? 'Erased' : personName(user) || '–') },
   {
     title: 'Company',
-    cell: ({ companyId }) => companies.find(({ value }) => value === companyId)?.label ?? shortId(companyId),
+    cell: ({ companyId }) => companies.find(({ value }) => value === companyId)?.label ?? '–',
   },
   { title: 'E-mail', cell: ({ email }) => email ?? '–' },
   { title: 'Mobile', cell: ({ mobile }) => mobile ?? '–' },
-  { title: 'Id', cell: ({ userId }) => <Id id={userId} what="user id" /> },
+  { title: 'Id', cell: ({ userId }) => <Id id={userId} what="user id" short /> },
   { title: 'Registered', cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 

@@ -184,7 +184,8 @@ function decide({ stored, count }: State, command: Prepared, at: Date): TakenBac
   if (movedPaise !== 0n || command.isAway) fail('own_funds_elsewhere')
   if (lineId !== null)
     fail('own_funds_confirmed', {
-      description: `The line ${lineId} of a bank statement shows ${movement.reference}: take its match back first, svc admin statement unmatch ${lineId}`,
+      description: `The line ${lineId} of a bank statement shows ${movement.reference}: take its match back first`,
+      command: `svc admin statement unmatch ${lineId}`,
     })
   requireThere('Our account', command.ownFundsPaise, movement.ownFundsPaise)
   requireThere('The escrow account of merchants', command.escrowPaise, movement.escrowPaise)

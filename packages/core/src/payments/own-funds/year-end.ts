@@ -114,7 +114,8 @@ export function readOpenYear({ config, database }: Tools, year: string): Promise
       if (found.some(({ beforePaise }) => beforePaise !== 0n)) {
         const before = `${Number(through.slice(0, 4)) - 1}${through.slice(4)}`
         fail('year_before_open', {
-          description: `Income and expenses until ${before} are not closed: svc admin books year-end --year ${yearThrough(before)}`,
+          description: `Income and expenses until ${before} are not closed`,
+          command: `svc admin books year-end --year ${yearThrough(before)}`,
         })
       }
       const shares = found.map(({ tenantId, account, paise }) => ({ tenantId, account, paise }))

@@ -279,10 +279,12 @@ function requireReversible(
   if (tenants.some(({ tenantId }) => !command.tenants.includes(tenantId))) fail('settlement_changed')
   if (statementLineId !== null)
     fail('settlement_confirmed', {
-      description: `The line ${statementLineId} of a bank statement shows ${batchUtr}: take its match back first, svc admin statement unmatch ${statementLineId}`,
+      description: `The line ${statementLineId} of a bank statement shows ${batchUtr}: take its match back first`,
+      command: `svc admin statement unmatch ${statementLineId}`,
     })
   if (bookedPaise !== linesPaise + remainderPaise)
     fail('settlement_not_reversible', {
-      description: `The books have ${formatRupees(bookedPaise)} of ${batchUtr}, and its lines add up to ${formatRupees(linesPaise + remainderPaise)}: svc admin invariants`,
+      description: `The books have ${formatRupees(bookedPaise)} of ${batchUtr}, and its lines add up to ${formatRupees(linesPaise + remainderPaise)}`,
+      command: 'svc admin invariants',
     })
 }

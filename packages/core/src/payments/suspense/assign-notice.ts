@@ -38,7 +38,8 @@ export function assignmentOf(notice: RailNotice, reading: Reading, actor: string
   if (flags.includes('refund_notice'))
     fail('notice_not_in_quarantine', {
       description:
-        'The notice reports a refund: confirm or fail that refund with it, or record the return of a credit with it (svc admin payments returned --notice)',
+        'The notice reports a refund: confirm or fail that refund with it, or record the return of a credit with it',
+      command: 'svc admin payments returned --notice',
     })
   if (flags.includes('transfer_notice'))
     fail('notice_not_in_quarantine', {
