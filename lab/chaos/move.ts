@@ -122,7 +122,6 @@ export async function makeMoveBed({ processes, groups }: BedOptions): Promise<Mo
     const members: Member[] = []
     undo.push(() => Promise.all(members.map((member) => member.stop())))
     const start = async (cell: Cell) => {
-      // Two of each, as in `cells.cfg`, where one is killed.
       const count = Math.max(2, Math.floor(processes / 2))
       for (let n = 0; n < count; n++)
         members.push(await Member.open(servedBy(cell), join(place.logs, `process-${cell}${n}`)))

@@ -107,7 +107,10 @@ export function leftAlone(bed: Bed): void {
     release()
     await page.getByText('••••••3210').waitFor()
   })
+}
 
+/** Sessions that end over an open form, or are about to. */
+export function overForms(bed: Bed): void {
   const ENDED = { name: 'Your session has ended' }
   /** A form with something in it, whose session ends before it is sent. */
   async function endedOverForm() {

@@ -1,7 +1,7 @@
 import { inBrowser } from './bed.ts'
 import { changingFilters } from './dialogs.ts'
 import { fullCode } from './full-code.ts'
-import { leftAlone } from './left-alone.ts'
+import { leftAlone, overForms } from './left-alone.ts'
 import { formsAfterLostResponses, lostResponses, lostResponsesInPortal } from './lost-responses.ts'
 import { beginnings, emptyPages, everyPage, menu } from './pages.ts'
 import { reloadedForms, reopenedForms, reopenedRefunds, statesThatAreSetAgain } from './reopened-forms.ts'
@@ -14,6 +14,7 @@ inBrowser('the pages of the console', {
     menu,
     fullCode,
     leftAlone,
+    overForms,
     changingFilters,
     lostResponses,
     formsAfterLostResponses,

@@ -30,3 +30,51 @@ export const journal = (
 export const STRANGE = { caseReference: 'CASE-4711', utr: newUtr(), amount: 1 }
 /** The bytes of a notice, as PostgreSQL reads them. */
 export const hexOf = (notice: object): string => `\\x${Buffer.from(JSON.stringify(notice)).toString('hex')}`
+
+/** An approval of one paisa, as `who` would have given it. */
+export const approvedBy = (tenantId: string, who: string): string =>
+  `insert into approvals (tenant_id, approval_id, kind, amount_paise, reference, request, arguments, reason, requested_by,
+     requested_at, expires_at, outcome, decided_by, decided_at)
+   values ('${tenantId}', 'apv_forged', 'payment_adjustment', 1, 'X', '{}', '{}', 'x', 'operator mallory', now(),
+     now() + interval '1 hour', 'APPROVED', '${who}', now())`
+
+interface Paid {
+  readonly merchantId: string
+  readonly paymentId: string
+}
+
+/** One refund more of a payment, with its journal. */
+export const forgedRefund = ({ merchantId, paymentId }: Paid, n: number, paise: number): string =>
+  `${copyOf('merchant_refunds', {
+    refund_id: `rfd_01k0attack000000000000000${n}`,
+    reference_number: `MORE${n}`,
+    payment_id: paymentId,
+    amount_paise: paise,
+    advanced_paise: 0,
+    status: 'PENDING',
+    run_id: null,
+    utr: null,
+    sent_at: null,
+    completed_at: null,
+  })}; ${journal(
+    merchantId,
+    'merchant_refund',
+    [`merchant_advances:${merchantId}`, `upi_refunds:${merchantId}`],
+    paise,
+    {
+      id: `01k0attack000000000000000${n}`,
+      object: `rfd_01k0attack000000000000000${n}`,
+      reference: `MORE${n}`,
+    },
+  )}`
+
+/** A notice that an operator has read, and that became a payment. */
+export const assignedNotice = ({
+  merchantId,
+  paymentId,
+}: {
+  merchantId: string
+  paymentId: string
+}): string =>
+  `insert into rail_notices (tenant_id, notice_id, body, status, flags, received_at, payment_id, assigned_at, assigned_by)
+   values ('${merchantId}', 'assigned', 'read once', 'ASSIGNED', '{}', now(), '${paymentId}', now(), 'operator asha')`

@@ -2,7 +2,16 @@ import { completeRefund } from '@svc/core/payments/refunds/complete-refund'
 import { sendRefund } from '@svc/core/payments/refunds/send-refund'
 import { tenantSet } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyOf, hexOf, journal, keyAndEndpointOf, STRANGE } from '../harness/attack-statements.ts'
+import {
+  approvedBy,
+  assignedNotice,
+  copyOf,
+  forgedRefund,
+  hexOf,
+  journal,
+  keyAndEndpointOf,
+  STRANGE,
+} from '../harness/attack-statements.ts'
 import { notifyTransfer, numberOf, transferTo } from '../harness/bank-rail.ts'
 import { payloadOf } from '../harness/client.ts'
 import { newOperator } from '../harness/console.ts'
@@ -58,9 +67,7 @@ beforeAll(async () => {
   for (let n = 0; n < 2; n++) cards.push(payloadOf(await createCard(client, partner)).svcCardId)
   await asSuperuser(service.db.database, (db) => db.query(keyAndEndpointOf(partner.partnerId)))
   await asSuperuser(service.db.database, (db) =>
-    db.query(`update approval_limit set administrators_by_two = true;
-      insert into rail_notices (tenant_id, notice_id, body, status, flags, received_at, payment_id, assigned_at, assigned_by)
-        values ('${shop.merchantId}', 'assigned', 'read once', 'ASSIGNED', '{}', now(), '${shop.paymentId}', now(), 'operator asha')`),
+    db.query(`update approval_limit set administrators_by_two = true; ${assignedNotice(shop)}`),
   )
 })
 afterAll(() => service.close())
@@ -108,10 +115,7 @@ const ATTACKS: readonly (readonly [string, () => string, readonly string[]])[] =
   ],
   [
     'the approval of who is no operator',
-    () => `insert into approvals (tenant_id, approval_id, kind, amount_paise, reference, request, arguments, reason,
-        requested_by, requested_at, expires_at, outcome, decided_by, decided_at)
-      values ('${shop.merchantId}', 'apv_forged', 'payment_adjustment', 1, 'X', '{}', '{}', 'x', 'operator mallory', now(),
-        now() + interval '1 hour', 'APPROVED', 'cli mallory@laptop', now())`,
+    () => approvedBy(shop.merchantId, 'cli mallory@laptop'),
     ['approved_by_a_second_person'],
   ],
   [
@@ -384,29 +388,7 @@ test('a refund is sent to the bank by operators alone', async () => {
 })
 
 test('more than a payment is not refunded, nor what is disputed of it, whatever the service’s login asks for', async () => {
-  const refund = (n: number, paise: number) =>
-    `${copyOf('merchant_refunds', {
-      refund_id: `rfd_01k0attack000000000000000${n}`,
-      reference_number: `MORE${n}`,
-      payment_id: shop.paymentId,
-      amount_paise: paise,
-      advanced_paise: 0,
-      status: 'PENDING',
-      run_id: null,
-      utr: null,
-      sent_at: null,
-      completed_at: null,
-    })}; ${journal(
-      shop.merchantId,
-      'merchant_refund',
-      [ofShop('merchant_advances'), ofShop('upi_refunds')],
-      paise,
-      {
-        id: `01k0attack000000000000000${n}`,
-        object: `rfd_01k0attack000000000000000${n}`,
-        reference: `MORE${n}`,
-      },
-    )}`
+  const refund = (n: number, paise: number) => forgedRefund(shop, n, paise)
   const opened = `insert into ledger_accounts (account_id, tenant_id, kind, unit, balance, floor, created_at)
     values ('${ofShop('merchant_advances')}', '${shop.merchantId}', 'merchant_advances', 'INR', 0, null, now())
     on conflict do nothing`

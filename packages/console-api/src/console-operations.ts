@@ -22,6 +22,7 @@ import * as coinChanges from './faces/coin-change-operations.ts'
 import * as coins from './faces/coin-operations.ts'
 import * as companies from './faces/company-operations.ts'
 import * as credentials from './faces/credential-operations.ts'
+import * as ofMerchant from './faces/dispute-of-merchant.ts'
 import * as disputes from './faces/dispute-operations.ts'
 import * as events from './faces/event-operations.ts'
 import { showFigures } from './faces/figure-operations.ts'
@@ -144,9 +145,9 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   adjustPaymentInConsole,
   disputes.listDisputesInConsole,
   disputes.showDispute,
-  disputes.uploadAttachmentInConsole,
-  disputes.submitEvidenceInConsole,
-  disputes.acceptDisputeInConsole,
+  ofMerchant.uploadAttachmentInConsole,
+  ofMerchant.submitEvidenceInConsole,
+  ofMerchant.acceptDisputeInConsole,
   disputes.downloadAttachmentInConsole,
   disputes.downloadEvidence,
   disputes.sendEvidenceInConsole,

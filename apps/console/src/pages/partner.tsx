@@ -141,6 +141,16 @@ function Switch({ partner: { partnerId, status } }: { readonly partner: Detail }
 
 const KEYS_PATH = '/partners/{partnerId}/encryption-keys'
 
+const NoOwnKeys = () => (
+  <Text c="dimmed" size="sm">
+    None of its own: it encrypts to the{' '}
+    <Anchor href="/.well-known/jwks.json" inherit>
+      keys that the service publishes
+    </Anchor>
+    .
+  </Text>
+)
+
 function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: Detail }) {
   const { can, mode } = useSession()
   const [jwk, setJwk] = useState<string>()
@@ -190,13 +200,7 @@ function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: De
       }
     >
       {jweKeys.length === 0 ? (
-        <Text c="dimmed" size="sm">
-          None of its own: it encrypts to the{' '}
-          <Anchor href="/.well-known/jwks.json" inherit>
-            keys that the service publishes
-          </Anchor>
-          .
-        </Text>
+        <NoOwnKeys />
       ) : (
         <DataTable caption="Encryption keys" columns={columns} rows={jweKeys} rowKey={({ kid }) => kid} />
       )}

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { carriedOut } from '@svc/core/ledger/money-command'
 import { closeDispute } from '@svc/core/payments/disputes/close-dispute'
 import { DisputeRecord, disputeToWire } from '@svc/core/payments/disputes/dispute'
 import { EVIDENCE_OF, type Evidence, EvidenceRecord } from '@svc/core/payments/disputes/evidence'
@@ -24,7 +23,7 @@ import { rfc3339 } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import { zip } from '@svc/platform/zip'
-import { ApprovalRecord, replyOrWait, wireOrWait } from '@svc/server/approvals/approval-record'
+import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query, type Services, streamingQuery } from '@svc/server/http/operation'
 import { fieldsOf, findRow, listOf, toRecord } from '@svc/server/http/resource'
 import {
@@ -33,14 +32,8 @@ import {
   fileReply,
   readAttachment,
   readEvidence,
-  uploadAttachmentContract,
 } from '@svc/server/payments/dispute-evidence'
-import {
-  acceptDisputeContract,
-  dispute,
-  type ListedDispute,
-  submitEvidenceContract,
-} from '@svc/server/payments/disputes'
+import { dispute, type ListedDispute } from '@svc/server/payments/disputes'
 import { type ListedPayment, payment } from '@svc/server/payments/payment-resource'
 import { Type } from 'typebox'
 import { actorOf, asOperator, auditOf } from '../as-operator.ts'
@@ -55,13 +48,13 @@ import {
   rupeesText,
   text,
 } from '../console-schema.ts'
-import { onBehalf } from '../on-behalf.ts'
 import { HistoryEntry, type HistoryItem, historyItemToWire, readHistory } from '../records/history.ts'
 import { payoutOf } from './payout-record.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/disputes`
-const ONE = `${PATH}/:disputeId`
+export const ONE = `${PATH}/:disputeId`
+export const WAITS = 'Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.'
 const ALL = { reader: 'operator' } as const
 const toWire = toRecord<ListedDispute>(dispute, 'operator')
 const paymentToWire = toRecord<ListedPayment>(payment, 'operator')
@@ -264,52 +257,12 @@ export const showDispute = query({
     }),
 })
 
-const merchantOf = async (
+export const merchantOf = async (
   { params }: { readonly params: { readonly disputeId: string } },
   { database }: Services,
 ): Promise<string> =>
   ((await database.operate((tx) => findDispute(tx, params.disputeId))) ?? fail('dispute_not_found'))
     .merchantId
-
-export const uploadAttachmentInConsole = onBehalf(uploadAttachmentContract, {
-  id: 'console.uploadAttachment',
-  path: `${ONE}/attachments`,
-  permission: 'contest',
-  action: 'dispute.attachment_uploaded',
-  tenantOf: merchantOf,
-  target: ({ attachment }) => attachment.disputeId,
-})
-
-export const submitEvidenceInConsole = onBehalf(submitEvidenceContract, {
-  id: 'console.submitEvidence',
-  path: `${ONE}/evidence`,
-  permission: 'contest',
-  action: 'dispute.evidence_submitted',
-  tenantOf: merchantOf,
-  target: ({ dispute: { disputeId } }) => disputeId,
-})
-
-const WAITS = 'Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.'
-
-export const acceptDisputeInConsole = onBehalf(
-  {
-    ...acceptDisputeContract,
-    description: `${acceptDisputeContract.description} ${WAITS} The merchant itself accepts any amount.`,
-    accepted: ApprovalRecord,
-    reply: (outcome, context) =>
-      replyOrWait(outcome, context.timeZone, (done) => acceptDisputeContract.reply(done, context)),
-  },
-  {
-    id: 'console.acceptDispute',
-    path: `${ONE}/accept`,
-    permission: 'finance',
-    stepUp: true,
-    action: 'dispute.accepted',
-    errors: ['approval_open'],
-    tenantOf: merchantOf,
-    target: (done) => carriedOut(done).dispute.disputeId,
-  },
-)
 
 export const downloadAttachmentInConsole = streamingQuery({
   ...consoleOperation,

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import type { Attempt } from '@svc/core/webhooks/attempt'
 import { type WebhookSecret, webhookSecrets } from '@svc/core/webhooks/endpoint-secrets'
 import { EventResponse } from '@svc/core/webhooks/event'
 import { rfc3339 } from '@svc/kernel/time'

@@ -49,9 +49,9 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
       unreadable: 'card_number_not_encrypted',
       detail: 'cardNumber is in a message that is not encrypted',
     }
-  const [name, why] = contradictionIn(beside, { of, outcome: 'success', isReturn: GOES_BACK.has(type) }) ?? []
-  if (name !== undefined)
-    return { unreadable: 'status_unreadable', detail: `${name} ${maskCardNumbers(why!)}` }
+  const contradiction = contradictionIn(beside, { of, outcome: 'success', isReturn: GOES_BACK.has(type) })
+  if (contradiction)
+    return { unreadable: 'status_unreadable', detail: maskCardNumbers(contradiction.join(' ')) }
   const { needs, reads } = MESSAGE_KINDS[type]
   const stated = (name: (typeof needs)[number]) => (needs.includes(name) ? required : optional)
   const alone = <T>(name: (typeof reads)[number], reason: UnreadableReason, read: Reader<T>) =>
@@ -77,15 +77,7 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
     isPartialAllowed: alone('partialApproval', 'partial_unreadable', readFlag),
   })
   if ('unreadable' in read) return read
-  const {
-    outcome: _,
-    responseCode: __,
-    currency: ___,
-    isFinal,
-    isPartialAllowed,
-    amountPaise: asked,
-    ...message
-  } = read.value
+  const { outcome: _, responseCode: __, currency: ___, amountPaise: asked, ...message } = read.value
   // Beside its replacement, the amount is that of the authorisation.
   const amountPaise = message.replacementPaise === null ? asked : null
   return {
@@ -94,8 +86,8 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
       ...message,
       amountPaise,
       // A capture of nothing says that nothing more of the authorisation will be captured.
-      isFinal: isFinal === true || (amountPaise === 0n && type === 'capture'),
-      isPartialAllowed: isPartialAllowed === true,
+      isFinal: message.isFinal === true || (amountPaise === 0n && type === 'capture'),
+      isPartialAllowed: message.isPartialAllowed === true,
       ...textsOf(fields),
     },
   }
