@@ -112,6 +112,7 @@ const BY_FIELD: Record<string, unknown> = {
   expiryMonth: '04',
   expiryYear: '2027',
   durationMs: 12,
+  period: '2026-03',
   root: 'vV8bqFtJr0TnQ0b8xyo5mYq8hSuUjtrRlkrRJU8e9Gw=',
   hash: 'Yw3yQ2hPz0dFq1m7oX5JkV8nT4cR6sL9uB0aGfEiKlM=',
   checkpoint:
@@ -140,6 +141,7 @@ export function normalized(recording: unknown): unknown {
       .replace(/\b\d{4}-\d\d-\d\d\b(?![T ]\d)/g, (day) => (day < '2026-04-01' ? day : '2026-04-01'))
       .replace(/\b[A-Z][a-z]{2} \d{1,2}, \d{4} \d{1,2}:\d\d:\d\d [AP]M\b/g, 'Apr 1, 2026 3:04:05 PM')
       .replace(/\b\d{6}X{6}\d{4}\b/g, '999912XXXXXX1234')
+      .replace(/\b([A-Z])\/\d\d-\d\d\/(?=\d)/g, '$1/26-27/')
       .replace(/\bsvc_test_\w+/g, 'svc_test_wtdk1smmnn9gzxsjp1xx59z4hx4gasvv_r23xq0')
       .replace(/\bsvc_secret_\w+/g, 'svc_secret_0123456789abcdefghjkmnpqrstvwxyz01234567')
       .replace(/\bmak_\w+/g, 'mak_0123456789abcdefghjkmnpq')

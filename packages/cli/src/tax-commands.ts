@@ -177,7 +177,7 @@ async function pdf(number: string, file: string): Promise<void> {
     return fail('tax_document_not_found', {
       description: `There is no tax document ${number}. See them with: svc admin tax list`,
     })
-  await pipeline(taxDocumentPdf(document, new Date()), createWriteStream(file))
+  await pipeline(taxDocumentPdf({ document, now: new Date() }), createWriteStream(file))
 }
 
 interface NoteOptions extends Json {

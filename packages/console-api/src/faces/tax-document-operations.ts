@@ -4,11 +4,15 @@ import { listTaxDocuments } from '@svc/core/payments/fees/issue-invoices'
 import { issueMonth } from '@svc/core/payments/fees/issue-month'
 import { CSV_MEDIA_TYPE, csvLine } from '@svc/kernel/csv'
 import { recordAudit } from '@svc/platform/audit'
-import { query, streamingQuery } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { findRow, listOf, showOf } from '@svc/server/http/resource'
-import { StreamSlots } from '@svc/server/http/stream-slots'
-import { type ListedTaxDocument, readMonth, taxDocument } from '@svc/server/payments/tax-documents'
-import { PDF, PDFS_MAX } from '@svc/server/statements/limits'
+import {
+  type ListedTaxDocument,
+  readMonth,
+  taxDocument,
+  taxDocumentWriter,
+} from '@svc/server/payments/tax-documents'
+import { pdfOperation } from '@svc/server/statements/pdf-operation'
 import { Type } from 'typebox'
 import { actorOf, asOperator } from '../as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, record } from '../console-schema.ts'
@@ -64,37 +68,28 @@ export const issueTaxDocuments = query({
   },
 })
 
-export const showTaxDocumentPdf = streamingQuery({
-  ...consoleOperation,
-  id: 'console.showTaxDocumentPdf',
-  method: 'GET',
-  path: `${PATH}/:documentId/document.pdf`,
-  tag: TAG,
-  summary: 'Get invoice or credit note as PDF',
-  permission: 'view',
-  params: idParam('documentId'),
-  result: Type.String({ format: 'binary', description: 'A4, fonts embedded' }),
-  produces: PDF,
-  errors: ['tax_document_not_found', 'too_many_streams'],
-  mount(services) {
-    const slots = new StreamSlots(PDFS_MAX)
-    return async (input) => {
-      const { documentId } = input.params
-      const found = await asOperator(services, input, async (tx) => {
-        const row = await findRow<ListedTaxDocument>(tx, taxDocument, { reader: 'operator' }, documentId)
-        recordAudit(tx, [{ action: 'tax_document.exported', target: documentId }])
-        return row ?? fail('tax_document_not_found')
-      })
-      const { taxDocumentPdf } = await import('@svc/server/statements/tax-document-pdf')
-      const now = new Date(services.clock.now())
-      const { actorId } = input.caller.actor!
-      return {
-        headers: { 'content-type': PDF },
-        body: slots.stream(actorId, input.caller, () => taxDocumentPdf(found, now)),
-      }
-    }
+export const showTaxDocumentPdf = pdfOperation(
+  {
+    ...consoleOperation,
+    id: 'console.showTaxDocumentPdf',
+    path: `${PATH}/:documentId/document.pdf`,
+    tag: TAG,
+    summary: 'Get invoice or credit note as PDF',
+    permission: 'view',
+    params: idParam('documentId'),
+    errors: ['tax_document_not_found'],
   },
-})
+  async (services, input) => {
+    const { documentId } = input.params
+    const document = await asOperator(services, input, async (tx) => {
+      const row = await findRow<ListedTaxDocument>(tx, taxDocument, { reader: 'operator' }, documentId)
+      recordAudit(tx, [{ action: 'tax_document.exported', target: documentId }])
+      return row ?? fail('tax_document_not_found')
+    })
+    return { document, now: new Date(services.clock.now()) }
+  },
+  taxDocumentWriter,
+)
 
 export const showTaxReturn = query({
   ...consoleOperation,

@@ -9,9 +9,10 @@ import {
   taxDocumentToRecord,
 } from '@svc/core/payments/fees/tax-document'
 import { isDay } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
 import { Type } from 'typebox'
 import { listWithCsv } from '../http/list-csv.ts'
-import { streamingQuery, tenantOperations } from '../http/operation.ts'
+import { tenantOperations } from '../http/operation.ts'
 import {
   choiceFilter,
   exactFilter,
@@ -21,8 +22,7 @@ import {
   type Resource,
   showOf,
 } from '../http/resource.ts'
-import { StreamSlots } from '../http/stream-slots.ts'
-import { PDF, PDFS_MAX } from '../statements/limits.ts'
+import { pdfOperation } from '../statements/pdf-operation.ts'
 
 const PATH = '/api/v0/tax-documents'
 const ofTaxDocuments = tenantOperations({
@@ -88,33 +88,25 @@ export const getTaxDocument = showOf<ListedTaxDocument>(taxDocument, {
   notFound: () => fail('tax_document_not_found'),
 })
 
+export const taxDocumentWriter = async () =>
+  (await import('../statements/tax-document-pdf.ts')).taxDocumentPdf
+
 /** Not in the specification (decision R24). */
-export const getTaxDocumentPdf = streamingQuery({
-  ...ofTaxDocuments('payouts:read'),
-  id: 'getTaxDocumentPdf',
-  method: 'GET',
-  path: `${PATH}/:documentId/pdf`,
-  summary: 'Get tax document as PDF',
-  description: 'With the particulars of CGST rules 46 and 53.',
-  params: Params,
-  result: Type.String({ format: 'binary', description: 'A4, fonts embedded' }),
-  produces: PDF,
-  errors: ['tax_document_not_found', 'too_many_streams'],
-  mount({ clock, database }) {
-    const slots = new StreamSlots(PDFS_MAX)
-    return async ({ caller, params: { documentId } }) => {
-      const { tenantId } = caller
-      const scope = { reader: 'tenant', tenantId } as const
-      const document =
-        (await database.read([tenantId], (tx) =>
-          findRow<ListedTaxDocument>(tx, taxDocument, scope, documentId),
-        )) ?? fail('tax_document_not_found')
-      const now = new Date(clock.of(tenantId).now())
-      const { taxDocumentPdf } = await import('../statements/tax-document-pdf.ts')
-      return {
-        headers: { 'content-type': PDF },
-        body: slots.stream(tenantId, caller, () => taxDocumentPdf(document, now)),
-      }
-    }
+export const getTaxDocumentPdf = pdfOperation(
+  {
+    ...ofTaxDocuments('payouts:read'),
+    id: 'getTaxDocumentPdf',
+    path: `${PATH}/:documentId/pdf`,
+    summary: 'Get tax document as PDF',
+    description: 'With the particulars of CGST rules 46 and 53.',
+    params: Params,
+    errors: ['tax_document_not_found'],
   },
-})
+  async ({ clock, database }, { caller: { tenantId }, params: { documentId } }) => {
+    const scope = { reader: 'tenant', tenantId } as const
+    const find = (tx: Tx) => findRow<ListedTaxDocument>(tx, taxDocument, scope, documentId)
+    const document = (await database.read([tenantId], find)) ?? fail('tax_document_not_found')
+    return { document, now: new Date(clock.of(tenantId).now()) }
+  },
+  taxDocumentWriter,
+)

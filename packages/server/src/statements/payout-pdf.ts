@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { type Payout, type PayoutLine, taxOf } from '@svc/core/payments/payouts/payout'
 import { TAKEN } from '@svc/core/payments/payouts/payout-line-kinds'
 import { calendarDay, plainTimestamp } from '@svc/kernel/time'
-import { rupeesText, StatementPdf } from './pdf.ts'
+import { type Heading, rupeesText, statementPdf } from './pdf.ts'
 
 interface PayoutStatement {
   readonly payout: Payout
@@ -46,7 +46,7 @@ const sumsOf = (payout: Payout): (readonly [what: string, amount: bigint])[] =>
 export function payoutPdf({ payout, merchant, lines, timeZone, now }: PayoutStatement): Readable {
   const at = (instant: Date) => plainTimestamp(instant, timeZone)
   const count = payout.paymentCount + payout.adjustmentCount + payout.refundCount
-  const pdf = new StatementPdf({
+  const heading: Heading = {
     title: 'Payout statement',
     name: merchant.name,
     facts: [
@@ -66,8 +66,8 @@ export function payoutPdf({ payout, merchant, lines, timeZone, now }: PayoutStat
     ],
     foot: `${payout.payoutId}, made on ${calendarDay(now, timeZone)}; times in ${timeZone}`,
     createdAt: now,
-  })
-  const write = async () => {
+  }
+  return statementPdf(heading, async (pdf) => {
     await pdf.table(
       'How it adds up',
       [
@@ -96,8 +96,5 @@ export function payoutPdf({ payout, merchant, lines, timeZone, now }: PayoutStat
     )
     if (lines.length < count)
       pdf.note(`The first ${lines.length} of them are listed here; the list of the payout’s lines has all.`)
-    pdf.end()
-  }
-  write().catch((error: unknown) => pdf.stream.destroy(error as Error))
-  return pdf.stream
+  })
 }

@@ -41,7 +41,7 @@ export interface PdfColumn<Row> {
   readonly cell: (row: Row) => string
 }
 
-interface Heading {
+export interface Heading {
   readonly title: string
   /** Whose it is. */
   readonly name: string
@@ -62,7 +62,7 @@ type Cell = {
 const heightOf = (cells: readonly Cell[]): number => Math.max(...cells.map(({ height }) => height))
 
 /** A statement on A4 pages: heading, facts, tables. What it writes can be read from `stream` at once. */
-export class StatementPdf {
+class StatementPdf {
   readonly #doc: PDFKit.PDFDocument
   readonly #foot: string
   #page = 0
@@ -208,4 +208,15 @@ export class StatementPdf {
     this.#style(style)
     this.#doc.text(text, x - this.#doc.widthOfString(text), this.#y, { lineBreak: false })
   }
+}
+
+/** A statement that `write` fills; it can be read meanwhile. */
+export function statementPdf(heading: Heading, write: (pdf: StatementPdf) => Promise<void>): Readable {
+  const pdf = new StatementPdf(heading)
+  const all = async () => {
+    await write(pdf)
+    pdf.end()
+  }
+  all().catch((error: unknown) => pdf.stream.destroy(error as Error))
+  return pdf.stream
 }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { placeOfSupply } from '@svc/core/payments/fees/gst'
 import { type TaxDocument, type TaxParty, totalOf } from '@svc/core/payments/fees/tax-document'
 import { formatRupees } from '@svc/kernel/money'
-import { rupeesText, StatementPdf } from './pdf.ts'
+import { type Heading, rupeesText, statementPdf } from './pdf.ts'
 
 const TITLES = { INVOICE: 'Tax invoice', CREDIT_NOTE: 'Credit note', DEBIT_NOTE: 'Debit note' } as const
 const TOTAL = 'Total'
@@ -10,9 +10,15 @@ const TOTAL = 'Total'
 const gstinOf = ({ gstin }: TaxParty): string => gstin ?? 'not registered'
 
 /** An invoice, credit note or debit note as CGST rules 46 and 53 want it. */
-export function taxDocumentPdf(document: TaxDocument, now: Date): Readable {
+export function taxDocumentPdf({
+  document,
+  now,
+}: {
+  readonly document: TaxDocument
+  readonly now: Date
+}): Readable {
   const { supplier, recipient } = document
-  const pdf = new StatementPdf({
+  const heading: Heading = {
     title: TITLES[document.kind],
     name: supplier.legalName,
     facts: [
@@ -34,7 +40,7 @@ export function taxDocumentPdf(document: TaxDocument, now: Date): Readable {
     ],
     foot: `${document.number}; signed electronically`,
     createdAt: now,
-  })
+  }
   const rate = formatRupees(BigInt(document.taxBasisPoints))
   const rows = (
     [
@@ -45,7 +51,7 @@ export function taxDocumentPdf(document: TaxDocument, now: Date): Readable {
       [TOTAL, totalOf(document)],
     ] as const
   ).filter(([, amount], i) => amount !== 0n || i === 0)
-  const write = async () => {
+  return statementPdf(heading, async (pdf) => {
     await pdf.table(
       `GST of ${rate} %`,
       [
@@ -56,8 +62,5 @@ export function taxDocumentPdf(document: TaxDocument, now: Date): Readable {
       ([what]) => what === TOTAL,
     )
     pdf.note('A fee of the platform; no merchant discount is charged on UPI payments.')
-    pdf.end()
-  }
-  write().catch((error: unknown) => pdf.stream.destroy(error as Error))
-  return pdf.stream
+  })
 }
