@@ -105,6 +105,71 @@ test('fields of MT940: entry days of another year, reversals, references of the 
   ])
 })
 
+test('MT940: the reference of the bank beside that of the customer, and a second narration, are kept', async () => {
+  const { lines } = await read(
+    [
+      ':20:X',
+      ':60F:C260101INR0,',
+      ':61:260102C100,NTRFINV-17//HDFCN526001',
+      ':86:NEFT ACME',
+      ':86:SECOND',
+      ':61:260102C1,NTRFSAME1//SAME1',
+      ':62F:C260102INR101,',
+    ].join('\n'),
+  )
+  expect(lines.map(({ reference, narration }) => [reference, narration])).toEqual([
+    ['INV-17', 'HDFCN526001 NEFT ACME SECOND'],
+    ['SAME1', ''],
+  ])
+})
+
+test('camt.053: all references are kept; of several transactions none is that of the entry', async () => {
+  const of = async (details: string, entry = '') => {
+    const [row] = (
+      await read(
+        camtStatement(0, [{ date: '2026-04-01', paise: 100 }]).replace(
+          /<NtryDtls>.*/,
+          `${entry}<NtryDtls>${details}</NtryDtls></Ntry>`,
+        ),
+      )
+    ).lines
+    return [row!.reference, row!.narration]
+  }
+  const refs = (inner: string) => `<TxDtls><Refs>${inner}</Refs></TxDtls>`
+  expect(await of(refs('<EndToEndId>NOTPROVIDED</EndToEndId><ClrSysRef>432198765009</ClrSysRef>'))).toEqual([
+    '432198765009',
+    '',
+  ])
+  for (const name of ['InstrId', 'ClrSysRef', 'PmtInfId', 'MsgId'])
+    expect(await of(refs(`<EndToEndId>E1</EndToEndId><${name}>HDFCN526001</${name}>`))).toEqual([
+      'E1',
+      'HDFCN526001',
+    ])
+  expect(await of(refs('<Prtry><Tp>UTR</Tp><Ref>HDFCN526001</Ref></Prtry>'))).toEqual(['HDFCN526001', ''])
+  const strd = '<TxDtls><RmtInf><Strd><CdtrRefInf><Ref>RF18</Ref></CdtrRefInf></Strd></RmtInf></TxDtls>'
+  expect(await of(strd)).toEqual(['RF18', ''])
+  const two = refs('<EndToEndId>E1</EndToEndId>') + refs('<EndToEndId>E2</EndToEndId>')
+  expect(await of(two)).toEqual(['', 'E1 E2'])
+  expect(await of(`<Btch><PmtInfId>PYR1</PmtInfId></Btch>${two}`)).toEqual(['PYR1', 'E1 E2'])
+  expect(await of(two, '<AcctSvcrRef>BANK1</AcctSvcrRef>')).toEqual(['BANK1', 'E1 E2'])
+})
+
+test.each(['4.32199E+11', '432198765009.0', '#N/A', '########'])(
+  'a CSV statement with the reference %s was changed by a spreadsheet',
+  async (reference) => {
+    const text = csvStatement(0, [{ date: '2026-04-01', paise: 1, reference }])
+    await expect(read(text)).rejects.toThrow('A spreadsheet changed the column reference of file.csv')
+  },
+)
+
+test.each(['12345', 'N/A', 'SUCCESS', 'INV-17/2026'])(
+  'a CSV statement may have the reference %s',
+  async (reference) => {
+    const { lines } = await read(csvStatement(0, [{ date: '2026-04-01', paise: 1, reference }]))
+    expect(lines[0]!.reference).toBe(reference === 'N/A' ? '' : reference)
+  },
+)
+
 const two: readonly StatedLine[] = [
   { date: '2026-04-01', paise: 100_00, reference: 'HDFCN526001' },
   { date: '2026-04-02', paise: -40_00, reference: 'HDFCN526002' },

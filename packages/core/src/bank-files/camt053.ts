@@ -8,7 +8,7 @@ import {
   dayAt,
   movedAt,
   narrationIn,
-  referenceIn,
+  referencesIn,
   requireRupees,
   unreadableAt,
 } from './statement-values.ts'
@@ -145,8 +145,12 @@ class CamtReader {
     if (status !== 'BOOK') throw unreadableAt(this.#line, 'Sts', `must be BOOK, PDNG, INFO or FUTR`)
     requireRupees(this.#line, first(said, 'Amt@Ccy'))
     const booked = first(said, 'BookgDt/Dt', 'BookgDt/DtTm', 'ValDt/Dt', 'ValDt/DtTm') ?? ''
-    const references = REFERENCES.map((path) => referenceIn(first(said, path))).filter((text) => text !== '')
-    const [reference = '', ...others] = [...new Set(references)]
+    const isOfSeveral = (said.get(DETAILS)?.length ?? 0) > 1
+    const [reference = '', ...rest] = referencesOf(
+      said,
+      isOfSeveral ? OF_ENTRY : [...OF_DETAILS, ...OF_ENTRY],
+    )
+    const others = isOfSeveral ? [...rest, ...referencesOf(said, OF_DETAILS)] : rest
     const texts = NARRATIONS.flatMap((path) => said.get(path) ?? [])
     this.items.push({
       is: 'entry',
@@ -154,7 +158,7 @@ class CamtReader {
       bookedOn: dayAt(this.#line, booked, this.#days),
       amountPaise: movedAt(this.#line, first(said, 'Amt') ?? '', this.#isDebit(said)),
       reference,
-      narration: narrationIn([...texts, ...others].join(' ')),
+      narration: narrationIn([...others, ...texts].join(' ')),
       balancePaise: undefined,
     })
   }
@@ -162,13 +166,17 @@ class CamtReader {
 
 const DETAILS = 'NtryDtls/TxDtls'
 /** The payer's reference names a transfer before those that the bank gave it. */
-const REFERENCES = [
-  `${DETAILS}/Refs/EndToEndId`,
-  `${DETAILS}/Refs/TxId`,
-  `${DETAILS}/Refs/AcctSvcrRef`,
-  'AcctSvcrRef',
-  'NtryRef',
+const OF_DETAILS = [
+  ...['EndToEndId', 'TxId', 'AcctSvcrRef', 'InstrId', 'ClrSysRef', 'PmtInfId', 'MsgId', 'Prtry/Ref'].map(
+    (name) => `${DETAILS}/Refs/${name}`,
+  ),
+  `${DETAILS}/RmtInf/Strd/CdtrRefInf/Ref`,
 ]
+/** Of an entry of several transactions no reference of one of them is its own. */
+const OF_ENTRY = ['AcctSvcrRef', 'NtryRef', 'NtryDtls/Btch/PmtInfId', 'NtryDtls/Btch/MsgId']
+const referencesOf = (said: Said, paths: readonly string[]): readonly string[] =>
+  referencesIn(paths.flatMap((path) => said.get(path) ?? []))
+
 const NARRATIONS = [`${DETAILS}/RmtInf/Ustrd`, `${DETAILS}/AddtlTxInf`, 'AddtlNtryInf']
 
 /** Reads ISO 20022 statements, in bounded memory; entities of other files are never read. */

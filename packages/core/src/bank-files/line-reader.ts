@@ -137,6 +137,15 @@ export class LineReader {
     return this.#value(this.columnOf(field), text, reading)
   }
 
+  /** A reference in whatever form, where one is stated: a problem is only what a spreadsheet did to it. */
+  anyReference(field: string): string | undefined {
+    const text = this.stated(field)
+    if (text === undefined) return undefined
+    const reading = readReference(text, { min: 1, digits: 'any' })
+    const isDamage = 'unreadable' in reading && reading.isDamage
+    return this.#value(this.columnOf(field), text, isDamage ? reading : { value: text })
+  }
+
   /** A word of our own making, such as an id: as it stands. */
   word(field: string): string | undefined {
     const text = this.#required(field)

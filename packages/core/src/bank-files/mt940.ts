@@ -7,7 +7,7 @@ import {
   dayAt,
   movedAt,
   narrationIn,
-  referenceIn,
+  referencesIn,
   requireRupees,
   unreadableAt,
 } from './statement-values.ts'
@@ -79,7 +79,7 @@ function entryOf({ line, text }: Field, days: ReadingDays): StatementEntry {
   const [, value, entry, mark, amount, references = ''] = ENTRY.exec(head) ?? []
   if (value === undefined)
     throw unreadableAt(line, 'field 61', `cannot be read: ${JSON.stringify(head.slice(0, 60))}`)
-  const [customer, bank] = references.split('//')
+  const [reference = '', ...others] = referencesIn(references.split('//'))
   // A credit that is reversed is a debit.
   const isDebit = mark === 'D' || mark === 'RC'
   return {
@@ -87,8 +87,8 @@ function entryOf({ line, text }: Field, days: ReadingDays): StatementEntry {
     line,
     bookedOn: dayAt(line, bookedDay(value, entry), days),
     amountPaise: movedAt(line, decimal(amount!), isDebit),
-    reference: referenceIn(customer) || referenceIn(bank),
-    narration: narrationIn(supplement.join(' ')),
+    reference,
+    narration: narrationIn([...others, ...supplement].join(' ')),
     balancePaise: undefined,
   }
 }
@@ -129,7 +129,10 @@ export async function* readMt940(
   let isKnown = false
   for await (const field of fieldsOf(textOf(source, encoding), source.name)) {
     const { tag, text } = field
-    if (entry && tag === '86') entry = narrated(entry, text)
+    if (entry && tag === '86') {
+      entry = narrated(entry, text)
+      continue
+    }
     if (entry) yield entry
     entry = undefined
     const number = tag === '25' ? canonicalReference(text) : ''

@@ -104,6 +104,7 @@ function readEntry(line: LineReader, format: FileFormat): readonly StatementEntr
   const amountPaise = readMoved(line, format)
   line.guard({ ...moveOf(undefined, amountPaise), isReturn: true })
   const balancePaise = line.amount('balance', { signed: true })
+  const reference = referenceIn(line.anyReference('reference'))
   if (amountPaise === 0n) line.problem(line.columnOf('amount'), 'must not be zero')
   if (!bookedOn || !amountPaise || balancePaise === undefined || line.problems.length > 0) return []
   return [
@@ -113,7 +114,7 @@ function readEntry(line: LineReader, format: FileFormat): readonly StatementEntr
       bookedOn,
       amountPaise,
       balancePaise,
-      reference: referenceIn(line.stated('reference')),
+      reference,
       narration: narrationIn(line.stated('narration')),
     },
   ]

@@ -49,6 +49,11 @@ export function referenceIn(text: string | undefined): string {
   return NO_REFERENCE.test(canonicalReference(stated)) ? '' : stated.slice(0, REFERENCE_CHARS_MAX)
 }
 
+/** Each reference once, those that say nothing left out: the first is that of the line, the others belong to its narration. */
+export const referencesIn = (texts: readonly (string | undefined)[]): readonly string[] => [
+  ...new Set(texts.map(referenceIn).filter((text) => text !== '')),
+]
+
 export const narrationIn = (text: string | undefined): string =>
   oneLine(text ?? '').slice(0, NARRATION_CHARS_MAX)
 
