@@ -34,6 +34,8 @@ beforeAll(async () => {
   RIGHT['upi/settlements'] = () => ({ batchUtr: newUtr(), valueDate: '2026-11-26', lines: [LINE] })
   RIGHT['bank/credits'] = () => transferTo(virtualAccount)
   const { authorizationId } = await terminal.authorize(100)
+  RIGHT['cards/voids'] = () => ({ ...newIdentity(), token })
+  RIGHT['cards/authorizations'] = () => ({ ...newIdentity(), token, amount: 1, channel: 'pos' })
   RIGHT['cards/captures'] = () => ({ ...newIdentity(), token, amount: 1, authorizationId })
 })
 afterAll(() => service.close())
@@ -98,9 +100,12 @@ test.each([
   ['upi/settlements', { lines: [{ kind: 'dispute', amount: -1, reference: '98765432' }] }],
   ['upi/settlements', { settlementStatus: 'SETTLED', lines: [{ ...LINE, drCr: 'C' }] }],
   ['cards/captures', { actionCode: '000', approved: true, type: 'capture' }],
+  ['cards/voids', { type: 'void', event: 'authorization.voided', reversed: true }],
+  ['cards/authorizations', { captured: false, event: 'authorization.requested' }],
 ])('%s with %j says nothing else', async (to, fields) => {
   const { status, text } = await send(to, fields)
   expect(status, text).toBe(200)
+  expect(text).not.toContain('declined')
 })
 
 test('a status under the name of its address is followed', async () => {

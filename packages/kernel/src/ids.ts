@@ -60,12 +60,12 @@ export function timeOfId(nowMs: number): string {
   return text
 }
 
-/** Reads an id of ours as others write it back, in either case: without its prefix it names nothing of ours. */
+/** Reads one of our ids as others write it back, in either case: without its prefix it names nothing here. */
 export function readId(value: unknown, prefix: string): Reading<string> {
   const text = readText(value)
   if ('unreadable' in text) return text
   const canonical = canonicalReference(text.value).toLowerCase()
   return canonical.startsWith(prefix) && canonical.length > prefix.length
     ? { value: `${prefix}_${canonical.slice(prefix.length)}` }
-    : unreadable(`is no id of ours, which begins with ${prefix}_`)
+    : unreadable(`is none of our ids, which begin with ${prefix}_`)
 }

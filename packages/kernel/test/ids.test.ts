@@ -72,7 +72,7 @@ test('a secret is revealed by reveal() alone', () => {
   expect(secret.reveal()).toBe('canary-of-a-secret')
 })
 
-test('an id of ours is read in either case and without its separator; what has no prefix of ours is none', () => {
+test('our ids are read in either case and without their separator; what has not their prefix is none', () => {
   for (const text of ['cau_01abc', ' CAU_01ABC ', 'CAU01ABC', 'cau-01abc'])
     expect(readId(text, 'cau')).toEqual({ value: 'cau_01abc' })
   for (const none of ['NA', '000000', 0, 'cau_', 'cmg_01abc', {}, 'undefined'])

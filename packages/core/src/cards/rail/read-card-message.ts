@@ -40,8 +40,7 @@ const FIELDS = { payment: new FieldNames(NAMES, 'payment'), refund: new FieldNam
  */
 export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: boolean): ReadMessage {
   const object = parseObject(body)
-  const of = statusOf(type)
-  const { named: fields, twice, beside } = FIELDS[of].read(object ?? {})
+  const { named: fields, twice, beside } = FIELDS[statusOf(type)].read(object ?? {})
   if (!object || twice.length > 0)
     return { unreadable: 'not_json', detail: 'the message is not a JSON object with each field once' }
   if (isStated(fields['cardNumber']) && !encrypted)
@@ -49,9 +48,8 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
       unreadable: 'card_number_not_encrypted',
       detail: 'cardNumber is in a message that is not encrypted',
     }
-  const contradiction = contradictionIn(beside, { of, outcome: 'success', isReturn: GOES_BACK.has(type) })
-  if (contradiction)
-    return { unreadable: 'status_unreadable', detail: maskCardNumbers(contradiction.join(' ')) }
+  const contradicted = contradiction(type, beside)
+  if (contradicted) return contradicted
   const { needs, reads } = MESSAGE_KINDS[type]
   const stated = (name: (typeof needs)[number]) => (needs.includes(name) ? required : optional)
   const alone = <T>(name: (typeof reads)[number], reason: UnreadableReason, read: Reader<T>) =>
@@ -91,6 +89,15 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
       ...textsOf(fields),
     },
   }
+}
+
+/** What a report states beside its status: `success: false`. A question waits for what it asks. */
+function contradiction(type: MessageType, beside: Fields): UnreadableMessage | undefined {
+  if (MESSAGE_KINDS[type].isDecided) return undefined
+  const move = { of: statusOf(type), outcome: 'success', isReturn: GOES_BACK.has(type) } as const
+  const [name, why] = contradictionIn(beside, move) ?? []
+  if (name === undefined) return undefined
+  return { unreadable: 'status_unreadable', detail: `${name} ${maskCardNumbers(why ?? '')}` }
 }
 
 /** What people read, as the network wrote it. */
