@@ -63,14 +63,10 @@ function unsigned(stated: string): { readonly text: string; readonly isNegative:
   const rest = inner.slice(lead?.length ?? 0)
   const trail = /(?:-|dr\.?|cr\.?)$/iu.exec(rest)?.[0]
   const amount = visible(rest.slice(0, rest.length - (trail?.length ?? 0)))
-  const minuses = [
-    bracketed !== null,
-    lead === '-' || lead === '\u2212',
-    trail === '-' || /^d/i.test(trail ?? ''),
-  ]
-  const count = minuses.filter(Boolean).length
+  const signs = [bracketed && '-', lead, trail].flatMap((sign) => sign || [])
   // Two signs say two things.
-  return count > 1 ? { text: stated, isNegative: true } : { text: amount, isNegative: count === 1 }
+  if (signs.length > 1) return { text: stated, isNegative: false }
+  return { text: amount, isNegative: signs.some((sign) => /^[-\u2212d]/iu.test(sign)) }
 }
 
 function whyNotPlain(text: string): Unreadable {

@@ -42,6 +42,8 @@ const FORMS = [
   `^(?<year>\\d{4})(?<month>\\d{2})(?<day>\\d{2})(?:t?(?<hour>\\d{2})(?<minute>\\d{2})(?<second>\\d{2})(?:[.,]?(?<fraction>\\d{3}))?(?:\\s*${ZONE})?)?$`,
 ].map((form) => new RegExp(form, 'iu'))
 
+const DAY_FIRST = FORMS[1]
+
 type Groups = Readonly<Record<string, string | undefined>>
 
 /**
@@ -103,7 +105,9 @@ function epochMs(text: string): number | undefined {
 }
 
 function readWall(text: string, pattern: string | undefined): Reading<WallTime> {
-  const forms = pattern === undefined ? FORMS : [patternForm(pattern), ...FORMS]
+  // Of a sender that writes the month first, no digits are read day first.
+  const others = /^MM(?!M)[^d]*dd/.test(pattern ?? '') ? FORMS.filter((form) => form !== DAY_FIRST) : FORMS
+  const forms = pattern === undefined ? others : [patternForm(pattern), ...others]
   for (const form of forms) {
     const groups = form.exec(text)?.groups
     if (groups) return wallOf(groups)

@@ -8,7 +8,9 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
  * which of the two it is.
  */
 export function readSignature(text: string, bytes: number): Reading<Uint8Array> {
-  const stated = visible(text).replace(/^(?:hmac-)?sha-?256=/i, '')
+  const stated = visible(text)
+    .replace(/^(?:hmac-)?sha-?(?:256|512)=/i, '')
+    .replace(/^"([^"]*)"$/, '$1')
   if (HEX.test(stated) && stated.length === bytes * 2) return { value: Buffer.from(stated, 'hex') }
   if (BASE64.test(stated)) {
     const read = Buffer.from(stated.replaceAll('-', '+').replaceAll('_', '/'), 'base64')

@@ -49,6 +49,11 @@ describe('amounts', () => {
     expect(read(readAmount(stated, { signed: true }))).toBe(-1_200n),
   )
 
+  test.each(['+9.89 Dr', '-9.89 Cr', '-9.89 Dr', '(-9.89)', '(9.89) Dr', '+9.89-'])(
+    '%s has two signs',
+    (stated) => expect(readAmount(stated, { signed: true })).toHaveProperty('unreadable'),
+  )
+
   test('paise are whole', () => {
     expect(read(readAmount('24,950', { unit: 'paise' }))).toBe(24_950n)
     expect(read(readAmount('000000024950', { unit: 'paise' }))).toBe(24_950n)
@@ -155,6 +160,10 @@ describe('days and patterns', () => {
     const compact = { ...INDIA, pattern: 'ddMMyyyyHHmmss' }
     expect(read(readInstant('27112026162336', compact))).toEqual(INSTANT)
     expect(read(readDay('11/27/2026', 'Asia/Kolkata', { pattern: 'MM/dd/yyyy' }))).toBe('2026-11-27')
+    for (const other of ['11-12-2026', '11/12/26'])
+      expect(readDay(other, 'Asia/Kolkata', { pattern: 'MM/dd/yyyy' })).toHaveProperty('unreadable')
+    for (const other of ['2026-11-27', '27-Nov-2026'])
+      expect(read(readDay(other, 'Asia/Kolkata', { pattern: 'MM/dd/yyyy' }))).toBe('2026-11-27')
   })
 
   test.each([
@@ -247,6 +256,8 @@ describe('signatures', () => {
       hex,
       hex.toUpperCase(),
       ` sha256=${hex} `,
+      `sha512=${hex}`,
+      `"${hex}"`,
       Buffer.from(bytes).toString('base64'),
       Buffer.from(bytes).toString('base64url'),
     ])
