@@ -46,6 +46,9 @@ export function tasksOfMerchants(bed: Bed): void {
     await me.click(lines.getByRole('link').first())
     await me.page.getByRole('heading', { level: 1, name: /^UTR/ }).waitFor()
     await me.page.getByText('₹999.50').first().waitFor()
+    await me.page.getByText('Arrives, after fee and GST').waitFor()
+    await me.page.getByRole('link', { name: /^Payout of \d/ }).waitFor()
+    await lookWell(me, 'one payment')
     expect(me.took()).toBeLessThanOrEqual(2)
 
     await me.place('Home')

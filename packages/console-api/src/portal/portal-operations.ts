@@ -23,6 +23,7 @@ import { showMemberLink, useMemberLink } from './link-operations.ts'
 import { changeOwnMember, inviteOwnMember, listOwnMembers, renewOwnMemberLink } from './member-operations.ts'
 import { MOUNTED } from './mounted-operations.ts'
 import { showPortalOverview, withdrawPaymentAddress } from './overview-operations.ts'
+import { showPaymentArrival } from './payment-arrival.ts'
 import {
   requestBankAccount,
   requestFee,
@@ -57,6 +58,7 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   showMemberLink,
   useMemberLink,
   showPortalOverview,
+  showPaymentArrival,
   searchOwn,
   showOwnNames,
   withdrawPaymentAddress,

@@ -1,11 +1,12 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { responseOf } from '../../api.ts'
 import { once } from '../../form-key.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Instant } from '../../parts/instant.tsx'
+import { Day, dayText, Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { Money } from '../../parts/money.tsx'
+import { Money, rupees } from '../../parts/money.tsx'
 import { Id, ObjectLink } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { RefundForm } from '../../parts/refund-form.tsx'
@@ -17,6 +18,9 @@ import { changed, useMember } from '../session.ts'
 
 const load = (paymentId: string) =>
   payloadOf(api.GET('/payments/{paymentId}', { params: { path: { paymentId } } }))
+const loadArrival = (paymentId: string) =>
+  responseOf(api.GET('/payments/{paymentId}/arrival', { params: { path: { paymentId } } }))
+type Found = Awaited<ReturnType<typeof loadArrival>>
 type Detail = Awaited<ReturnType<typeof load>>
 type Refund = NonNullable<Detail['refunds']>[number]
 
@@ -34,6 +38,10 @@ const REFUNDS: readonly Column<Refund>[] = [
 export function Payment() {
   const { paymentId = '' } = useParams({ strict: false })
   const payment = useQuery({ queryKey: ['payments', paymentId], queryFn: () => load(paymentId) })
+  const found = useQuery({
+    queryKey: ['payments', paymentId, 'arrival'],
+    queryFn: () => loadArrival(paymentId),
+  })
   return (
     <Page
       title={payment.data ? `UTR ${payment.data.utr}` : 'Payment'}
@@ -44,8 +52,13 @@ export function Payment() {
       <Loaded query={payment}>
         {(detail) => (
           <>
+            {detail.status === 'ACCEPTED' && (
+              <Section title="What arrives">
+                <Loaded query={found}>{(arrival) => <Arrival detail={detail} found={arrival} />}</Loaded>
+              </Section>
+            )}
             <Section title="About">
-              <Facts facts={factsOf(detail)} />
+              <Facts facts={factsOf(detail, found.data)} />
             </Section>
             <Section title="Refunds">
               {detail.refunds?.length ? (
@@ -66,7 +79,67 @@ export function Payment() {
   )
 }
 
-const factsOf = (detail: Detail) => [
+const STATES: Readonly<Record<string, string>> = {
+  PREPARED: 'prepared',
+  APPROVED: 'approved',
+  SENT: 'on its way',
+  PAID: 'paid',
+}
+
+/** What is left of the payment, and by which payout it comes. */
+function Arrival({
+  detail,
+  found: { arrival, disputes },
+}: {
+  readonly detail: Detail
+  readonly found: Found
+}) {
+  if (!arrival) return undefined
+  const { expectedOn, fee, net, payout, tax } = arrival
+  return (
+    <Facts
+      cols={4}
+      facts={[
+        { label: 'Arrives, after fee and GST', value: <Money amount={net} fw={700} fz="xl" /> },
+        { label: 'Fee', value: <Money amount={fee} /> },
+        { label: 'GST on the fee', value: <Money amount={tax} /> },
+        payout
+          ? {
+              label: `Payout, ${STATES[payout.status] ?? sentenceCase(payout.status)}`,
+              value: (
+                <>
+                  <ObjectLink kind="payout" id={payout.payoutId}>
+                    Payout of {dayText(payout.businessDay)}
+                  </ObjectLink>
+                  {payout.completedOn && (
+                    <>
+                      , <Instant at={payout.completedOn} />
+                    </>
+                  )}
+                </>
+              ),
+            }
+          : {
+              label: 'Payout expected',
+              value: expectedOn ? <Day day={expectedOn} /> : 'When it is prepared: no schedule is set',
+            },
+        ...(detail.refundedAmount === undefined
+          ? []
+          : [{ label: 'Refunded, deducted apart', value: <Money amount={detail.refundedAmount} /> }]),
+        ...disputes.map(({ amount, disputeId, status }) => ({
+          label: `Dispute, ${sentenceCase(status).toLowerCase()}`,
+          value: (
+            <ObjectLink kind="dispute" id={disputeId}>
+              Dispute of {rupees(amount)}
+            </ObjectLink>
+          ),
+        })),
+      ]}
+    />
+  )
+}
+
+const factsOf = (detail: Detail, found: Found | undefined) => [
   { label: 'Amount', value: <Money amount={detail.amount} fw={600} /> },
   { label: 'Received', value: <Instant at={detail.createdOn} long /> },
   { label: 'Bank’s time', value: <Instant at={detail.transactionOn} /> },
@@ -75,7 +148,11 @@ const factsOf = (detail: Detail) => [
   { label: 'Reference', value: detail.referenceNumber },
   {
     label: 'QR code',
-    value: detail.qrCodeId !== undefined && <ObjectLink kind="qrCode" id={detail.qrCodeId} />,
+    value: detail.qrCodeId !== undefined && (
+      <ObjectLink kind="qrCode" id={detail.qrCodeId}>
+        {found?.qrName}
+      </ObjectLink>
+    ),
   },
   { label: 'Payment id', value: <Id id={detail.paymentId} what="payment id" /> },
   {
