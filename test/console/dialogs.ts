@@ -48,7 +48,7 @@ export function dialogs(bed: Bed): void {
     await invite.click()
     await proof.getByLabel('Your password').waitFor()
     await page.keyboard.press('Escape')
-    await form.getByText('step_up_required').waitFor()
+    await form.getByText('step_up_required').waitFor({ state: 'attached' })
     expect(await proof.count()).toBe(0)
     expect(await form.getByLabel('Name').inputValue()).toBe('dialog.guest')
 

@@ -84,10 +84,13 @@ export function everyPage(bed: Bed): void {
 
   test('an unknown id and an unknown page are reported as such', async () => {
     const page = await bed.visit({ expected: [/404/], at: '/cards/card_none' })
-    await page.getByText('card_not_found').waitFor()
+    await page.getByText('card_not_found').waitFor({ state: 'attached' })
     await goTo(page, '/no-such-page')
-    await page.getByRole('link', { name: 'Go to the first page' }).waitFor()
+    await page.getByRole('link', { name: 'go to the first page' }).waitFor()
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/page not found/i)
+    // The frame is there, whose search leads on.
+    await page.keyboard.press('/')
+    await page.getByRole('dialog').getByRole('searchbox').waitFor()
   })
 }
 

@@ -30,7 +30,7 @@ export function memberOfManyMerchants(bed: Bed): void {
     await page.getByLabel('Name', { exact: true }).fill(NAME)
     await page.getByLabel('Password', { exact: true }).fill(OLDEST_PASSWORD)
     await signIn()
-    await page.getByRole('alert').getByText('wrong_password').waitFor()
+    await page.getByRole('alert').getByText('wrong_password').waitFor({ state: 'attached' })
     expect(await id.count()).toBe(0)
 
     await page.getByRole('button', { name: 'Member of several merchants or partners?' }).click()

@@ -97,7 +97,7 @@ export function tasksOfFinance(bed: Bed): void {
     await me.page.getByText(/^Entered\. The balance is/).waitFor()
     expect(me.took()).toBeLessThanOrEqual(6)
     await enter('5001')
-    await me.page.getByRole('dialog').getByText('funding_reference_used').waitFor()
+    await me.page.getByRole('dialog').getByText('funding_reference_used').waitFor({ state: 'attached' })
   })
 
   test('task 8: a journal is reversed by two people', async () => {

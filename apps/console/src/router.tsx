@@ -14,7 +14,6 @@ import { NoSuchPage, PageBroke } from './shell/page-broke.tsx'
 
 const root = createRootRoute({
   validateSearch: (search): Search => search as Search,
-  notFoundComponent: NoSuchPage,
 })
 
 const signIn = createRoute({
@@ -66,6 +65,7 @@ const routeTree = root.addChildren([
   invitation,
   oidc,
   inside.addChildren([
+    createRoute({ getParentRoute: () => inside, path: '$', component: NoSuchPage }),
     page('/', () => import('./pages/home.tsx'), 'Home'),
     page('/status', () => import('./pages/status.tsx'), 'Status'),
     page('/alerts', () => import('./pages/alerts.tsx'), 'Alerts'),

@@ -97,7 +97,7 @@ function Question({
         </Text>
         {withReason && <Reason text={reason} onChange={setReason} required={withReason === true} />}
         {typed !== undefined && <Typed text={typed} value={written} onChange={setWritten} />}
-        {failed !== undefined && <FailureAlert failed={asCallFailed(failed)} />}
+        {failed !== undefined && <FailureAlert failed={asCallFailed(failed)} tried={confirm} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={close} disabled={busy}>
             Keep as it is

@@ -6,6 +6,8 @@ import { WarningIcon } from './icons.tsx'
 interface FailureAlertProps {
   readonly failed: unknown
   readonly retry?: (() => void) | undefined
+  /** What the person wanted to do, as the button says it. */
+  readonly tried?: string
 }
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -19,28 +21,34 @@ const SAID: Readonly<Record<string, string>> = {
     'This form was carried out before, with the values that it had then. Close it, and check the result.',
 }
 
-const titleOf = ({ status, code }: CallFailed) =>
-  TITLES[code] ?? (status >= 500 ? 'The service could not do this' : status === 404 ? 'Not found' : 'Refused')
+function titleOf({ status, code }: CallFailed, tried: string | undefined): string {
+  if (TITLES[code]) return TITLES[code]
+  if (tried) return `Not done: ${tried}`
+  return status === 404 ? 'Not found' : 'This could not be loaded'
+}
 
-/** What went wrong in the service's own words, with the request id to ask about. */
-export function FailureAlert({ failed, retry }: FailureAlertProps) {
+/** What was not done and why; the code, and the request id to ask about, are under the details. */
+export function FailureAlert({ failed, retry, tried }: FailureAlertProps) {
   const { code, message, requestId, status } = asCallFailed(failed)
   return (
-    <Alert color="red" icon={<WarningIcon />} title={titleOf(asCallFailed(failed))} role="alert">
+    <Alert color="red" icon={<WarningIcon />} title={titleOf(asCallFailed(failed), tried)} role="alert">
       <Text size="sm">{SAID[code] ?? message}</Text>
-      <Group gap="xs" mt={4}>
-        <Text size="xs" ff="monospace">
-          {code}
-          {status > 0 && ` · ${status}`}
-          {requestId && ` · ${requestId}`}
-        </Text>
-        {requestId && <Copy text={requestId} what="request id" />}
-        {retry && (
-          <Button size="compact-xs" variant="default" onClick={retry}>
-            Try again
-          </Button>
-        )}
-      </Group>
+      {retry && (
+        <Button size="compact-xs" variant="default" mt={4} onClick={retry}>
+          Try again
+        </Button>
+      )}
+      <Text component="details" size="xs" mt={4}>
+        <summary>Details</summary>
+        <Group gap="xs">
+          <Text span inherit ff="monospace" data-id>
+            {code}
+            {status > 0 && ` · ${status}`}
+            {requestId && ` · ${requestId}`}
+          </Text>
+          {requestId && <Copy text={requestId} what="request id" />}
+        </Group>
+      </Text>
     </Alert>
   )
 }

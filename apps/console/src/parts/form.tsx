@@ -68,7 +68,7 @@ export function Form<V extends Values>({
     <form onSubmit={form.onSubmit((values) => void act(values))} noValidate>
       <Stack>
         {fields(form)}
-        {failed !== undefined && <FailureAlert failed={failed} />}
+        {failed !== undefined && <FailureAlert failed={failed} tried={send} />}
         <Group justify="flex-end">
           {beside}
           {close && (

@@ -15,7 +15,6 @@ import { memberQuery } from './session.ts'
 
 const root = createRootRoute({
   validateSearch: (search): Search => search as Search,
-  notFoundComponent: NoSuchPage,
 })
 
 type Importer = () => Promise<Record<string, () => React.ReactNode>>
@@ -56,6 +55,7 @@ const routeTree = root.addChildren([
   signIn,
   link,
   inside.addChildren([
+    createRoute({ getParentRoute: () => inside, path: '$', component: NoSuchPage }),
     page('/', () => import('./pages/overview.tsx'), 'Overview'),
     page('/qr-codes', () => import('./pages/qr-codes.tsx'), 'QrCodes'),
     page('/qr-codes/$qrCodeId', () => import('./pages/qr-code.tsx'), 'QrCode'),

@@ -1,21 +1,21 @@
-import { Anchor, Container, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Container, Text } from '@mantine/core'
 import { type ErrorComponentProps, Link } from '@tanstack/react-router'
 import { APP } from '../app.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
+import { Page } from '../parts/page.tsx'
 
+/** An address of no page, in the frame, whose search and places lead on. */
 export function NoSuchPage() {
   return (
-    <Container size="xs" py="xl">
-      <Stack>
-        <Title order={1} size="h2">
-          Page not found
-        </Title>
-        <Text>The address may be mistyped, or from another version of the {APP}.</Text>
-        <Anchor component={Link} to="/">
-          Go to the first page
+    <Page title="Page not found" lead={`The address may be mistyped, or from another version of the ${APP}.`}>
+      <Text>
+        Search above for what you look for, choose a place, or{' '}
+        <Anchor component={Link} to="/" underline="always">
+          go to the first page
         </Anchor>
-      </Stack>
-    </Container>
+        .
+      </Text>
+    </Page>
   )
 }
 
