@@ -39,7 +39,7 @@ export function exceptions(bed: Bed): void {
     await page.getByText('Nothing: it is assigned.').waitFor()
     await page.getByText(`operator ${operator.name}`).waitFor()
     expect(await page.getByRole('button', { name: 'Enter the payment' }).count()).toBe(0)
-    await page.getByRole('main').getByRole('link', { name: /^pay_/ }).click()
+    await page.getByRole('main').getByRole('link', { name: /^UTR / }).click()
     await page.getByRole('heading', { level: 1, name: 'Payment AXISN0000061250' }).waitFor()
   })
 

@@ -25,7 +25,7 @@ export function payments(bed: Bed): void {
     await dialog(page).getByLabel('Payer').fill('asha@bank')
     await dialog(page).getByRole('button', { name: 'Pay', exact: true }).click()
     await page.getByRole('row', { name: 'a•••@bank' }).getByText('Accepted').waitFor()
-    await page.getByText('Payment accepted').waitFor()
+    await page.getByText('Payment: Accepted in a day').waitFor()
 
     await page.getByRole('button', { name: 'Cancel code' }).click()
     await dialog(page).getByRole('button', { name: 'Cancel it for good' }).click()

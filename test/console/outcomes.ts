@@ -93,7 +93,7 @@ export function approvals(bed: Bed): void {
       const row = page.getByRole('row', { name: correction.reference })
       const change = 'From ₹5,000.00 to ₹2,000.00: ₹3,000.00 less for the merchant'
       await row.getByText(change).waitFor()
-      await row.getByRole('link', { name: /^mer_/ }).waitFor()
+      await row.locator(`a[title="${shop.merchantId}"]`).filter({ hasNotText: '_' }).waitFor()
       await row.getByRole('button', { name: 'Approve' }).click()
       await dialog(page).getByText(change).waitFor()
       await dialog(page).getByRole('button', { name: 'Approve and post' }).click()
@@ -104,7 +104,7 @@ export function approvals(bed: Bed): void {
       await page.getByText('Nothing waits for approval').waitFor()
       await goTo(page, '/approvals?status=ALL')
       await page.getByRole('row', { name: reference }).getByText('Rejected').waitFor()
-      await row.getByRole('link', { name: /^jrn_/ }).click()
+      await row.getByRole('link', { name: / journal$/ }).click()
       await page.getByRole('heading', { level: 1, name: /^Journal: / }).waitFor()
     } finally {
       await limit(null)
@@ -141,7 +141,7 @@ export function outcomeApprovals(bed: Bed): void {
       await goTo(page, '/approvals')
       const failed = page.getByRole('row', { name: /Refund that failed/ })
       await failed.getByText('Another operator approves it').waitFor()
-      await failed.getByRole('link', { name: /^rfd_/ }).waitFor()
+      await failed.getByRole('link', { name: /^Refund / }).waitFor()
       await page.getByRole('row', { name: /Dispute that was won: payable to the merchant again/ }).waitFor()
       const { data } = (await asha.get('/approvals')).json
       for (const { approvalId } of data)

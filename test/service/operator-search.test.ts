@@ -123,6 +123,22 @@ test('a member finds by the same search what is the tenant’s own, a refund wit
   expect(await own(owner, things['merchant']!)).toEqual([])
 })
 
+test('ids are named as the search names them, to a member those of its tenant alone', async () => {
+  const owner = await memberBrowser(service, things['merchant']!, 'viewer')
+  const [other] = await Promise.all([memberBrowser(service, (await newPartner(service)).partnerId, 'viewer')])
+  const named = async (from: Browser, ids: readonly string[]): Promise<string[]> =>
+    (await from.get(`/names?ids=${ids.join(',')}`)).json.results.map(({ id }: Json) => id)
+  const ids = [things['payment']!, things['refund']!, things['dispute']!, things['qrCode']!]
+  expect(await named(viewer, [...ids, things['merchant']!, 'pay_none', 'none'])).toEqual([
+    ...ids,
+    things['merchant'],
+  ])
+  expect(await named(owner, [...ids, things['merchant']!])).toEqual(ids)
+  expect(await named(other, ids)).toEqual([])
+  const many = Array.from({ length: 51 }, (_, n) => `pay_${n}`).join(',')
+  expect((await viewer.get(`/names?ids=${many}`)).error).toBe('validation_failed')
+})
+
 test('text that has a meaning in a text search or a pattern is plain text', async () => {
   for (const q of [
     `'`,

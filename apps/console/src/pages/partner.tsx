@@ -144,7 +144,7 @@ const KEYS_PATH = '/partners/{partnerId}/encryption-keys'
 const NoOwnKeys = () => (
   <Text c="dimmed" size="sm">
     None of its own: it encrypts to the{' '}
-    <Anchor href="/.well-known/jwks.json" inherit>
+    <Anchor href="/.well-known/jwks.json" inherit underline="always">
       keys that the service publishes
     </Anchor>
     .

@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
-import { Instant } from '../parts/instant.tsx'
+import { Day, Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
 import { Facts, Section } from '../parts/page.tsx'
@@ -13,7 +13,7 @@ import { SetBankAccount, SetFee } from './payout-terms-forms.tsx'
 type Terms = Schemas['PayoutTerms']
 
 const FEES: readonly Column<Schemas['MerchantFee']>[] = [
-  { title: 'From', cell: ({ validFrom }) => validFrom },
+  { title: 'From', cell: ({ validFrom }) => <Day day={validFrom} /> },
   { title: 'Of the amount', align: 'right', cell: ({ percent }) => `${percent} %` },
   { title: 'For each payment', align: 'right', cell: ({ fixed }) => <Money amount={fixed} /> },
 ]
@@ -62,12 +62,12 @@ export function PayoutTerms({ merchantId }: { readonly merchantId: string }) {
 }
 
 const SCHEDULES: readonly Column<Schemas['PayoutSchedule']>[] = [
-  { title: 'From', cell: ({ from }) => from },
+  { title: 'From', cell: ({ from }) => <Day day={from} /> },
   { title: 'Every', cell: ({ every, on }) => (on === undefined ? every : `${every}, on ${on}`) },
   { title: 'Bank days after', align: 'right', cell: ({ after }) => after },
   { title: 'Minimum', align: 'right', cell: ({ minimum }) => <Money amount={minimum} /> },
-  { title: 'Period ends', cell: ({ periodEnds }) => periodEnds ?? '' },
-  { title: 'Payout prepared', cell: ({ preparedOn }) => preparedOn ?? '' },
+  { title: 'Period ends', cell: ({ periodEnds }) => periodEnds && <Day day={periodEnds} /> },
+  { title: 'Payout prepared', cell: ({ preparedOn }) => preparedOn && <Day day={preparedOn} /> },
 ]
 
 function Schedules({ schedules }: { readonly schedules: readonly Schemas['PayoutSchedule'][] }) {

@@ -5,7 +5,7 @@ import { api, apiAt, listAt, responseOf, type Schemas } from '../api.ts'
 import { AmountInWords } from '../parts/amount-in-words.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { History } from '../parts/history.tsx'
-import { Instant } from '../parts/instant.tsx'
+import { dayText, Instant } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count, Money } from '../parts/money.tsx'
@@ -29,7 +29,7 @@ export function Payout() {
   const row = query.data
   return (
     <Page
-      title={row ? `Payout of ${row.businessDay}` : 'Payout'}
+      title={row ? `Payout of ${dayText(row.businessDay)}` : 'Payout'}
       badge={row && <StatusBadge state={row.status} />}
       trail={[{ to: '/payouts', label: 'Payouts' }]}
       actions={

@@ -7,7 +7,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { AMOUNT_OF_ALL, CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { DownloadIcon } from '../parts/icons.tsx'
-import { Instant } from '../parts/instant.tsx'
+import { dayText, Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Payout',
     cell: ({ businessDay, payoutId }) => (
-      <ObjectLink kind="payout" id={payoutId}>{`Payout of ${businessDay}`}</ObjectLink>
+      <ObjectLink kind="payout" id={payoutId}>{`Payout of ${dayText(businessDay)}`}</ObjectLink>
     ),
   },
   {

@@ -33,13 +33,12 @@ export const relativeTo = (at: string): string => relative(new Date(at))
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** An instant in the business zone, such as `21 Nov 2026, 3:04 pm`; `medium` with seconds. */
-function formatInstant(at: Date, timeZone: string, timeStyle: 'short' | 'medium'): string {
-  const key = `${timeZone} ${timeStyle}`
-  let format = formats.get(key)
+/** An instant in a zone to the second, such as `21 Nov 2026, 3:04:05 pm`. */
+function formatInstant(at: Date, timeZone: string): string {
+  let format = formats.get(timeZone)
   if (!format) {
-    format = new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle, timeZone })
-    formats.set(key, format)
+    format = new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle: 'medium', timeZone })
+    formats.set(timeZone, format)
   }
   return format.format(at)
 }
@@ -47,11 +46,11 @@ function formatInstant(at: Date, timeZone: string, timeStyle: 'short' | 'medium'
 interface InstantProps {
   /** RFC 3339. */
   readonly at: string | null | undefined
-  /** Shows both at once instead of the relative hint on hover. */
+  /** Shows how long ago it was beside it, not on hover alone. */
   readonly long?: boolean
 }
 
-/** The date in the business zone; seconds, zone and how long ago it was show on hover. */
+/** The time in the business zone; in UTC, and how long ago it was, on hover. */
 export function Instant({ at, long = false }: InstantProps) {
   const { timeZone } = useSession()
   if (!at)
@@ -63,7 +62,7 @@ export function Instant({ at, long = false }: InstantProps) {
   const date = new Date(at)
   // Some records of the specification say dates in words, in the business zone already.
   if (Number.isNaN(date.getTime()) || !at.includes('T')) return <span>{at}</span>
-  const text = formatInstant(date, timeZone, long ? 'medium' : 'short')
+  const text = formatInstant(date, timeZone)
   const hint = relative(date)
   const time = (
     <time dateTime={at} style={{ whiteSpace: 'nowrap' }}>
@@ -71,7 +70,7 @@ export function Instant({ at, long = false }: InstantProps) {
     </time>
   )
   const exact = (
-    <Tooltip label={`${hint}: ${formatInstant(date, timeZone, 'medium')}, ${timeZone}`} openDelay={200}>
+    <Tooltip label={`${hint}: ${formatInstant(date, 'UTC')} UTC`} openDelay={200}>
       {time}
     </Tooltip>
   )

@@ -38,7 +38,7 @@ const CALLED: Readonly<Partial<Record<Kind, (title: string) => string>>> = {
   payment: (utr) => `UTR ${utr}`,
   refund: (reference) => `Refund ${reference}`,
   user: (name) => (name.startsWith('usr_') ? 'A holder without a name' : name),
-  journal: (kind) => `Journal: ${sentenceCase(kind)}`,
+  journal: (kind) => `${sentenceCase(kind)} journal`,
 }
 
 /** Failed requests are in a log of their own, and have no other name. */

@@ -5,6 +5,8 @@ import { type Kind, kindOf, pathOf, shortId } from '../objects.ts'
 import { Copy } from './copy.tsx'
 import { hasName, useName } from './names.ts'
 
+const UNDERLINED = { underline: 'always' } as const
+
 interface ObjectLinkProps {
   readonly kind: Kind
   readonly id: string
@@ -22,8 +24,6 @@ export function ObjectLink({ kind, id, children, inText = false }: ObjectLinkPro
     </Anchor>
   )
 }
-
-const UNDERLINED = { underline: 'always' } as const
 
 function Called({ kind, id, inText }: Omit<ObjectLinkProps, 'children'>) {
   const { isPending, name } = useName(id)
@@ -45,9 +45,16 @@ function Called({ kind, id, inText }: Omit<ObjectLinkProps, 'children'>) {
 
 const LIKE_ID = { ff: 'monospace', fz: '0.9em', style: { whiteSpace: 'nowrap' } } as const
 
-/** A link in a table to a place of the console. */
-export const NamedLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
-  <Anchor component={Link} to={to} inherit>
+interface NamedLinkProps {
+  readonly to: string
+  readonly children: ReactNode
+  /** Amid other text. */
+  readonly inText?: boolean
+}
+
+/** A link in a table or a text to a place of the application. */
+export const NamedLink = ({ to, children, inText = false }: NamedLinkProps) => (
+  <Anchor component={Link} to={to} inherit {...(inText && UNDERLINED)}>
     {children}
   </Anchor>
 )

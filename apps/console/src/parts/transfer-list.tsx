@@ -6,7 +6,7 @@ import { DataTable } from './data-table.tsx'
 import { Day, Instant } from './instant.tsx'
 import { Amount } from './ledger-words.tsx'
 import { List } from './list-page.tsx'
-import { IdLink, ObjectLink } from './object-link.tsx'
+import { IdLink, ObjectLink, WithNames } from './object-link.tsx'
 
 type Transfer = Schemas['Transfer']
 
@@ -22,7 +22,7 @@ const columnsSeenFrom = (accountId: string): readonly Column<Transfer>[] => [
         </ObjectLink>
         {reference && (
           <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {reference}
+            <WithNames text={reference} />
           </Text>
         )}
       </>

@@ -61,8 +61,10 @@ export function CardAccounts() {
       empty={
         <EmptyState title="No card accounts yet">
           Your programs create them with a client from{' '}
-          <NamedLink to="/credentials">API keys and clients</NamedLink>; the page of each says where to
-          transfer money for it.
+          <NamedLink to="/credentials" inText>
+            API keys and clients
+          </NamedLink>
+          ; the page of each says where to transfer money for it.
         </EmptyState>
       }
     />

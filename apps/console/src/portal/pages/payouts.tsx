@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
-import { Instant } from '../../parts/instant.tsx'
+import { dayText, Instant } from '../../parts/instant.tsx'
 import { List, ListPage } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { count, Money } from '../../parts/money.tsx'
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Row>[] = [
     title: 'Business day',
     cell: ({ payoutId, businessDay }) => (
       <ObjectLink kind="payout" id={payoutId}>
-        {businessDay}
+        {dayText(businessDay)}
       </ObjectLink>
     ),
   },
@@ -77,7 +77,7 @@ export function Payout() {
   const payout = useQuery({ queryKey: ['payouts', payoutId], queryFn: () => load(payoutId) })
   return (
     <Page
-      title={payout.data ? `Payout of ${payout.data.businessDay}` : 'Payout'}
+      title={payout.data ? `Payout of ${dayText(payout.data.businessDay)}` : 'Payout'}
       badge={payout.data && <StatusBadge state={payout.data.status} />}
       trail={[{ to: '/payouts', label: 'Payouts' }]}
       actions={
