@@ -125,7 +125,7 @@ test('a member finds by the same search what is the tenant’s own, a refund wit
 
 test('ids are named as the search names them, to a member those of its tenant alone', async () => {
   const owner = await memberBrowser(service, things['merchant']!, 'viewer')
-  const [other] = await Promise.all([memberBrowser(service, (await newPartner(service)).partnerId, 'viewer')])
+  const other = await memberBrowser(service, (await newPartner(service)).partnerId, 'viewer')
   const named = async (from: Browser, ids: readonly string[]): Promise<string[]> =>
     (await from.get(`/names?ids=${ids.join(',')}`)).json.results.map(({ id }: Json) => id)
   const ids = [things['payment']!, things['refund']!, things['dispute']!, things['qrCode']!]

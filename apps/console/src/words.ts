@@ -21,7 +21,7 @@ export const CARD_STATUSES = [
 ] as const
 
 /** What people write in capitals. */
-const ACRONYMS = /\b(?:api|gst|jwe|kyc|pan|qr|rrn|upi|utr|vpa)\b/g
+const ACRONYMS = /\b(?:api|cgst|gst|igst|jwe|kyc|pan|ppi|qr|rrn|sgst|upi|utr|vpa)\b/g
 
 /** `upi_credit` as `UPI credit`, `cardStatus` as `Card status`. */
 export const sentenceCase = (word: string): string => {

@@ -257,7 +257,7 @@ function Named({ title, seen = false, children }: NamedProps) {
     >
       {title !== '' &&
         (seen ? (
-          <Text span size="xs" c="dimmed">
+          <Text span size="xs" c="dimmed" style={{ flexShrink: 0 }}>
             {title}
           </Text>
         ) : (

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type Kind, kindOf, pathOf, shortId } from '../objects.ts'
 import { Copy } from './copy.tsx'
+import { dayText } from './instant.tsx'
 import { hasName, useName } from './names.ts'
 
 const UNDERLINED = { underline: 'always' } as const
@@ -85,12 +86,14 @@ export function IdLink({ id, name, short = true, inText = false }: IdLinkProps) 
 
 const IN_TEXT = /\b([a-z]{2,4}_[0-9a-z]{26})\b/
 
-/** Text with names in the place of the ids in it. */
+const DAYS = /\b\d{4}-\d{2}-\d{2}\b(?!T)/g
+
+/** Text with names in the place of the ids in it, and its days as people write them. */
 export const WithNames = ({ text }: { readonly text: string }) =>
   text.split(IN_TEXT).map((part, index) =>
     // Parts are never reordered; each second one is an id.
     // oxlint-disable-next-line react/no-array-index-key
-    index % 2 === 0 ? part : <IdLink key={index} id={part} inText />,
+    index % 2 === 0 ? part.replaceAll(DAYS, dayText) : <IdLink key={index} id={part} inText />,
   )
 
 interface IdProps {
