@@ -88,6 +88,12 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['settlement_amounts', 'update settlement_batches set net_paise = net_paise - 100'],
   ['settlement_amounts', 'update settlement_batch_lines set amount_paise = amount_paise - 100'],
   ['settlement_lines', 'update settlement_lines set amount_paise = amount_paise + 1'],
+  [
+    'settlement_lines_found',
+    `insert into settlement_lines (tenant_id, utr, file_id, line, amount_paise, settled_on, status, recorded_at)
+     select 'house', utr, file_id, line, amount_paise + 1, settled_on, 'UNKNOWN', recorded_at from settlement_lines
+     where status = 'MATCHED' limit 1`,
+  ],
   ['settlement_batches', 'update settlement_batches set lines_paise = lines_paise + 1'],
   [
     'settlements_taken_back',

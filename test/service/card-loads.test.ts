@@ -1,4 +1,5 @@
 import { checkInvariants } from '@svc/console-api/invariants'
+import { calendarDay } from '@svc/kernel/time'
 import { statement } from '@svc/platform/db/statement'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -233,8 +234,8 @@ test('a month’s loads are within their limit on each of its days', async () =>
   const { partnerId } = world.partner
   const clock = `/sandbox/tenants/${partnerId}/clock/advance`
   // From the middle of the next month on, so that the days of the test are of one month.
-  const now = new Date(service.clock.now())
-  const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 12)
+  const [year, month] = calendarDay(new Date(service.clock.now()), 'Asia/Kolkata').split('-').map(Number)
+  const start = Date.UTC(year!, month!, 12)
   const to = (ms: number) => world.issuer.post(clock, { to: new Date(ms).toISOString() })
   let spent = 0
   for (const [day, amount] of [2000, 2000, 1000].entries()) {

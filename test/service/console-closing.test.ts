@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { lastDayOf } from '@svc/core/payments/fees/gst'
+import { calendarDay } from '@svc/kernel/time'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openApprovers, sqlOn } from '../harness/approvals.ts'
@@ -38,6 +39,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
+const runningMonth = () => calendarDay(new Date(), 'Asia/Kolkata').slice(0, 7)
 const file = (text: string) => Buffer.from(text)
 const statements = () => `/bank-accounts/${of.bankAccountId}/statements`
 const rowsOf = (table: string) => sqlOn(service, `select from ${table}`)
@@ -280,7 +282,7 @@ test('fees are entered and invoices issued once; the return has them; of a month
   const [row] = readCsv((await vera.get(`/tax-returns/${dated}/b2cs`)).text)
   expect(row).toMatchObject({ 'Taxable Value': stated.taxableValue })
   expect((await vera.get(`/tax-returns/${dated}/cdnr`)).text).toBe('')
-  const running = new Date().toISOString().slice(0, 7)
+  const running = runningMonth()
   expect((await asha.post('/tax-documents', { month: running })).error).toBe('period_not_over')
   for (const month of ['2026-13', 'October'])
     expect((await asha.post('/tax-documents', { month })).error).toBe('validation_failed')
@@ -300,7 +302,7 @@ test('a month in which something is open is closed for a reason that two people 
     proof: true,
     reconciled: true,
   })
-  const running = lastDayOf(new Date().toISOString().slice(0, 7))
+  const running = lastDayOf(runningMonth())
   expect((await asha.post(`/book-months/${running}/close`, { despite: 'early' })).error).toBe(
     'period_not_over',
   )

@@ -49,11 +49,13 @@ async function svc(settings: Env, ...args: string[]) {
 
 test('with the logins of the guide, API, console and command line work without the owner’s login', async () => {
   const shop = ['--name', 'Shop', '--vpa', 'shop@bank', '--mcc', '5411']
-  const created = await svc(env, 'merchant', 'create', ...shop)
+  for (const name of ['asha', 'meera']) await operatorOf(name)
+  const signed = { ...env, SVC_OPERATOR: 'asha', SVC_OPERATOR_PASSWORD: PASSWORD }
+  const created = await svc(signed, 'merchant', 'create', ...shop)
   expect((await svc(env, 'merchant', 'list')).map(({ vpa }: { vpa: string }) => vpa)).toEqual(['shop@bank'])
   const client = await Client.open(service.baseUrl)
   const { credential } = await handedOver(
-    { svc: ([, ...args]) => svc(env, ...args) },
+    { svc: ([, ...args], _input, more) => svc({ ...signed, ...more }, ...args) },
     client,
     created.merchantId,
   )
@@ -61,7 +63,6 @@ test('with the logins of the guide, API, console and command line work without t
   const merchant = client.with({ authorization: `Bearer ${token}` })
   expect(payloadOf(await merchant.post('/api/v0/qr-code', { qrName: 'Till' })).qrName).toBe('Till')
 
-  await operatorOf('asha')
   const browser = new Browser({ client })
   expect((await browser.signIn('asha')).status).toBe(200)
   expect((await browser.get('/overview?range=hour')).status).toBe(200)
@@ -92,8 +93,8 @@ async function operatorOf(name: string): Promise<void> {
   try {
     await client.query('set role svc_operator')
     await client.query(
-      `insert into svc.operators (operator_id, name, role, password_hash, created_at) values ('opr_1', $1, 'admin', $2, now())`,
-      [name, hash],
+      `insert into svc.operators (operator_id, name, role, password_hash, created_at) values ($1, $2, 'admin', $3, now())`,
+      [`opr_${name}`, name, hash],
     )
   } finally {
     await client.end()

@@ -57,19 +57,18 @@ export const SETTLEMENT_CHECKS: readonly Check[] = [
        having sum(${ON_BANK}) - back.amount <> coalesce(own.amount, 0) limit 100`,
     ),
   },
-  {
-    check:
-      'A line that fitted nothing at first has the amount of its merchant’s line, which was recorded from it',
-    of: LINES,
-    differences: statement(
-      'reconcile_settlement_lines_found',
-      `select l.utr as subject, 'at first ' || l.amount_paise || ', of the merchant ' || m.amount_paise as detail
+  check(
+    'settlement_lines_found',
+    LINES,
+    'A line that fitted nothing at first has the amount of its merchant’s line, which was recorded from it',
+    (
+      chosen,
+    ) => `select l.utr as subject, 'at first ' || l.amount_paise || ', of the merchant ' || m.amount_paise as detail
        from settlement_lines l join payments p on p.utr = l.utr and p.assigned_from is null
          join settlement_lines m on m.tenant_id = p.merchant_id and m.utr = l.utr
-       where l.status = 'UNKNOWN' and m.status <> 'UNKNOWN' and (m.file_id, m.line) = (l.file_id, l.line)
-         and m.amount_paise <> l.amount_paise limit 100`,
-    ),
-  },
+       where ${chosen('l.utr')} and l.status = 'UNKNOWN' and m.status <> 'UNKNOWN'
+         and (m.file_id, m.line) = (l.file_id, l.line) and m.amount_paise <> l.amount_paise limit 100`,
+  ),
   {
     check: 'The bank has moved by the net amount of each transfer, matched or not',
     of: BATCHES,
