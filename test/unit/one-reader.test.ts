@@ -22,6 +22,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'apps/console/src/pages/coin-liability.tsx': 'the value of one coin, four decimals',
   'apps/console/src/parts/fee-fields.tsx': 'a percentage',
   'apps/console/src/parts/money.tsx': 'groups what the service wrote',
+  'apps/console/src/parts/object-link.tsx': 'days in texts that the service wrote, for people',
 }
 
 const pages = pageSources()

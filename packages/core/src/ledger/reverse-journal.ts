@@ -62,6 +62,10 @@ const CORRECTED_BY: Readonly<Record<string, Correction>> = {
   merchant_refund: by('say that the bank could not make it', 'svc admin refund fail'),
   merchant_refund_failed: by('say that the bank made it after all', 'svc admin refund confirm'),
   dispute_won: by('the bank’s notice ends it otherwise'),
+  dispute_lost: by(
+    'the network’s notice that it was won takes it back, or record that',
+    'svc admin dispute close',
+  ),
   settlement_taken_back: by('import the transfer again', 'svc admin settlement import'),
   own_funds_swept: BY_UNDO,
   gst_paid: BY_UNDO,

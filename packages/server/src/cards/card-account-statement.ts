@@ -10,10 +10,12 @@ import { Type } from 'typebox'
 import { findRow } from '../http/resource.ts'
 import type { Movement, Period, PeriodStatement } from '../statements/period-pdf.ts'
 import {
+  type FindStatement,
   readPeriod,
   requireAllLines,
   STATEMENT_LINES_MAX,
-  statementOperations,
+  statementOperation,
+  statementPdfOperation,
   statementRecord,
 } from '../statements/period-statement.ts'
 import { ACCOUNTS, AccountParams, cardAccount, type ListedAccount, ofAccounts } from './card-accounts.ts'
@@ -87,27 +89,40 @@ export async function readCardAccountStatement(
   }
 }
 
+const FACE = {
+  ...ofAccounts('cards:read'),
+  path: `${ACCOUNTS}/:cardAccountId/statement`,
+  summary: 'Get statement of card account',
+  params: AccountParams,
+  errors: ['card_account_not_found'],
+} as const
+
+const find: FindStatement<typeof AccountParams> = (
+  services,
+  { caller: { tenantId }, params: { cardAccountId }, query },
+) => {
+  const { clock, database } = services
+  const period = readPeriod(query, services, tenantId)
+  return database.read([tenantId], (tx) =>
+    readCardAccountStatement(tx, { tenantId, cardAccountId, period, clock }),
+  )
+}
+
 /** Not in the specification. */
-export const [getCardAccountStatement, getCardAccountStatementPdf] = statementOperations(
+export const getCardAccountStatement = statementOperation(
   {
-    ...ofAccounts('cards:read'),
+    ...FACE,
     id: 'getCardAccountStatement',
-    path: `${ACCOUNTS}/:cardAccountId/statement`,
-    summary: 'Get statement of card account',
-    params: AccountParams,
     result: statementRecord(
       'cardAccountId',
       'CardAccountStatement',
       Type.Array(Line, { description: 'Oldest first' }),
     ),
-    errors: ['card_account_not_found'],
   },
   Object.keys(Line.properties),
-  (services, { caller: { tenantId }, params: { cardAccountId }, query }) => {
-    const { clock, database } = services
-    const period = readPeriod(query, services, tenantId)
-    return database.read([tenantId], (tx) =>
-      readCardAccountStatement(tx, { tenantId, cardAccountId, period, clock }),
-    )
-  },
+  find,
+)
+export const getCardAccountStatementPdf = statementPdfOperation(
+  { ...FACE, id: 'getCardAccountStatementPdf' },
+  find,
 )

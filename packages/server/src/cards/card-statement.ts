@@ -6,10 +6,12 @@ import { paiseToWire } from '@svc/kernel/money'
 import { Type } from 'typebox'
 import type { Movement } from '../statements/period-pdf.ts'
 import {
+  type FindStatement,
   readPeriod,
   requireAllLines,
   STATEMENT_LINES_MAX,
-  statementOperations,
+  statementOperation,
+  statementPdfOperation,
   statementRecord,
 } from '../statements/period-statement.ts'
 import { CardParams, ofCards } from './get-card.ts'
@@ -37,14 +39,43 @@ function movementOf(line: CardStatementLine, timeZone: string): Movement {
   return { at, kind, about, movedPaise, after, record }
 }
 
+const FACE = {
+  ...ofCards('cards:read'),
+  path: '/api/v0/partner/svcCard/:svcCardId/statement',
+  summary: 'Get statement of card',
+  params: CardParams,
+  errors: ['card_not_found'],
+} as const
+
+const find: FindStatement<typeof CardParams> = async (
+  services,
+  { caller: { tenantId: partnerId }, params: { svcCardId }, query },
+) => {
+  const period = readPeriod(query, services, partnerId)
+  const wanted = { partnerId, svcCardId, from: period.from, to: period.to, limit: STATEMENT_LINES_MAX }
+  const found = looksLikeCardId(svcCardId)
+    ? await services.database.read([partnerId], (tx) => readCardStatement(tx, wanted))
+    : undefined
+  const statement = found ?? fail('card_not_found')
+  requireAllLines(statement)
+  return {
+    id: svcCardId,
+    title: 'Card statement',
+    name: svcCardId,
+    facts: [],
+    about: 'Merchant and reference',
+    period,
+    opening: statement.opening,
+    closing: statement.closing,
+    movements: statement.lines.map((line) => movementOf(line, period.timeZone)),
+  }
+}
+
 /** Not in the specification (decision C25). */
-export const [getCardStatement, getCardStatementPdf] = statementOperations(
+export const getCardStatement = statementOperation(
   {
-    ...ofCards('cards:read'),
+    ...FACE,
     id: 'getCardStatement',
-    path: '/api/v0/partner/svcCard/:svcCardId/statement',
-    summary: 'Get statement of card',
-    params: CardParams,
     result: statementRecord(
       'svcCardId',
       'CardStatement',
@@ -53,27 +84,8 @@ export const [getCardStatement, getCardStatementPdf] = statementOperations(
           'What moved the balance, oldest first; each `balance` is the one before it and its amount',
       }),
     ),
-    errors: ['card_not_found'],
   },
   COLUMNS,
-  async (services, { caller: { tenantId: partnerId }, params: { svcCardId }, query }) => {
-    const period = readPeriod(query, services, partnerId)
-    const wanted = { partnerId, svcCardId, from: period.from, to: period.to, limit: STATEMENT_LINES_MAX }
-    const found = looksLikeCardId(svcCardId)
-      ? await services.database.read([partnerId], (tx) => readCardStatement(tx, wanted))
-      : undefined
-    const statement = found ?? fail('card_not_found')
-    requireAllLines(statement)
-    return {
-      id: svcCardId,
-      title: 'Card statement',
-      name: svcCardId,
-      facts: [],
-      about: 'Merchant and reference',
-      period,
-      opening: statement.opening,
-      closing: statement.closing,
-      movements: statement.lines.map((line) => movementOf(line, period.timeZone)),
-    }
-  },
+  find,
 )
+export const getCardStatementPdf = statementPdfOperation({ ...FACE, id: 'getCardStatementPdf' }, find)

@@ -84,19 +84,21 @@ function toCsv(
 
 export const periodWriter = async () => (await import('./period-pdf.ts')).periodPdf
 
-/** A statement of whole days as JSON or CSV, and the same as PDF. */
-export function statementOperations<P extends TSchema>(
-  { result, ...given }: Omit<DocumentFace<P, typeof PeriodQuery>, 'query'> & { readonly result: TSchema },
+type StatementFace<P extends TSchema> = Omit<DocumentFace<P, typeof PeriodQuery>, 'query' | 'description'>
+export type FindStatement<P extends TSchema> = FindDocument<P, typeof PeriodQuery, PeriodStatement>
+
+/** A statement of whole days as JSON or CSV. */
+export function statementOperation<P extends TSchema>(
+  face: StatementFace<P> & { readonly result: TSchema },
   columns: readonly string[],
-  find: FindDocument<P, typeof PeriodQuery, PeriodStatement>,
-): [asData: Operation<Services>, asPdf: Operation<Services>] {
-  const face = { ...given, query: PeriodQuery } as DocumentFace<P, typeof PeriodQuery>
-  const [idName = ''] = Object.keys((result as { readonly properties?: object }).properties ?? {})
-  const asData = query({
+  find: FindStatement<P>,
+): Operation<Services> {
+  const [idName = ''] = Object.keys((face.result as { readonly properties?: object }).properties ?? {})
+  return query({
     ...face,
+    query: PeriodQuery,
     method: 'GET',
     description: `Opening balance, every movement with the balance after it, and closing balance, for whole days; by default this month until today. At most ${STATEMENT_LINES_MAX} lines: a longer period is 400. With \`Accept: text/csv\` as CSV (RFC 4180).`,
-    result,
     alsoProduces: CSV_MEDIA_TYPE,
     mount(services) {
       return async (input) => {
@@ -118,16 +120,18 @@ export function statementOperations<P extends TSchema>(
       }
     },
   } as Parameters<typeof query>[0]) as Operation<Services>
-  const asPdf = pdfOperation(
+}
+
+/** The same as PDF. */
+export const statementPdfOperation = <P extends TSchema>(face: StatementFace<P>, find: FindStatement<P>) =>
+  pdfOperation(
     {
       ...face,
-      id: `${face.id}Pdf`,
+      query: PeriodQuery,
       path: `${face.path}.pdf`,
       summary: `${face.summary} as PDF`,
       description: 'The same period, balances and movements as in the statement.',
-    },
+    } as DocumentFace<P, typeof PeriodQuery>,
     find,
     periodWriter,
   )
-  return [asData, asPdf]
-}
