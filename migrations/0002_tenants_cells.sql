@@ -160,11 +160,12 @@ select secure_tenants('tenant_moves', 'tenant_id');
 select secure_tenants('moved_references', 'tenant_id');
 select secure_tenants('tenant_homes', 'tenant_id');
 
--- Whether a tenant is not served here now, and which cell serves it: null while it is on its way.
+-- Whether a tenant is not served here now, and which cell serves it: null while it is held. What arrives is served where it
+-- comes from until then.
 create function tenants_away(tenants text[]) returns table (tenant_id text, home text)
   language sql stable security definer set search_path = svc, pg_temp
   as $$
-    select m.tenant_id, case when m.state = 'moved' then m.cell end from tenant_moves m
+    select m.tenant_id, case when m.state in ('moved', 'arriving') then m.cell end from tenant_moves m
     where m.tenant_id = any (tenants)
       and (m.state in ('moved', 'arriving') or m.held_until > clock_timestamp())
   $$;

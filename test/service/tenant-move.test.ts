@@ -271,6 +271,23 @@ test(
 )
 
 test(
+  'while a tenant arrives in a cell, what is sent there is carried out where the tenant still lives',
+  async () => {
+    const { client, merchantId, paymentId } = await shopWith(cells.a, 500)
+    const { refundId } = await newRefundAndDispute(cells.a, client, paymentId)
+    await brokenOff(cells, merchantId, (line) => /^(\d+) of \1 tables copied/.test(line))
+    const made = { refundId, status: 'REFUNDED' }
+    const notified = await cells.b.client.notify('/rails/upi/refunds', made, RAIL_KEY)
+    expect(payloadOf(notified).status).toBe('REFUNDED')
+    const aborted = await move(merchantId, 'a', '--abort')
+    expect(aborted, aborted.stderr).toMatchObject({ code: 0 })
+    await requireWhole(cells.a)
+    await requireWhole(cells.b)
+  },
+  MOVES_MS,
+)
+
+test(
   'a move that breaks off leaves the tenant served, ends where it was aborted, and goes on where it was',
   async () => {
     const merchant = await cells.a.newMerchant()

@@ -1,4 +1,5 @@
 import { Failure } from '@svc/contract/errors'
+import { isTenantAway } from '@svc/platform/db/home'
 import type { AnyInput, Handler, Operation, Reply, Services } from './operation.ts'
 import { isRail } from './operation.ts'
 
@@ -19,7 +20,7 @@ const OF_THIS_HOP = new Set([
 const WAIT_MS = 10_000
 
 /**
- * A signed message that names nothing here, or what has moved away, is sent to the other cells as it was signed; where it
+ * A signed message that names nothing here, or what has moved away or not arrived yet, is sent to the other cells as it was signed; where it
  * names nothing there either, this cell keeps it. The bank and the card network need not know that there are cells
  * (decision X40).
  */
@@ -31,7 +32,7 @@ export function forwardingOf(operation: Operation, services: Services, handle: H
     try {
       return await handle({ ...input, caller: { ...input.caller, mayBeElsewhere: true } })
     } catch (error) {
-      const isElsewhere = error instanceof Failure && error.code === 'moved'
+      const isElsewhere = isTenantAway(error) || (error instanceof Failure && error.code === 'moved')
       if (!isElsewhere || input.headers[FORWARDED] !== undefined) throw error
     }
     for (const [cell, url] of cells) {
@@ -39,8 +40,23 @@ export function forwardingOf(operation: Operation, services: Services, handle: H
       const reply = await sendOn(`${url}${operation.path}`, input)
       if (reply.status !== MISDIRECTED) return reply
     }
-    return handle(input)
+    try {
+      return await handle(input)
+    } catch (error) {
+      return onItsWay(error)
+    }
   }
+}
+
+/** Each cell says that its tenant is in another one: for a moment, between the last steps of a move. */
+function onItsWay(error: unknown): never {
+  if (!(error instanceof Failure && error.code === 'moved')) throw error
+  throw new Failure('temporarily_unavailable', {
+    description: 'The tenant moves to another cell',
+    retryAfterSeconds: 1,
+    isOrderly: true,
+    cause: error,
+  })
 }
 
 const MISDIRECTED = 421
