@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { revokeApiKey } from '@svc/core/tenants/api-key'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -34,6 +35,11 @@ beforeAll(async () => {
     incentive: await newPartnerTenant(service, ['incentive']),
     rewards: await newPartnerTenant(service, ['employee_rewards']),
   }
+  // Lists are compared with one another: the simulated bank has made the refunds before.
+  const unpaid = `select status from merchant_refunds where status in ('PENDING', 'SENT')`
+  const areUnpaid = () =>
+    asSuperuser(service.db.database, async (db) => (await db.query(unpaid)).rowCount! > 0)
+  while (await areUnpaid()) await sleep(50)
   const revoked = await service.newMerchant()
   const revokedClient = await service.as(revoked)
   await service.app.services.database.operate((tx) => revokeApiKey(tx, revoked.apiKeyId))
