@@ -140,6 +140,19 @@ export function overForms(bed: Bed): void {
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
 
+  test('a sign-in over a form that is refused says so, and the next one goes on', async () => {
+    const { page, name } = await endedOverForm()
+    const refused = { error: 'not_signed_in', title: 'x', status: 401, detail: 'The operator is disabled' }
+    await page.route('**/console/api/v0/session', (route) =>
+      route.fulfill({ status: 401, contentType: 'application/problem+json', body: JSON.stringify(refused) }),
+    )
+    await signInOver(page, name)
+    await page.getByRole('alert').filter({ hasText: 'Not done: Sign in' }).waitFor()
+    await page.unroute('**/console/api/v0/session')
+    await signInOver(page, name)
+    await page.getByText('9876543210').waitFor()
+  })
+
   test('another person who signs in over a form gets nothing of it, and who leaves it comes to the sign-in', async () => {
     const { page } = await endedOverForm()
     const next = await newOperator(bed.service, 'viewer')

@@ -50,9 +50,13 @@ async function isDoneFor(error: string | undefined, { atMs }: Sent): Promise<boo
   return true
 }
 
+/** Sign-ins and proofs are what the dialogs themselves send: one that is refused asks for no other. */
+const OF_SESSION = /\/api\/v0\/session(?:\/|$)/
+
 const afterStepUp: Middleware = {
   onRequest({ request }) {
-    if (request.method !== 'GET') sent.set(request, { copy: request.clone(), atMs: performance.now() })
+    if (request.method !== 'GET' && !OF_SESSION.test(request.url))
+      sent.set(request, { copy: request.clone(), atMs: performance.now() })
   },
   /** A change that needs a sign-in, or a recent one, is sent again after it. */
   async onResponse({ request, response }) {

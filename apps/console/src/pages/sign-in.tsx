@@ -82,7 +82,7 @@ export function Entry({ back, entered }: EntryProps) {
   }
   return (
     <>
-      {failed !== undefined && <FailureAlert failed={failed} />}
+      {failed !== undefined && <FailureAlert failed={failed} tried="Sign in" />}
       <Loaded query={about}>
         {(known) => (
           <Ways

@@ -5,6 +5,7 @@ import { WarningIcon } from './icons.tsx'
 
 interface FailureAlertProps {
   readonly failed: unknown
+  /** Loads it again; absent where nothing was loaded. */
   readonly retry?: (() => void) | undefined
   /** What the person wanted to do, as the button says it. */
   readonly tried?: string
@@ -21,17 +22,23 @@ const SAID: Readonly<Record<string, string>> = {
     'This form was carried out before, with the values that it had then. Close it, and check the result.',
 }
 
-function titleOf({ status, code }: CallFailed, tried: string | undefined): string {
+function titleOf({ status, code }: CallFailed, tried: string | undefined, isLoaded: boolean): string {
   if (TITLES[code]) return TITLES[code]
   if (tried) return `Not done: ${tried}`
-  return status === 404 ? 'Not found' : 'This could not be loaded'
+  if (status === 404) return 'Not found'
+  return isLoaded ? 'This could not be loaded' : 'Not done'
 }
 
 /** What was not done and why; the code, and the request id to ask about, are under the details. */
 export function FailureAlert({ failed, retry, tried }: FailureAlertProps) {
   const { code, message, requestId, status } = asCallFailed(failed)
   return (
-    <Alert color="red" icon={<WarningIcon />} title={titleOf(asCallFailed(failed), tried)} role="alert">
+    <Alert
+      color="red"
+      icon={<WarningIcon />}
+      title={titleOf(asCallFailed(failed), tried, retry !== undefined)}
+      role="alert"
+    >
       <Text size="sm">{SAID[code] ?? message}</Text>
       {retry && (
         <Button size="compact-xs" variant="default" mt={4} onClick={retry}>

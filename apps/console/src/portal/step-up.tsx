@@ -50,8 +50,8 @@ function Proof({ confirmed, cancelled }: ProofProps) {
           {...form.getInputProps('password')}
         />
         {(isFirstStep || form.values.code !== '') && <CodeInput autoFocus {...form.getInputProps('code')} />}
-        {prove.error && !isFirstStep && <FailureAlert failed={prove.error} />}
-        {withPasskey.error && <FailureAlert failed={withPasskey.error} />}
+        {prove.error && !isFirstStep && <FailureAlert failed={prove.error} tried="Confirm" />}
+        {withPasskey.error && <FailureAlert failed={withPasskey.error} tried="Confirm" />}
         <Group justify="flex-end">
           <Button variant="default" onClick={cancelled}>
             Cancel

@@ -105,7 +105,7 @@ function Finder({ source, pasted, onClose }: Omit<FindProps, 'opened'>) {
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
       </form>
-      {found.error && <FailureAlert failed={found.error} />}
+      {found.error && <FailureAlert failed={found.error} tried="Find" />}
       <Box ref={results} role="region" aria-label="Results" aria-live="polite">
         {searchText === '' && <Recents base={source.base} go={go} />}
         <Acts base={source.base} acts={acts} goTo={goTo} />

@@ -54,7 +54,7 @@ function Proof({ confirmed, cancelled }: ProofProps) {
           />
         )}
         {needsCode && <CodeInput autoFocus {...form.getInputProps('code')} />}
-        {failed !== undefined && <FailureAlert failed={failed} />}
+        {failed !== undefined && <FailureAlert failed={failed} tried="Confirm" />}
         {about.data?.singleSignOn !== undefined && (
           <SingleSignOn host={about.data.singleSignOn} back={placeOf(window.location)} />
         )}

@@ -8,27 +8,6 @@ import { SOURCES, type Source } from './search-sources.ts'
 
 const IDS_MAX = 50
 
-/** By what an id of a kind begins with. */
-const PREFIXES: readonly (readonly [prefix: string, kind: Source['kind']])[] = [
-  ['acc_', 'cardAccount'],
-  ['card_', 'card'],
-  ['ccf_', 'coinConfig'],
-  ['cex_', 'cardException'],
-  ['com_', 'company'],
-  ['dsp_', 'dispute'],
-  ['jrn_', 'journal'],
-  ['mer_', 'merchant'],
-  ['par_', 'partner'],
-  ['pay_', 'payment'],
-  ['pyo_', 'payout'],
-  ['qr_', 'qrCode'],
-  ['rfd_', 'refund'],
-  ['rnt_', 'notice'],
-  ['stb_', 'settlement'],
-  ['usr_', 'user'],
-  ['whe_', 'webhookEndpoint'],
-]
-
 /** What both faces share. */
 export const NAMES = {
   tag: 'Search',
@@ -49,9 +28,7 @@ export async function namesOf(tx: Tx, ids: string, sources: readonly Source[]) {
   if (wanted.length > IDS_MAX) failField('ids', 'max_items', `must be at most ${IDS_MAX} ids`, 'query')
   const found = await Promise.all(
     wanted.map(async (id) => {
-      const kind = PREFIXES.find(([prefix]) => id.startsWith(prefix))?.[1]
-      // The first source of a kind is the one by its id.
-      const source = sources.find((each) => each.kind === kind)
+      const source = sources.find(({ prefix }) => prefix !== undefined && id.startsWith(`${prefix}_`))
       const [row] = source ? await tx.query(source.statement, [id]) : []
       return row && source ? [{ kind: source.kind, id, ...shown(source.kind, row.title, row.subtitle) }] : []
     }),

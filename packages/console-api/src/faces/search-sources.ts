@@ -38,19 +38,31 @@ interface Row {
   of?: string
 }
 
+interface Wanted {
+  (q: string, caller: Caller): string | undefined
+  readonly prefix?: string
+}
+
 export interface Source {
   readonly kind: Kind
   readonly statement: Statement<Row>
   /** The parameter for what was typed; `undefined` when it cannot be meant. */
-  readonly wanted: (q: string, caller: Caller) => string | undefined
+  readonly wanted: Wanted
+  /** Of the ids that it finds. */
+  readonly prefix: string | undefined
 }
 
-const source = (name: string, kind: Kind, wanted: Source['wanted'], sql: string): Source => ({
+const source = (name: string, kind: Kind, wanted: Wanted, sql: string): Source => ({
   kind,
   wanted,
+  prefix: wanted.prefix,
   statement: statement<Row>(`search_${name}`, `${sql} limit 5`),
 })
-const id = (prefix: string) => (q: string) => (q.startsWith(`${prefix}_`) ? q : undefined)
+/** An id, or what else names it. */
+const id = (prefix: string, other?: Wanted): Wanted =>
+  Object.assign((q: string, caller: Caller) => (q.startsWith(`${prefix}_`) ? q : other?.(q, caller)), {
+    prefix,
+  })
 /** A merchant's own reference, of an order or a refund. */
 const reference = (q: string) => (q.length <= 64 ? q : undefined)
 const form = (pattern: RegExp) => (q: string) => (pattern.test(q) ? q : undefined)
@@ -94,33 +106,33 @@ export const SOURCES: readonly Source[] = [
   source(
     'qr',
     'qrCode',
-    (q) => id('qr')(q) ?? form(/^[A-Za-z0-9]{10,35}$/)(q),
+    id('qr', form(/^[A-Za-z0-9]{10,35}$/)),
     `select qr_code_id as id, coalesce(qr_name, tr) as title, concat_ws(', ', tr, status) as subtitle from qr_codes
      where qr_code_id = $1 or tr = $1`,
   ),
   source(
     'payment',
     'payment',
-    (q) => id('pay')(q) ?? bankReference(q),
+    id('pay', bankReference),
     `select payment_id as id, utr as title, status as subtitle from payments where payment_id = $1 or utr = $1`,
   ),
   source(
     'refund',
     'refund',
-    (q) => id('rfd')(q) ?? bankReference(q),
+    id('rfd', bankReference),
     `select refund_id as id, payment_id as of, reference_number as title, status as subtitle from merchant_refunds where refund_id = $1 or utr = $1`,
   ),
   source(
     'dispute',
     'dispute',
-    (q) => id('dsp')(q) ?? (/^[\w /.-]{3,64}$/.test(q) ? canonicalReference(q) : undefined),
+    id('dsp', (q) => (/^[\w /.-]{3,64}$/.test(q) ? canonicalReference(q) : undefined)),
     `select dispute_id as id, 'Case ' || case_reference as title, status as subtitle from disputes
      where dispute_id = $1 or case_reference = $1`,
   ),
   source(
     'payout',
     'payout',
-    (q) => id('pyo')(q) ?? bankReference(q),
+    id('pyo', bankReference),
     `select payout_id as id, 'Payout of ' || to_char(business_day, 'FMDD Mon YYYY') as title, status as subtitle from payouts
      where payout_id = $1 or utr = $1 or return_utr = $1`,
   ),

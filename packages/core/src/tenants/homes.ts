@@ -1,4 +1,4 @@
-import { fail } from '@svc/contract/errors'
+import { Failure, fail } from '@svc/contract/errors'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
 import { AWAY, type Away } from '@svc/platform/db/home'
@@ -29,6 +29,15 @@ const MOVED = statement<Moved>(
 export const withAway = (lookup: string): string =>
   `select d.*, exists (select from tenants_away(array[d.tenant_id])) as away from ${lookup} d`
 
+/** For a moment no cell serves the tenant: a repeat finds the one that does. */
+export const onItsWay = (cause?: unknown): Failure =>
+  new Failure('temporarily_unavailable', {
+    description: 'The tenant moves to another cell',
+    retryAfterSeconds: 1,
+    isOrderly: true,
+    cause,
+  })
+
 /** Which tenants are not served here now (decision X40): always as of the call, since nothing is read of two homes. */
 export class Homes {
   readonly #away: BatchedLookup<Away>
@@ -46,12 +55,7 @@ export class Homes {
   async require(tenantId: string): Promise<void> {
     const away = await this.#away.get('', tenantId)
     if (!away) return
-    if (away.home === null)
-      fail('temporarily_unavailable', {
-        description: 'The tenant moves to another cell',
-        retryAfterSeconds: 1,
-        isOrderly: true,
-      })
+    if (away.home === null) throw onItsWay()
     fail('moved', { description: `The tenant is served by the cell ${away.home}` })
   }
 

@@ -1,4 +1,5 @@
 import { Failure } from '@svc/contract/errors'
+import { onItsWay } from '@svc/core/tenants/homes'
 import { isTenantAway } from '@svc/platform/db/home'
 import type { AnyInput, Handler, Operation, Reply, Services } from './operation.ts'
 import { isRail } from './operation.ts'
@@ -43,20 +44,10 @@ export function forwardingOf(operation: Operation, services: Services, handle: H
     try {
       return await handle(input)
     } catch (error) {
-      return onItsWay(error)
+      // Each cell says that its tenant is in another one, between the last steps of a move.
+      throw error instanceof Failure && error.code === 'moved' ? onItsWay(error) : error
     }
   }
-}
-
-/** Each cell says that its tenant is in another one: for a moment, between the last steps of a move. */
-function onItsWay(error: unknown): never {
-  if (!(error instanceof Failure && error.code === 'moved')) throw error
-  throw new Failure('temporarily_unavailable', {
-    description: 'The tenant moves to another cell',
-    retryAfterSeconds: 1,
-    isOrderly: true,
-    cause: error,
-  })
 }
 
 const MISDIRECTED = 421

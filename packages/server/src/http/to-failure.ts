@@ -1,4 +1,5 @@
 import { Failure } from '@svc/contract/errors'
+import { onItsWay } from '@svc/core/tenants/homes'
 import { isUnavailable } from '@svc/platform/db/database'
 import { isTenantAway } from '@svc/platform/db/home'
 import type { FastifyError, FastifyRequest } from 'fastify'
@@ -25,8 +26,7 @@ export function toFailure(error: FastifyError | Failure, request: FastifyRequest
   // Set by Fastify on what broke off while a body was read: the caller went away, not our database.
   if (error.statusCode === 400) return new Failure('bad_request', { cause: error })
   // A request that began before its tenant was held for its move (decision X40).
-  if (isTenantAway(error))
-    return new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause: error, isOrderly: true })
+  if (isTenantAway(error)) return onItsWay(error)
   if (isUnavailable(error))
     return new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause: error })
   return new Failure('internal_error', { cause: error })

@@ -97,7 +97,7 @@ export function Entry({ entered }: { readonly entered: (session: Schemas['Member
   return (
     <>
       {enter.error && !isFirstStep && (
-        <FailureAlert failed={refusalOf(enter.error, enter.variables.tenantId.trim())} />
+        <FailureAlert failed={refusalOf(enter.error, enter.variables.tenantId.trim())} tried="Sign in" />
       )}
       {about.data?.sandboxSignIn && <Sandbox enter={entered} />}
       {about.data?.passkeys && <PasskeyEntry enter={entered} begun={enter.reset} />}
@@ -131,7 +131,7 @@ function PasskeyEntry({ enter, begun }: PasskeyEntryProps) {
   })
   return (
     <>
-      {prove.error && <FailureAlert failed={prove.error} />}
+      {prove.error && <FailureAlert failed={prove.error} tried="Sign in" />}
       <Button variant="default" loading={prove.isPending} onClick={() => prove.mutate()}>
         Sign in with a passkey
       </Button>
@@ -213,7 +213,7 @@ function Sandbox({ enter }: { readonly enter: (session: Schemas['MemberSession']
         value={tenantId}
         onChange={choose}
       />
-      {click.error && <FailureAlert failed={click.error} />}
+      {click.error && <FailureAlert failed={click.error} tried="Sign in" />}
       <Button size="md" loading={click.isPending} onClick={() => click.mutate()}>
         Enter the portal
       </Button>
