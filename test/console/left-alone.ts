@@ -109,31 +109,31 @@ export function leftAlone(bed: Bed): void {
   })
 }
 
+const ENDED = { name: 'Your session has ended' }
+/** A form with something in it, whose session ends before it is sent. */
+async function endedOverForm(bed: Bed) {
+  const { userId } = bed.world
+  const { page, operatorId } = await entered(bed, 'support', `/users/${userId}`)
+  await page.getByRole('button', { name: 'Reveal personal data' }).click()
+  await page.getByLabel('Reason').fill('the holder called')
+  await change(bed, lastUsed(31), operatorId)
+  await page.getByRole('button', { name: 'Reveal for 15 minutes' }).click()
+  await page.getByRole('dialog', ENDED).waitFor()
+  const { name } = (await change(bed, 'select name from operators where operator_id = $1', operatorId))
+    .rows[0]!
+  return { page, name: name! }
+}
+const signInOver = async (page: Page, name: string) => {
+  const over = page.getByRole('dialog', ENDED)
+  await over.getByLabel('Name').fill(name)
+  await over.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await over.getByRole('button', { name: 'Sign in', exact: true }).click()
+}
+
 /** Sessions that end over an open form, or are about to. */
 export function overForms(bed: Bed): void {
-  const ENDED = { name: 'Your session has ended' }
-  /** A form with something in it, whose session ends before it is sent. */
-  async function endedOverForm() {
-    const { userId } = bed.world
-    const { page, operatorId } = await entered(bed, 'support', `/users/${userId}`)
-    await page.getByRole('button', { name: 'Reveal personal data' }).click()
-    await page.getByLabel('Reason').fill('the holder called')
-    await change(bed, lastUsed(31), operatorId)
-    await page.getByRole('button', { name: 'Reveal for 15 minutes' }).click()
-    await page.getByRole('dialog', ENDED).waitFor()
-    const { name } = (await change(bed, 'select name from operators where operator_id = $1', operatorId))
-      .rows[0]!
-    return { page, name: name! }
-  }
-  const signInOver = async (page: Page, name: string) => {
-    const over = page.getByRole('dialog', ENDED)
-    await over.getByLabel('Name').fill(name)
-    await over.getByLabel('Password', { exact: true }).fill(PASSWORD)
-    await over.getByRole('button', { name: 'Sign in', exact: true }).click()
-  }
-
   test('a session that ends under a form leaves it as it was: after the sign-in over the page it is carried out', async () => {
-    const { page, name } = await endedOverForm()
+    const { page, name } = await endedOverForm(bed)
     expect(await accessibilityViolations(page)).toEqual([])
     await signInOver(page, name)
     await page.getByText('9876543210').waitFor()
@@ -141,7 +141,7 @@ export function overForms(bed: Bed): void {
   })
 
   test('a sign-in over a form that is refused says so, and the next one goes on', async () => {
-    const { page, name } = await endedOverForm()
+    const { page, name } = await endedOverForm(bed)
     const refused = { error: 'not_signed_in', title: 'x', status: 401, detail: 'The operator is disabled' }
     await page.route('**/console/api/v0/session', (route) =>
       route.fulfill({ status: 401, contentType: 'application/problem+json', body: JSON.stringify(refused) }),
@@ -154,12 +154,12 @@ export function overForms(bed: Bed): void {
   })
 
   test('another person who signs in over a form gets nothing of it, and who leaves it comes to the sign-in', async () => {
-    const { page } = await endedOverForm()
+    const { page } = await endedOverForm(bed)
     const next = await newOperator(bed.service, 'viewer')
     await signInOver(page, next.name)
     await page.getByRole('button', { name: `Signed in as ${next.name}` }).waitFor()
     expect(new URL(page.url()).pathname).not.toContain('/users/')
-    const left = await endedOverForm()
+    const left = await endedOverForm(bed)
     await left.page.getByRole('button', { name: 'Leave without the form' }).click()
     await left.page.getByRole('heading', { level: 1, name: 'svc console' }).waitFor()
   })

@@ -1,7 +1,7 @@
-import { Failure, fail } from '@svc/contract/errors'
+import { fail } from '@svc/contract/errors'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
-import { AWAY, type Away } from '@svc/platform/db/home'
+import { AWAY, type Away, onItsWay } from '@svc/platform/db/home'
 import { statement } from '@svc/platform/db/statement'
 
 interface Moved {
@@ -28,15 +28,6 @@ const MOVED = statement<Moved>(
 /** The statement of a lookup whose rows name their tenant, with `away`: that its tenant may not be served here now. */
 export const withAway = (lookup: string): string =>
   `select d.*, exists (select from tenants_away(array[d.tenant_id])) as away from ${lookup} d`
-
-/** For a moment no cell serves the tenant: a repeat finds the one that does. */
-export const onItsWay = (cause?: unknown): Failure =>
-  new Failure('temporarily_unavailable', {
-    description: 'The tenant moves to another cell',
-    retryAfterSeconds: 1,
-    isOrderly: true,
-    cause,
-  })
 
 /** Which tenants are not served here now (decision X40): always as of the call, since nothing is read of two homes. */
 export class Homes {

@@ -1,3 +1,4 @@
+import { Failure } from '@svc/contract/errors'
 import type { Database } from './database.ts'
 import { statement } from './statement.ts'
 import { sqlState } from './unavailable.ts'
@@ -31,6 +32,15 @@ export const AWAY = statement<Away>(
   'tenants_away',
   'select tenant_id as "tenantId", home from tenants_away($1)',
 )
+
+/** For a moment no cell serves the tenant: a repeat finds the one that does. */
+export const onItsWay = (cause?: unknown): Failure =>
+  new Failure('temporarily_unavailable', {
+    description: 'The tenant moves to another cell',
+    retryAfterSeconds: 1,
+    isOrderly: true,
+    cause,
+  })
 
 /** SQLSTATE of a write for a tenant that is not served here now. */
 const TENANT_AWAY = 'SV421'

@@ -1,6 +1,5 @@
 import { Failure } from '@svc/contract/errors'
-import { onItsWay } from '@svc/core/tenants/homes'
-import { isTenantAway } from '@svc/platform/db/home'
+import { isTenantAway, onItsWay } from '@svc/platform/db/home'
 import type { AnyInput, Handler, Operation, Reply, Services } from './operation.ts'
 import { isRail } from './operation.ts'
 

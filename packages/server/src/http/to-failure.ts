@@ -1,7 +1,6 @@
 import { Failure } from '@svc/contract/errors'
-import { onItsWay } from '@svc/core/tenants/homes'
 import { isUnavailable } from '@svc/platform/db/database'
-import { isTenantAway } from '@svc/platform/db/home'
+import { isTenantAway, onItsWay } from '@svc/platform/db/home'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import { invalidFields } from './validation.ts'
 
