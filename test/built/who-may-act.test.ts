@@ -80,14 +80,14 @@ test('a finance person alone makes no second operator by the command line', asyn
   const create = ['operator', 'create', 'puppet', '--role', 'finance', '--password-stdin']
   expect((await run(create, as('farid'))).code).not.toBe(0)
   const invite = ['operator', 'invite', 'puppet', '--role', 'finance']
-  expect(await refused(invite, as('farid'))).toContain('only an administrator')
+  expect(await refused(invite, as('farid'))).toContain('This needs the role admin')
   expect(await refused(invite)).toContain('only a signed-in administrator')
   // Nor by saying that this installation is a sandbox, which nothing is opened as any more.
   const sandbox = { ...unsigned, SVC_MODE: 'sandbox' }
   for (const command of [invite, ['approval', 'approve', 'apv_1'], ['webhook', 'list']])
     expect(await refused(command, sandbox)).toContain('SVC_MODE: must be live')
   expect(await refused(['operator', 'password-link', 'meera'], as('farid'))).toContain(
-    'only an administrator',
+    'This needs the role admin',
   )
   expect(await names()).toEqual(before)
 })
@@ -280,6 +280,6 @@ test.each(commands)(
     const given = args.map((each) => (each === 'JWK' ? file : each))
     expect(await refused([...command.split(' '), ...given])).toContain('only a signed-in administrator')
     const stranger = await refused([...command.split(' '), ...given], as('vera'))
-    expect(stranger).toContain('only an administrator does this')
+    expect(stranger).toContain('This needs the role admin')
   },
 )

@@ -266,11 +266,11 @@ test('the same holds on the command line: a funding waits, its operator cannot a
   )
   expect((await approve(ravi, waiting.out.approvalId)).json.status).toBe('POSTED')
   const repeated = await svc('admin', 'card-account', 'fund', partner.cardAccountId, ...pay)
-  expect(repeated.out).toMatchObject({ funded: '4000.00', balance: '4000.00' })
+  expect(repeated.out).toMatchObject({ amount: '4000.00', balance: '4000.00', isRepeat: true })
   const back = ['--amount', '3000', '--reference', newReference(), '--reason', 'contract ended']
   const withdraw = () => svc('admin', 'card-account', 'withdraw', partner.cardAccountId, ...back)
   expect((await approve(ravi, (await withdraw()).out.approvalId)).json.status).toBe('POSTED')
-  expect((await withdraw()).out).toMatchObject({ withdrawn: '3000.00', balance: '1000.00' })
+  expect((await withdraw()).out).toMatchObject({ amount: '3000.00', balance: '1000.00' })
   const journalId = await journalOf(partner, reference)
   const shown = await svc('admin', 'journal', 'show', journalId)
   expect(shown.out).toMatchObject([{ journalId, kind: 'card_funding', amount: '4000.00' }])

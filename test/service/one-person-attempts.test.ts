@@ -345,6 +345,7 @@ const COMMAND_LINE: Readonly<Record<string, string>> = {
   'journal reverse': 'reverseJournal',
   'opening-balances import': 'enterOpeningBalance',
   'company create': 'createCompany',
+  'company update': 'updateCompany',
   'user create': 'createUser',
   'user erase': 'eraseUser',
   'card-account create': 'createCardAccount',

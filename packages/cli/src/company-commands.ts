@@ -1,69 +1,28 @@
-import { EMAIL_PATTERN, MOBILE_PATTERN } from '@svc/contract/contact-fields'
-import { ACCOUNT_TYPES, type AccountType } from '@svc/core/cards/account/card-account'
-import { createCardAccount } from '@svc/core/cards/account/create-card-account'
-import { findCompany, findFundedAccount, findUserPartner } from '@svc/core/cards/card/list-onboarded'
-import { eraseUser } from '@svc/core/cards/user/erase-user'
-import type { Company } from '@svc/core/tenants/company'
-import { createCompany } from '@svc/core/tenants/create-company'
-import { createUser as createUserCommand } from '@svc/core/tenants/create-user'
-import { PRODUCTS } from '@svc/core/tenants/partner'
-import type { User } from '@svc/core/tenants/user'
-import { required } from '@svc/kernel/invariant'
-import { paise } from '@svc/kernel/money'
-import type { Tx } from '@svc/platform/db/database'
+import { showFundingInstructions } from '@svc/console-api/faces/bank-credit-operations'
+import {
+  fundCardAccountInConsole,
+  withdrawFromCardAccountInConsole,
+} from '@svc/console-api/faces/card-account-money'
+import {
+  createCardAccountInConsole,
+  updateCardAccountInConsole,
+} from '@svc/console-api/faces/card-account-operations'
+import { createCompanyInConsole, updateCompanyInConsole } from '@svc/console-api/faces/company-operations'
+import { createUserInConsole, eraseUserInConsole } from '@svc/console-api/faces/user-operations'
 import { cardAccount, type ListedAccount } from '@svc/server/cards/card-accounts'
 import { company, type ListedCompany } from '@svc/server/tenants/companies'
 import { type ListedUser, user } from '@svc/server/tenants/users'
 import type { Command } from 'commander'
-import { addCardAccountUpdate } from './card-account-update.ts'
-import { cliActor, withInstallation } from './context.ts'
-import { addCardAccountMoney, shownAccount } from './fund-account.ts'
-import { addFundingInstructionsCommand } from './funding-instructions-command.ts'
-import { addNounList, addNounShow, printNoun, recordAfter } from './noun-commands.ts'
-import { requireName } from './partner-commands.ts'
-import { printRecord } from './print.ts'
-import { readReason } from './read-reason.ts'
-import { requirePartner } from './require-partner.ts'
-import { UsageError } from './usage-error.ts'
-
-interface Json {
-  readonly json?: boolean
-}
-
-const noCompany = (companyId: string): string =>
-  `There is no company ${companyId}. See them all with: svc admin company list`
-const noUser = (userId: string): string => `There is no user ${userId}. List them with: svc admin user list`
-
-const missing = (message: string): never => {
-  throw new UsageError(message)
-}
-
-async function requireCompany(tx: Tx, companyId: string) {
-  return (await findCompany(tx, companyId)) ?? missing(noCompany(companyId))
-}
+import { addNounList, addNounShow } from './noun-commands.ts'
+import { addOperation } from './operation-command.ts'
 
 export function addCompanyCommands(program: Command): void {
   const group = program.command('company').description('companies: the customers of partners')
-  group
-    .command('create <partnerId>')
-    .description('register a company under a partner')
-    .requiredOption('--name <name>', 'legal name, 1 to 100 characters; cards show it')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExample:\n  svc admin company create par_… --name "Acme Industries Private Limited"',
-    )
-    .action(async (partnerId: string, { name, json = false }: Json & { name: string }) => {
-      requireName(name)
-      const created = await withInstallation(async (context) => {
-        const { commands, database } = context
-        await database.operate((tx) => requirePartner(tx, partnerId))
-        const audit = { actor: cliActor(), target: (made: Company) => made.companyId, tenantId: partnerId }
-        const made = await commands.open(createCompany).run({ partnerId, name }, audit)
-        return recordAfter<ListedCompany>(context, company, made.companyId, made)
-      })
-      printNoun(created, json)
-    })
+  addOperation(group, createCompanyInConsole, {
+    name: 'create',
+    by: ['partnerId'],
+    example: 'svc admin company create par_… --name "Acme Industries Private Limited"',
+  })
   addNounList<ListedCompany>(group, company, {
     by: 'partnerId',
     description: 'list the companies of a partner, or all, newest first',
@@ -73,25 +32,20 @@ export function addCompanyCommands(program: Command): void {
     id: 'companyId',
     description: 'show a company',
     example: 'svc admin company show com_…',
-    missing: noCompany,
+  })
+  addOperation(group, updateCompanyInConsole, {
+    name: 'update',
+    example: 'svc admin company update com_… --name "Acme Industries Limited"',
   })
 }
 
 export function addUserCommands(program: Command): void {
   const group = program.command('user').description('users: employees of companies, who hold the cards')
-  group
-    .command('create <companyId>')
-    .description('register a user of a company; mobile and e-mail are unique within it')
-    .option('--first-name <name>', '1 to 100 characters')
-    .option('--last-name <name>', '1 to 100 characters')
-    .option('--mobile <digits>', 'exactly 10 digits')
-    .option('--email <address>', 'e-mail address')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExample:\n  svc admin user create com_… --first-name Asha --last-name Rao --mobile 9876543210',
-    )
-    .action(createUser)
+  addOperation(group, createUserInConsole, {
+    name: 'create',
+    by: ['companyId'],
+    example: 'svc admin user create com_… --first-name Asha --last-name Rao --mobile 9876543210',
+  })
   addNounList<ListedUser>(group, user, {
     by: 'companyId',
     description: 'list the users of a company, or of all, newest first',
@@ -101,91 +55,31 @@ export function addUserCommands(program: Command): void {
     id: 'userId',
     description: 'show a user',
     example: 'svc admin user show usr_…',
-    missing: noUser,
   })
-  group
-    .command('erase <userId>')
-    .description(
+  addOperation(group, eraseUserInConsole, {
+    name: 'erase',
+    description:
       'erase the personal data of a user for good; cards must be ended and empty, and no coins left',
-    )
-    .requiredOption('--reason <text>', 'why; kept in the audit', readReason)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin user erase usr_… --reason "asked by letter of 2026-11-02"')
-    .action(erase)
-}
-
-async function erase(userId: string, { reason, json = false }: Json & { reason: string }): Promise<void> {
-  const erased = await withInstallation(async (context) => {
-    const { commands, database } = context
-    const partnerId = await database.operate((tx) => findUserPartner(tx, userId))
-    if (partnerId === undefined) throw new UsageError(noUser(userId))
-    const audit = { actor: cliActor(), action: 'user.erased', target: userId, tenantId: partnerId }
-    const outcome = await commands
-      .open(eraseUser)
-      .run({ partnerId, userId }, { ...audit, details: { reason } })
-    return recordAfter<ListedUser>(context, user, userId, outcome)
+    example: 'svc admin user erase usr_… --reason "asked by letter of 2026-11-02"',
   })
-  printNoun(erased, json)
 }
 
-interface UserOptions extends Json {
-  readonly firstName?: string
-  readonly lastName?: string
-  readonly mobile?: string
-  readonly email?: string
-}
-
-const [EMAIL, MOBILE] = [new RegExp(EMAIL_PATTERN), new RegExp(MOBILE_PATTERN)]
-
-async function createUser(companyId: string, { json = false, ...profile }: UserOptions): Promise<void> {
-  const { firstName, lastName, mobile, email } = profile
-  if (firstName !== undefined) requireName(firstName, '--first-name')
-  if (lastName !== undefined) requireName(lastName, '--last-name')
-  if (mobile !== undefined && !MOBILE.test(mobile)) throw new UsageError('--mobile must be exactly 10 digits')
-  if (email !== undefined && (email.length > 254 || !EMAIL.test(email)))
-    throw new UsageError('--email must be an e-mail address')
-  if (Object.keys(profile).length === 0)
-    throw new UsageError('Say who it is: --first-name, --last-name, --mobile or --email')
-  const created = await withInstallation(async (context) => {
-    const { commands, database } = context
-    const { partnerId } = await database.operate((tx) => requireCompany(tx, companyId))
-    const made = await commands.open(createUserCommand).run(
-      { partnerId, companyId, profile },
-      {
-        actor: cliActor(),
-        action: 'user.created',
-        target: ({ userId }: User) => userId,
-        tenantId: partnerId,
-      },
-    )
-    return recordAfter<ListedUser>(context, user, made.userId, made)
-  })
-  printNoun(created, json)
-}
-
-/** Money as rupees with two decimals: text, so that no program rounds it. */
 export function addCardAccountCommands(program: Command): void {
   const account = program
     .command('card-account')
     .description('card accounts: what the cards of a company are funded from')
-  account
-    .command('create <companyId>')
-    .description('open a card account, empty')
-    .requiredOption('--product <product>', `what its cards are for: ${PRODUCTS.join(' or ')}`)
-    .option('--type <type>', `account type: ${Object.keys(ACCOUNT_TYPES).join(', ')}`, 'GIFT')
-    .option('--bin-type <name>', 'BIN type of its cards', 'GIFT')
-    .option('--programme <name>', 'card programme', 'Gift cards')
-    .option(
-      '--denomination <rupees>',
-      'whole rupees that a card is loaded with when its order does not say',
-      '500',
-    )
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExample:\n  svc admin card-account create com_… --product incentive --denomination 1000',
-    )
-    .action(createAccount)
+  addOperation(account, createCardAccountInConsole, {
+    name: 'create',
+    by: ['companyId'],
+    description: 'open a card account, empty',
+    flags: {
+      accountType: { value: 'GIFT' },
+      binType: { value: 'GIFT' },
+      cardProgramme: { value: 'Gift cards' },
+      denomination: { value: 500 },
+    },
+    example: 'svc admin card-account create com_… --product incentive --denomination 1000',
+  })
   addNounList<ListedAccount>(account, cardAccount, {
     by: 'companyId',
     description: 'list the card accounts of a company, or of all, newest first',
@@ -195,50 +89,30 @@ export function addCardAccountCommands(program: Command): void {
     id: 'cardAccountId',
     description: 'show a card account, with what it has left',
     example: 'svc admin card-account show acc_…',
-    missing: (id) => `There is no card account ${id}. List: svc admin card-account list`,
   })
-  addCardAccountUpdate(account)
-  addCardAccountMoney(account)
-  addFundingInstructionsCommand(account)
-}
-
-interface AccountOptions extends Json {
-  readonly product: string
-  readonly type: string
-  readonly binType: string
-  readonly programme: string
-  readonly denomination: string
-}
-
-async function createAccount(companyId: string, options: AccountOptions): Promise<void> {
-  const { binType, programme, json = false } = options
-  const product = PRODUCTS.find((known) => known === options.product)
-  const accountType = (Object.keys(ACCOUNT_TYPES) as AccountType[]).find((known) => known === options.type)
-  const denomination = /^[1-9][0-9]{0,6}$/.test(options.denomination)
-    ? BigInt(options.denomination)
-    : undefined
-  const problems = [
-    ...(product ? [] : [`--product must be ${PRODUCTS.join(' or ')}`]),
-    ...(accountType ? [] : [`--type must be one of ${Object.keys(ACCOUNT_TYPES).join(', ')}`]),
-    ...(/^[A-Z][A-Z_]{0,39}$/.test(binType)
-      ? []
-      : ['--bin-type must be capital letters and underscores, 40 at most']),
-    ...(denomination ? [] : ['--denomination must be whole rupees, 1 or more']),
-  ]
-  if (!product || !accountType || !denomination || problems.length > 0)
-    throw new UsageError(problems.join('\n'))
-  requireName(programme, '--programme')
-  const created = await withInstallation(async ({ commands, database }) => {
-    const { partnerId } = await database.operate((tx) => requireCompany(tx, companyId))
-    const denominationPaise = paise(denomination * 100n)
-    const plan = { partnerId, companyId, product, accountType, binType, programme, denominationPaise }
-    const { cardAccountId } = await commands.open(createCardAccount).run(plan, {
-      actor: cliActor(),
-      target: (made: { cardAccountId: string }) => made.cardAccountId,
-      tenantId: partnerId,
-    })
-    const found = await database.operate((tx) => findFundedAccount(tx, cardAccountId))
-    return required(found, 'a new card account is found')
+  addOperation(account, updateCardAccountInConsole, {
+    name: 'update',
+    sets: true,
+    description: 'change what its partner may set on a card account, and what the records of its cards say',
+    example:
+      'svc admin card-account update acc_… --set unallocateFundAllowed=true --set svcSupportEmail=help@acme.example',
   })
-  printRecord(shownAccount(created), json)
+  addOperation(account, fundCardAccountInConsole, {
+    name: 'fund',
+    description: 'enter money that the partner paid in for the cards of this account',
+    flags: { noticeId: { name: 'notice' } },
+    example:
+      'svc admin card-account fund acc_… --amount 250000.00 --reference AXISN0000000042 --reason "April float"',
+  })
+  addOperation(account, withdrawFromCardAccountInConsole, {
+    name: 'withdraw',
+    description: 'enter money that was paid back to the partner, at most what is left on the account',
+    example:
+      'svc admin card-account withdraw acc_… --amount 1000.00 --reference AXISN0000000043 --reason "unused float"',
+  })
+  addOperation(account, showFundingInstructions, {
+    name: 'instructions',
+    description: 'show where the partner transfers money for a card account',
+    example: 'svc admin card-account instructions acc_…',
+  })
 }

@@ -5,6 +5,7 @@ import { type Config, readConfig, requireOperatorUrl } from '@svc/contract/confi
 import { idMaker } from '@svc/contract/id-kinds'
 import { WINDOW } from '@svc/core/payments/bank-runs/bank-run'
 import type { KeyMaker } from '@svc/core/tenants/api-key'
+import { jweKeys } from '@svc/core/tenants/jwe-keys'
 import { TestClocks } from '@svc/core/tenants/test-clocks'
 import { inPieces } from '@svc/kernel/ids'
 import { type Clock, systemClock } from '@svc/kernel/time'
@@ -17,6 +18,7 @@ import { IdempotencyStore } from '@svc/platform/db/idempotency-store'
 import { BoundedWaits } from '@svc/platform/deadlines'
 import { type Log, openLog } from '@svc/platform/log'
 import { openMetrics } from '@svc/platform/metrics'
+import type { Services } from '@svc/server/http/operation'
 
 /** What a command works with: the same database and keys as the service, whether that runs or not. */
 export interface CommandContext {
@@ -27,6 +29,8 @@ export interface CommandContext {
   readonly clock: Clock
   /** The service's own commands, run in this process: the same locks, rules, history and events. */
   readonly commands: Commands
+  /** What the operations of operators are mounted on. */
+  readonly services: Services
 }
 
 /** Opens the installation of the environment for one command, and releases it after. */
@@ -43,8 +47,8 @@ export async function withInstallation<T>(work: (context: CommandContext) => Pro
     const mode = config.SVC_MODE === 'live' ? 'live' : 'test'
     const keyMaker = { keyring, random: randomBytes, mode } as const
     const clock = await openClock(config, database)
-    const commands = openCommands({ config, database, clock, log }, keyring)
-    return await work({ config, database, keyMaker, clock, commands })
+    const services = openServices({ config, database, clock, log }, keyring)
+    return await work({ config, database, keyMaker, clock, commands: services.commands, services })
   } finally {
     await database.close()
     await installation.release()
@@ -65,21 +69,39 @@ interface Opened {
   readonly log: Log
 }
 
-function openCommands({ config, database, clock, log }: Opened, keyring: Keyring): Commands {
+function openServices({ config, database, clock, log }: Opened, keyring: Keyring): Services {
   const open: CommitQueueServices['open'] = new Set()
+  const metrics = openMetrics(open)
   const queues: CommitQueueServices = {
     database,
     responses: new IdempotencyStore(keyring),
     clock,
     log,
-    metrics: openMetrics(open),
+    metrics,
     limits: { commandTimeoutMs: config.COMMAND_TIMEOUT_MS, tenantQueueMax: WINDOW },
     open,
   }
   const random = inPieces(randomBytes)
   const tools = { config, database, keyring, clock, random, newId: idMaker(systemClock, random), log }
-  return new Commands(tools, queues, new BoundedWaits())
+  const waits = new BoundedWaits()
+  return {
+    ...tools,
+    metrics,
+    queues,
+    waits,
+    commands: new Commands(tools, queues, waits),
+    publicUrl: () => addressOf(config),
+    jwes: jweKeys(keyring, database),
+    isLeaving: () => false,
+    isSettingUp: () => false,
+    warnings: () => [],
+    selfCall: () => Promise.reject(new Error('the command line serves no requests')),
+  }
 }
+
+/** Where people reach the service, as links have it. */
+export const addressOf = ({ HOST, PORT, PUBLIC_URL }: Config): string =>
+  PUBLIC_URL ?? `http://${HOST}:${PORT}`
 
 /** The database, for a command of the current user. */
 export const openDatabase = (config: Config, address: DatabaseAddress, log: Log): Database =>

@@ -27,7 +27,6 @@ export function addDisputeCommands(program: Command): void {
     id: 'disputeId',
     description: 'show a dispute with its evidence',
     example: 'svc admin dispute show dsp_…',
-    missing,
   })
   addEvidenceCommands(group)
   group

@@ -17,10 +17,11 @@ import {
 import { isOperatorName } from '@svc/console-api/identity/operator-store'
 import { ROLES } from '@svc/console-api/identity/permissions'
 import type { Administrator } from '@svc/console-api/identity/second-administrator'
-import type { Config } from '@svc/contract/config'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
-import { AS_OWNER, type AsOwner, refused, WAITS, withAdministrator } from './administrator.ts'
+import { type AsOwner, refused, WAITS, withAdministrator } from './administrator.ts'
+import { AS_OWNER } from './command-caller.ts'
+import { addressOf } from './context.ts'
 import { addNounList, printNoun } from './noun-commands.ts'
 import { readRole } from './operator-role.ts'
 import { UsageError } from './usage-error.ts'
@@ -104,8 +105,6 @@ Example:
 }
 
 /** Where the service is, as its own default says. */
-export const addressOf = ({ HOST, PORT, PUBLIC_URL }: Config): string =>
-  PUBLIC_URL ?? `http://${HOST}:${PORT}`
 
 export function readHours(text: string): number {
   const hours = /^\d{1,4}$/.test(text) ? Number(text) : 0
@@ -124,10 +123,8 @@ async function invite(name: string, options: LinkOptions & { readonly role: stri
     throw new UsageError(
       'The name must be 2 to 64 small letters, digits and . _ @ -, a letter or digit first',
     )
-  await printLink(
-    options,
-    { command: `operator invite ${name}`, beforeFirst: false },
-    (tx, tools, by, link) => insertInvitation(tx, tools, by, { ...link, name, role }),
+  await printLink(options, { command: `operator invite ${name}` }, (tx, tools, by, link) =>
+    insertInvitation(tx, tools, by, { ...link, name, role }),
   )
 }
 
@@ -140,7 +137,7 @@ type LinkWanted = Pick<NewInvitation, 'hours' | 'token' | 'maker'>
 
 async function printLink(
   { asOwner, hours: wanted, json = false }: LinkOptions,
-  run: { readonly command: string; readonly beforeFirst?: boolean },
+  run: { readonly command: string },
   make: (tx: Tx, tools: InvitationTools, by: Administrator, link: LinkWanted) => Promise<Invitation>,
 ): Promise<void> {
   const hours = readHours(wanted)

@@ -59,7 +59,6 @@ export function addMerchantCommands(program: Command): void {
     id: 'merchantId',
     description: 'show a merchant',
     example: 'svc admin merchant show mer_…',
-    missing: noMerchantText,
   })
   group
     .command('link <merchantId> [partnerId]')

@@ -13,6 +13,7 @@ import {
 } from '@svc/server/http/resource'
 import { type Command, Option } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'
+import { type FieldSchema, optionOf } from './option-of-field.ts'
 import { type Printed, printJson, printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { flat } from './remote.ts'
@@ -20,19 +21,6 @@ import { UsageError } from './usage-error.ts'
 
 const ALL = { reader: 'operator' } as const
 const PAGE_MAX = 500
-
-interface FilterSchema {
-  readonly default?: string
-  readonly description?: string
-  readonly enum?: readonly string[]
-}
-
-/** The option of a filter: `referenceNumber` is `--reference-number`. */
-function optionOf(name: string, { default: value, description, enum: choices }: FilterSchema): Option {
-  const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  const option = new Option(`--${flag} <value>`, description).default(value)
-  return choices ? option.choices(choices) : option
-}
 
 /** How a noun is listed beside its resource: by which filter without a name, and an example. */
 interface ListFace {
@@ -60,7 +48,7 @@ export function addNounList<R extends object>(
   const command = group.command(by === undefined ? name : `${name} [${by}]`).description(description)
   for (const [filter, { schema }] of Object.entries(noun.filters))
     if (filter !== by && (all !== undefined || !(filter in only)))
-      command.addOption(optionOf(filter, schema as FilterSchema))
+      command.addOption(optionOf(filter, schema as FieldSchema))
   if (all !== undefined) command.option('--all', all)
   command
     .addOption(new Option('--sort <order>', 'newest first by default').choices(sortsOf(noun)))
@@ -138,17 +126,23 @@ interface ShowFace {
   readonly example: string
   /** The argument's name, such as `refundId`. */
   readonly id: string
-  /** The noun, and where its ids are listed. */
-  readonly missing: (id: string) => string
   /** The filter by which a text that is no id finds it. */
   readonly or?: string
 }
+
+/** `cardAccountId` names a card account. */
+const nounOf = (id: string): string =>
+  id
+    .replace(/^svc(?=[A-Z])|Id$/g, '')
+    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .trim()
+    .replace(/^qr /, 'QR ')
 
 /** `show` of a noun: the record as the API returns it to operators. */
 export function addNounShow<R extends object>(
   group: Command,
   noun: Resource<R>,
-  { description, example, id, missing, or }: ShowFace,
+  { description, example, id, or }: ShowFace,
 ): void {
   group
     .command(`show <${id}>`)
@@ -157,7 +151,8 @@ export function addNounShow<R extends object>(
     .addHelpText('after', `\nExample:\n  ${example}`)
     .action(async (wanted: string, { json = false }: Printed) => {
       const record = await withInstallation((context) => readRecord(context, noun, wanted, or))
-      if (!record) throw new UsageError(missing(wanted))
+      if (!record)
+        throw new UsageError(`There is no ${nounOf(id)} ${wanted}. List: svc admin ${group.name()} list`)
       printNoun(record, json)
     })
 }

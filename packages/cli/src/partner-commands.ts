@@ -61,7 +61,6 @@ export function addPartnerCommands(program: Command): void {
     id: 'partnerId',
     description: 'show a partner',
     example: 'svc admin partner show par_…',
-    missing: (id) => `There is no partner ${id}. See them all with: svc admin partner list`,
   })
   for (const [name, disabled, description] of [
     ['disable', true, 'no more tokens; its tokens die within a second in every process'],

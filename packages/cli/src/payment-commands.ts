@@ -21,7 +21,6 @@ export function addPaymentCommands(program: Command): void {
     or: 'utr',
     description: 'show a payment, by its id or by the bank’s reference',
     example: 'svc admin payments show AXISN0000000042',
-    missing: (id) => `There is no payment ${id}. List them with: svc admin payments list <merchantId>`,
   })
   addAdjustCommand(group)
   addReturnedCommand(group)

@@ -57,7 +57,6 @@ Example:
     id: 'payoutId',
     description: 'show a payout',
     example: 'svc admin payout show pyo_…',
-    missing: missingPayout,
   })
   addPayoutStepCommands(group)
   addBankFileCommands(

@@ -14,6 +14,5 @@ export function addQrCodeCommands(program: Command): void {
     or: 'q',
     description: 'show a QR code, by its id or by the reference that credits find it by',
     example: 'svc admin qr-code show qr_…',
-    missing: (id) => `There is no QR code ${id}. List them with: svc admin qr-code list <merchantId>`,
   })
 }

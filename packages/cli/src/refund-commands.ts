@@ -31,7 +31,6 @@ export function addRefundCommands(program: Command): void {
     id: 'refundId',
     description: 'show a refund',
     example: 'svc admin refund show rfd_…',
-    missing: (id) => `There is no refund ${id}. List them with: svc admin refund list`,
   })
   addBankFileCommands(group, REFUND_RUNS, REFUND_STEPS, 'creditUtr=RRN,amount=AMOUNT,refundId=REFERENCE')
   addResponseImport(group, REFUND_RUNS, REFUND_STEPS, {

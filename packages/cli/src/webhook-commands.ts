@@ -88,7 +88,6 @@ export function addWebhookCommands(program: Command): void {
     id: 'endpointId',
     description: 'show an endpoint, with what waits for it and its last attempt',
     example: 'svc admin webhook show whe_…',
-    missing: (id) => `There is no webhook endpoint ${id}. See them with: svc admin webhook list`,
   })
   webhook
     .command('rotate <tenantId> <endpointId>')

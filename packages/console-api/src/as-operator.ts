@@ -9,8 +9,9 @@ interface OperatorRequest {
   readonly requestId: string
 }
 
-/** Whom the audit names for what an operator does in the console. */
-export const actorOf = ({ actor }: Pick<Person, 'actor'>): string => `operator ${actor!.name}`
+/** Whom the audit names for what an operator does, in the console or by the command line. */
+export const actorOf = ({ actor }: Pick<Person, 'actor'>): string =>
+  actor!.isAccount ? actor!.name : `operator ${actor!.name}`
 
 /** A transaction of the calling operator: what it changes is audited under that name. */
 export const asOperator = <T>(

@@ -305,6 +305,7 @@ export const toolsOf = ({
 
 export const byOperator = ({ caller }: { readonly caller: Caller }): Administrator => ({
   actor: actorOf(caller),
+  alone: caller.actor?.isOwner ?? false,
 })
 
 export const WaitsFor = maybe('What a second administrator must approve before it happens')

@@ -1,3 +1,5 @@
+import type { Actor } from '@svc/server/http/operation'
+
 /**
  * The key of a person who signs in, as the columns of the tables have it: an operator's id; of a member the tenant's and
  * the member's.
@@ -7,7 +9,7 @@ export type PersonKey = readonly string[]
 /** Who acts: a caller, or a person who signs in just now. */
 export interface Person {
   readonly tenantId: string
-  readonly actor?: { readonly actorId: string; readonly name: string }
+  readonly actor?: Pick<Actor, 'actorId' | 'name' | 'isAccount'>
   /** A member's name. */
   readonly member?: string
 }

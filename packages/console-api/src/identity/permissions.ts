@@ -60,8 +60,8 @@ export const rolesWith = (permission: Permission): readonly Role[] =>
 
 /** Throws `role_too_low`. */
 export function requirePermission(role: Role, needed: Permission): void {
-  if (!permits(role, needed))
-    fail('role_too_low', {
-      description: `This needs one of the roles ${rolesWith(needed).join(', ')}; yours is ${role}`,
-    })
+  if (permits(role, needed)) return
+  const roles = rolesWith(needed)
+  const those = roles.length === 1 ? `the role ${roles.join()}` : `one of the roles ${roles.join(', ')}`
+  fail('role_too_low', { description: `This needs ${those}; yours is ${role}` })
 }

@@ -43,6 +43,10 @@ export interface Actor {
   readonly actorId: string
   readonly name: string
   readonly role: string
+  /** The command line acts for an account of the machine, without an operator who signed in. */
+  readonly isAccount?: true
+  /** It acts with the login of the database's owner. */
+  readonly isOwner?: true
 }
 
 /** Who calls: the tenant that the authenticator found, and facts of its own. */

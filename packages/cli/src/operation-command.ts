@@ -1,0 +1,264 @@
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import type { ConsoleServices } from '@svc/console-api/console-services'
+import { Failure } from '@svc/contract/errors'
+import type { AnyInput, Caller, Operation, Reply } from '@svc/server/http/operation'
+import { bodyCheck } from '@svc/server/http/validator'
+import type { Command } from 'commander'
+import type { TObject, TSchema } from 'typebox'
+import { addAssignment, assignmentsOf, readAssignments } from './assignments.ts'
+import { AS_OWNER, commandCaller, ownerCaller } from './command-caller.ts'
+import { type CommandContext, withInstallation } from './context.ts'
+import { printNoun } from './noun-commands.ts'
+import { addFieldOptions, type FieldSchema, type Flag, keptAs, optionName } from './option-of-field.ts'
+import { type Printed, printRows } from './print.ts'
+import { flat } from './remote.ts'
+
+/** Operations of the console, of any needs. */
+type ConsoleOperation = Operation<ConsoleServices>
+type Fields = Readonly<Record<string, unknown>>
+
+/** What a command has besides the operation that it runs. */
+export interface CommandFace {
+  /** Its name in the group, such as `create`. */
+  readonly name: string
+  /** The summary of the operation by default. */
+  readonly description?: string
+  readonly example: string | readonly string[]
+  /** What its help says after the options, before the examples. */
+  readonly more?: string
+  /** Fields that are arguments, after those of the path; a `?` after the name: it may be left out. */
+  readonly by?: readonly string[]
+  /** Options that differ from the fields' own. */
+  readonly flags?: Readonly<Record<string, Flag>>
+  /** Fields that the command itself gives. */
+  readonly given?: Fields
+  /** The fields of the body are given with `--set field=value`. */
+  readonly sets?: true
+  /** A list of objects of which one may be given: its fields are options too. */
+  readonly one?: string
+  /** It changes who may act, so the owner of the database may do it without an administrator. */
+  readonly asOwner?: true
+  /** Replaces what people write by what the operation has, such as a name by its id. */
+  readonly resolve?: (given: Fields, context: CommandContext) => Promise<Fields>
+  /** What people read of the response; by default its fields. Of a list, its rows. */
+  readonly shown?: (response: never) => object | readonly object[]
+  /** What is said besides, for people. */
+  readonly note?: (response: never) => string | undefined
+}
+
+/** A part of a request, by its schema. */
+type Part = 'params' | 'query' | 'body'
+const PARTS = ['params', 'query', 'body'] as const
+
+const schemaOf = (operation: ConsoleOperation, part: Part): TObject | undefined =>
+  operation[part] as TObject | undefined
+
+const fieldsOf = (schema: TObject | undefined): Readonly<Record<string, FieldSchema>> =>
+  (schema?.properties ?? {}) as unknown as Readonly<Record<string, FieldSchema>>
+
+const requiredOf = (schema: TObject | undefined): readonly string[] =>
+  (schema as { readonly required?: readonly string[] } | undefined)?.required ?? []
+
+const plain = (argument: string): string => argument.replace('?', '')
+
+const operations = new WeakMap<Command, ConsoleOperation>()
+
+/** The operation that a command runs, where it runs one. */
+export const operationOf = (command: Command): ConsoleOperation | undefined => operations.get(command)
+
+/** A command that runs an operation of the console in this process: its arguments and options are the operation's fields. */
+export function addOperation<S extends ConsoleServices>(
+  group: Command,
+  operation: Operation<S>,
+  face: CommandFace,
+): void {
+  const run = operation as unknown as ConsoleOperation
+  const { name, by = [], more, example, sets } = face
+  const args = [...Object.keys(fieldsOf(schemaOf(run, 'params'))), ...by]
+  const named = args.map((each) => (each.endsWith('?') ? `[${plain(each)}]` : `<${each}>`))
+  const command = group
+    .command([name, ...named].join(' '))
+    .description(face.description ?? lowered(run.summary))
+  operations.set(command, run)
+  addOptions(command, run, face, args.map(plain))
+  if (sets)
+    command.requiredOption('--set <field=value>', assignmentsOf(schemaOf(run, 'body')!), addAssignment)
+  if (face.asOwner) command.option(...AS_OWNER)
+  const examples = [example].flat().map((line) => `\n  ${line}`)
+  command
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `${more === undefined ? '' : `\n${more}\n`}\nExample${examples.length > 1 ? 's' : ''}:${examples.join('')}`,
+    )
+    .action(async (...given: readonly unknown[]) => {
+      const options = given.at(-2) as Fields & Printed & { readonly asOwner?: boolean }
+      const texts = Object.fromEntries(args.map((each, n) => [plain(each), given[n]]))
+      const { json = false } = options
+      const response = await withInstallation(async (context) => {
+        const fields = { ...fieldsGiven(run, face, options), ...texts, ...face.given }
+        const caller = options.asOwner
+          ? await ownerCaller(context, `${group.name()} ${name}`)
+          : await commandCaller(context, run)
+        const input = inputOf(
+          run,
+          (await face.resolve?.(fields, context)) ?? fields,
+          sets ? options['set'] : undefined,
+        )
+        return call(context, run, caller, input).catch((error: unknown) => {
+          throw inOptions(error, args, face)
+        })
+      })
+      print(response, face, json)
+    })
+}
+
+const lowered = (summary: string): string => summary[0]!.toLowerCase() + summary.slice(1)
+
+function addOptions(
+  command: Command,
+  run: ConsoleOperation,
+  face: CommandFace,
+  args: readonly string[],
+): void {
+  const { flags = {}, given = {}, sets } = face
+  for (const part of ['query', 'body'] as const) {
+    if (part === 'body' && sets) continue
+    const schema = schemaOf(run, part)
+    const fields = Object.entries({ ...oneOf(schema, face), ...fieldsOf(schema) }).filter(
+      ([field]) => !args.includes(field) && !Object.hasOwn(given, field) && field !== face.one,
+    )
+    addFieldOptions(command, Object.fromEntries(fields), { flags, required: requiredOf(schema) })
+  }
+}
+
+/** The fields of the object that may be given. */
+const oneOf = (schema: TObject | undefined, { one }: CommandFace): Readonly<Record<string, FieldSchema>> =>
+  one === undefined ? {} : fieldsOf(fieldsOf(schema)[one]?.items as TObject | undefined)
+
+const valuesOf = (fields: object, { flags = {} }: CommandFace, options: Fields): Fields => {
+  const given = Object.keys(fields).map((field) => [field, options[keptAs(field, flags[field])]] as const)
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined))
+}
+
+/** The fields that the options give. */
+function fieldsGiven(run: ConsoleOperation, face: CommandFace, options: Fields): Fields {
+  const whole = PARTS.map((part) => valuesOf(fieldsOf(schemaOf(run, part)), face, options))
+  const one = valuesOf(oneOf(schemaOf(run, 'body'), face), face, options)
+  return Object.assign({}, ...whole, Object.keys(one).length > 0 && { [face.one!]: [one] }) as Fields
+}
+
+/** The fields by the part of the request that has them. */
+function inputOf(run: ConsoleOperation, fields: Fields, assignments: unknown): Record<Part, unknown> {
+  const of = (part: Part) => {
+    const schema = schemaOf(run, part)
+    if (!schema) return undefined
+    if (part === 'body' && assignments) return readAssignments(schema, assignments as readonly string[])
+    const names = Object.keys(fieldsOf(schema)).filter((name) => fields[name] !== undefined)
+    return Object.fromEntries(names.map((name) => [name, fields[name]]))
+  }
+  return { params: of('params'), query: of('query'), body: of('body') }
+}
+
+interface Response {
+  readonly body: object
+  /** Whether nothing has happened yet: a second person must approve it. */
+  readonly waits: boolean
+}
+
+/** The response to an operation that this process carries out. Throws what the service would fail with. */
+async function call(
+  { services }: CommandContext,
+  run: ConsoleOperation,
+  caller: Caller,
+  input: Record<Part, unknown>,
+): Promise<Response> {
+  for (const part of PARTS) {
+    const schema: TSchema | undefined = run[part]
+    const invalid = schema && bodyCheck(schema)(input[part])
+    if (invalid) throw new Failure('validation_failed', invalid)
+  }
+  const { consoleServices } = await import('@svc/console-api/console-services')
+  const handle = run.mount(consoleServices(services))
+  const reply: Reply<string | Readable> = await handle({
+    ...input,
+    caller,
+    headers: {},
+    rawBody: Buffer.alloc(0),
+    requestId: '',
+    address: 'command line',
+    countAs: async () => undefined,
+    ciphertextHash: undefined,
+  } satisfies AnyInput)
+  const body = typeof reply.body === 'string' ? reply.body : await text(reply.body)
+  return { body: body === '' ? {} : (JSON.parse(body) as object), waits: reply.status === 202 }
+}
+
+/** Where the nouns are listed that an operation does not find. */
+export const LISTED_BY: Readonly<Record<string, string>> = {
+  bank_account: 'bank-account',
+  card: 'cards',
+  card_account: 'card-account',
+  coin_config: 'coins',
+  company: 'company',
+  dispute: 'dispute',
+  merchant: 'merchant',
+  notice: 'notice',
+  operator: 'operator',
+  partner: 'partner',
+  payment: 'payments',
+  payout: 'payout',
+  qr_code: 'qr-code',
+  refund: 'refund',
+  spend_rule: 'spend-rules',
+  user: 'user',
+  webhook_endpoint: 'webhook',
+}
+
+/** Of what was not found, where it is listed. */
+const withList = (failure: Failure): Failure => {
+  const [, noun = ''] = /^(.*)_not_found$/.exec(failure.code) ?? []
+  const group = LISTED_BY[noun]
+  const description = `${failure.description}. List: svc admin ${group} list`
+  return group === undefined ? failure : new Failure(failure.code, { description, cause: failure.cause })
+}
+
+/** Names the options where a failure names fields. */
+function inOptions(error: unknown, args: readonly string[], { flags = {} }: CommandFace): unknown {
+  if (!(error instanceof Failure)) return error
+  if (error.errors.length === 0) return withList(error)
+  const names = new Set(args.map(plain))
+  const messages = error.errors.map(({ message, pointer }) => {
+    const [, field = ''] = pointer.split('/')
+    if (field === '' || !message.startsWith(field)) return message
+    const option = names.has(field) ? `<${field}>` : `--${flags[field]?.name ?? optionName(field)}`
+    return `${option}${message.slice(field.length)}`
+  })
+  return new Failure(error.code, {
+    description: messages.join('; '),
+    errors: error.errors,
+    cause: error.cause,
+  })
+}
+
+/** Of what changes who may act: that it waits. */
+export const waitsForAdministrator = ({
+  approvalId,
+}: {
+  readonly approvalId?: string
+}): string | undefined =>
+  approvalId === undefined
+    ? undefined
+    : `A second administrator must approve it: svc admin operator approve ${approvalId}, or under Operators in the console.`
+
+const waitsForApproval = ({ approvalId }: { readonly approvalId: string }): string =>
+  `Nothing is posted yet: another operator approves it with: svc admin approval approve ${approvalId}`
+
+function print({ body, waits }: Response, face: CommandFace, json: boolean): void {
+  const shown = json || waits ? body : (face.shown?.(body as never) ?? body)
+  if (Array.isArray(shown) && !json) printRows((shown as readonly object[]).map(flat), false)
+  else printNoun(shown, json)
+  const note = waits ? waitsForApproval(body as never) : face.note?.(body as never)
+  if (note !== undefined) process.stderr.write(`${note}\n`)
+}
