@@ -224,6 +224,10 @@ test('the status and currency beside the amount count, whatever the event says',
     202,
     expect.objectContaining({ reason: 'not_in_rupees', field: 'payload.payment.entity.currency' }),
   ])
+  const beside = await sendSigned(
+    text.replace('"status"', '"base_currency":"USD","txn_currency":"USD","status"'),
+  )
+  expect(beside.json.payload).toMatchObject({ reason: 'not_in_rupees', field: 'txn_currency' })
   const failed = await sendSigned(text.replace('"captured"', '"failed"'))
   expect(failed.json.payload).toMatchObject({
     reason: 'not_a_credit',

@@ -22,7 +22,9 @@ const ENCODE: Readonly<Record<string, (text: string) => Buffer>> = {
 const dialect = fc.record({
   separator: fc.constantFrom(',', ';', '\t', '|'),
   encoding: fc.constantFrom(...Object.keys(ENCODE)),
-  lineEnd: fc.constantFrom('\n', '\r\n'),
+  lineEnd: fc.constantFrom('\n', '\r\n', '\r'),
+  // Programs put headings of their own above the lines of others.
+  lineEndAbove: fc.constantFrom('\n', '\r\n', undefined),
   quoted: fc.boolean(),
   above: fc.subarray(['HDFC Bank Ltd.', 'Settlement report of 27-11-2026', 'sep=;', '']),
   below: fc.subarray(['', 'TOTAL', 'Grand Total', 'End of report', 'Number of records']),
@@ -42,16 +44,16 @@ test('a settlement says the same in every dialect: separators, encodings, headin
   await fc.assert(
     fc.asyncProperty(
       dialect,
-      async ({ separator, encoding, lineEnd, quoted, above, below, order, upper, extra }) => {
+      async ({ separator, encoding, lineEnd, lineEndAbove, quoted, above, below, order, upper, extra }) => {
         const cell = (text: string) => (quoted ? `"${text}"` : text)
         const line = (cells: readonly string[]) =>
           [...cells, ...(extra ? ['x'] : [])].map(cell).join(separator)
         const total = (word: string) =>
           word === '' ? '' : [word, ...Array(order.length - 1).fill('')].join(separator)
         const text = [
-          ...above,
-          line(order.map((name) => (upper ? name.toUpperCase() : name))),
-          line(order.map((name) => row[name]!)),
+          [...above, line(order.map((name) => (upper ? name.toUpperCase() : name))), ''].join(
+            lineEndAbove ?? lineEnd,
+          ) + line(order.map((name) => row[name]!)),
           separator.repeat(order.length - 1),
           ...below.map(total),
           '',

@@ -43,12 +43,14 @@ const described = ({ description, items, 'x-rule': rule }: FieldSchema): string 
 const lowered = (text: string): string =>
   /^[A-Z][a-z’ ]/.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text
 
-/** A value as its schema has it: a number where the text is one; what does not fit is left to the schema's check. */
+/** A value as its schema has it; what is none of its kind is left to the schema's check. */
 function readValue(schema: FieldSchema, text: string): unknown {
   if (isOf(schema, 'string')) return text
-  if (isOf(schema, 'number', 'integer') && /^-?[0-9]+(?:\.[0-9]+)?$/.test(text)) return Number(text)
-  if (isOf(schema, 'boolean') && (text === 'true' || text === 'false')) return text === 'true'
-  return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }
 
 const readList =

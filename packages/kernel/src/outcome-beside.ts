@@ -1,4 +1,12 @@
-import { canonicalWord, isStatusName, readOutcome, STATUS_OF, type StatusOf } from './outcome-words.ts'
+import {
+  canonicalWord,
+  type DisputeOutcome,
+  isStatusName,
+  readDisputeOutcome,
+  readOutcome,
+  STATUS_OF,
+  type StatusOf,
+} from './outcome-words.ts'
 import { isStated, readFlag, readText, valueIn } from './reading.ts'
 
 /** What a line or message states of its money, which nothing beside its status may contradict. */
@@ -71,6 +79,11 @@ const named = (names: string): RegExp => new RegExp(`^(?:is[\\s_-]*)?${OF}(?:${n
 /** `responseCode`, `txn_resp_code`, `actionCode`, `rc`. */
 export const RESPONSE_CODE_NAME = named('(?:response|resp|result|return|action)[\\s_-]*code|rc')
 
+/** `event`, `eventType`, `responseStatus`: what has happened, in words. */
+const EVENT_NAME = named(
+  '(?:event|notification|webhook)[\\s_-]*(?:type|name|code)?|type|code|result|(?:response|resp|result|event)[\\s_-]*status|message[\\s_-]*type',
+)
+
 const RULES: readonly (readonly [name: RegExp, rule: Rule])[] = [
   // `success`, `isSuccessful`, `paid`: a truth value. An amount under such a name is none.
   [
@@ -109,13 +122,7 @@ const RULES: readonly (readonly [name: RegExp, rule: Rule])[] = [
     ),
     saysSide,
   ],
-  // `event`, `eventType`, `responseStatus`: what has happened, in words.
-  [
-    named(
-      '(?:event|notification|webhook)[\\s_-]*(?:type|name|code)?|type|code|result|(?:response|resp|result|event)[\\s_-]*status|message[\\s_-]*type',
-    ),
-    (stated) => saysSide(stated) ?? saysEvent(stated),
-  ],
+  [EVENT_NAME, (stated) => saysSide(stated) ?? saysEvent(stated)],
   // `responseMessage`: a sentence for people, which may speak of what comes next.
   [
     named(
@@ -158,4 +165,28 @@ export function contradicts(name: string, value: unknown, move: StatedMove): str
   const says = rule({ ...move, value, text: valueIn(readText(value)) ?? '' })
   if (says === undefined || says === (move.outcome === 'success')) return undefined
   return `${JSON.stringify(value)} ${says ? 'says' : 'does not say'} that the ${move.of} is complete`
+}
+
+const DISPUTE_RESULT_NAME = /^(?:is[\s_-]*)?(?:dispute[\s_-]*)?(won|lost)$/i
+const outcomeOf = (value: unknown): DisputeOutcome | undefined => valueIn(readDisputeOutcome(value))
+
+/** The same of a dispute that stands as stated: `event: "dispute.lost"`, `won: true`. */
+export function contradictsDispute(
+  name: string,
+  value: unknown,
+  outcome: DisputeOutcome,
+): string | undefined {
+  if (!isStated(value)) return undefined
+  const text = valueIn(readText(value)) ?? ''
+  const [, result = ''] = DISPUTE_RESULT_NAME.exec(name) ?? []
+  const word = valueIn(readFlag(value)) === true ? outcomeOf(result) : undefined
+  const words = EVENT_NAME.test(name)
+    ? [text, ...text.split(BETWEEN_WORDS)].map(outcomeOf)
+    : result === ''
+      ? []
+      : [word]
+  const said = words.filter((each) => each !== undefined)
+  return said.length === 0 || said.includes(outcome)
+    ? undefined
+    : `${JSON.stringify(value)} does not say that the dispute is ${outcome}`
 }

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import { isStated, visible } from '@svc/kernel/reading'
-import { CsvError, parse } from 'csv-parse'
+import { CsvError, type Options, parse } from 'csv-parse'
 import { parse as parseAll } from 'csv-parse/sync'
 import { type FileFormat, namesOf, otherColumnsOf } from './file-format.ts'
 import { ColumnMissing, type Encoding, FileRejected, type FileSource, textOf } from './file-source.ts'
@@ -114,11 +114,13 @@ function rowsOf(sample: string, separator: string): string[][] {
 
 /** Quotation marks within a value that has none around it are part of it, such as in a line above the heading. */
 const READING = {
+  // Programs that put a heading above another one's lines mix both.
+  record_delimiter: ['\r\n', '\n', '\r'],
   relax_column_count: true,
   relax_quotes: true,
   trim: true,
   skip_empty_lines: true,
-} as const
+} satisfies Options
 
 /** The lines below the heading, in bounded memory. Throws `FileRejected` where the file is no CSV. */
 export async function* readRows(

@@ -1,5 +1,5 @@
 import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
-import { CURRENCY_NAME } from '@svc/kernel/money'
+import { CURRENCY_NAME, readCurrency } from '@svc/kernel/money'
 import { contradicts, RESPONSE_CODE_NAME, type StatedMove } from '@svc/kernel/outcome-beside'
 import { isStatusName, STATUS_OF, type StatusOf } from '@svc/kernel/outcome-words'
 import { isStated, type Reading, readText } from '@svc/kernel/reading'
@@ -73,7 +73,13 @@ export class StatedFields {
 
   /** What stands beside the status counts too: `success: false`, `responseCode: "U30"`, `event: "payment.failed"`. */
   refuseContradicted(reason: QuarantineReason, move: StatedMove): void {
-    const contradiction = contradictionIn(this.#beside, move)
+    this.refuseBeside(reason, (name, value) => contradicts(name, value, move))
+    this.refuseBeside('not_in_rupees', otherCurrency)
+  }
+
+  /** Refuses it for the first field beside those that are read of which `why` says a reason. */
+  refuseBeside(reason: QuarantineReason, why: Contradicts): void {
+    const contradiction = contradictionIn(this.#beside, why)
     if (contradiction) this.refuse(reason, ...contradiction)
   }
 
@@ -85,16 +91,26 @@ export class StatedFields {
 /** Around what some banks say of the money: `data`, `response`. */
 const AROUND = /^(?:data|response|result|payload|body|details?|transaction|txn|payment|transfer|refund)$/i
 
+/** Why a field contradicts what is stated elsewhere; `undefined`: it does not. */
+export type Contradicts = (name: string, value: unknown) => string | undefined
+
+/** A currency of the amounts beside it that is not the rupee. */
+const otherCurrency: Contradicts = (name, value) => {
+  const currency = CURRENCY_NAME.test(name) && isStated(value) && readCurrency(value)
+  return currency && 'unreadable' in currency ? `${quoted(value)} ${currency.unreadable}` : undefined
+}
+
 /** The first field that contradicts what is stated of the money, and why, also in what stands around several. */
 export function contradictionIn(
   fields: NoticeObject,
-  move: StatedMove,
+  contradicted: Contradicts,
   path = '',
 ): readonly [field: string, why: string] | undefined {
   for (const [name, value] of Object.entries(fields)) {
-    const why = contradicts(name, value, move)
+    const why = contradicted(name, value)
     if (why !== undefined) return [`${path}${name}`, why]
-    const within = isObject(value) && AROUND.test(name) && contradictionIn(value, move, `${path}${name}.`)
+    const within =
+      isObject(value) && AROUND.test(name) && contradictionIn(value, contradicted, `${path}${name}.`)
     if (within) return within
   }
   return undefined

@@ -1,5 +1,6 @@
 import { readId } from '@svc/kernel/ids'
 import { type Paise, paise, readAmount, readCurrency } from '@svc/kernel/money'
+import { contradicts } from '@svc/kernel/outcome-beside'
 import { type Outcome, readOutcome } from '@svc/kernel/outcome-words'
 import { readInstant } from '@svc/kernel/read-time'
 import { isStated, type Reading, readFlag, readText, unreadable } from '@svc/kernel/reading'
@@ -95,7 +96,7 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
 function contradiction(type: MessageType, beside: Fields): UnreadableMessage | undefined {
   if (MESSAGE_KINDS[type].isDecided) return undefined
   const move = { of: statusOf(type), outcome: 'success', isReturn: GOES_BACK.has(type) } as const
-  const [name, why] = contradictionIn(beside, move) ?? []
+  const [name, why] = contradictionIn(beside, (field, value) => contradicts(field, value, move)) ?? []
   if (name === undefined) return undefined
   return { unreadable: 'status_unreadable', detail: `${name} ${maskCardNumbers(why ?? '')}` }
 }

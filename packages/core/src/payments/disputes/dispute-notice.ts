@@ -1,5 +1,6 @@
 import { readReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
+import { contradictsDispute } from '@svc/kernel/outcome-beside'
 import { type DisputeOutcome, readDisputeOutcome } from '@svc/kernel/outcome-words'
 import { readInstant } from '@svc/kernel/read-time'
 import { referenceFormOf } from '../../bank-files/file-format.ts'
@@ -31,6 +32,7 @@ export function readDisputeNotice(body: Uint8Array): ReadDisputeNotice {
     readReference(value, referenceFormOf('dispute')),
   )
   const outcome = stated.read('status', 'status_unreadable', readDisputeOutcome) ?? 'OPEN'
+  stated.refuseBeside('status_unreadable', (name, value) => contradictsDispute(name, value, outcome))
   const utr = statedReference(stated, 'utr') ?? null
   const amountPaise =
     outcome === 'OPEN'
