@@ -1,5 +1,5 @@
 import { VERSION } from '@svc/platform/package'
-import { Instant } from '@svc/server/http/fields'
+import { FreeText, Instant } from '@svc/server/http/fields'
 import type { About } from '@svc/server/http/openapi'
 import { PAGE_IN_QUERY } from '@svc/server/http/page'
 import { type TProperties, type TSchema, Type } from 'typebox'
@@ -48,12 +48,7 @@ export const maybeInstant = Type.Optional(instant)
 /** Money as text, so that nothing on the way rounds it. */
 export const rupeesText = text('Rupees with two decimals, such as `2495.00`')
 
-export const Name = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  pattern: '\\S',
-  'x-rule': 'must have 1 to 100 characters, not only spaces',
-})
+export const Name = FreeText(100)
 
 /** Why an operator does something: what the books and the audit keep of it must say something to a reader. */
 /** A bank's reference, as an operator enters it: `enteredReference` reads it. */

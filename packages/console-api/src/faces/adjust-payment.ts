@@ -15,6 +15,7 @@ import {
   closed,
   consoleOperation,
   idParam,
+  reasonText,
   record,
   referenceText,
   text,
@@ -40,7 +41,7 @@ export const adjustPaymentInConsole = query({
   body: closed({
     amount: Rupees({ minimum: 0.01, description: 'Rupees that the payment should have had' }),
     reference: referenceText('The bank’s reference of its correction, such as that of its letter'),
-    reason: Type.String({ minLength: 1, maxLength: 255, description: 'Why; it is in the journal' }),
+    reason: reasonText('Why; it is in the journal'),
   }),
   result: AdjustmentInConsole,
   accepted: ApprovalRecord,

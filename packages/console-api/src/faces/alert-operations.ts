@@ -1,3 +1,4 @@
+import { FreeText } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
 import { listOf } from '@svc/server/http/resource'
 import { Type } from 'typebox'
@@ -38,12 +39,7 @@ export const acknowledgeAlertByOperator = query({
   permission: 'acknowledge',
   params: idParam('alertId'),
   body: closed({
-    note: Type.String({
-      minLength: 1,
-      maxLength: NOTE_CHARS_MAX,
-      pattern: '\\S',
-      'x-rule': `must have 1 to ${NOTE_CHARS_MAX} characters, not only spaces`,
-    }),
+    note: FreeText(NOTE_CHARS_MAX),
   }),
   result: AlertRecord,
   errors: ['alert_not_found', 'alert_closed'],

@@ -3,15 +3,12 @@ import { CHANNELS } from '@svc/core/cards/card/card'
 import { CARD_ACTIONS } from '@svc/core/cards/card/card-changes'
 import { CardRecord, cardFormOf, toCardRecord } from '@svc/core/cards/card/card-record'
 import { KYC_STATUS_LABELS, type KycStatus } from '@svc/core/cards/card/card-states'
-import {
-  changeCardStatus,
-  REASON_CHARS_MAX,
-  type WantedStatus,
-} from '@svc/core/cards/card/change-card-status'
+import { changeCardStatus, type WantedStatus } from '@svc/core/cards/card/change-card-status'
 import { cardPartnerLookup } from '@svc/core/cards/card/find-card-partner'
 import { setCardFlags } from '@svc/core/cards/card/set-card-flags'
 import { setCardKyc } from '@svc/core/cards/card/set-card-kyc'
 import type { Database } from '@svc/platform/db/database'
+import { Reason } from '@svc/server/http/fields'
 import { operation } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from '../as-operator.ts'
@@ -28,13 +25,7 @@ const requireCardPartner = async (database: Database, svcCardId: string): Promis
   (await cardPartnerLookup(database)(svcCardId)) ?? fail('card_not_found')
 
 /** For changes by hand: kept in the history of the card, and not in the audit, since it may name a person (decision O7). */
-const Reason = Type.String({
-  minLength: 1,
-  maxLength: REASON_CHARS_MAX,
-  pattern: '\\S',
-  'x-rule': `must have 1 to ${REASON_CHARS_MAX} characters, not only spaces`,
-  description: 'Kept in the history, shown to the partner as `remarks`',
-})
+const RemarksReason = Reason('Kept in the history, shown to the partner as `remarks`')
 
 export const changeCardStatusInConsole = operation({
   ...consoleOperation,
@@ -48,7 +39,7 @@ export const changeCardStatusInConsole = operation({
   params,
   body: closed({
     status: Type.Enum(['L', 'UL', 'BL']),
-    reason: Reason,
+    reason: RemarksReason,
   }),
   result: CardRecord,
   errors: ['card_not_found', 'invalid_transition', 'step_up_required'],
@@ -85,7 +76,7 @@ export const setCardKycInConsole = operation({
   description: 'Along the table of decision C19; its partner reads it.',
   permission: 'operations',
   params,
-  body: closed({ kycStatus: Type.Enum(Object.keys(KYC_STATUS_LABELS)), reason: Reason }),
+  body: closed({ kycStatus: Type.Enum(Object.keys(KYC_STATUS_LABELS)), reason: RemarksReason }),
   result: CardRecord,
   errors: ['card_not_found', 'invalid_transition'],
   run: setCardKyc,
@@ -125,7 +116,7 @@ export const setCardFlagsInConsole = operation({
   description: 'An admin flag that is off closes its channel whatever the user’s flag says.',
   permission: 'support',
   params,
-  body: closed({ flags: closed(Flags), reason: Reason }),
+  body: closed({ flags: closed(Flags), reason: RemarksReason }),
   result: CardRecord,
   errors: ['card_not_found'],
   run: setCardFlags,

@@ -24,6 +24,7 @@ import { recordAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import { zip } from '@svc/platform/zip'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
+import { FreeText } from '@svc/server/http/fields'
 import { query, type Services, streamingQuery } from '@svc/server/http/operation'
 import { fieldsOf, findRow, listOf, toRecord } from '@svc/server/http/resource'
 import {
@@ -388,12 +389,7 @@ export const requestEvidenceInConsole = query({
   permission: 'contest',
   params: idParam('disputeId'),
   body: closed({
-    request: Type.String({
-      pattern: '\\S',
-      maxLength: EVIDENCE_REQUEST_MAX,
-      'x-rule': `must have 1 to ${EVIDENCE_REQUEST_MAX} characters, not only spaces`,
-      description: 'What is missing, as the merchant reads it',
-    }),
+    request: FreeText(EVIDENCE_REQUEST_MAX, 'What is missing, as the merchant reads it'),
   }),
   result: DisputeRecord,
   errors: ['dispute_not_found', 'dispute_closed'],

@@ -1,14 +1,11 @@
 import { activateCard } from '@svc/core/cards/card/activate-card'
 import type { CardChangeArgs, Changed } from '@svc/core/cards/card/card-changes'
 import { CardRecord, cardFormOf, toCardRecord } from '@svc/core/cards/card/card-record'
-import {
-  changeCardStatus,
-  REASON_CHARS_MAX,
-  type WantedStatus,
-} from '@svc/core/cards/card/change-card-status'
+import { changeCardStatus, type WantedStatus } from '@svc/core/cards/card/change-card-status'
 import { setCardFlags } from '@svc/core/cards/card/set-card-flags'
 import type { HttpResponse } from '@svc/platform/db/idempotency-store'
 import { Type } from 'typebox'
+import { Reason } from '../http/fields.ts'
 import { NoFields, okWithCode, operation, type ReplyContext } from '../http/operation.ts'
 import { CardParams, ofCards } from './get-card.ts'
 
@@ -55,15 +52,7 @@ export const changeCardStatusOperation = operation({
   body: Type.Object(
     {
       status: Type.Enum(['L', 'UL', 'BL']),
-      reason: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: REASON_CHARS_MAX,
-          pattern: '\\S',
-          'x-rule': `must have 1 to ${REASON_CHARS_MAX} characters, not only spaces`,
-          description: 'Kept in the history and shown as `remarks`; required for `BL`',
-        }),
-      ),
+      reason: Type.Optional(Reason('Kept in the history and shown as `remarks`; required for `BL`')),
     },
     { additionalProperties: false },
   ),

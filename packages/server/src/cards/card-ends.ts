@@ -1,10 +1,10 @@
 import { CardRecord, cardFormOf, toCardRecord } from '@svc/core/cards/card/card-record'
-import { REASON_CHARS_MAX } from '@svc/core/cards/card/change-card-status'
 import { replaceCard } from '@svc/core/cards/card/replace-card'
 import { CardReturnRecord, returnToWire } from '@svc/core/cards/end/card-return'
 import { CardEndRecord, cardEndLookup } from '@svc/core/cards/end/find-card-end'
 import { CONSENT_REFERENCE_CHARS_MAX, returnCard } from '@svc/core/cards/end/return-card'
 import { Type } from 'typebox'
+import { Reason } from '../http/fields.ts'
 import { okWithCode, operation, query, succeedWithCode } from '../http/operation.ts'
 import { CardParams, ofCards } from './get-card.ts'
 
@@ -21,13 +21,7 @@ export const replaceCardOperation = operation({
   params: CardParams,
   body: Type.Object(
     {
-      reason: Type.String({
-        minLength: 1,
-        maxLength: REASON_CHARS_MAX,
-        pattern: '\\S',
-        'x-rule': `must have 1 to ${REASON_CHARS_MAX} characters, not only spaces`,
-        description: 'Kept in the history of the old card and shown as its `remarks`',
-      }),
+      reason: Reason('Kept in the history of the old card and shown as its `remarks`'),
     },
     { additionalProperties: false },
   ),

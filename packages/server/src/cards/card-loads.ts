@@ -1,11 +1,10 @@
 import { FUNDING_MAX_PAISE } from '@svc/core/cards/account/card-account'
 import { CardLoadRecord, loadToWire } from '@svc/core/cards/card/card-load'
-import { REASON_CHARS_MAX } from '@svc/core/cards/card/change-card-status'
 import { type LoadCard, type Loading, loadCard, unloadCard } from '@svc/core/cards/card/load-card'
 import { carriedOut, type WaitingApproval } from '@svc/core/ledger/money-command'
 import { paiseToWire } from '@svc/kernel/money'
 import { Type } from 'typebox'
-import { Rupees, readRupees } from '../http/fields.ts'
+import { Reason, Rupees, readRupees } from '../http/fields.ts'
 import { commandContract, operation, type ReplyContext } from '../http/operation.ts'
 import { CardParams, ofCards } from './get-card.ts'
 
@@ -28,15 +27,7 @@ export const LOAD_FIELDS = {
 export const LOAD_BODY = Type.Object(
   {
     ...LOAD_FIELDS,
-    reason: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: REASON_CHARS_MAX,
-        pattern: '\\S',
-        'x-rule': `must have 1 to ${REASON_CHARS_MAX} characters, not only spaces`,
-        description: 'For your own use; name no person',
-      }),
-    ),
+    reason: Type.Optional(Reason('For your own use; name no person')),
   },
   { additionalProperties: false },
 )

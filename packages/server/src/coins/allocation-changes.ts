@@ -5,6 +5,7 @@ import { confirmAllocation } from '@svc/core/coins/confirm-allocation'
 import { voidAllocation } from '@svc/core/coins/void-allocation'
 import { canonicalJson } from '@svc/kernel/canonical-json'
 import { Type } from 'typebox'
+import { Reason } from '../http/fields.ts'
 import { NoFields, ok, operation } from '../http/operation.ts'
 import { RequestId } from './allocations.ts'
 import { ofCoins } from './coin-configs.ts'
@@ -13,13 +14,7 @@ export const AllocationParams = Type.Object({
   allocationId: Type.String({ description: 'The id that the allocation returned' }),
 })
 
-export const VoidReason = Type.String({
-  minLength: 1,
-  maxLength: 255,
-  pattern: '\\S',
-  'x-rule': 'must have 1 to 255 characters, not only spaces',
-  description: 'Why, for the history',
-})
+export const VoidReason = Reason('Why, for the history')
 
 /** Not in the specification (decision K10). */
 export const confirmCoinAllocation = operation({

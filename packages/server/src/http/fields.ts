@@ -11,6 +11,19 @@ const RUPEES_RULE = 'must be an amount in rupees with at most two decimals'
 export const Instant = (description: string) =>
   Type.String({ format: 'date-time', 'x-rule': INSTANT_RULE, description })
 
+/** A text that people write and read, of so many characters at most. */
+export const FreeText = (maxLength: number, description?: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: '\\S',
+    'x-rule': `must have 1 to ${maxLength} characters, not only spaces`,
+    ...(description !== undefined && { description }),
+  })
+
+/** Why a person or program does something. */
+export const Reason = (description: string) => FreeText(255, description)
+
 /** An amount of money in a request (decision C8); `readRupees` reads it. */
 export const Rupees = (options: { minimum: number; maximum?: number; description?: string }) =>
   Type.Number({ ...options, format: 'rupees', 'x-rule': RUPEES_RULE })
