@@ -692,10 +692,13 @@ create function require_counted_postings() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
   declare
+    -- What the bank charges and what fits nothing, where the rail's login does not enter it: a person imported the file.
+    of_file constant text[] := case when is_rail() then '{}'
+      else '{settlement_charged,settlement_unmatched,network_settlement}'::text[] end;
     -- A credit that the rail's login does not enter is one that an operator read in a notice, or the second half of one that
     -- is counted with its first.
     manual constant text[] := array(select distinct r.leg_kind from posting_rules r where r.is_manual)
-      || case when is_rail() then '{}' else '{upi_credit}'::text[] end;
+      || of_file || case when is_rail() then '{}' else '{upi_credit}'::text[] end;
   begin
     if not exists (select from added a where a.kind = any (manual) and a.debit_account_id not like 'inter\_tenant:%') then
       return null;
@@ -703,7 +706,8 @@ create function require_counted_postings() returns trigger
     if exists (
       select from (
         select a.tenant_id, a.journal_id, a.kind, sum(a.amount) as amount from added a
-        where a.kind = any (manual) and a.debit_account_id not like 'inter\_tenant:%' group by a.tenant_id, a.journal_id, a.kind) t
+        where a.kind = any (manual) and a.kind <> all (of_file) and a.debit_account_id not like 'inter\_tenant:%'
+        group by a.tenant_id, a.journal_id, a.kind) t
       cross join approval_limit l
       where l.above_paise is not null
       and not exists (
@@ -723,6 +727,22 @@ create function require_counted_postings() returns trigger
         select from disputes d join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id
         where d.merchant_id = t.tenant_id and d.dispute_id = 'dsp_' || substr(j.reverses, 5)
           and t.kind = 'dispute_won' and d.outcome_notice is not null)
+    ) or exists (
+      -- A transfer counts whole, under one of its journals.
+      select from (
+        select a.tenant_id, a.object_id, array_agg(a.journal_id) as journals, sum(a.amount) as amount from added a
+        where a.kind = any (of_file) and a.debit_account_id not like 'card\_settlement:%'
+          and a.credit_account_id not like 'card\_settlement:%'
+        group by a.tenant_id, a.object_id) t
+      cross join approval_limit l
+      where l.above_paise is not null
+      and not exists (
+        select from one_person_postings o
+        where o.tenant_id = t.tenant_id and o.journal_id = any (t.journals) and o.amount_paise = t.amount)
+      and not exists (
+        select from approvals p
+        where p.tenant_id = t.tenant_id and p.journal_id = any (t.journals) and p.amount_paise = t.amount
+          and p.kind = 'settlement_recorded' and p.reference = t.object_id)
     ) then
       raise exception 'a posting by hand counts among what its person posted'
         using errcode = 'integrity_constraint_violation', constraint = 'postings_are_counted', table = 'journals';

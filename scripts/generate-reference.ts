@@ -14,6 +14,7 @@ import { messageTable } from '@svc/core/cards/rail/card-message-kinds'
 import { responseCodeTable } from '@svc/core/cards/rail/response-codes'
 import { ACCOUNT_KINDS, kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { POSTING_RULES } from '@svc/core/ledger/posting-rules'
+import { RAIL_BOOKS } from '@svc/core/payments/settlements/postings'
 import { API_DOCUMENT } from '@svc/server/api-document'
 import { eventTable } from '@svc/server/event-records'
 import { type About, openApiDocument } from '@svc/server/http/openapi'
@@ -205,9 +206,14 @@ const WORDS = {
   program: 'the program: it stays inside, or between those who have the money already',
 } as const
 
+/** What a person may enter in a file of the bank. */
+const OF_FILES: ReadonlySet<string> = new Set(
+  Object.values(RAIL_BOOKS).flatMap(({ journals }) => [journals.charged, journals.unmatched]),
+)
+
 /** Who may enter a movement alone, and up to what. */
-const alone = ({ word, isManual }: (typeof POSTING_RULES)[number]): string =>
-  isManual
+const alone = ({ journalKind, word, isManual }: (typeof POSTING_RULES)[number]): string =>
+  isManual || (word === 'rail' && OF_FILES.has(journalKind))
     ? 'one person up to `APPROVAL_ABOVE_RUPEES` for a tenant within 24 hours; above it two'
     : word === 'person'
       ? 'no: one person prepares it and another one approves it, or it follows from such a decision'

@@ -1,4 +1,32 @@
+import { tenantSet } from '@svc/platform/db/database'
+import { type DocumentedLogin, withLogin } from './documented-logins.ts'
 import { newUtr } from './qr-codes.ts'
+import type { TestDatabase } from './service.ts'
+
+/** The SQLSTATE of rights that a role does not have. */
+export const RIGHTS = '42501'
+
+/** What the database says to statements of a login, which end in a COMMIT: the constraint or the SQLSTATE. */
+export const saidTo = (
+  db: TestDatabase,
+  tenants: readonly string[],
+  login: DocumentedLogin,
+  role: string,
+  text: string,
+): Promise<string> =>
+  withLogin(db, login, role, async (client) => {
+    try {
+      await client.query(
+        `begin; set local svc.tenants = '${tenantSet(tenants)}'; set local svc.actor = 'operator mallory'`,
+      )
+      await client.query(text)
+      await client.query('commit')
+      return 'accepted'
+    } catch (error) {
+      const { code, constraint } = error as { code?: string; constraint?: string }
+      return constraint ?? code ?? String(error)
+    }
+  })
 
 /** One row more of a table, copied from one that is there with other values. */
 export const copyOf = (table: string, other: Record<string, unknown>): string =>

@@ -4,7 +4,6 @@ export const ALONE: Readonly<Record<string, string>> = {
   sendRefund: 'marks what was refunded before',
   confirmRefund: 'money that was to be returned has left: nothing is due again',
   accrueFees: 'what merchants owe for payments that were made; the service enters it each day',
-  recordBatch: 'from one asset of ours to another, as the bank says; what fits nothing waits',
   keepTransfer: 'a signed message that waits',
   receiveBankCredit: 'a signed message',
   receiveDispute: 'a signed message, also where an operator has it carried out again',

@@ -27,6 +27,7 @@ import { creditOf, newCode, newUtr, notifyCredit } from './qr-codes.ts'
 import { newShop } from './refunds.ts'
 import { RAIL_KEY, type TestService } from './service.ts'
 import { exceptionsOf, settle } from './settled-outside.ts'
+import { transferFile } from './settlements.ts'
 
 /** One person, in a browser and as commands name them. */
 export interface Insider {
@@ -211,6 +212,16 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
       (lineId) =>
         ({ browser }) =>
           browser.post(`/statement-lines/${lineId}/resolve`, { as: 'charge', reason }),
+    )
+  },
+  async recordBatch(_, amounts) {
+    return amounts.map(
+      (amount) =>
+        ({ browser }) =>
+          browser.post(
+            '/settlements',
+            transferFile(newUtr(), [{ kind: 'charge', amount: (-amount).toFixed(2) }]),
+          ),
     )
   },
   async reverseBatch(on, amounts) {

@@ -1,6 +1,5 @@
 import { completeRefund } from '@svc/core/payments/refunds/complete-refund'
 import { sendRefund } from '@svc/core/payments/refunds/send-refund'
-import { tenantSet } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   approvedBy,
@@ -10,7 +9,9 @@ import {
   hexOf,
   journal,
   keyAndEndpointOf,
+  RIGHTS,
   STRANGE,
+  saidTo,
 } from '../harness/attack-statements.ts'
 import { notifyTransfer, numberOf, transferTo } from '../harness/bank-rail.ts'
 import { payloadOf } from '../harness/client.ts'
@@ -81,25 +82,9 @@ const funding = () =>
     CRORES,
   )
 
-/** What the database says to statements of a login, which end in a COMMIT: the constraint or the SQLSTATE. */
-async function said(login: DocumentedLogin, role: string, text: string): Promise<string> {
-  const named = tenantSet([shop.merchantId, partner.partnerId])
-  return withLogin(service.db, login, role, async (client) => {
-    try {
-      await client.query(
-        `begin; set local svc.tenants = '${named}'; set local svc.actor = 'operator mallory'`,
-      )
-      await client.query(text)
-      await client.query('commit')
-      return 'accepted'
-    } catch (error) {
-      const { code, constraint } = error as { code?: string; constraint?: string }
-      return constraint ?? code ?? String(error)
-    }
-  })
-}
+const said = (login: DocumentedLogin, role: string, text: string): Promise<string> =>
+  saidTo(service.db, [shop.merchantId, partner.partnerId], login, role, text)
 
-const RIGHTS = '42501'
 const ATTACKS: readonly (readonly [string, () => string, readonly string[]])[] = [
   [
     'a forged transfer of the bank',

@@ -152,7 +152,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'console.readBankResponses': 'moves nothing',
   'console.importBankResponses': 'service/bank-runs.test.ts',
   'console.readSettlement': 'moves nothing',
-  'console.importSettlement': 'service/one-person.test.ts',
+  'console.importSettlement': 'service/settlements-by-one-person.test.ts',
   'console.readStatement': 'moves nothing',
   'console.importStatement': 'service/one-person.test.ts',
   'console.matchStatementLine': 'what the books have already',

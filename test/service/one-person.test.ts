@@ -20,7 +20,7 @@ const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
   'console.setBankAccount': 'who set it approves no payout to it',
   'console.setMerchantFee': 'of later payments',
   'console.importSettlement':
-    'what the bank says that it has transferred; a line goes to what it is of alone',
+    'what fits is one asset for another; a transfer with charges and lines that fit nothing above the limit waits',
   'console.sendBankRun': 'what two have approved, or the merchant has asked for',
   'console.importBankResponses': 'what the bank says in a file; a failure above the limit waits',
   'console.readBankResponses': 'moves nothing',

@@ -120,13 +120,17 @@ function report(imported: ImportedSettlement, { json = false }: ImportOptions): 
     process.stderr.write(
       `line ${line}: ${reference ?? kind} was recorded before with another amount than ${formatRupees(amountPaise)}\n`,
     )
-  const { batches, problems, ...record } = importedSettlementToWire(imported)
-  if (json) printJson({ ...record, batches, problems })
+  const { batches, problems, waiting, ...record } = importedSettlementToWire(imported)
+  if (json) printJson({ ...record, batches, waiting, problems })
   else {
     for (const [i, [{ isAwaited }]] of imported.batches.entries())
       if (isAwaited) process.stderr.write(`${inWords(batches[i]!)}\n`)
     printRecord(record, false)
   }
+  for (const { amount, approvalId, batchUtr } of waiting)
+    process.stderr.write(
+      `transfer ${batchUtr}: ${amount} in charges and lines that fit nothing waits; another operator approves it with: svc admin approval approve ${approvalId}\n`,
+    )
   if (conflicting.length > 0) process.exitCode = 1
 }
 

@@ -28,6 +28,7 @@ const KINDS: Readonly<Record<string, string>> = {
   journal_reversal: 'Reversal of a journal',
   opening_balance: 'Opening balance',
   payment_adjustment: 'Correction of a payment',
+  settlement_recorded: 'Charges and lines that fit nothing, of a transfer in a file',
   settlement_taken_back: 'Transfer of the bank or the card network taken back',
   exception_settled: 'Exceptions that were settled',
   exception_written_off: 'Exceptions written off',
@@ -81,6 +82,11 @@ export function Posting({ row }: OfRow) {
       {tenantId !== PLATFORM_TENANT && !objectIds.includes(tenantId) && (
         <Text size="sm">
           of <IdLink id={tenantId} name={tenantName} inText />
+        </Text>
+      )}
+      {kind === 'settlement_recorded' && (
+        <Text size="sm">
+          Charges {rupees(request['charges'] ?? '')}, fits nothing {rupees(request['unmatched'] ?? '')}
         </Text>
       )}
       {utr && <Text size="xs">{[utr, tr, payeeVpa].filter(Boolean).join(', ')}</Text>}

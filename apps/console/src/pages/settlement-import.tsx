@@ -216,6 +216,22 @@ const Posted = ({ done }: { readonly done: Read }) => (
         ))}
       </Stack>
     </Alert>
+    {done.waiting.map(({ amount, approvalId, batchUtr }) => (
+      <Alert
+        color="blue"
+        title={`Transfer ${batchUtr} waits for a second person`}
+        role="status"
+        key={approvalId}
+      >
+        <Text size="sm">
+          {rupees(amount)} in charges and lines that fit nothing: another operator approves it under{' '}
+          <Anchor component={Link} to="/approvals" size="sm">
+            Approvals
+          </Anchor>
+          .
+        </Text>
+      </Alert>
+    ))}
     <Part title="Recorded before with another amount" columns={CONFLICTING} rows={done.conflictingLines} />
   </Stack>
 )

@@ -103,6 +103,10 @@ const SettlementImportRecord = record('SettlementImport', {
   skipped: Type.Integer({ description: 'Totals, blank lines and repeated headings' }),
   unreadable: Type.Integer(),
   batches: Type.Array(closed(SettlementRecord.properties), { description: 'The transfers of the file' }),
+  waiting: Type.Array(closed({ batchUtr: text(), approvalId: text(), amount: rupeesText }), {
+    description:
+      'Transfers that move more than one person may enter beyond what is here already: charges, and lines that fit nothing. Another operator approves each; what a transfer has beyond 5,000 lines is imported again then',
+  }),
   problems: Type.Array(closed({ line: Type.Integer(), column: text(), reason: text() }), {
     description: 'Why lines cannot be read, at most 100',
   }),
@@ -197,7 +201,7 @@ export const importSettlementInConsole = query({
   tag: TAG,
   summary: 'Import a settlement file',
   description:
-    'The bank account moves by the net amount of each transfer; lines that fit are settled, others wait until they do. With lines that cannot be read nothing is recorded unless `onlyReadable`. A repeat changes nothing.',
+    'The bank account moves by the net amount of each transfer; lines that fit are settled, others wait until they do. With lines that cannot be read nothing is recorded unless `onlyReadable`. A transfer whose charges and lines that fit nothing come to more than the limit of APPROVAL_ABOVE_RUPEES waits for a second person. A repeat changes nothing.',
   permission: 'finance',
   stepUp: true,
   query: closed({
@@ -205,7 +209,7 @@ export const importSettlementInConsole = query({
     onlyReadable: oneOf(['true', 'false'], 'Whether to record the readable lines although others are not'),
   }),
   result: SettlementImportRecord,
-  errors: ['settlement_batch_differs', 'validation_failed'],
+  errors: ['settlement_batch_differs', 'validation_failed', 'approval_open'],
   mount(services) {
     return async ({ caller, query: wanted, rawBody, requestId }) => {
       const file = await readFile(services, rawBody, wanted)

@@ -1,7 +1,7 @@
 /**
  * What persons post by hand, by the kind of their approvals. It is the kind of the journal where the database checks the
  * approval with it (decision R10); `notice_assigned` has the journal of any credit, `upi_credit`, `payout_failed` that of a
- * released or returned payout.
+ * released or returned payout, and `settlement_recorded` all of a transfer that fits nothing here.
  */
 export const POSTING_KINDS = [
   'card_funding',
@@ -26,6 +26,7 @@ export const POSTING_KINDS = [
   'card_reload',
   'card_unload',
   'statement_resolved',
+  'settlement_recorded',
   'settlement_taken_back',
   'own_funds_swept',
   'gst_paid',
@@ -66,6 +67,8 @@ export const POSTING_TITLES: Readonly<Record<PostingKind, string>> = {
   card_reload: 'Load a card on behalf of its partner',
   card_unload: 'Take money of a card back to its card account on behalf of its partner',
   statement_resolved: 'Say what a line of a bank statement is that fits nothing',
+  settlement_recorded:
+    'Record a transfer of the bank or the card network from a file, with charges or lines that fit nothing',
   settlement_taken_back: 'Take back a transfer of the bank or the card network that was recorded by mistake',
   own_funds_swept: 'Move fees and GST from the escrow of merchants to our account',
   gst_paid: 'Pay the GST of a month',

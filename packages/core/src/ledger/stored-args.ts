@@ -2,16 +2,24 @@ import { paise } from '@svc/kernel/money'
 import { type StaticDecode, type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
 
-/** Paise as JSON has them. */
-export const StoredPaise = Type.Codec(Type.String({ pattern: '^[0-9]{1,18}$' }))
-  .Decode((digits) => paise(BigInt(digits)))
-  .Encode(String)
+const paiseAs = (pattern: string) =>
+  Type.Codec(Type.String({ pattern }))
+    .Decode((digits) => paise(BigInt(digits)))
+    .Encode(String)
+const paiseOrNoneAs = (pattern: string) =>
+  Type.Codec(Type.Union([Type.String({ pattern }), Type.Null()]))
+    .Decode((digits) => (digits === null ? undefined : paise(BigInt(digits))))
+    .Encode((amount) => (amount === undefined ? null : String(amount)))
+
+const DIGITS = '^[0-9]{1,18}$'
+const SIGNED = '^-?[0-9]{1,18}$'
+
+/** Paise as JSON has them; signed: of what may be below zero. */
+export const StoredPaise = paiseAs(DIGITS)
+export const StoredSignedPaise = paiseAs(SIGNED)
 /** The same where there may be none. */
-export const StoredPaiseOrNone = Type.Codec(
-  Type.Union([Type.String({ pattern: '^[0-9]{1,18}$' }), Type.Null()]),
-)
-  .Decode((digits) => (digits === null ? undefined : paise(BigInt(digits))))
-  .Encode((amount) => (amount === undefined ? null : String(amount)))
+export const StoredPaiseOrNone = paiseOrNoneAs(DIGITS)
+export const StoredSignedPaiseOrNone = paiseOrNoneAs(SIGNED)
 export const StoredTextOrNone = Type.Codec(Type.Union([Type.String(), Type.Null()]))
   .Decode((text) => text ?? undefined)
   .Encode((text) => text ?? null)

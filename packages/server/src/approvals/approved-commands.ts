@@ -18,6 +18,7 @@ import { takeBackOwnFunds } from '@svc/core/payments/own-funds/take-back-own-fun
 import { changePayout } from '@svc/core/payments/payouts/change-payout'
 import { completeRefund } from '@svc/core/payments/refunds/complete-refund'
 import { createRefund } from '@svc/core/payments/refunds/create-refund'
+import { recordBatch } from '@svc/core/payments/settlements/record-batch'
 import { reverseBatch } from '@svc/core/payments/settlements/reverse-batch'
 import { resolveSuspense } from '@svc/core/payments/suspense/resolve-suspense'
 import { unassignCredit } from '@svc/core/payments/suspense/unassign-credit'
@@ -39,6 +40,7 @@ export const APPROVED_COMMANDS: readonly AnyMoneyCommand[] = [
   enterOpeningBalance,
   settleBalance,
   resolveLine,
+  recordBatch,
   reverseBatch,
   moveOwnFunds,
   takeBackOwnFunds,

@@ -1,4 +1,4 @@
-import { formatRupees, type Paise } from '@svc/kernel/money'
+import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { LineKind } from '../../bank-files/file-format.ts'
@@ -6,6 +6,7 @@ import type { LineProblem } from '../../bank-files/line-reader.ts'
 import { problemsToWire } from '../../bank-files/read-bank-file.ts'
 import type { SettlementRow } from '../../bank-files/settlement-rows.ts'
 import type { SettlementSummary } from '../../bank-files/settlement-summary.ts'
+import { WaitingApproval } from '../../ledger/money-command.ts'
 import {
   type BatchCounts,
   type BatchHead,
@@ -15,8 +16,8 @@ import {
   settlementBatchToWire,
 } from './batch.ts'
 import type { RecordBatch, RecordedBatch } from './record-batch.ts'
+import { LINES_A_CALL } from './settlement-notice.ts'
 
-const LINES_A_CHUNK = 1_000
 const SHOWN_MAX = 100
 
 /** A line that is posted and waits for what it fits. */
@@ -27,6 +28,13 @@ export interface UnfittingLine {
   readonly amountPaise: Paise
   /** What it is of is here, with another amount. */
   readonly differs: boolean
+}
+
+/** A transfer whose lines from here on wait for a second person. */
+export interface WaitingTransfer {
+  readonly batchUtr: string
+  readonly approvalId: string
+  readonly amountPaise: bigint
 }
 
 /** What became of the lines of a file. */
@@ -43,6 +51,7 @@ export interface SettlementImport {
   readonly conflicting: readonly BatchLine[]
   /** The first hundred lines that fit nothing, or something of another amount. */
   readonly unfitting: readonly UnfittingLine[]
+  readonly waiting: readonly WaitingTransfer[]
   /** The transfers, as they are now. */
   readonly batches: readonly SettlementBatch[]
   /** Of each transfer, what this import did or would do. */
@@ -89,10 +98,11 @@ interface Part {
 
 /**
  * Records the transfers of a settlement file, in bounded memory. Importing it again changes nothing but that lines are
- * matched whose payment, refund or dispute has become known meanwhile.
+ * matched whose payment, refund or dispute has become known meanwhile. A transfer that waits for a second person goes on with
+ * the lines behind, if it has so many, once it is imported again.
  */
 export async function importSettlement(
-  record: (batch: RecordBatch) => Promise<RecordedBatch>,
+  record: (batch: RecordBatch) => Promise<RecordedBatch | WaitingApproval>,
   of: FileOfTransfers,
   rows: AsyncIterable<SettlementRow>,
 ): Promise<SettlementImport> {
@@ -101,10 +111,11 @@ export async function importSettlement(
   const done = new Map<string, number>()
   const recordAll = async (parts: readonly Part[]) => {
     for (const { head, lines } of parts) {
+      if (sum.waits(head)) continue
       const recorded = (done.get(head.batchUtr) ?? 0) + lines.length
       done.set(head.batchUtr, recorded)
       const isLast = !head.isAwaited || recorded >= of.summary.linesOf(head.batchUtr)
-      sum.add(await record({ ...head, fileId: of.fileId, lines, isLast }))
+      sum.add(head, await record({ ...head, fileId: of.fileId, lines, isLast }))
     }
   }
   let recording: Promise<void> = Promise.resolve()
@@ -123,7 +134,7 @@ export async function importSettlement(
       const part = waiting.get(head.batchUtr) ?? { head, lines: [] }
       waiting.set(head.batchUtr, part)
       part.lines.push(lineOf(row))
-      if (++held < LINES_A_CHUNK) continue
+      if (++held < LINES_A_CALL) continue
       await flush()
       held = 0
     }
@@ -141,8 +152,17 @@ class ImportSum {
   readonly #unfitting: UnfittingLine[] = []
   readonly #batches = new Map<string, SettlementBatch>()
   readonly #done = new Map<string, BatchCounts>()
+  readonly #waiting = new Map<string, WaitingTransfer>()
 
-  add({ batch, payments, others, conflicting, repeated }: RecordedBatch): void {
+  waits = ({ batchUtr }: BatchHead): boolean => this.#waiting.has(batchUtr)
+
+  add({ batchUtr }: BatchHead, outcome: RecordedBatch | WaitingApproval): void {
+    if (!(outcome instanceof WaitingApproval)) return this.#add(outcome)
+    const { amountPaise, approvalId } = outcome.approval
+    this.#waiting.set(batchUtr, { batchUtr, approvalId, amountPaise })
+  }
+
+  #add({ batch, payments, others, conflicting, repeated }: RecordedBatch): void {
     const counts = this.#counts
     this.#batches.set(batch.batchId, batch)
     for (const { said } of payments) {
@@ -189,6 +209,7 @@ class ImportSum {
       ...this.#counts,
       conflicting: this.#conflicting,
       unfitting: this.#unfitting,
+      waiting: [...this.#waiting.values()],
       batches,
       done: this.#done,
     }
@@ -237,5 +258,9 @@ export const importedSettlementToWire = ({ fileId, done, batches, read }: Import
   skipped: read.skipped,
   unreadable: read.unreadable,
   batches: batches.map(([batch, of]) => settlementBatchToWire(batch, of)),
+  waiting: done.waiting.map(({ amountPaise, ...transfer }) => ({
+    ...transfer,
+    amount: formatRupees(paise(amountPaise)),
+  })),
   problems: problemsToWire(read.problems),
 })

@@ -2,13 +2,14 @@ import { fail } from '@svc/contract/errors'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { groupBy } from '@svc/kernel/group-by'
 import { formatRupees, type Paise } from '@svc/kernel/money'
-import { type CommandTools, command } from '@svc/platform/command'
+import type { CommandTools } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { lockAccounts } from '../../ledger/accounts.ts'
 import { type Journal, saveJournals } from '../../ledger/journals.ts'
+import { moneyCommand } from '../../ledger/money-command.ts'
 import type { StatedField } from '../../rails/quarantine-reason.ts'
 import { PLATFORM_TENANT } from '../../tenants/tenant.ts'
 import {
@@ -23,6 +24,7 @@ import {
 import { findDocuments, type SettledDocument } from './documents.ts'
 import { type KnownLines, knownLines, type LinesOfTenant } from './known-lines.ts'
 import { type PostingOf, RAIL_BOOKS, settlementAccounts, settlementPosting } from './postings.ts'
+import { RECORDED_BY_HAND } from './recorded-by-hand.ts'
 import { keysOf, type SettledDocuments, settleDocuments, settledKey } from './settle-documents.ts'
 import { type SettledPayments, settlePayments } from './settle-payments.ts'
 import { settlementLines } from './settlement-line.ts'
@@ -64,7 +66,7 @@ export interface RecordedBatch {
   readonly conflicting: readonly BatchLine[]
   readonly repeated: number
   readonly journals: readonly Journal[]
-  readonly timeZone: string
+  readonly command: Prepared
 }
 
 const OWNERS = statement<{ utr: string; tenant_id: string }>(
@@ -177,10 +179,12 @@ const prepareBatch =
  * Records a transfer of the bank or the card network with lines of it (decision R25): the bank moves by its net amount,
  * whatever its lines fit. A repeat changes nothing, whichever file or message says it again.
  */
-export const recordBatch = command({
+export const recordBatch = moneyCommand<RecordBatch, Prepared, State, RecordedBatch>({
   name: 'recordBatch',
   isSigned: true,
   batchMax: 1,
+
+  approval: RECORDED_BY_HAND,
 
   prepare: prepareBatch,
 
@@ -188,10 +192,10 @@ export const recordBatch = command({
   decide,
 
   save(tx, decisions) {
-    const { batch, isNew, payments, others, journals, timeZone } = decisions[0]!
+    const { batch, command, isNew, payments, others, journals } = decisions[0]!
     if (isNew) settlementBatches.insert(tx, [batch])
     else saveBatch(tx, [batch])
-    saveJournals(tx, timeZone, journals)
+    saveJournals(tx, command.timeZone, journals)
     settlementLines.insert(
       tx,
       payments.flatMap(({ inserted }) => inserted),
@@ -308,7 +312,7 @@ function decide(state: State, given: Prepared, at: Date): RecordedBatch {
     ],
     repeated: settled.reduce((sum, each) => sum + each.repeated, documents.repeated),
     journals: [...ofPlatform, ...settled.flatMap(({ journals }) => journals), ...documents.journals],
-    timeZone: command.timeZone,
+    command,
   }
 }
 
