@@ -369,7 +369,7 @@ create function keep_approval_limit() returns trigger
       or new.cooling_days < old.cooling_days or old.administrators_by_two and not new.administrators_by_two)
     then
       raise exception 'only the owner of the schema loosens the limit'
-        using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
+        using errcode = 'insufficient_privilege', constraint = tg_name, table = tg_table_name;
     end if;
     return new;
   end $$;

@@ -452,30 +452,57 @@ create index fee_accruals_of_journal on fee_accruals (merchant_id, journal_id) w
 select secure_tenants('fee_accruals', 'merchant_id');
 grant select, insert on fee_accruals to svc_service, svc_operator;
 
--- What a payment is charged follows from its merchant's fees, whoever enters it: by the one of its business day that was in
--- force when it was accepted (decision Q15), rounded half up, and GST of it: half and half, or integrated. Instants are
--- compared as the program has them, in milliseconds.
+-- What decides what a payment is charged beside its merchant's fees: where business days end, and GST. One row, of the settings;
+-- the owner's login alone stores it, since who changes it changes what every merchant is charged.
+create table charge_terms (
+  only_row    boolean primary key default true check (only_row),
+  -- minutes of the day in the zone
+  day_ends_at integer not null check (day_ends_at between 1 and 1440),
+  time_zone   text not null,
+  -- state code of the company that runs the service
+  state       text not null,
+  -- GST in 1/100 percent, by the day from which on it is charged
+  tax_rates   jsonb not null,
+  -- for the audit
+  what        text not null default 'charges'
+);
+insert into charge_terms values (true, 1440, 'Asia/Kolkata', '27', '{"2017-07-01": 1800}');
+create constraint trigger audited after insert or update or delete on charge_terms deferrable initially deferred
+  for each row execute function audit_change('charge_terms', 'what', '', 'day_ends_at,time_zone,state,tax_rates');
+grant select on charge_terms to svc_service, svc_operator;
+
+-- What a payment is charged follows from its merchant's fees and these terms, whoever enters it: by the fee of its business
+-- day that was in force when it was accepted (decision Q15), rounded half up, and GST of it at the rate of that day: half and
+-- half within one state, else integrated. Instants are compared as the program has them, in milliseconds.
 create function require_charges_of_schedules() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
   begin
     if exists (
       select from added a
+        cross join charge_terms t
         left join payments p on p.merchant_id = a.merchant_id and p.payment_id = a.payment_id
-          and p.status in ('ACCEPTED', 'UNASSIGNED') and a.business_day between
-            (p.created_at at time zone 'UTC')::date - 2 and (p.created_at at time zone 'UTC')::date + 2
+          and p.status in ('ACCEPTED', 'UNASSIGNED') and a.business_day =
+            ((p.created_at + (1440 - t.day_ends_at) * interval '1 minute') at time zone t.time_zone)::date
         left join lateral (
           select f.basis_points, f.fixed_paise from merchant_fees f
           where f.merchant_id = a.merchant_id and f.valid_from <= a.business_day
             and coalesce(date_trunc('milliseconds', f.charges_from) <= date_trunc('milliseconds', p.created_at), true)
           order by f.valid_from desc, f.created_at desc limit 1) f on true
+        left join tax_registrations r on r.merchant_id = a.merchant_id
+        left join payout_details d on d.merchant_id = a.merchant_id
         cross join lateral (
-          select coalesce((p.amount_paise * f.basis_points + 5000) / 10000 + f.fixed_paise, 0) as fee) c
-      where p.payment_id is null or a.fee_paise <> c.fee or (a.cgst_paise, a.sgst_paise, a.igst_paise) not in (
-        ((c.fee * a.tax_basis_points + 10000) / 20000, (c.fee * a.tax_basis_points + 10000) / 20000, 0),
-        (0, 0, (c.fee * a.tax_basis_points + 5000) / 10000))
+          select coalesce((p.amount_paise * f.basis_points + 5000) / 10000 + f.fixed_paise, 0) as fee,
+            coalesce(r.state, d.gst_state, t.state) = t.state as is_within, coalesce((
+              select g.rate::integer from jsonb_each_text(t.tax_rates) as g (since, rate)
+              where g.since <= a.business_day::text order by g.since desc limit 1), 0) as rate) c
+        cross join lateral (
+          select case when c.is_within then (c.fee * c.rate + 10000) / 20000 else 0 end as half,
+            case when c.is_within then 0 else (c.fee * c.rate + 5000) / 10000 end as integrated) g
+      where p.payment_id is null or (a.fee_paise, a.cgst_paise, a.sgst_paise, a.igst_paise, a.tax_basis_points)
+        <> (c.fee, g.half, g.half, g.integrated, c.rate)
     ) then
-      raise exception 'a payment is charged what the fees of its merchant say'
+      raise exception 'a payment is charged what the fees of its merchant and the terms of charges say'
         using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
     end if;
     return null;

@@ -6,6 +6,7 @@ export const PLATFORM_TABLES: Record<string, string> = {
   batches: 'ids of transactions',
   book_closings: 'signed totals of the whole ledger',
   cells: 'all databases of the installation, by their letters',
+  charge_terms: 'by what payments are charged beside the fees of their merchants',
   closing_requests: 'which periods one person wants to close although something is open',
   keyring: 'wrapped keys of the installation',
   tenants: 'ids and kinds of who exists',

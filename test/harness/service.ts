@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from '@svc/app/app'
+import { storeOwnersSettings } from '@svc/app/owners-settings'
 import { readConfig } from '@svc/contract/config'
-import { storeApprovalLimitAsOwner } from '@svc/core/ledger/approvals'
 import { createMerchant, type NewMerchant } from '@svc/core/tenants/merchant'
 import type { RandomBytes } from '@svc/kernel/ids'
 import { Secret } from '@svc/kernel/secret'
@@ -123,7 +123,7 @@ export async function openService({
   const log = openLog(env['LOG_LEVEL'] ?? 'info', { write: (line: string) => void lines.push(line) })
   const masterKeys = new MasterKeys(config.SVC_MASTER_KEY ?? [new Secret(MASTER_KEY)])
   const address = { host: db.host, port: db.port, database: db.database }
-  await storeApprovalLimitAsOwner(address, config)
+  await storeOwnersSettings(address, config)
   const others = { ...(drawn && { random: drawn }), ...(connection && { Client: connection }) }
   const app = await App.open({ config, address, masterKeys, log, clock, ...others })
   const baseUrl = await app.listen()

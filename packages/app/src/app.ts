@@ -7,6 +7,7 @@ import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
 import { idMaker } from '@svc/contract/id-kinds'
 import type { ProcessRole } from '@svc/contract/process-settings'
 import { storeApprovalLimit } from '@svc/core/ledger/approvals'
+import { warnOfOtherTerms } from '@svc/core/payments/fees/charge-terms'
 import { AccessTokens } from '@svc/core/tenants/access-token'
 import { CredentialRefusals } from '@svc/core/tenants/credential-refusals'
 import { CredentialUses } from '@svc/core/tenants/credential-uses'
@@ -196,7 +197,9 @@ export class App {
     })
     try {
       const app = new App(options, database, await Keyring.open(database, masterKeys, rsaKey))
-      await Promise.all([storeRetention(database, config, log), storeApprovalLimit(database, config, log)])
+      await Promise.all(
+        [storeRetention, storeApprovalLimit, warnOfOtherTerms].map((store) => store(database, config, log)),
+      )
       await app.services.testClocks?.loadIfServed(database)
       await app.#mount()
       for (const part of app.#essential) part.start()

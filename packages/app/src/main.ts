@@ -1,6 +1,5 @@
 import cluster from 'node:cluster'
 import { type Config, readConfig, requireOperatorUrlOfRoles, requireRailUrl } from '@svc/contract/config'
-import { storeApprovalLimitAsOwner } from '@svc/core/ledger/approvals'
 import { type Log, openLog } from '@svc/platform/log'
 import type { Tracing } from '@svc/platform/tracing'
 import { expectListenable } from '@svc/server/http/listening'
@@ -8,6 +7,7 @@ import { isServed } from '@svc/server/sandbox/running-sandbox'
 import { readSandboxFile } from '@svc/server/sandbox/sandbox-file'
 import { openInstallation } from './installation.ts'
 import { listenAddress } from './listen-address.ts'
+import { storeOwnersSettings } from './owners-settings.ts'
 import type { End } from './serve-until.ts'
 import { WorkerLink } from './worker-link.ts'
 
@@ -66,7 +66,7 @@ async function serveOnDatabase(config: Config, { log, terminal, signalled, link 
   ])
   try {
     // Live mode serves without the owner's login: there `svc admin migrate` stores it.
-    if (config.SVC_MODE === 'sandbox') await storeApprovalLimitAsOwner(installation.address, config)
+    if (config.SVC_MODE === 'sandbox') await storeOwnersSettings(installation.address, config)
     endOnErrors(signalled)
     return await serveUntil(signalled.signal, { config, installation, log, terminal, tracing, link })
   } finally {

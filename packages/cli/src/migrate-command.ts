@@ -1,4 +1,4 @@
-import { storeApprovalLimitAsOwner } from '@svc/core/ledger/approvals'
+import { storeOwnersSettings } from '@svc/app/owners-settings'
 import { migrate, migrationStates } from '@svc/platform/db/migrate'
 import { type Run, readMigration } from '@svc/platform/db/migration-files'
 import type { Command } from 'commander'
@@ -41,8 +41,8 @@ export function addMigrateCommand(program: Command): void {
 async function run(to: string | undefined, json: boolean): Promise<void> {
   const names = await withOpened('as it is', async ({ address, config }) => {
     const ran = await migrate(address, to === undefined ? {} : { to })
-    // The one who may loosen the limit of one person (decision R10).
-    if (to === undefined) await storeApprovalLimitAsOwner(address, config)
+    // The one who may loosen the limit of one person (decision R10), and change what fees are checked by.
+    if (to === undefined) await storeOwnersSettings(address, config)
     return ran
   })
   if (json) printJson({ ok: true, migrations: names })

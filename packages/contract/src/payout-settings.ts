@@ -27,7 +27,7 @@ const taxRates: Setting<readonly TaxRate[]> = {
   type: '`YYYY-MM-DD=PERCENT`, comma-separated, days ascending',
   default: '2017-07-01=18',
   meaning:
-    'GST on fees, each rate from its day on, such as `2017-07-01=18,2027-04-01=20`. It is charged half as CGST and half as SGST in the state of `GST_STATE`, else as IGST, rounded half up to the paisa for each payment.',
+    'GST on fees, each rate from its day on, such as `2017-07-01=18,2027-04-01=20`. It is charged half as CGST and half as SGST in the state of `GST_STATE`, else as IGST, rounded half up to the paisa for each payment. The database checks every fee by it, by `GST_STATE` and by the business day, as `svc admin migrate` or a sandbox stores them: give these settings to both, and run it after a change.',
   read(value) {
     const rates = value.split(',').map((part) => {
       const [, from = '', percent, fraction = ''] = TAX_RATE.exec(part.trim()) ?? []

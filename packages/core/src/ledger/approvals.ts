@@ -1,9 +1,8 @@
 import type { Config } from '@svc/contract/config'
 import { fail } from '@svc/contract/errors'
 import { approvalLimitPaise, coolingDays } from '@svc/contract/payout-settings'
-import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
-import { type Database, isUnavailable, sqlConstraint, sqlState, type Tx } from '@svc/platform/db/database'
-import { DatabaseClient } from '@svc/platform/db/server-locator'
+import { type Database, isUnavailable, type Tx } from '@svc/platform/db/database'
+import type { OwnersSetting } from '@svc/platform/db/owners-settings'
 import { statement } from '@svc/platform/db/statement'
 import {
   bigint,
@@ -52,12 +51,8 @@ const LIMIT = statement<{ above: bigint | null; cooling: number }>(
   'approval_limit',
   'select above_paise as above, cooling_days as cooling from approval_limit',
 )
-const LOOSER = 'approval_limit_is_the_owners'
-const STORE_LIMIT = statement(
-  'approval_limit_store',
-  `update svc.approval_limit set above_paise = $1, cooling_days = $2
-   where (above_paise, cooling_days) is distinct from ($1, $2)`,
-)
+const STORE_LIMIT = `update svc.approval_limit set above_paise = $1, cooling_days = $2
+   where (above_paise, cooling_days) is distinct from ($1, $2)`
 // `least` passes over null, which is no limit.
 const TIGHTENED = 'least(above_paise, $1), greatest(cooling_days, $2), administrators_by_two or $3'
 const TIGHTEN_LIMIT = statement(
@@ -99,20 +94,11 @@ export async function storeApprovalLimit(database: Database, config: Config, log
   }
 }
 
-/** Stores the limit of the settings by the login that owns the schema, which alone may loosen it. */
-export async function storeApprovalLimitAsOwner(address: DatabaseAddress, config: Config): Promise<void> {
-  const client = new DatabaseClient(connectionOptions(address, undefined))
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    await client.query(STORE_LIMIT.text, [approvalLimitPaise(config), coolingDays(config)])
-  } catch (error) {
-    // Neither the owner's login nor the operators': processes with that one store it, as far as it is stricter.
-    if (!['42501', '25006'].includes(sqlState(error) ?? '') && sqlConstraint(error) !== LOOSER) throw error
-  } finally {
-    await client.end()
-  }
-}
+/** What the login that owns the schema stores of the settings, which alone may loosen it. */
+export const approvalLimitOf = (config: Config): OwnersSetting => [
+  STORE_LIMIT,
+  [approvalLimitPaise(config), coolingDays(config)],
+]
 
 export const findApproval = async (tx: Tx, approvalId: string): Promise<Approval> =>
   (await tx.query(FIND, [approvalId]))[0] ?? fail('approval_not_found')

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sqlOn } from '../harness/approvals.ts'
 import { journal, RIGHTS, saidTo } from '../harness/attack-statements.ts'
 import { newOperator } from '../harness/console.ts'
 import { createLogins, LOGINS_BUT_RAIL } from '../harness/documented-logins.ts'
+import { giveFee } from '../harness/payouts.ts'
+import { shopWith } from '../harness/refunds.ts'
 import { openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -82,4 +85,34 @@ test('charges of a file are booked by the approval of this transfer and amount a
   expect(await book('settlement_recorded', '$BATCH', 2_000_01)).toBe('postings_are_counted')
   expect(await book('statement_resolved', '$BATCH', 2_000_00)).toBe('postings_are_counted')
   expect(await book('settlement_recorded', '$BATCH', 2_000_00)).toBe('accepted')
+})
+
+test('a fee is of its payment’s business day and the rate of that day, whichever login enters it', async () => {
+  const { merchantId, paymentId } = await shopWith(service, 500)
+  const [{ today }] = (await sqlOn<{ today: string }>(
+    service,
+    `select (created_at at time zone 'Asia/Kolkata')::date::text as today from payments where payment_id = $1`,
+    [paymentId],
+  )) as [{ today: string }]
+  const accrual = (day: string, rate: number, [fee, half, integrated] = [0, 0, 0]) =>
+    `insert into fee_accruals (merchant_id, payment_id, business_day, journal_id, fee_paise, cgst_paise, sgst_paise, igst_paise,
+       tax_basis_points)
+     values ('${merchantId}', '${paymentId}', ${day}, ${fee === 0 ? 'null' : `'jrn_01k0attack0000000000000099'`}, ${fee},
+       ${half}, ${half}, ${integrated}, ${rate})`
+  const said = (text: string) =>
+    Promise.all(
+      [...LOGINS_BUT_RAIL, RAIL].map(([login, role]) => saidTo(service.db, [merchantId], login, role, text)),
+    )
+  const refused = async (text: string, by = 'charged_by_the_schedule') =>
+    expect(new Set(await said(text))).toEqual(new Set([by]))
+  for (const days of [-2, -1, 1, 2]) await refused(accrual(`'${today}'::date + ${days}`, 1800))
+  for (const rate of [0, 1799, 10_000]) await refused(accrual(`'${today}'`, rate))
+  await giveFee(service, merchantId, { basisPoints: 100, fixedPaise: 0n })
+  await refused(accrual(`'${today}'`, 1800))
+  await refused(accrual(`'${today}'`, 1800, [500, 0, 90]))
+  await refused(accrual(`'${today}'`, 10_000, [500, 250, 0]))
+  // The right one has only no journal.
+  await refused(accrual(`'${today}'`, 1800, [500, 45, 0]), 'journal_is_the_merchants')
+  for (const change of [`tax_rates = '{"2017-07-01": 9999}'`, 'day_ends_at = 1', `state = '07'`])
+    await refused(`update charge_terms set ${change}`, RIGHTS)
 })
