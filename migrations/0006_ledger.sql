@@ -450,7 +450,7 @@ create trigger moved_money_reopens_tenants after insert on ledger_transfers refe
   for each statement execute function reopen_closed_tenants();
 
 -- What operators enter on the word of the world has the row that says so, of the same amount, by the end of the
--- transaction. A row is one journal's: journals of these kinds are named after it, and a second one finds its name taken.
+-- transaction; coins, which no world gives, have their lot whichever login enters them. A row is one journal's: journals of these kinds are named after it, and a second one finds its name taken.
 create function require_proof() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
@@ -505,6 +505,11 @@ create function require_proof() returns trigger
           when 'card_unclaimed' then 'card:' || r.svc_card_id = new.debit_account_id
           when 'card_unclaimed_reversed' then r.status = 'REVERSED' and 'card:' || r.svc_card_id = new.credit_account_id
           else r.status = 'RETURNED' and 'card_funding:' || r.card_account_id = new.credit_account_id end)
+      when new.kind = 'coin_allocation' then exists (
+        select from coin_lots l where l.partner_id = new.tenant_id and l.lot_id = new.object_id and l.amount = total
+          and l.user_id = split_part(new.credit_account_id, ':', 2)
+          and l.amount = (select sum(t.amount) from ledger_transfers t
+            where t.tenant_id = new.tenant_id and t.object_id = new.object_id and t.kind = new.kind))
       -- Operators enter nothing on the word of the card network: what it says comes by the rails' login alone.
       when new.kind in ('card_spend', 'card_excess', 'card_refund', 'card_refund_excess') then false
       else true end;
@@ -515,7 +520,8 @@ create function require_proof() returns trigger
     return null;
   end $$;
 create constraint trigger postings_are_proven after insert on ledger_transfers deferrable initially deferred for each row
-  when (not is_rail() and new.unit = 'INR' and new.kind not in ('card_load', 'merchant_refund'))
+  when (not is_rail() and new.unit = 'INR' and new.kind not in ('card_load', 'merchant_refund')
+    or new.kind = 'coin_allocation')
   execute function require_proof();
 
 -- Postings by hand that wait for a second person, or were decided by one (decision R10).

@@ -153,6 +153,29 @@ grant select, insert, update (remaining, spent, expired, expires_at, announced_a
   activated_balance) on coin_lots to svc_service;
 grant select on coin_lots to svc_operator;
 
+-- A lot is what its configuration awards, and the ledger has its coins.
+create function require_awarded_lots() returns trigger
+  language plpgsql security definer set search_path = svc, pg_temp
+  as $$
+  begin
+    if exists (
+      select from added a
+        left join coin_configs c on c.partner_id = a.partner_id and c.coin_config_id = a.coin_config_id and c.event = a.event
+          and coalesce(c.company_id, a.company_id) = a.company_id
+        left join coin_config_revisions r on r.partner_id = c.partner_id and r.coin_config_id = c.coin_config_id
+          and r.revision = a.revision and r.status = 'ACTIVE' and r.amount = a.amount
+        left join ledger_transfers t on t.tenant_id = a.partner_id and t.object_id = a.lot_id and t.kind = 'coin_allocation'
+          and t.amount = a.amount
+      where r.revision is null or t.transfer_id is null)
+    then
+      raise exception 'a lot of coins is not what a configuration awards'
+        using errcode = 'integrity_constraint_violation', constraint = tg_name, table = tg_table_name;
+    end if;
+    return null;
+  end $$;
+create trigger lots_are_awarded after insert on coin_lots referencing new table as added
+  for each statement execute function require_awarded_lots();
+
 create table coin_redemptions (
   redemption_id text collate "C" not null,
   partner_id    text collate "C" not null,

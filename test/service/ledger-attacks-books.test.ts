@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sqlOn } from '../harness/approvals.ts'
-import { journal, RIGHTS, saidTo } from '../harness/attack-statements.ts'
+import { copyOf, journal, RIGHTS, saidTo } from '../harness/attack-statements.ts'
+import { payloadOf } from '../harness/client.ts'
+import { COINS, newCoinPartner, newConfig, newUsers } from '../harness/coins.ts'
 import { newOperator } from '../harness/console.ts'
 import { createLogins, LOGINS_BUT_RAIL } from '../harness/documented-logins.ts'
 import { giveFee } from '../harness/payouts.ts'
@@ -115,4 +117,47 @@ test('a fee is of its payment’s business day and the rate of that day, whichev
   await refused(accrual(`'${today}'`, 1800, [500, 45, 0]), 'journal_is_the_merchants')
   for (const change of [`tax_rates = '{"2017-07-01": 9999}'`, 'day_ends_at = 1', `state = '07'`])
     await refused(`update charge_terms set ${change}`, RIGHTS)
+})
+
+test('coins are those of a lot that a configuration awards, whichever login enters them', async () => {
+  const { client, partner } = await newCoinPartner(service)
+  const { partnerId } = partner
+  const [userId, other] = (await newUsers(service, partner, 2)) as [string, string]
+  const config = await newConfig(client)
+  const awarded = async (of: string) =>
+    payloadOf(
+      await client.post(`${COINS}/allocate`, {
+        requestId: of,
+        event: config.event,
+        userId: of,
+        companyId: partner.companyId,
+      }),
+    ).allocationId
+  const [real] = [await awarded(userId), await awarded(other)]
+  const coins = (lot: string, amount: number, of = userId) =>
+    journal(partnerId, 'coin_allocation', [`coins_issued:${partnerId}`, `coins:${of}`], amount, {
+      object: lot,
+      reference: lot,
+    }).replace(`'INR'`, `'COIN'`)
+  const lot = (columns: object) =>
+    copyOf('coin_lots', { lot_id: 'cal_forged', request_id: 'forged', amount: 10, remaining: 10, ...columns })
+  const attacks = [
+    [coins('cal_none', 1_000_000), 'postings_are_proven'],
+    // A second time, and of another user.
+    [coins(real, 10), 'postings_are_proven'],
+    [coins(real, 10, other), 'postings_are_proven'],
+    [`${coins('cal_forged', 1_000_000)}; ${lot({})}`, 'lots_are_awarded'],
+    [
+      `${coins('cal_forged', 1_000_000)}; ${lot({ amount: 1_000_000, remaining: 1_000_000 })}`,
+      'lots_are_awarded',
+    ],
+    [`${coins('cal_forged', 10)}; ${lot({ revision: 2 })}`, 'lots_are_awarded'],
+    [lot({}), 'lots_are_awarded'],
+  ] as const
+  for (const [text, constraint] of attacks)
+    for (const [login, role] of [...LOGINS_BUT_RAIL, RAIL])
+      expect([text, await saidTo(service.db, [partnerId], login, role, text)]).toEqual([
+        text,
+        expect.toSatisfy((it) => it === constraint || (it === RIGHTS && role === 'svc_operator')),
+      ])
 })
