@@ -450,7 +450,8 @@ create trigger moved_money_reopens_tenants after insert on ledger_transfers refe
   for each statement execute function reopen_closed_tenants();
 
 -- What operators enter on the word of the world has the row that says so, of the same amount, by the end of the
--- transaction; coins, which no world gives, have their lot whichever login enters them. A row is one journal's: journals of these kinds are named after it, and a second one finds its name taken.
+-- transaction; coins, which no world gives, and what goes from card to card have it whichever login enters them. A row is
+-- one journal's: journals of these kinds are named after it, and a second one finds its name taken.
 create function require_proof() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
@@ -495,8 +496,10 @@ create function require_proof() returns trigger
             when 'payout_paid_late' then y.paid_late_at is not null
             else y.status = 'PAID' or y.returned_at is not null end)
       when new.kind = 'card_replacement' then exists (
-        select from cards c where c.partner_id = new.tenant_id and 'card:' || c.svc_card_id = new.debit_account_id
-          and 'card:' || c.replaced_by = new.credit_account_id)
+        select from cards c join cards n on n.partner_id = c.partner_id and n.svc_card_id = c.replaced_by
+          and n.replaces = c.svc_card_id and n.user_id = c.user_id
+        where c.partner_id = new.tenant_id and 'card:' || c.svc_card_id = new.debit_account_id
+          and 'card:' || n.svc_card_id = new.credit_account_id)
       when new.kind in ('card_unclaimed', 'card_unclaimed_reversed', 'card_back_to_source') then (
         select sum(t.amount) from ledger_transfers t
         where t.tenant_id = new.tenant_id and t.object_id = new.object_id and t.kind = new.kind) = (
@@ -521,7 +524,7 @@ create function require_proof() returns trigger
   end $$;
 create constraint trigger postings_are_proven after insert on ledger_transfers deferrable initially deferred for each row
   when (not is_rail() and new.unit = 'INR' and new.kind not in ('card_load', 'merchant_refund')
-    or new.kind = 'coin_allocation')
+    or new.kind in ('coin_allocation', 'card_replacement'))
   execute function require_proof();
 
 -- Postings by hand that wait for a second person, or were decided by one (decision R10).
@@ -674,6 +677,9 @@ create function require_sum_within_limit() returns trigger
   begin
     if not acts_for_operators() then
       new.person := 'role ' || session_user;
+    elsif not is_operator(new.person) or not (may_act(new.person, 'finance') or may_act(new.person, 'operations')) then
+      raise exception '% is no operator who moves money', new.person
+        using errcode = 'integrity_constraint_violation', constraint = 'counted_for_an_operator', table = 'one_person_postings';
     end if;
     new.posted_at := clock_timestamp();
     if above is null then

@@ -67,6 +67,7 @@ create unique index settlement_batch_lines_once on settlement_batch_lines (kind,
   where document_id is not null and kind <> 'adjustment';
 create index settlement_batch_lines_unmatched on settlement_batch_lines (recorded_at) where status = 'UNMATCHED';
 create index settlement_batch_lines_by_reference on settlement_batch_lines (reference);
+create index settlement_batch_lines_of_journal on settlement_batch_lines (matched_journal_id) where matched_journal_id is not null;
 select secure_tenants('settlement_batch_lines', 'tenant_id');
 grant select, insert, update (amount_paise, status, of_tenant, document_id, journal_id, matched_journal_id) on
   settlement_batch_lines to svc_service, svc_operator;
@@ -98,26 +99,12 @@ create table settlement_lines (
 );
 create index settlement_lines_differing on settlement_lines (recorded_at desc) where status <> 'MATCHED';
 create index settlement_lines_of_batch on settlement_lines (batch_id) where batch_id is not null;
+create index settlement_lines_of_journal on settlement_lines (journal_id) where journal_id is not null;
 select secure_tenants('settlement_lines', 'tenant_id');
 -- A line whose payment arrives later names it then.
 grant select, insert, update (file_id, line, amount_paise, settled_on, status, payment_id, journal_id, recorded_at,
   superseded, batch_id, unmatched_journal_id) on settlement_lines to svc_service;
 grant select on settlement_lines to svc_operator;
-
--- What operators or a rail enter for a bank's transfer has the transfer's row, by the end of the transaction.
-create function require_settlement_batch() returns trigger
-  language plpgsql security definer set search_path = svc, pg_temp
-  as $$
-  begin
-    if not exists (select from settlement_batches b where b.tenant_id = 'house' and b.batch_id = new.object_id) then
-      raise exception 'no transfer of the bank has this journal of kind %', new.kind
-        using errcode = 'integrity_constraint_violation', constraint = 'settlements_have_a_batch', table = 'ledger_transfers';
-    end if;
-    return null;
-  end $$;
-create constraint trigger settlements_have_a_batch after insert on ledger_transfers deferrable initially deferred for each row
-  when (new.kind in ('settlement_unmatched', 'settlement_charged', 'network_settlement'))
-  execute function require_settlement_batch();
 
 -- Our accounts at banks, and what the banks say of them (decision R14): lines that follow one another by their balances.
 -- They are the platform's.
@@ -207,6 +194,57 @@ select secure_tenants('statement_lines', 'tenant_id');
 grant select, update (status, document_id, journal_id, journal_tenant, resolved_as) on statement_lines to svc_service;
 grant select, insert, update (status, document_id, journal_id, journal_tenant, resolved_as, owner) on statement_lines
   to svc_operator;
+
+-- What moves between our bank accounts and what banks owe us has its transfer or its lines by the end of the transaction,
+-- whichever login enters it: a theft from a bank account would otherwise be booked as money that the bank owes us.
+create function require_settlement_lines() returns trigger
+  language plpgsql security definer set search_path = svc, pg_temp
+  as $$
+  declare
+    is_in boolean := split_part(new.debit_account_id, ':', 1) in ('bank', 'ppi_bank');
+    -- Whose lines say it: of a line that was corrected, the journal that is taken back.
+    of_journal text := case new.kind when 'bank_settlement_reversed' then new.object_id else new.journal_id end;
+    of_lines bigint;
+    proven boolean;
+  begin
+    if new.kind in ('settlement_matched', 'network_matched') then
+      -- What fitted nothing leaves as it came, of the same transfer.
+      select sum(case t.kind when new.kind then - t.amount else t.amount end) >= 0 into proven from ledger_transfers t
+        where t.tenant_id = new.tenant_id and t.object_id = new.object_id and (
+          t.kind = new.kind and t.debit_account_id = new.debit_account_id and t.credit_account_id = new.credit_account_id
+          or t.kind in ('settlement_unmatched', 'network_settlement') and t.debit_account_id = new.credit_account_id
+            and t.credit_account_id = new.debit_account_id);
+    elsif new.kind in ('settlement_unmatched', 'settlement_charged') or new.kind = 'network_settlement' and new.tenant_id = 'house' then
+      proven := exists (select from settlement_batches b where b.tenant_id = 'house' and b.batch_id = new.object_id);
+    else
+      select sum(abs(l.amount_paise)) into of_lines from (
+          select s.amount_paise from settlement_lines s where s.tenant_id = new.tenant_id and s.journal_id = of_journal
+          union all
+          select b.amount_paise from settlement_batch_lines b
+          where b.of_tenant = new.tenant_id and b.matched_journal_id = of_journal
+          union all
+          select s.amount_paise from statement_lines s where s.journal_id = of_journal and s.journal_tenant = new.tenant_id) l
+        where (l.amount_paise > 0) = (is_in <> (new.kind = 'bank_settlement_reversed'));
+      -- A line that was corrected says nothing any more, and neither does a match that was taken back.
+      proven := case new.kind when 'bank_settlement_reversed' then coalesce(of_lines, 0) + (
+          select sum(case t.kind when new.kind then t.amount else - t.amount end) from ledger_transfers t
+          where t.tenant_id = new.tenant_id and (t.journal_id = of_journal and t.debit_account_id = new.credit_account_id
+            or t.object_id = of_journal and t.kind = new.kind)) = 0
+        else of_lines = new.amount or exists (
+          select from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.reverses
+          where j.tenant_id = new.tenant_id and j.journal_id = new.journal_id and t.kind = new.kind and t.amount = new.amount
+            and t.debit_account_id = new.credit_account_id and t.credit_account_id = new.debit_account_id) end;
+    end if;
+    if proven is not true then
+      raise exception 'no transfer or line of the bank has this journal of kind %', new.kind
+        using errcode = 'integrity_constraint_violation', constraint = 'settlements_have_lines', table = 'ledger_transfers';
+    end if;
+    return null;
+  end $$;
+create constraint trigger settlements_have_lines after insert on ledger_transfers deferrable initially deferred for each row
+  when (new.kind in ('settlement_unmatched', 'settlement_charged', 'settlement_matched', 'network_settlement', 'network_matched',
+    'bank_settlement', 'bank_settlement_reversed', 'funding_settled'))
+  execute function require_settlement_lines();
 
 -- Proofs of funds as they were signed each night.
 create table funds_proofs (

@@ -1,13 +1,17 @@
+import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sqlOn } from '../harness/approvals.ts'
 import { copyOf, journal, RIGHTS, saidTo } from '../harness/attack-statements.ts'
 import { payloadOf } from '../harness/client.ts'
 import { COINS, newCoinPartner, newConfig, newUsers } from '../harness/coins.ts'
 import { newOperator } from '../harness/console.ts'
+import { utrOf } from '../harness/disputes.ts'
 import { createLogins, LOGINS_BUT_RAIL } from '../harness/documented-logins.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveFee } from '../harness/payouts.ts'
+import { newUtr } from '../harness/qr-codes.ts'
 import { shopWith } from '../harness/refunds.ts'
-import { openService, type TestService } from '../harness/service.ts'
+import { asSuperuser, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -160,4 +164,80 @@ test('coins are those of a lot that a configuration awards, whichever login ente
         text,
         expect.toSatisfy((it) => it === constraint || (it === RIGHTS && role === 'svc_operator')),
       ])
+})
+
+test('what moves between our bank accounts and what banks owe us has its lines, whichever login enters it', async () => {
+  const partner = await newPartner(service, { fundsPaise: 1_000_00n })
+  const { merchantId, paymentId } = await shopWith(service, 500)
+  const utr = await utrOf(service, paymentId)
+  const lines = [{ kind: 'payment', reference: utr, amount: '500.00' }]
+  const valueDate = calendarDay(new Date(), 'Asia/Kolkata')
+  payloadOf(
+    await service.client.notify('/rails/upi/settlements', { batchUtr: newUtr(), valueDate, lines }, RAIL_KEY),
+  )
+  const [{ settled }] = (await sqlOn<{ settled: string }>(
+    service,
+    'select journal_id as settled from settlement_lines where utr = $1',
+    [utr],
+  )) as [{ settled: string }]
+  const between = (kind: string, tenantId: string, accounts: readonly [string, string], object = 'x') =>
+    [accounts, [accounts[1], accounts[0]]].map(([debit, credit]) =>
+      journal(tenantId, kind, [`${debit}:${tenantId}`, `${credit}:${tenantId}`], 1, {
+        id: '01k0attack0000000000000088',
+        object,
+        reference: object,
+      }),
+    )
+  const attacks = [
+    ...between('bank_settlement', merchantId, ['bank', 'upi_clearing']),
+    ...between('bank_settlement_reversed', merchantId, ['bank', 'upi_clearing'], settled),
+    ...between('settlement_matched', HOUSE, ['bank', 'settlement_unmatched']),
+    ...between('network_matched', HOUSE, ['ppi_bank', 'network_unmatched']),
+    ...between('funding_settled', partner.partnerId, ['ppi_bank', 'funding_clearing']),
+  ]
+  const tenants = [HOUSE, merchantId, partner.partnerId]
+  for (const text of attacks)
+    for (const [login, role] of [...LOGINS_BUT_RAIL, RAIL])
+      expect([text, await saidTo(service.db, tenants, login, role, text)]).toEqual([
+        text,
+        'settlements_have_lines',
+      ])
+})
+
+test('money of a card goes to another one only as its replacement for the same holder, whichever login says so', async () => {
+  const partner = await newPartner(service, { fundsPaise: 1_000_00n })
+  const client = await asPartner(service.client, partner)
+  const { partnerId } = partner
+  const [card, other] = [await createCard(client, partner), await createCard(client, partner)].map(
+    (each) => payloadOf(each).svcCardId as string,
+  )
+  const theft = `update cards set status = 'BL', ended_at = now(), unclaimed_at = now(), replaced_by = '${other}'
+      where svc_card_id = '${card}';
+    ${journal(partnerId, 'card_replacement', [`card:${card}`, `card:${other}`], 100)}`
+  for (const [login, role] of [...LOGINS_BUT_RAIL, RAIL])
+    expect([role, await saidTo(service.db, [partnerId], login, role, theft)]).toEqual([
+      role,
+      role === 'svc_operator' ? RIGHTS : 'postings_are_proven',
+    ])
+})
+
+test('in live mode what one person moves is counted for an operator who may, and under no other name', async () => {
+  const { merchantId } = await shopWith(service, 500)
+  const { name } = await newOperator(service, 'finance')
+  const viewer = await newOperator(service, 'viewer')
+  const said = (person: string) =>
+    saidTo(
+      service.db,
+      [merchantId],
+      'operators',
+      'svc_operator',
+      `insert into one_person_postings (tenant_id, journal_id, person, kind, amount_paise)
+       select tenant_id, journal_id, '${person}', 'card_funding', 1 from journals where tenant_id = '${merchantId}'`,
+    )
+  await asSuperuser(service.db.database, (db) =>
+    db.query('update approval_limit set administrators_by_two = true'),
+  )
+  for (const person of ['operator invented', 'cli mallory@laptop', `operator ${viewer.name}`])
+    expect([person, await said(person)]).toEqual([person, 'counted_for_an_operator'])
+  expect(await said(`operator ${name}`)).toBe('accepted')
 })

@@ -67,6 +67,7 @@ const NONE = {
   conflicting: 0,
   skipped: 0,
   unreadable: 0,
+  waiting: [],
 }
 
 test('what the bank paid is matched by its reference; the rest is listed: unknown, of another amount, missing', async () => {
