@@ -20,18 +20,25 @@ const VALIDATOR_OPTIONS = {
 
 type UnknownFields = Config['UNKNOWN_FIELDS']
 
-const optionsFor = (unknownFields: UnknownFields): Options => ({
-  ...VALIDATOR_OPTIONS,
-  removeAdditional: unknownFields === 'ignore',
-})
+const validators = new Map<UnknownFields, Ajv>()
+
+/** One for each way in a process: of a schema that any server has compiled it returns the function that it has. */
+function validatorFor(unknownFields: UnknownFields): Ajv {
+  const known = validators.get(unknownFields)
+  if (known) return known
+  const made = new Ajv({ ...VALIDATOR_OPTIONS, removeAdditional: unknownFields === 'ignore' })
+  validators.set(unknownFields, made)
+  return made
+}
 
 /** Checks values that do not come as the body of a request by the rules of one; returns what `validation_failed` reports. */
 export function bodyCheck(
   schema: TSchema,
   unknownFields: UnknownFields = 'reject',
 ): (value: unknown) => ReturnType<typeof invalidFields> | undefined {
-  const validate = new Ajv(optionsFor(unknownFields)).compile(schema)
+  let validate: ValidateFunction | undefined
   return (value) => {
+    validate ??= validatorFor(unknownFields).compile(schema)
     removeAbsentFields(schema, value)
     return validate(value) ? undefined : invalidFields(validate.errors as FastifySchemaValidationError[])
   }
@@ -42,7 +49,7 @@ export function bodyCheck(
  * `@fastify/ajv-compiler`, which loads ajv-formats last and so replaces our formats by looser ones.
  */
 export function lazyValidators(unknownFields: UnknownFields = 'reject'): FastifySchemaCompiler<object> {
-  const ajv = new Ajv(optionsFor(unknownFields))
+  const ajv = validatorFor(unknownFields)
   return ({ schema }) => {
     let validate: ValidateFunction | undefined
     const check = (value: unknown): boolean => {
