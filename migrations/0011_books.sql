@@ -106,6 +106,28 @@ grant select, insert, update (file_id, line, amount_paise, settled_on, status, p
   superseded, batch_id, unmatched_journal_id) on settlement_lines to svc_service;
 grant select on settlement_lines to svc_operator;
 
+-- Files of banks as they were recorded, whatever their kind.
+create table bank_files (
+  tenant_id    text collate "C" not null references tenants check (tenant_id = 'house'),
+  bank_file_id text collate "C" not null,
+  kind         text not null check (kind in ('settlement', 'statement', 'payouts', 'refunds')),
+  -- as the person had it
+  name         text not null check (char_length(name) between 1 and 255),
+  sha256       text not null check (sha256 ~ '^[0-9a-f]{64}$'),
+  content      bytea not null,
+  lines        integer not null check (lines >= 0),
+  -- lines that fitted nothing, or something else, when it was recorded
+  unfitting    integer not null check (unfitting between 0 and lines),
+  -- the net of transfers, or how a statement closes; none of responses
+  amount_paise bigint,
+  recorded_by  text not null,
+  recorded_at  timestamptz not null,
+  primary key (tenant_id, bank_file_id)
+);
+create index bank_files_by_time on bank_files (recorded_at, bank_file_id);
+select secure_tenants('bank_files', 'tenant_id');
+grant select, insert on bank_files to svc_operator;
+
 -- Our accounts at banks, and what the banks say of them (decision R14): lines that follow one another by their balances.
 -- They are the platform's.
 create table bank_accounts (

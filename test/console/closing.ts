@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { monthName } from '../../apps/console/src/words.ts'
@@ -17,8 +18,8 @@ const confirmed = async (page: Page, label: string, confirm: string) => {
   await button(dialog(page), confirm).click()
   await dialog(page).waitFor({ state: 'detached' })
 }
-const drop = (page: Page, what: string, name: string, buffer: Buffer) =>
-  page.getByLabel(`Choose ${what}`).setInputFiles({ name, mimeType: 'text/csv', buffer })
+const drop = (page: Page, name: string, buffer: Buffer) =>
+  page.getByLabel('Choose files of the bank').setInputFiles({ name, mimeType: 'text/csv', buffer })
 const goPlace = async (page: Page, name: string, heading = name) => {
   if ((await inMenu(page, name).count()) === 0) await inMenu(page, 'Money').click()
   await inMenu(page, name).click()
@@ -27,13 +28,13 @@ const goPlace = async (page: Page, name: string, heading = name) => {
 }
 
 async function importsSettlement(page: Page, of: MonthToClose): Promise<void> {
-  await goPlace(page, 'Settlements')
-  await page.getByText('No transfers yet').waitFor()
-  await main(page).getByRole('link', { name: 'Import a file' }).first().click()
-  await drop(page, 'a settlement file', 'no-settlement.csv', Buffer.from('%PDF-1.7'))
+  await goPlace(page, 'Bank files')
+  await drop(page, 'no-settlement.csv', Buffer.from('%PDF-1.7'))
   await page.getByRole('alert').getByText('a PDF document').waitFor()
-  await drop(page, 'a settlement file', 'settlement.csv', of.settlementFile)
-  await page.getByRole('table', { name: 'Lines that do not fit' }).getByText(of.strayUtr).waitFor()
+  await button(main(page), 'Discard').click()
+  await drop(page, 'settlement.csv', of.settlementFile)
+  await page.getByRole('table', { name: 'Does not fit' }).getByText(of.strayUtr).waitFor()
+  await page.getByText(/^Posting enters \d journals dated/).waitFor()
   expect(await accessibilityViolations(page)).toEqual([])
   await confirmed(page, 'Post ₹1,567.00', 'Post it')
   await page.getByText('Posted: ₹1,567.00').waitFor()
@@ -45,13 +46,21 @@ async function importsSettlement(page: Page, of: MonthToClose): Promise<void> {
 }
 
 async function importsStatement(page: Page, of: MonthToClose): Promise<void> {
-  await goPlace(page, 'Bank files', 'Bank statements')
-  await main(page).getByRole('link', { name: 'Import a statement' }).click()
-  await drop(page, 'a bank statement', 'statement.csv', of.statementFile)
-  await button(page, 'Import 2 lines').waitFor()
+  await goPlace(page, 'Bank files')
+  const expected = page.getByRole('table', { name: 'Expected of the bank' })
+  await expected.getByText('Statement of Escrow at HDFC').waitFor()
+  await drop(page, 'statement.csv', of.statementFile)
+  await button(page, 'Record 2 lines').waitFor()
   expect(await accessibilityViolations(page)).toEqual([])
-  await confirmed(page, 'Import 2 lines', 'Import them')
-  await page.getByText('Imported: 2 lines').waitFor()
+  await confirmed(page, 'Record 2 lines', 'Record them')
+  await page.getByText('Recorded: 2 lines').waitFor()
+  const kept = page.getByRole('table', { name: 'Files that were recorded' })
+  await kept.getByRole('row', { name: 'settlement.csv' }).waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    kept.getByRole('link', { name: 'Download statement.csv' }).click(),
+  ])
+  expect(await readFile(await download.path())).toEqual(of.statementFile)
   await page.getByRole('link', { name: 'See the lines that do not fit' }).click()
   const line = page.getByRole('row', { name: 'CHEQUE000077' })
   await line.getByText('+₹500.00').waitFor()
@@ -113,7 +122,7 @@ export function closing(bed: Bed): void {
     const { name } = await newOperator(bed.service, 'viewer')
     const page = await bed.visit({ as: { name, password: PASSWORD }, at: '/settlements' })
     await page.getByRole('table', { name: 'Transfers' }).waitFor()
-    for (const path of ['/settlements', '/statements', '/close']) {
+    for (const path of ['/settlements', '/statements', '/bank-files', '/close']) {
       await goTo(page, path)
       const changes = /Import|Match|Resolve|Owner|Take the match back|Close |Verify|Issue/
       expect.soft(await main(page).getByRole('button', { name: changes }).count(), path).toBe(0)

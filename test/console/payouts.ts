@@ -169,7 +169,7 @@ export function bankFiles(bed: Bed): void {
     const { operator } = bed.world
     const ids = await newPayout(bed, 2_000)
     await changePayoutOf(bed.service, ids, { to: 'APPROVED', by: 'operator ravi' })
-    const page = await bed.visit({ as: operator, at: '/bank-files' })
+    const page = await bed.visit({ as: operator, at: '/bank-files/out' })
     const main = page.getByRole('main')
     await main.getByRole('button', { name: /^Make a file of/ }).click()
     await dialog(page).getByRole('button', { name: 'Make it' }).click()
@@ -190,7 +190,8 @@ export function bankFiles(bed: Bed): void {
       `${ids.payoutId},PAID,CONSOLEFILE0001`,
       'pyo_none,PAID,CONSOLEFILE0002',
     ]
-    await main.locator('input[type=file]').setInputFiles({
+    await goTo(page, '/bank-files')
+    await main.getByLabel('Choose files of the bank').setInputFiles({
       name: 'response.csv',
       mimeType: 'text/csv',
       buffer: Buffer.from(response.join('\n')),

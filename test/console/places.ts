@@ -10,14 +10,14 @@ function placesOfBankFiles(world: MoneyWorld): readonly Place[] {
   const closing = `/close/${lastDayOf(world.payoutDay.slice(0, 7))}`
   return [
     ['/settlements', 'Settlements', world.batchUtr],
-    ['/bank-files', 'Bank files', 'Next file'],
-    ['/settlements/import', 'Import a settlement file', 'Drop a settlement file here'],
+    ['/bank-files', 'Bank files', 'Drop files of the bank here'],
+    ['/bank-files/out', 'Files to the bank', 'Next file'],
     ['/settlements/open-lines', 'Lines that do not fit', 'NOSUCHPAYMENT1'],
     [`/settlements/${world.batchId}`, `Transfer ${world.batchUtr}`, 'NOSUCHPAYMENT1'],
-    ['/statements', 'Bank statements', 'STRAY0000077'],
-    ['/statements/import', 'Import a bank statement', 'Drop a bank statement here'],
+    ['/statements', 'Statement lines', 'STRAY0000077'],
     ['/close', 'Close', 'Running'],
     [closing, monthName(world.payoutDay), 'Fees are in invoices'],
+    [`${closing}?tab=balance`, monthName(world.payoutDay), 'They are equal.'],
     [`${closing}?tab=proof`, monthName(world.payoutDay), 'Escrow of merchants'],
     [`${closing}?tab=tax`, monthName(world.payoutDay), 'GSTR-1'],
   ]

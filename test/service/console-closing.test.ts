@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ import { openApprovers, sqlOn } from '../harness/approvals.ts'
 import { runHere } from '../harness/cli.ts'
 import type { Json } from '../harness/client.ts'
 import { type MonthToClose, makeMonthToClose } from '../harness/closed-month.ts'
-import { type Browser, signedIn } from '../harness/console.ts'
+import { API, type Browser, signedIn } from '../harness/console.ts'
 import { readCsv } from '../harness/console-csv.ts'
 import { SUPPLIER } from '../harness/invoices.ts'
 import { newUtr } from '../harness/qr-codes.ts'
@@ -39,6 +40,11 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
+const bytesOf = async (browser: Browser, path: string): Promise<Buffer> => {
+  const url = `${service.client.baseUrl}${API}${path}`
+  const response = await request(url, { headers: { cookie: browser.cookie! } })
+  return Buffer.from(await response.body.arrayBuffer())
+}
 const runningMonth = () => calendarDay(new Date(), 'Asia/Kolkata').slice(0, 7)
 const file = (text: string) => Buffer.from(text)
 const statements = () => `/bank-accounts/${of.bankAccountId}/statements`
@@ -83,6 +89,7 @@ test('a settlement file that is read says what fits and what does not, and recor
       ],
       unfittingLines: [
         {
+          line: 2,
           batchUtr: of.transfers[0],
           kind: 'payment',
           reference: of.strayUtr,
@@ -93,6 +100,30 @@ test('a settlement file that is read says what fits and what does not, and recor
     }),
   ])
   expect(await rowsOf('settlement_batches')).toEqual([])
+})
+
+test('a file is recognized, with the account of a statement, and what the bank owes is what has not come', async () => {
+  const recognized = async (bytes: Buffer) => (await asha.post('/bank-files/recognize', bytes)).json
+  expect(await recognized(of.settlementFile)).toEqual({ kind: 'settlement', rail: 'upi', format: 'svc' })
+  const { bankAccountId } = of
+  expect(await recognized(of.statementFile)).toEqual({ kind: 'statement', bankAccountId })
+  expect((await asha.post('/bank-files/recognize', file('a,b\n'))).error).toBe('validation_failed')
+  const { data } = (await vera.get('/bank-files/expected')).json
+  expect(data).toContainEqual(
+    expect.objectContaining({ kind: 'statement', id: bankAccountId, name: 'Escrow at HDFC' }),
+  )
+})
+
+test('reading a settlement file names the payments of its days that are not in it, and the payment that differs', async () => {
+  const [heading, first, , , second] = of.settlementFile.toString().split('\n')
+  const without = (await asha.post('/settlements/read', file(`${heading}\n${second}\n`))).json
+  expect(without.missing).toMatchObject({ count: 0 })
+  const days = file(`${heading}\n${first!.replace('1000.00', '999.00')}\n`)
+  const { missing, unfittingLines } = (await asha.post('/settlements/read', days)).json
+  expect(missing.payments.map(({ amount }: Json) => amount)).not.toContain('1000.00')
+  expect(unfittingLines).toMatchObject([
+    { differs: true, booksAmount: '1000.00', merchantName: 'Corner Shop' },
+  ])
 })
 
 test('a file that is no settlement file, or has lines that cannot be read, is refused in words and records nothing', async () => {
@@ -115,6 +146,16 @@ test('a settlement file is posted once; its transfers and lines are what the com
   const posted = (await asha.post('/settlements', of.settlementFile)).json
   expect(posted).toMatchObject({ lines: 4, matched: 2, repeated: 0 })
   expect((await asha.post('/settlements', of.settlementFile)).json).toMatchObject({ repeated: 4 })
+  const kept = (await vera.get('/bank-files')).json.data
+  expect(kept).toMatchObject([
+    { kind: 'settlement', name: 'settlement', lines: 4, unfitting: 1, amount: '1567.00' },
+  ])
+  const { bankFileId, sha256 } = kept[0]
+  expect(sha256).toBe(createHash('sha256').update(of.settlementFile).digest('hex'))
+  const content = `/bank-files/${bankFileId}/content`
+  expect((await vera.get(content)).error).toBe('role_too_low')
+  expect((await asha.get('/bank-files/bkf_none/content')).error).toBe('bank_file_not_found')
+  expect(await bytesOf(asha, content)).toEqual(of.settlementFile)
   const { data } = (await vera.get('/settlements')).json
   expect(data).toHaveLength(2)
   expect(await svc('settlement', 'batches')).toEqual(data)
@@ -330,6 +371,42 @@ test('a month in which something is open is closed for a reason that two people 
   expect((await asha.post('/book-months/verify')).json.data).toEqual([{ through: of.through }])
   expect((await vera.get('/book-months/2020-01-31/closing.json')).error).toBe('book_closing_not_found')
   expect((await vera.get('/book-months/soon/check')).error).toBe('validation_failed')
+})
+
+test('the trial balance comes as CSV and PDF, counted in the audit, and a month with all that it was closed with', async () => {
+  const asked = `effectiveThrough=${of.through}&tenantId=${of.merchantId}`
+  const shown = (await vera.get(`/ledger/trial-balance?${asked}`)).json
+  const rows = readCsv((await vera.get(`/ledger/trial-balance.csv?${asked}`)).text)
+  expect(rows.map(({ kind, unit, debit, credit }) => ({ kind, unit, debit, credit }))).toEqual([
+    ...shown.lines.map(({ kind, unit, debit, credit }: Json) => ({ kind, unit, debit, credit })),
+    ...shown.sums.map((sum: Json) => ({ kind: 'total', ...sum })),
+  ])
+  const pdf = await bytesOf(vera, `/ledger/trial-balance.pdf?${asked}`)
+  expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
+  const entries = await sqlOn(
+    service,
+    `select content::jsonb #>> '{details,filters}' as filters from audit_log
+     where action = 'list.exported' and target = 'console.showTrialBalance'`,
+  )
+  expect(entries).toEqual(Array(2).fill({ filters: 'effectiveThrough tenantId' }))
+
+  const files = unzipped(await bytesOf(vera, `/book-months/${of.through}/month.zip`))
+  expect([...files.keys()].sort()).toEqual([
+    'bank-entries.csv',
+    'checklist.csv',
+    'closing.json',
+    'differences.csv',
+    'entered-later.csv',
+    'proof.json',
+    'statement-lines.csv',
+    'tax-documents.csv',
+    'trial-balance-effective.csv',
+    'trial-balance.csv',
+    'verify.mjs',
+  ])
+  const signed = (await vera.get(`/book-months/${of.through}/closing.json`)).json
+  expect(JSON.parse(files.get('closing.json')!.toString())).toEqual(signed)
+  expect(readCsv(files.get('tax-documents.csv')!.toString())).toMatchObject([{ kind: 'INVOICE' }])
 })
 
 test('what is entered in a closed month later is listed, as the command line lists it', async () => {

@@ -149,6 +149,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'console.payQrCode': 'of the sandbox',
   'console.sendEvidence': 'moves nothing',
   'console.sendBankRun': 'what two have approved',
+  'console.recognizeBankFile': 'moves nothing',
   'console.readBankResponses': 'moves nothing',
   'console.importBankResponses': 'service/bank-runs.test.ts',
   'console.readSettlement': 'moves nothing',

@@ -23,6 +23,7 @@ const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
     'what fits is one asset for another; a transfer with charges and lines that fit nothing above the limit waits',
   'console.sendBankRun': 'what two have approved, or the merchant has asked for',
   'console.importBankResponses': 'what the bank says in a file; a failure above the limit waits',
+  'console.recognizeBankFile': 'moves nothing',
   'console.readBankResponses': 'moves nothing',
   'console.readSettlement': 'moves nothing',
   'console.readStatement': 'moves nothing',

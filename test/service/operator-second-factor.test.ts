@@ -201,6 +201,7 @@ const WITHOUT: readonly string[] = [
   'readBankResponses',
   'readSettlement',
   'readStatement',
+  'recognizeBankFile',
   'recordEvidenceReceipt',
   'refundToCard',
   'rejectPosting',

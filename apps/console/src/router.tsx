@@ -60,6 +60,16 @@ const page = <Path extends string>(path: Path, importer: Importer, name: string)
     component: lazyRouteComponent(importer as () => Promise<Record<string, () => React.ReactNode>>, name),
   })
 
+/** An address of before. */
+const moved = <Path extends string>(path: Path, to: string) =>
+  createRoute({
+    getParentRoute: () => inside,
+    path,
+    beforeLoad: () => {
+      throw redirect({ to: to as '/', replace: true })
+    },
+  })
+
 const routeTree = root.addChildren([
   signIn,
   invitation,
@@ -90,12 +100,13 @@ const routeTree = root.addChildren([
     page('/payouts', () => import('./pages/payouts.tsx'), 'Payouts'),
     page('/payouts/$payoutId', () => import('./pages/payout.tsx'), 'Payout'),
     page('/bank-files', () => import('./pages/bank-files.tsx'), 'BankFiles'),
+    page('/bank-files/out', () => import('./pages/bank-runs.tsx'), 'BankRuns'),
     page('/settlements', () => import('./pages/settlements.tsx'), 'Settlements'),
-    page('/settlements/import', () => import('./pages/settlement-import.tsx'), 'ImportSettlement'),
+    moved('/settlements/import', '/bank-files'),
     page('/settlements/open-lines', () => import('./pages/settlement-lines.tsx'), 'OpenSettlementLines'),
     page('/settlements/$batchId', () => import('./pages/settlement.tsx'), 'Settlement'),
     page('/statements', () => import('./pages/statements.tsx'), 'Statements'),
-    page('/statements/import', () => import('./pages/statement-import.tsx'), 'ImportStatement'),
+    moved('/statements/import', '/bank-files'),
     page('/close', () => import('./pages/book-months.tsx'), 'BookMonths'),
     page('/close/$through', () => import('./pages/book-month.tsx'), 'BookMonth'),
     page('/partners', () => import('./pages/partners.tsx'), 'Partners'),

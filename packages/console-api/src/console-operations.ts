@@ -5,6 +5,7 @@ import { adjustPaymentInConsole } from './faces/adjust-payment.ts'
 import * as alerts from './faces/alert-operations.ts'
 import * as approvals from './faces/approval-operations.ts'
 import * as credits from './faces/bank-credit-operations.ts'
+import * as bankFiles from './faces/bank-file-operations.ts'
 import * as bankRuns from './faces/bank-run-operations.ts'
 import * as bankStatements from './faces/bank-statement-operations.ts'
 import * as bookMonths from './faces/book-month-operations.ts'
@@ -61,7 +62,7 @@ import * as statements from './faces/statement-operations.ts'
 import { showStatus } from './faces/status-operations.ts'
 import * as suspense from './faces/suspense-operations.ts'
 import * as taxDocuments from './faces/tax-document-operations.ts'
-import { showTrialBalance } from './faces/trial-balance.ts'
+import { exportTrialBalance, showTrialBalance, showTrialBalancePdf } from './faces/trial-balance.ts'
 import * as users from './faces/user-operations.ts'
 import * as webhookChanges from './faces/webhook-changes.ts'
 import * as webhooks from './faces/webhook-operations.ts'
@@ -158,6 +159,10 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   suspense.unassignPayment,
   suspense.returnPayment,
   suspense.confirmReturnByOperator,
+  bankFiles.recognizeBankFile,
+  bankFiles.showExpectedFiles,
+  bankFiles.listBankFiles,
+  bankFiles.showBankFileContent,
   bankRuns.showBankRuns,
   bankRuns.sendBankRun,
   bankRuns.exportBankRun,
@@ -188,6 +193,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   bookMonths.accrueBookMonth,
   bookMonths.verifyBookMonths,
   bookMonths.showSignedBookMonth,
+  bookMonths.exportBookMonth,
   bookMonths.listPriorPeriodItems,
   taxDocuments.listTaxDocumentsInConsole,
   taxDocuments.showTaxDocument,
@@ -247,6 +253,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   journals.showJournal,
   journals.reverseJournalInConsole,
   showTrialBalance,
+  exportTrialBalance,
+  showTrialBalancePdf,
   ledger.showReconciliation,
   ledger.runReconciliation,
   requests.listRequests,

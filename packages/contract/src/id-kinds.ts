@@ -17,6 +17,7 @@ export const ID_KINDS = {
   att: { of: 'attachment of evidence', fields: ['attachmentId', 'attachmentIds'] },
   bac: { of: 'our account at a bank', fields: ['bankAccountId'] },
   bat: { of: 'batch of commands', fields: [] },
+  bkf: { of: 'file of a bank that was recorded', fields: ['bankFileId'] },
   bcr: { of: 'bank transfer to a card account', fields: ['creditId'] },
   blk: { of: 'bulk job', fields: ['jobId'] },
   cac: { of: 'activation of a coin allocation', fields: [] },

@@ -26,6 +26,12 @@ export const OPERATOR_FAILURES = {
     'No period of the books ends on this day',
     'List the months of the books and use the `through` of a closed one.',
   ),
+  bank_file_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'File of the bank not found',
+    'List the files of banks and use a `bankFileId` from there.',
+  ),
   bank_run_not_found: kind(
     404,
     'NOT_FOUND_ERROR',

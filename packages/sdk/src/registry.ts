@@ -144,6 +144,7 @@ export type ErrorCode =
   | 'alert_closed'
   | 'bank_account_not_found'
   | 'book_closing_not_found'
+  | 'bank_file_not_found'
   | 'bank_run_not_found'
   | 'settlement_not_found'
   | 'settlement_confirmed'

@@ -23,7 +23,7 @@ const PLACES: Readonly<Partial<Record<Row['kind'], string>>> = {
   settlement_late: '/settlements',
   batch_unconfirmed: '/settlements',
   batch_incomplete: '/settlements',
-  statement_missing: '/statements/import',
+  statement_missing: '/bank-files',
   statement_unmatched: '/statements',
   escrow_shortfall: '/close',
   proof_failed: '/close',

@@ -1,179 +1,232 @@
-import { Alert, Anchor, Group, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
-import { useLocalStorage } from '@mantine/hooks'
+import { Button, Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { api, apiAt, responseOf, type Schemas } from '../api.ts'
-import { ConfirmAction } from '../parts/confirm-action.tsx'
-import { type Column, DataTable } from '../parts/data-table.tsx'
-import { Figures } from '../parts/figures.tsx'
+import { type ReactNode, useState } from 'react'
+import { api, apiAt, fileAsBody, listAt, responseOf, type Schemas } from '../api.ts'
+import type { Column } from '../parts/data-table.tsx'
+import { FailureAlert } from '../parts/failure-alert.tsx'
+import { FileDrop } from '../parts/file-drop.tsx'
+import { choicesBy, choicesOf } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
-import { Loaded } from '../parts/loaded.tsx'
-import { count, counted, Money, rupees } from '../parts/money.tsx'
-import { ObjectLink } from '../parts/object-link.tsx'
+import { List } from '../parts/list-page.tsx'
+import { Waiting } from '../parts/loaded.tsx'
+import { count, Money } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
-import { sentenceCase } from '../words.ts'
-import { filesChanged, type Kind, type OfKind, ONE } from './bank-file-kinds.ts'
-import { BankResponses } from './bank-responses.tsx'
+import { Mark } from '../parts/status-badge.tsx'
+import { queryClient, useSession } from '../session.ts'
+import { actorName, railLabel } from '../words.ts'
+import { BankAccounts, bankAccountsQuery } from './bank-accounts.tsx'
+import { ExpectedFiles } from './expected-files.tsx'
+import { ReadResponses } from './read-responses.tsx'
+import { ReadSettlement } from './read-settlement.tsx'
+import { ReadStatement } from './read-statement.tsx'
 
-type Runs = Schemas['BankRuns']
+type Recognized = Schemas['RecognizedBankFile']
+type Kind = Recognized['kind']
+type Kept = Schemas['BankFile']
 
-/** A file with these columns; each field under its own name where none are given. */
-interface OfFile extends OfKind {
-  readonly columns: string
+export const KINDS: Readonly<Record<Kind, string>> = {
+  settlement: 'Settlement',
+  statement: 'Bank statement',
+  payouts: 'Response to payouts',
+  refunds: 'Response to refunds',
 }
-const asked = ({ columns }: OfFile) => (columns === '' ? {} : { columns })
 
-const runsQuery = (of: OfFile) => ({
-  queryKey: ['bank-runs', of.kind, of.columns],
-  queryFn: () =>
-    responseOf(api.GET('/bank-runs/{kind}', { params: { path: { kind: of.kind }, query: asked(of) } })),
+const FORMATS = choicesOf<NonNullable<Recognized['format']>>({
+  svc: 'Our own columns',
+  razorpay: 'Razorpay',
+  cashfree: 'Cashfree',
+  phonepe: 'PhonePe',
+  paytm: 'Paytm',
 })
 
-/** What leaves by a file of the bank, and what the bank says of it. */
+/** What the bank sends comes in here: dropped, read, looked at, and then recorded. */
 export function BankFiles() {
-  const [kind, setKind] = useState<Kind>('payouts')
+  const { can } = useSession()
+  const [files, setFiles] = useState<readonly File[]>([])
+  const discard = (file: File) => setFiles((all) => all.filter((each) => each !== file))
   return (
-    <Page
-      title="Bank files"
-      lead="Approved payouts and refunds go to the bank in a file. The bank’s response makes each of them paid, or payable again."
-    >
-      <SegmentedControl
-        aria-label="Files of"
-        data={[
-          { value: 'payouts', label: 'Payouts' },
-          { value: 'refunds', label: 'Refunds' },
-        ]}
-        value={kind}
-        onChange={(chosen) => setKind(chosen as Kind)}
-        w="fit-content"
-      />
-      <Files kind={kind} key={kind} />
+    <Page title="Bank files" lead="What the bank sends comes in here; what it is to pay goes out from here.">
+      <SimpleGrid cols={{ base: 1, md: can('finance') ? 2 : 1 }} spacing="md">
+        {can('finance') && (
+          <FileDrop
+            what="files of the bank"
+            hint="Settlement, statement, response to payouts or refunds: the kind is read from the file. CSV, MT940 or camt.053, up to 16 MB. Nothing is recorded before you have seen it."
+            onFiles={(dropped) => setFiles((all) => [...dropped, ...all])}
+          />
+        )}
+        <ExpectedFiles />
+      </SimpleGrid>
+      {files.map((file) => (
+        <Incoming key={`${file.name} ${file.lastModified} ${file.size}`} file={file} discard={discard} />
+      ))}
+      <Section title="Earlier">
+        <List
+          name="bank-files"
+          caption="Files that were recorded"
+          load={listAt('/bank-files')}
+          columns={can('finance') ? [...KEPT, CONTENT] : KEPT}
+          rowKey={({ bankFileId }) => bankFileId}
+          filters={[{ name: 'kind', label: 'Kind', kind: 'select', options: choicesOf<Kind>(KINDS) }]}
+          sort="-created"
+          empty={<Text c="dimmed">No file was recorded here yet.</Text>}
+        />
+      </Section>
+      <BankAccounts />
     </Page>
   )
 }
 
-/** The columns that the bank wants stay in this browser. */
-function Files({ kind }: OfKind) {
-  const [columns, setColumns] = useLocalStorage({ key: `svc.bank-file.${kind}`, defaultValue: '' })
-  const file = { kind, columns }
-  const runs = useQuery(runsQuery(file))
-  const fields = useQuery(runsQuery({ kind, columns: '' })).data?.fields ?? []
-  return (
-    <Stack gap="lg">
-      <TextInput
-        label="Columns of the file"
-        description="In their order, each a field or field=HEADING, separated by commas. They stay in this browser."
-        placeholder={fields.join(',')}
-        defaultValue={columns}
-        key={columns}
-        onBlur={({ currentTarget: { value } }) => setColumns(value.trim())}
-      />
-      <Loaded query={runs}>
-        {(of) => (
-          <Stack gap="lg">
-            <Next file={file} of={of} />
-            <Section title="Response of the bank">
-              <BankResponses kind={kind} usual={of.words} />
-            </Section>
-            <Section title="Files made">
-              {of.runs.length === 0 ? (
-                <Text c="dimmed">No file was made yet.</Text>
-              ) : (
-                <DataTable
-                  caption="Files made"
-                  columns={columnsOf(file)}
-                  rows={of.runs}
-                  rowKey={({ runId }) => runId}
-                />
-              )}
-            </Section>
-          </Stack>
-        )}
-      </Loaded>
-    </Stack>
-  )
-}
-
-const Download = ({ file, runId }: { readonly file: OfFile; readonly runId: string }) => (
-  <Anchor
-    href={`${apiAt}/bank-runs/${file.kind}/${runId}/file.csv?${new URLSearchParams(asked(file)).toString()}`}
-    download={`${runId}.csv`}
-    size="sm"
-    aria-label={`Download the file ${runId}`}
-  >
-    Download
-  </Anchor>
-)
-
-const columnsOf = (file: OfFile): readonly Column<Runs['runs'][number]>[] => [
-  { title: 'Made', cell: ({ sentOn }) => <Instant at={sentOn} /> },
-  { title: sentenceCase(file.kind), align: 'right', cell: (run) => count(run.count) },
-  { title: 'Without a final response', align: 'right', cell: ({ open }) => count(open) },
-  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
-  { title: 'File', cell: ({ runId }) => <Download file={file} runId={runId} /> },
+const KEPT: readonly Column<Kept>[] = [
+  {
+    title: 'File',
+    cell: ({ name }) => (
+      <Text inherit style={{ overflowWrap: 'anywhere' }}>
+        {name}
+      </Text>
+    ),
+  },
+  { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
+  { title: 'Lines', align: 'right', cell: ({ lines }) => count(lines) },
+  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} /> },
+  {
+    title: 'Did not fit',
+    align: 'right',
+    cell: ({ unfitting }) => (unfitting > 0 ? <Mark color="orange">{count(unfitting)}</Mark> : '0'),
+  },
+  { title: 'By', cell: ({ recordedBy }) => actorName(recordedBy) },
+  { title: 'When', sorts: ['-created', 'created'], cell: ({ recordedOn }) => <Instant at={recordedOn} /> },
 ]
 
-interface NextProps {
-  readonly file: OfFile
-  readonly of: Runs
+const CONTENT: Column<Kept> = {
+  title: 'As it came',
+  cell: ({ bankFileId, name, sha256 }) => (
+    <Button
+      component="a"
+      href={`${apiAt}/bank-files/${bankFileId}/content`}
+      download={name}
+      variant="subtle"
+      size="compact-sm"
+      title={`SHA-256 ${sha256}`}
+      aria-label={`Download ${name}`}
+    >
+      Download
+    </Button>
+  ),
 }
 
-function Next({ file, of: { next } }: NextProps) {
-  const { kind } = file
-  const [made, setMade] = useState<Schemas['SentBankRun']>()
-  const run = async () => {
-    const params = { path: { kind }, query: asked(file) }
-    setMade(await responseOf(api.POST('/bank-runs/{kind}', { params })))
-    await filesChanged(kind)
+interface IncomingProps {
+  readonly file: File
+  readonly discard: (file: File) => void
+}
+
+/** One file: what it is, what it says, and what became of it. */
+function Incoming({ file, discard }: IncomingProps) {
+  const [chosen, setChosen] = useState<Recognized>()
+  const [done, setDone] = useState<ReactNode>()
+  const found = useQuery({
+    queryKey: ['recognized', file.name, file.lastModified, file.size],
+    queryFn: () => responseOf(api.POST('/bank-files/recognize', fileAsBody(file))),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+  })
+  const as = chosen ?? found.data
+  const recorded = async (what: ReactNode) => {
+    setDone(what)
+    for (const key of ['bank-files', 'waiting', 'book-months'])
+      await queryClient.invalidateQueries({ queryKey: [key] })
   }
   return (
-    <Section title="Next file">
-      <Stack gap="md">
-        <Group justify="space-between" align="end">
-          <Figures
-            figures={[
-              {
-                label: kind === 'payouts' ? 'Approved, not sent' : 'Requested, not sent',
-                value: count(next.count),
-              },
-              { label: 'Together', value: <Money amount={next.amount} /> },
-            ]}
-          />
-          {next.count > 0 && (
-            <ConfirmAction
-              primary
-              label={`Make a file of ${rupees(next.amount)}`}
-              confirm="Make it"
-              run={run}
-            >
-              {counted(next.count, ONE[kind])} of {rupees(next.amount)} are sent with it. Give the file to the
-              bank: each is in one file only, and this one can be downloaded again.
-            </ConfirmAction>
-          )}
+    <Section
+      title={file.name}
+      aside={
+        <Group gap="xs">
+          {as && <Mark color={done ? 'teal' : 'blue'}>{done ? 'Recorded' : 'Read, not recorded'}</Mark>}
+          <Button variant="subtle" size="compact-sm" onClick={() => discard(file)}>
+            {done ? 'Hide' : 'Discard'}
+          </Button>
         </Group>
-        {made && made.count > 0 && (
-          <Alert
-            color="teal"
-            title={`Made: ${counted(made.count, ONE[kind])}, ${rupees(made.amount)}`}
-            role="status"
-          >
-            <Download file={file} runId={made.runId} />
-          </Alert>
-        )}
-        {next.leftOut.length > 0 && (
-          <DataTable
-            caption="No file can contain these"
-            columns={leftOutColumns(kind)}
-            rows={next.leftOut}
-            rowKey={({ id }) => id}
-          />
+      }
+    >
+      <Stack gap="md">
+        {done ?? (
+          <>
+            {found.isPending && <Waiting />}
+            {!chosen && found.error && <FailureAlert failed={found.error} />}
+            {!found.isPending && <ReadAs as={as} choose={setChosen} />}
+            {as && <Read key={JSON.stringify(as)} as={as} file={file} onDone={recorded} />}
+          </>
         )}
       </Stack>
     </Section>
   )
 }
 
-const leftOutColumns = (kind: Kind): readonly Column<Runs['next']['leftOut'][number]>[] => [
-  { title: 'No file can contain', cell: ({ id }) => <ObjectLink kind={ONE[kind]} id={id} /> },
-  { title: 'Why', cell: ({ problem }) => problem },
-]
+interface ReadAsProps {
+  readonly as: Recognized | undefined
+  readonly choose: (as: Recognized) => void
+}
+
+/** What the file is taken for: recognized, and changed where that is wrong. */
+function ReadAs({ as, choose }: ReadAsProps) {
+  const accounts = useQuery({ ...bankAccountsQuery, enabled: as?.kind === 'statement' }).data?.data ?? []
+  return (
+    <Group align="end" gap="sm">
+      <Select
+        label="It is"
+        placeholder="Say what it is"
+        data={choicesOf<Kind>(KINDS)}
+        value={as?.kind ?? null}
+        onChange={(kind) =>
+          kind && choose(kind === 'settlement' ? { kind, rail: 'upi', format: 'svc' } : { kind })
+        }
+        allowDeselect={false}
+      />
+      {as?.kind === 'settlement' && (
+        <>
+          <Select
+            label="From"
+            data={choicesBy<NonNullable<Recognized['rail']>>(railLabel, { upi: true, card: true })}
+            value={as.rail ?? 'upi'}
+            onChange={(rail) => rail && choose({ ...as, rail })}
+            allowDeselect={false}
+          />
+          <Select
+            label="Written as"
+            data={FORMATS}
+            value={as.format ?? 'svc'}
+            onChange={(format) => format && choose({ ...as, format })}
+            allowDeselect={false}
+          />
+        </>
+      )}
+      {as?.kind === 'statement' && (
+        <Select
+          label="Account"
+          placeholder="Of which account it is"
+          data={accounts.map(({ bankAccountId, name, accountEnds }) => ({
+            value: bankAccountId,
+            label: `${name}, ending in ${accountEnds}`,
+          }))}
+          value={as.bankAccountId ?? null}
+          onChange={(bankAccountId) => bankAccountId && choose({ ...as, bankAccountId })}
+          allowDeselect={false}
+          miw={280}
+        />
+      )}
+    </Group>
+  )
+}
+
+export interface ReadProps {
+  readonly file: File
+  readonly as: Recognized
+  readonly onDone: (what: ReactNode) => Promise<void>
+}
+
+function Read(props: ReadProps) {
+  const { as } = props
+  if (as.kind === 'settlement') return <ReadSettlement {...props} />
+  if (as.kind !== 'statement') return <ReadResponses {...props} kind={as.kind} />
+  return as.bankAccountId ? <ReadStatement {...props} bankAccountId={as.bankAccountId} /> : undefined
+}

@@ -1,11 +1,11 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, apiAt, responseOf, type Schemas } from '../api.ts'
+import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
+import { Download } from '../parts/download.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
-import { DownloadIcon } from '../parts/icons.tsx'
 import { dayText, Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { counted } from '../parts/money.tsx'
@@ -51,11 +51,11 @@ const ITEMS: Readonly<Record<Check['item'], Item>> = {
   statements: {
     title: 'Every bank account has its statement of the last day',
     open: (found) => `${counted(found, 'account')} without one`,
-    mend: { to: () => '/statements/import', label: 'Import a statement' },
+    mend: { to: () => '/bank-files', label: 'Import a statement' },
   },
   proof: {
     title: 'The books equal the banks, and escrow covers what is owed',
-    open: () => 'They do not',
+    open: () => 'Something is unexplained, or escrow has too little',
     mend: { to: here('proof'), label: 'See the proof' },
   },
   reconciled: {
@@ -263,24 +263,3 @@ function Closed({ month }: { readonly month: Month }) {
     </Section>
   )
 }
-
-interface DownloadProps {
-  /** After the base of the service's own address. */
-  readonly href: string
-  readonly name: string
-  readonly children: string
-}
-
-/** A file that the service makes; the session's cookie goes with the request. */
-export const Download = ({ href, name, children }: DownloadProps) => (
-  <Button
-    component="a"
-    href={`${apiAt}${href}`}
-    download={name}
-    variant="default"
-    size="compact-sm"
-    leftSection={<DownloadIcon />}
-  >
-    {children}
-  </Button>
-)

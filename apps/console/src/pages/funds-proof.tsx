@@ -2,12 +2,12 @@ import { Alert, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
+import { Download } from '../parts/download.tsx'
 import { Day, dayText } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { count, counted, Money, rupees } from '../parts/money.tsx'
+import { count, counted, Money, negated, rupees } from '../parts/money.tsx'
 import { Section } from '../parts/page.tsx'
 import { actorName, purposeLabel } from '../words.ts'
-import { Download } from './closing-checklist.tsx'
 
 type Proof = Schemas['FundsProofDetail']
 type Account = Schemas['ProvenAccount']
@@ -155,7 +155,7 @@ function Covers({ coverage }: { readonly coverage: Coverage }) {
     ...owed.filter(isThere).map((each) => ({ what: each.title, amount: each.amount })),
     ...due
       .filter(isThere)
-      .map((each) => ({ what: `Less what is on its way: ${each.title}`, amount: each.amount })),
+      .map((each) => ({ what: `Less what is owed to us: ${each.title}`, amount: negated(each.amount) })),
     { what: 'Must be there', amount: required, isSum: true },
     { what: 'At the bank', amount: bank, isSum: true },
   ]

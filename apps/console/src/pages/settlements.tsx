@@ -63,7 +63,7 @@ const FILTERS: readonly Filter[] = [
 export function Settlements() {
   const { can } = useSession()
   const add = can('finance') && (
-    <Button component={Link} to="/settlements/import">
+    <Button component={Link} to="/bank-files">
       Import a file
     </Button>
   )

@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { api, apiAt, listAt, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import type { Column } from '../parts/data-table.tsx'
+import { Download } from '../parts/download.tsx'
 import { Day } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { count, counted, Money, sumOf } from '../parts/money.tsx'
@@ -10,7 +11,6 @@ import { ObjectLink } from '../parts/object-link.tsx'
 import { Section } from '../parts/page.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { monthName } from '../words.ts'
-import { Download } from './closing-checklist.tsx'
 
 type Document = Schemas['TaxDocumentRow']
 

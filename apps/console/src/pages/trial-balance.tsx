@@ -1,26 +1,23 @@
-import { Alert, Button, Group, SegmentedControl, Select, Text, TextInput } from '@mantine/core'
-import { CSV_MEDIA_TYPE, csvLine } from '@svc/kernel/csv'
+import { Alert, Group, SegmentedControl, Select, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { dayOf, startOfDay } from '../business-day.ts'
 import { type ListSearch, type Search, useListSearch } from '../list-search.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
-import { DownloadIcon } from '../parts/icons.tsx'
+import { Download } from '../parts/download.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Amount } from '../parts/ledger-words.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { Picker } from '../parts/picker.tsx'
-import { saveFile } from '../parts/save-file.ts'
 import { useSession } from '../session.ts'
-import { sentenceCase } from '../words.ts'
 
 type Balance = Schemas['TrialBalance']
 type Line = Balance['lines'][number]
 
 const COLUMNS: readonly Column<Line>[] = [
-  { title: 'Kind of account', cell: ({ kind }) => sentenceCase(kind) },
+  { title: 'Account', cell: ({ title }) => title },
   { title: 'What it is for', cell: ({ meaning }) => meaning },
   { title: 'Accounts', align: 'right', cell: ({ accounts }) => count(accounts) },
   { title: 'Debit', align: 'right', cell: ({ debit, unit }) => <Amount amount={debit} unit={unit} /> },
@@ -84,62 +81,69 @@ function Chosen({ search, choose }: ChosenProps) {
 }
 
 /** What an address asks for: the last instant of a day, since the next one begins after it, or a business day. */
-function queryOf({ by, day, tenantId }: Search, timeZone: string) {
-  const of = tenantId ? { tenantId } : {}
+export function queryOf({ by, day, tenantId }: Search, timeZone: string): Readonly<Record<string, string>> {
+  const of: Record<string, string> = tenantId ? { tenantId } : {}
   if (by) return { ...of, effectiveThrough: day ?? dayOf(new Date().toISOString(), timeZone) }
   const endMs = day ? Date.parse(startOfDay(day, timeZone, 1)) - 1 : Number.POSITIVE_INFINITY
   return endMs < Date.now() ? { ...of, asOf: new Date(endMs).toISOString() } : of
 }
 
-const csvOf = ({ lines, sums }: Balance): string =>
-  [
-    ['kind', 'unit', 'accounts', 'debit', 'credit'],
-    ...lines.map(({ kind, unit, accounts, debit, credit }) => [kind, unit, accounts, debit, credit]),
-    ...sums.map(({ unit, debit, credit }) => ['total', unit, '', debit, credit]),
-  ]
-    .map((line) => csvLine(line))
-    .join('')
+interface BalanceProps {
+  readonly asked: Readonly<Record<string, string>>
+  /** Of the files, without an ending. */
+  readonly name: string
+}
+
+/** What all accounts of each kind add up to, with the same as files. */
+export function Balance({ asked, name }: BalanceProps) {
+  const query = useQuery({
+    queryKey: ['ledger', 'trial-balance', asked],
+    queryFn: () => responseOf(api.GET('/ledger/trial-balance', { params: { query: asked } })),
+  })
+  const href = (ending: string) => `/ledger/trial-balance.${ending}?${new URLSearchParams(asked).toString()}`
+  return (
+    <Loaded query={query}>
+      {(balance) => (
+        <>
+          <Sums balance={balance} />
+          <Section
+            title="By kind of account"
+            aside={
+              <Group gap="xs">
+                <Download href={href('csv')} name={`${name}.csv`}>
+                  CSV
+                </Download>
+                <Download href={href('pdf')} name={`${name}.pdf`}>
+                  PDF
+                </Download>
+              </Group>
+            }
+          >
+            <DataTable
+              caption="Trial balance"
+              columns={COLUMNS}
+              rows={balance.lines}
+              rowKey={({ kind, unit }) => kind + unit}
+            />
+          </Section>
+        </>
+      )}
+    </Loaded>
+  )
+}
 
 /** What all accounts of each kind add up to, now or at the end of a day. */
 export function TrialBalance() {
   const { timeZone } = useSession()
   const { search, filter } = useListSearch()
-  const asked = queryOf(search, timeZone)
-  const query = useQuery({
-    queryKey: ['ledger', 'trial-balance', asked],
-    queryFn: () => responseOf(api.GET('/ledger/trial-balance', { params: { query: asked } })),
-  })
-  const { data } = query
-  const save = () => {
-    const name = ['trial-balance', search['day'] ?? 'now', search['by'], search['tenantId']]
-    saveFile(new Blob([csvOf(data!)], { type: CSV_MEDIA_TYPE }), `${name.filter(Boolean).join('-')}.csv`)
-  }
+  const name = ['trial-balance', search['day'] ?? 'now', search['by'], search['tenantId']]
   return (
     <Page
       title="Trial balance"
       lead="What the accounts of each kind add up to. Debit and credit are equal in each unit."
-      actions={
-        <Button variant="default" leftSection={<DownloadIcon />} disabled={!data} onClick={save}>
-          Export CSV
-        </Button>
-      }
     >
       <Chosen search={search} choose={filter} />
-      <Loaded query={query}>
-        {(balance) => (
-          <>
-            <Sums balance={balance} />
-            <Section title="By kind of account">
-              <DataTable
-                caption="Trial balance"
-                columns={COLUMNS}
-                rows={balance.lines}
-                rowKey={({ kind, unit }) => kind + unit}
-              />
-            </Section>
-          </>
-        )}
-      </Loaded>
+      <Balance asked={queryOf(search, timeZone)} name={name.filter(Boolean).join('-')} />
     </Page>
   )
 }

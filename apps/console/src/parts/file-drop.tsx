@@ -2,15 +2,14 @@ import { Button, FileButton, Paper, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 
 interface FileDropProps {
-  /** What is dropped: `a settlement file`. */
+  /** What is dropped: `files of the bank`. */
   readonly what: string
   readonly hint: string
-  readonly busy: boolean
-  readonly onFile: (file: File) => void
+  readonly onFiles: (files: readonly File[]) => void
 }
 
-/** Takes one file, dropped or chosen. */
-export function FileDrop({ what, hint, busy, onFile }: FileDropProps) {
+/** Takes files, dropped or chosen. */
+export function FileDrop({ what, hint, onFiles }: FileDropProps) {
   const [over, setOver] = useState(false)
   return (
     <Paper
@@ -25,8 +24,7 @@ export function FileDrop({ what, hint, busy, onFile }: FileDropProps) {
       onDrop={(event) => {
         event.preventDefault()
         setOver(false)
-        const [file] = event.dataTransfer.files
-        if (file && !busy) onFile(file)
+        onFiles([...event.dataTransfer.files])
       }}
     >
       <Stack align="center" gap="xs" ta="center">
@@ -34,15 +32,10 @@ export function FileDrop({ what, hint, busy, onFile }: FileDropProps) {
         <Text size="sm" c="dimmed">
           {hint}
         </Text>
-        <FileButton
-          inputProps={{ 'aria-label': `Choose ${what}` }}
-          onChange={(file) => {
-            if (file) onFile(file)
-          }}
-        >
+        <FileButton inputProps={{ 'aria-label': `Choose ${what}` }} multiple onChange={onFiles}>
           {(props) => (
-            <Button {...props} variant="default" loading={busy}>
-              Choose a file
+            <Button {...props} variant="default">
+              Choose files
             </Button>
           )}
         </FileButton>

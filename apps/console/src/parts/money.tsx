@@ -21,6 +21,10 @@ export function rupees(amount: string | number): string {
 export const sumOf = (amounts: readonly string[]): string =>
   formatRupees(paise(amounts.reduce((sum, amount) => sum + BigInt(amount.replace('.', '')), 0n)))
 
+/** The opposite amount. */
+export const negated = (amount: string): string =>
+  amount.startsWith('-') ? amount.slice(1) : Number(amount) === 0 ? amount : `-${amount}`
+
 /** Integer paise as rupees, such as `₹1,23,456.78`. */
 export const paiseText = (amount: number): string => rupees(formatRupees(paise(BigInt(amount))))
 

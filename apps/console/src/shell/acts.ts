@@ -7,8 +7,8 @@ import type { FindSource } from './find.tsx'
 
 /** What people do, by the words they would say, and where it is done. */
 const ACTS = [
-  { to: '/settlements/import', label: 'Import a settlement file', permission: 'finance' },
-  { to: '/statements/import', label: 'Import a bank statement', permission: 'finance' },
+  { to: '/bank-files', label: 'Import a settlement file or a bank statement', permission: 'finance' },
+  { to: '/bank-files/out', label: 'Make a file of payouts or refunds for the bank', permission: 'finance' },
   { to: '/payouts', label: 'Prepare payouts', permission: 'finance' },
   { to: '/qr-codes', label: 'Create QR code', permission: 'support' },
   { to: '/partners/set-up', label: 'Onboard partner', permission: 'operations' },

@@ -56,11 +56,11 @@ const AREAS: readonly ConsoleArea[] = [
       { to: '/settlements', label: 'Settlements' },
       { to: '/payouts', label: 'Payouts' },
       {
-        to: '/statements',
+        to: '/bank-files',
         label: 'Bank files',
         tabs: [
-          { to: '/statements', label: 'Statements' },
-          { to: '/bank-files', label: 'Payouts and refunds', permission: 'finance' },
+          { to: '/bank-files', label: 'In' },
+          { to: '/bank-files/out', label: 'Out', permission: 'finance' },
         ],
       },
       {
@@ -69,6 +69,7 @@ const AREAS: readonly ConsoleArea[] = [
         tabs: [
           { to: '/suspense', label: 'Suspense' },
           { to: '/notices', label: 'Bank notices', permission: 'finance' },
+          { to: '/statements', label: 'Statement lines' },
           { to: '/settlements/open-lines', label: 'Settlement lines' },
         ],
       },

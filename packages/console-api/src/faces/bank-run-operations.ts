@@ -38,7 +38,7 @@ import {
   rupeesText,
   text,
 } from '../console-schema.ts'
-import { failFile, fileBody, fileOf, refusingFile } from './bank-file-body.ts'
+import { failFile, fileBody, fileOf, keepBody, namedFile, refusingFile } from './bank-file-body.ts'
 
 const TAG = 'Bank files'
 const PATH = `${CONSOLE_API}/bank-runs/:kind`
@@ -252,16 +252,17 @@ async function readFile(services: Services, { params: { kind }, query: wanted, r
 async function toWire(
   { lines, problems, unreadable }: Awaited<ReturnType<typeof readFile>>['read'],
   found: AsyncIterable<ResponseResult>,
-): Promise<string> {
+) {
   const [open, done]: [ResponseResult[], ResponseResult[]] = [[], []]
   for await (const result of found) (result.isDone ? done : open).push(result)
-  return JSON.stringify({
+  const wire = {
     lines,
     unreadable,
     results: [...open, ...done].slice(0, LISTED_MAX),
     done: done.length,
     problems: problemsToWire(problems),
-  })
+  }
+  return { body: JSON.stringify(wire), open: open.length }
 }
 
 export const readBankResponses = query({
@@ -279,7 +280,8 @@ export const readBankResponses = query({
   mount(services) {
     return async (input) => {
       const { of, read } = await readFile(services, input)
-      return { body: await toWire(read, previewed(of, services.database, read)) }
+      const { body } = await toWire(read, previewed(of, services.database, read))
+      return { body }
     }
   },
 })
@@ -297,6 +299,7 @@ export const importBankResponses = query({
   params: kindParam,
   query: closed({
     ...responseQuery,
+    ...namedFile,
     onlyReadable: oneOf(['true', 'false'], 'Whether to record the readable lines although others are not'),
   }),
   result: ResponsesRecord,
@@ -308,7 +311,14 @@ export const importBankResponses = query({
       if (read.unreadable > 0 && wanted.onlyReadable !== 'true')
         failFile(`${read.unreadable} lines of the file cannot be read`)
       const by = { actor: actorOf(caller), requestId }
-      return { body: await toWire(read, recorded(STEPS[params.kind]!, services, read, by)) }
+      const { body, open } = await toWire(read, recorded(STEPS[params.kind]!, services, read, by))
+      await keepBody(services, input, {
+        kind: params.kind as 'payouts' | 'refunds',
+        lines: read.lines,
+        unfitting: open,
+        amountPaise: null,
+      })
+      return { body }
     }
   },
 })

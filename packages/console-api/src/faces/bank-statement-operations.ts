@@ -20,7 +20,7 @@ import {
   rupeesText,
   text,
 } from '../console-schema.ts'
-import { fileBody, fileOf, refusingFile } from './bank-file-body.ts'
+import { fileBody, fileOf, keepBody, namedFile, refusingFile } from './bank-file-body.ts'
 
 const TAG = 'Bank statements'
 
@@ -96,13 +96,22 @@ export const importStatementInConsole = query({
   permission: 'finance',
   stepUp: true,
   params: idParam('bankAccountId'),
+  query: closed(namedFile),
   result: StatementImportRecord,
   errors: ['bank_account_not_found', 'validation_failed'],
   mount(services) {
-    return async ({ caller, params: { bankAccountId }, rawBody }) => {
+    return async (input) => {
+      const { caller, params, rawBody } = input
+      const { bankAccountId } = params
       const done = await refusingFile(async () => {
         const { file, tools } = await readFile(services, rawBody)
         return importStatement(tools, file, { bankAccountId, by: actorOf(caller) })
+      })
+      await keepBody(services, input, {
+        kind: 'statement',
+        lines: done.lines,
+        unfitting: done.differs + done.unmatched,
+        amountPaise: done.closingPaise,
       })
       return { body: JSON.stringify(importToWire(done)) }
     }

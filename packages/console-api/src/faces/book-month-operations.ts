@@ -1,21 +1,29 @@
 import { fail } from '@svc/contract/errors'
 import { BOOK_MONTH_STATES, type BookMonth, bookMonths } from '@svc/core/ledger/book-months'
+import { trialBalance } from '@svc/core/ledger/books'
 import { type Closing, knownAtClosing, listClosings, statedBy } from '@svc/core/ledger/closing'
+import type { ClosingFinding } from '@svc/core/ledger/closing-check'
 import {
   PRIOR_PERIOD_ITEMS,
   type PriorPeriodItem,
+  priorPeriodItems,
   priorPeriodItemToWire,
 } from '@svc/core/ledger/prior-period'
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { verifyClosings } from '@svc/core/ledger/verify-closings'
 import { accrueThrough } from '@svc/core/payments/fees/accrue-fees'
+import { listTaxDocuments } from '@svc/core/payments/fees/issue-invoices'
+import { taxDocumentToWire } from '@svc/core/payments/fees/tax-document'
 import { listBankAccounts } from '@svc/core/statements/bank-account'
 import { businessToday } from '@svc/core/statements/change-line'
+import { type CsvValue, csvLine } from '@svc/kernel/csv'
 import { rfc3339 } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
+import type { Tx } from '@svc/platform/db/database'
+import type { ZipFile } from '@svc/platform/zip'
 import { readDay } from '@svc/server/http/fields'
 import { Filters, readList } from '@svc/server/http/list'
-import { query, type Services } from '@svc/server/http/operation'
+import { query, type Services, streamingQuery } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf, asOperator } from '../as-operator.ts'
 import { CLOSING_ITEMS, checkClosing, closeBooks } from '../closing-checks.ts'
@@ -31,6 +39,8 @@ import {
   record,
   text,
 } from '../console-schema.ts'
+import { archiveOf } from './funds-proof-operations.ts'
+import { balanceCsv } from './trial-balance.ts'
 
 const TAG = 'Books'
 const PATH = `${CONSOLE_API}/book-months`
@@ -220,6 +230,74 @@ export const showSignedBookMonth = query({
       })
       const { signed } = closing ?? fail('book_closing_not_found')
       return { body: JSON.stringify({ ...statedBy(keyring, { signed }), signed }, null, 2) }
+    }
+  },
+})
+
+/** What a closing is made of, besides the proof of funds of its day. */
+async function* monthFiles(
+  tx: Tx,
+  through: string,
+  { checks, keyring }: Pick<Services, 'keyring'> & { readonly checks: readonly ClosingFinding[] },
+): AsyncGenerator<ZipFile> {
+  const of = (name: string, text: string): ZipFile => ({ name, content: Buffer.from(text) })
+  const table = (name: string, columns: readonly string[], rows: readonly object[]) =>
+    of(
+      name,
+      [columns, ...rows.map((row) => columns.map((each) => (row as Record<string, CsvValue>)[each]))]
+        .map(csvLine)
+        .join(''),
+    )
+  yield table('checklist.csv', ['item', 'ok', 'count', 'detail'], checks)
+  yield of('trial-balance-effective.csv', balanceCsv(await trialBalance(tx, { effectiveThrough: through })))
+  const closing = (await listClosings(tx)).find((each) => each.through === through)
+  if (closing) {
+    const { signed } = closing
+    yield of('closing.json', `${JSON.stringify({ ...statedBy(keyring, { signed }), signed }, null, 2)}\n`)
+    const known = await knownAtClosing(tx, keyring, through)
+    const items = known === undefined ? [] : await priorPeriodItems(tx, through, known)
+    const columns = ['journalId', 'tenantId', 'kind', 'effectiveDate', 'at', 'unit', 'amount', 'reference']
+    yield table(
+      'entered-later.csv',
+      columns,
+      items.map((item) => wireOf(item)),
+    )
+  }
+  const documents = await listTaxDocuments(tx, { datedIn: through.slice(0, 7) })
+  const columns = ['number', 'kind', 'issueDate', 'taxableValue', 'cgst', 'sgst', 'igst', 'total']
+  yield table('tax-documents.csv', columns, documents.map(taxDocumentToWire))
+}
+
+export const exportBookMonth = streamingQuery({
+  ...ofMonth,
+  id: 'console.exportBookMonth',
+  method: 'GET',
+  path: `${PATH}/:through/month.zip`,
+  summary: 'Get everything that a period is closed with',
+  description:
+    'A ZIP archive: the checklist, the trial balance, tax documents, what was signed and what was entered later, and the proof of funds with all that it is made of.',
+  permission: 'view',
+  takesLong: true,
+  result: Type.String({ format: 'binary', description: 'ZIP' }),
+  produces: 'application/zip',
+  errors: [],
+  mount(services: Services) {
+    const { config, database } = services
+    return async (input) => {
+      const through = readDay('through', input.params.through, 'query')
+      const checks = await checkClosing({ config, database }, through)
+      const body = await archiveOf(services, through, (tx) =>
+        monthFiles(tx, through, { ...services, checks }),
+      )
+      try {
+        await asOperator(services, input, async (tx) =>
+          recordAudit(tx, [{ action: 'book_month.exported', target: through }]),
+        )
+      } catch (error) {
+        body.destroy()
+        throw error
+      }
+      return { headers: { 'content-type': 'application/zip' }, body }
     }
   },
 })

@@ -183,14 +183,25 @@ async function* filesOf(services: Services, tx: Tx, proof: Proof): AsyncGenerato
   yield { name: 'verify.mjs', content: Buffer.from(await proofProgram(tx, signed, hashes)) }
 }
 
-/** Its archive, in a file without a name: no transaction stays open for a slow reader, and nothing is in memory. */
-async function archiveOf(services: Services, date: string): Promise<Readable> {
+/** What an archive has besides the proof, in the same snapshot. */
+type MoreFiles = (tx: Tx) => AsyncIterable<ZipFile>
+
+async function* together(...parts: readonly AsyncIterable<ZipFile>[]): AsyncGenerator<ZipFile> {
+  for (const part of parts) yield* part
+}
+
+/** The archive of a proof, in a file without a name: no transaction stays open for a slow reader, and nothing is in memory. */
+export async function archiveOf(
+  services: Services,
+  date: string,
+  more: MoreFiles = async function* () {},
+): Promise<Readable> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-proof-'))
   try {
     const path = join(folder, 'proof.zip')
     const at = new Date(services.clock.now())
     await proving(services, date, (tx, proof) =>
-      pipeline(zip(filesOf(services, tx, proof), at), createWriteStream(path)),
+      pipeline(zip(together(filesOf(services, tx, proof), more(tx)), at), createWriteStream(path)),
     )
     return (await open(path)).createReadStream()
   } finally {

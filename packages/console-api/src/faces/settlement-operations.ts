@@ -1,8 +1,9 @@
 import { fail } from '@svc/contract/errors'
-import { idMaker } from '@svc/contract/id-kinds'
+import { idFloor, idMaker } from '@svc/contract/id-kinds'
 import { readingDays } from '@svc/core/bank-files/reading-days'
 import { SETTLEMENT_FORMATS } from '@svc/core/bank-files/shipped-formats'
 import { SETTLEMENT_RAILS, type SettlementRail, SettlementRecord } from '@svc/core/payments/settlements/batch'
+import { paymentsInBooks, unsettledBetween } from '@svc/core/payments/settlements/differences'
 import {
   type ImportedSettlement,
   importedSettlementToWire,
@@ -12,10 +13,13 @@ import {
   importSettlementFile,
   previewSettlementFile,
   readSettlementFile,
+  type SettlementFile,
 } from '@svc/core/payments/settlements/settlement-file'
 import { TakenBackRecord, takenBackToWire } from '@svc/core/payments/settlements/taken-back'
 import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
-import { formatRupees } from '@svc/kernel/money'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { formatRupees, type Paise } from '@svc/kernel/money'
+import { instantOfDay } from '@svc/kernel/time'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query, type Services } from '@svc/server/http/operation'
 import { findRow, listOf, showOf } from '@svc/server/http/resource'
@@ -33,17 +37,21 @@ import {
   closed,
   consoleOperation,
   idParam,
+  maybe,
   oneOf,
   reasonText,
   record,
   rupeesText,
   text,
 } from '../console-schema.ts'
-import { failFile, fileBody, fileOf, refusingFile } from './bank-file-body.ts'
+import { failFile, fileBody, fileOf, keepBody, namedFile, refusingFile } from './bank-file-body.ts'
 
 const TAG = 'Settlements'
 const PATH = `${CONSOLE_API}/settlements`
 const PROBLEMS_SHOWN = 100
+/** Of the payments of a file’s days that are not settled. */
+const UNSETTLED_READ = 50_000
+const DAY_MINUTES = 24 * 60
 
 const existing = () => fail('settlement_not_found')
 
@@ -115,22 +123,48 @@ const SettlementImportRecord = record('SettlementImport', {
     { description: 'At most 100' },
   ),
   unfittingLines: Type.Array(
-    closed({
+    record('UnfittingLine', {
+      line: Type.Optional(Type.Integer({ description: 'Where it stands in the file, of payments' })),
       batchUtr: text(),
       kind: text(),
       reference: text(),
       amount: rupeesText,
       differs: Type.Boolean({ description: 'What it is of is here, with another amount' }),
+      paymentId: maybe('The payment that has another amount'),
+      booksAmount: maybe('Rupees with two decimals: what that payment amounts to'),
+      merchantName: maybe('Whose it is'),
     }),
     { description: 'At most 100' },
   ),
+  journals: Type.Integer({ description: 'How many journals are entered' }),
+  missing: Type.Optional(
+    closed({
+      count: Type.Integer(),
+      amount: rupeesText,
+      payments: Type.Array(
+        record('MissingPayment', {
+          paymentId: text(),
+          utr: text(),
+          merchantName: text(),
+          amount: rupeesText,
+        }),
+        { description: 'At most 100' },
+      ),
+    }),
+  ),
 })
 
-function imported(of: ImportedSettlement): object {
-  const { conflicting, unfitting } = of.done
+/** What became of a file, or would, beside what the books have. */
+async function imported({ database }: Services, of: ImportedSettlement): Promise<object> {
+  const { conflicting, journals, unfitting } = of.done
   const { problems, ...wire } = importedSettlementToWire(of)
+  const ids = unfitting.flatMap(({ paymentId }) => paymentId ?? [])
+  const known = new Map(
+    (await database.operate((tx) => paymentsInBooks(tx, ids))).map((payment) => [payment.paymentId, payment]),
+  )
   return {
     ...wire,
+    journals,
     problems: problems.slice(0, PROBLEMS_SHOWN),
     conflictingLines: conflicting.map(({ line, kind, reference, amountPaise }) => ({
       line,
@@ -138,11 +172,46 @@ function imported(of: ImportedSettlement): object {
       reference: reference ?? '',
       amount: formatRupees(amountPaise),
     })),
-    unfittingLines: unfitting.map(({ amountPaise, reference, ...line }) => ({
-      ...line,
-      reference: reference ?? '',
-      amount: formatRupees(amountPaise),
-    })),
+    unfittingLines: unfitting.map(({ amountPaise, line, paymentId, reference, ...rest }) => {
+      const payment = paymentId === null ? undefined : known.get(paymentId)
+      return {
+        ...rest,
+        line: line ?? undefined,
+        reference: reference ?? '',
+        amount: formatRupees(amountPaise),
+        paymentId: payment?.paymentId,
+        booksAmount: payment && formatRupees(payment.amountPaise),
+        merchantName: payment?.merchantName,
+      }
+    }),
+  }
+}
+
+/** Payments of the days of the file that the bank has not settled, and that are not in it. */
+async function missingFrom({ config, database }: Services, { read, transfers }: SettlementFile) {
+  if (transfers.rail !== 'upi') return undefined
+  const inFile = new Set<string>()
+  let [first, last]: [string?, string?] = []
+  for await (const { date, kind, reference } of read.rows()) {
+    if (kind !== 'payment') continue
+    if (reference) inFile.add(canonicalReference(reference))
+    if (date === undefined) continue
+    if (first === undefined || date < first) first = date
+    if (last === undefined || date > last) last = date
+  }
+  if (first === undefined || last === undefined) return undefined
+  const idAt = (day: string, after: number) =>
+    idFloor('pay', instantOfDay(day, after, config.BUSINESS_TIME_ZONE))
+  const found = await database.report((tx) =>
+    unsettledBetween(tx, idAt(first, 0), idAt(last, DAY_MINUTES), UNSETTLED_READ),
+  )
+  const missing = found.filter(({ utr }) => !inFile.has(utr))
+  return {
+    count: missing.length,
+    amount: formatRupees(missing.reduce((sum, { amountPaise }) => sum + amountPaise, 0n) as Paise),
+    payments: missing
+      .slice(0, PROBLEMS_SHOWN)
+      .map(({ amountPaise, ...payment }) => ({ ...payment, amount: formatRupees(amountPaise) })),
   }
 }
 
@@ -187,7 +256,8 @@ export const readSettlementInConsole = query({
     const tools = { clock, config, database, newId: idMaker(clock, random) }
     return async ({ query: wanted, rawBody }) => {
       const file = await readFile(services, rawBody, wanted)
-      return { body: JSON.stringify(imported(await previewSettlementFile(tools, file))) }
+      const read = await imported(services, await previewSettlementFile(tools, file))
+      return { body: JSON.stringify({ ...read, missing: await missingFrom(services, file) }) }
     }
   },
 })
@@ -206,18 +276,27 @@ export const importSettlementInConsole = query({
   stepUp: true,
   query: closed({
     ...fileQuery,
+    ...namedFile,
     onlyReadable: oneOf(['true', 'false'], 'Whether to record the readable lines although others are not'),
   }),
   result: SettlementImportRecord,
   errors: ['settlement_batch_differs', 'validation_failed', 'approval_open'],
   mount(services) {
-    return async ({ caller, query: wanted, rawBody, requestId }) => {
+    return async (input) => {
+      const { caller, query: wanted, rawBody, requestId } = input
       const file = await readFile(services, rawBody, wanted)
       const { unreadable } = file.read
       if (unreadable > 0 && wanted.onlyReadable !== 'true')
         failFile(`${unreadable} lines of the file cannot be read`)
       const done = await importSettlementFile(services, file, { actor: actorOf(caller), requestId })
-      return { body: JSON.stringify(imported(done)) }
+      const { lines, differing, unknown, conflicting, batches } = done.done
+      await keepBody(services, input, {
+        kind: 'settlement',
+        lines,
+        unfitting: differing + unknown + conflicting.length,
+        amountPaise: batches.reduce((sum, of) => sum + (of.netPaise ?? of.linesPaise), 0n) as Paise,
+      })
+      return { body: JSON.stringify(await imported(services, done)) }
     }
   },
 })

@@ -54,7 +54,7 @@ export async function readStatement(
   days: ReadingDays,
 ): Promise<StatementFile> {
   const { hash, encoding } = await inspectFile(source)
-  const chosen = format ?? (await guessFormat(source))
+  const chosen = format ?? (await messageFormat(source)) ?? CSV
   const items =
     chosen === 'mt940'
       ? () => readMt940(source, encoding, days)
@@ -74,14 +74,15 @@ export async function readStatement(
 }
 
 /** By how it begins: XML and SWIFT messages look like nothing else. */
-async function guessFormat({ bytes }: FileSource): Promise<StatementFormat> {
+export async function messageFormat({
+  bytes,
+}: FileSource): Promise<(typeof STATEMENT_MESSAGES)[number] | undefined> {
   for await (const part of bytes()) {
     const start = Buffer.from(part).subarray(0, 512).toString('latin1').replaceAll('\0', '')
     if (/^[^\w\n]*<(?:\?xml|\w*:?Document)/.test(start)) return 'camt053'
-    if (/^(?:\{\d:|:20:)/m.test(start)) return 'mt940'
-    break
+    return /^(?:\{\d:|:20:)/m.test(start) ? 'mt940' : undefined
   }
-  return CSV
+  return undefined
 }
 
 async function csvItems(

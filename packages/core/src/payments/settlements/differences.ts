@@ -53,3 +53,33 @@ const DIFFERENCES = statement<SettlementDifference>(
 /** What does not fit between what the bank's transfers say and what is here; payments count as missing from `before` back. */
 export const settlementDifferences = (tx: Tx, before: Date, most: number): Promise<SettlementDifference[]> =>
   tx.query(DIFFERENCES, [before, most])
+
+/** A payment as it stands beside a file of the bank. */
+export interface PaymentInBooks {
+  readonly paymentId: string
+  readonly utr: string
+  readonly merchantName: string
+  readonly amountPaise: Paise
+}
+const IN_BOOKS = `p.payment_id as "paymentId", p.utr, m.name as "merchantName",
+  p.amount_paise + p.adjusted_paise as "amountPaise" from payments p join merchants m on m.merchant_id = p.merchant_id`
+const PAYMENTS = statement<PaymentInBooks>(
+  'settlement_payments_in_books',
+  `select ${IN_BOOKS} where p.payment_id = any ($1)`,
+)
+const UNSETTLED = statement<PaymentInBooks>(
+  'settlement_payments_unsettled',
+  `select ${IN_BOOKS} where p.payment_id >= $1 and p.payment_id < $2 and p.status = 'ACCEPTED' and ${NOT_SETTLED}
+   order by p.payment_id limit $3`,
+)
+
+export const paymentsInBooks = (tx: Tx, paymentIds: readonly string[]): Promise<PaymentInBooks[]> =>
+  tx.query(PAYMENTS, [paymentIds])
+
+/** Payments between two ids that the bank has to settle and has not. */
+export const unsettledBetween = (
+  tx: Tx,
+  fromId: string,
+  toId: string,
+  most: number,
+): Promise<PaymentInBooks[]> => tx.query(UNSETTLED, [fromId, toId, most])

@@ -23,11 +23,15 @@ const SHOWN_MAX = 100
 /** A line that is posted and waits for what it fits. */
 export interface UnfittingLine {
   readonly batchUtr: string
+  /** Where it stands in the file, of payments. */
+  readonly line: number | null
   readonly kind: LineKind
   readonly reference: string | null
   readonly amountPaise: Paise
   /** What it is of is here, with another amount. */
   readonly differs: boolean
+  /** The payment that has another amount. */
+  readonly paymentId: string | null
 }
 
 /** A transfer whose lines from here on wait for a second person. */
@@ -52,6 +56,8 @@ export interface SettlementImport {
   /** The first hundred lines that fit nothing, or something of another amount. */
   readonly unfitting: readonly UnfittingLine[]
   readonly waiting: readonly WaitingTransfer[]
+  /** How many journals are entered. */
+  readonly journals: number
   /** The transfers, as they are now. */
   readonly batches: readonly SettlementBatch[]
   /** Of each transfer, what this import did or would do. */
@@ -147,7 +153,15 @@ export async function importSettlement(
 
 /** What each part of a file came to, added up. */
 class ImportSum {
-  readonly #counts = { lines: 0, matched: 0, matchedPaise: 0n, differing: 0, unknown: 0, repeated: 0 }
+  readonly #counts = {
+    lines: 0,
+    matched: 0,
+    matchedPaise: 0n,
+    differing: 0,
+    unknown: 0,
+    repeated: 0,
+    journals: 0,
+  }
   readonly #conflicting: BatchLine[] = []
   readonly #unfitting: UnfittingLine[] = []
   readonly #batches = new Map<string, SettlementBatch>()
@@ -162,7 +176,7 @@ class ImportSum {
     this.#waiting.set(batchUtr, { batchUtr, approvalId, amountPaise })
   }
 
-  #add({ batch, payments, others, conflicting, repeated }: RecordedBatch): void {
+  #add({ batch, payments, others, conflicting, journals, repeated }: RecordedBatch): void {
     const counts = this.#counts
     this.#batches.set(batch.batchId, batch)
     for (const { said } of payments) {
@@ -177,20 +191,26 @@ class ImportSum {
     counts.lines += rows.length + conflicting.length + repeated
     counts.unknown += rows.filter(({ status }) => status === 'UNMATCHED').length
     counts.repeated += repeated
+    counts.journals += journals.length
     this.#count(batch.batchId, [...payments.flatMap(({ said }) => said), ...rows])
     this.#conflicting.push(...conflicting.slice(0, SHOWN_MAX - this.#conflicting.length))
-    const unfitting = [...unfittingPayments(payments), ...rows.filter(({ status }) => status === 'UNMATCHED')]
-    for (const { kind, reference, amountPaise, status } of unfitting.slice(
-      0,
-      SHOWN_MAX - this.#unfitting.length,
-    ))
+    const ofOthers = rows.filter(({ status }) => status === 'UNMATCHED')
+    const unfitting = [
+      ...unfittingPayments(payments),
+      ...ofOthers.map((row) => ({ ...row, line: null, paymentId: null })),
+    ]
+    for (const { status, ...line } of unfitting.slice(0, SHOWN_MAX - this.#unfitting.length)) {
+      const { amountPaise, kind, paymentId, reference } = line
       this.#unfitting.push({
         batchUtr: batch.batchUtr,
+        line: line.line,
         kind,
         reference,
         amountPaise,
         differs: status === 'DIFFERS',
+        paymentId,
       })
+    }
   }
 
   #count(batchId: string, made: readonly { readonly status: string }[]): void {

@@ -36,7 +36,7 @@ export interface SettledPayments {
   /** The platform's lines whose money went to the tenant. */
   readonly freed: readonly Pick<SettlementLine, 'tenantId' | 'utr' | 'unmatchedJournalId'>[]
   /** What each of its new lines was taken for, before another one corrected it. */
-  readonly said: readonly Pick<SettlementLine, 'status' | 'amountPaise' | 'utr'>[]
+  readonly said: readonly Pick<SettlementLine, 'status' | 'amountPaise' | 'utr' | 'line' | 'paymentId'>[]
   readonly conflicting: readonly FileLine[]
   readonly paidTwice: readonly FileLine[]
   readonly repeated: number

@@ -1,54 +1,51 @@
 import { Alert, Button, Checkbox, Collapse, Group, Stack, TextInput } from '@mantine/core'
 import { useDisclosure, useLocalStorage } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, fileAsBody, responseOf, type Schemas } from '../api.ts'
 import { kindOf } from '../objects.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Figures } from '../parts/figures.tsx'
+import { Loaded } from '../parts/loaded.tsx'
 import { count, counted } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
-import { ReadFirst } from '../parts/read-first.tsx'
 import { sentenceCase } from '../words.ts'
-import { filesChanged, type Kind, type OfKind, ONE } from './bank-file-kinds.ts'
+import type { ReadProps } from './bank-files.tsx'
+import { filesChanged, type Kind, type OfKind, ONE, runsQuery } from './bank-run-kinds.ts'
 
 type Responses = Schemas['BankResponses']
 
 /** Where the file has its columns, and the bank’s words; what is empty is as usual. */
 type Reading = Readonly<Record<string, string>>
 
-interface ReadFile {
-  readonly file: File
-  readonly reading: Reading
-  readonly read: Responses
-}
-
-interface ResponseProps extends OfKind {
-  readonly usual: Schemas['BankRuns']['words']
-}
-
 /** The bank’s response is read first, and then recorded. How it is written stays in this browser. */
-export function BankResponses({ kind, usual }: ResponseProps) {
+export function ReadResponses({ file, kind, onDone }: OfKind & ReadProps) {
   const [reading, setReading] = useLocalStorage<Reading>({
     key: `svc.bank-responses.${kind}`,
     defaultValue: {},
+    getInitialValueInEffect: false,
   })
-  const read = async (file: File): Promise<ReadFile> => {
-    const params = { path: { kind }, query: reading }
-    const call = api.POST('/bank-runs/{kind}/responses/read', { params, ...fileAsBody(file) })
-    return { file, reading, read: await responseOf(call) }
-  }
+  const query = useQuery({
+    queryKey: ['read-file', kind, reading, file.name, file.lastModified, file.size],
+    queryFn: () => {
+      const params = { path: { kind }, query: reading }
+      return responseOf(api.POST('/bank-runs/{kind}/responses/read', { params, ...fileAsBody(file) }))
+    },
+    gcTime: 0,
+    retry: false,
+  })
+  const usual = useQuery(runsQuery({ kind, columns: '' })).data?.words ?? {}
   return (
-    <Stack gap="md">
-      <Words kind={kind} usual={usual} reading={reading} onChange={setReading} />
-      <ReadFirst<ReadFile, Responses>
-        what="the bank’s response"
-        hint="CSV with a line for each, up to 16 MB. It is read first: nothing is recorded before you have seen it."
-        read={read}
-        found={(of, onDone) => <Found kind={kind} of={of} onDone={onDone} />}
-        done={(done) => <Recorded kind={kind} done={done} />}
+    <>
+      <Words
+        key={String(query.isError)}
+        isOpen={query.isError}
+        {...{ kind, usual, reading }}
+        onChange={setReading}
       />
-    </Stack>
+      <Loaded query={query}>{(read) => <Found {...{ file, kind, onDone, read, reading }} />}</Loaded>
+    </>
   )
 }
 
@@ -60,13 +57,15 @@ const COLUMNS = {
   amount: 'Amount',
 }
 
-interface WordsProps extends ResponseProps {
+interface WordsProps extends OfKind {
+  readonly usual: Reading
+  readonly isOpen: boolean
   readonly reading: Reading
   readonly onChange: (reading: Reading) => void
 }
 
-function Words({ kind, usual, reading, onChange }: WordsProps) {
-  const [opened, { toggle }] = useDisclosure(false)
+function Words({ isOpen, kind, usual, reading, onChange }: WordsProps) {
+  const [opened, { toggle }] = useDisclosure(isOpen)
   const input = (name: string, label: string, placeholder: string) => (
     <TextInput
       key={name}
@@ -100,18 +99,19 @@ function Words({ kind, usual, reading, onChange }: WordsProps) {
   )
 }
 
-interface FoundProps extends OfKind {
-  readonly of: ReadFile
-  readonly onDone: (done: Responses) => void
+interface FoundProps extends OfKind, Pick<ReadProps, 'file' | 'onDone'> {
+  readonly read: Responses
+  readonly reading: Reading
 }
 
-function Found({ kind, of: { file, reading, read }, onDone }: FoundProps) {
+function Found({ file, kind, onDone, read, reading }: FoundProps) {
   const [onlyReadable, setOnlyReadable] = useState(false)
   const run = async () => {
-    const query = { ...reading, ...(onlyReadable && { onlyReadable: 'true' as const }) }
+    const query = { ...reading, name: file.name, ...(onlyReadable && { onlyReadable: 'true' as const }) }
     const params = { path: { kind }, query }
-    onDone(await responseOf(api.POST('/bank-runs/{kind}/responses', { params, ...fileAsBody(file) })))
+    const done = await responseOf(api.POST('/bank-runs/{kind}/responses', { params, ...fileAsBody(file) }))
     await filesChanged(kind)
+    await onDone(<Recorded kind={kind} done={done} />)
   }
   return (
     <Stack gap="md">
