@@ -108,7 +108,9 @@ async function closes(page: Page, of: MonthToClose): Promise<void> {
 }
 
 export function closing(bed: Bed): void {
-  test('finance imports the files of the bank, matches a line, proves the funds, issues invoices, closes the month and verifies it', async () => {
+  test('finance imports the files of the bank, matches a line, proves the funds, issues invoices, closes the month and verifies it', {
+    timeout: 120_000,
+  }, async () => {
     const of = await makeMonthToClose(bed.service)
     const { name } = await newOperator(bed.service, 'finance')
     const page = await bed.visit({ as: { name, password: PASSWORD }, expected: [/400/] })

@@ -153,7 +153,7 @@ export function payoutRuns(bed: Bed): void {
     await dialog(page).getByLabel('Business day').fill('2020-01-02')
     await dialog(page).getByRole('button', { name: 'Prepare', exact: true }).click()
     const outcomes = dialog(page).getByRole('table', { name: 'Prepared payouts' })
-    await outcomes.getByText('Nothing is due up to this day').first().waitFor()
+    await outcomes.getByText('Nothing that the bank has settled is due up to this day').first().waitFor()
     await page
       .getByRole('dialog', { name: 'Prepared' })
       .getByRole('button', { name: 'Close', exact: true })

@@ -1,4 +1,5 @@
 import { inBrowser } from './bed.ts'
+import { tasksOfBankFiles, tasksOfUnmatched } from './money-tasks.ts'
 import { leftSetUp, tasksOfAdmins, tasksOfOnboarding } from './onboarding.ts'
 import { tasksOfMerchants, tasksOfPartners } from './portal-tasks.ts'
 import { tasksOfFinance, tasksOfOperations, tasksOfOthers, tasksOfReports, tasksOfSupport } from './tasks.ts'
@@ -8,6 +9,8 @@ inBrowser('the tasks of the console', {
     tasksOfSupport,
     tasksOfFinance,
     tasksOfReports,
+    tasksOfBankFiles,
+    tasksOfUnmatched,
     tasksOfOperations,
     tasksOfAdmins,
     tasksOfOnboarding,

@@ -166,7 +166,7 @@ export function tasksOfReports(bed: Bed): void {
     await me.pasteAndEnter('Trial balance')
     await me.click(me.page.getByText('End of last month'))
     await me.page.getByRole('status').getByText('They are equal.').waitFor()
-    const books = await me.download(me.button('Export CSV'))
+    const books = await me.download(me.link('CSV'))
     expect(books.name).toMatch(/^trial-balance-\d{4}-\d{2}-\d{2}\.csv$/)
     expect(books.text).toMatch(/^kind,unit,accounts,debit,credit\r\n/)
     expect(me.took()).toBeLessThanOrEqual(4)

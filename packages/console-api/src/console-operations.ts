@@ -60,6 +60,7 @@ import * as spendRules from './faces/spend-rule-operations.ts'
 import * as statementLines from './faces/statement-line-operations.ts'
 import * as statements from './faces/statement-operations.ts'
 import { showStatus } from './faces/status-operations.ts'
+import { showSuspenseCandidates } from './faces/suspense-candidates.ts'
 import * as suspense from './faces/suspense-operations.ts'
 import * as taxDocuments from './faces/tax-document-operations.ts'
 import { exportTrialBalance, showTrialBalance, showTrialBalancePdf } from './faces/trial-balance.ts'
@@ -155,6 +156,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   disputes.recordReceipt,
   disputes.requestEvidenceInConsole,
   disputes.closeDisputeByOperator,
+  showSuspenseCandidates,
   suspense.assignPayment,
   suspense.unassignPayment,
   suspense.returnPayment,

@@ -24,7 +24,7 @@ type Recognized = Schemas['RecognizedBankFile']
 type Kind = Recognized['kind']
 type Kept = Schemas['BankFile']
 
-export const KINDS: Readonly<Record<Kind, string>> = {
+const KINDS: Readonly<Record<Kind, string>> = {
   settlement: 'Settlement',
   statement: 'Bank statement',
   payouts: 'Response to payouts',
@@ -42,23 +42,9 @@ const FORMATS = choicesOf<NonNullable<Recognized['format']>>({
 /** What the bank sends comes in here: dropped, read, looked at, and then recorded. */
 export function BankFiles() {
   const { can } = useSession()
-  const [files, setFiles] = useState<readonly File[]>([])
-  const discard = (file: File) => setFiles((all) => all.filter((each) => each !== file))
   return (
     <Page title="Bank files" lead="What the bank sends comes in here; what it is to pay goes out from here.">
-      <SimpleGrid cols={{ base: 1, md: can('finance') ? 2 : 1 }} spacing="md">
-        {can('finance') && (
-          <FileDrop
-            what="files of the bank"
-            hint="Settlement, statement, response to payouts or refunds: the kind is read from the file. CSV, MT940 or camt.053, up to 16 MB. Nothing is recorded before you have seen it."
-            onFiles={(dropped) => setFiles((all) => [...dropped, ...all])}
-          />
-        )}
-        <ExpectedFiles />
-      </SimpleGrid>
-      {files.map((file) => (
-        <Incoming key={`${file.name} ${file.lastModified} ${file.size}`} file={file} discard={discard} />
-      ))}
+      <IncomingFiles beside={<ExpectedFiles />} />
       <Section title="Earlier">
         <List
           name="bank-files"
@@ -73,6 +59,30 @@ export function BankFiles() {
       </Section>
       <BankAccounts />
     </Page>
+  )
+}
+
+/** Takes files of the bank, and shows each until it is recorded. */
+export function IncomingFiles({ beside }: { readonly beside?: ReactNode }) {
+  const { can } = useSession()
+  const [files, setFiles] = useState<readonly File[]>([])
+  const discard = (file: File) => setFiles((all) => all.filter((each) => each !== file))
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, md: can('finance') && beside ? 2 : 1 }} spacing="md">
+        {can('finance') && (
+          <FileDrop
+            what="files of the bank"
+            hint="Settlement, statement, response to payouts or refunds: the kind is read from the file. CSV, MT940 or camt.053, up to 16 MB. Nothing is recorded before you have seen it."
+            onFiles={(dropped) => setFiles((all) => [...dropped, ...all])}
+          />
+        )}
+        {beside}
+      </SimpleGrid>
+      {files.map((file) => (
+        <Incoming key={`${file.name} ${file.lastModified} ${file.size}`} file={file} discard={discard} />
+      ))}
+    </>
   )
 }
 

@@ -11,10 +11,14 @@ import { Loaded } from '../parts/loaded.tsx'
 import { count, counted, Money, rupees } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
 import { Page, Section } from '../parts/page.tsx'
+import { saveAddress } from '../parts/save-file.ts'
 import { sentenceCase } from '../words.ts'
+import { IncomingFiles } from './bank-files.tsx'
 import { asked, filesChanged, type Kind, type OfFile, type OfKind, ONE, runsQuery } from './bank-run-kinds.ts'
 
 type Runs = Schemas['BankRuns']
+
+const REFRESH_MS = 10_000
 
 /** What leaves by a file of the bank. */
 export function BankRuns() {
@@ -22,7 +26,7 @@ export function BankRuns() {
   return (
     <Page
       title="Files to the bank"
-      lead="Approved payouts and refunds go to the bank in a file. The bank’s response, which comes in under Bank files, makes each of them paid, or payable again."
+      lead="Approved payouts and refunds go to the bank in a file. The bank’s response makes each of them paid, or payable again."
     >
       <SegmentedControl
         aria-label="Files of"
@@ -35,6 +39,7 @@ export function BankRuns() {
         w="fit-content"
       />
       <Files kind={kind} key={kind} />
+      <IncomingFiles />
     </Page>
   )
 }
@@ -43,7 +48,8 @@ export function BankRuns() {
 function Files({ kind }: OfKind) {
   const [columns, setColumns] = useLocalStorage({ key: `svc.bank-file.${kind}`, defaultValue: '' })
   const file = { kind, columns }
-  const runs = useQuery(runsQuery(file))
+  // Others approve meanwhile.
+  const runs = useQuery({ ...runsQuery(file), refetchInterval: REFRESH_MS })
   const fields = useQuery(runsQuery({ kind, columns: '' })).data?.fields ?? []
   return (
     <Stack gap="lg">
@@ -78,9 +84,12 @@ function Files({ kind }: OfKind) {
   )
 }
 
+const addressOf = (file: OfFile, runId: string) =>
+  `${apiAt}/bank-runs/${file.kind}/${runId}/file.csv?${new URLSearchParams(asked(file)).toString()}`
+
 const Download = ({ file, runId }: { readonly file: OfFile; readonly runId: string }) => (
   <Anchor
-    href={`${apiAt}/bank-runs/${file.kind}/${runId}/file.csv?${new URLSearchParams(asked(file)).toString()}`}
+    href={addressOf(file, runId)}
     download={`${runId}.csv`}
     size="sm"
     aria-label={`Download the file ${runId}`}
@@ -107,7 +116,9 @@ function Next({ file, of: { next } }: NextProps) {
   const [made, setMade] = useState<Schemas['SentBankRun']>()
   const run = async () => {
     const params = { path: { kind }, query: asked(file) }
-    setMade(await responseOf(api.POST('/bank-runs/{kind}', { params })))
+    const sent = await responseOf(api.POST('/bank-runs/{kind}', { params }))
+    setMade(sent)
+    if (sent.count > 0) saveAddress(addressOf(file, sent.runId), `${sent.runId}.csv`)
     await filesChanged(kind)
   }
   return (
@@ -130,8 +141,8 @@ function Next({ file, of: { next } }: NextProps) {
               confirm="Make it"
               run={run}
             >
-              {counted(next.count, ONE[kind])} of {rupees(next.amount)} are sent with it. Give the file to the
-              bank: each is in one file only, and this one can be downloaded again.
+              {counted(next.count, ONE[kind])} of {rupees(next.amount)} are sent with it. The file is
+              downloaded: give it to the bank. Each is in one file only, and this one can be downloaded again.
             </ConfirmAction>
           )}
         </Group>

@@ -1,5 +1,6 @@
 import { Anchor, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { api, apiAt, listAt, responseOf, type Schemas } from '../api.ts'
 import { dayOf } from '../business-day.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
@@ -86,7 +87,14 @@ export function Payouts() {
       actions={
         <>
           <Settlement />
-          {can('finance') && <PreparePayouts />}
+          {can('finance') && (
+            <>
+              <Button component={Link} to="/bank-files/out" variant="default">
+                File for the bank
+              </Button>
+              <PreparePayouts />
+            </>
+          )}
         </>
       }
       name="payouts"

@@ -1,4 +1,5 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { dayOf } from '../business-day.ts'
@@ -82,7 +83,7 @@ export function PreparePayouts() {
 }
 
 const REASONS: Readonly<Record<NonNullable<Outcome['reason']>, string>> = {
-  nothing_due: 'Nothing is due up to this day',
+  nothing_due: 'Nothing that the bank has settled is due up to this day',
   carried_forward: 'Refunds and fees exceed payments; they are carried forward',
   no_bank_account: 'The merchant has no bank account',
 }
@@ -118,8 +119,16 @@ function Outcomes({ outcomes, close }: OutcomesProps) {
           rowKey={({ merchantId, payoutId }) => payoutId ?? merchantId}
         />
       )}
-      <Group justify="flex-end">
-        <Button onClick={close}>Close</Button>
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          Another person approves them; then they go to the bank in a file.
+        </Text>
+        <Group gap="xs">
+          <Button component={Link} to="/bank-files/out" variant="default">
+            File for the bank
+          </Button>
+          <Button onClick={close}>Close</Button>
+        </Group>
       </Group>
     </Stack>
   )

@@ -1,10 +1,13 @@
-import { Text, TextInput } from '@mantine/core'
+import { Radio, Stack, Text, TextInput } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { pathOf } from '../objects.ts'
 import { AmountInWords } from '../parts/amount-in-words.tsx'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
 import { rupees } from '../parts/money.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { Picker } from '../parts/picker.tsx'
@@ -60,7 +63,7 @@ function Assign({ row, compact, toAny }: OfPayment) {
           <Credit row={row} />
           <Text size="sm">It becomes a payment of the merchant, who is paid for it.</Text>
           {isOpen ? (
-            <Picker of="merchant" required {...form.getInputProps('merchantId')} />
+            <WhoseItMayBe paymentId={paymentId} form={form} />
           ) : (
             <TextInput
               label="Merchant"
@@ -91,6 +94,50 @@ function Assign({ row, compact, toAny }: OfPayment) {
         else if (!compact) await navigate({ to: pathOf('payment', assigned.payment.paymentId) })
       }}
     />
+  )
+}
+
+interface WhoseProps {
+  readonly paymentId: string
+  readonly form: UseFormReturnType<{ merchantId: string; reason: string }>
+}
+
+/** Who may have been meant, by amount, hour and payer, and everyone else by name. */
+function WhoseItMayBe({ paymentId, form }: WhoseProps) {
+  const { data } = useQuery({
+    queryKey: ['payments', paymentId, 'candidates'],
+    queryFn: () =>
+      responseOf(api.GET('/payments/{paymentId}/candidates', { params: { path: { paymentId } } })),
+  })
+  const candidates = data?.data ?? []
+  return (
+    <>
+      {candidates.length > 0 && (
+        <Radio.Group label="It may be of" {...form.getInputProps('merchantId')}>
+          <Stack gap={6} mt={4}>
+            {candidates.map(({ createdOn, merchantId, merchantName, name, why }) => (
+              <Radio
+                key={merchantId}
+                value={merchantId}
+                label={merchantName}
+                description={
+                  <>
+                    {why === 'amount' ? `Code ${name} of this amount, made` : `${name} of this payer,`}{' '}
+                    <Instant at={createdOn} />
+                  </>
+                }
+              />
+            ))}
+          </Stack>
+        </Radio.Group>
+      )}
+      <Picker
+        of="merchant"
+        {...(candidates.length > 0 && { label: 'Or another merchant' })}
+        required={candidates.length === 0}
+        {...form.getInputProps('merchantId')}
+      />
+    </>
   )
 }
 

@@ -39,7 +39,7 @@ interface Row {
 }
 
 interface Wanted {
-  (q: string, caller: Caller): string | undefined
+  (q: string, caller: Caller, timeZone: string): string | undefined
   readonly prefix?: string
 }
 
@@ -60,9 +60,12 @@ const source = (name: string, kind: Kind, wanted: Wanted, sql: string): Source =
 })
 /** An id, or what else names it. */
 const id = (prefix: string, other?: Wanted): Wanted =>
-  Object.assign((q: string, caller: Caller) => (q.startsWith(`${prefix}_`) ? q : other?.(q, caller)), {
-    prefix,
-  })
+  Object.assign(
+    (q: string, ...of: [Caller, string]) => (q.startsWith(`${prefix}_`) ? q : other?.(q, ...of)),
+    {
+      prefix,
+    },
+  )
 /** A merchant's own reference, of an order or a refund. */
 const reference = (q: string) => (q.length <= 64 ? q : undefined)
 const form = (pattern: RegExp) => (q: string) => (pattern.test(q) ? q : undefined)
@@ -75,8 +78,29 @@ const bankReference = (q: string) => {
 }
 /** An Indian mobile number with or without its country code, as ten digits. */
 const mobile = (q: string) => /^(?:\+?91|0)?(\d{10})$/.exec(q.replaceAll(/[\s-]/g, ''))?.[1]
-/** An amount as people write it, with or without `₹` and commas, as paise; not a mobile number or a reference. */
-const amount = (q: string) => (/\d{9}/.test(q) ? undefined : valueIn(readAmount(q))?.toString())
+/** At what time of the day: `5 pm`, `5:02 pm`, `17:02`. */
+const TIME = /^(.*?)[\s,]+(?:at\s+)?(?:([01]?\d|2[0-3]):([0-5]\d)\s*(am|pm)?|(0?[1-9]|1[0-2])\s*(am|pm))$/i
+const DAY_MINUTES = 24 * 60
+/** What people call a minute that they read off a till or a telephone. */
+const MINUTES_AROUND = 5
+/**
+ * An amount as people write it, with or without `₹` and commas, not a mobile number or a reference, and the hour or minute
+ * after it: as paise, the first and the last minute of the day, and the zone.
+ */
+const amount: Wanted = (q, _, timeZone) => {
+  const [, before = q, hours, minutes, half, hour, halfOfHour] = TIME.exec(q) ?? []
+  const paise = /\d{9}/.test(before) ? undefined : valueIn(readAmount(before))
+  if (paise === undefined) return undefined
+  const stated = hours ?? hour
+  if (stated === undefined) return `${paise} 0 ${DAY_MINUTES} ${timeZone}`
+  const isAfternoon = (half ?? halfOfHour)?.toLowerCase()
+  const at = (isAfternoon ? (Number(stated) % 12) + (isAfternoon === 'pm' ? 12 : 0) : Number(stated)) * 60
+  const [from, to] =
+    minutes === undefined
+      ? [at, at + 59]
+      : [at + Number(minutes) - MINUTES_AROUND, at + Number(minutes) + MINUTES_AROUND]
+  return `${paise} ${from} ${to} ${timeZone}`
+}
 /** No index leads to amounts: the newest payments are read, however many there are a day. */
 export const AMOUNTS_READ = 20_000
 /** Words of a name, each by its begin, as a text search of PostgreSQL. */
@@ -179,10 +203,16 @@ export const SOURCES: readonly Source[] = [
     'amount',
     'payment',
     amount,
-    `select p.payment_id as id, 'UTR ' || p.utr as title, concat_ws(', ', m.name, p.status) as subtitle
-     from (select payment_id, merchant_id, utr, amount_paise, status from payments order by payment_id desc limit ${AMOUNTS_READ}) p
+    `select p.payment_id as id, 'UTR ' || p.utr as title,
+       concat_ws(', ', m.name, lower(p.status), to_char(l.at, 'FMDD Mon YYYY, FMHH12:MI:SS am')) as subtitle
+     from (select payment_id, merchant_id, utr, amount_paise, status, created_at from payments
+         order by payment_id desc limit ${AMOUNTS_READ}) p
+       cross join lateral (select p.created_at at time zone coalesce(nullif(split_part($1, ' ', 4), ''), 'UTC') as at) l
        left join merchants m on m.merchant_id = p.merchant_id
-     where p.amount_paise = $1::bigint order by p.payment_id desc`,
+     where p.amount_paise = split_part($1, ' ', 1)::bigint
+       and extract(hour from l.at) * 60 + extract(minute from l.at) between nullif(split_part($1, ' ', 2), '')::integer
+         and nullif(split_part($1, ' ', 3), '')::integer
+     order by p.payment_id desc`,
   ),
   source('merchant_words', 'merchant', words, wordsIn('merchants', 'merchant_id', 'vpa')),
   source(

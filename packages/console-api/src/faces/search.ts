@@ -20,11 +20,18 @@ interface Result {
   readonly subtitle: string | undefined
 }
 
+interface Asked {
+  readonly caller: Caller
+  readonly sources: readonly Source[]
+  /** In which hours of a day are meant. */
+  readonly timeZone: string
+}
+
 /** What these sources have for what was typed, the most exact first. */
-export async function find(tx: Tx, q: string, caller: Caller, sources: readonly Source[]): Promise<Result[]> {
+export async function find(tx: Tx, q: string, { caller, sources, timeZone }: Asked): Promise<Result[]> {
   const results = new Map<string, Result>()
   for (const { kind, statement, wanted } of sources) {
-    const value = wanted(q, caller)
+    const value = wanted(q, caller, timeZone)
     if (value === undefined) continue
     // Unnamed: planned for the value at hand, as a begin of a text must be.
     const rows = await tx.query({ ...statement, name: '' }, [value])
@@ -62,11 +69,12 @@ export const searchEverything = query({
   path: `${CONSOLE_API}/search`,
   summary: 'Find anything by an id, a reference, a name',
   description:
-    'Ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of the latest payments with or without commas; mobile numbers with or without `+91`; e-mail addresses exactly, by their begin for roles that reveal personal data; VPAs by their begin; merchants, partners and companies by the begin of any words of their names.',
+    'Ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of the latest payments with or without commas, with the hour or minute after them, such as `499 5 pm`; mobile numbers with or without `+91`; e-mail addresses exactly, by their begin for roles that reveal personal data; VPAs by their begin; merchants, partners and companies by the begin of any words of their names.',
   permission: 'view',
-  mount({ database }) {
-    return async ({ caller, query: { q } }) => ({
-      body: JSON.stringify({ results: await database.report((tx) => find(tx, q.trim(), caller, SOURCES)) }),
-    })
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ caller, query: { q } }) => {
+      const asked = { caller, sources: SOURCES, timeZone }
+      return { body: JSON.stringify({ results: await database.report((tx) => find(tx, q.trim(), asked)) }) }
+    }
   },
 })

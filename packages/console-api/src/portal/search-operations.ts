@@ -12,14 +12,14 @@ export const searchOwn = query({
   path: `${PORTAL_API}/search`,
   summary: 'Find anything of the tenant by an id, a reference, a name',
   description:
-    'As operators find it, of the tenant alone: ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of payments with or without commas; codes by the mobile number of their customer; card accounts by the begin of any words of their company and programme.',
+    'As operators find it, of the tenant alone: ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of payments with or without commas, with the hour or minute after them; codes by the mobile number of their customer; card accounts by the begin of any words of their company and programme.',
   role: 'viewer',
-  mount({ database }: PortalServices) {
-    return async ({ caller, query: { q } }) => ({
-      body: JSON.stringify({
-        results: await database.read([caller.tenantId], (tx) => find(tx, q.trim(), caller, TENANT_SOURCES)),
-      }),
-    })
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }: PortalServices) {
+    return async ({ caller, query: { q } }) => {
+      const asked = { caller, sources: TENANT_SOURCES, timeZone }
+      const results = await database.read([caller.tenantId], (tx) => find(tx, q.trim(), asked))
+      return { body: JSON.stringify({ results }) }
+    }
   },
 })
 
