@@ -18,8 +18,15 @@ beforeAll(async () => {
   viewer = await signedIn(service, 'viewer')
   const merchant = await service.newMerchant({ name: 'Śrī Gaṇeśa General-Stores, Pune' })
   const client = await service.as(merchant)
-  const code = await newCode(service, client, { referenceNumber: 'Order 77/B', multipleUse: true })
-  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr, { utr })))
+  const code = await newCode(service, client, {
+    referenceNumber: 'Order 77/B',
+    qrName: 'Counter by the window',
+    multipleUse: true,
+  })
+  const payer = 'Priya.Nair@okbank'
+  const { paymentId } = payloadOf(
+    await notifyCredit(service.client, creditOf(code.tr, { utr, payerVpa: payer })),
+  )
   const large = await notifyCredit(service.client, creditOf(code.tr, { amount: 124_517.25 }))
   const dispute = await newDispute(service, paymentId, { caseReference: 'UPI-CB-2611-07' })
   const refund = { amount: 1, referenceNumber: 'Return-9' }
@@ -42,6 +49,7 @@ beforeAll(async () => {
     lastFour: masked.slice(-4),
     dispute,
     amountOf: payloadOf(large).paymentId,
+    payer,
   }
 })
 afterAll(() => service.close())
@@ -55,8 +63,8 @@ test('each object is found by what people have at hand: ids, references in any s
   const dashed = `${utr.slice(0, 4)}-${utr.slice(4, 9)} ${utr.slice(9)}`
   const cases: readonly (readonly [kind: string, ...queries: string[]])[] = [
     ['merchant', things['merchant']!, 'Śrī', 'STORES', 'general pune', 'stores, pu'],
-    ['qrCode', things['qrCode']!, 'Order 77/B'],
-    ['payment', things['payment']!, utr, utr.toLowerCase(), dashed],
+    ['qrCode', things['qrCode']!, 'Order 77/B', 'counter by', 'COUNTER'],
+    ['payment', things['payment']!, utr, utr.toLowerCase(), dashed, things['payer']!, 'priya.nair@OKBANK'],
     ['refund', things['refund']!, 'Return-9'],
     ['dispute', things['dispute']!, 'UPI-CB-2611-07', 'upi-cb-2611-07'],
     ['amountOf', '1,24,517.25', '124517.25', '₹124,517.25'],
@@ -98,10 +106,18 @@ test('roles that reveal nothing find people by the whole e-mail address alone, n
   }
 })
 
+test('a payer is found by the whole UPI ID alone, and not shown', async () => {
+  for (const part of ['priya.nair@', 'priya.nair@okban', 'nair@okbank', '%@okbank', 'priya_nair@okbank'])
+    expect([part, await search(part)]).toEqual([part, []])
+  const { results } = (await viewer.get(`/search?q=${encodeURIComponent(things['payer']!)}`)).json
+  expect(results).toHaveLength(1)
+  expect(JSON.stringify(results).toLowerCase()).not.toContain('priya')
+})
+
 test('a member finds by the same search what is the tenant’s own, a refund with its payment, and nothing of another tenant', async () => {
   const owner = await memberBrowser(service, things['merchant']!, 'viewer')
   const partner = await newPartner(service)
-  const { svcCardId, maskedNumber } = payloadOf(
+  const { svcCardId, maskedNumber, userId } = payloadOf(
     await createCard(await asPartner(service.client, partner), partner, { mobile: '9812345671' }),
   )
   const issuer = await memberBrowser(service, partner.partnerId, 'viewer')
@@ -111,6 +127,8 @@ test('a member finds by the same search what is the tenant’s own, a refund wit
     [utr.toLowerCase(), { kind: 'payment', id: things['payment'] }],
     ['1,24,517.25', { kind: 'payment', id: things['amountOf'] }],
     ['Order 77/B', { kind: 'qrCode', id: things['qrCode'] }],
+    ['counter', { kind: 'qrCode', id: things['qrCode'] }],
+    [things['payer']!, { kind: 'payment', id: things['payment'] }],
     ['Return-9', { kind: 'refund', id: things['refund'], of: things['payment'] }],
     ['upi-cb-2611-07', { kind: 'dispute', id: things['dispute'] }],
   ]
@@ -119,6 +137,10 @@ test('a member finds by the same search what is the tenant’s own, a refund wit
     expect(await own(issuer, q), q).toEqual([])
   }
   expect(await own(issuer, maskedNumber.slice(-4))).toMatchObject([{ kind: 'card', id: svcCardId }])
+  for (const q of ['9812345671', '+91 98123 45671'])
+    expect(await own(issuer, q)).toMatchObject([{ kind: 'user', id: userId }])
+  // Of another partner.
+  expect(await own(issuer, '9812345670')).toEqual([])
   expect(await own(owner, svcCardId)).toEqual([])
   expect(await own(owner, things['merchant']!)).toEqual([])
 })
@@ -159,7 +181,7 @@ test('text that has a meaning in a text search or a pattern is plain text', asyn
 })
 
 test('every lookup of the search has an index that serves it', async () => {
-  const { AMOUNTS_READ, SOURCES } = await import('@svc/console-api/faces/search-sources')
+  const { NEWEST_READ, SOURCES } = await import('@svc/console-api/faces/search-sources')
   await asSuperuser(service.db.database, async (db) => {
     await db.query('set search_path = svc; set enable_seqscan = off')
     for (const { statement } of SOURCES) {
@@ -167,7 +189,7 @@ test('every lookup of the search has an index that serves it', async () => {
       const { rows } = await db.query(`explain ${statement.text.replaceAll('$1', `'11'`)}`)
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
       expect(plan, `${name}\n${plan}`).not.toMatch(/Seq Scan/)
-      const isOfNewest = statement.text.includes(`limit ${AMOUNTS_READ}`)
+      const isOfNewest = statement.text.includes(`limit ${NEWEST_READ}`)
       expect(plan, `${name}\n${plan}`).toMatch(isOfNewest ? /Limit/ : /Index Cond/)
     }
   })

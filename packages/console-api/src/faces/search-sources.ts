@@ -101,8 +101,31 @@ const amount: Wanted = (q, _, timeZone) => {
       : [at + Number(minutes) - MINUTES_AROUND, at + Number(minutes) + MINUTES_AROUND]
   return `${paise} ${from} ${to} ${timeZone}`
 }
-/** No index leads to amounts: the newest payments are read, however many there are a day. */
-export const AMOUNTS_READ = 20_000
+/** A payer's UPI ID, whole: a part of it would spell out, letter by letter, what is masked (decision O7). */
+const payer = (q: string) => (/^[\w.-]{2,}@[\w.-]{2,}$/.test(q) ? q.toLowerCase() : undefined)
+/** No index leads to amounts, payers and names of codes: the newest are read, however many there are a day. */
+export const NEWEST_READ = 20_000
+interface Newest {
+  readonly table: 'payments' | 'qr_codes'
+  readonly id: string
+  readonly title: string
+  /** Needed besides. */
+  readonly columns: string
+}
+const newest =
+  ({ columns, id: key, table, title }: Newest) =>
+  (condition: string) =>
+    `select n.${key} as id, ${title} as title, concat_ws(', ', m.name, n.status) as subtitle
+     from (select ${key}, merchant_id, status, ${columns} from ${table} order by ${key} desc limit ${NEWEST_READ}) n
+       left join merchants m on m.merchant_id = n.merchant_id
+     where ${condition} order by n.${key} desc`
+const newestPayments = newest({
+  table: 'payments',
+  id: 'payment_id',
+  title: `'UTR ' || n.utr`,
+  columns: 'utr, payer_vpa',
+})
+const newestCodes = newest({ table: 'qr_codes', id: 'qr_code_id', title: 'n.qr_name', columns: 'qr_name' })
 /** Words of a name, each by its begin, as a text search of PostgreSQL. */
 const words = (q: string) => {
   const found = q.match(/[\p{L}\p{N}]+/gu)
@@ -206,7 +229,7 @@ export const SOURCES: readonly Source[] = [
     `select p.payment_id as id, 'UTR ' || p.utr as title,
        concat_ws(', ', m.name, lower(p.status), to_char(l.at, 'FMDD Mon YYYY, FMHH12:MI:SS am')) as subtitle
      from (select payment_id, merchant_id, utr, amount_paise, status, created_at from payments
-         order by payment_id desc limit ${AMOUNTS_READ}) p
+         order by payment_id desc limit ${NEWEST_READ}) p
        cross join lateral (select p.created_at at time zone coalesce(nullif(split_part($1, ' ', 4), ''), 'UTC') as at) l
        left join merchants m on m.merchant_id = p.merchant_id
      where p.amount_paise = split_part($1, ' ', 1)::bigint
@@ -214,6 +237,7 @@ export const SOURCES: readonly Source[] = [
          and nullif(split_part($1, ' ', 3), '')::integer
      order by p.payment_id desc`,
   ),
+  source('payer', 'payment', payer, newestPayments('lower(n.payer_vpa) = $1')),
   source('merchant_words', 'merchant', words, wordsIn('merchants', 'merchant_id', 'vpa')),
   source(
     'partner',
@@ -273,6 +297,7 @@ export const SOURCES: readonly Source[] = [
     id('ccf'),
     `select coin_config_id as id, title, event as subtitle from coin_configs where coin_config_id = $1`,
   ),
+  source('code_name', 'qrCode', name, newestCodes('lower(n.qr_name) like $1')),
   source(
     'webhook',
     'webhookEndpoint',
@@ -320,7 +345,9 @@ const OF_TENANTS: ReadonlySet<Kind> = new Set<Kind>([
   'refund',
   'dispute',
   'payout',
+  'company',
   'cardAccount',
+  'user',
   'webhookEndpoint',
 ])
 

@@ -69,7 +69,7 @@ export const searchEverything = query({
   path: `${CONSOLE_API}/search`,
   summary: 'Find anything by an id, a reference, a name',
   description:
-    'Ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of the latest payments with or without commas, with the hour or minute after them, such as `499 5 pm`; mobile numbers with or without `+91`; e-mail addresses exactly, by their begin for roles that reveal personal data; VPAs by their begin; merchants, partners and companies by the begin of any words of their names.',
+    'Ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of the latest payments with or without commas, with the hour or minute after them, such as `499 5 pm`; the latest payments by the whole UPI ID of their payer; the latest codes by the begin of their name; mobile numbers with or without `+91`; e-mail addresses exactly, by their begin for roles that reveal personal data; VPAs by their begin; merchants, partners and companies by the begin of any words of their names.',
   permission: 'view',
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ caller, query: { q } }) => {

@@ -12,7 +12,7 @@ export const searchOwn = query({
   path: `${PORTAL_API}/search`,
   summary: 'Find anything of the tenant by an id, a reference, a name',
   description:
-    'As operators find it, of the tenant alone: ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of payments with or without commas, with the hour or minute after them; codes by the mobile number of their customer; card accounts by the begin of any words of their company and programme.',
+    'As operators find it, of the tenant alone: ids, `tr`, reference numbers of codes and refunds, and the last four digits of a card exactly; bank references (UTR) in any case, with or without separators; disputes by their case; amounts of payments with or without commas, with the hour or minute after them; payments by the whole UPI ID of their payer; codes by the mobile number of their customer and by the begin of their name; holders by their whole mobile number or e-mail address; companies and card accounts by the begin of any words of their company and programme.',
   role: 'viewer',
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }: PortalServices) {
     return async ({ caller, query: { q } }) => {
