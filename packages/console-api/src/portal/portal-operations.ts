@@ -5,6 +5,7 @@ import type { Operation } from '@svc/server/http/operation'
 import { type ExportFace, exportOf } from '../csv.ts'
 import { ownAccount } from '../identity/own-account.ts'
 import { listOwnActivity } from './activity-operations.ts'
+import { listOwnCards } from './card-operations.ts'
 import {
   issueOwnCredential,
   limitOwnCredential,
@@ -82,6 +83,8 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   requestPaymentAddress,
   withdrawChangeRequest,
   issueCardAsMember,
+  listOwnCards,
+  exportOf(listOwnCards, MEMBER_EXPORTS),
   listRecentEvents,
   listOwnActivity,
   exportOf(listOwnActivity, MEMBER_EXPORTS),

@@ -48,7 +48,7 @@ function ofHolder(filters: Filters, q: string, reveals: boolean): void {
 
 const rupees = Type.String({ description: 'Rupees with two decimals, such as `2495.00`' })
 
-/** Cards, as operators find them; tenants search those of an account (decision S1). */
+/** Cards, as operators and members find them; programs search those of an account (decision S1). */
 export const card = {
   titles: { operator: 'CardRow' },
   looksLikeId: looksLikeCardId,
@@ -64,7 +64,7 @@ export const card = {
   fields: {
     svcCardId: { schema: Type.String(), of: ({ svcCardId }) => svcCardId },
     maskedNumber: { schema: Type.String(), of: ({ maskedNumber }) => maskedNumber },
-    partnerId: { schema: Type.String(), of: ({ partnerId }) => partnerId },
+    partnerId: { schema: Type.String(), of: ({ partnerId }) => partnerId, operatorOnly: true },
     companyId: { schema: Type.String(), of: ({ companyId }) => companyId },
     companyName: { schema: Type.String(), of: ({ companyName }) => companyName },
     cardAccountId: { schema: Type.String(), of: ({ cardAccountId }) => cardAccountId },
@@ -90,13 +90,16 @@ export const card = {
   filters: {
     q: {
       schema: exactFilter(
-        'Id of the card or of its holder, or the holder’s whole mobile number or e-mail address',
+        'Id of the card or of its holder, last four digits, or the holder’s whole mobile number or e-mail address',
         254,
       ),
-      sql: (filters, q, _, { reveals = false }) =>
-        q.startsWith('card_') ? filters.add('c.svc_card_id = ?', q) : ofHolder(filters, q, reveals),
+      sql(filters, q, _, { reveals = false }) {
+        if (q.startsWith('card_')) filters.add('c.svc_card_id = ?', q)
+        else if (/^\d{4}$/.test(q)) filters.add('right(c.masked_number, 4) = ?', q)
+        else ofHolder(filters, q, reveals)
+      },
     },
-    partnerId: ofOwner('Of this partner', 'c.partner_id', 'a.partner_id = ?'),
+    partnerId: { ...ofOwner('Of this partner', 'c.partner_id', 'a.partner_id = ?'), operatorOnly: true },
     companyId: ofOwner(
       'Of this company',
       'c.company_id',
