@@ -201,6 +201,10 @@ export const SUMS = {
 export type SumMetric = keyof typeof SUMS
 export const sumOf = (metric: SumMetric): Sum => SUMS[metric]
 
+/** What lists say of a tenant’s volume: a round week to the minute, whatever its business day. */
+export const LATELY_TEXT = 'in the last 7 × 24 hours'
+export const LATELY = (at: string): string => `${at} >= now() - interval '7 days'`
+
 /** What a source is read by: from, to, the same of ids, zone, minutes from the cut-off to midnight, and the tenant. */
 const rowsOf = ({ amount, at, from, id: [, id], tenant, tax = '0', where }: Source, isOfTenant: boolean) =>
   `select ${tenant} as tenant_id, ${at} as at, (${amount})::bigint as amount, (${tax})::bigint as tax from ${from}

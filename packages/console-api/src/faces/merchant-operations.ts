@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { accountId } from '@svc/core/ledger/accounts'
+import { accountId, accountIdOf } from '@svc/core/ledger/accounts'
 import {
   ADDRESS_TAKEN,
   createMerchant,
@@ -13,7 +13,7 @@ import {
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
-import { fieldsOf, listOf, recordOf, toRecord } from '@svc/server/http/resource'
+import { fieldsOf, listOf, type Resource, recordOf, toRecord } from '@svc/server/http/resource'
 import { merchant } from '@svc/server/tenants/merchants'
 import {
   MCC_PATTERN,
@@ -36,6 +36,7 @@ import {
 import { keyedQuery, onceAsOperator } from '../once.ts'
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
+import { LATELY, LATELY_TEXT, SUMS } from './figure-sources.ts'
 import { requireShown, showsSecrets } from './sandbox-secret.ts'
 
 const TAG = 'Merchants'
@@ -48,7 +49,35 @@ const BALANCE = statement<{ balance: bigint }>(
   'console_account_balance',
   'select balance from ledger_accounts where account_id = $1',
 )
-export const listMerchants = listOf<Merchant>(merchant, {
+/** A merchant with what it is owed, and what it took lately. */
+type ListedMerchant = Merchant & { readonly owedPaise: bigint; readonly takenPaise: bigint }
+
+const listedMerchant = {
+  ...merchant,
+  titles: { operator: 'MerchantRow' },
+  from: {
+    ...merchant.from,
+    columns: `${merchant.from.columns}, coalesce(l.balance, 0)::bigint as "owedPaise", w.taken as "takenPaise"`,
+    joins: `${merchant.from.joins} cross join lateral ${accountIdOf('payable', 'm.merchant_id')}
+      left join ledger_accounts l on l.tenant_id = m.merchant_id and l.account_id = key.account_id
+      cross join lateral (
+        select coalesce(sum(p.amount_paise), 0)::bigint as taken from payments p
+        where p.merchant_id = m.merchant_id and ${SUMS.payments.source.where} and ${LATELY('p.created_at')}) w`,
+  },
+  fields: {
+    ...merchant.fields,
+    taken: {
+      schema: Type.String({ description: `Rupees of payments that were accepted, ${LATELY_TEXT}` }),
+      of: ({ takenPaise }) => formatRupees(takenPaise),
+    },
+    owed: {
+      schema: Type.String({ description: 'Rupees, before fees' }),
+      of: ({ owedPaise }) => formatRupees(owedPaise),
+    },
+  },
+} satisfies Resource<ListedMerchant>
+
+export const listMerchants = listOf<ListedMerchant>(listedMerchant, {
   ...consoleOperation,
   id: 'console.listMerchants',
   path: PATH,

@@ -10,10 +10,11 @@ import {
   registerPartner,
 } from '@svc/core/tenants/partner'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
+import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
-import { fieldsOf, listOf, recordOf, toRecord } from '@svc/server/http/resource'
+import { fieldsOf, listOf, type Resource, recordOf, toRecord } from '@svc/server/http/resource'
 import { partner } from '@svc/server/tenants/partners'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from '../as-operator.ts'
@@ -31,6 +32,7 @@ import {
 import { keyedQuery, onceAsOperator } from '../once.ts'
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
+import { LATELY, LATELY_TEXT, SUMS } from './figure-sources.ts'
 import { requireShown, showingSecret, shownSecret, showsSecrets } from './sandbox-secret.ts'
 
 const TAG = 'Partners'
@@ -51,7 +53,37 @@ const toWire = toRecord<Partner>(partner, 'operator')
 const requirePartner = async (tx: Tx, partnerId: string): Promise<Partner> =>
   (await findPartner(tx, partnerId)) ?? fail('partner_not_found')
 
-export const listPartnersInConsole = listOf<Partner>(partner, {
+/** A partner with what is left to load cards with, and what its cards spent lately. */
+type ListedPartner = Partner & { readonly balancePaise: bigint; readonly spentPaise: bigint }
+
+const listedPartner = {
+  ...partner,
+  titles: { operator: 'PartnerRow' },
+  from: {
+    ...partner.from,
+    columns: `${partner.from.columns}, f.balance as "balancePaise", w.spent as "spentPaise"`,
+    // A range of ids, so that the accounts of its cards are not read.
+    joins: `${partner.from.joins} cross join lateral (
+        select coalesce(sum(l.balance), 0)::bigint as balance from ledger_accounts l
+        where l.tenant_id = p.partner_id and l.account_id >= 'card_funding:' and l.account_id < 'card_funding;') f
+      cross join lateral (
+        select coalesce(sum(t.amount_paise), 0)::bigint as spent from card_transactions t
+        where t.partner_id = p.partner_id and ${SUMS.card_spend.source.where} and ${LATELY('t.created_at')}) w`,
+  },
+  fields: {
+    ...partner.fields,
+    spent: {
+      schema: Type.String({ description: `Rupees that its cards spent, ${LATELY_TEXT}` }),
+      of: ({ spentPaise }) => formatRupees(spentPaise),
+    },
+    balance: {
+      schema: Type.String({ description: 'Rupees on its card accounts' }),
+      of: ({ balancePaise }) => formatRupees(balancePaise),
+    },
+  },
+} satisfies Resource<ListedPartner>
+
+export const listPartnersInConsole = listOf<ListedPartner>(listedPartner, {
   ...consoleOperation,
   id: 'console.listPartners',
   path: PATH,
