@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { stateWord } from '@svc/contract/state-words'
 import { type Payout, type PayoutLine, taxOf } from '@svc/core/payments/payouts/payout'
 import { TAKEN } from '@svc/core/payments/payouts/payout-line-kinds'
 import { calendarDay, plainTimestamp } from '@svc/kernel/time'
@@ -54,7 +55,7 @@ export function payoutPdf({ payout, merchant, lines, timeZone, now }: PayoutStat
       ['VPA', merchant.vpa],
       ['Payout', payout.payoutId],
       ['Business day', payout.businessDay],
-      ['Status', payout.status.toLowerCase()],
+      ['Status', stateWord(payout.status)],
       [
         'Bank account',
         `${payout.accountHolder}, ending in ${payout.accountNumber.slice(-4)}, ${payout.ifsc}`,
