@@ -7,7 +7,7 @@ import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { CONSOLE_API, closed, consoleOperation, idParam, instant, record, text } from '../console-schema.ts'
-import { AMOUNTS_READ } from './search-sources.ts'
+import { NEWEST_READ } from './search-sources.ts'
 
 const HOUR_MS = 3_600_000
 const HOURS_BEFORE = 24
@@ -31,7 +31,7 @@ const CANDIDATES = statement<Candidate>(
        where q.qr_code_id >= $1 and q.qr_code_id < $2 and q.amount_paise = $3 and q.accepted_count = 0
        union all
        select p.merchant_id, 'payer', 'UTR ' || p.utr, p.created_at
-       from (select * from payments order by payment_id desc limit ${AMOUNTS_READ}) p
+       from (select * from payments order by payment_id desc limit ${NEWEST_READ}) p
        where p.payer_vpa = $4 and p.status = 'ACCEPTED') c
      order by c."merchantId", abs(extract(epoch from c.at - $5::timestamptz))) f
    join merchants m on m.merchant_id = f."merchantId"
