@@ -35,8 +35,10 @@ export interface CommandFace {
   readonly given?: Fields
   /** The fields of the body are given with `--set field=value`. */
   readonly sets?: true
-  /** A list of objects of which one may be given: its fields are options too. */
+  /** An object among the fields, or a list of which one may be given: its fields are options too. */
   readonly one?: string
+  /** The fields that are options; all by default. */
+  readonly options?: readonly string[]
   /** It changes who may act, so the owner of the database may do it without an administrator. */
   readonly asOwner?: true
   /** Replaces what people write by what the operation has, such as a name by its id. */
@@ -122,20 +124,29 @@ function addOptions(
   face: CommandFace,
   args: readonly string[],
 ): void {
-  const { flags = {}, given = {}, sets } = face
+  const { flags = {}, given = {}, options, sets } = face
   for (const part of ['query', 'body'] as const) {
     if (part === 'body' && sets) continue
     const schema = schemaOf(run, part)
-    const fields = Object.entries({ ...oneOf(schema, face), ...fieldsOf(schema) }).filter(
-      ([field]) => !args.includes(field) && !Object.hasOwn(given, field) && field !== face.one,
+    const one = objectOf(schema, face)
+    const fields = Object.entries({ ...fieldsOf(one), ...fieldsOf(schema) }).filter(
+      ([field]) =>
+        !args.includes(field) &&
+        !Object.hasOwn(given, field) &&
+        field !== face.one &&
+        (options?.includes(field) ?? true),
     )
-    addFieldOptions(command, Object.fromEntries(fields), { flags, required: requiredOf(schema) })
+    const isNeeded = face.one !== undefined && requiredOf(schema).includes(face.one)
+    const required = [...requiredOf(schema), ...(isNeeded ? requiredOf(one) : [])]
+    addFieldOptions(command, Object.fromEntries(fields), { flags, required })
   }
 }
 
-/** The fields of the object that may be given. */
-const oneOf = (schema: TObject | undefined, { one }: CommandFace): Readonly<Record<string, FieldSchema>> =>
-  one === undefined ? {} : fieldsOf(fieldsOf(schema)[one]?.items as TObject | undefined)
+/** The object of which the fields are options. */
+function objectOf(schema: TObject | undefined, { one }: CommandFace): TObject | undefined {
+  const found = one === undefined ? undefined : fieldsOf(schema)[one]
+  return (found?.items ?? found) as TObject | undefined
+}
 
 const valuesOf = (fields: object, { flags = {} }: CommandFace, options: Fields): Fields => {
   const given = Object.keys(fields).map((field) => [field, options[keptAs(field, flags[field])]] as const)
@@ -145,8 +156,14 @@ const valuesOf = (fields: object, { flags = {} }: CommandFace, options: Fields):
 /** The fields that the options give. */
 function fieldsGiven(run: ConsoleOperation, face: CommandFace, options: Fields): Fields {
   const whole = PARTS.map((part) => valuesOf(fieldsOf(schemaOf(run, part)), face, options))
-  const one = valuesOf(oneOf(schemaOf(run, 'body'), face), face, options)
-  return Object.assign({}, ...whole, Object.keys(one).length > 0 && { [face.one!]: [one] }) as Fields
+  const body = schemaOf(run, 'body')
+  const one = valuesOf(fieldsOf(objectOf(body, face)), face, options)
+  const isList = face.one !== undefined && fieldsOf(body)[face.one]?.items !== undefined
+  return Object.assign(
+    {},
+    ...whole,
+    Object.keys(one).length > 0 && { [face.one!]: isList ? [one] : one },
+  ) as Fields
 }
 
 /** The fields by the part of the request that has them. */

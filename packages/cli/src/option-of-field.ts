@@ -73,7 +73,7 @@ const placeholderOf = (schema: FieldSchema): string =>
 /** An option by which a field is given: its name, choices and text come from its schema. */
 export function optionOf(field: string, schema: FieldSchema, flag: Flag = {}, required = false): Option {
   const { name = optionName(field), description = lowered(described(schema)), read, value } = flag
-  const isFlag = isOf(schema, 'boolean') && !required && value === undefined
+  const isFlag = isOf(schema, 'boolean') && !required && value === undefined && read === undefined
   const placeholder = schema.items ? ' <values...>' : isFlag ? '' : ` <${placeholderOf(schema)}>`
   const { default: usual = value, enum: choices } = schema
   const isRequired = required && usual === undefined
