@@ -113,7 +113,7 @@ async function changeInConsole(svcCardId: string): Promise<void> {
   for (const [path, body] of [
     ['status', { status: 'UL' }],
     ['kyc', { kycStatus: 'UPLOADED' }],
-    ['flags', { flags: { posAllowed: false } }],
+    ['flags', { posAllowed: false }],
   ] as const)
     expectDone(await admin.post(`/cards/${svcCardId}/${path}`, { ...body, reason: ASKED }))
   expect(await auditWith('Canary')).toEqual([])

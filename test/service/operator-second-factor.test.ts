@@ -187,6 +187,7 @@ test('setting up an app, however often, does not make the sign-in a recent one',
  */
 const WITHOUT: readonly string[] = [
   'acknowledgeAlert',
+  'activateCard',
   'changeCardStatus',
   'changeMerchant',
   'changePartner',
@@ -197,6 +198,7 @@ const WITHOUT: readonly string[] = [
   'createSpendRule',
   'createUser',
   'deactivateCoinConfig',
+  'linkMerchant',
   'payQrCode',
   'readBankResponses',
   'readSettlement',

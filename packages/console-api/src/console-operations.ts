@@ -12,6 +12,7 @@ import * as bookMonths from './faces/book-month-operations.ts'
 import * as accountMoney from './faces/card-account-money.ts'
 import * as accounts from './faces/card-account-operations.ts'
 import * as cardChanges from './faces/card-change-operations.ts'
+import * as cardEnds from './faces/card-end-operations.ts'
 import * as cardExceptions from './faces/card-exception-operations.ts'
 import * as cards from './faces/card-operations.ts'
 import * as cardsInSandbox from './faces/card-sandbox-operations.ts'
@@ -100,6 +101,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   merchants.createMerchantInConsole,
   merchants.changeMerchant,
   merchants.editMerchant,
+  merchants.linkMerchantInConsole,
   payoutTerms.showPayoutTerms,
   payoutTerms.setBankAccount,
   payoutTerms.setFee,
@@ -110,6 +112,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   showSetUp,
   showMerchantSetUp,
   partners.issueJweKey,
+  partners.registerJweKey,
   partners.retireJweKeyInConsole,
   companies.listCompaniesInConsole,
   companies.showCompany,
@@ -233,8 +236,13 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   spendRules.removeSpendRuleInConsole,
   spendRules.backtestSpendRulesInConsole,
   cardChanges.changeCardStatusInConsole,
+  cardChanges.activateCardInConsole,
   cardChanges.setCardKycInConsole,
   cardChanges.setCardFlagsInConsole,
+  cardEnds.replaceCardInConsole,
+  cardEnds.returnCardInConsole,
+  cardEnds.listCardReturns,
+  cardEnds.reverseCardReturn,
   cardsInSandbox.spendFromCard,
   cardsInSandbox.refundToCard,
   cardExceptions.listCardExceptions,
@@ -300,6 +308,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   handovers.showHandovers,
   handovers.handOverCredentials,
   closing.showClosing,
+  closing.listTenantClosings,
   closing.closeTenant,
   members.listMembers,
   members.inviteTenantMember,

@@ -59,7 +59,7 @@ export function ChannelForm({ card }: { readonly card: Schemas['Card'] }) {
         await responseOf(
           api.POST('/cards/{svcCardId}/flags', {
             params: { path: { svcCardId }, header: once(key) },
-            body: { flags, reason: reason.trim() },
+            body: { ...flags, reason: reason.trim() },
           }),
         )
         await changed()

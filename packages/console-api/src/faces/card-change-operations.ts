@@ -1,140 +1,120 @@
-import { fail } from '@svc/contract/errors'
+import { activateCard } from '@svc/core/cards/card/activate-card'
 import { CHANNELS } from '@svc/core/cards/card/card'
-import { CARD_ACTIONS } from '@svc/core/cards/card/card-changes'
+import { CARD_ACTIONS, type CardChangeArgs, type Changed } from '@svc/core/cards/card/card-changes'
 import { CardRecord, cardFormOf, toCardRecord } from '@svc/core/cards/card/card-record'
 import { KYC_STATUS_LABELS, type KycStatus } from '@svc/core/cards/card/card-states'
 import { changeCardStatus, type WantedStatus } from '@svc/core/cards/card/change-card-status'
-import { cardPartnerLookup } from '@svc/core/cards/card/find-card-partner'
 import { setCardFlags } from '@svc/core/cards/card/set-card-flags'
 import { setCardKyc } from '@svc/core/cards/card/set-card-kyc'
-import type { Database } from '@svc/platform/db/database'
+import type { AnyCommand } from '@svc/platform/command'
 import { Reason } from '@svc/server/http/fields'
-import { operation } from '@svc/server/http/operation'
-import { Type } from 'typebox'
+import { type Caller, type Operation, operation } from '@svc/server/http/operation'
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { auditOf } from '../as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, idParam } from '../console-schema.ts'
+import { closed, consoleOperation, idParam } from '../console-schema.ts'
+import type { Permission } from '../identity/permissions.ts'
 import { requireRecentProof } from '../identity/proof-age.ts'
-
-const TAG = 'Cards'
-const PATH = `${CONSOLE_API}/cards/:svcCardId`
-
-const params = idParam('svcCardId')
-
-/** Whose card it is. Throws `card_not_found`. */
-const requireCardPartner = async (database: Database, svcCardId: string): Promise<string> =>
-  (await cardPartnerLookup(database)(svcCardId)) ?? fail('card_not_found')
+import { CARDS, requireCardPartner } from './card-operations.ts'
 
 /** For changes by hand: kept in the history of the card, and not in the audit, since it may name a person (decision O7). */
 const RemarksReason = Reason('Kept in the history, shown to the partner as `remarks`')
 
-export const changeCardStatusInConsole = operation({
-  ...consoleOperation,
+interface Change<F extends TProperties, Args> extends Pick<Operation, 'id' | 'summary' | 'errors'> {
+  /** After the card's own path. */
+  readonly path: string
+  readonly description?: string
+  readonly permission: Permission
+  /** What changes, besides the reason. */
+  readonly fields: F
+  readonly run: AnyCommand<Args, Changed>
+  readonly action: (typeof CARD_ACTIONS)[keyof typeof CARD_ACTIONS]
+  readonly args: (by: CardChangeArgs, wanted: Static<TObject<F>>, caller: Caller) => Args
+}
+
+/** A change of a card by an operator. */
+const change = <F extends TProperties, Args extends CardChangeArgs>({
+  path,
+  fields,
+  action,
+  args,
+  ...contract
+}: Change<F, Args>) =>
+  operation({
+    ...consoleOperation,
+    ...contract,
+    method: 'POST',
+    path: `${CARDS}/:svcCardId/${path}`,
+    tag: 'Cards',
+    params: idParam('svcCardId'),
+    body: closed({ ...fields, reason: RemarksReason }) as TObject<{ reason: typeof RemarksReason }>,
+    result: CardRecord,
+    args: async ({ body: { reason, ...wanted }, caller, params: { svcCardId } }, { database }) => {
+      const partnerId = await requireCardPartner(database, svcCardId)
+      return args({ partnerId, svcCardId, actor: 'operator', reason }, wanted as Static<TObject<F>>, caller)
+    },
+    audit: ({ partnerId, svcCardId }, { body: { reason: _, ...wanted }, ...input }) =>
+      auditOf(partnerId, input, { action, target: svcCardId, details: { ...wanted } }),
+    reply: ({ view }, { config, ok }) => ok(toCardRecord(view, cardFormOf(config))),
+  })
+
+export const changeCardStatusInConsole = change({
   id: 'console.changeCardStatus',
-  method: 'POST',
-  path: `${PATH}/status`,
-  tag: TAG,
+  path: 'status',
   summary: 'Lock, unlock or block card',
   description: 'Blocking is final and needs a recent sign-in.',
   permission: 'support',
-  params,
-  body: closed({
-    status: Type.Enum(['L', 'UL', 'BL']),
-    reason: RemarksReason,
-  }),
-  result: CardRecord,
+  fields: { status: Type.Enum(['L', 'UL', 'BL']) },
   errors: ['card_not_found', 'invalid_transition', 'step_up_required'],
   run: changeCardStatus,
-  args: async ({ body: { status, reason }, caller, params: { svcCardId } }, { database }) => {
+  action: CARD_ACTIONS.changeCardStatus,
+  args: (by, { status }, caller) => {
     if (status === 'BL') requireRecentProof(caller)
-    return {
-      partnerId: await requireCardPartner(database, svcCardId),
-      svcCardId,
-      status: status as WantedStatus,
-      actor: 'operator' as const,
-      reason,
-    }
+    return { ...by, status: status as WantedStatus }
   },
-  audit: ({ partnerId, svcCardId, status }, input) =>
-    auditOf(partnerId, input, {
-      action: CARD_ACTIONS.changeCardStatus,
-      target: svcCardId,
-      details: { status },
-    }),
-  reply: ({ view }, { config }) => ({
-    status: 200,
-    body: JSON.stringify(toCardRecord(view, cardFormOf(config))),
-  }),
 })
 
-export const setCardKycInConsole = operation({
-  ...consoleOperation,
+export const activateCardInConsole = change({
+  id: 'console.activateCard',
+  path: 'activate',
+  summary: 'Activate physical card that has arrived',
+  permission: 'support',
+  fields: {},
+  errors: ['card_not_found', 'invalid_transition'],
+  run: activateCard,
+  action: CARD_ACTIONS.activateCard,
+  args: (by) => by,
+})
+
+export const setCardKycInConsole = change({
   id: 'console.setCardKyc',
-  method: 'POST',
-  path: `${PATH}/kyc`,
-  tag: TAG,
+  path: 'kyc',
   summary: 'Move the KYC of a card to its next state',
   description: 'Along the table of decision C19; its partner reads it.',
   permission: 'operations',
-  params,
-  body: closed({ kycStatus: Type.Enum(Object.keys(KYC_STATUS_LABELS)), reason: RemarksReason }),
-  result: CardRecord,
+  fields: { kycStatus: Type.Enum(Object.keys(KYC_STATUS_LABELS)) },
   errors: ['card_not_found', 'invalid_transition'],
   run: setCardKyc,
-  args: async ({ body: { kycStatus, reason }, params: { svcCardId } }, { database }) => ({
-    partnerId: await requireCardPartner(database, svcCardId),
-    svcCardId,
-    kycStatus: kycStatus as KycStatus,
-    actor: 'operator' as const,
-    reason,
-  }),
-  audit: ({ partnerId, svcCardId, kycStatus }, input) =>
-    auditOf(partnerId, input, {
-      action: CARD_ACTIONS.setCardKyc,
-      target: svcCardId,
-      details: { kycStatus },
-    }),
-  reply: ({ view }, { config }) => ({
-    status: 200,
-    body: JSON.stringify(toCardRecord(view, cardFormOf(config))),
-  }),
+  action: CARD_ACTIONS.setCardKyc,
+  args: (by, { kycStatus }) => ({ ...by, kycStatus: kycStatus as KycStatus }),
 })
 
+const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 const Flags = Object.fromEntries(
-  CHANNELS.flatMap((channel) => [`${channel}Allowed`, `${channel}AllowedAdmin`]).map((flag) => [
-    flag,
-    Type.Optional(Type.Boolean()),
+  CHANNELS.flatMap((channel) => [
+    [`${channel}Allowed`, flag(`${channel} use, by the holder’s flag`)],
+    [`${channel}AllowedAdmin`, flag(`${channel} use, by the admin’s flag: off closes the channel`)],
   ]),
 )
 
-export const setCardFlagsInConsole = operation({
-  ...consoleOperation,
+export const setCardFlagsInConsole = change({
   id: 'console.setCardFlags',
-  method: 'POST',
-  path: `${PATH}/flags`,
-  tag: TAG,
+  path: 'flags',
   summary: 'Open or close the channels of a card',
   description: 'An admin flag that is off closes its channel whatever the user’s flag says.',
   permission: 'support',
-  params,
-  body: closed({ flags: closed(Flags), reason: RemarksReason }),
-  result: CardRecord,
+  fields: Flags,
   errors: ['card_not_found'],
   run: setCardFlags,
-  args: async ({ body: { flags, reason }, params: { svcCardId } }, { database }) => ({
-    partnerId: await requireCardPartner(database, svcCardId),
-    svcCardId,
-    flags,
-    actor: 'operator' as const,
-    reason,
-  }),
-  audit: ({ partnerId, svcCardId, flags }, input) =>
-    auditOf(partnerId, input, {
-      action: CARD_ACTIONS.setCardFlags,
-      target: svcCardId,
-      details: { ...(flags as Record<string, boolean>) },
-    }),
-  reply: ({ view }, { config }) => ({
-    status: 200,
-    body: JSON.stringify(toCardRecord(view, cardFormOf(config))),
-  }),
+  action: CARD_ACTIONS.setCardFlags,
+  args: (by, flags) => ({ ...by, flags }),
 })

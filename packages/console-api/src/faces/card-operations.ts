@@ -6,9 +6,10 @@ import { cardPartnerLookup } from '@svc/core/cards/card/find-card-partner'
 import { accountId } from '@svc/core/ledger/accounts'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
+import type { Database } from '@svc/platform/db/database'
 import { card, type ListedCard } from '@svc/server/cards/card-resource'
 import { type CardChange, cardChange } from '@svc/server/cards/list-card-changes'
-import { query, type Services } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { listOf, readRecords, recordOf } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import {
@@ -29,10 +30,9 @@ const params = idParam('svcCardId')
 
 const SHOWN = 100
 
-export const partnerOf = ({ database }: Pick<Services, 'database'>) => {
-  const find = cardPartnerLookup(database)
-  return async (svcCardId: string): Promise<string> => (await find(svcCardId)) ?? fail('card_not_found')
-}
+/** Whose card it is. Throws `card_not_found`. */
+export const requireCardPartner = async (database: Database, svcCardId: string): Promise<string> =>
+  (await cardPartnerLookup(database)(svcCardId)) ?? fail('card_not_found')
 
 export const listCards = listOf<ListedCard>(card, {
   ...consoleOperation,
@@ -67,12 +67,11 @@ export const showCard = query({
     transfers: Type.Array(TransferRecord, { description: 'The newest 100, newest first' }),
   }),
   errors: ['card_not_found'],
-  mount(services) {
-    const { clock, config, database } = services
+  mount({ clock, config, database }) {
     const timeZone = config.BUSINESS_TIME_ZONE
-    const find = partnerOf(services)
     return async ({ params: { svcCardId } }) => {
-      const [partnerId, ledgerAccountId] = [await find(svcCardId), accountId('card', svcCardId)]
+      const partnerId = await requireCardPartner(database, svcCardId)
+      const ledgerAccountId = accountId('card', svcCardId)
       const detail = await database.operate(async (tx) => {
         const wanted = { partnerId, svcCardId, at: new Date(clock.of(partnerId).now()) }
         const [view] = await readCardViews(tx, [wanted], timeZone)

@@ -11,7 +11,7 @@ import {
 } from '@svc/server/sandbox/card-terminal'
 import { consoleOperation, idParam } from '../console-schema.ts'
 import { keyedQuery, onceOnBehalf } from '../once.ts'
-import { CARDS, partnerOf } from './card-operations.ts'
+import { CARDS, requireCardPartner } from './card-operations.ts'
 
 const TAG = 'Cards'
 const SPEND = `${CARDS}/:svcCardId/spend`
@@ -33,10 +33,9 @@ export const spendFromCard = keyedQuery({
   errors: spendAtTerminal.errors,
   mount(services) {
     const { respond } = services.commands.open(spendCard)
-    const find = partnerOf(services)
     return async (input) => {
       const { svcCardId } = input.params
-      const tenantId = await find(svcCardId)
+      const tenantId = await requireCardPartner(services.database, svcCardId)
       return respond(readSpend(svcCardId, input.body), {
         reply: (used) => ({ status: 200, body: JSON.stringify(receiptToWire(used)) }),
         ...onceOnBehalf(tenantId, { method: 'POST', path: SPEND }, input, {
@@ -63,10 +62,9 @@ export const refundToCard = keyedQuery({
   errors: refundAtTerminal.errors,
   mount(services) {
     const { respond } = services.commands.open(refundCard)
-    const find = partnerOf(services)
     return async (input) => {
       const { svcCardId } = input.params
-      const tenantId = await find(svcCardId)
+      const tenantId = await requireCardPartner(services.database, svcCardId)
       return respond(readRefund(svcCardId, input.body), {
         reply: (used) => ({ status: 200, body: JSON.stringify(receiptToWire(used)) }),
         ...onceOnBehalf(tenantId, { method: 'POST', path: REFUND }, input, {

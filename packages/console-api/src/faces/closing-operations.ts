@@ -14,8 +14,9 @@ import {
   reasonText,
   record,
   rupeesText,
+  text,
 } from '../console-schema.ts'
-import { findClosing, leftOpen, OPEN, startClosing } from '../tenant-closing.ts'
+import { findClosing, leftOpen, listClosings, OPEN, startClosing } from '../tenant-closing.ts'
 
 const TAG = 'Closing of tenants'
 const PATH = `${CONSOLE_API}/tenants/:tenantId/closing`
@@ -59,6 +60,46 @@ export const showClosing = query({
     return async ({ params: { tenantId } }) => ({
       body: JSON.stringify(await database.operate((tx) => closingOf(tx, tenantId, timeZone))),
     })
+  },
+})
+
+export const listTenantClosings = query({
+  ...consoleOperation,
+  id: 'console.listTenantClosings',
+  method: 'GET',
+  path: `${CONSOLE_API}/closings`,
+  tag: TAG,
+  summary: 'List tenants that are closing',
+  permission: 'view',
+  query: closed({
+    status: Type.Optional(
+      Type.Enum(['closing', 'all'], {
+        description: '`closing` by default; `all`: and those that are closed',
+      }),
+    ),
+  }),
+  result: closed({
+    data: Type.Array(
+      record('TenantClosing', {
+        tenantId: text(),
+        kind: Type.Enum(['merchant', 'partner']),
+        closingOn: instant,
+        closedOn: Type.Optional(instant),
+      }),
+      { description: 'Newest first' },
+    ),
+  }),
+  errors: [],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query: { status } }) => {
+      const found = await database.operate((tx) => listClosings(tx, status === 'all'))
+      const data = found.map(({ closingAt, closedAt, ...tenant }) => ({
+        ...tenant,
+        closingOn: rfc3339(closingAt, timeZone),
+        closedOn: closedAt ? rfc3339(closedAt, timeZone) : undefined,
+      }))
+      return { body: JSON.stringify({ data }) }
+    }
   },
 })
 

@@ -12,7 +12,7 @@ import { readVoid, VoidReason } from '@svc/server/coins/allocation-changes'
 import { operation, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from '../as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from '../console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, exact, idParam, record, text } from '../console-schema.ts'
 
 const TAG = 'Coins'
 const PARTNER = statement<{ readonly partnerId: string }>(
@@ -56,14 +56,17 @@ export const showCoinLiability = query({
   tag: TAG,
   summary: 'Show coins that users of each partner hold',
   permission: 'view',
-  query: closed({ rupeesPerCoin: Type.Optional(RupeesPerCoin) }),
+  query: closed({
+    partnerId: exact('Of this partner'),
+    rupeesPerCoin: Type.Optional(RupeesPerCoin),
+  }),
   result: closed({
     data: Type.Array(record('CoinLiability', { partnerId: text(), ...LIABILITY_FIELDS })),
   }),
   errors: [],
   mount({ clock, database }) {
-    return async ({ query: { rupeesPerCoin } }) => {
-      const found = await database.report((tx) => readCoinLiability(tx, clock))
+    return async ({ query: { partnerId, rupeesPerCoin } }) => {
+      const found = await database.report((tx) => readCoinLiability(tx, clock, partnerId))
       const data = found.map((row) => ({
         partnerId: row.partnerId,
         ...liabilityToWire(row, rupeesPerCoin),

@@ -1,22 +1,19 @@
 import { fail } from '@svc/contract/errors'
-import { cardPartnerLookup } from '@svc/core/cards/card/find-card-partner'
-import type { Loading } from '@svc/core/cards/card/load-card'
-import { carriedOut, type WaitingApproval } from '@svc/core/ledger/money-command'
+import { carriedOut } from '@svc/core/ledger/money-command'
 import { findPartner } from '@svc/core/tenants/partner'
 import type { Database } from '@svc/platform/db/database'
 import { ApprovalRecord, replyOrWait } from '@svc/server/approvals/approval-record'
 import { LOAD_FIELDS, loadCardContract, unloadCardContract } from '@svc/server/cards/card-loads'
-import { CONSOLE_API, closed, reasonText } from '../console-schema.ts'
+import { closed, reasonText } from '../console-schema.ts'
 import { onBehalf } from '../on-behalf.ts'
+import { CARDS, requireCardPartner } from './card-operations.ts'
 
 /** Whose card it is. Throws `card_not_found`, and `tenant_disabled` of a disabled partner. */
-export async function loadingPartner(database: Database, svcCardId: string): Promise<string> {
-  const partnerId = (await cardPartnerLookup(database)(svcCardId)) ?? fail('card_not_found')
+async function loadingPartner(database: Database, svcCardId: string): Promise<string> {
+  const partnerId = await requireCardPartner(database, svcCardId)
   if ((await database.operate((tx) => findPartner(tx, partnerId)))?.disabledAt) fail('tenant_disabled')
   return partnerId
 }
-
-export const loadedCard = (outcome: Loading | WaitingApproval): string => carriedOut(outcome).load.svcCardId
 
 const WAITS =
   'Above the limit of APPROVAL_ABOVE_RUPEES, with what you posted for the partner within 24 hours, it waits for a second person: 202. The partner itself moves any amount.'
@@ -45,11 +42,11 @@ const byOperator = (contract: Contract, face: { id: string; path: string; action
       permission: 'finance',
       errors: ['tenant_disabled', 'approval_open'],
       tenantOf: ({ params: { svcCardId } }, { database }) => loadingPartner(database, svcCardId),
-      target: loadedCard,
+      target: (outcome) => carriedOut(outcome).load.svcCardId,
     },
   )
 
-const CARD = `${CONSOLE_API}/cards/:svcCardId`
+const CARD = `${CARDS}/:svcCardId`
 
 export const loadCardInConsole = byOperator(loadCardContract, {
   id: 'console.loadCard',

@@ -5,11 +5,13 @@ import {
   createMerchant,
   findMerchant,
   isAddressTaken,
+  linkMerchant,
   type Merchant,
   registerMerchant,
   setMerchantDisabled,
   updateMerchant,
 } from '@svc/core/tenants/merchant'
+import { findPartner } from '@svc/core/tenants/partner'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
@@ -28,6 +30,7 @@ import {
   CONSOLE_API,
   closed,
   consoleOperation,
+  exact,
   idParam,
   record,
   rupeesText,
@@ -122,9 +125,19 @@ export const Data = {
   name: Type.String({
     pattern: PAYEE_NAME_PATTERN,
     'x-rule': PAYEE_NAME_RULE,
+    description: 'Name that payers see',
   }),
-  vpa: Type.String({ maxLength: 255, pattern: VPA_PATTERN, 'x-rule': 'must look like name@handle' }),
-  mcc: Type.String({ pattern: MCC_PATTERN, 'x-rule': 'must be four digits' }),
+  vpa: Type.String({
+    maxLength: 255,
+    pattern: VPA_PATTERN,
+    'x-rule': 'must look like name@handle',
+    description: 'Virtual payment address that its QR codes are paid to',
+  }),
+  mcc: Type.String({
+    pattern: MCC_PATTERN,
+    'x-rule': 'must be four digits',
+    description: 'Merchant category code, four digits (ISO 18245)',
+  }),
 }
 
 /** What the database says of an address that another merchant has, as the caller's mistake. */
@@ -230,6 +243,32 @@ export const changeMerchant = query({
           toWire(merchant ?? fail('merchant_not_found'), services.config.BUSINESS_TIME_ZONE),
         ),
       }
+    }
+  },
+})
+
+export const linkMerchantInConsole = query({
+  ...consoleOperation,
+  id: 'console.linkMerchant',
+  method: 'PUT',
+  path: `${PATH}/:merchantId/partner`,
+  tag: TAG,
+  summary: 'Let a merchant read the coin configurations of a partner',
+  permission: 'operations',
+  params,
+  body: closed({ partnerId: exact('Without one it reads none any more', 128) }),
+  result: MerchantRecord,
+  errors: ['merchant_not_found', 'partner_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { merchantId } = input.params
+      const { partnerId } = input.body
+      const linked = await asOperator(services, input, async (tx) => {
+        if (partnerId !== undefined && !(await findPartner(tx, partnerId))) fail('partner_not_found')
+        return linkMerchant(tx, merchantId, partnerId ?? null)
+      })
+      const merchant = linked ?? fail('merchant_not_found')
+      return { body: JSON.stringify(toWire(merchant, services.config.BUSINESS_TIME_ZONE)) }
     }
   },
 })

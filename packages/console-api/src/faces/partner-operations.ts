@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { issueSharedKey, listJweKeys, retireJweKey } from '@svc/core/tenants/jwe-keys'
+import { issueSharedKey, listJweKeys, registerPublicKey, retireJweKey } from '@svc/core/tenants/jwe-keys'
 import {
   createPartner,
   findPartner,
@@ -10,9 +10,10 @@ import {
   registerPartner,
 } from '@svc/core/tenants/partner'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
+import { UnusableJweKey } from '@svc/jwe/keys'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
-import type { Tx } from '@svc/platform/db/database'
+import { sqlState, type Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { fieldsOf, listOf, type Resource, recordOf, toRecord } from '@svc/server/http/resource'
 import { partner } from '@svc/server/tenants/partners'
@@ -231,6 +232,45 @@ export const issueJweKey = showingSecret(
     },
   }),
 )
+
+/** What the key itself or the database says against it, as the caller's mistake. */
+function unusable(error: unknown): never {
+  if (error instanceof UnusableJweKey) failField('jwk', 'invalid', `cannot serve. ${error.message}`)
+  if (sqlState(error) === '23505')
+    fail('already_exists', { description: 'The partner has a key with this kid already' })
+  throw error
+}
+
+const PUBLIC_KEYS = `${KEYS}/public`
+
+export const registerJweKey = keyedQuery({
+  ...consoleOperation,
+  id: 'console.registerEncryptionKey',
+  stepUp: true,
+  method: 'POST',
+  path: PUBLIC_KEYS,
+  tag: TAG,
+  summary: 'Register public encryption key of a partner',
+  description:
+    'Responses are encrypted to the first one at once, and to a further one when the previous one is retired (decision C3).',
+  permission: 'operations',
+  params,
+  body: closed({
+    jwk: Type.Object({}, { additionalProperties: true, description: 'A public key, RFC 7517' }),
+  }),
+  result: record('RegisteredJweKey', { kid: text(), alg: text(), enc: text() }),
+  errors: ['partner_not_found', 'already_exists'],
+  mount(services) {
+    return async (input) => {
+      const { partnerId } = input.params
+      return onceAsOperator(services, { method: 'POST', path: PUBLIC_KEYS }, input, async (tx) => {
+        await requirePartner(tx, partnerId)
+        const { kid, alg, enc } = await registerPublicKey(tx, partnerId, input.body.jwk)
+        return { kid, alg, enc }
+      }).catch(unusable)
+    }
+  },
+})
 
 export const retireJweKeyInConsole = query({
   ...consoleOperation,

@@ -1,3 +1,4 @@
+import type { CardChangeArgs } from '@svc/core/cards/card/card-changes'
 import { CardRecord, cardFormOf, toCardRecord } from '@svc/core/cards/card/card-record'
 import { replaceCard } from '@svc/core/cards/card/replace-card'
 import { CardReturnRecord, returnToWire } from '@svc/core/cards/end/card-return'
@@ -5,11 +6,11 @@ import { CardEndRecord, cardEndLookup } from '@svc/core/cards/end/find-card-end'
 import { CONSENT_REFERENCE_CHARS_MAX, returnCard } from '@svc/core/cards/end/return-card'
 import { Type } from 'typebox'
 import { Reason } from '../http/fields.ts'
-import { okWithCode, operation, query, succeedWithCode } from '../http/operation.ts'
+import { commandContract, operation, query, succeedWithCode } from '../http/operation.ts'
 import { CardParams, ofCards } from './get-card.ts'
 
 /** Not in the specification (decision C21). */
-export const replaceCardOperation = operation({
+export const replaceCardContract = commandContract({
   ...ofCards('cards:write'),
   id: 'replaceCard',
   method: 'POST',
@@ -17,7 +18,6 @@ export const replaceCardOperation = operation({
   summary: 'Replace card',
   description:
     'Creates a new card with a new number and moves the balance to it; the old card is blocked for good. Lost, stolen and expired cards are replaced. What the card network holds stays on the old card until it is captured or released, then the rest follows. A replaced card returns its replacement again. The response is the new card.',
-  encrypted: 'response',
   params: CardParams,
   body: Type.Object(
     {
@@ -28,17 +28,18 @@ export const replaceCardOperation = operation({
   result: CardRecord,
   errors: ['card_not_found', 'user_erased', 'nothing_left', 'return_waiting'],
   run: replaceCard,
-  args: ({ caller, params, body: { reason } }) => ({
+  args: ({ caller, params, body: { reason } }): CardChangeArgs => ({
     partnerId: caller.tenantId,
     svcCardId: params.svcCardId,
-    actor: 'partner' as const,
+    actor: 'partner',
     reason,
   }),
-  reply: ({ replacement }, { config }) => okWithCode(toCardRecord(replacement, cardFormOf(config))),
+  reply: ({ replacement }, { config, ok }) => ok(toCardRecord(replacement, cardFormOf(config))),
 })
+export const replaceCardOperation = operation({ ...replaceCardContract, encrypted: 'response' })
 
 /** Not in the specification (decision C21). */
-export const returnCardOperation = operation({
+export const returnCardContract = commandContract({
   ...ofCards('cards:write'),
   id: 'returnCard',
   method: 'POST',
@@ -67,8 +68,9 @@ export const returnCardOperation = operation({
     svcCardId: params.svcCardId,
     consentReference,
   }),
-  reply: ({ returned }, { timeZone }) => okWithCode(returnToWire(returned, timeZone)),
+  reply: ({ returned }, { ok, timeZone }) => ok(returnToWire(returned, timeZone)),
 })
+export const returnCardOperation = operation(returnCardContract)
 
 /** Not in the specification (decision C21). */
 export const getCardEnd = query({
