@@ -172,6 +172,10 @@ export async function makeTenants(
   groups: number,
 ): Promise<{ merchants: Merchant[]; partner: Partner }> {
   const made = async (...args: string[]) => (await operate(...args)) as Record<string, string>
+  const registered = async (...args: string[]) => {
+    const made = (await operate(...args)) as Record<string, Record<string, string>>
+    return { ...made['merchant'], ...made['partner'], ...made['credential'] }
+  }
   const hear = async (tenantId: string) => {
     if (!receiver) return
     const { secret } = await made('webhook', 'create', tenantId, '--url', receiver.url(tenantId))
@@ -180,18 +184,16 @@ export async function makeTenants(
   const merchants: Merchant[] = []
   for (const name of ['corner', 'harbour']) {
     const args = ['--name', name, '--vpa', `${name}.shop@bank`, '--mcc', '5411']
-    const { merchantId, apiKey } = await made('merchant', 'create', ...args)
-    merchants.push({ merchantId: merchantId!, apiKey: apiKey! })
+    const { merchantId, secret } = await registered('merchant', 'create', ...args)
+    merchants.push({ merchantId: merchantId!, apiKey: secret! })
     await hear(merchantId!)
   }
-  const { partnerId, clientId, clientSecret } = await made(
-    'partner',
-    'create',
-    '--name',
-    'Chaos Cards',
-    '--product',
-    'incentive',
-  )
+  const plan = ['--name', 'Chaos Cards', '--product', 'incentive']
+  const {
+    partnerId,
+    credentialId: clientId,
+    secret: clientSecret,
+  } = await registered('partner', 'create', ...plan)
   await hear(partnerId!)
   const { kid, alg, enc, k } = await made('partner', 'key', 'issue-shared', partnerId!)
   const { companyId } = await made('company', 'create', partnerId!, '--name', 'Acme Industries')

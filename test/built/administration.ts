@@ -64,49 +64,37 @@ export async function administerMerchants(
   expect(await svc(['admin', 'merchant', 'list'])).toContainEqual(
     await svc(['admin', 'merchant', 'show', merchantId]),
   )
-  const [{ apiKeyId }] = await svc(['admin', 'key', 'list', merchantId])
-  await refusesToShow(svc, ['admin', 'key', 'roll', merchantId, apiKeyId, '--hours', '2'])
-  const scopes = ['--scope', 'payments:read', 'payouts:read']
+  const [{ credentialId }] = (await svc(['admin', 'key', 'list', merchantId])).data
+  await refusesToShow(svc, ['admin', 'key', 'roll', merchantId, credentialId, '--hours', '2'])
+  const limit = ['admin', 'key', 'limit', merchantId, credentialId]
+  const limits = { addresses: ['203.0.113.0/24', '::1'], scopes: ['payments:read', 'payouts:read'] }
   expect(
-    await svc([
-      'admin',
-      'key',
-      'limit',
-      merchantId,
-      apiKeyId,
-      '--address',
-      '203.0.113.0/24',
-      '::1',
-      ...scopes,
-    ]),
-  ).toMatchObject({ addresses: '203.0.113.0/24 ::1', scopes: 'payments:read payouts:read' })
-  expect(
-    await svc(['admin', 'key', 'limit', merchantId, apiKeyId, '--any-address', '--all-scopes']),
-  ).toMatchObject({
-    addresses: '',
-    scopes: '',
-  })
+    await svc([...limit, '--address', ...limits.addresses, '--scope', limits.scopes.join()]),
+  ).toMatchObject(limits)
+  expect(await svc([...limit, '--address', '', '--scope', ''])).toMatchObject({ addresses: [], scopes: [] })
   await svc(['admin', 'merchant', 'link', merchantId])
   await svc(['admin', 'merchant', 'disable', merchantId])
   await svc(['admin', 'merchant', 'enable', merchantId])
   await refusesToShow(svc, ['admin', 'webhook', 'create', merchantId, '--url', url])
   const { endpointId } = payloadOf(await client.post('/api/v0/webhook-endpoints', { url }))
-  await refusesToShow(svc, ['admin', 'webhook', 'rotate', merchantId, endpointId])
+  await refusesToShow(svc, ['admin', 'webhook', 'rotate', endpointId])
   expect(await svc(['admin', 'webhook', 'list', merchantId])).toContainEqual(
     await svc(['admin', 'webhook', 'show', endpointId]),
   )
-  for (const verb of ['disable', 'enable', 'delete'])
-    await svc(['admin', 'webhook', verb, merchantId, endpointId])
+  for (const verb of ['disable', 'enable', 'delete']) await svc(['admin', 'webhook', verb, endpointId])
   await closeMerchant(svc)
 }
 
 async function closeMerchant(svc: Svc): Promise<void> {
   const shop = ['--name', 'Short Stay', '--vpa', 'short.stay@bank', '--mcc', '5411']
-  const { merchantId } = await svc(['admin', 'merchant', 'create', ...shop])
+  const { merchantId } = (await svc(['admin', 'merchant', 'create', ...shop])).merchant
   await svc(['admin', 'tenant', 'close', merchantId, '--reason', 'contract ended'])
   await expect
     .poll(() => svc(['admin', 'tenant', 'closing', merchantId]), { timeout: 30_000, interval: 1_000 })
-    .toMatchObject({ status: 'closed', left: [] })
+    .toMatchObject({ closedOn: expect.any(String), left: [] })
+  expect((await svc(['admin', 'tenant', 'closings', '--status', 'all'])).data).toMatchObject([
+    { tenantId: merchantId },
+  ])
 }
 
 export async function administerPartners({ svc, folder }: Live, partner: LivePartner): Promise<void> {
@@ -116,18 +104,22 @@ export async function administerPartners({ svc, folder }: Live, partner: LivePar
   await refusesToShow(svc, ['admin', 'partner', 'client', 'issue', partnerId, '--name', 'batch jobs'])
   await refusesToShow(svc, ['admin', 'partner', 'key', 'issue-shared', partnerId])
   const { credentialId: clientId } = (await handedOver({ svc }, partner.client, partnerId)).credential
-  expect(await svc(['admin', 'partner', 'client', 'list', partnerId])).toHaveLength(2)
+  expect((await svc(['admin', 'partner', 'client', 'list', partnerId])).data).toHaveLength(2)
   await refusesToShow(svc, ['admin', 'partner', 'client', 'roll', partnerId, clientId])
-  expect(
-    await svc(['admin', 'partner', 'client', 'limit', partnerId, clientId, '--scope', 'cards:read']),
-  ).toMatchObject({ scopes: 'cards:read' })
-  await svc(['admin', 'partner', 'client', 'revoke', clientId])
+  const limit = ['admin', 'partner', 'client', 'limit', partnerId, clientId]
+  expect(await svc([...limit, '--address', '', '--scope', 'cards:read'])).toMatchObject({
+    scopes: ['cards:read'],
+  })
+  await svc(['admin', 'partner', 'client', 'revoke', partnerId, clientId])
   const jwk = { ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) }
   const file = join(folder, 'public.jwk')
   await writeFile(file, JSON.stringify({ ...jwk, use: 'enc', alg: 'ECDH-ES+A256KW', kid: 'acme-1' }))
   const { kid } = await svc(['admin', 'partner', 'key', 'register-public', partnerId, file])
-  expect(await svc(['admin', 'partner', 'key', 'list', partnerId])).toHaveLength(2)
+  expect((await svc(['admin', 'partner', 'key', 'list', partnerId])).jweKeys).toHaveLength(2)
   await svc(['admin', 'partner', 'key', 'retire', partnerId, kid])
+  const support = 'svcSupportEmail=help@acme.example'
+  const settings = await svc(['admin', 'partner', 'update', partnerId, '--set', support])
+  expect(await svc(['admin', 'partner', 'settings', partnerId])).toEqual(settings)
   await svc(['admin', 'partner', 'disable', partnerId])
   await svc(['admin', 'partner', 'enable', partnerId])
   await svc(['admin', 'company', 'list', partnerId])
@@ -147,7 +139,6 @@ export async function administerPartners({ svc, folder }: Live, partner: LivePar
   await svc(['admin', 'card-account', 'list', companyId])
   await svc(['admin', 'card-account', 'show', partner.cardAccountId])
   await svc(['admin', 'card-account', 'instructions', partner.cardAccountId])
-  const support = 'svcSupportEmail=help@acme.example'
   await svc(['admin', 'card-account', 'update', partner.cardAccountId, '--set', support])
   const paidBack = ['--amount', '1', '--reference', 'AXISR0000001', '--reason', 'paid in twice']
   await svc(['admin', 'card-account', 'withdraw', partner.cardAccountId, ...paidBack])
@@ -157,7 +148,8 @@ export async function administerCards(
   svc: Svc,
   { inUse: svcCardId, meal, waiting }: { inUse: string; meal: string; waiting: string },
 ): Promise<void> {
-  await svc(['admin', 'cards', 'activate', waiting])
+  const why = ['--reason', 'asked by phone']
+  await svc(['admin', 'cards', 'activate', waiting, ...why])
   for (const way of ['load', 'unload']) {
     const given = ['--amount', '10', '--reference', `letter-${way}`, '--reason', 'by letter']
     expect(await svc(['admin', 'cards', way, meal, ...given])).toMatchObject({ kind: way, amount: 10 })
@@ -166,8 +158,8 @@ export async function administerCards(
   await svc(['admin', 'cards', 'show', svcCardId])
   await svc(['admin', 'cards', 'lock', svcCardId, '--reason', 'reported lost'])
   await svc(['admin', 'cards', 'unlock', svcCardId, '--reason', 'found'])
-  await svc(['admin', 'cards', 'flags', 'set', svcCardId, '--atm', 'on', '--atm-admin', 'on'])
-  await svc(['admin', 'cards', 'kyc', 'set', svcCardId, 'UPLOADED'])
+  await svc(['admin', 'cards', 'flags', 'set', svcCardId, '--atm', 'on', '--atm-admin', 'on', ...why])
+  await svc(['admin', 'cards', 'kyc', 'set', svcCardId, 'UPLOADED', ...why])
   await svc(['admin', 'cards', 'block', svcCardId, '--reason', 'stolen'])
   await svc(['admin', 'cards', 'history', svcCardId])
   expect(await svc(['admin', 'cards', 'transactions', 'list', svcCardId, '--kind', 'load'])).toHaveLength(1)
@@ -175,7 +167,7 @@ export async function administerCards(
   await svc(['admin', 'cards', 'block', replacement, '--reason', 'not wanted'])
   const { returnId } = await svc(['admin', 'cards', 'return', replacement, '--consent', 'LETTER-1'])
   await svc(['admin', 'cards', 'reverse-return', returnId, '--reason', 'wanted after all'])
-  expect(await svc(['admin', 'cards', 'returns', '--card', replacement])).toHaveLength(1)
+  expect(await svc(['admin', 'cards', 'returns', replacement])).toHaveLength(1)
 }
 
 async function administerMembers(svc: Svc, merchantId: string): Promise<void> {
@@ -323,7 +315,7 @@ export async function proveAndRestore(live: Live): Promise<void> {
   await svc(['admin', 'books', 'close', '--through', day])
   expect(await svc(['admin', 'books', 'closings'])).toHaveLength(1)
   expect(await svc(['admin', 'books', 'verify'])).toMatchObject([{ through: day, result: 'as signed' }])
-  expect((await svc(['admin', 'coins', 'liability']))[0].coins).toBeGreaterThan(0)
+  expect((await svc(['admin', 'coins', 'liability'])).data[0].coins).toBeGreaterThan(0)
   const settled = join(folder, 'settled.csv')
   await writeFile(settled, 'utr,amount,date\nNOTHERE0001,1.00,2026-04-01\n')
   expect(await svc(['admin', 'settlement', 'import', settled])).toMatchObject({ unknown: 1 })

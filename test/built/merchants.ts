@@ -19,8 +19,9 @@ export const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 /** A merchant of the command line, with a webhook endpoint of the receiver and a token. */
 export async function newMerchant({ svc, receiver }: Live, client: Client): Promise<LiveMerchant> {
   const plan = ['--name', 'Corner Shop', '--vpa', 'corner.shop@bank', '--mcc', '5411']
-  const { merchantId, ...created } = await svc(['admin', 'merchant', 'create', ...plan])
-  expect(created).not.toHaveProperty('apiKey')
+  const created = await svc(['admin', 'merchant', 'create', ...plan])
+  expect(created).not.toHaveProperty('credential')
+  const { merchantId } = created.merchant
   const { secret: apiKey } = (await handedOver({ svc }, client, merchantId)).credential
   const response = await client.post('/api/v0/merchant/token', undefined, { 'api-key': apiKey })
   expect(response.status, response.text).toBe(200)
@@ -209,6 +210,6 @@ export async function loseStream({ svc }: Live, { merchantId, client }: LiveMerc
   await refusesToShow(svc, ['admin', 'key', 'issue', merchantId, '--name', 'till 2'])
   const { credential } = await handedOver({ svc }, client, merchantId)
   const streamEnded = await openStream({ client, apiKey: credential.secret })
-  await svc(['admin', 'key', 'revoke', credential.credentialId])
+  await svc(['admin', 'key', 'revoke', merchantId, credential.credentialId])
   await streamEnded()
 }

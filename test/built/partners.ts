@@ -17,7 +17,7 @@ export interface LivePartner extends TestPartner {
 export async function newPartner({ svc }: Live, client: Client): Promise<LivePartner> {
   const companyName = 'Acme Industries Private Limited'
   const plan = ['--name', 'Gift House', '--product', 'incentive', 'employee_rewards']
-  const { partnerId } = await svc(['admin', 'partner', 'create', ...plan])
+  const { partnerId } = (await svc(['admin', 'partner', 'create', ...plan])).partner
   const { credential, sharedKey: shared } = await handedOver({ svc }, client, partnerId, '--shared-key')
   const { credentialId: clientId, secret: clientSecret } = credential
   const { companyId } = await svc(['admin', 'company', 'create', partnerId, '--name', companyName])

@@ -174,9 +174,9 @@ test('operators see and set what a partner’s cards say in the console and on t
   expect((await operations.get('/partners/par_nobody/record-settings')).json.error).toBe('partner_not_found')
   const sets = ['--set', 'extEntityId=', '--set', 'svcSupportEmail=help@acme.example']
   const changed = { cardKitMasterId: 9, svcSupportEmail: 'help@acme.example' }
-  expect(await done('partner', 'settings', owner.partnerId, ...sets)).toEqual(changed)
+  expect(await done('partner', 'update', owner.partnerId, ...sets)).toEqual(changed)
   expect(await done('partner', 'settings', owner.partnerId)).toEqual(changed)
-  const wrong = await svc('partner', 'settings', owner.partnerId, '--set', 'tncUrl=acme')
+  const wrong = await svc('partner', 'update', owner.partnerId, '--set', 'tncUrl=acme')
   expect(wrong.stderr).toContain('tncUrl must be a URL with https')
   const client = await asPartner(service.client, owner)
   const refused = await client.patch(OF_PARTNER, { svcSupportMobile: '12' })

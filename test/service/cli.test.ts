@@ -52,7 +52,9 @@ const PAID = ['--reference', 'AXIS-N 0042', '--reason', 'first float']
 
 test('a partner that was onboarded on the command line issues a card with an order that it encrypted', async () => {
   const plan = ['--name', 'Gift House', '--product', 'incentive']
-  const { partnerId, clientId, clientSecret } = await admin('partner', 'create', ...plan)
+  const { partner, credential } = await admin('partner', 'create', ...plan)
+  const { partnerId } = partner
+  const { credentialId: clientId, secret: clientSecret } = credential
   const { companyId } = await admin('company', 'create', partnerId, '--name', 'Acme Industries')
   const person = ['--first-name', 'Asha', '--mobile', '9876543210']
   const { userId } = await admin('user', 'create', companyId, ...person)
@@ -104,7 +106,8 @@ test('a partner that was onboarded on the command line issues a card with an ord
 })
 
 test('open reports precisely why an encrypted request does not decrypt', async () => {
-  const { partnerId } = await admin('partner', 'create', '--name', 'Encrypting', '--product', 'incentive')
+  const plan = ['--name', 'Encrypting', '--product', 'incentive']
+  const { partnerId } = (await admin('partner', 'create', ...plan)).partner
   const [first, second] = [
     await admin('partner', 'key', 'issue-shared', partnerId),
     await admin('partner', 'key', 'issue-shared', partnerId),
@@ -122,9 +125,9 @@ test('open reports precisely why an encrypted request does not decrypt', async (
   expect(await refusal('encrypt', await file('d.json', '[1]'), '--key', key)).toContain('JSON object')
   expect(await refusal('encrypt', await file('e.json', '{"a":1,"a":2}'), '--key', key)).toContain('not JSON')
   expect(await refusal('decrypt', await file('f.jwe', jwe))).toContain('--key')
-  expect((await admin('partner', 'key', 'retire', partnerId, first.kid)).retiredAt).toBeTruthy()
+  expect((await admin('partner', 'key', 'retire', partnerId, first.kid)).retiredOn).toBeTruthy()
   expect(
-    (await admin('partner', 'key', 'list', partnerId)).map((k: Json) => [k.kid, k.retiredAt !== null]),
+    (await admin('partner', 'key', 'list', partnerId)).jweKeys.map((k: Json) => [k.kid, 'retiredOn' in k]),
   ).toEqual([
     [first.kid, true],
     [second.kid, false],
@@ -147,17 +150,21 @@ test('the operator changes cards by the rules of the API, in one history with th
     payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'UL' })).cardStatus
       .name,
   ).toBe('UL')
-  expect((await admin('cards', 'flags', 'set', svcCardId, '--pos-admin', 'off')).posAllowedAdmin).toBe(false)
+  const why = ['--reason', 'asked by phone']
+  const closed = await admin('cards', 'flags', 'set', svcCardId, '--pos-admin', 'off', ...why)
+  expect(closed.posAllowedAdmin).toBe(false)
   const spent = await service.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount: 1, channel: 'pos' })
   expect(spent).toMatchObject({ status: 422, error: 'channel_not_allowed' })
-  expect((await admin('cards', 'kyc', 'set', svcCardId, 'UPLOADED')).kycStatus).toEqual({
+  expect((await admin('cards', 'kyc', 'set', svcCardId, 'UPLOADED', ...why)).kycStatus).toEqual({
     name: 'UPLOADED',
     label: 'Uploaded',
   })
-  expect(await refusal('admin', 'cards', 'kyc', 'set', svcCardId, 'NOT_UPLOADED')).toContain('PENDING')
-  expect(await refusal('admin', 'cards', 'activate', svcCardId)).toContain('virtual')
+  expect(await refusal('admin', 'cards', 'kyc', 'set', svcCardId, 'NOT_UPLOADED', ...why)).toContain(
+    'PENDING',
+  )
+  expect(await refusal('admin', 'cards', 'activate', svcCardId, ...why)).toContain('virtual')
   expect((await admin('cards', 'block', svcCardId, '--reason', 'lost')).cardStatus.name).toBe('BL')
-  expect(await refusal('admin', 'cards', 'unlock', svcCardId)).toContain('final')
+  expect(await refusal('admin', 'cards', 'unlock', svcCardId, ...why)).toContain('final')
   const changes: Json[] = payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}/history`)).data
   expect(changes.map(({ actor, field, to }) => `${actor} ${field} ${to}`)).toEqual([
     'operator cardStatus BL',
@@ -167,7 +174,7 @@ test('the operator changes cards by the rules of the API, in one history with th
     'operator cardStatus L',
   ])
   expect(await admin('cards', 'history', svcCardId)).toEqual(changes)
-  expect(await admin('cards', 'show', svcCardId)).toEqual(
+  expect((await admin('cards', 'show', svcCardId)).card).toEqual(
     payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`)),
   )
   const { stdout } = await runHere(['admin', 'cards', 'show', svcCardId], env)
@@ -179,11 +186,11 @@ test('as a process it prints only what was requested, and exits with 1 on a mist
   expect(listed).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(listed.stdout)).toEqual(await admin('keys', 'list'))
   const mistaken = await runCli(['admin', 'cards', 'show', 'card_nope'], env)
-  expect(mistaken).toEqual({ code: 1, stdout: '', stderr: 'There is no card card_nope\n' })
+  expect(mistaken).toEqual({ code: 1, stdout: '', stderr: 'Card not found. List: svc admin cards list\n' })
 })
 
 test('mistakes are reported in one line that says what to do', async () => {
-  expect(await refusal('admin', 'cards', 'show', 'card_nope')).toContain('There is no card')
+  expect(await refusal('admin', 'cards', 'show', 'card_nope')).toContain('Card not found')
   expect(await refusal('admin', 'company', 'create', 'par_nope', '--name', 'X')).toContain(
     'svc admin partner list',
   )
@@ -206,9 +213,9 @@ test('mistakes are reported in one line that says what to do', async () => {
   expect(await refusal('admin', 'partner', 'create', '--name', ' ', '--product', 'incentive')).toContain(
     '--name',
   )
-  const { partnerId } = await admin('partner', 'create', '--name', 'Registrar', '--product', 'incentive')
+  const { partner } = await admin('partner', 'create', '--name', 'Registrar', '--product', 'incentive')
   const broken = await file('broken.jwk', '{"kty":"EC","kid":"a"}')
-  expect(await refusal('admin', 'partner', 'key', 'register-public', partnerId, broken)).toContain(
+  expect(await refusal('admin', 'partner', 'key', 'register-public', partner.partnerId, broken)).toContain(
     'cannot serve',
   )
 })

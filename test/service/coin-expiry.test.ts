@@ -41,7 +41,7 @@ test('the liability of a partner is what its users can redeem, with the part tha
   const settings = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const { stdout } = await runHere(['admin', 'coins', 'liability', partner.partnerId, '--json'], settings)
   const { active } = await balanceOf(client, partner.userId)
-  const [row] = JSON.parse(stdout) as Json[]
+  const [row] = JSON.parse(stdout).data as Json[]
   expect(row).toMatchObject({ partnerId: partner.partnerId, users: 1, coins: active, neverExpire: 10 })
   expect(row.expireWithin30Days).toBeGreaterThanOrEqual(6)
   expect(row.expireWithin90Days).toBe(active - 10)

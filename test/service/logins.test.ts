@@ -51,7 +51,7 @@ test('with the logins of the guide, API, console and command line work without t
   const shop = ['--name', 'Shop', '--vpa', 'shop@bank', '--mcc', '5411']
   for (const name of ['asha', 'meera']) await operatorOf(name)
   const signed = { ...env, SVC_OPERATOR: 'asha', SVC_OPERATOR_PASSWORD: PASSWORD }
-  const created = await svc(signed, 'merchant', 'create', ...shop)
+  const { merchant: created } = await svc(signed, 'merchant', 'create', ...shop)
   expect((await svc(env, 'merchant', 'list')).map(({ vpa }: { vpa: string }) => vpa)).toEqual(['shop@bank'])
   const client = await Client.open(service.baseUrl)
   const { credential } = await handedOver(

@@ -64,7 +64,7 @@ test('a merchant that leaves: keys revoked, codes cancelled, paid out, the last 
 
   const { code, json, stderr } = await cli('tenant', 'close', merchantId, '--reason', 'contract ended')
   expect(code, stderr).toBe(0)
-  expect(json).toMatchObject({ tenantId: merchantId, kind: 'merchant', closedAt: null })
+  expect(json).toMatchObject({ closingOn: expect.any(String), left: expect.any(Array) })
   expect((await tokenWith(merchant.apiKey)).error).toBe('invalid_api_key')
   await expect
     .poll(() => left(merchantId), { timeout: 20_000 })
@@ -108,7 +108,9 @@ test('a merchant that leaves: keys revoked, codes cancelled, paid out, the last 
   ])
   expect(actions.at(-1)!.actor).toBe('service')
   expect(
-    (await cli('tenant', 'closing', '--all')).json.map((c: { tenantId: string }) => c.tenantId),
+    (await cli('tenant', 'closings', '--status', 'all')).json.data.map(
+      (c: { tenantId: string }) => c.tenantId,
+    ),
   ).toContain(merchantId)
   expect(await brokenIn(service)).toEqual([])
   await receiver.close()
@@ -193,8 +195,6 @@ test('operators see what is open; viewers cannot close, strangers see nothing, a
   expect((await viewer.get(`/tenants/${merchantId}/closing`)).json).toEqual({ left: [] })
   expect((await viewer.post(`/tenants/${merchantId}/closing`, { reason: 'x' })).status).toBe(403)
   expect((await viewer.get('/tenants/mer_nothing/closing')).error).toBe('tenant_not_found')
-  expect((await cli('tenant', 'close', 'mer_nothing', '--reason', 'x')).stderr).toContain(
-    'There is no tenant',
-  )
+  expect((await cli('tenant', 'close', 'mer_nothing', '--reason', 'x')).stderr).toContain('Tenant not found')
   expect((await cli('tenant', 'closing', merchantId)).stderr).toContain('is not closing')
 })

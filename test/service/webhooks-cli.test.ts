@@ -68,14 +68,14 @@ test('svc admin webhook create, list, rotate, disable and delete work on what th
     types: ['qr_code.created'],
     enabled: true,
   })
-  const { secret } = await svc('rotate', merchantId, endpointId)
+  const { secret } = await svc('rotate', endpointId)
   await newCode(service, tenant)
   await receiver.until(() => receiver.received.length === 1)
   verifyDelivery(receiver.received[0]!, made.secret)
   verifyDelivery(receiver.received[0]!, secret)
-  expect(await svc('disable', merchantId, endpointId)).toMatchObject({ status: 'disabled' })
+  expect(await svc('disable', endpointId)).toMatchObject({ enabled: false })
   expect(await svc('list', merchantId)).toMatchObject([{ endpointId, enabled: false }])
-  await svc('delete', merchantId, endpointId)
+  expect(await svc('delete', endpointId)).toEqual({ endpointId })
   expect(payloadOf(await tenant.get('/api/v0/webhook-endpoints')).data).toEqual([])
   const refused = await runCli(['admin', 'webhook', 'create', merchantId, '--url', 'http://10.0.0.1/'], env)
   expect([refused.code, refused.stderr]).toEqual([1, 'url: its address is not public\n'])

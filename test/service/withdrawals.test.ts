@@ -226,7 +226,7 @@ test('a partner that leaves with money on a card account is closed after the wit
   const given = ['--amount', '750', '--reference', newTransferUtr(), '--reason', 'contract ended']
   const { code, stdout, stderr } = await cli('card-account', 'withdraw', cardAccountId, ...given, '--json')
   expect(code, stderr).toBe(0)
-  expect(JSON.parse(stdout)).toMatchObject({ balance: '0.00', withdrawn: '750.00' })
+  expect(JSON.parse(stdout)).toMatchObject({ balance: '0.00', amount: '750.00' })
   await expect
     .poll(
       async () =>

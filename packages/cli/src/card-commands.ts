@@ -1,64 +1,44 @@
-import { activateCard } from '@svc/core/cards/card/activate-card'
-import { type CardFlag, CHANNELS, type Channel } from '@svc/core/cards/card/card'
-import { CARD_ACTIONS, type CardChangeArgs, type Changed } from '@svc/core/cards/card/card-changes'
-import { type CardView, cardFormOf, toCardRecord, usedPaise } from '@svc/core/cards/card/card-record'
-import { KYC_STATUS_LABELS, type KycStatus } from '@svc/core/cards/card/card-states'
-import { cardLookup } from '@svc/core/cards/card/card-view'
 import {
-  changeCardStatus,
-  REASON_CHARS_MAX,
-  type WantedStatus,
-} from '@svc/core/cards/card/change-card-status'
-import { cardPartnerLookup } from '@svc/core/cards/card/find-card-partner'
-import { setCardFlags, type WantedFlags } from '@svc/core/cards/card/set-card-flags'
-import { setCardKyc } from '@svc/core/cards/card/set-card-kyc'
-import { formatRupees } from '@svc/kernel/money'
-import { systemClock } from '@svc/kernel/time'
-import type { AuditEntry } from '@svc/platform/audit'
-import type { AnyCommand } from '@svc/platform/command'
+  activateCardInConsole,
+  changeCardStatusInConsole,
+  setCardFlagsInConsole,
+  setCardKycInConsole,
+} from '@svc/console-api/faces/card-change-operations'
+import {
+  replaceCardInConsole,
+  returnCardInConsole,
+  reverseCardReturn,
+} from '@svc/console-api/faces/card-end-operations'
+import { showCard } from '@svc/console-api/faces/card-operations'
+import { issueCardInConsole } from '@svc/console-api/faces/issue-card'
+import { loadCardInConsole, unloadCardInConsole } from '@svc/console-api/faces/load-card'
+import { CHANNELS } from '@svc/core/cards/card/card'
+import type { CardReturn } from '@svc/core/cards/end/card-return'
+import type { CardException } from '@svc/core/cards/rail/card-exception'
+import { cardException } from '@svc/server/cards/card-exceptions'
 import { card as cardNoun, type ListedCard } from '@svc/server/cards/card-resource'
+import { cardReturn } from '@svc/server/cards/card-returns'
 import { cardTransaction } from '@svc/server/cards/card-transactions'
-import { cardChange } from '@svc/server/cards/list-card-changes'
-import { LIMIT_MAX } from '@svc/server/http/page'
-import type { Command } from 'commander'
-import { addEndCommands } from './card-end-commands.ts'
-import { addExceptionCommands } from './card-exception-commands.ts'
-import { addIssueCommand } from './card-issue-command.ts'
-import { addLoadCommands } from './card-load-commands.ts'
-import { type CommandContext, cliActor, withInstallation } from './context.ts'
-import { addNounList, printNouns, readRecords } from './noun-commands.ts'
-import { printJson, printRecord } from './print.ts'
-import { UsageError } from './usage-error.ts'
-
-interface Json {
-  readonly json?: boolean
-}
-
-interface Reasoned extends Json {
-  readonly reason?: string
-}
+import { type CardChange, cardChange } from '@svc/server/cards/list-card-changes'
+import { type Command, InvalidArgumentError } from 'commander'
+import { addNounList } from './noun-commands.ts'
+import { addOperation } from './operation-command.ts'
+import type { Flag } from './option-of-field.ts'
 
 export function addCardCommands(program: Command): void {
   const card = program.command('cards').description('look at cards and change them, as the operator')
-  card
-    .command('show <svcCardId>')
-    .description('show a card: state, balance, use, flags; never its number')
-    .option('--json', 'print the full card record as JSON')
-    .addHelpText('after', '\nExample:\n  svc admin cards show card_…')
-    .action((svcCardId: string, { json = false }: Json) =>
-      withInstallation(async (context) => printCard(context, await findCard(context, svcCardId), json)),
-    )
-  card
-    .command('history <svcCardId>')
-    .description('list what was changed on a card: when, by whom and why; newest first')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin cards history card_…')
-    .action((svcCardId: string, { json = false }: Json) =>
-      withInstallation(async (context) => {
-        await findCard(context, svcCardId)
-        printNouns(cardChange, await readRecords(context, cardChange, { svcCardId }, LIMIT_MAX), { json })
-      }),
-    )
+  addOperation(card, showCard, {
+    name: 'show',
+    description: 'show a card: state, balance, use, flags, history, ledger entries; never its number',
+    example: 'svc admin cards show card_…',
+    shown: ({ card: shown, partnerId, balance }: CardDetail) => ({ partnerId, balance, ...shownCard(shown) }),
+  })
+  addNounList<CardChange>(card, cardChange, {
+    name: 'history',
+    by: 'svcCardId',
+    description: 'list what was changed on a card: when, by whom and why; newest first',
+    example: 'svc admin cards history card_…',
+  })
   addNounList<ListedCard>(card, cardNoun, {
     by: 'cardAccountId',
     description: 'list cards of all partners, or of one card account, newest first',
@@ -73,205 +53,152 @@ export function addCardCommands(program: Command): void {
       example: 'svc admin cards transactions list card_… --kind capture',
     },
   )
-  addIssueCommand(card, async (context, svcCardId, json) =>
-    printCard(context, await findCard(context, svcCardId), json),
-  )
-  addLoadCommands(card)
+  addNounList<CardException>(card, cardException, {
+    name: 'exceptions',
+    by: 'svcCardId',
+    description:
+      'list what the card network reported and no card, authorisation or capture fits; newest first',
+    example: 'svc admin cards exceptions --limit 10',
+  })
+  addMoneyCommands(card)
   addEndCommands(card)
-  addExceptionCommands(card)
   addStatusCommands(card)
   addFlagAndKycCommands(card)
+}
+
+type CardRecord = Readonly<Record<string, unknown>>
+
+interface CardDetail {
+  readonly card: CardRecord
+  readonly partnerId: string
+  readonly balance: string
+}
+
+/** What people look for first in the record of a card. */
+const SHOWN = [
+  'svcCardId maskedNumber companyId companyName cardAccountId userId cardStatus kycStatus physicalCard cardActivated',
+  'loadAmount usedDtd usedMtd usedYtd usedLtd posAllowed posAllowedAdmin atmAllowed atmAllowedAdmin onlineAllowed',
+  'onlineAllowedAdmin expiryMonth expiryYear remarks createdOn modifiedOn',
+].flatMap((line) => line.split(' '))
+
+/** A card for people: of a state, its name. */
+const shownCard = (card: CardRecord): CardRecord =>
+  Object.fromEntries(
+    SHOWN.map((field) => {
+      const { [field]: value } = card
+      return [field, (value as { readonly name?: string } | undefined)?.name ?? value]
+    }),
+  )
+
+function addMoneyCommands(card: Command): void {
+  addOperation(card, issueCardInConsole, {
+    name: 'issue',
+    description: 'issue a gift card on behalf of the partner, loaded from its card account',
+    flags: {
+      userId: { name: 'user' },
+      loadAmount: { name: 'amount' },
+      referenceNumber: { name: 'reference' },
+      physicalCard: { name: 'physical' },
+    },
+    example: 'svc admin cards issue acc_… --email asha@example.com --amount 500 --reference first-card',
+    shown: shownCard,
+  })
+  const flags = { referenceNumber: { name: 'reference' } }
+  addOperation(card, loadCardInConsole, {
+    name: 'load',
+    description: 'load a card again, from its card account, on behalf of the partner',
+    flags,
+    example: 'svc admin cards load card_… --amount 1500 --reference april-42 --reason "April allocation"',
+  })
+  addOperation(card, unloadCardInConsole, {
+    name: 'unload',
+    description: 'take money of a card back to its card account, where that has unallocateFundAllowed',
+    flags,
+    example:
+      'svc admin cards unload card_… --amount 250 --reference april-42-back --reason "left the company"',
+  })
+}
+
+function addEndCommands(card: Command): void {
+  addOperation(card, replaceCardInConsole, {
+    name: 'replace',
+    description: 'replace a lost, stolen or expired card by a new one, which gets its balance',
+    example: 'svc admin cards replace card_… --reason "reported stolen"',
+    shown: shownCard,
+  })
+  addOperation(card, returnCardInConsole, {
+    name: 'return',
+    description:
+      'send what is left on a blocked or expired card back to its card account, at the holder’s consent',
+    flags: { consentReference: { name: 'consent', description: 'where the holder’s consent is recorded' } },
+    example: 'svc admin cards return card_… --consent LETTER-2026-0042',
+  })
+  addNounList<CardReturn>(card, cardReturn, {
+    name: 'returns',
+    by: 'svcCardId',
+    description:
+      'list remaining balances of blocked or expired cards that return to card accounts, newest first',
+    example: 'svc admin cards returns --status WAITING',
+  })
+  addOperation(card, reverseCardReturn, {
+    name: 'reverse-return',
+    description: 'put money on its way back to a card account back on the card, as long as it waits',
+    example: 'svc admin cards reverse-return crt_… --reason "the holder was found"',
+  })
 }
 
 function addStatusCommands(card: Command): void {
   for (const [name, status, description] of [
     ['lock', 'L', 'lock a card: it cannot be used until it is unlocked'],
     ['unlock', 'UL', 'unlock a locked card'],
-    ['block', 'BL', 'block a card for good; needs a reason'],
-  ] as const satisfies [string, WantedStatus, string][]) {
-    const command = card.command(`${name} <svcCardId>`).description(description)
-    if (status === 'BL')
-      command.requiredOption(
-        '--reason <text>',
-        `why, 1 to ${REASON_CHARS_MAX} characters; kept in the history`,
-      )
-    else command.option('--reason <text>', 'why; kept in the history')
-    command
-      .option('--json', 'print the full card record as JSON')
-      .addHelpText('after', `\nExample:\n  svc admin cards ${name} card_… --reason "reported lost"`)
-      .action((svcCardId: string, { reason, json = false }: Reasoned) =>
-        change(
-          svcCardId,
-          json,
-          changeCardStatus,
-          reason,
-          { action: CARD_ACTIONS.changeCardStatus, details: { status } },
-          (by) => ({ ...by, status }),
-        ),
-      )
-  }
-  card
-    .command('activate <svcCardId>')
-    .description('activate a physical card that has arrived')
-    .option('--reason <text>', 'why; kept in the history')
-    .option('--json', 'print the full card record as JSON')
-    .addHelpText('after', '\nExample:\n  svc admin cards activate card_…')
-    .action((svcCardId: string, { reason, json = false }: Reasoned) =>
-      change(
-        svcCardId,
-        json,
-        activateCard,
-        reason,
-        { action: CARD_ACTIONS.activateCard, details: {} },
-        (by) => by,
-      ),
-    )
-}
-
-type FlagOptions = Reasoned & Partial<Record<Channel | `${Channel}Admin`, string>>
-
-function addFlagAndKycCommands(card: Command): void {
-  const set = card
-    .command('flags')
-    .description('flags of cards: where they may be used')
-    .command('set <svcCardId>')
-    .description(
-      'open or close channels; an admin flag that is off closes its channel whatever the user’s flag says',
-    )
-  for (const channel of CHANNELS) {
-    set.option(`--${channel} <on|off>`, `the user’s flag for ${channel}`)
-    set.option(`--${channel}-admin <on|off>`, `the admin’s flag for ${channel}`)
-  }
-  set
-    .option('--reason <text>', 'why; kept in the history')
-    .option('--json', 'print the full card record as JSON')
-    .addHelpText('after', '\nExample:\n  svc admin cards flags set card_… --atm on --atm-admin on')
-    .action((svcCardId: string, options: FlagOptions) => {
-      const flags = readFlags(options)
-      return change(
-        svcCardId,
-        options.json ?? false,
-        setCardFlags,
-        options.reason,
-        { action: CARD_ACTIONS.setCardFlags, details: { ...flags } },
-        (by) => ({
-          ...by,
-          flags,
-        }),
-      )
+    ['block', 'BL', 'block a card for good'],
+  ] as const)
+    addOperation(card, changeCardStatusInConsole, {
+      name,
+      given: { status },
+      description,
+      example: `svc admin cards ${name} card_… --reason "reported lost"`,
+      shown: shownCard,
     })
-  const names = Object.keys(KYC_STATUS_LABELS) as KycStatus[]
-  card
-    .command('kyc')
-    .description('KYC state of cards')
-    .command('set <svcCardId> <status>')
-    .description(`move a card’s KYC to the next state: ${names.join(', ')}`)
-    .option('--reason <text>', 'why; kept in the history')
-    .option('--json', 'print the full card record as JSON')
-    .addHelpText('after', '\nExample:\n  svc admin cards kyc set card_… UPLOADED')
-    .action((svcCardId: string, status: string, { reason, json = false }: Reasoned) => {
-      const kycStatus = names.find((name) => name === status)
-      if (!kycStatus) throw new UsageError(`The status must be one of ${names.join(', ')}`)
-      return change(
-        svcCardId,
-        json,
-        setCardKyc,
-        reason,
-        { action: CARD_ACTIONS.setCardKyc, details: { kycStatus } },
-        (by) => ({ ...by, kycStatus }),
-      )
-    })
-}
-
-function requireReason(reason: string | undefined): string {
-  if (reason !== undefined && (!/\S/.test(reason) || reason.length > REASON_CHARS_MAX))
-    throw new UsageError(`--reason must have 1 to ${REASON_CHARS_MAX} characters, not only spaces`)
-  return reason ?? ''
-}
-
-function readFlags(options: FlagOptions): WantedFlags {
-  const read = (option: Channel | `${Channel}Admin`): boolean | undefined => {
-    const text = options[option]
-    if (text !== undefined && text !== 'on' && text !== 'off')
-      throw new UsageError(`--${option.replace('Admin', '-admin')} must be on or off`)
-    return text === undefined ? undefined : text === 'on'
-  }
-  const flags = CHANNELS.flatMap((channel): [CardFlag, boolean | undefined][] => [
-    [`${channel}Allowed`, read(channel)],
-    [`${channel}AllowedAdmin`, read(`${channel}Admin`)],
-  ]).filter(([, on]) => on !== undefined)
-  if (flags.length === 0)
-    throw new UsageError(
-      'Say which flags: --pos, --pos-admin, --atm, --atm-admin, --online or --online-admin',
-    )
-  return Object.fromEntries(flags)
-}
-
-const noCard = (svcCardId: string): never => {
-  throw new UsageError(`There is no card ${svcCardId}`)
-}
-
-async function findCard({ config, database }: CommandContext, svcCardId: string): Promise<CardView> {
-  const partnerId = (await cardPartnerLookup(database)(svcCardId)) ?? noCard(svcCardId)
-  const find = cardLookup(database, systemClock, config.BUSINESS_TIME_ZONE)
-  return (await find(partnerId, svcCardId)) ?? noCard(svcCardId)
-}
-
-/** Runs the command that the API runs, as the operator. */
-async function change<Args>(
-  svcCardId: string,
-  json: boolean,
-  command: AnyCommand<Args, Changed>,
-  givenReason: string | undefined,
-  act: Pick<AuditEntry, 'action' | 'details'>,
-  argsOf: (by: CardChangeArgs) => Args,
-): Promise<void> {
-  const reason = requireReason(givenReason)
-  await withInstallation(async (context) => {
-    const { card } = await findCard(context, svcCardId)
-    const { partnerId } = card
-    await context.commands.open(command).run(argsOf({ partnerId, svcCardId, actor: 'operator', reason }), {
-      actor: cliActor(),
-      ...act,
-      target: svcCardId,
-      tenantId: partnerId,
-    })
-    printCard(context, await findCard(context, svcCardId), json)
+  addOperation(card, activateCardInConsole, {
+    name: 'activate',
+    description: 'activate a physical card that has arrived',
+    example: 'svc admin cards activate card_… --reason "confirmed by phone"',
+    shown: shownCard,
   })
 }
 
-function printCard({ config }: CommandContext, view: CardView, json: boolean): void {
-  if (json) return printJson(toCardRecord(view, cardFormOf(config)))
-  const { card, account, balancePaise, usage } = view
-  const flag = (channel: Channel) =>
-    `${card[`${channel}Allowed`] ? 'on' : 'off'}, admin ${card[`${channel}AllowedAdmin`] ? 'on' : 'off'}`
-  printRecord(
+function readOnOff(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('It must be on or off.')
+  return text === 'on'
+}
+
+/** The flags of cards, by channel. */
+const FLAGS: Readonly<Record<string, Flag>> = Object.fromEntries(
+  CHANNELS.flatMap((channel) => [
+    [`${channel}Allowed`, { name: channel, read: readOnOff }],
+    [`${channel}AllowedAdmin`, { name: `${channel}-admin`, read: readOnOff }],
+  ]),
+)
+
+function addFlagAndKycCommands(card: Command): void {
+  addOperation(
+    card.command('flags').description('flags of cards: where they may be used'),
+    setCardFlagsInConsole,
     {
-      svcCardId: card.svcCardId,
-      maskedNumber: card.maskedNumber,
-      partnerId: card.partnerId,
-      companyId: card.companyId,
-      companyName: account.companyName,
-      cardAccountId: card.cardAccountId,
-      userId: card.userId,
-      cardStatus: card.status,
-      kycStatus: card.kycStatus,
-      physicalCard: card.physical,
-      cardActivated: card.activated,
-      load: formatRupees(card.loadPaise),
-      balance: formatRupees(balancePaise),
-      usedToday: formatRupees(usedPaise(usage.dayPaise)),
-      usedThisMonth: formatRupees(usedPaise(usage.monthPaise)),
-      usedThisYear: formatRupees(usedPaise(usage.yearPaise)),
-      usedInAll: formatRupees(usedPaise(usage.lifePaise)),
-      pos: flag('pos'),
-      atm: flag('atm'),
-      online: flag('online'),
-      expires: `${String(card.expiryMonth).padStart(2, '0')}/${card.expiryYear}`,
-      remarks: card.remarks,
-      createdAt: card.createdAt,
-      modifiedAt: card.modifiedAt,
+      name: 'set',
+      description:
+        'open or close channels (on or off); an admin flag that is off closes its channel whatever the user’s flag says',
+      flags: FLAGS,
+      example: 'svc admin cards flags set card_… --atm on --atm-admin on --reason "asked for by phone"',
+      shown: shownCard,
     },
-    false,
   )
+  addOperation(card.command('kyc').description('KYC state of cards'), setCardKycInConsole, {
+    name: 'set',
+    by: ['kycStatus'],
+    description: 'move a card’s KYC to the next state',
+    example: 'svc admin cards kyc set card_… UPLOADED --reason "papers arrived"',
+    shown: shownCard,
+  })
 }

@@ -25,8 +25,8 @@ import {
 } from './bank-file-input.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
-import { requireName } from './partner-commands.ts'
 import { printRecord } from './print.ts'
+import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
 interface ImportOptions extends BankFileOptions {
@@ -56,7 +56,7 @@ export function addOpeningBalanceCommands(program: Command): void {
     .description(
       'enter opening balances of merchants and card accounts (CSV), one for each account; again, it changes nothing',
     )
-    .requiredOption('--reason <text>', 'why; it is in every journal')
+    .requiredOption('--reason <text>', 'why; it is in every journal', readReason)
   withFileOptions(command, 'a JSON file')
     .addHelpText(
       'after',
@@ -73,7 +73,6 @@ Example:
 
 async function runImport(file: string, options: ImportOptions): Promise<void> {
   const { reason, dryRun = false, onlyReadable = false, json = false } = options
-  requireName(reason, '--reason')
   const format = (await chooseFormat(options.format, {}, OPENING_FIELDS)) ?? OPENING_FORMAT
   const result = await withInstallation(async (context) => {
     const actor = dryRun ? undefined : await moneyActor(context)

@@ -1,10 +1,8 @@
-import { findClosing, leftOpen, listClosings, startClosing } from '@svc/console-api/tenant-closing'
+import { closeTenant, listTenantClosings, showClosing } from '@svc/console-api/faces/closing-operations'
+import type { LeftOpen } from '@svc/console-api/tenant-closing'
 import type { Command } from 'commander'
-import { withInstallation } from './context.ts'
 import { addMoveCommand } from './move-command.ts'
-import { printJson, printRecord, printRows } from './print.ts'
-import { readReason } from './read-reason.ts'
-import { UsageError } from './usage-error.ts'
+import { addOperation } from './operation-command.ts'
 
 /** What ends it, where a command does; the guide has the others. */
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -18,76 +16,48 @@ const REMEDIES: Readonly<Record<string, string>> = {
   card_exceptions: 'svc admin books settle card_exceptions:<partnerId>',
 }
 
-interface Json {
-  readonly json?: boolean
+interface Closing {
+  readonly closingOn?: string
+  readonly closedOn?: string
+  readonly left: readonly LeftOpen[]
 }
+
+/** What is open, each with its remedy; where nothing is, since when. */
+const shown = ({ left, ...since }: Closing) =>
+  left.length === 0
+    ? since
+    : left.map(({ what, count, amount }) => ({ open: what, left: amount ?? count, remedy: REMEDIES[what] }))
+
+const note = ({ closingOn, closedOn }: Closing): string =>
+  closingOn === undefined
+    ? 'It is not closing: svc admin tenant close'
+    : `${closedOn === undefined ? 'Closing' : 'Closed'} since ${closedOn ?? closingOn}`
 
 export function addTenantCommands(program: Command): void {
   const tenant = program
     .command('tenant')
     .description('close merchants and partners that leave, move them between cells')
-  tenant
-    .command('close <tenantId>')
-    .description(
+  addOperation(tenant, closeTenant, {
+    name: 'close',
+    description:
       'disable a tenant for good, revoke its keys, cancel its codes, and close it once nothing is open',
-    )
-    .requiredOption('--reason <text>', 'why; kept in the audit', readReason)
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExample:\n  svc admin tenant close mer_… --reason "contract ended on 2026-10-31"\n\nsvc admin merchant enable and svc admin partner enable end the closing.',
-    )
-    .action(close)
-  tenant
-    .command('closing [tenantId]')
-    .description('list tenants that are closing, or what of one is still open')
-    .option('--all', 'and those that are closed')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExamples:\n  svc admin tenant closing\n  svc admin tenant closing mer_…')
-    .action((tenantId: string | undefined, options: Json & { readonly all?: boolean }) =>
-      tenantId === undefined ? list(options) : show(tenantId, options),
-    )
+    more: 'svc admin merchant enable and svc admin partner enable end the closing.',
+    example: 'svc admin tenant close mer_… --reason "contract ended on 2026-10-31"',
+    shown,
+    note,
+  })
+  addOperation(tenant, showClosing, {
+    name: 'closing',
+    description: 'show what of a tenant is still open',
+    example: 'svc admin tenant closing mer_…',
+    shown,
+    note,
+  })
+  addOperation(tenant, listTenantClosings, {
+    name: 'closings',
+    description: 'list tenants that are closing',
+    example: 'svc admin tenant closings --status all',
+    shown: ({ data }: { readonly data: readonly object[] }) => data,
+  })
   addMoveCommand(tenant)
-}
-
-const noTenant = (tenantId: string): never => {
-  throw new UsageError(
-    `There is no tenant ${tenantId}. See them with: svc admin merchant list, svc admin partner list`,
-  )
-}
-
-async function close(tenantId: string, { reason, json = false }: Json & { readonly reason: string }) {
-  await withInstallation(({ database }) =>
-    database.operate(async (tx) => (await startClosing(tx, tenantId, reason)) || noTenant(tenantId)),
-  )
-  await show(tenantId, { json })
-}
-
-async function show(tenantId: string, { json = false }: Json): Promise<void> {
-  const { closing, left } = await withInstallation(({ database }) =>
-    database.operate(async (tx) => ({
-      closing: (await findClosing(tx, tenantId)) ?? noClosing(tenantId),
-      left: await leftOpen(tx, tenantId),
-    })),
-  )
-  const shown = { ...closing, status: closing.closedAt ? 'closed' : 'closing' }
-  if (json) return printJson({ ...shown, left })
-  printRecord(shown, false)
-  if (left.length > 0)
-    printRows(
-      left.map(({ what, count, amount }) => ({ open: what, left: amount ?? count, remedy: REMEDIES[what] })),
-      false,
-    )
-}
-
-const noClosing = (tenantId: string): never => {
-  throw new UsageError(`${tenantId} is not closing. Close it with: svc admin tenant close ${tenantId}`)
-}
-
-async function list({ all = false, json = false }: Json & { readonly all?: boolean }): Promise<void> {
-  const closings = await withInstallation(({ database }) => database.operate((tx) => listClosings(tx, all)))
-  printRows(
-    closings.map((closing) => ({ ...closing })),
-    json,
-  )
 }

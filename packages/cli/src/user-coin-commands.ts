@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { readCount } from './read-count.ts'
-import { readRupeesPerCoin } from './read-rupees-per-coin.ts'
 import { openProfile, pathWith, type RemoteOptions, remote, show } from './remote.ts'
 import type { ApiPath } from './tenant-session.ts'
 
@@ -40,7 +39,7 @@ export function addUserCoinCommands(program: Command): void {
     })
   remote(coins.command('liability'))
     .description('show what all users hold, and how much of it expires soon')
-    .option('--rupees-per-coin <rupees>', 'what a coin is worth, to value the coins', readRupeesPerCoin)
+    .option('--rupees-per-coin <rupees>', 'what a coin is worth, to value the coins')
     .addHelpText('after', '\nExample:\n  svc coins liability --rupees-per-coin 0.25')
     .action(async (options: RemoteOptions & { readonly rupeesPerCoin?: string }) => {
       const session = await openProfile(options, 'partner')
