@@ -22,11 +22,11 @@ const account = (): Actor => ({ actorId: cliActor(), name: cliActor(), role: 'ad
 /**
  * In whose name a command runs an operation of operators: of the one whose name and password the settings hold, with
  * the rights of their role, as in the console. Without these it is the account of the machine; in live mode only for
- * what needs no proof of who acts (decision R10).
+ * what needs no proof of who acts, and changes nothing that only administrators change (decision R10).
  */
 export async function commandCaller(
   context: CommandContext,
-  { permission = 'view', stepUp }: Pick<Operation, 'permission' | 'stepUp'>,
+  { method, permission = 'view', stepUp }: Partial<Pick<Operation, 'method' | 'permission' | 'stepUp'>>,
 ): Promise<Caller> {
   const { config, database } = context
   if (config.SVC_OPERATOR !== undefined && config.SVC_OPERATOR_PASSWORD !== undefined) {
@@ -34,7 +34,8 @@ export async function commandCaller(
     requirePermission(role, permission as Permission)
     return callerOf({ actorId: operatorId, name, role })
   }
-  if (!stepUp || !(await database.operate((tx) => needsTwoAdministrators(tx, config))))
+  const needsProof = stepUp || (permission === 'administer' && method !== 'GET')
+  if (!needsProof || !(await database.operate((tx) => needsTwoAdministrators(tx, config))))
     return callerOf(account())
   if (permission !== 'administer')
     throw new UsageError(

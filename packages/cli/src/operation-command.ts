@@ -214,12 +214,14 @@ async function call(
 
 /** Where the nouns are listed that an operation does not find. */
 export const LISTED_BY: Readonly<Record<string, string>> = {
+  alert: 'alerts',
   bank_account: 'bank-account',
   card: 'cards',
   card_account: 'card-account',
   coin_config: 'coins',
   company: 'company',
   dispute: 'dispute',
+  member: 'member',
   merchant: 'merchant',
   notice: 'notice',
   operator: 'operator',
