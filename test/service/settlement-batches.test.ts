@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { reconcileAll } from '@svc/cli/reconcile-all'
+import { reconcileAll } from '@svc/console-api/faces/reconciliations'
 import { matchLateLines } from '@svc/core/payments/settlements/match-late-lines'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'

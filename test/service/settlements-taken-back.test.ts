@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { reconcileAll } from '@svc/cli/reconcile-all'
+import { reconcileAll } from '@svc/console-api/faces/reconciliations'
 import { matchLateLines } from '@svc/core/payments/settlements/match-late-lines'
 import { recordBatch } from '@svc/core/payments/settlements/record-batch'
 import { paise } from '@svc/kernel/money'

@@ -1,8 +1,8 @@
+import { reconcileAll } from '@svc/console-api/faces/reconciliations'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { printJson } from './print.ts'
 import { printReconciliation } from './print-reconciliation.ts'
-import { reconcileAll } from './reconcile-all.ts'
 
 export function addReconcileCommand(admin: Command): void {
   admin

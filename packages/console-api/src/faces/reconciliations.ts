@@ -6,11 +6,15 @@ import { rfc3339 } from '@svc/kernel/time'
 import type { Services } from '@svc/server/http/operation'
 import { BackgroundCheck, type CheckTools } from '../background-check.ts'
 
-/** Runs of `reconcile` for the console. */
+/** The proof of all books: the ledger's own checks and those of every slice that moves money. */
+export const reconcileAll = (database: Services['database']): Promise<Reconciliation> =>
+  reconcile(database, [...PAYMENT_CHECKS, ...CARD_CHECKS, ...COIN_CHECKS])
+
+/** Runs of it for the console. */
 export function ledgerChecks(services: CheckTools): BackgroundCheck<Reconciliation> {
   const { database, log } = services
   return new BackgroundCheck(services, 'ledger', async () => {
-    const result = await reconcile(database, [...PAYMENT_CHECKS, ...CARD_CHECKS, ...COIN_CHECKS])
+    const result = await reconcileAll(database)
     if (!result.ok) log.error({ checks: result.checks.filter(({ ok }) => !ok) }, 'the books do not add up')
     return result
   })
