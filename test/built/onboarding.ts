@@ -40,6 +40,6 @@ export async function onboard({ svc }: Live, client: Client, operator: Browser):
   } as TestPartner
   const issued = await createCard(await asPartner(client, partner), partner, { email: 'third@example.com' })
   expect(payloadOf(issued).accountBalance).toBe(500)
-  const another = [partnerId, 'ravi@ananda.example', '--hand-over', '--shared-key']
-  expect((await svc(['admin', 'member', 'invite', ...another])).link).toContain('/portal/link#par_')
+  const another = [partnerId, 'ravi@ananda.example', '--shared-key']
+  expect((await svc(['admin', 'member', 'hand-over', ...another])).link).toContain('/portal/link#par_')
 }

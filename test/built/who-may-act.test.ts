@@ -180,6 +180,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'operator approve': ['apv_1'],
   'operator reject': ['apv_1'],
   'member invite': ['mer_1', 'puppet@shop.example'],
+  'member hand-over': ['mer_1', 'puppet@shop.example'],
   'member link': ['mer_1', 'asha@shop.example'],
   'member disable': ['mer_1', 'asha@shop.example'],
   'member enable': ['mer_1', 'asha@shop.example'],
@@ -202,6 +203,12 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 }
 /** Tenants and their credentials, of which live mode shows no secret: as in the console, those who manage tenants. */
 const MANAGES = /^(?:merchant|key|partner) /
+
+/** What those are refused with who did not sign in, and who may only look. */
+const ADMINISTER = ['only a signed-in administrator', 'This needs the role admin'] as const
+const REFUSALS: Readonly<Record<string, readonly [string, string]>> = {
+  member: ['in live mode this is done in an operator’s name', 'This needs one of the roles operations,'],
+}
 
 const READS = 'reads'
 const STOPS = 'stops what may be stolen: in an emergency, by the account of the machine'
@@ -274,8 +281,8 @@ test.each(commands)(
   'svc admin %s asks for a signed-in administrator or manager of tenants, or is listed with a reason',
   async (command) => {
     const args = ARGUMENTS[command]
+    const [group] = command.split(' ')
     if (!args) {
-      const [group] = command.split(' ')
       const isWhoMayAct = ['operator', 'member', 'key', 'partner', 'merchant'].includes(group!)
       expect(OTHERS[command] ?? (isWhoMayAct ? undefined : OTHERS[group!]), command).toBeDefined()
       return

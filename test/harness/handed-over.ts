@@ -30,8 +30,8 @@ export async function handedOver(
   ...options: readonly string[]
 ): Promise<Json> {
   const person = `owner-${randomUUID()}@tenant.example`
-  const invite = ['admin', 'member', 'invite', tenantId, person, '--hand-over', ...options]
-  const { approvalId, link } = await svc(invite)
+  const handOver = ['admin', 'member', 'hand-over', tenantId, person, ...options]
+  const { approvalId, link } = await svc(handOver)
   await svc(['admin', 'operator', 'approve', approvalId], '', AS_MEERA)
   return (await openHandover(client, link)).handover
 }

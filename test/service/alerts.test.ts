@@ -253,7 +253,10 @@ test('the command line lists alerts and acknowledges one', async () => {
     acknowledgedBy: expect.stringMatching(/^cli /),
   })
   const again = await runHere(['admin', 'alerts', 'acknowledge', 'alr_none', '--note', 'x'], env)
-  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('Alert not found (alr_none)') })
+  expect(again).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Alert not found. List: svc admin alerts list'),
+  })
 })
 
 test('an address in a private network is not called unless the setting allows it', async () => {

@@ -135,10 +135,9 @@ test('commands that move money or change who may act do so in an operator’s na
     text.includes('cliActor(') ? [file.split('/').at(-1)] : [],
   )
   expect(inNameOfAccount.sort()).toEqual([
-    'alert-commands.ts',
     // By the login that owns the databases of the cells.
     'cell-commands.ts',
-    // Of operations that ask for no proof of who acts.
+    // Where nothing asks who acts, and a sandbox.
     'command-caller.ts',
     'context.ts',
     'move-command.ts',

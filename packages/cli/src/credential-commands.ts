@@ -32,7 +32,7 @@ export function addCredentialCommands(
     name: 'issue',
     description: `issue one more ${what}, shown only once (sandbox mode only); previous ones stay valid until they are revoked`,
     flags: { ...LIMITS, name: { description: 'what it is for', value: `issued by ${path} issue` } },
-    more: `In live mode they are handed over: svc admin member invite ${tenant} <name> --hand-over\nTo replace one without a gap: ${path} roll ${tenant} ${credential}`,
+    more: `In live mode they are handed over: svc admin member hand-over ${tenant} <name>\nTo replace one without a gap: ${path} roll ${tenant} ${credential}`,
     example: `${path} issue ${tenant} --name "batch jobs" --address 203.0.113.0/24`,
   })
   addOperation(group, showCredentials, {

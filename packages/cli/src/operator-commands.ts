@@ -1,22 +1,33 @@
-import { type AccessWanted, changeAccess } from '@svc/console-api/identity/access-requests'
-import { operator as operatorNoun, operatorToWire } from '@svc/console-api/identity/operator-operations'
-import { findOperator, type OperatorAccount, updateOperator } from '@svc/console-api/identity/operator-store'
-import { ROLES } from '@svc/console-api/identity/permissions'
-import { required } from '@svc/kernel/invariant'
-import type { Tx } from '@svc/platform/db/database'
+import {
+  accessRequest,
+  approveAccessRequest,
+  type ListedAccessRequest,
+  rejectAccessRequest,
+} from '@svc/console-api/identity/access-request-operations'
+import {
+  invitation,
+  inviteOperator,
+  linkOperator,
+  revokeInvitation,
+} from '@svc/console-api/identity/invitation-operations'
+import { unlinkOperator } from '@svc/console-api/identity/oidc-operations'
+import { changeOperator, operator as operatorNoun } from '@svc/console-api/identity/operator-operations'
+import { findOperator, type OperatorAccount } from '@svc/console-api/identity/operator-store'
+import { removeOperatorPasskeys } from '@svc/console-api/identity/passkey-operations'
+import { resetSecondFactor } from '@svc/console-api/identity/second-factor-operations'
 import type { Command } from 'commander'
-import { addAccessRequestCommands } from './access-request-commands.ts'
-import { type AsOwner, refused, WAITS, withAdministrator } from './administrator.ts'
-import { AS_OWNER } from './command-caller.ts'
-import { addInvitationCommands } from './invitation-commands.ts'
-import { addNounList, printNoun } from './noun-commands.ts'
-import { readRole } from './operator-role.ts'
-import { UsageError } from './usage-error.ts'
+import { addNounList } from './noun-commands.ts'
+import { addOperation, type CommandFace, waitsForAdministrator } from './operation-command.ts'
 
-interface Json {
-  readonly json?: boolean
+/** People name operators by their names. */
+const byName: NonNullable<CommandFace['resolve']> = async (given, { database }) => {
+  const found = await database.operate((tx) => findOperator(tx, given['operatorId'] as string))
+  return found ? { ...given, operatorId: found.operatorId } : given
 }
-type Changing = Json & AsOwner
+
+const CHANGES = { asOwner: true, note: waitsForAdministrator } as const
+const CHANGES_ONE = { ...CHANGES, resolve: byName } as const
+const NOTHING_ELSE = { role: undefined, disabled: undefined }
 
 export function addOperatorCommands(program: Command): void {
   const operator = program.command('operator').description('people who may use the console')
@@ -25,108 +36,112 @@ export function addOperatorCommands(program: Command): void {
     description: 'list all operators',
     example: 'svc admin operator list --status active',
   })
-  for (const [name, disabled, description] of [
-    ['disable', true, 'no more sign-in; sessions end at once in every process'],
-    ['enable', false, 'undo disable'],
-  ] as const)
-    operator
-      .command(`${name} <name>`)
-      .description(description)
-      .option(...AS_OWNER)
-      .option('--json', 'print JSON')
-      .addHelpText('after', `\nExample:\n  svc admin operator ${name} asha`)
-      .action((who: string, options: Changing) =>
-        disabled ? disable(who, options) : change(who, options, { kind: 'enable' }),
-      )
-  operator
-    .command('role <name> <role>')
-    .description(`change what an operator may do: ${ROLES.join(', ')}; less than before ends their sessions`)
-    .option(...AS_OWNER)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin operator role asha operator')
-    .action((who: string, role: string, options: Changing) =>
-      change(who, options, { kind: 'role', role: readRole(role, ROLES) }),
-    )
-  operator
-    .command('unlink <name>')
-    .description(
-      'forget whom the identity provider knows an operator as; the next sign-in by the name links again, sessions end',
-    )
-    .option(...AS_OWNER)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin operator unlink asha@example.com')
-    .action((who: string, options: Changing) => change(who, options, { kind: 'identity' }))
-  addFactorCommands(operator)
+  addOperation(operator, changeOperator, {
+    ...CHANGES_ONE,
+    name: 'disable',
+    given: { ...NOTHING_ELSE, disabled: true },
+    description: 'no more sign-in, by name or id; sessions end at once in every process',
+    example: 'svc admin operator disable asha',
+  })
+  addOperation(operator, changeOperator, {
+    ...CHANGES_ONE,
+    name: 'enable',
+    given: { ...NOTHING_ELSE, disabled: false },
+    description: 'undo disable, by name or id',
+    example: 'svc admin operator enable asha',
+  })
+  addOperation(operator, changeOperator, {
+    ...CHANGES_ONE,
+    name: 'role',
+    by: ['role'],
+    given: { disabled: undefined },
+    description: 'change what an operator may do, by name or id; less than before ends their sessions',
+    example: 'svc admin operator role asha operator',
+  })
+  addWaysToSignIn(operator)
   addInvitationCommands(operator)
   addAccessRequestCommands(operator)
 }
 
-function addFactorCommands(operator: Command): void {
-  operator
-    .command('remove-passkeys <name>')
-    .description('all passkeys of an operator stop working; sessions end at once in every process')
-    .option(...AS_OWNER)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin operator remove-passkeys asha')
-    .action((who: string, options: Changing) => change(who, options, { kind: 'passkeys' }))
-  operator
-    .command('reset-second-factor <name>')
-    .description(
-      'the authenticator app of an operator is asked no more; sessions end at once in every process',
-    )
-    .option(...AS_OWNER)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin operator reset-second-factor asha')
-    .action((who: string, options: Changing) => change(who, options, { kind: 'second_factor' }))
+function addWaysToSignIn(operator: Command): void {
+  addOperation(operator, unlinkOperator, {
+    ...CHANGES_ONE,
+    name: 'unlink',
+    description:
+      'forget whom the identity provider knows an operator as, by name or id; the next sign-in by the name links again, sessions end',
+    example: 'svc admin operator unlink asha@example.com',
+  })
+  addOperation(operator, removeOperatorPasskeys, {
+    ...CHANGES_ONE,
+    name: 'remove-passkeys',
+    description:
+      'all passkeys of an operator, by name or id, stop working; sessions end at once in every process',
+    example: 'svc admin operator remove-passkeys asha',
+  })
+  addOperation(operator, resetSecondFactor, {
+    ...CHANGES_ONE,
+    name: 'reset-second-factor',
+    description:
+      'the authenticator app of an operator, by name or id, is asked no more; sessions end at once in every process',
+    example: 'svc admin operator reset-second-factor asha',
+  })
 }
 
-async function disable(who: string, { asOwner, json = false }: Changing): Promise<void> {
-  const changed = await refused(
-    withAdministrator({ asOwner, command: 'operator disable' }, async ({ config, database }, { actor }) => {
-      const disabled = await database.operate(
-        async (tx) => updateOperator(tx, (await requireOperator(tx, who)).operatorId, { disabled: true }),
-        'read committed',
-        { actor },
-      )
-      return operatorToWire(required(disabled, 'an operator is never deleted'), config.BUSINESS_TIME_ZONE)
-    }),
-  )
-  printNoun(changed, json)
+function addInvitationCommands(operator: Command): void {
+  addOperation(operator, inviteOperator, {
+    ...CHANGES,
+    name: 'invite',
+    by: ['name'],
+    flags: { role: { value: 'viewer' } },
+    description: 'print a link with which a person becomes an operator and chooses a password; it works once',
+    more: `viewer sees everything, with personal data masked; auditor also verifies; support handles cards and codes, finance
+moves money, operations manages tenants and credentials; operator does what these three do; admin also manages operators.
+In live mode the link works once a second administrator has approved it, but for viewer and auditor.
+The link is shown this one time: the database has only a digest of it. Its address is PUBLIC_URL.`,
+    example: [
+      'svc admin operator invite ravi --role operator',
+      'svc admin operator invite asha --role admin --as-owner     (the first administrator)',
+      'svc admin operator invite ravi@example.com --hours 8',
+    ],
+  })
+  addNounList(operator, invitation, {
+    name: 'invitations',
+    limit: 500,
+    description: 'list invitations, by default those that were neither accepted nor revoked',
+    example: 'svc admin operator invitations',
+  })
+  addOperation(operator, revokeInvitation, {
+    name: 'revoke-invitation',
+    description: 'the link of an invitation, by its name or id, stops working at once',
+    example: 'svc admin operator revoke-invitation ravi',
+  })
+  addOperation(operator, linkOperator, {
+    ...CHANGES_ONE,
+    name: 'password-link',
+    description:
+      'print a link with which an operator, by name or id, chooses another password; it works once, sessions end then',
+    more: `A second factor stays: the link replaces the password alone. In live mode it works once a second administrator has
+approved it.`,
+    example: 'svc admin operator password-link ravi',
+  })
 }
 
-/** What is printed of what was removed. */
-const REMOVED = { identity: 'unlinked', passkeys: 'passkeysRemoved', second_factor: 'reset' } as const
-
-async function change(who: string, { asOwner, json = false }: Changing, wanted: AccessWanted): Promise<void> {
-  const { operator, approvalId, removed } = await refused(
-    withAdministrator({ asOwner, command: `operator ${wanted.kind}` }, ({ config, database, keyMaker }, by) =>
-      database.operate(
-        async (tx) => {
-          const { operatorId } = await requireOperator(tx, who)
-          const tools = { config, random: keyMaker.random, now: new Date() }
-          const { operator: changed, ...more } = await changeAccess(tx, tools, by, { ...wanted, operatorId })
-          return { ...more, operator: operatorToWire(changed, config.BUSINESS_TIME_ZONE) }
-        },
-        'read committed',
-        { actor: by.actor },
-      ),
-    ),
-  )
-  const name = wanted.kind in REMOVED ? REMOVED[wanted.kind as keyof typeof REMOVED] : undefined
-  printNoun(
-    {
-      ...operator,
-      ...(name !== undefined && { [name]: wanted.kind === 'passkeys' ? removed : removed > 0 }),
-      ...(approvalId !== undefined && { approvalId }),
-    },
-    json,
-  )
-  if (approvalId !== undefined && !json) process.stderr.write(`${WAITS}\n`)
-}
-
-async function requireOperator(tx: Tx, who: string): Promise<OperatorAccount> {
-  const operator = await findOperator(tx, who)
-  if (!operator)
-    throw new UsageError(`There is no operator ${who}. See them all with: svc admin operator list`)
-  return operator
+/** What a second administrator decides (decision R10). */
+function addAccessRequestCommands(operator: Command): void {
+  addNounList<ListedAccessRequest>(operator, accessRequest, {
+    name: 'requests',
+    limit: 500,
+    description: 'list changes of who may act, by default those that wait for a second administrator',
+    example: 'svc admin operator requests',
+  })
+  addOperation(operator, approveAccessRequest, {
+    name: 'approve',
+    description: 'approve a change that another administrator requested; it happens at once',
+    example: 'svc admin operator approve apv_…',
+  })
+  addOperation(operator, rejectAccessRequest, {
+    name: 'reject',
+    description: 'reject a change that waits for a second administrator',
+    example: 'svc admin operator reject apv_…',
+  })
 }

@@ -75,7 +75,7 @@ function addEncryptionKeyCommands(partnerGroup: Command): void {
     name: 'issue-shared',
     description:
       'issue a shared key (A256KW) as a JWK, shown only once (sandbox mode only); previous keys stay valid until they are retired',
-    more: 'In live mode keys are handed over: svc admin member invite par_… <name> --hand-over --shared-key\nTo rotate a key: issue a new one, give it to every client beside the previous one, then retire the previous one.\nUntil then responses are encrypted with the previous key, except those to requests that are encrypted with the new one.',
+    more: 'In live mode keys are handed over: svc admin member hand-over par_… <name> --shared-key\nTo rotate a key: issue a new one, give it to every client beside the previous one, then retire the previous one.\nUntil then responses are encrypted with the previous key, except those to requests that are encrypted with the new one.',
     example: [
       'svc admin partner key issue-shared par_… --json > shared.jwk',
       'svc admin partner key retire par_… sk_…',

@@ -36,7 +36,7 @@ export const TENANT_FAILURES = {
     403,
     'AUTHORIZATION_ERROR',
     'In live mode secrets of tenants are not shown to operators: they are handed over by a link',
-    'Hand credentials over by a link, which issues them when its person opens it: *Hand over* on the page of the tenant, or `svc admin member invite <tenantId> <name> --hand-over`. Administrators of the tenant replace credentials and webhook secrets in the portal, or by the API.',
+    'Hand credentials over by a link, which issues them when its person opens it: *Hand over* on the page of the tenant, or `svc admin member hand-over <tenantId> <name>`. Administrators of the tenant replace credentials and webhook secrets in the portal, or by the API.',
   ),
   credential_ended: kind(
     409,

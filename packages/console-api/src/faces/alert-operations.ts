@@ -39,7 +39,7 @@ export const acknowledgeAlertByOperator = query({
   permission: 'acknowledge',
   params: idParam('alertId'),
   body: closed({
-    note: FreeText(NOTE_CHARS_MAX),
+    note: FreeText(NOTE_CHARS_MAX, 'What is done about it'),
   }),
   result: AlertRecord,
   errors: ['alert_not_found', 'alert_closed'],

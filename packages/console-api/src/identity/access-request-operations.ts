@@ -1,5 +1,6 @@
 import { rfc3339 } from '@svc/kernel/time'
 import { type Input, query, type Services } from '@svc/server/http/operation'
+import { choiceFilter, listOf, type Resource, recordOf, toRecord } from '@svc/server/http/resource'
 import { Type } from 'typebox'
 import { actorOf, asOperator } from '../as-operator.ts'
 import {
@@ -7,75 +8,87 @@ import {
   consoleOperation,
   idParam,
   instant,
-  listOf,
   maybe,
-  record,
+  maybeInstant,
   text,
 } from '../console-schema.ts'
-import {
-  ACCESS_REQUESTS_MAX,
-  type AccessRequest,
-  decideAccessRequest,
-  listAccessRequests,
-} from './access-requests.ts'
+import { ACCESS_REQUESTS, type AccessRequest, decideAccessRequest, stillWaits } from './access-requests.ts'
 import { MEMBER_ACCESS } from './second-administrator.ts'
 
 const TAG = 'Operators'
 const PATH = `${CONSOLE_API}/operators/requests`
 
-const AccessRequestRecord = record('AccessRequest', {
-  approvalId: text(),
-  kind: Type.Enum(['link', 'role', 'enable', 'passkeys', 'second_factor', 'identity', ...MEMBER_ACCESS], {
-    description:
-      '`link`: to become an administrator, or to choose another password. `passkeys`, `second_factor`, `identity`: that way to sign in is removed. `member_second_factor`: that of a member of a tenant. `member_link`, `member_role`, `member_enable`: a link for a member, more rights, the end of being disabled',
-  }),
-  name: text('The operator or the member, or whom a link invites'),
-  role: maybe('Of a link or a role: which one'),
-  status: Type.Enum(['waiting', 'approved', 'rejected', 'expired']),
-  requestedBy: text(),
-  requestedOn: instant,
-  expiresOn: instant,
-})
+const STATES = ['waiting', 'approved', 'rejected', 'expired'] as const
+export type ListedAccessRequest = AccessRequest & { readonly status: (typeof STATES)[number] }
 
-const accessRequestStatus = ({ expiresAt, outcome }: AccessRequest, now: Date) => {
-  if (outcome !== null) return outcome.toLowerCase() as 'approved' | 'rejected' | 'expired'
-  return expiresAt <= now ? 'expired' : 'waiting'
+const asOf = (request: AccessRequest, now: Date): ListedAccessRequest => {
+  const decided = request.outcome?.toLowerCase() as Lowercase<NonNullable<AccessRequest['outcome']>>
+  return { ...request, status: decided ?? (stillWaits(request, now) ? 'waiting' : 'expired') }
 }
 
-const toWire = (request: AccessRequest, timeZone: string, now: Date) => ({
-  approvalId: request.approvalId,
-  kind: request.kind,
-  name: request.name,
-  ...(request.role !== null && { role: request.role }),
-  status: accessRequestStatus(request, now),
-  requestedBy: request.requestedBy,
-  requestedOn: rfc3339(request.requestedAt, timeZone),
-  expiresOn: rfc3339(request.expiresAt, timeZone),
-})
+/** What a second administrator decides (decision R10), as the console and the command line show it. */
+export const accessRequest = {
+  titles: { operator: 'AccessRequest' },
+  from: ACCESS_REQUESTS,
+  // They belong to no tenant.
+  tenant: 'r.approval_id',
+  keys: [
+    { sql: 'r.requested_at', type: 'timestamptz' },
+    { sql: 'r.approval_id', type: 'text' },
+  ],
+  shown: (row, { clock }) => asOf(row, new Date(clock.now())),
+  fields: {
+    approvalId: { schema: text(), of: ({ approvalId }) => approvalId },
+    kind: {
+      schema: Type.Enum(
+        ['link', 'role', 'enable', 'passkeys', 'second_factor', 'identity', ...MEMBER_ACCESS],
+        {
+          description:
+            '`link`: to become an operator, or to choose another password. `passkeys`, `second_factor`, `identity`: that way to sign in is removed. `member_second_factor`: that of a member of a tenant. `member_link`, `member_role`, `member_enable`: a link for a member, more rights, the end of being disabled',
+        },
+      ),
+      of: ({ kind }) => kind,
+    },
+    name: {
+      schema: text('The operator or the member, or whom a link invites'),
+      of: ({ name }) => name,
+    },
+    role: { schema: maybe('Of a link or a role: which one'), of: ({ role }) => role },
+    status: { schema: Type.Enum([...STATES]), of: ({ status }) => status },
+    requestedBy: { schema: text(), of: ({ requestedBy }) => requestedBy },
+    requestedOn: { schema: instant, of: ({ requestedAt }, timeZone) => rfc3339(requestedAt, timeZone) },
+    expiresOn: { schema: instant, of: ({ expiresAt }, timeZone) => rfc3339(expiresAt, timeZone) },
+    decidedBy: { schema: maybe('`svc` for one that expired'), of: ({ decidedBy }) => decidedBy },
+    decidedOn: {
+      schema: maybeInstant,
+      of: ({ decidedAt }, timeZone) => decidedAt && rfc3339(decidedAt, timeZone),
+    },
+  },
+  filters: {
+    listed: {
+      schema: choiceFilter(['waiting', 'all'], 'Those that wait, or all', 'waiting'),
+      sql: (filters, listed, _, { shownBy }) =>
+        listed === 'waiting' &&
+        filters.add(
+          `r.outcome is null and r.expires_at > ? and not exists (select from operator_invitations i
+             where i.invitation_id = r.invitation_id and i.revoked_at is not null)`,
+          shownBy && new Date(shownBy.clock.now()),
+        ),
+    },
+  },
+} satisfies Resource<ListedAccessRequest>
 
-export const listAccessRequestsInConsole = query({
+const AccessRequestRecord = recordOf(accessRequest, 'operator')
+const toWire = toRecord<ListedAccessRequest>(accessRequest, 'operator')
+
+export const listAccessRequestsInConsole = listOf<ListedAccessRequest>(accessRequest, {
   ...consoleOperation,
   id: 'console.listAccessRequests',
-  method: 'GET',
   path: PATH,
   tag: TAG,
-  summary: 'List changes of operators that wait for a second administrator',
+  summary: 'List changes of who may act that need a second administrator',
+  description: 'By default those that wait.',
   permission: 'administer',
-  result: listOf(AccessRequestRecord),
-  errors: [],
-  mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async () => {
-      const now = new Date(clock.now())
-      const requests = await database.operate((tx) => listAccessRequests(tx, now))
-      const data = requests.map((each) => toWire(each, timeZone, now))
-      return {
-        body: JSON.stringify({
-          data,
-          total: { count: data.length, exact: data.length < ACCESS_REQUESTS_MAX },
-        }),
-      }
-    }
-  },
 })
 
 async function decide(
@@ -88,7 +101,7 @@ async function decide(
   const decided = await asOperator(services, input, (tx) =>
     decideAccessRequest(tx, { approvalId, outcome, by: actorOf(input.caller), now }),
   )
-  return { body: JSON.stringify(toWire(decided, services.config.BUSINESS_TIME_ZONE, now)) }
+  return { body: JSON.stringify(toWire(asOf(decided, now), services.config.BUSINESS_TIME_ZONE)) }
 }
 
 const FAILS = [

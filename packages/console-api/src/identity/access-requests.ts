@@ -45,61 +45,42 @@ export type AccessChange = AccessWanted & { readonly operatorId: string }
 export interface AccessRequest {
   readonly approvalId: string
   readonly kind: AccessKind
+  readonly operatorId: string | null
+  readonly tenantId: string | null
+  readonly memberId: string | null
   readonly name: string
   readonly role: Role | MemberRole | null
   readonly requestedBy: string
   readonly requestedAt: Date
   readonly expiresAt: Date
   readonly outcome: 'APPROVED' | 'REJECTED' | 'EXPIRED' | null
+  readonly decidedBy: string | null
+  readonly decidedAt: Date | null
+  /** Of a link that was revoked before it was used. */
+  readonly revokedAt: Date | null
 }
 
-interface RequestRow {
-  approval_id: string
-  kind: AccessKind
-  operator_id: string | null
-  tenant_id: string | null
-  member_id: string | null
-  name: string
-  role: Role | MemberRole | null
-  requested_by: string
-  requested_at: Date
-  expires_at: Date
-  revoked_at: Date | null
-  outcome: AccessRequest['outcome']
-}
-
-const SELECT = `select r.approval_id, r.kind, r.operator_id, r.member_tenant as tenant_id, r.member_id, coalesce(i.name, o.name, m.name) as name, coalesce(r.role, i.role) as role,
-    r.requested_by, r.requested_at, r.expires_at, r.outcome, i.revoked_at
-  from access_requests r left join operator_invitations i on i.invitation_id = r.invitation_id
+const COLUMNS = `r.approval_id as "approvalId", r.kind, r.operator_id as "operatorId", r.member_tenant as "tenantId", r.member_id as "memberId",
+    coalesce(i.name, o.name, m.name) as name, coalesce(r.role, i.role) as role, r.requested_by as "requestedBy", r.requested_at as "requestedAt",
+    r.expires_at as "expiresAt", r.outcome, r.decided_by as "decidedBy", r.decided_at as "decidedAt", i.revoked_at as "revokedAt"`
+const JOINS = `left join operator_invitations i on i.invitation_id = r.invitation_id
     left join operators o on o.operator_id = r.operator_id
     left join members m on m.tenant_id = r.member_tenant and m.member_id = r.member_id`
+/** Where requests come from, for lists. */
+export const ACCESS_REQUESTS = { columns: COLUMNS, table: 'access_requests r', alias: 'r', joins: JOINS }
 
-/** So many are listed. */
-export const ACCESS_REQUESTS_MAX = 200
-
-const LOCK = statement<RequestRow>(
+const LOCK = statement<AccessRequest>(
   'access_request_lock',
-  `${SELECT} where r.approval_id = $1 for no key update of r`,
-)
-const LIST = statement<RequestRow>(
-  'access_requests_list',
-  `${SELECT} where r.outcome is null and r.expires_at > $1 and i.revoked_at is null order by r.requested_at desc, r.approval_id desc limit ${ACCESS_REQUESTS_MAX}`,
+  `select ${COLUMNS} from access_requests r ${JOINS} where r.approval_id = $1 for no key update of r`,
 )
 const DECIDE = statement(
   'access_request_decide',
   'update access_requests set outcome = $2, decided_by = $3, decided_at = $4 where approval_id = $1',
 )
 
-const toRequest = (row: RequestRow): AccessRequest => ({
-  approvalId: row.approval_id,
-  kind: row.kind,
-  name: row.name,
-  role: row.role,
-  requestedBy: row.requested_by,
-  requestedAt: row.requested_at,
-  expiresAt: row.expires_at,
-  outcome: row.outcome,
-})
+/** Whether a second administrator can still decide. */
+export const stillWaits = ({ expiresAt, outcome, revokedAt }: AccessRequest, now: Date): boolean =>
+  outcome === null && revokedAt === null && expiresAt > now
 
 export interface ChangedAccess {
   readonly operator: OperatorAccount
@@ -153,10 +134,6 @@ async function apply(tx: Tx, operator: OperatorAccount, change: AccessChange): P
   }
 }
 
-/** What waits for a second administrator, newest first. */
-export const listAccessRequests = async (tx: Tx, now: Date): Promise<AccessRequest[]> =>
-  (await tx.query(LIST, [now])).map(toRequest)
-
 /**
  * Decides a request. Only a second person approves (decision R10), while the requester is still an administrator; what was
  * requested happens in the same transaction.
@@ -175,25 +152,25 @@ export async function decideAccessRequest(
     readonly now: Date
   },
 ): Promise<AccessRequest> {
-  const [row] = await tx.query(LOCK, [approvalId])
-  if (!row) return fail('approval_not_found')
-  if (row.outcome !== null || row.revoked_at !== null || row.expires_at <= now) return fail('approval_closed')
+  const [request] = await tx.query(LOCK, [approvalId])
+  if (!request) return fail('approval_not_found')
+  if (!stillWaits(request, now)) return fail('approval_closed')
   if (outcome === 'APPROVED') {
-    const problem = await secondPersonProblem(tx, [row.requested_by], by)
+    const problem = await secondPersonProblem(tx, [request.requestedBy], by)
     if (problem) fail('approval_same_person', problem.isSame ? {} : { description: problem.description })
-    await requireStill(tx, row.requested_by, isOfMember(row.kind) ? 'operations' : 'administer')
+    await requireStill(tx, request.requestedBy, isOfMember(request.kind) ? 'operations' : 'administer')
   }
   await tx.query(DECIDE, [approvalId, outcome, by, now])
-  if (outcome === 'APPROVED') await carryOut(tx, row)
-  else if (row.kind === 'member_link') await refuseLink(tx, memberOf(row))
-  return { ...toRequest(row), outcome }
+  if (outcome === 'APPROVED') await carryOut(tx, request)
+  else if (request.kind === 'member_link') await refuseLink(tx, memberOf(request))
+  return { ...request, outcome, decidedBy: by, decidedAt: now }
 }
 
 /** A link works once it is approved, and no more happens. */
-async function carryOut(tx: Tx, row: RequestRow): Promise<void> {
-  const { kind, operator_id: operatorId, role } = row
+async function carryOut(tx: Tx, request: AccessRequest): Promise<void> {
+  const { kind, operatorId, role } = request
   if (kind === 'link') return
-  if (isOfMember(kind)) return carryOutOfMember(tx, kind, row)
+  if (isOfMember(kind)) return carryOutOfMember(tx, kind, request)
   const operator = operatorId === null ? undefined : await findOperator(tx, operatorId)
   if (!operator) return
   const of = { operatorId: operator.operatorId }
@@ -203,17 +180,17 @@ async function carryOut(tx: Tx, row: RequestRow): Promise<void> {
 const isOfMember = (kind: AccessKind): kind is MemberAccess =>
   (MEMBER_ACCESS as readonly AccessKind[]).includes(kind)
 
-const memberOf = ({ member_id: memberId, tenant_id: tenantId }: RequestRow) => ({
+const memberOf = ({ memberId, tenantId }: AccessRequest) => ({
   tenantId: required(tenantId ?? undefined, 'a member has a tenant'),
   memberId: required(memberId ?? undefined, 'it is of a member'),
 })
 
-async function carryOutOfMember(tx: Tx, kind: MemberAccess, row: RequestRow): Promise<void> {
-  const { tenantId, memberId } = memberOf(row)
+async function carryOutOfMember(tx: Tx, kind: MemberAccess, request: AccessRequest): Promise<void> {
+  const { tenantId, memberId } = memberOf(request)
   if (kind === 'member_link') await approveLink(tx, { tenantId, memberId })
   else if (kind === 'member_second_factor') await resetMemberFactor(tx, tenantId, memberId)
   else {
-    const change = kind === 'member_role' ? { role: row.role as MemberRole } : { disabled: false }
+    const change = kind === 'member_role' ? { role: request.role as MemberRole } : { disabled: false }
     await changeMember(tx, tenantId, memberId, change)
   }
 }

@@ -5,7 +5,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { type Input, query, type Services } from '@svc/server/http/operation'
 import { choiceFilter, fieldsOf, listOf, type Resource, recordOf, toRecord } from '@svc/server/http/resource'
 import { Type } from 'typebox'
-import { actorOf, asOperator } from '../as-operator.ts'
+import { asOperator } from '../as-operator.ts'
 import {
   CONSOLE_API,
   closed,
@@ -18,6 +18,7 @@ import {
 } from '../console-schema.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { acceptInvitationOf } from './accept-invitation.ts'
+import { byOperator } from './access-requests.ts'
 import { callerOf, operatorEntry } from './console-face.ts'
 import {
   findInvitation,
@@ -37,7 +38,7 @@ import {
   revokeInvitationOf,
   stateOf,
 } from './invitation-store.ts'
-import { OperatorName } from './operator-operations.ts'
+import { OperatorName, Role as OperatorRole } from './operator-operations.ts'
 import { hashPassword } from './password.ts'
 import { ROLES, type Role } from './permissions.ts'
 import type { Administrator } from './second-administrator.ts'
@@ -45,7 +46,6 @@ import { beginSession } from './session-operations.ts'
 import { NewPassword, SessionRecord } from './session-records.ts'
 
 const TAG = 'Invitations'
-const Role = Type.Enum([...ROLES])
 
 type Shown = Invitation & { readonly status: InvitationState }
 
@@ -65,7 +65,7 @@ export const invitation = {
   fields: {
     invitationId: { schema: text(), of: ({ invitationId }) => invitationId },
     name: { schema: text('Name with which the operator will sign in'), of: ({ name }) => name },
-    role: { schema: Role, of: ({ role }) => role },
+    role: { schema: OperatorRole, of: ({ role }) => role },
     status: {
       schema: Type.Enum(STATES, {
         description: '`waiting`: a second administrator must approve it before its link works',
@@ -125,11 +125,11 @@ async function linkMade(
 ) {
   const { clock, config, keyring, publicUrl, random } = services
   const now = new Date(clock.now())
-  const { actorId: operatorId, role } = required(input.caller.actor, 'operators call')
+  const { actorId: operatorId, isAccount, role } = required(input.caller.actor, 'operators call')
   const token = newToken(random)
-  const maker = { operatorId, role: role as Role }
+  const maker = isAccount ? undefined : { operatorId, role: role as Role }
   const made = await asOperator(services, input, (tx) =>
-    make(tx, { config, keyring, random, now }, { actor: actorOf(input.caller) }, { hours, token, maker }),
+    make(tx, { config, keyring, random, now }, byOperator(input), { hours, token, maker }),
   )
   const link = invitationLink(publicUrl(), token)
   const shown = invitationToWire(made, config.BUSINESS_TIME_ZONE, now)
@@ -159,7 +159,7 @@ export const inviteOperator = query({
   description:
     'Returns a link that works once, for the invited person, who chooses a password there. It is shown this one time: the service stores a keyed digest of it. An expired invitation of the same name is replaced. The role cannot be above yours, and the invitation ends when you lose that role. In live mode the link to the role `admin` works once a second administrator has approved it.',
   permission: 'administer',
-  body: closed({ name: OperatorName, role: Role, hours: Hours }),
+  body: closed({ name: OperatorName, role: OperatorRole, hours: Hours }),
   result: NewInvitationRecord,
   errors: ['already_exists', 'approval_open', 'too_many_invitations'],
   mount(services) {
@@ -242,7 +242,7 @@ export const showInvitation = query({
   body: closed({ token: Token }),
   result: record('OfferedInvitation', {
     name: text('Name with which the operator will sign in'),
-    role: Role,
+    role: OperatorRole,
     invitedBy: text('Who invited, as the audit names them'),
     expiresOn: instant,
   }),

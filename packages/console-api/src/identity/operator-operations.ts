@@ -21,7 +21,7 @@ import { findOperator, OPERATOR_COLUMNS, type OperatorAccount, updateOperator } 
 import { ROLES } from './permissions.ts'
 
 const TAG = 'Operators'
-const Role = Type.Enum([...ROLES])
+export const Role = Type.Enum([...ROLES], { description: 'What the operator may do' })
 
 const NAME_ORDER: readonly Key[] = [
   { sql: 'o.name', type: 'text' },

@@ -98,7 +98,7 @@ export const LinkBody = closed({
 })
 export const InviteBody = closed({
   name: Type.String({ pattern: MEMBER_NAME_PATTERN, 'x-rule': MEMBER_NAME_RULE }),
-  role: Type.Enum([...MEMBER_ROLES]),
+  role: Type.Enum([...MEMBER_ROLES], { description: 'What the member may do' }),
   ...LinkBody.properties,
 })
 export const ChangeBody = closed({

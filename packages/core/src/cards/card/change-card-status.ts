@@ -11,8 +11,6 @@ interface ChangeCardStatus extends CardChangeArgs {
   readonly status: WantedStatus
 }
 
-export const REASON_CHARS_MAX = 255
-
 /** Locks, unlocks or blocks a card (decision C10). Blocking is for good, so it needs a reason. */
 export const changeCardStatus = cardChange<ChangeCardStatus>(
   'changeCardStatus',
