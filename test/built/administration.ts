@@ -16,17 +16,20 @@ export const PASSWORD = 'correct horse battery staple'
 export const AS_RAVI = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: PASSWORD }
 
 /** Every command that administers an installation, as a user writes it. */
-export async function administrationCommands(): Promise<string[]> {
-  const leaves = (command: Command, before: string): string[] =>
+export async function administrationLeaves(): Promise<(readonly [name: string, command: Command])[]> {
+  const leaves = (command: Command, before: string): (readonly [string, Command])[] =>
     command.commands.flatMap((child) => {
       const name = `${before} ${child.name()}`
       const below = leaves(child, name)
       // `svc admin backup <file>` is a command and has one below it.
-      return below.length === 0 || name === 'admin backup' ? [name, ...below] : below
+      return below.length === 0 || name === 'admin backup' ? [[name, child] as const, ...below] : below
     })
   const { commands } = await newProgram()
   return commands.filter((command) => command.name() === 'admin').flatMap((admin) => leaves(admin, 'admin'))
 }
+
+export const administrationCommands = async (): Promise<string[]> =>
+  (await administrationLeaves()).map(([name]) => name)
 
 /** Commands that one installation of a day cannot run, and the test that runs each. */
 export const RUN_ELSEWHERE: Readonly<Record<string, string>> = {

@@ -1,13 +1,13 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { operationOf } from '@svc/cli/operation-command'
 import { ROLES } from '@svc/console-api/identity/permissions'
+import type { Argument, Command, Option } from 'commander'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { Client, type Json } from '../harness/client.ts'
 import { Browser } from '../harness/console.ts'
 import { type Live, openLive } from '../harness/live.ts'
 import { type ServiceProcess, startProcess } from '../harness/processes.ts'
-import { acceptLink, administrationCommands, PASSWORD } from './administration.ts'
+import { acceptLink, administrationLeaves, PASSWORD } from './administration.ts'
 
 // Live mode with the logins of docs/guides/operate.md: what one person does alone to become two. One test builds on the other.
 let live: Live
@@ -166,135 +166,75 @@ test('no operator who may more than look is made, promoted or loses a way to sig
   expect([enabled.json.status, enabled.json.approvalId]).toEqual(['active', undefined])
 })
 
-/** Arguments with which a command comes as far as asking who calls. */
-const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
-  'operator invite': ['puppet'],
-  'operator password-link': ['asha'],
-  'operator revoke-invitation': ['puppet'],
-  'operator disable': ['meera'],
-  'operator enable': ['meera'],
-  'operator role': ['meera', 'viewer'],
-  'operator unlink': ['meera'],
-  'operator remove-passkeys': ['meera'],
-  'operator reset-second-factor': ['meera'],
-  'operator approve': ['apv_1'],
-  'operator reject': ['apv_1'],
-  'member invite': ['mer_1', 'puppet@shop.example'],
-  'member hand-over': ['mer_1', 'puppet@shop.example'],
-  'member link': ['mer_1', 'asha@shop.example'],
-  'member disable': ['mer_1', 'asha@shop.example'],
-  'member enable': ['mer_1', 'asha@shop.example'],
-  'member role': ['mer_1', 'asha@shop.example', 'admin'],
-  'member reset-second-factor': ['mer_1', 'asha@shop.example'],
-  'merchant create': ['--name', 'Puppet', '--vpa', 'puppet.shop@bank', '--mcc', '5411'],
-  'key issue': ['mer_1'],
-  'key limit': ['mer_1', 'key_1', '--address', '', '--scope', ''],
-  'key roll': ['mer_1', 'key_1'],
-  'key revoke': ['mer_1', 'key_1'],
-  'partner create': ['--name', 'Puppet', '--product', 'incentive'],
-  'partner client issue': ['par_1'],
-  'partner client limit': ['par_1', 'cli_1', '--address', '', '--scope', ''],
-  'partner client roll': ['par_1', 'cli_1'],
-  'partner client revoke': ['par_1', 'cli_1'],
-  'partner key issue-shared': ['par_1'],
-  'partner key register-public': ['par_1', 'JWK'],
-  'partner key retire': ['par_1', 'sk_1'],
-  'tenant close': ['mer_1', '--reason', 'leaves'],
-}
-/** Tenants and their credentials, of which live mode shows no secret: as in the console, those who manage tenants. */
-const MANAGES = /^(?:merchant|key|partner) /
-
-/** What those are refused with who did not sign in, and who may only look. */
-const ADMINISTER = ['only a signed-in administrator', 'This needs the role admin'] as const
-const REFUSALS: Readonly<Record<string, readonly [string, string]>> = {
-  member: ['in live mode this is done in an operator’s name', 'This needs one of the roles operations,'],
-}
-
 const READS = 'reads'
-const STOPS = 'stops what may be stolen: in an emergency, by the account of the machine'
 const MONEY = 'asks for an operator who moves money'
-const DATA = 'records of a tenant: they permit no sign-in'
-/** Why a command does not ask for an administrator: by its name, or by its group. */
-const OTHERS: Readonly<Record<string, string>> = {
-  'operator list': READS,
-  'operator invitations': READS,
-  'operator requests': READS,
-  'member list': READS,
-  'merchant list': READS,
-  'merchant show': READS,
-  'qr-code': READS,
-  'merchant link': 'coin configurations that a merchant may read',
-  'merchant disable': STOPS,
-  'merchant enable': 'undoes a stop; its credentials are those of before',
-  'key list': READS,
-  'partner list': READS,
-  'partner show': READS,
-  'partner settings': READS,
-  'partner update': DATA,
-  'partner disable': STOPS,
-  'partner enable': 'undoes a stop; its credentials are those of before',
-  'partner client list': READS,
-  'partner key list': READS,
-  migrate: 'by the login that owns the database',
-  backup: 'by the login that owns the database',
-  'end-access': 'by the login that owns the database; gives no access',
-  restore: 'by the login that owns the database; ends all sessions and links',
+const OWNER = 'by the login that owns the database'
+/** Commands that run no operation of the console, by name or group: who may give them. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  migrate: OWNER,
+  backup: OWNER,
+  restore: OWNER,
+  'end-access': OWNER,
+  cell: OWNER,
+  'tenant move': OWNER,
   doctor: READS,
-  audit: READS,
+  events: READS,
   reconcile: READS,
   invariants: READS,
-  alerts: 'a note on an alert',
-  tenant: READS,
-  'tenant move': 'by the login that owns the databases of the cells',
-  webhook: 'where a tenant’s events go, and the secret by which it checks them: they permit no sign-in',
+  audit: READS,
+  directory: READS,
   keys: 'data keys, with the master key',
-  company: DATA,
-  user: DATA,
-  coins: READS,
-  cards: MONEY,
-  'card-account': MONEY,
-  'spend-rules': 'what cards may be used for: they move no money',
-  payments: MONEY,
+  // Files of banks and the network, in and out, and what is printed of the books.
   refund: MONEY,
   dispute: MONEY,
-  notice: MONEY,
-  'change-request': MONEY,
   settlement: MONEY,
-  tax: MONEY,
-  events: READS,
-  cell: 'by the login that owns the databases of the cells',
-  directory: READS,
-  'bank-account': MONEY,
   calendar: MONEY,
+  'bank-account': MONEY,
   statement: MONEY,
-  suspense: MONEY,
   payout: MONEY,
   books: MONEY,
-  journal: MONEY,
+  tax: MONEY,
   'opening-balances': MONEY,
-  approval: MONEY,
 }
+/** Lists and records of nouns. */
+const LISTS = new Set(['list', 'show', 'invitations', 'requests', 'history', 'exceptions', 'returns'])
 
-const commands = (await administrationCommands()).map((command) => command.replace('admin ', ''))
-
-test.each(commands)(
-  'svc admin %s asks for a signed-in administrator or manager of tenants, or is listed with a reason',
-  async (command) => {
-    const args = ARGUMENTS[command]
-    const [group] = command.split(' ')
-    if (!args) {
-      const isWhoMayAct = ['operator', 'member', 'key', 'partner', 'merchant'].includes(group!)
-      expect(OTHERS[command] ?? (isWhoMayAct ? undefined : OTHERS[group!]), command).toBeDefined()
-      return
+/** A text that an option or argument accepts. */
+const accepted = ({ argChoices, parseArg }: Pick<Option | Argument, 'argChoices' | 'parseArg'>): string =>
+  argChoices?.[0] ??
+  ['x', '1', '2026-11-27', '2026-10'].find((text) => {
+    try {
+      parseArg?.(text, undefined as never)
+      return true
+    } catch {
+      return false
     }
-    const file = join(live.folder, 'puppet.jwk')
-    await writeFile(file, '{}')
-    const given = args.map((each) => (each === 'JWK' ? file : each))
-    const words = [...command.split(' '), ...given]
-    const [unsignedOne, stranger] = MANAGES.test(command)
-      ? ['in an operator’s name', 'one of the roles operations, operator, admin']
-      : ['only a signed-in administrator', 'the role admin']
-    expect(await refused(words)).toContain(unsignedOne)
-    expect(await refused(words, as('vera'))).toContain(`This needs ${stranger}`)
-  },
-)
+  })!
+
+/** The words of a command, with what it must be given. */
+const wordsOf = (name: string, { options, registeredArguments }: Command): string[] => [
+  ...name.split(' ').slice(1),
+  ...registeredArguments.filter(({ required }) => required).map(accepted),
+  ...options
+    .filter(({ mandatory }) => mandatory)
+    .flatMap((option) => [option.long!, ...(option.isBoolean() ? [] : [accepted(option)])]),
+]
+
+const leaves = await administrationLeaves()
+
+test.each(leaves)('%s asks who acts where its operation does, or is listed', async (name, command) => {
+  const operation = operationOf(command)
+  if (!operation) {
+    const [, group = '', verb = ''] = name.split(' ')
+    expect(
+      WRITTEN[`${group} ${verb}`] ?? WRITTEN[group] ?? LISTS.has(name.split(' ').at(-1)!),
+      name,
+    ).toBeTruthy()
+    return
+  }
+  const words = wordsOf(name, command)
+  const { method, permission = 'view', stepUp = false } = operation
+  if (permission !== 'view') expect(await refused(words, as('vera'))).toContain('This needs')
+  const isAsked = stepUp || (permission === 'administer' && method !== 'GET')
+  if (isAsked) expect(await refused(words)).toContain('Set SVC_OPERATOR and SVC_OPERATOR_PASSWORD')
+})
