@@ -84,6 +84,19 @@ test('each object is found by what people have at hand: ids, references in any s
       expect([q, await search(q)]).toEqual([q, [`${kind === 'amountOf' ? 'payment' : kind} ${things[kind]}`]])
 })
 
+test('a payment is found by its amount and the hour or minute that people name, and not by another hour', async () => {
+  const at = (hoursBefore: number, minute?: '2-digit') =>
+    new Date(Date.now() - hoursBefore * 3_600_000)
+      .toLocaleTimeString('en-US', { timeZone: 'Asia/Kolkata', hour: 'numeric', minute })
+      .replace(/\s/g, ' ')
+  const found = [`payment ${things['amountOf']}`]
+  expect(await search(`1,24,517.25 ${at(0, '2-digit')}`)).toEqual(found)
+  expect(await search(`124517.25 at ${at(0, '2-digit').toLowerCase()}`)).toEqual(found)
+  expect(await search(`₹124517.25, ${at(0, '2-digit').replace(' ', '')}`)).toEqual(found)
+  expect(await search(`1,24,517.25 ${at(3)}`)).toEqual([])
+  expect(await search(`1,24,517.24 ${at(0, '2-digit')}`)).toEqual([])
+})
+
 test('roles that reveal nothing find people by the whole e-mail address alone, never by parts of it', async () => {
   for (const role of ROLES) {
     const browser = await signedIn(service, role)

@@ -256,3 +256,19 @@ test('taken back, refunded, paid out and assigned elsewhere at once, in two proc
     expect(await brokenIn(service)).toEqual([])
   }
 })
+
+test('a credit in suspense names the merchants whose it may be, by a code of its amount and by its payer', async () => {
+  const [byCode, byPayer, other] = [await newShop(service), await newShop(service), await newShop(service)]
+  await newCode(service, byCode.client, { amount: 731.25 })
+  await newCode(service, other.client, { amount: 731.26 })
+  const paid = await newCode(service, byPayer.client, { multipleUse: true })
+  const payer = { payerVpa: 'candidate@bank' }
+  await notifyCredit(service.client, { ...creditOf(paid.tr, { amount: 5 }), ...payer })
+  const credit = { ...creditOf('NOSUCHCODE', { utr: newUtr(), amount: 731.25 }), ...payer }
+  const { paymentId } = payloadOf(await notifyCredit(service.client, credit))
+  const { data } = (await asha.get(`/payments/${paymentId}/candidates`)).json
+  expect(data.map(({ merchantId, why }: Json) => `${merchantId} ${why}`).sort()).toEqual(
+    [`${byCode.merchantId} amount`, `${byPayer.merchantId} payer`].sort(),
+  )
+  expect((await asha.get('/payments/pay_none/candidates')).error).toBe('payment_not_found')
+})

@@ -64,7 +64,7 @@ export function PayoutWaits({ row }: OfPayout) {
 }
 
 const BankFilesLink = () => (
-  <Anchor component={Link} to="/bank-files" size="sm">
+  <Anchor component={Link} to="/bank-files/out" size="sm">
     bank files
   </Anchor>
 )
