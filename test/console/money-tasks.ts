@@ -65,7 +65,9 @@ export function tasksOfBankFiles(bed: Bed): void {
     await me.page.getByText('Posted: ₹520.00').waitFor()
     expect(reading + me.took()).toBeLessThanOrEqual(4)
   })
+}
 
+export function tasksOfPayouts(bed: Bed): void {
   test('task 18: payouts are prepared, approved by a second person, sent in a file, and paid by the bank’s response', async () => {
     const shop = await newShop(bed.service, 'Payday Stores')
     const utr = newUtr()
@@ -151,7 +153,9 @@ export function tasksOfUnmatched(bed: Bed): void {
       await fromOverview(me)
     }
   })
+}
 
+export function tasksOfAssignments(bed: Bed): void {
   test('task 22: a credit that went to the wrong shop is taken back, and goes to the right one of those it may be of', async () => {
     const wrong = await newShop(bed.service, 'Wrong Stores')
     const merchant = await bed.service.newMerchant({ name: 'Right Stores' })

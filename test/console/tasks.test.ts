@@ -1,5 +1,5 @@
 import { inBrowser } from './bed.ts'
-import { tasksOfBankFiles, tasksOfUnmatched } from './money-tasks.ts'
+import { tasksOfAssignments, tasksOfBankFiles, tasksOfPayouts, tasksOfUnmatched } from './money-tasks.ts'
 import { leftSetUp, tasksOfAdmins, tasksOfOnboarding } from './onboarding.ts'
 import { tasksOfMerchants, tasksOfPartners } from './portal-tasks.ts'
 import { tasksOfFinance, tasksOfOperations, tasksOfOthers, tasksOfReports, tasksOfSupport } from './tasks.ts'
@@ -10,6 +10,8 @@ inBrowser('the tasks of the console', {
     tasksOfFinance,
     tasksOfReports,
     tasksOfBankFiles,
+    tasksOfPayouts,
+    tasksOfAssignments,
     tasksOfUnmatched,
     tasksOfOperations,
     tasksOfAdmins,

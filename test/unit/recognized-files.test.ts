@@ -41,7 +41,7 @@ test.each([
   expect(await recognizeFile(sourceOf(text))).toEqual({ kind })
 })
 
-test('a settlement that names a refund of ours is still a settlement, and kinds of lines say whose transfers they are', async () => {
+test('a settlement that names one of our refunds is still a settlement, and kinds of lines say whose transfers they are', async () => {
   const heading = 'batchUtr,valueDate,netAmount,kind,reference,amount,date'
   const of = (kind: string) =>
     recognizeFile(sourceOf(`${heading}\nN1,2026-11-27,1,${kind},${REFUND},1,2026-11-26\n`))

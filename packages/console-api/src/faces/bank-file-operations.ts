@@ -28,7 +28,6 @@ import {
   closed,
   consoleOperation,
   idParam,
-  instant,
   maybe,
   maybeInstant,
   oneOf,

@@ -21,7 +21,7 @@ interface Candidate {
   readonly at: Date
 }
 
-/** Of each merchant the nearest in time: a code of that amount that nobody has paid, or a payment of that payer. */
+/** Of each merchant the nearest in time: an unpaid code of that amount, or a payment of that payer. */
 const CANDIDATES = statement<Candidate>(
   'suspense_candidates',
   `select f.*, m.name as "merchantName" from (
