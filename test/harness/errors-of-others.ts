@@ -71,8 +71,15 @@ export const OF_OTHERS: Exceptions = {
   },
   'console.updateCoinConfig': { why: 'the body has the revision', codes: ['revision_required'] },
   'console.voidCoinAllocation': { why: 'its ids are its own', codes: ['request_id_conflict'] },
+  'portal.changeMember': { why: 'a tenant lets its own people in by itself', codes: ['approval_open'] },
+  'portal.inviteMember': { why: 'a tenant lets its own people in by itself', codes: ['approval_open'] },
   'portal.limitCredential': { why: 'it issues none', codes: ['tenant_closing'] },
   'portal.listCredentials': { why: 'it issues none', codes: ['tenant_closing'] },
+  'portal.renewMemberLink': { why: 'a tenant lets its own people in by itself', codes: ['approval_open'] },
+  'portal.resetMemberSecondFactor': {
+    why: 'a tenant lets its own people in by itself',
+    codes: ['approval_open'],
+  },
   'portal.revokeCredential': { why: 'it issues none', codes: ['tenant_closing'] },
   'portal.showOverview': { why: 'it issues none', codes: ['tenant_closing'] },
 }

@@ -256,7 +256,7 @@ test('operations that move money, cannot be undone, or change members, keys, web
     'portal.requestBankAccount',
     'portal.requestFee',
     'portal.requestPaymentAddress',
-    'portal.resetSecondFactor',
+    'portal.resetMemberSecondFactor',
     'portal.retireEncryptionKey',
     'portal.revokeCredential',
     'portal.rollCredential',

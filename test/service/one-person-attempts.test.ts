@@ -233,7 +233,7 @@ const OF_MEMBERS: Readonly<Record<string, string>> = {
   'portal.inviteMember': 'service/portal.test.ts',
   'portal.changeMember': 'service/portal.test.ts',
   'portal.renewMemberLink': 'service/portal.test.ts',
-  'portal.resetSecondFactor': 'service/member-second-factor.test.ts',
+  'portal.resetMemberSecondFactor': 'service/member-second-factor.test.ts',
   'portal.issueCredential': 'service/portal-operations.test.ts',
   'portal.limitCredential': 'service/credential-limits.test.ts',
   'portal.rollCredential': 'service/portal-operations.test.ts',

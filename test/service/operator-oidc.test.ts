@@ -120,8 +120,8 @@ test('another person with the address of an operator is rejected until an admini
   const { browser, json } = await signInWith(person)
   const successor = { ...person, sub: 'another subject' }
   expect((await signInWith(successor)).error).toBe('not_an_operator')
-  const unlinked = await admin.send('DELETE', `/operators/${json.operator.operatorId}/identity`)
-  expect(unlinked.json).toEqual({ unlinked: true })
+  const removed = await admin.send('DELETE', `/operators/${json.operator.operatorId}/identity`)
+  expect(removed.json).toEqual({ removed: true })
   expect((await browser.get('/session')).error).toBe('not_signed_in')
   expect((await signInWith(successor)).json.operator).toEqual(json.operator)
   expect((await signInWith(person)).error).toBe('not_an_operator')

@@ -58,7 +58,7 @@ const AUDIENCES = [
     },
     disable: (id: string, disabled: boolean) => admin.send('PATCH', `/operators/${id}`, { disabled }),
     removeAll: (id: string) => admin.send('DELETE', `/operators/${id}/passkeys`),
-    removed: { removed: 1 },
+    removed: { removed: true },
     deleted: 'passkey.deleted',
   },
   {

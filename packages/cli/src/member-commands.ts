@@ -1,10 +1,5 @@
 import { handOverCredentials } from '@svc/console-api/faces/handover-operations'
-import {
-  changeTenantMember,
-  inviteTenantMember,
-  renewTenantMemberLink,
-  resetMemberSecondFactor,
-} from '@svc/console-api/faces/member-operations'
+import { tenantMembers } from '@svc/console-api/faces/member-operations'
 import { member as memberNoun } from '@svc/console-api/portal/member-records'
 import type { Member } from '@svc/console-api/portal/member-store'
 import type { Command } from 'commander'
@@ -23,21 +18,21 @@ export function addMemberCommands(program: Command): void {
     description: 'list the members of a tenant, or of all',
     example: 'svc admin member list mer_01jqzyxk5n9b4w2m7t3v8c6d0f',
   })
-  addOperation(member, changeTenantMember, {
+  addOperation(member, tenantMembers.change, {
     note,
     name: 'disable',
     given: { role: undefined, disabled: true },
     description: 'no more sign-in, by name or id; sessions and link end at once in every process',
     example: `svc admin member disable ${MEMBER}`,
   })
-  addOperation(member, changeTenantMember, {
+  addOperation(member, tenantMembers.change, {
     note,
     name: 'enable',
     given: { role: undefined, disabled: false },
     description: 'undo disable, by name or id',
     example: `svc admin member enable ${MEMBER}`,
   })
-  addOperation(member, changeTenantMember, {
+  addOperation(member, tenantMembers.change, {
     note,
     name: 'role',
     by: ['role'],
@@ -45,7 +40,7 @@ export function addMemberCommands(program: Command): void {
     description: 'change what a member may do, by name or id; sessions end',
     example: `svc admin member role ${MEMBER} viewer`,
   })
-  addOperation(member, resetMemberSecondFactor, {
+  addOperation(member, tenantMembers.resetFactor, {
     note,
     name: 'reset-second-factor',
     description:
@@ -55,7 +50,7 @@ export function addMemberCommands(program: Command): void {
 }
 
 function addLinks(member: Command): void {
-  addOperation(member, inviteTenantMember, {
+  addOperation(member, tenantMembers.invite, {
     note,
     name: 'invite',
     by: ['name'],
@@ -76,7 +71,7 @@ and members. The link is shown this one time.`,
       'svc admin member hand-over par_… meera@partner.example --shared-key',
     ],
   })
-  addOperation(member, renewTenantMemberLink, {
+  addOperation(member, tenantMembers.renewLink, {
     note,
     name: 'link',
     description: 'print another link, for a member, by name or id, who lost the link or the password',

@@ -10,11 +10,13 @@ import {
   linkOperator,
   revokeInvitation,
 } from '@svc/console-api/identity/invitation-operations'
-import { unlinkOperator } from '@svc/console-api/identity/oidc-operations'
 import { changeOperator, operator as operatorNoun } from '@svc/console-api/identity/operator-operations'
 import { findOperator, type OperatorAccount } from '@svc/console-api/identity/operator-store'
-import { removeOperatorPasskeys } from '@svc/console-api/identity/passkey-operations'
-import { resetSecondFactor } from '@svc/console-api/identity/second-factor-operations'
+import {
+  removeOperatorPasskeys,
+  resetSecondFactor,
+  unlinkOperator,
+} from '@svc/console-api/identity/ways-to-sign-in'
 import type { Command } from 'commander'
 import { addNounList } from './noun-commands.ts'
 import { addOperation, type CommandFace, waitsForAdministrator } from './operation-command.ts'

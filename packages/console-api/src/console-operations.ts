@@ -75,9 +75,8 @@ import * as invitations from './identity/invitation-operations.ts'
 import * as oidc from './identity/oidc-operations.ts'
 import * as operators from './identity/operator-operations.ts'
 import { ownAccount } from './identity/own-account.ts'
-import * as passkeys from './identity/passkey-operations.ts'
-import * as secondFactor from './identity/second-factor-operations.ts'
 import * as session from './identity/sign-in-operations.ts'
+import * as waysToSignIn from './identity/ways-to-sign-in.ts'
 import * as audit from './records/audit-operations.ts'
 import { showHistory } from './records/object-history.ts'
 import { withMaskedPersons } from './records/personal-data.ts'
@@ -297,9 +296,9 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   accessRequests.listAccessRequestsInConsole,
   accessRequests.approveAccessRequest,
   accessRequests.rejectAccessRequest,
-  passkeys.removeOperatorPasskeys,
-  secondFactor.resetSecondFactor,
-  oidc.unlinkOperator,
+  waysToSignIn.removeOperatorPasskeys,
+  waysToSignIn.resetSecondFactor,
+  waysToSignIn.unlinkOperator,
   credentials.showCredentials,
   credentials.issueCredentialInConsole,
   credentials.limitCredentialInConsole,
@@ -311,10 +310,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   closing.listTenantClosings,
   closing.closeTenant,
   members.listMembers,
-  members.inviteTenantMember,
-  members.changeTenantMember,
-  members.renewTenantMemberLink,
-  members.resetMemberSecondFactor,
+  ...Object.values(members.tenantMembers),
   invitations.listInvitations,
   invitations.inviteOperator,
   invitations.linkOperator,

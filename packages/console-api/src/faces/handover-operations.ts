@@ -17,10 +17,10 @@ import {
   text,
 } from '../console-schema.ts'
 import type { ConsoleServices } from '../console-services.ts'
-import { toolsOf as accessToolsOf, byOperator, requestLink, WaitsFor } from '../identity/access-requests.ts'
+import { byOperator, requestLink, toolsOf, WaitsFor } from '../identity/access-requests.ts'
+import { LINK_HOURS, LinkHours } from '../identity/links.ts'
 import { handOver, type ListedHandover, listHandovers } from '../portal/handover-store.ts'
 import { InviteBody } from '../portal/member-records.ts'
-import { LINK_HOURS } from '../portal/member-store.ts'
 
 const TAG = 'Credentials'
 const PATH = `${CONSOLE_API}/tenants/:tenantId/handovers`
@@ -94,7 +94,7 @@ export const handOverCredentials = query({
   params: idParam('tenantId'),
   body: closed({
     name: InviteBody.properties.name,
-    hours: InviteBody.properties.hours,
+    hours: LinkHours,
     sharedKey: Type.Optional(
       Type.Boolean({ description: 'Partners only: with a shared encryption key; false by default' }),
     ),
@@ -113,11 +113,11 @@ export const handOverCredentials = query({
     'approval_open',
   ],
   mount(services: ConsoleServices) {
-    const { clock, config, keyring, publicUrl, random } = services
+    const { config, publicUrl } = services
     return async (input) => {
       const { tenantId } = input.params
       const { name, sharedKey = false, hours = LINK_HOURS } = input.body
-      const now = new Date(clock.now())
+      const tools = toolsOf(services)
       const requested = {
         tenantId,
         name,
@@ -131,8 +131,8 @@ export const handOverCredentials = query({
         if (sharedKey && kind !== 'partner')
           failField('sharedKey', 'not_allowed', 'is for partners: requests of merchants are not encrypted')
         await requireOpenTenant(tx, tenantId)
-        const { link, member } = await handOver(tx, { keyring, random, now }, requested)
-        const waits = await requestLink(tx, accessToolsOf(services), byOperator(input), member)
+        const { link, member } = await handOver(tx, tools, requested)
+        const waits = await requestLink(tx, tools, byOperator(input), member)
         const all = await listHandovers(tx, tenantId)
         return {
           approvalId: waits,
@@ -140,7 +140,7 @@ export const handOverCredentials = query({
           handover: all.find(({ memberId }) => memberId === member.memberId)!,
         }
       })
-      const shown = handoverToWire(handover, config.BUSINESS_TIME_ZONE, now)
+      const shown = handoverToWire(handover, config.BUSINESS_TIME_ZONE, tools.now)
       return { body: JSON.stringify({ handover: shown, link, approvalId }) }
     }
   },

@@ -15,6 +15,7 @@ import {
   findMember,
   type Member,
   type MemberChange,
+  type MemberKey,
   refuseLink,
   resetMemberFactor,
   waitWithLink,
@@ -86,8 +87,8 @@ export interface ChangedAccess {
   readonly operator: OperatorAccount
   /** It waits for a second administrator. */
   readonly approvalId?: string | undefined
-  /** How many passkeys, or whether a factor or a link, there were. */
-  readonly removed: number
+  /** Whether there was what is removed. */
+  readonly removed: boolean
 }
 
 /** Changes who may act, or requests it. Throws `operator_not_found`. */
@@ -101,7 +102,7 @@ export async function changeAccess(
   if (operator?.operatorId !== change.operatorId) return fail('operator_not_found')
   if (needsSecond(operator, change)) {
     const approvalId = await requestAccess(tx, tools, by, change)
-    if (approvalId) return { operator, approvalId, removed: 0 }
+    if (approvalId) return { operator, approvalId, removed: false }
   }
   return apply(tx, operator, change)
 }
@@ -119,18 +120,18 @@ async function apply(tx: Tx, operator: OperatorAccount, change: AccessChange): P
     case 'enable': {
       const wanted = change.kind === 'role' ? { role: change.role } : { disabled: false }
       const changed = await updateOperator(tx, operatorId, wanted)
-      return { operator: required(changed, 'an operator is never deleted'), removed: 0 }
+      return { operator: required(changed, 'an operator is never deleted'), removed: false }
     }
     case 'passkeys':
       await OPERATOR_SESSIONS.endOthers(tx, [operatorId])
       recordAudit(tx, [{ action: 'operator.passkeys_removed', target: operatorId }])
-      return { operator, removed: await OPERATOR_PASSKEYS.removeAll(tx, [operatorId]) }
+      return { operator, removed: (await OPERATOR_PASSKEYS.removeAll(tx, [operatorId])) > 0 }
     case 'second_factor':
       await OPERATOR_SESSIONS.endOthers(tx, [operatorId])
-      return { operator, removed: Number(await OPERATOR_FACTORS.remove(tx, [operatorId])) }
+      return { operator, removed: await OPERATOR_FACTORS.remove(tx, [operatorId]) }
     case 'identity':
       await OPERATOR_SESSIONS.endOthers(tx, [operatorId])
-      return { operator, removed: Number(await unlinkIdentity(tx, operatorId)) }
+      return { operator, removed: await unlinkIdentity(tx, operatorId) }
   }
 }
 
@@ -202,15 +203,16 @@ export interface ChangedMember {
   readonly removed: boolean
 }
 
+const ofMember = (kind: MemberAccess, member: MemberKey) => ({ kind, operatorId: null, member })
+
 /** Lets the link that an operator just made wait for a second administrator: who opens it acts as the tenant. */
 export async function requestLink(
   tx: Tx,
   tools: AccessTools,
   by: Administrator,
-  { memberId, tenantId }: Pick<Member, 'memberId' | 'tenantId'>,
+  { memberId, tenantId }: MemberKey,
 ): Promise<string | undefined> {
-  const wanted = { kind: 'member_link', operatorId: null, member: { tenantId, memberId } } as const
-  const approvalId = await requestAccess(tx, tools, by, wanted)
+  const approvalId = await requestAccess(tx, tools, by, ofMember('member_link', { tenantId, memberId }))
   if (approvalId !== undefined) await waitWithLink(tx, { tenantId, memberId })
   return approvalId
 }
@@ -234,15 +236,10 @@ export async function changeMemberAccess(
   const returns = disabled === false && member.disabledAt !== null
   const kind = isMore ? 'member_role' : returns ? 'member_enable' : undefined
   if (kind !== undefined) {
-    if (isMore && returns) failField('disabled', 'not_allowed', 'must be changed apart from the role')
-    const wanted = {
-      kind,
-      operatorId: null,
-      ...(isMore && { role }),
-      member: { tenantId, memberId },
-    } as const
+    const wanted = { ...ofMember(kind, { tenantId, memberId }), ...(isMore && { role }) }
     const approvalId = await requestAccess(tx, tools, by, wanted)
     if (approvalId !== undefined) {
+      if (isMore && returns) failField('disabled', 'not_allowed', 'must be changed apart from the role')
       const rest = isMore ? { disabled } : { role }
       const changed = await changeMember(tx, tenantId, memberId, rest)
       return { member: changed ?? member, approvalId }
@@ -265,17 +262,20 @@ export async function changeMemberFactor(
   const member = await findMember(tx, tenantId, who)
   if (!member?.hasSecondFactor) return member && { member, removed: false }
   const { memberId } = member
-  const wanted = { kind: 'member_second_factor', operatorId: null, member: { tenantId, memberId } } as const
+  const wanted = ofMember('member_second_factor', { tenantId, memberId })
   const approvalId = await requestAccess(tx, tools, by, wanted)
   return approvalId ? { member, approvalId, removed: false } : resetMemberFactor(tx, tenantId, memberId)
 }
 
+/** What links and requests are made with. */
 export const toolsOf = ({
   clock,
   config,
+  keyring,
   random,
-}: Pick<Services, 'clock' | 'config' | 'random'>): AccessTools => ({
+}: Pick<Services, 'clock' | 'config' | 'keyring' | 'random'>) => ({
   config,
+  keyring,
   random,
   now: new Date(clock.now()),
 })

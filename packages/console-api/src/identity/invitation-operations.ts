@@ -18,12 +18,10 @@ import {
 } from '../console-schema.ts'
 import type { ConsoleServices } from '../console-services.ts'
 import { acceptInvitationOf } from './accept-invitation.ts'
-import { byOperator } from './access-requests.ts'
+import { byOperator, toolsOf } from './access-requests.ts'
 import { callerOf, operatorEntry } from './console-face.ts'
 import {
   findInvitation,
-  INVITATION_HOURS,
-  INVITATION_HOURS_MAX,
   INVITATIONS,
   type Invitation,
   type InvitationState,
@@ -32,12 +30,12 @@ import {
   insertPasswordLink,
   invitationLink,
   type NewInvitation,
-  newToken,
   OPEN_INVITATION,
   requireOpen,
   revokeInvitationOf,
   stateOf,
 } from './invitation-store.ts'
+import { LINK_HOURS, LinkHours, newSecret } from './links.ts'
 import { OperatorName, Role as OperatorRole } from './operator-operations.ts'
 import { hashPassword } from './password.ts'
 import { ROLES, type Role } from './permissions.ts'
@@ -102,14 +100,6 @@ export const invitationToWire = (row: Invitation, timeZone: string, now: Date) =
 
 const Token = Type.String({ minLength: 1, maxLength: 100, description: 'What is behind `#` in the link' })
 
-const Hours = Type.Optional(
-  Type.Integer({
-    minimum: 1,
-    maximum: INVITATION_HOURS_MAX,
-    description: `Life of the link; ${INVITATION_HOURS} by default`,
-  }),
-)
-
 const NewInvitationRecord = record('NewInvitation', {
   ...fields,
   link: text('Address for the invited person; only here and only now'),
@@ -120,19 +110,19 @@ const NewInvitationRecord = record('NewInvitation', {
 async function linkMade(
   services: Services,
   input: Input<unknown, unknown, unknown>,
-  hours: number = INVITATION_HOURS,
+  hours: number = LINK_HOURS,
   make: (tx: Tx, tools: InvitationTools, by: Administrator, link: LinkWanted) => Promise<Invitation>,
 ) {
-  const { clock, config, keyring, publicUrl, random } = services
-  const now = new Date(clock.now())
+  const { config, publicUrl } = services
+  const tools = toolsOf(services)
   const { actorId: operatorId, isAccount, role } = required(input.caller.actor, 'operators call')
-  const token = newToken(random)
+  const token = newSecret(tools.random)
   const maker = isAccount ? undefined : { operatorId, role: role as Role }
   const made = await asOperator(services, input, (tx) =>
-    make(tx, { config, keyring, random, now }, byOperator(input), { hours, token, maker }),
+    make(tx, tools, byOperator(input), { hours, token, maker }),
   )
   const link = invitationLink(publicUrl(), token)
-  const shown = invitationToWire(made, config.BUSINESS_TIME_ZONE, now)
+  const shown = invitationToWire(made, config.BUSINESS_TIME_ZONE, tools.now)
   return { body: JSON.stringify({ ...shown, link, approvalId: made.approvalId ?? undefined }) }
 }
 
@@ -159,7 +149,7 @@ export const inviteOperator = query({
   description:
     'Returns a link that works once, for the invited person, who chooses a password there. It is shown this one time: the service stores a keyed digest of it. An expired invitation of the same name is replaced. The role cannot be above yours, and the invitation ends when you lose that role. In live mode the link to the role `admin` works once a second administrator has approved it.',
   permission: 'administer',
-  body: closed({ name: OperatorName, role: OperatorRole, hours: Hours }),
+  body: closed({ name: OperatorName, role: OperatorRole, hours: LinkHours }),
   result: NewInvitationRecord,
   errors: ['already_exists', 'approval_open', 'too_many_invitations'],
   mount(services) {
@@ -185,7 +175,7 @@ export const linkOperator = query({
     'For one who lost the password. The link works once and replaces the password alone: a second factor stays. Sessions end when it is used. In live mode it works once a second administrator has approved it.',
   permission: 'administer',
   params: idParam('operatorId'),
-  body: closed({ hours: Hours }),
+  body: closed({ hours: LinkHours }),
   result: NewInvitationRecord,
   errors: ['operator_not_found', 'already_exists', 'approval_open', 'too_many_invitations'],
   mount(services) {

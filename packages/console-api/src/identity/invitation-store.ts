@@ -4,12 +4,11 @@ import { type RandomBytes } from '@svc/kernel/ids'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { linkExpiresAt, SECRET } from './links.ts'
 import { findOperator } from './operator-store.ts'
 import { covers, onlyLooks, type Role } from './permissions.ts'
 import { type AccessTools, type Administrator, requestAccess } from './second-administrator.ts'
 
-export const INVITATION_HOURS = 72
-export const INVITATION_HOURS_MAX = 720
 /** Invitations that may be open at a time. */
 const OPEN_MAX = 200
 
@@ -108,10 +107,7 @@ export function requireOpen(invitation: Invitation | undefined, now: Date): Invi
   return state === 'open' ? invitation : fail(ENDED[state])
 }
 
-const TOKEN = /^[A-Za-z0-9_-]{43}$/
-/** 256 random bits in base64url: guessing needs no limit of attempts. */
-export const newToken = (random: RandomBytes): string => Buffer.from(random(32)).toString('base64url')
-
+const TOKEN = new RegExp(`^${SECRET}$`)
 const digestOf = (keyring: Keyring, token: string): Buffer => keyring.digest('session', `invitation ${token}`)
 
 /** The address that an invited person opens. The token is in the fragment, which browsers send to no server. */
@@ -195,7 +191,7 @@ async function insertLink(
   const [{ count } = { count: 0 }] = await tx.query(COUNT_OPEN)
   if (count >= OPEN_MAX) fail('too_many_invitations')
   const invitationId = newId('inv', now.getTime(), random)
-  const expiresAt = new Date(now.getTime() + hours * 3_600_000)
+  const expiresAt = linkExpiresAt(now, hours)
   const digest = digestOf(keyring, token)
   const [row] = await tx.query(INSERT, [
     invitationId,

@@ -155,31 +155,3 @@ export const finishSingleSignOn = query({
     }
   },
 })
-
-export const unlinkOperator = query({
-  ...consoleOperation,
-  id: 'console.unlinkOperator',
-  stepUp: true,
-  method: 'DELETE',
-  path: `${CONSOLE_API}/operators/:operatorId/identity`,
-  tag: TAG,
-  summary: 'Unlink an operator from the identity provider',
-  description:
-    'For a person with a new account at the provider: the next sign-in by the name links again. Ends all sessions of the operator within a second. In live mode it waits for a second administrator: `approvalId` says so.',
-  permission: 'administer',
-  params: idParam('operatorId'),
-  result: closed({
-    unlinked: Type.Boolean({ description: 'Whether there was a link' }),
-    approvalId: WaitsFor,
-  }),
-  errors: ['operator_not_found', 'last_administrator', 'approval_open'],
-  mount(services: ConsoleServices) {
-    return async (input) => {
-      const { operatorId } = input.params
-      const { approvalId, removed } = await asOperator(services, input, (tx) =>
-        changeAccess(tx, toolsOf(services), byOperator(input), { kind: 'identity', operatorId }),
-      )
-      return { body: JSON.stringify({ unlinked: removed > 0, approvalId }) }
-    }
-  },
-})

@@ -17,7 +17,13 @@ import {
   text,
 } from '../console-schema.ts'
 import { type AccessWanted, byOperator, changeAccess, toolsOf } from './access-requests.ts'
-import { findOperator, OPERATOR_COLUMNS, type OperatorAccount, updateOperator } from './operator-store.ts'
+import {
+  findOperator,
+  OPERATOR_COLUMNS,
+  OPERATOR_NAME_PATTERN,
+  type OperatorAccount,
+  updateOperator,
+} from './operator-store.ts'
 import { ROLES } from './permissions.ts'
 
 const TAG = 'Operators'
@@ -68,7 +74,7 @@ const ChangedOperatorRecord = record('ChangedOperator', {
 export const operatorToWire = toRecord<OperatorAccount>(operator, 'operator')
 
 export const OperatorName = Type.String({
-  pattern: '^[a-z0-9][a-z0-9._@-]{1,63}$',
+  pattern: OPERATOR_NAME_PATTERN,
   'x-rule': 'must be 2 to 64 small letters, digits and . _ @ -',
 })
 

@@ -24,6 +24,7 @@ export const OPERATOR_COLUMNS = `o.operator_id as "operatorId", o.name, o.role, 
   o.disabled_at as "disabledAt", o.last_sign_in_at as "lastSignInAt", ${hasSecondFactor(OPERATORS, 'o')} as "hasSecondFactor"`
 
 const NAME = /^[a-z0-9][a-z0-9._@-]{1,63}$/
+export const OPERATOR_NAME_PATTERN = NAME.source
 export const isOperatorName = (text: string): boolean => NAME.test(text)
 
 /** Who signs in with one click, in the sandbox alone. */

@@ -5,10 +5,7 @@ import { network } from '@svc/platform/ip-range'
 import { type Operation, query, type Services } from '@svc/server/http/operation'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { Type } from 'typebox'
-import { asOperator } from '../as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, idParam, Name } from '../console-schema.ts'
-import type { ConsoleServices } from '../console-services.ts'
-import { byOperator, changeAccess, toolsOf, WaitsFor } from './access-requests.ts'
+import { closed, idParam, Name } from '../console-schema.ts'
 import { BrowserCookie } from './browser-cookie.ts'
 import type { Candidate, Face, Identity, RefusedSignIn } from './face.ts'
 import {
@@ -148,31 +145,6 @@ function registerPasskey<S extends Services>(face: Face<S>, path: string): Opera
     },
   })
 }
-
-export const removeOperatorPasskeys = query({
-  ...consoleOperation,
-  id: 'console.removeOperatorPasskeys',
-  stepUp: true,
-  method: 'DELETE',
-  path: `${CONSOLE_API}/operators/:operatorId/passkeys`,
-  tag: TAG,
-  summary: 'Remove all passkeys of an operator',
-  description:
-    'Ends all sessions of the operator within a second. In live mode it waits for a second administrator: `approvalId` says so.',
-  permission: 'administer',
-  params: idParam('operatorId'),
-  result: closed({ removed: Type.Integer({ description: 'How many there were' }), approvalId: WaitsFor }),
-  errors: ['operator_not_found', 'last_administrator', 'approval_open'],
-  mount(services: ConsoleServices) {
-    return async (input) => {
-      const { operatorId } = input.params
-      const { approvalId, removed } = await asOperator(services, input, (tx) =>
-        changeAccess(tx, toolsOf(services), byOperator(input), { kind: 'passkeys', operatorId }),
-      )
-      return { body: JSON.stringify({ removed, approvalId }) }
-    }
-  },
-})
 
 /** Whose passkey signed its challenge, with the new counter stored; or why it is refused. */
 async function decideSignIn(

@@ -1,10 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { type Operation, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { asOperator } from '../as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, idParam } from '../console-schema.ts'
-import type { ConsoleServices } from '../console-services.ts'
-import { byOperator, changeAccess, toolsOf, WaitsFor } from './access-requests.ts'
+import { closed } from '../console-schema.ts'
 import type { Face } from './face.ts'
 import { isPasswordAlone, requireProved } from './proof-age.ts'
 import { PasswordAndCode, PROOF_FAILURES } from './prove-operator.ts'
@@ -182,30 +179,3 @@ export const stepUp = <S extends Services>(face: Face<S>): Operation<S> =>
       }
     },
   })
-
-export const resetSecondFactor = query({
-  ...consoleOperation,
-  id: 'console.resetSecondFactor',
-  stepUp: true,
-  method: 'DELETE',
-  path: `${CONSOLE_API}/operators/:operatorId/second-factor`,
-  tag: TAG,
-  summary: 'Reset the second factor of an operator',
-  description:
-    'For one who has lost the device. Ends all sessions of the operator. In live mode it waits for a second administrator: `approvalId` says so.',
-  permission: 'administer',
-  params: idParam('operatorId'),
-  result: closed({ removed: Type.Boolean(), approvalId: WaitsFor }),
-  errors: ['operator_not_found', 'second_factor_not_found', 'last_administrator', 'approval_open'],
-  mount(services: ConsoleServices) {
-    return async (input) => {
-      const { operatorId } = input.params
-      const { approvalId, removed } = await asOperator(services, input, async (tx) => {
-        const change = { kind: 'second_factor', operatorId } as const
-        const changed = await changeAccess(tx, toolsOf(services), byOperator(input), change)
-        return changed.approvalId || changed.removed > 0 ? changed : fail('second_factor_not_found')
-      })
-      return { body: JSON.stringify({ removed: removed > 0, approvalId }) }
-    }
-  },
-})

@@ -5,7 +5,14 @@ import { issueSharedKey, type SharedKey } from '@svc/core/tenants/jwe-keys'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { flag, generated, instant, nullable, type RowOf, table, text } from '@svc/platform/db/table'
-import { findMember, inviteMember, type LinkTools, type Member, renewLink } from './member-store.ts'
+import {
+  findMember,
+  inviteMember,
+  type LinkedMember,
+  type LinkTools,
+  type Member,
+  renewLink,
+} from './member-store.ts'
 
 /** Credentials that the link of a member hands over, issued when it is used (decision O8). */
 const handovers = table('handovers', 'h', ['tenantId', 'memberId'], {
@@ -66,7 +73,7 @@ export async function handOver(
   tx: Tx,
   tools: LinkTools,
   { sharedKey, ...requested }: NewHandover,
-): Promise<{ member: Member; link: string }> {
+): Promise<LinkedMember> {
   const { tenantId, name, createdBy } = requested
   const known = await findMember(tx, tenantId, name)
   if (known && known.role !== 'admin')

@@ -5,6 +5,7 @@ import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { keyMakerOf } from '../as-operator.ts'
 import { closed, instant, record, text } from '../console-schema.ts'
+import { toolsOf } from '../identity/access-requests.ts'
 import { hashPassword } from '../identity/password.ts'
 import { isPasswordAlone } from '../identity/proof-age.ts'
 import { OptionalCode, PROOF_FAILURES } from '../identity/prove-operator.ts'
@@ -21,12 +22,6 @@ import { OpenedLinkRecord } from './session-records.ts'
 
 const TAG = 'Session'
 const Token = Type.String({ minLength: 1, maxLength: 200, description: 'What is behind `#` in the link' })
-
-const toolsOf = ({ clock, keyring, random }: PortalServices) => ({
-  keyring,
-  random,
-  now: new Date(clock.now()),
-})
 
 /** The token is in the body: paths are logged. */
 export const showMemberLink = query({

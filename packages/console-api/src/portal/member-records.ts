@@ -1,19 +1,11 @@
 import { rfc3339 } from '@svc/kernel/time'
 import type { Key } from '@svc/server/http/list-cursor'
-import {
-  choiceFilter,
-  fieldsOf,
-  idFilter,
-  type Resource,
-  recordOf,
-  toRecord,
-} from '@svc/server/http/resource'
+import { choiceFilter, fieldsOf, idFilter, type Resource, toRecord } from '@svc/server/http/resource'
 import { Type } from 'typebox'
-import { closed, instant, maybeInstant, maybe as maybeText, record, text } from '../console-schema.ts'
+import { closed, instant, maybeInstant, text } from '../console-schema.ts'
+import { LinkHours } from '../identity/links.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
 import {
-  LINK_HOURS,
-  LINK_HOURS_MAX,
   MEMBER_COLUMNS,
   MEMBER_NAME_PATTERN,
   MEMBER_NAME_RULE,
@@ -74,28 +66,11 @@ export const member = {
   },
 } satisfies Resource<Member>
 
-export const MemberRecord = recordOf(member, 'tenant')
 /** A member as console and portal show them. */
 export const memberToWire = toRecord<Member>(member, 'tenant')
-export const InvitedMember = record('InvitedMember', {
-  ...fieldsOf(member, 'tenant'),
-  link: text('Address for the person, who chooses a password there; only here and only now'),
-  approvalId: maybeText('What a second administrator must approve before the link opens'),
-})
-export const ChangedMember = record('ChangedMember', {
-  ...fieldsOf(member, 'tenant'),
-  approvalId: maybeText('What a second administrator must approve before the member may do more'),
-})
+export const MEMBER_FIELDS = fieldsOf(member, 'tenant')
 
-export const LinkBody = closed({
-  hours: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: LINK_HOURS_MAX,
-      description: `Life of the link; ${LINK_HOURS} by default`,
-    }),
-  ),
-})
+export const LinkBody = closed({ hours: LinkHours })
 export const InviteBody = closed({
   name: Type.String({ pattern: MEMBER_NAME_PATTERN, 'x-rule': MEMBER_NAME_RULE }),
   role: Type.Enum([...MEMBER_ROLES], { description: 'What the member may do' }),

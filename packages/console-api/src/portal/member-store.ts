@@ -7,13 +7,12 @@ import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { hasSecondFactor, MEMBERS } from '../identity/audience.ts'
+import { linkExpiresAt, newSecret, SECRET } from '../identity/links.ts'
 import { MEMBER_PASSKEYS } from '../identity/passkey-store.ts'
 import { MEMBER_FACTORS } from '../identity/second-factor-store.ts'
 import { MEMBER_SESSIONS } from '../identity/session-store.ts'
 import type { MemberRole } from './member-roles.ts'
 
-export const LINK_HOURS = 72
-export const LINK_HOURS_MAX = 720
 const MEMBERS_MAX = 500
 
 /** A person of a tenant, who uses the portal (decision O6). */
@@ -96,11 +95,9 @@ const REFUSE = statement(
   `update members set waiting_link = null, link_digest = null, link_expires_at = null
    where tenant_id = $1 and member_id = $2 and link_digest = waiting_link`,
 )
-const NAME = /^[a-z0-9][a-z0-9._@+-]{1,63}$/
-export const isMemberName = (text: string): boolean => NAME.test(text)
 export const MEMBER_NAME_RULE =
   'must be 2 to 64 small letters, digits and . _ @ + -, such as an e-mail address'
-export const MEMBER_NAME_PATTERN = NAME.source
+export const MEMBER_NAME_PATTERN = '^[a-z0-9][a-z0-9._@+-]{1,63}$'
 
 /** `invited` until the first sign-in. */
 export const memberStatus = ({
@@ -122,7 +119,7 @@ interface Link {
   readonly secret: string
 }
 
-const LINK = /^((?:mer|par)_[0-9a-z]{4,60})\.([A-Za-z0-9_-]{43})$/
+const LINK = new RegExp(`^((?:mer|par)_[0-9a-z]{4,60})\\.(${SECRET})$`)
 const readLink = (token: string): Link | undefined => {
   const [, tenantId, secret] = LINK.exec(token) ?? []
   return tenantId !== undefined && secret !== undefined ? { tenantId, secret } : undefined
@@ -149,9 +146,12 @@ function newLink(
   hours: number,
   publicUrl: string,
 ): FreshLink {
-  const link = { tenantId, secret: Buffer.from(random(32)).toString('base64url') }
-  const expiresAt = new Date(now.getTime() + hours * 3_600_000)
-  return { digest: digestOf(keyring, link), expiresAt, address: linkOf(publicUrl, link) }
+  const link = { tenantId, secret: newSecret(random) }
+  return {
+    digest: digestOf(keyring, link),
+    expiresAt: linkExpiresAt(now, hours),
+    address: linkOf(publicUrl, link),
+  }
 }
 
 /** By id or name, locked. */
@@ -167,12 +167,18 @@ export interface NewMember {
   readonly publicUrl: string
 }
 
+/** A member with the link that was just made. */
+export interface LinkedMember {
+  readonly member: Member
+  readonly link: string
+}
+
 /** Invites a person. The link is returned here and never again. Throws `already_exists` for a name that is taken. */
 export async function inviteMember(
   tx: Tx,
   tools: LinkTools,
   { tenantId, name, role, hours, createdBy, publicUrl }: NewMember,
-): Promise<{ member: Member; link: string }> {
+): Promise<LinkedMember> {
   const [{ count } = { count: 0 }] = await tx.query(COUNT, [tenantId])
   if (count >= MEMBERS_MAX) fail('too_many_members')
   const memberId = newId('mem', tools.now.getTime(), tools.random)
@@ -217,7 +223,7 @@ export async function renewLink(
   tx: Tx,
   tools: LinkTools,
   { tenantId, who, hours, publicUrl }: { tenantId: string; who: string; hours: number; publicUrl: string },
-): Promise<{ member: Member; link: string } | undefined> {
+): Promise<LinkedMember | undefined> {
   const [found] = await tx.query(LOCK, [tenantId, who])
   if (!found) return undefined
   if (found.disabledAt) fail('member_disabled')

@@ -21,7 +21,7 @@ import {
 import { listRecentEvents } from './event-operations.ts'
 import { issueCardAsMember } from './issue-card.ts'
 import { showMemberLink, useMemberLink } from './link-operations.ts'
-import { changeOwnMember, inviteOwnMember, listOwnMembers, renewOwnMemberLink } from './member-operations.ts'
+import { listOwnMembers, ownMembers } from './member-operations.ts'
 import { MOUNTED } from './mounted-operations.ts'
 import { showPortalOverview, withdrawPaymentAddress } from './overview-operations.ts'
 import { showPaymentArrival } from './payment-arrival.ts'
@@ -35,7 +35,6 @@ import {
 import { PORTAL_FACE } from './portal-face.ts'
 import { asMember, memberOperation, type PortalServices } from './portal-services.ts'
 import { showOwnRequest } from './request-operations.ts'
-import { resetOwnMemberFactor } from './reset-member-factor.ts'
 import { enterPortalOfSandbox, listSandboxTenants } from './sandbox-operations.ts'
 import { searchOwn, showOwnNames } from './search-operations.ts'
 import { signInMember } from './sign-in-operations.ts'
@@ -64,10 +63,7 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   showOwnNames,
   withdrawPaymentAddress,
   listOwnMembers,
-  inviteOwnMember,
-  changeOwnMember,
-  renewOwnMemberLink,
-  resetOwnMemberFactor,
+  ...Object.values(ownMembers),
   listOwnCredentials,
   issueOwnCredential,
   limitOwnCredential,
