@@ -47,7 +47,7 @@ export interface SignInProof {
 }
 
 /** What distinguishes the sessions of the console from those of the portal. */
-interface Kind<R extends string> {
+export interface SessionKind<R extends string> {
   readonly at: 'console' | 'portal'
   readonly store: SessionStore
   readonly secondFactor: 'CONSOLE_SECOND_FACTOR' | 'PORTAL_SECOND_FACTOR'
@@ -65,10 +65,10 @@ type Tools = Pick<Services, 'clock' | 'config' | 'keyring' | 'publicUrl' | 'rand
  */
 export class Sessions<R extends string> {
   readonly #tools: Tools
-  readonly #kind: Kind<R>
+  readonly #kind: SessionKind<R>
   readonly #known = new KnownSessions()
 
-  constructor(tools: Tools, kind: Kind<R>) {
+  constructor(tools: Tools, kind: SessionKind<R>) {
     this.#tools = tools
     this.#kind = kind
   }

@@ -85,7 +85,7 @@ export const useMemberLink = query({
     ...PROOF_FAILURES,
   ],
   mount(services: PortalServices) {
-    const { database, devices, memberGate } = services
+    const { database, devices, signInGate } = services
     const entry = memberEntry(services)
     return async ({ address, body: { token, password, code }, headers, requestId }) => {
       const tenantId = tenantOfLink(token) ?? fail('invitation_not_found')
@@ -96,7 +96,7 @@ export const useMemberLink = query({
       })
       const { name } = offered
       const device = devices.find({ headers }, name, tenantId)
-      const admitted = await memberGate.enter({ address, device, name })
+      const admitted = await signInGate.enter({ address, device, name })
       const factors = await checkMemberCode(services, offered, { address, requestId }, code, admitted)
       await admitted.passed()
       const proved = ['password', ...factors] as const

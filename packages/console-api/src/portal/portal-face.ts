@@ -29,7 +29,7 @@ export const callerOf = ({ tenantId, memberId, name }: MemberName): Person => ({
 export const memberEntry = (services: PortalServices): Entry => ({
   audience: MEMBERS,
   devices: services.devices,
-  sessions: services.members,
+  sessions: services.sessions,
   keyOf: (person) => keyOfMember(memberOf(person)),
   whose: async ({ tenantId, personId: memberId, name, role }) => ({
     member: { memberId, name, role },
@@ -54,12 +54,12 @@ export const PORTAL_FACE: Face<PortalServices> = {
   about: { fields: {}, of: () => ({}) },
   own: { ...memberOperation, role: 'viewer' },
   identity(services) {
-    const { database, failedMemberSignIns, memberFactors, passkeys } = services
+    const { database, failedMemberSignIns, secondFactor, passkeys } = services
     const entry = memberEntry(services)
     return {
       ...entry,
       passkeys,
-      secondFactor: memberFactors,
+      secondFactor,
       async registrant(caller) {
         const { name, tenantId } = memberOf(caller)
         // Authenticators list all accounts at this address: one person may be a member of several tenants.

@@ -14,13 +14,13 @@ import { type PortalServices, portalServices } from './portal-services.ts'
 
 /** The member who calls, if the operation is for tenants of this kind and the role may do what it needs. */
 async function memberOf(
-  { members }: PortalServices,
+  { sessions }: PortalServices,
   request: FastifyRequest,
   kind: TenantKind | undefined,
 ): Promise<Caller> {
   const { role: needed = 'viewer' } = request.routeOptions.config
   const least = needed as MemberRole
-  const { session, isProofStale } = await members.admitted(request, ({ tenantId, role }) => {
+  const { session, isProofStale } = await sessions.admitted(request, ({ tenantId, role }) => {
     if (kind !== undefined && kindOfTenant(tenantId) !== kind) fail('route_not_found')
     if (MEMBER_ROLES.indexOf(role) < MEMBER_ROLES.indexOf(least))
       fail('role_too_low', { description: `This needs the role ${least}; yours is ${role}` })
@@ -32,11 +32,11 @@ async function memberOf(
 /** The portal's API and its page, as a server that never listens: `mountPage` hands requests to it. */
 export async function openPortal(options: ServerOptions<ApiServices>): Promise<FastifyInstance> {
   const services = portalServices(options.services)
-  const { members } = services
+  const { sessions } = services
   const member = (kind?: TenantKind): Authenticator => ({
     needs: 'headers',
     authenticate: (request) => memberOf(services, request, kind),
-    whose: members.whose,
+    whose: sessions.whose,
   })
   const partner = member('partner')
   // What members do with the operations of tenants is in the request log beside what their programs do.

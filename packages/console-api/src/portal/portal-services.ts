@@ -4,32 +4,22 @@ import type { Input } from '@svc/server/http/operation'
 import { retryKey } from '@svc/server/http/retry-key'
 import type { ApiServices } from '@svc/server/operations'
 import { MEMBERS, type Person } from '../identity/audience.ts'
-import { Challenges } from '../identity/challenges.ts'
-import { KnownDevices } from '../identity/known-devices.ts'
-import { Passkeys } from '../identity/passkeys.ts'
-import { SecondFactor } from '../identity/second-factor.ts'
 import { MEMBER_FACTORS } from '../identity/second-factor-store.ts'
 import { MEMBER_SESSIONS } from '../identity/session-store.ts'
-import { Sessions } from '../identity/sessions.ts'
-import { SignInGate } from '../identity/sign-in-gate.ts'
+import { type SignIns, signInsOf } from '../identity/sign-ins.ts'
 import { once } from '../once.ts'
 import { FailedMemberSignIns } from './failed-member-sign-ins.ts'
 import type { MemberRole } from './member-roles.ts'
 import { PORTAL } from './mounted-operations.ts'
 
 /** What the portal has besides the services of the API. */
-export interface PortalServices extends ApiServices {
-  readonly members: Sessions<MemberRole>
-  readonly memberFactors: SecondFactor
-  readonly passkeys: Passkeys
-  readonly memberGate: SignInGate
-  readonly devices: KnownDevices
+export interface PortalServices extends ApiServices, SignIns<MemberRole> {
   readonly failedMemberSignIns: FailedMemberSignIns
 }
 
 export const portalServices = (services: ApiServices): PortalServices => ({
   ...services,
-  members: new Sessions(services, {
+  ...signInsOf(services, MEMBERS, MEMBER_FACTORS, {
     at: 'portal',
     store: MEMBER_SESSIONS,
     secondFactor: 'PORTAL_SECOND_FACTOR',
@@ -37,16 +27,7 @@ export const portalServices = (services: ApiServices): PortalServices => ({
     read: (tenantId, work) => services.database.read([tenantId], work),
     write: (tenantId, work) => services.database.write([tenantId], work),
   }),
-  memberFactors: new SecondFactor(services, MEMBER_FACTORS),
-  passkeys: new Passkeys({
-    ...services,
-    challenges: new Challenges(services, MEMBERS),
-    pageName: 'svc portal',
-    within: (tenantId, work) => services.database.write([tenantId], work),
-  }),
   failedMemberSignIns: new FailedMemberSignIns(services),
-  memberGate: new SignInGate(services.config.SIGN_IN_FAILURES_PER_MINUTE),
-  devices: new KnownDevices(services, 'portal'),
 })
 
 /** Path of the portal's own operations, among those of tenants. */

@@ -28,10 +28,10 @@ export async function requirePassword(
   { address, caller, headers, requestId }: SignInRequest & { readonly caller: Person },
   password: string | undefined,
 ): Promise<Admitted> {
-  const { config, database, devices, failedMemberSignIns, memberGate } = services
+  const { config, database, devices, failedMemberSignIns, signInGate } = services
   const who = memberOf(caller)
   const device = devices.find({ headers }, who.name, who.tenantId)
-  const admitted = await memberGate.enter({ address, device, name: who.name })
+  const admitted = await signInGate.enter({ address, device, name: who.name })
   const hash = await database.read([who.tenantId], (tx) => passwordOfMember(tx, who.tenantId, who.memberId))
   // Who entered the sandbox by a click has none.
   const isRight =
@@ -57,10 +57,10 @@ export async function checkMemberCode(
   code: string | undefined,
   admitted: Admitted,
 ): Promise<readonly Factor[]> {
-  const { database, failedMemberSignIns, memberFactors } = services
+  const { database, failedMemberSignIns, secondFactor } = services
   const by = { member: who.name, requestId }
   const checked = await writeAsMember(database, who.tenantId, by, (tx) =>
-    memberFactors.check(tx, keyOfMember(who), code),
+    secondFactor.check(tx, keyOfMember(who), code),
   )
   if (checked === 'none') return []
   if (checked !== 'wrong') return [checked]

@@ -32,11 +32,11 @@ export const signInMember = query({
   responseHeaders: { 'set-cookie': 'SessionCookie' },
   errors: ['not_signed_in', ...PROOF_FAILURES],
   mount(services: PortalServices) {
-    const { database, devices, failedMemberSignIns, memberGate } = services
+    const { database, devices, failedMemberSignIns, signInGate } = services
     const entry = memberEntry(services)
     return async ({ address, body: { name, password, code, tenantId }, headers, requestId }) => {
       const device = devices.find({ headers }, name, tenantId)
-      const admitted = await memberGate.enter({ address, device, name })
+      const admitted = await signInGate.enter({ address, device, name })
       const named = await membersNamed(database, name, tenantId)
       // The place of a device is its person's alone: not that of others of the same name.
       const [ofTenant, ofMember] = admitted.onlyOf ?? []
