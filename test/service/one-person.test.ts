@@ -46,6 +46,9 @@ const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
   'console.dismissRailNotice': 'moves nothing',
   'console.reopenRailNotice': 'moves nothing',
   'console.voidCoinAllocation': 'takes coins back',
+  'console.replaceCard': 'to a new card of the same holder',
+  'console.returnCard': 'back to the account that the card was loaded from',
+  'console.reverseCardReturn': 'back on the card that it came from',
 }
 
 let service: TestService
