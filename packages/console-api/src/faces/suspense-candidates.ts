@@ -1,42 +1,11 @@
 import { fail } from '@svc/contract/errors'
-import { idFloor } from '@svc/contract/id-kinds'
 import { findCredit } from '@svc/core/payments/suspense/find-suspense'
+import { CANDIDATES_MAX, suspenseCandidates } from '@svc/core/payments/suspense/suspense-candidates'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { rfc3339 } from '@svc/kernel/time'
-import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { CONSOLE_API, closed, consoleOperation, idParam, instant, record, text } from '../console-schema.ts'
-import { NEWEST_READ } from './search-sources.ts'
-
-const HOUR_MS = 3_600_000
-const HOURS_BEFORE = 24
-const CANDIDATES_MAX = 5
-
-interface Candidate {
-  readonly merchantId: string
-  readonly merchantName: string
-  readonly why: 'amount' | 'payer'
-  readonly name: string
-  readonly at: Date
-}
-
-/** Of each merchant the nearest in time: an unpaid code of that amount, or a payment of that payer. */
-const CANDIDATES = statement<Candidate>(
-  'suspense_candidates',
-  `select f.*, m.name as "merchantName" from (
-     select distinct on (c."merchantId") c.* from (
-       select q.merchant_id as "merchantId", 'amount' as why, coalesce(q.qr_name, q.tr) as name, q.created_at as at
-       from qr_codes q
-       where q.qr_code_id >= $1 and q.qr_code_id < $2 and q.amount_paise = $3 and q.accepted_count = 0
-       union all
-       select p.merchant_id, 'payer', 'UTR ' || p.utr, p.created_at
-       from (select * from payments order by payment_id desc limit ${NEWEST_READ}) p
-       where p.payer_vpa = $4 and p.status = 'ACCEPTED') c
-     order by c."merchantId", abs(extract(epoch from c.at - $5::timestamptz))) f
-   join merchants m on m.merchant_id = f."merchantId"
-   order by abs(extract(epoch from f.at - $5::timestamptz)), f."merchantId" limit ${CANDIDATES_MAX}`,
-)
 
 export const showSuspenseCandidates = query({
   ...consoleOperation,
@@ -67,10 +36,7 @@ export const showSuspenseCandidates = query({
       const found = await database.report(async (tx) => {
         const credit =
           (await findCredit(tx, paymentId, canonicalReference(paymentId))) ?? fail('payment_not_found')
-        const { amountPaise, createdAt, payerVpa } = credit
-        const from = idFloor('qr', new Date(createdAt.getTime() - HOURS_BEFORE * HOUR_MS))
-        const to = idFloor('qr', new Date(createdAt.getTime() + HOUR_MS))
-        return tx.query(CANDIDATES, [from, to, amountPaise, payerVpa, createdAt])
+        return suspenseCandidates(tx, credit)
       })
       const data = found.map(({ at, ...candidate }) => ({
         ...candidate,
